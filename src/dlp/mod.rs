@@ -1,0 +1,105 @@
+//! Redaction: personal data out, clinical meaning kept, closed on failure (model.md "Decisions" 4; seed 003 "DLP
+//! Integration"). [`Redacted`] is the only text that later stages accept, and only this module can build it.
+
+use chrono::NaiveDate;
+
+use crate::text::{Document, Span};
+
+/// What a message says about the people in it. Serves redaction only and is never stored (contract.md).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KnownIdentity {
+    pub names: Vec<String>,
+    pub phones: Vec<String>,
+    pub emails: Vec<String>,
+    pub ids: Vec<String>,
+    pub addresses: Vec<String>,
+    pub birth_date: Option<NaiveDate>,
+}
+
+/// One stretch that was replaced. Holds no value: offsets, type, recogniser, score, replacement, keyed fingerprint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Redaction {
+    /// Where it stood in the source.
+    pub source: Span,
+    /// Where its replacement stands in the redacted text.
+    pub redacted: Span,
+    /// Label of contract.md (PERSON, ES_DNI …).
+    pub label: &'static str,
+    /// The recogniser that found it.
+    pub recognizer: &'static str,
+    /// 0.0–1.0.
+    pub score: f64,
+    /// What stands in the redacted text now.
+    pub replacement: String,
+    /// HMAC of the normalised value under the patient's key (first 8 bytes): equal values are recognisable, no value is.
+    pub fingerprint: u64,
+}
+
+/// How exact a date was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Precision {
+    Year,
+    Month,
+    Day,
+}
+
+/// A typed value that redaction took out of the text; goes to typed columns only, never to text, quote, log, event or
+/// vector (model.md "Decisions" 7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SideValue {
+    Date {
+        date: NaiveDate,
+        precision: Precision,
+    },
+    /// Whole years.
+    Age(u16),
+}
+
+/// A side value and the place of its replacement in the redacted text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlacedValue {
+    pub at: Span,
+    pub value: SideValue,
+}
+
+/// A text from which personal data has been taken. Fields are private: only a redactor builds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Redacted {
+    document: Document,
+    redactions: Vec<Redaction>,
+    values: Vec<PlacedValue>,
+    policy: String,
+}
+
+impl Redacted {
+    /// The redacted text with its turns.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    pub fn redactions(&self) -> &[Redaction] {
+        &self.redactions
+    }
+
+    pub fn values(&self) -> &[PlacedValue] {
+        &self.values
+    }
+
+    /// Policy and recogniser version, stored with the document.
+    pub fn policy(&self) -> &str {
+        &self.policy
+    }
+}
+
+/// Why nothing may be stored. Carries no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RedactionError {
+    #[error("the redaction policy is not known")]
+    UnknownPolicy,
+    #[error("a recogniser failed")]
+    Failed,
+    #[error("redaction took longer than its limit")]
+    Timeout,
+    #[error("the text has a place that does not belong to it")]
+    Offsets,
+}

@@ -1,0 +1,50 @@
+//! Why a message was not stored. Closed: these codes go into queues, metrics and tables, never free text
+//! (contract.md, "Topology").
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $variant:ident = $code:literal),+ $(,)?) => {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Reason { $($(#[$doc])* $variant),+ }
+
+        impl Reason {
+            pub const ALL: &'static [Reason] = &[$(Reason::$variant),+];
+
+            pub fn code(self) -> &'static str {
+                match self { $(Reason::$variant => $code),+ }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// Not JSON, wrong type, missing field, duplicate key, bad UTF-8, too deep.
+    Malformed = "malformed",
+    /// A type of message that this version does not know.
+    SchemaUnknown = "schema_unknown",
+    /// Larger than the limit (1 MiB by default).
+    TooLarge = "too_large",
+    /// U+0000 or another control character that PostgreSQL or a reader would refuse for ever.
+    NulOrControl = "nul_or_control",
+    UnknownOrganization = "unknown_organization",
+    /// The producer may not speak for this organisation.
+    OrganizationMismatch = "organization_mismatch",
+    /// The same message id came before with another body.
+    IdReused = "id_reused",
+    /// The patient was erased.
+    ErasedSubject = "erased_subject",
+    RedactionFailed = "redaction_failed",
+    EmbeddingDimension = "embedding_dimension",
+    EmbeddingNotFinite = "embedding_not_finite",
+    NoConsent = "no_consent",
+    TransientExhausted = "transient_exhausted",
+    CrashSuspect = "crash_suspect",
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.code())
+    }
+}

@@ -1,0 +1,128 @@
+//! Extraction: from redacted text to clinical findings with their evidence. Deterministic rules and lexicons; same
+//! input and versions, same result. The shapes below are those of contract.md (`extract`), with byte spans.
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::Span;
+
+macro_rules! closed {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $code:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum $name { $(#[serde(rename = $code)] $variant),+ }
+
+        impl $name {
+            pub const ALL: &'static [$name] = &[$($name::$variant),+];
+
+            pub fn code(self) -> &'static str {
+                match self { $($name::$variant => $code),+ }
+            }
+
+            pub fn from_code(code: &str) -> Option<Self> {
+                match code { $($code => Some($name::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+
+closed!(
+    /// What a finding is about.
+    EntityType {
+        Condition = "condition", Symptom = "symptom", Allergy = "allergy", Medication = "medication",
+        Appointment = "appointment", Event = "event", HealthSignal = "health_signal", Preference = "preference",
+        Goal = "goal", Relationship = "relationship",
+    }
+);
+closed!(Temporality { Recent = "recent", Historical = "historical", Hypothetical = "hypothetical" });
+closed!(
+    /// Whom the finding is true of.
+    Experiencer { Patient = "patient", Family = "family", Other = "other" }
+);
+closed!(
+    /// Seed 000, principle 1, with `unknown` for what has no recorded source.
+    Epistemic { Explicit = "explicit", Observed = "observed", Inferred = "inferred", Unknown = "unknown" }
+);
+closed!(
+    RiskClass {
+        PassiveIdeation = "passive_ideation", ActiveIdeation = "active_ideation", PlanOrMeans = "plan_or_means",
+        AttemptHistory = "attempt_history", SelfHarm = "self_harm", HarmToOthers = "harm_to_others", Abuse = "abuse",
+    }
+);
+closed!(Sentiment { Positive = "positive", Neutral = "neutral", Negative = "negative", Mixed = "mixed" });
+closed!(StatementKind { NoKnownAllergies = "no_known_allergies", NoMedications = "no_medications" });
+
+/// What surrounds a mention and changes what it means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Context {
+    pub negated: bool,
+    pub uncertain: bool,
+    pub temporality: Temporality,
+    pub experiencer: Experiencer,
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self { negated: false, uncertain: false, temporality: Temporality::Recent, experiencer: Experiencer::Patient }
+    }
+}
+
+/// One finding. `span` is the mention; `evidence` the sentence or clause that carries it; both literal in the text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entity {
+    pub kind: EntityType,
+    pub span: Span,
+    pub evidence: Span,
+    /// Index into the document's turns, where it has any.
+    pub turn: Option<usize>,
+    /// The concept's preferred name in lower case ("sertraline", "penicillin", "anxiety"): equal for synonyms and languages.
+    pub value: String,
+    /// ICD-10-CM or another code where the lexicon has one.
+    pub code: Option<&'static str>,
+    pub context: Context,
+    pub epistemic: Epistemic,
+    /// How surely it was read: 0.0–1.0.
+    pub confidence: f64,
+    /// active, stopped, started, changed, not_taken … for medications; mild/moderate/severe goes into `severity`.
+    pub status: Option<String>,
+    pub severity: Option<String>,
+    /// As said, normalised: "50 mg".
+    pub dose: Option<String>,
+    pub route: Option<String>,
+    pub frequency: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Statement {
+    pub kind: StatementKind,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Risk {
+    pub class: RiskClass,
+    pub span: Span,
+    /// The speaker denies it ("no he pensado en hacerme daño"): stored as a denial, never as the risk.
+    pub denied: bool,
+    pub experiencer: Experiencer,
+}
+
+/// A cognitive pattern or need that somebody reads into the words: always an inference (seed 000, principle 4).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hypothesis {
+    pub text: String,
+    pub confidence: f64,
+    pub evidence: Span,
+}
+
+/// All that the rules found in one document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Extraction {
+    pub entities: Vec<Entity>,
+    pub statements: Vec<Statement>,
+    pub risk: Vec<Risk>,
+    pub themes: Vec<&'static str>,
+    pub sentiment: Sentiment,
+    pub hypotheses: Vec<Hypothesis>,
+    /// Context of the targets that the caller asked about, in their order.
+    pub targets: Vec<Context>,
+}

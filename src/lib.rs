@@ -1,0 +1,11 @@
+//! Anamnesis: the clinical memory pipeline.
+//!
+//! Modules depend downwards only: `cli` → `jobs`, `pipeline`, `recall`, `http` → `intake`, `dlp`, `extract`, `embed`,
+//! `store` → `crypto`, `text`, `domain`, `clock`. A test holds the table of ARCHITECTURE.md against the code.
+
+pub mod clock;
+pub mod dlp;
+pub mod domain;
+pub mod embed;
+pub mod extract;
+pub mod text;
