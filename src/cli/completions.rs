@@ -1,0 +1,21 @@
+//! `completions SHELL`: a completion script on standard output.
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use super::{Cli, Context, Exit, Failure, output};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The shell to complete for.
+    shell: Shell,
+}
+
+/// # Errors
+/// When standard output cannot be written.
+pub fn run(args: Args, _context: &Context) -> Result<Exit, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "anamnesis", &mut script);
+    output::bytes(&script)?;
+    Ok(Exit::Done)
+}

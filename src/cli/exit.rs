@@ -1,0 +1,105 @@
+//! How a verb ends: exit codes (contract.md, "Command line") and the failure that is shown to the person who ran it.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// The exit codes that scripts and CronJobs rely on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// 0: everything asked for was done.
+    Done,
+    /// 1: nothing useful was done.
+    Failed,
+    /// 2: the arguments or the configuration are wrong; nothing was tried.
+    Usage,
+    /// 3: some of it was done; the rest was refused or must be tried again.
+    Partial,
+    /// 4: another process holds the job or the lease.
+    Held,
+}
+
+impl Exit {
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Partial => 3,
+            Exit::Held => 4,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit.code())
+    }
+}
+
+/// Why a verb stopped. The message is ours (codes, paths and names of options), never text of a document and never a
+/// library error that may quote one.
+#[derive(Debug)]
+pub struct Failure {
+    exit: Exit,
+    message: String,
+}
+
+impl Failure {
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into() }
+    }
+
+    /// Exit code 1.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(Exit::Failed, message)
+    }
+
+    /// Exit code 2: arguments or configuration.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    /// The reader of our output went away (`… | head`): nothing to say, as other tools do.
+    pub fn is_silent(&self) -> bool {
+        self.message.is_empty()
+    }
+
+    pub fn exit(&self) -> Exit {
+        self.exit
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::failed(""),
+            kind => Self::failed(format!("input or output failed: {kind}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_those_of_the_contract() {
+        let codes = [Exit::Done, Exit::Failed, Exit::Usage, Exit::Partial, Exit::Held].map(Exit::code);
+        assert_eq!(codes, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_reader_that_went_away_is_not_complained_about() {
+        let failure = Failure::from(std::io::Error::from(std::io::ErrorKind::BrokenPipe));
+        assert!(failure.is_silent());
+        assert!(!Failure::from(std::io::Error::from(std::io::ErrorKind::NotFound)).is_silent());
+    }
+}

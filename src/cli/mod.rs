@@ -1,0 +1,133 @@
+//! The command line: global options, the list of verbs, exit codes. One file per verb; a verb is listed when it works.
+
+mod completions;
+pub mod exit;
+pub mod output;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+pub use exit::{Exit, Failure};
+use output::Format;
+
+/// Clinical memory pipeline: redacts, extracts, embeds, stores and ages what a patient's documents say.
+#[derive(Debug, Parser)]
+#[command(name = "anamnesis", version, propagate_version = true, max_term_width = 100)]
+pub struct Cli {
+    #[command(flatten)]
+    pub context: Context,
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// What every verb is told besides its own arguments.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Context {
+    /// Configuration file (TOML). `ANAMNESIS__SECTION__KEY` variables override its values.
+    #[arg(long, global = true, value_name = "FILE", env = "ANAMNESIS_CONFIG")]
+    pub config: Option<PathBuf>,
+    /// How results are printed [default: table; verbs whose input is NDJSON: json].
+    #[arg(long, global = true, value_name = "FORMAT")]
+    pub output: Option<Format>,
+}
+
+impl Context {
+    /// The format asked for, or the verb's own.
+    pub fn format_or(&self, default: Format) -> Format {
+        self.output.unwrap_or(default)
+    }
+
+    /// Runs a verb that waits for something (store, network) on a runtime of its own.
+    ///
+    /// # Errors
+    /// When the machine gives no threads, or what the verb itself returns.
+    pub fn block_on<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
+    }
+}
+
+/// Registers the verbs: one line each makes the subcommand, its help and its dispatch. `run` takes the verb's own
+/// arguments and the [`Context`] and returns `Result<Exit, Failure>`.
+macro_rules! verbs {
+    ($($(#[$doc:meta])* $verb:ident($args:ty) => $run:path),+ $(,)?) => {
+        #[derive(Debug, Subcommand)]
+        pub enum Verb {
+            $($(#[$doc])* $verb($args)),+
+        }
+
+        fn dispatch(verb: Verb, context: &Context) -> Result<Exit, Failure> {
+            match verb { $(Verb::$verb(args) => $run(args, context)),+ }
+        }
+    };
+}
+
+verbs! {
+    /// Print a completion script for a shell
+    Completions(completions::Args) => completions::run,
+}
+
+/// Parses the arguments, runs the verb and says how it ended. The only place that prints a failure.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are "errors" to clap, with exit code 0.
+            let usage = error.use_stderr();
+            let printed = error.print().is_ok();
+            return if usage || !printed { Exit::Usage } else { Exit::Done };
+        }
+    };
+    match dispatch(cli.verb, &cli.context) {
+        Ok(exit) => exit,
+        Err(failure) => {
+            output::complain(&failure);
+            failure.exit()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn ran(arguments: &[&str]) -> Exit {
+        run(std::iter::once("anamnesis").chain(arguments.iter().copied()).map(OsString::from))
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn an_unknown_verb_is_a_usage_error() {
+        assert_eq!(ran(&["remember-everything"]), Exit::Usage);
+        assert_eq!(ran(&[]), Exit::Usage);
+    }
+
+    #[test]
+    fn help_and_version_are_successes() {
+        assert_eq!(ran(&["--help"]), Exit::Done);
+        assert_eq!(ran(&["--version"]), Exit::Done);
+    }
+
+    #[test]
+    fn global_options_are_taken_after_the_verb_too() {
+        let cli = Cli::try_parse_from(["anamnesis", "completions", "bash", "--output", "json", "--config", "a.toml"]);
+        let context = cli.expect("parses").context;
+        assert_eq!(context.output, Some(Format::Json));
+        assert_eq!(context.config, Some(PathBuf::from("a.toml")));
+        assert_eq!(context.format_or(Format::Table), Format::Json);
+    }
+
+    #[test]
+    fn every_verb_says_what_it_does() {
+        for verb in Cli::command().get_subcommands() {
+            assert!(verb.get_about().is_some(), "{} has no help", verb.get_name());
+        }
+    }
+}
