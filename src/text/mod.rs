@@ -4,6 +4,24 @@
 //! Offsets inside the program are **bytes** of the text they belong to, always on character boundaries; the command
 //! line and the contract speak of Unicode code points and convert at the door ([`CodePoints`]).
 
+pub mod codepoints;
+pub mod fold;
+pub mod language;
+pub mod numbers;
+pub mod passages;
+pub mod sentences;
+pub mod stems;
+pub mod tokens;
+
+pub use codepoints::CodePoints;
+pub use fold::{Folded, fold};
+pub use language::detect;
+pub use numbers::{NumberKind, NumberWord, number_words, value_of};
+pub use passages::{DEFAULT_MAX_WORDS, Passage, passages};
+pub use sentences::{sentences, sentences_of};
+pub use stems::stems;
+pub use tokens::{Token, TokenKind, tokens};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,0 +1,83 @@
+//! Search terms: folded words without stop words, reduced by Snowball (model.md, "Full text without plaintext").
+//!
+//! Folding comes **before** stemming, so that a query typed without accents meets the same term.
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+use super::fold::fold;
+use super::tokens::{TokenKind, tokens};
+use super::{Language, language};
+
+/// Words that find everything and tell nothing apart, folded. `no`, `sin`, `not`, `never` stay: they carry meaning.
+const STOP_SPANISH: &[&str] = &[
+    "a", "al", "como", "con", "de", "del", "desde", "e", "el", "ella", "ellos", "en", "era", "es", "esa", "ese", "eso",
+    "esta", "este", "esto", "fue", "ha", "han", "hay", "la", "las", "le", "les", "lo", "los", "me", "mi", "mis", "o",
+    "para", "pero", "por", "que", "se", "ser", "si", "son", "su", "sus", "te", "tu", "u", "un", "una", "unas", "unos",
+    "y", "yo",
+];
+const STOP_ENGLISH: &[&str] = &[
+    "a", "am", "an", "and", "are", "as", "at", "be", "been", "but", "by", "did", "do", "does", "for", "from", "had",
+    "has", "have", "he", "her", "him", "his", "i", "i'm", "i've", "if", "in", "is", "it", "it's", "its", "me", "my",
+    "of", "on", "or", "our", "she", "so", "that", "the", "their", "them", "they", "this", "to", "was", "we", "were",
+    "will", "with", "you", "your",
+];
+/// Longer "words" are blobs, not terms.
+const LONGEST_TERM: usize = 64;
+
+/// The search terms of a text in order, repetitions kept (ranking counts them). [`Language::Unknown`] is detected
+/// first; where nothing tells, English rules apply.
+pub fn stems(text: &str, language: Language) -> Vec<String> {
+    let language = match language {
+        Language::Unknown => language::detect(text),
+        known => known,
+    };
+    let (stemmer, stop) = match language {
+        Language::Spanish => (Stemmer::create(Algorithm::Spanish), STOP_SPANISH),
+        Language::English | Language::Unknown => (Stemmer::create(Algorithm::English), STOP_ENGLISH),
+    };
+    let mut terms = Vec::new();
+    for token in tokens(text) {
+        if token.kind == TokenKind::Punctuation {
+            continue;
+        }
+        let word = fold(token.span.of(text));
+        if word.len() > LONGEST_TERM || stop.contains(&word.as_str()) {
+            continue;
+        }
+        match token.kind {
+            TokenKind::Word => terms.push(stemmer.stem(word.trim_end_matches("'s")).into_owned()),
+            _ => terms.push(word),
+        }
+    }
+    terms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inflections_and_accents_meet_in_one_term() {
+        assert_eq!(stems("depresión", Language::Spanish), stems("DEPRESION", Language::Spanish));
+        assert_eq!(stems("pastillas", Language::Spanish), stems("pastilla", Language::Spanish));
+        assert_eq!(stems("sleeping badly", Language::English)[0], stems("sleeps", Language::English)[0]);
+        assert_eq!(stems("the patient's mother", Language::English), stems("patient mother", Language::English));
+    }
+
+    #[test]
+    fn stop_words_go_and_negation_stays() {
+        assert_eq!(stems("La paciente no duerme", Language::Spanish)[1], "no");
+        assert_eq!(stems("she is not sleeping", Language::English), ["not", "sleep"]);
+        assert!(stems("y de la", Language::Spanish).is_empty());
+    }
+
+    #[test]
+    fn an_unknown_language_is_detected() {
+        assert_eq!(stems("tiene las pastillas", Language::Unknown), stems("tiene las pastillas", Language::Spanish));
+    }
+
+    #[test]
+    fn numbers_and_doses_are_terms_as_they_stand() {
+        assert_eq!(stems("50,5 mg c/8h", Language::Spanish), ["50,5", "mg", "c/8h"]);
+    }
+}
