@@ -9,4 +9,5 @@ pub mod dlp;
 pub mod domain;
 pub mod embed;
 pub mod extract;
+pub mod store;
 pub mod text;

@@ -1,0 +1,168 @@
+//! SQLite: one file, write-ahead log, one writer and several readers.
+
+use std::time::Duration;
+
+use sqlx::sqlite::{
+    SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteRow,
+    SqliteSynchronous,
+};
+use sqlx::{Column as _, Executor as _, Row as _, SqlSafeStr as _, Sqlite, TypeInfo as _, ValueRef as _};
+
+use super::value::list_as_json;
+use super::{Arg, Cell, DbError, Location, Row};
+
+static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
+
+const READERS: u32 = 4;
+
+#[derive(Debug, Clone)]
+pub(super) struct SqliteDatabase {
+    writer: SqlitePool,
+    reader: SqlitePool,
+}
+
+impl SqliteDatabase {
+    pub async fn open(location: &Location) -> Result<Self, DbError> {
+        let options = match location {
+            Location::File(path) => SqliteConnectOptions::new().filename(path).create_if_missing(true),
+            Location::Memory => SqliteConnectOptions::new().in_memory(true),
+        };
+        let options = options
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .foreign_keys(true)
+            .busy_timeout(Duration::from_secs(30))
+            .pragma("secure_delete", "ON")
+            .pragma("temp_store", "MEMORY")
+            .statement_cache_capacity(256);
+        let one =
+            || SqlitePoolOptions::new().max_connections(1).min_connections(1).idle_timeout(None).max_lifetime(None);
+        let writer = one().connect_with(options.clone()).await.map_err(|e| error(&e))?;
+        MIGRATIONS.run(&writer).await.map_err(|_| DbError::Schema)?;
+        let reader = match location {
+            // A second connection to a memory store would be a second, empty store.
+            Location::Memory => writer.clone(),
+            Location::File(_) => SqlitePoolOptions::new()
+                .max_connections(READERS)
+                .connect_with(options.create_if_missing(false))
+                .await
+                .map_err(|e| error(&e))?,
+        };
+        Ok(Self { writer, reader })
+    }
+
+    pub async fn begin(&self, write: bool) -> Result<SqliteTransaction, DbError> {
+        let tx = if write { self.writer.begin_with("BEGIN IMMEDIATE").await } else { self.reader.begin().await };
+        Ok(SqliteTransaction { tx: tx.map_err(|e| error(&e))? })
+    }
+
+    pub async fn checkpoint(&self) -> Result<(), DbError> {
+        let mut connection = self.writer.acquire().await.map_err(|e| error(&e))?;
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").await.map_err(|e| error(&e))?;
+        Ok(())
+    }
+
+    pub async fn prepare(&self, sql: &'static str) -> Result<(), DbError> {
+        let mut connection = self.reader.acquire().await.map_err(|e| error(&e))?;
+        connection.prepare(sql.into_sql_str()).await.map_err(|e| error(&e))?;
+        Ok(())
+    }
+
+    pub async fn close(&self) {
+        self.reader.close().await;
+        self.writer.close().await;
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct SqliteTransaction {
+    tx: sqlx::Transaction<'static, Sqlite>,
+}
+
+impl SqliteTransaction {
+    pub async fn execute(&mut self, sql: &'static str, args: Vec<Arg>) -> Result<u64, DbError> {
+        let done = sqlx::query_with(sql, arguments(args)?).execute(&mut *self.tx).await.map_err(|e| error(&e))?;
+        Ok(done.rows_affected())
+    }
+
+    pub async fn fetch_all(&mut self, sql: &'static str, args: Vec<Arg>) -> Result<Vec<Row>, DbError> {
+        let rows = sqlx::query_with(sql, arguments(args)?).fetch_all(&mut *self.tx).await.map_err(|e| error(&e))?;
+        rows.iter().map(row).collect()
+    }
+
+    pub async fn commit(self) -> Result<(), DbError> {
+        self.tx.commit().await.map_err(|e| error(&e))
+    }
+
+    pub async fn rollback(self) -> Result<(), DbError> {
+        self.tx.rollback().await.map_err(|e| error(&e))
+    }
+}
+
+fn arguments(args: Vec<Arg>) -> Result<SqliteArguments, DbError> {
+    use sqlx::Arguments as _;
+    let mut out = SqliteArguments::default();
+    for arg in args {
+        let added = match arg {
+            Arg::Null => out.add(None::<i64>),
+            Arg::I64(v) => out.add(v),
+            Arg::F64(v) => out.add(v),
+            Arg::Bool(v) => out.add(i64::from(v)),
+            Arg::Text(v) => out.add(v),
+            Arg::Blob(v) => out.add(v),
+            Arg::Uuid(v) => out.add(v.as_bytes().to_vec()),
+            Arg::Uuids(v) => out.add(list_as_json(v.into_iter().map(Arg::Uuid))),
+            Arg::Ints(v) => out.add(list_as_json(v.into_iter().map(Arg::I64))),
+            Arg::Blobs(v) => out.add(list_as_json(v.into_iter().map(Arg::Blob))),
+            Arg::Texts(v) => out.add(list_as_json(v.into_iter().map(Arg::Text))),
+        };
+        added.map_err(|_| DbError::Other { code: "argument".to_owned() })?;
+    }
+    Ok(out)
+}
+
+fn row(row: &SqliteRow) -> Result<Row, DbError> {
+    let mut cells = Vec::with_capacity(row.columns().len());
+    for column in row.columns() {
+        let index = column.ordinal();
+        let decode = |_| DbError::Decode { index };
+        let raw = row.try_get_raw(index).map_err(decode)?;
+        let cell = if raw.is_null() {
+            Cell::Null
+        } else {
+            match raw.type_info().name() {
+                "INTEGER" | "BOOLEAN" => Cell::I64(row.try_get_unchecked(index).map_err(decode)?),
+                "REAL" => Cell::F64(row.try_get_unchecked(index).map_err(decode)?),
+                "BLOB" => Cell::Blob(row.try_get_unchecked(index).map_err(decode)?),
+                _ => Cell::Text(row.try_get_unchecked(index).map_err(decode)?),
+            }
+        };
+        cells.push(cell);
+    }
+    Ok(Row(cells))
+}
+
+/// SQLite's message may quote a value: only the constraint's columns and the code go on.
+fn error(error: &sqlx::Error) -> DbError {
+    match error {
+        sqlx::Error::Database(inner) => {
+            let code = inner.code().unwrap_or_default().into_owned();
+            match (code.parse::<u32>().unwrap_or(0) & 0xff, inner.kind()) {
+                (5 | 6, _) => DbError::Transient("busy"),
+                (10 | 13 | 14, _) => DbError::Transient("disk"),
+                (19, _) => DbError::Constraint { constraint: constraint(inner.message()) },
+                _ => DbError::Other { code },
+            }
+        }
+        sqlx::Error::PoolTimedOut => DbError::Transient("pool"),
+        sqlx::Error::Io(_) => DbError::Transient("io"),
+        sqlx::Error::PoolClosed => DbError::Transient("closed"),
+        _ => DbError::Other { code: "client".to_owned() },
+    }
+}
+
+/// "UNIQUE constraint failed: memory.id": names of tables, columns and checks only. What a trigger says is our own text.
+fn constraint(message: &str) -> String {
+    let name = message.rsplit(": ").next().unwrap_or_default();
+    name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ',' | ' ')).take(120).collect()
+}

@@ -1,0 +1,4 @@
+//! The store: rows, vectors and keys of patients behind one door. Statements are written once (`sql/`), engines differ
+//! in `engine/` only.
+
+pub mod engine;
