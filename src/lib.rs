@@ -5,6 +5,7 @@
 
 pub mod cli;
 pub mod clock;
+pub mod crypto;
 pub mod dlp;
 pub mod domain;
 pub mod embed;
