@@ -5,10 +5,15 @@
 
 pub mod cli;
 pub mod clock;
+pub mod config;
 pub mod crypto;
 pub mod dlp;
 pub mod domain;
 pub mod embed;
 pub mod extract;
+pub mod http;
+pub mod metrics;
+pub mod shutdown;
 pub mod store;
+pub mod telemetry;
 pub mod text;

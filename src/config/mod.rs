@@ -1,0 +1,4 @@
+//! Configuration, one file per section.
+
+pub mod http;
+pub mod log;

@@ -1,0 +1,196 @@
+//! What Kubernetes and Prometheus ask of the process. `/healthz` says that it runs and touches nothing: a broken
+//! database must not get every pod restarted. `/readyz` says whether work can be done. `/metrics` is the registry.
+
+use std::future::IntoFuture;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use serde::Serialize;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tower_http::timeout::TimeoutLayer;
+
+use crate::metrics::Metrics;
+
+/// How long open connections may linger once the server is told to stop.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// One thing that must work before work is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// What was looked at: `store`, `schema`, `broker` …
+    pub name: &'static str,
+    pub ready: bool,
+    /// Why not, as a code; never a library's own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<&'static str>,
+}
+
+impl Check {
+    pub fn ready(name: &'static str) -> Self {
+        Self { name, ready: true, code: None }
+    }
+
+    pub fn failed(name: &'static str, code: &'static str) -> Self {
+        Self { name, ready: false, code: Some(code) }
+    }
+}
+
+/// Looks at what the role needs. Called at every probe: it should be cheap.
+#[async_trait]
+pub trait Readiness: Send + Sync {
+    async fn check(&self) -> Vec<Check>;
+}
+
+/// What the endpoints answer from.
+#[derive(Clone)]
+pub struct Probes {
+    pub metrics: Arc<Metrics>,
+    pub readiness: Arc<dyn Readiness>,
+    /// Cancelled while the process drains: it lives, but must get no more work.
+    pub draining: CancellationToken,
+}
+
+/// The three endpoints. A request that takes longer than `timeout` is answered 503.
+pub fn router(probes: Probes, timeout: Duration) -> Router {
+    Router::new()
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(readyz))
+        .route("/metrics", get(metrics))
+        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, timeout))
+        .with_state(probes)
+}
+
+/// Serves until `stop` is cancelled; connections open then get two more seconds.
+///
+/// # Errors
+/// When the listener fails for good.
+pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) -> io::Result<()> {
+    let serving = axum::serve(listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
+    let over = async {
+        stop.cancelled().await;
+        tokio::time::sleep(LINGER).await;
+    };
+    tokio::select! {
+        ended = serving.into_future() => ended,
+        () = over => Ok(()),
+    }
+}
+
+#[derive(Serialize)]
+struct Answer {
+    ready: bool,
+    checks: Vec<Check>,
+}
+
+async fn readyz(State(probes): State<Probes>) -> Response {
+    let checks = if probes.draining.is_cancelled() {
+        vec![Check::failed("process", "draining")]
+    } else {
+        probes.readiness.check().await
+    };
+    let ready = checks.iter().all(|check| check.ready);
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, Json(Answer { ready, checks })).into_response()
+}
+
+async fn metrics(State(probes): State<Probes>) -> Response {
+    match probes.metrics.render() {
+        Ok(text) => ([(header::CONTENT_TYPE, prometheus::TEXT_FORMAT)], text).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::Identity;
+
+    struct Says(Vec<Check>);
+
+    #[async_trait]
+    impl Readiness for Says {
+        async fn check(&self) -> Vec<Check> {
+            self.0.clone()
+        }
+    }
+
+    struct Hangs;
+
+    #[async_trait]
+    impl Readiness for Hangs {
+        async fn check(&self) -> Vec<Check> {
+            std::future::pending().await
+        }
+    }
+
+    struct World {
+        address: String,
+        draining: CancellationToken,
+        stop: CancellationToken,
+        server: tokio::task::JoinHandle<io::Result<()>>,
+    }
+
+    async fn world(readiness: impl Readiness + 'static, timeout: Duration) -> World {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let (draining, stop) = (CancellationToken::new(), CancellationToken::new());
+        let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());
+        let probes = Probes { metrics, readiness: Arc::new(readiness), draining: draining.clone() };
+        let server = tokio::spawn(serve(listener, router(probes, timeout), stop.clone()));
+        World { address, draining, stop, server }
+    }
+
+    async fn asked(world: &World, path: &str) -> (u16, String) {
+        let answer = reqwest::get(format!("{}{path}", world.address)).await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_broken_store_makes_the_process_unready_but_not_dead() {
+        let world = world(Says(vec![Check::ready("schema"), Check::failed("store", "locked")]), LINGER).await;
+        let (status, body) = asked(&world, "/readyz").await;
+        assert_eq!(status, 503);
+        let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(body["checks"][1], serde_json::json!({"name": "store", "ready": false, "code": "locked"}));
+        assert_eq!(asked(&world, "/healthz").await, (200, "ok\n".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn a_process_that_drains_lives_and_is_not_ready() {
+        let world = world(Says(vec![Check::ready("store")]), LINGER).await;
+        assert_eq!(asked(&world, "/readyz").await.0, 200);
+        world.draining.cancel();
+        assert_eq!(asked(&world, "/readyz").await.0, 503);
+        assert_eq!(asked(&world, "/healthz").await.0, 200);
+    }
+
+    #[tokio::test]
+    async fn a_dependency_that_hangs_reads_as_not_ready() {
+        let world = world(Hangs, Duration::from_millis(10)).await;
+        assert_eq!(asked(&world, "/readyz").await.0, 503);
+    }
+
+    #[tokio::test]
+    async fn metrics_are_served_in_the_exposition_format() {
+        let world = world(Says(Vec::new()), LINGER).await;
+        let answer = reqwest::get(format!("{}/metrics", world.address)).await.unwrap();
+        assert_eq!(answer.headers()["content-type"], "text/plain; version=0.0.4");
+        assert!(answer.text().await.unwrap().contains("# TYPE anamnesis_build_info gauge"));
+    }
+
+    #[tokio::test]
+    async fn the_server_ends_when_it_is_told_to() {
+        let world = world(Says(Vec::new()), LINGER).await;
+        assert_eq!(asked(&world, "/healthz").await.0, 200);
+        world.stop.cancel();
+        assert!(world.server.await.unwrap().is_ok());
+    }
+}

@@ -1,0 +1,38 @@
+//! What embedding costs. Provider, model and currency are fixed by configuration, so they cost one series each.
+
+use super::labels::{CacheResult, EmbeddingOutcome, EmbeddingPurpose};
+use super::registrar::area;
+
+/// Buckets of `gen_ai.client.operation.duration` in OpenTelemetry's semantic conventions.
+const REQUEST_SECONDS: &[f64] =
+    &[0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+
+area! {
+    /// Embedding.
+    pub struct Embedding as "embedding" {
+        /// Requests to the provider, retries included
+        requests: Counters<EmbeddingOutcome> = "embedding_requests_total";
+        /// Seconds that a request took
+        seconds: Histograms<()> = "embedding_request_duration_seconds" in REQUEST_SECONDS;
+        /// Texts embedded, by what for
+        texts: Counters<EmbeddingPurpose> = "embedding_texts_total";
+        /// Tokens as the provider counts them
+        tokens: Counters<()> = "embedding_tokens_total";
+        /// Texts that the provider cut short
+        truncated: Counters<()> = "embedding_truncated_total";
+        /// Vectors asked of the patient's cache
+        cache: Counters<CacheResult> = "embedding_cache_total";
+        /// Seconds spent waiting for the rate limit
+        limited: Histograms<()> = "embedding_ratelimit_wait_seconds" in REQUEST_SECONDS;
+        /// 1 while the circuit breaker keeps requests back
+        circuit_open: Gauges<()> = "embedding_circuit_open";
+    }
+}
+
+area! {
+    /// What embedding costs.
+    pub struct Spending as "embedding" {
+        /// Money spent, at the price per token of the configuration
+        cost: Amounts<()> = "embedding_cost_total";
+    }
+}

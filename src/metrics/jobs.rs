@@ -1,0 +1,25 @@
+//! The nights. A CronJob's pod is gone before it is scraped: the worker exports what stands in the ledger.
+
+use super::labels::{Action, JobName, RunOutcome};
+use super::registrar::area;
+
+/// Seconds of a run: a night without work, a usual night, a catch-up.
+const RUN_SECONDS: &[f64] = &[0.01, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0];
+
+area! {
+    /// Nightly jobs.
+    pub struct Jobs as "jobs" {
+        /// Runs by how they ended
+        runs: Counters<(JobName, RunOutcome)> = "job_runs_total";
+        /// Seconds that a run took
+        seconds: Histograms<JobName> = "job_duration_seconds" in RUN_SECONDS;
+        /// Instant at which the job last succeeded, in seconds since 1970; 0 when it never has
+        last_success: Levels<JobName> = "job_last_success_timestamp_seconds";
+        /// Rows by what a job did to them
+        items: Counters<(JobName, Action)> = "job_items_total";
+        /// Runs going on
+        running: Gauges<JobName> = "job_running";
+        /// Instant of the planner's last tick, in seconds since 1970
+        last_tick: Levels<()> = "scheduler_last_tick_timestamp_seconds";
+    }
+}

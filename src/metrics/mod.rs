@@ -1,0 +1,158 @@
+//! Every metric, declared once. A field of an area's struct is a metric, its doc comment the HELP, its labels closed
+//! types, and every series stands at zero from the start, so that `rate()` sees the first event. No series tells which
+//! organisation or patient it is about.
+//!
+//! The registry belongs to a [`Metrics`], not to the process: each test has its own.
+
+mod catalogue;
+mod embedding;
+mod family;
+mod ingest;
+mod jobs;
+mod label;
+pub mod labels;
+mod memory;
+mod recall;
+mod redaction;
+mod registrar;
+mod store;
+mod transition;
+
+pub use catalogue::reference_page;
+pub use embedding::{Embedding, Spending};
+pub use family::{Amounts, Counters, Family, Gauges, Histograms, Levels};
+pub use ingest::{Ingest, Stages};
+pub use jobs::Jobs;
+pub use label::{Label, LabelSet};
+pub use memory::Memory;
+pub use recall::Recall;
+pub use redaction::Redaction;
+pub use registrar::{Entry, PREFIX};
+pub use store::Store;
+pub use transition::Transition;
+
+use prometheus::{IntCounter, IntGauge, Registry, TextEncoder};
+use registrar::{Declaration, Registrar};
+
+/// What configuration and build fix for the life of the process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Version of the program.
+    pub version: String,
+    /// Source revision it was built from, or `unknown`.
+    pub revision: String,
+    /// Which kind of embedding provider is used.
+    pub provider: String,
+    /// The embedding model's name at its provider.
+    pub model: String,
+    /// ISO 4217 code in which `embedding_cost_total` counts.
+    pub currency: String,
+}
+
+impl Default for Identity {
+    fn default() -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            revision: option_env!("ANAMNESIS_REVISION").unwrap_or("unknown").to_owned(),
+            provider: "builtin".to_owned(),
+            model: "builtin".to_owned(),
+            currency: "USD".to_owned(),
+        }
+    }
+}
+
+/// All metrics of one process, with the registry that they are scraped from.
+#[derive(Debug)]
+pub struct Metrics {
+    pub ingest: Ingest,
+    pub stages: Stages,
+    pub redaction: Redaction,
+    pub embedding: Embedding,
+    pub spending: Spending,
+    pub store: Store,
+    pub memory: Memory,
+    pub jobs: Jobs,
+    pub recall: Recall,
+    /// Panics caught by the process's hook (telemetry.rs).
+    pub panics: Counters<()>,
+    registry: Registry,
+    catalogue: Vec<Entry>,
+}
+
+impl Metrics {
+    /// Declares everything, every series at zero.
+    ///
+    /// # Errors
+    /// When two metrics share a name or a name is not legal: a mistake of the program, which a test finds.
+    pub fn new(identity: &Identity) -> prometheus::Result<Self> {
+        let mut registrar = Registrar::new();
+        let ingest = Ingest::declare(&mut registrar)?;
+        let stages = Stages::declare(&mut registrar)?;
+        let redaction = Redaction::declare(&mut registrar)?;
+        let provider = [("provider", identity.provider.as_str()), ("model", identity.model.as_str())];
+        registrar.fixed(&provider);
+        let embedding = Embedding::declare(&mut registrar)?;
+        registrar.fixed(&[provider[0], provider[1], ("currency", &identity.currency)]);
+        let spending = Spending::declare(&mut registrar)?;
+        registrar.fixed(&[]);
+        let store = Store::declare(&mut registrar)?;
+        let memory = Memory::declare(&mut registrar)?;
+        let jobs = Jobs::declare(&mut registrar)?;
+        let recall = Recall::declare(&mut registrar)?;
+        let panics = process(&mut registrar, identity)?;
+        let (registry, catalogue) = registrar.finish();
+        Ok(Self {
+            ingest,
+            stages,
+            redaction,
+            embedding,
+            spending,
+            store,
+            memory,
+            jobs,
+            recall,
+            panics,
+            registry,
+            catalogue,
+        })
+    }
+
+    /// Every declared metric, in the order of declaration.
+    pub fn catalogue(&self) -> &[Entry] {
+        &self.catalogue
+    }
+
+    /// The exposition text (format 0.0.4).
+    ///
+    /// # Errors
+    /// When a collector yields what cannot be written: a mistake of the program.
+    pub fn render(&self) -> prometheus::Result<String> {
+        TextEncoder::new().encode_to_string(&self.registry.gather())
+    }
+}
+
+/// The process itself: build information, panics, and what the operating system says.
+fn process(registrar: &mut Registrar, identity: &Identity) -> prometheus::Result<Counters<()>> {
+    const AREA: &str = "process";
+    registrar.fixed(&[("version", &identity.version), ("revision", &identity.revision)]);
+    let build: Family<IntGauge, ()> = registrar.declare(Declaration {
+        area: AREA,
+        name: "build_info",
+        help: "Always 1; the labels tell which build runs",
+        buckets: &[],
+    })?;
+    build.set(1);
+    registrar.fixed(&[]);
+    let panics: Family<IntCounter, ()> = registrar.declare(Declaration {
+        area: AREA,
+        name: "panics_total",
+        help: "Panics of any thread; must stay 0",
+        buckets: &[],
+    })?;
+    #[cfg(target_os = "linux")]
+    registrar.adopt(AREA, prometheus::process_collector::ProcessCollector::for_self())?;
+    Ok(panics)
+}
+
+#[cfg(test)]
+mod tests;

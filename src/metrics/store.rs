@@ -1,0 +1,25 @@
+//! What the store did.
+
+use super::ingest::STAGE_SECONDS;
+use super::labels::{Conflict, Connection, EventType, Outcome, Transaction};
+use super::registrar::area;
+
+area! {
+    /// The store and its outbox.
+    pub struct Store as "store" {
+        /// Transactions by how they ended
+        transactions: Counters<Transaction> = "store_transactions_total";
+        /// Seconds that a transaction took
+        seconds: Histograms<()> = "store_transaction_duration_seconds" in STAGE_SECONDS;
+        /// Writes that met something that was there before
+        conflicts: Counters<Conflict> = "store_conflicts_total";
+        /// Connections of the pool
+        connections: Gauges<Connection> = "store_connections";
+        /// Vectors written
+        vectors: Counters<()> = "vector_upserts_total";
+        /// Events published from the outbox
+        published: Counters<(EventType, Outcome)> = "outbox_events_total";
+        /// Events that wait in the outbox
+        outbox_pending: Gauges<()> = "outbox_pending";
+    }
+}

@@ -1,0 +1,133 @@
+//! The end of the process: SIGTERM or SIGINT stops taking work, what is in hand is finished within the drain deadline,
+//! and a second signal stops waiting. Whatever is not finished by then was not acknowledged and comes again.
+
+use std::future::Future;
+use std::io;
+use std::time::Duration;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+/// How long work in hand may take to finish. Kubernetes' grace period must be longer (helm/anamnesis, values.yaml).
+pub const DRAIN: Duration = Duration::from_secs(10);
+
+/// Work was still in hand at the drain deadline, or the operator did not want to wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("work was still in hand when the time to drain was over")]
+pub struct Overdue;
+
+/// The two moments of an ending.
+#[derive(Debug, Clone, Default)]
+pub struct Shutdown {
+    draining: CancellationToken,
+    impatient: CancellationToken,
+}
+
+impl Shutdown {
+    /// Nothing has been asked yet, and no signal is listened to.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Listens for SIGTERM and SIGINT from now on. Must be called in a Tokio runtime.
+    ///
+    /// # Errors
+    /// When the operating system refuses a handler.
+    pub fn on_signals() -> io::Result<Self> {
+        let shutdown = Self::new();
+        let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        let heard = shutdown.clone();
+        tokio::spawn(async move {
+            either(&mut terminate, &mut interrupt).await;
+            tracing::info!(code = "draining", "a signal asks to end: finishing what is in hand");
+            heard.draining.cancel();
+            either(&mut terminate, &mut interrupt).await;
+            heard.impatient.cancel();
+        });
+        Ok(shutdown)
+    }
+
+    /// Cancelled when no new work may be taken.
+    pub fn draining(&self) -> CancellationToken {
+        self.draining.clone()
+    }
+
+    /// Asks to end, as a signal would.
+    pub fn begin(&self) {
+        self.draining.cancel();
+    }
+
+    /// Asks to end without waiting, as a second signal would.
+    pub fn hurry(&self) {
+        self.draining.cancel();
+        self.impatient.cancel();
+    }
+
+    /// Runs `work` to its end; once draining has begun, for at most `deadline`. `work` itself watches
+    /// [`Shutdown::draining`] and returns when it holds nothing any more.
+    ///
+    /// # Errors
+    /// [`Overdue`] when the deadline passed or a second signal came; `work` is dropped then.
+    pub async fn drain<T>(&self, deadline: Duration, work: impl Future<Output = T>) -> Result<T, Overdue> {
+        let over = async {
+            self.draining.cancelled().await;
+            tokio::select! {
+                () = tokio::time::sleep(deadline) => {}
+                () = self.impatient.cancelled() => {}
+            }
+        };
+        tokio::select! {
+            biased;
+            done = work => Ok(done),
+            () = over => Err(Overdue),
+        }
+    }
+}
+
+async fn either(one: &mut Signal, other: &mut Signal) {
+    tokio::select! {
+        _ = one.recv() => {}
+        _ = other.recv() => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn work_that_ends_when_asked_to_drain_gives_its_result() {
+        let shutdown = Shutdown::new();
+        let token = shutdown.draining();
+        let work = async move {
+            token.cancelled().await;
+            7
+        };
+        shutdown.begin();
+        assert_eq!(shutdown.drain(DRAIN, work).await, Ok(7));
+    }
+
+    #[tokio::test]
+    async fn work_that_does_not_end_is_dropped_at_the_deadline() {
+        let shutdown = Shutdown::new();
+        shutdown.begin();
+        assert_eq!(shutdown.drain(Duration::from_millis(1), pending::<()>()).await, Err(Overdue));
+    }
+
+    #[tokio::test]
+    async fn a_second_signal_does_not_wait_for_the_deadline() {
+        let shutdown = Shutdown::new();
+        shutdown.hurry();
+        let overdue = shutdown.drain(Duration::from_secs(3_600), pending::<()>()).await;
+        assert_eq!(overdue, Err(Overdue));
+    }
+
+    #[tokio::test]
+    async fn the_deadline_does_not_run_before_anybody_asked_to_end() {
+        let shutdown = Shutdown::new();
+        let work = tokio::time::sleep(Duration::from_millis(20));
+        assert_eq!(shutdown.drain(Duration::ZERO, work).await, Ok(()));
+    }
+}
