@@ -1,9 +1,27 @@
 //! Redaction: personal data out, clinical meaning kept, closed on failure (model.md "Decisions" 4; seed 003 "DLP
 //! Integration"). [`Redacted`] is the only text that later stages accept, and only this module can build it.
 
+mod apply;
+mod context;
+mod entities;
+mod finding;
+mod identifiers;
+mod identities;
+pub mod label;
+mod policy;
+mod redactor;
+mod surrogate;
+mod sweep;
+mod token;
+mod view;
+
 use chrono::NaiveDate;
 
 use crate::text::{Document, Span};
+
+pub use policy::{Policy, RECOGNISERS};
+pub use redactor::Redactor;
+pub use surrogate::SurrogateKey;
 
 /// What a message says about the people in it. Serves redaction only and is never stored (contract.md).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

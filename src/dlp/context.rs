@@ -1,0 +1,83 @@
+//! What every recogniser reads: the folded text, its tokens, the language, and places that may not be touched.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::token::{Token, tokens};
+use super::view::View;
+use super::{label, policy::Policy};
+use crate::text::{Document, Language, Span};
+
+/// Share of large letters under which a text counts as written without capitals (speech, chat).
+const LOWER_CASE_SHARE: f64 = 0.008;
+
+/// One document, made ready once for all recognisers.
+pub struct Context<'a> {
+    pub view: View,
+    pub tokens: Vec<Token>,
+    pub language: Language,
+    pub policy: &'a Policy,
+    /// Replacements of an earlier run and the line feeds between turns, sorted.
+    pub walls: Vec<Span>,
+    /// The text has (almost) no capitals: case says nothing.
+    pub no_case: bool,
+}
+
+impl<'a> Context<'a> {
+    pub fn new(document: &Document, policy: &'a Policy) -> Self {
+        let view = View::new(&document.text);
+        let tokens = tokens(&view.plain);
+        let mut walls = replaced(&view.plain);
+        for pair in document.turns.windows(2) {
+            let (from, to) = (view.from_source(pair[0].span.end), view.from_source(pair[1].span.start));
+            walls.push(Span::new(from, to.max(from)));
+        }
+        walls.sort();
+        let large = view.plain.bytes().filter(u8::is_ascii_uppercase).count();
+        let letters = view.plain.bytes().filter(u8::is_ascii_alphabetic).count();
+        let no_case = (large as f64) < letters as f64 * LOWER_CASE_SHARE;
+        Self { tokens, language: document.language, policy, walls, no_case, view }
+    }
+
+    /// The folded, lower-case word under a token.
+    pub fn lower(&self, token: &Token) -> &str {
+        token.span.of(&self.view.lower)
+    }
+
+    /// The folded word under a token, case kept.
+    pub fn plain(&self, token: &Token) -> &str {
+        token.span.of(&self.view.plain)
+    }
+
+    /// Index of the first token that starts at or behind a place of the view.
+    pub fn token_at(&self, place: usize) -> usize {
+        self.tokens.partition_point(|token| token.span.start < place)
+    }
+
+    /// True where nothing but spaces stands between two neighbouring tokens.
+    pub fn touches(&self, left: usize, right: usize) -> bool {
+        let (Some(a), Some(b)) = (self.tokens.get(left), self.tokens.get(right)) else { return false };
+        a.span.end <= b.span.start && self.view.plain[a.span.end..b.span.start].chars().all(|c| c == ' ')
+    }
+}
+
+static REPLACED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\[([A-Z]{2,}(?:_[A-Z]+)*)(?:_[0-9A-F]{4})?\]").expect("a constant pattern, compiled in every test")
+});
+
+/// Replacements of an earlier run: a known label in brackets, with or without four hexadecimal digits.
+fn replaced(plain: &str) -> Vec<Span> {
+    REPLACED
+        .captures_iter(plain)
+        .filter(|found| is_known_label(&found[1]))
+        .filter_map(|found| found.get(0))
+        .map(|found| Span::new(found.start(), found.end()))
+        .collect()
+}
+
+fn is_known_label(name: &str) -> bool {
+    // "[HOPE_..]" cannot come from a run: four hexadecimal digits may read as letters ("_BEEF"), so both forms count.
+    let base = name.rsplit_once('_').filter(|(_, hex)| hex.len() == 4 && hex.bytes().all(|b| b.is_ascii_hexdigit()));
+    label::ALL.contains(&name) || base.is_some_and(|(stem, _)| label::ALL.contains(&stem))
+}

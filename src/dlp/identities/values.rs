@@ -1,0 +1,186 @@
+//! Phones, mail addresses, numbers and birth dates of known people, in any format.
+
+use std::collections::HashMap;
+
+use chrono::{Datelike, NaiveDate};
+
+use super::super::KnownIdentity;
+use super::super::context::Context;
+use super::super::entities::words;
+use super::super::finding::{Finding, Layer};
+use super::super::{Precision, SideValue, label};
+use crate::text::Span;
+
+/// Digits by which a phone is told without its country and area codes.
+const PHONE_TAIL: usize = 7;
+/// Letters and digits from which a part of an identifier is told.
+const ID_PART: usize = 6;
+
+/// Finds values of known people.
+pub fn find(context: &Context<'_>, identities: &[KnownIdentity], found: &mut Vec<Finding>) {
+    let runs = runs(&context.view.lower);
+    for identity in identities {
+        for phone in &identity.phones {
+            phones(phone, &runs, found);
+        }
+        for id in &identity.ids {
+            ids(id, &runs, found);
+        }
+        for email in &identity.emails {
+            emails(context, email, found);
+        }
+        if let Some(date) = identity.birth_date {
+            birth_dates(date, &runs, found);
+        }
+    }
+}
+
+/// Letters and digits that stand together but for single separators, without them, each with its place.
+struct Run {
+    text: String,
+    places: Vec<usize>,
+}
+
+impl Run {
+    fn span(&self, start: usize, length: usize) -> Span {
+        Span::new(self.places[start], self.places[start + length - 1] + 1)
+    }
+}
+
+/// Runs of ASCII letters and digits with a digit in them, read across spaces, dots, hyphens, slashes and brackets.
+fn runs(lower: &str) -> Vec<Run> {
+    let bytes = lower.as_bytes();
+    let mut runs = Vec::new();
+    let mut run = Run { text: String::new(), places: Vec::new() };
+    let mut gap = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        if byte.is_ascii_alphanumeric() {
+            run.text.push(byte as char);
+            run.places.push(at);
+            gap = 0;
+        } else {
+            gap += 1;
+            let parts = matches!(byte, b' ' | b'.' | b'-' | b'/' | b'(' | b')' | b'+' | b'_' | b',' | b':');
+            if !parts || gap > 3 {
+                keep(&mut runs, &mut run);
+            }
+        }
+    }
+    keep(&mut runs, &mut run);
+    runs
+}
+
+fn keep(runs: &mut Vec<Run>, run: &mut Run) {
+    let full = std::mem::replace(run, Run { text: String::new(), places: Vec::new() });
+    if full.text.bytes().any(|byte| byte.is_ascii_digit()) {
+        runs.push(full);
+    }
+}
+
+fn phones(phone: &str, runs: &[Run], found: &mut Vec<Finding>) {
+    let digits: String = phone.chars().filter_map(|c| c.to_digit(10)).filter_map(|d| char::from_digit(d, 10)).collect();
+    if digits.len() < PHONE_TAIL {
+        return;
+    }
+    let tail = &digits[digits.len() - PHONE_TAIL.max(digits.len().min(9))..];
+    for run in runs {
+        for (start, _) in run.text.match_indices(tail) {
+            let (from, to) = widen(run, start, tail.len(), 5);
+            push(found, run.span(from, to - from), label::PHONE, "identity_phone", Some(tail.to_owned()));
+        }
+        // A number given without its area code.
+        let short = &tail[tail.len() - PHONE_TAIL..];
+        for (start, _) in run.text.match_indices(short) {
+            push(found, run.span(start, short.len()), label::PHONE, "identity_phone", Some(tail.to_owned()));
+        }
+    }
+}
+
+/// Digits before the number that belong to it (country and area codes), at most `most`, and its "+".
+fn widen(run: &Run, start: usize, length: usize, most: usize) -> (usize, usize) {
+    let bytes = run.text.as_bytes();
+    let mut from = start;
+    while from > 0 && start - from < most && bytes[from - 1].is_ascii_digit() && near(run, from) {
+        from -= 1;
+    }
+    (from, start + length)
+}
+
+fn near(run: &Run, at: usize) -> bool {
+    run.places[at] - run.places[at - 1] <= 3
+}
+
+fn ids(id: &str, runs: &[Run], found: &mut Vec<Finding>) {
+    let value: String = words::fold(id).chars().filter(char::is_ascii_alphanumeric).collect();
+    if value.len() < 4 {
+        return;
+    }
+    let digits: String = value.chars().filter(char::is_ascii_digit).collect();
+    for run in runs {
+        for part in [&value, &digits] {
+            if part != &value && part.len() < ID_PART {
+                continue;
+            }
+            for (start, _) in run.text.match_indices(part.as_str()) {
+                push(found, run.span(start, part.len()), label::NUMBER, "identity_id", Some(value.clone()));
+            }
+        }
+    }
+}
+
+fn emails(context: &Context<'_>, email: &str, found: &mut Vec<Finding>) {
+    let folded = words::fold(email.trim());
+    let lower = &context.view.lower;
+    let user = folded.split('@').next().unwrap_or_default();
+    for part in [folded.as_str(), user] {
+        if part.len() < 5 {
+            continue;
+        }
+        for (start, _) in lower.match_indices(part) {
+            let span = Span::new(start, start + part.len());
+            if words::stands_alone(lower, span) {
+                push(found, span, label::EMAIL, "identity_email", Some(folded.clone()));
+            }
+        }
+    }
+}
+
+fn birth_dates(date: NaiveDate, runs: &[Run], found: &mut Vec<Finding>) {
+    let (year, month, day) = (date.year(), date.month(), date.day());
+    let short = year.rem_euclid(100);
+    let mut forms: HashMap<String, bool> = HashMap::new();
+    for (a, b) in [(day, month), (month, day)] {
+        forms.insert(format!("{a:02}{b:02}{year:04}"), true);
+        forms.insert(format!("{a}{b}{year:04}"), false);
+        forms.insert(format!("{a:02}{b}{year:04}"), false);
+        forms.insert(format!("{a}{b:02}{year:04}"), false);
+        forms.insert(format!("{year:04}{a:02}{b:02}"), true);
+        forms.insert(format!("{a:02}{b:02}{short:02}"), false);
+        forms.insert(format!("{a}{b}{short:02}"), false);
+    }
+    let value = SideValue::Date { date, precision: Precision::Day };
+    for run in runs {
+        for (form, anywhere) in &forms {
+            for (start, _) in run.text.match_indices(form.as_str()) {
+                let bytes = run.text.as_bytes();
+                let open =
+                    start == 0 || !bytes[start - 1].is_ascii_digit() || run.places[start] - run.places[start - 1] > 1;
+                let last = start + form.len();
+                let shut =
+                    last == bytes.len() || !bytes[last].is_ascii_digit() || run.places[last] - run.places[last - 1] > 1;
+                if *anywhere || (open && shut) {
+                    push(found, run.span(start, form.len()), label::DATE, "identity_birth_date", None);
+                    if let Some(finding) = found.last_mut() {
+                        finding.value = Some(value);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn push(found: &mut Vec<Finding>, span: Span, label: &'static str, recognizer: &'static str, subject: Option<String>) {
+    let mut finding = Finding::new(span, label, recognizer, 1.0, Layer::Identity);
+    finding.subject = subject;
+    found.push(finding);
+}

@@ -1,0 +1,52 @@
+//! The last sweep: what no recogniser named but no clinical text needs in clear — long digit runs and '@'.
+
+use super::context::Context;
+use super::finding::{Finding, Layer};
+use super::label;
+use super::token::Kind;
+use crate::text::Span;
+
+/// Digits from which a run is no measurement, dose or code.
+const LONG_RUN: usize = 7;
+
+/// Finds long digit runs (with single separators) and words around '@'.
+pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+    digit_runs(context, found);
+    at_signs(context, found);
+}
+
+fn digit_runs(context: &Context<'_>, found: &mut Vec<Finding>) {
+    let tokens = &context.tokens;
+    let mut at = 0;
+    while at < tokens.len() {
+        if tokens[at].kind != Kind::Number {
+            at += 1;
+            continue;
+        }
+        let digits = tokens[at].span.len();
+        if digits >= LONG_RUN {
+            found.push(Finding::new(tokens[at].span, label::NUMBER, "digit_run", 0.5, Layer::Sweep));
+        }
+        at += 1;
+    }
+}
+
+fn at_signs(context: &Context<'_>, found: &mut Vec<Finding>) {
+    let text = context.view.plain.as_bytes();
+    let word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-' | b'+' | b'%') || b >= 0x80;
+    let mut done = 0;
+    for (at, _) in context.view.plain.match_indices('@') {
+        let mut start = at;
+        while start > done && word(text[start - 1]) {
+            start -= 1;
+        }
+        let mut end = at + 1;
+        while end < text.len() && word(text[end]) {
+            end += 1;
+        }
+        done = end;
+        if end - start > 1 {
+            found.push(Finding::new(Span::new(start, end), label::HANDLE, "at_sign", 0.5, Layer::Sweep));
+        }
+    }
+}

@@ -1,0 +1,133 @@
+use super::*;
+use crate::dlp::KnownIdentity;
+use crate::text::{Language, Speaker};
+
+fn redactor() -> Redactor {
+    Redactor::builtin(Policy::default())
+}
+
+fn key() -> SurrogateKey {
+    SurrogateKey::new([3; 32])
+}
+
+fn redact(text: &str, identities: &[KnownIdentity]) -> String {
+    let document = Document::plain(text, Language::Unknown);
+    redactor().redact(&document, identities, &key()).unwrap().document().text.clone()
+}
+
+fn person(name: &str) -> KnownIdentity {
+    KnownIdentity { names: vec![name.into()], ..Default::default() }
+}
+
+#[test]
+fn a_known_person_is_found_however_the_name_is_written() {
+    let known = [person("Francisco Javier García Pérez")];
+    for text in [
+        "Francisco Javier García Pérez",
+        "GARCIA PEREZ, FRANCISCO JAVIER",
+        "F. J. García",
+        "F.J.G.P.",
+        "paco",
+        "Paquito Pérez",
+        "garcía",
+        "J. Pérez",
+        "franciscojavier",
+    ] {
+        let redacted = redact(&format!("hoy vino {text} con dolor"), &known);
+        assert!(redacted.starts_with("hoy vino [PERSON_") && redacted.ends_with("] con dolor"), "{text}: {redacted}");
+    }
+}
+
+#[test]
+fn all_forms_of_one_person_have_one_tag() {
+    let known = [person("Francisco García Pérez")];
+    let redacted = redact("Paco vino. García dice. Francisco García Pérez.", &known);
+    let tags: std::collections::HashSet<&str> =
+        redacted.split('[').skip(1).filter_map(|t| t.split(']').next()).collect();
+    assert_eq!(tags.len(), 1, "{redacted}");
+}
+
+#[test]
+fn common_words_that_are_names_stay_where_they_are_words() {
+    let known = [person("Esperanza Dolores Ruiz")];
+    assert_eq!(
+        redact("No pierdo la esperanza, con dolores de cabeza.", &known),
+        "No pierdo la esperanza, con dolores de cabeza."
+    );
+    assert!(redact("Le dije a Esperanza que viniera.", &known).contains("[PERSON_"));
+}
+
+#[test]
+fn phones_ids_and_birth_dates_of_known_people_leave_in_any_format() {
+    let known = [KnownIdentity {
+        phones: vec!["+34 612 345 678".into()],
+        ids: vec!["12345678Z".into()],
+        emails: vec!["ana.ruiz@correo.es".into()],
+        birth_date: chrono::NaiveDate::from_ymd_opt(1980, 5, 1),
+        ..Default::default()
+    }];
+    for text in [
+        "612-34-56-78",
+        "0034612345678",
+        "(+34) 612 345 678",
+        "12.345.678-Z",
+        "12345678",
+        "01/05/1980",
+        "1980-05-01",
+        "ANA.RUIZ@correo.es",
+    ] {
+        let redacted = redact(&format!("dato {text} fin"), &known);
+        assert!(!redacted.contains(|c: char| c.is_ascii_digit() && !redacted.contains('[')), "{text}: {redacted}");
+        assert!(
+            redacted.starts_with("dato ") && redacted.ends_with(" fin") && redacted.contains('['),
+            "{text}: {redacted}"
+        );
+    }
+}
+
+#[test]
+fn addresses_of_known_people_leave_whole_or_in_part() {
+    let known =
+        [KnownIdentity { addresses: vec!["Calle Alcalá 45, 3º B, 28014 Madrid".into()], ..Default::default() }];
+    for text in ["calle alcala, número 45", "Alcalá 45", "28014"] {
+        assert!(!redact(&format!("vive en {text} hoy"), &known).contains("lcal"), "{text}");
+    }
+}
+
+#[test]
+fn offsets_lead_both_ways_and_turns_keep_their_words() {
+    let turns =
+        [(Speaker::Clinician, "¿Cómo está, Ramón?", None), (Speaker::Patient, "Soy Ramón Gómez, bien.", Some(7))];
+    let document = Document::dialogue(turns, Language::Spanish);
+    let redacted = redactor().redact(&document, &[person("Ramón Gómez")], &key()).unwrap();
+    let after = redacted.document();
+    for redaction in redacted.redactions() {
+        assert_eq!(redaction.redacted.of(&after.text), redaction.replacement);
+        assert!(redaction.source.of(&document.text).contains("Ramón"));
+    }
+    assert_eq!(after.turns.len(), 2);
+    assert!(after.turns[0].span.of(&after.text).starts_with("¿Cómo está, [PERSON_"));
+    assert!(after.turns[1].span.of(&after.text).ends_with("], bien."));
+}
+
+#[test]
+fn a_turn_outside_the_text_is_refused() {
+    let mut document = Document::dialogue([(Speaker::Patient, "ñ", None)], Language::Spanish);
+    document.turns[0].span = crate::text::Span::new(0, 1);
+    assert_eq!(redactor().redact(&document, &[], &key()).unwrap_err(), RedactionError::Offsets);
+}
+
+#[test]
+fn redacting_twice_changes_nothing_more() {
+    let known = [person("Ramón Gómez")];
+    let once = redact("Ramón Gómez vive con ana@b.es y 12345678901", &known);
+    assert_eq!(redact(&once, &known), once);
+}
+
+#[test]
+fn hidden_and_look_alike_letters_do_not_hide_a_name() {
+    let known = [person("Ramón Gómez")];
+    for text in ["Ra\u{200B}món", "Rаmоn", "Ｒａｍｏｎ", "RAMO\u{301}N"] {
+        assert!(redact(&format!("hoy {text} vino"), &known).starts_with("hoy [PERSON_"), "{text}");
+    }
+}
