@@ -1,4 +1,103 @@
-//! Configuration, one file per section.
+//! Configuration: defaults (`default.toml`, itself the reference) ‹ `--config FILE` ‹ `ANAMNESIS__SECTION__KEY`. One
+//! file per section. A bad value is reported by key and origin, never by content: it may be a secret.
 
 pub mod http;
 pub mod log;
+pub mod pipeline;
+pub mod store;
+
+use std::path::Path;
+
+use figment::Figment;
+use figment::providers::{Env, Format as _, Toml};
+use serde::{Deserialize, Serialize};
+
+pub use pipeline::PipelineConfig;
+pub use store::StoreConfig;
+
+/// The reference: every key with its default and its meaning.
+pub const REFERENCE: &str = include_str!("default.toml");
+
+/// All settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    pub store: StoreConfig,
+    pub pipeline: PipelineConfig,
+    pub http: http::HttpConfig,
+    pub log: log::LogConfig,
+}
+
+/// What is wrong with the configuration.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    #[error("the configuration file cannot be read")]
+    Unreadable,
+    /// `key` is the dotted path, `origin` the file or variable it came from.
+    #[error("configuration key `{key}` ({origin}): {problem}")]
+    Key { key: String, origin: String, problem: &'static str },
+}
+
+/// Reads all layers.
+///
+/// # Errors
+/// The first key that is unknown, missing or of another type.
+pub fn load(file: Option<&Path>) -> Result<Settings, ConfigError> {
+    let mut layers = Figment::from(Toml::string(REFERENCE));
+    if let Some(path) = file {
+        if !path.is_file() {
+            return Err(ConfigError::Unreadable);
+        }
+        layers = layers.merge(Toml::file_exact(path));
+    }
+    layers.merge(Env::prefixed("ANAMNESIS__").split("__")).extract().map_err(|error| describe(&error))
+}
+
+fn describe(error: &figment::Error) -> ConfigError {
+    use figment::error::Kind;
+    let problem = match &error.kind {
+        Kind::UnknownField(..) => "there is no such key; see `anamnesis config reference`",
+        Kind::MissingField(_) => "is missing",
+        Kind::InvalidType(..) => "has another type than expected",
+        Kind::UnknownVariant(..) => "is none of the known words",
+        Kind::InvalidLength(..) | Kind::InvalidValue(..) => "is out of its range",
+        _ => "cannot be read",
+    };
+    let mut path = error.path.clone();
+    if let Kind::UnknownField(name, _) = &error.kind
+        && path.last() != Some(name)
+    {
+        path.push(name.clone());
+    }
+    let origin = error.metadata.as_ref().map_or_else(|| "configuration".to_owned(), |m| m.name.to_string());
+    ConfigError::Key { key: path.join("."), origin, problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_holds_every_key() {
+        load(None).unwrap();
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_by_key_and_never_quoted() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.toml");
+        std::fs::write(&path, "[pipeline]\nbatch_documents = \"hunter2\"\n").unwrap();
+        let error = load(Some(&path)).unwrap_err().to_string();
+        assert!(error.contains("pipeline.batch_documents"), "{error}");
+        assert!(!error.contains("hunter2"), "{error}");
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.toml");
+        std::fs::write(&path, "[store]\npaht = \"x\"\n").unwrap();
+        let error = load(Some(&path)).unwrap_err().to_string();
+        assert!(error.contains("store.paht"), "{error}");
+    }
+}

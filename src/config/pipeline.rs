@@ -1,0 +1,30 @@
+//! `[pipeline]`: how documents are batched, split and judged.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PipelineConfig {
+    /// Messages that share one transaction and one round of embedding calls, 1–4096.
+    pub batch_documents: usize,
+    /// Bytes of message bodies in one batch; a batch closes at whichever limit comes first.
+    pub batch_bytes: usize,
+    /// Threads for redaction and extraction; 0 takes one per core.
+    pub threads: usize,
+    /// Longest redaction of one document, in milliseconds; beyond it nothing is stored.
+    pub redaction_timeout_ms: u64,
+    /// Words of a passage; longer stretches are split along turns and sentences.
+    pub passage_words: usize,
+    /// A fixed "now" (RFC 3339) instead of the machine's clock; empty for the clock. For demonstrations and tests.
+    #[serde(default, deserialize_with = "empty_is_none")]
+    pub now: Option<DateTime<Utc>>,
+}
+
+fn empty_is_none<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Option<DateTime<Utc>>, D::Error> {
+    let text = String::deserialize(input)?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|_| serde::de::Error::custom("not an instant"))
+}
