@@ -3,6 +3,7 @@
 mod completions;
 pub mod exit;
 pub mod output;
+mod redact;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -66,6 +67,8 @@ macro_rules! verbs {
 verbs! {
     /// Print a completion script for a shell
     Completions(completions::Args) => completions::run,
+    /// Take personal data out of texts: NDJSON in, NDJSON out
+    Redact(redact::Args) => redact::run,
 }
 
 /// Parses the arguments, runs the verb and says how it ended. The only place that prints a failure.
