@@ -1,7 +1,16 @@
 //! What a clinical memory is and the rules of its life: pure, synchronous, no I/O. Names no runtime, database, broker,
 //! HTTP client or metric.
 
+pub(crate) mod code;
+pub mod confidence;
 pub mod document;
+pub mod fact;
+pub mod finding;
 pub mod ids;
+pub mod lifecycle;
+pub mod memory;
+pub mod provenance;
+pub mod quantity;
 pub mod reason;
 pub mod scope;
+pub mod supersede;

@@ -25,23 +25,8 @@ macro_rules! closed {
     };
 }
 
-closed!(
-    /// What a finding is about.
-    EntityType {
-        Condition = "condition", Symptom = "symptom", Allergy = "allergy", Medication = "medication",
-        Appointment = "appointment", Event = "event", HealthSignal = "health_signal", Preference = "preference",
-        Goal = "goal", Relationship = "relationship",
-    }
-);
-closed!(Temporality { Recent = "recent", Historical = "historical", Hypothetical = "hypothetical" });
-closed!(
-    /// Whom the finding is true of.
-    Experiencer { Patient = "patient", Family = "family", Other = "other" }
-);
-closed!(
-    /// Seed 000, principle 1, with `unknown` for what has no recorded source.
-    Epistemic { Explicit = "explicit", Observed = "observed", Inferred = "inferred", Unknown = "unknown" }
-);
+pub use crate::domain::finding::{EntityType, Epistemic, Experiencer, Temporality};
+
 closed!(
     RiskClass {
         PassiveIdeation = "passive_ideation", ActiveIdeation = "active_ideation", PlanOrMeans = "plan_or_means",

@@ -1,0 +1,63 @@
+//! What a finding says, apart from where it stands in a text: shared by extraction, which finds it, and by the rules
+//! that decide what becomes of it.
+
+use super::code::codes;
+
+codes!(
+    /// What a finding is about (contract.md, `extract`).
+    EntityType {
+        Condition = "condition",
+        Symptom = "symptom",
+        Allergy = "allergy",
+        Medication = "medication",
+        Appointment = "appointment",
+        Event = "event",
+        HealthSignal = "health_signal",
+        Preference = "preference",
+        Goal = "goal",
+        Relationship = "relationship",
+    }
+);
+
+codes!(
+    /// When a finding is true, seen from the text that carries it.
+    Temporality { Recent = "recent", Historical = "historical", Hypothetical = "hypothetical" }
+);
+
+codes!(
+    /// Whom a finding is true of.
+    Experiencer { Patient = "patient", Family = "family", Other = "other" }
+);
+
+codes!(
+    /// How it is known: seed 000, principle 1, with `unknown` for what has no recorded source.
+    Epistemic { Explicit = "explicit", Observed = "observed", Inferred = "inferred", Unknown = "unknown" }
+);
+
+codes!(
+    /// Whether a finding is stated or denied. A denial is a fact of its own ("not allergic"), never a missing row.
+    Polarity { Affirmed = "affirmed", Negated = "negated" }
+);
+
+impl Polarity {
+    pub fn of(negated: bool) -> Self {
+        if negated { Self::Negated } else { Self::Affirmed }
+    }
+}
+
+impl EntityType {
+    /// Kept in the clinical store, the source of truth for safety (seed 002, sections 2 and 5), and not in the
+    /// conversational one.
+    pub fn is_clinical(self) -> bool {
+        matches!(
+            self,
+            Self::Condition
+                | Self::Symptom
+                | Self::Allergy
+                | Self::Medication
+                | Self::Appointment
+                | Self::Event
+                | Self::HealthSignal
+        )
+    }
+}
