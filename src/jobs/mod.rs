@@ -1,0 +1,11 @@
+//! Nightly work. A one-minute tick asks the planner what is due, the ledger decides who runs it, the driver runs it in
+//! small transactions. A job takes no input but its date and its policy; running it twice changes nothing.
+
+pub mod ledger;
+pub mod planner;
+pub mod policy;
+pub mod registry;
+pub mod schedule;
+pub mod tick;
+
+pub use registry::JobName;

@@ -1,0 +1,85 @@
+//! The jobs there are. A job is a variant here, a policy in `jobs/NAME.toml` and a file `src/jobs/NAME.rs`; every
+//! `match` over the enum is exhaustive, so a job that is forgotten somewhere does not compile.
+
+use serde::{Deserialize, Serialize};
+
+/// A job's name: its policy's file stem, its row in the ledger, its label in metrics.
+/// The order is the order in which jobs of one organisation run when several are due at the same instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[clap(rename_all = "snake_case")]
+pub enum JobName {
+    Expiry,
+    Reconfirmation,
+}
+
+impl JobName {
+    pub const ALL: &'static [JobName] = &[JobName::Expiry, JobName::Reconfirmation];
+
+    pub fn code(self) -> &'static str {
+        match self {
+            JobName::Expiry => "expiry",
+            JobName::Reconfirmation => "reconfirmation",
+        }
+    }
+
+    /// What the job does, in one line for people.
+    pub fn about(self) -> &'static str {
+        match self {
+            JobName::Expiry => "moves memories whose time has come to the state that time gives them",
+            JobName::Reconfirmation => "asks once whether a time-bound state still holds",
+        }
+    }
+}
+
+impl std::fmt::Display for JobName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.code())
+    }
+}
+
+/// A name that is no job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("there is no job of that name")]
+pub struct UnknownJob;
+
+impl std::str::FromStr for JobName {
+    type Err = UnknownJob;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.iter().copied().find(|name| name.code() == text).ok_or(UnknownJob)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn stems(directory: &str, extension: &str) -> BTreeSet<String> {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
+        std::fs::read_dir(root)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|e| e == extension))
+            .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn every_policy_file_is_a_registered_job_and_every_job_has_a_policy_file() {
+        let registered: BTreeSet<String> = JobName::ALL.iter().map(|name| name.code().to_owned()).collect();
+        assert_eq!(registered.len(), JobName::ALL.len(), "two jobs share a name");
+        assert_eq!(stems("jobs", "toml"), registered);
+    }
+
+    #[test]
+    fn a_name_reads_back() {
+        for name in JobName::ALL {
+            assert_eq!(name.code().parse(), Ok(*name));
+            assert_eq!(serde_json::to_value(name).unwrap(), name.code());
+        }
+        assert_eq!("upkeep".parse::<JobName>(), Err(UnknownJob));
+    }
+}
