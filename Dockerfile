@@ -21,7 +21,8 @@ LABEL org.opencontainers.image.title="anamnesis" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
-COPY --from=build --chown=65532:65532 /out/ /
+COPY --from=build /out/usr/local/bin/anamnesis /usr/local/bin/anamnesis
+COPY --from=build --chown=65532:65532 /out/var/lib/anamnesis /var/lib/anamnesis
 COPY LICENSE NOTICE /licenses/
 USER 65532:65532
 WORKDIR /var/lib/anamnesis
