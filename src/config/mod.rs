@@ -1,6 +1,8 @@
 //! Configuration: defaults (`default.toml`, itself the reference) ‹ `--config FILE` ‹ `ANAMNESIS__SECTION__KEY`. One
 //! file per section. A bad value is reported by key and origin, never by content: it may be a secret.
 
+pub mod embedding;
+pub mod embedding_limits;
 pub mod http;
 pub mod log;
 pub mod pipeline;
@@ -24,6 +26,8 @@ pub const REFERENCE: &str = include_str!("default.toml");
 pub struct Settings {
     pub store: StoreConfig,
     pub pipeline: PipelineConfig,
+    #[serde(default)]
+    pub embedding: embedding::EmbeddingSettings,
     pub http: http::HttpConfig,
     pub log: log::LogConfig,
 }
