@@ -12,6 +12,7 @@ pub mod domain;
 pub mod embed;
 pub mod extract;
 pub mod http;
+pub mod intake;
 pub mod jobs;
 pub mod metrics;
 pub mod shutdown;

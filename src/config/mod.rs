@@ -1,9 +1,8 @@
 //! Configuration: defaults (`default.toml`, itself the reference) ‹ `--config FILE` ‹ `ANAMNESIS__SECTION__KEY`. One
 //! file per section. A bad value is reported by key and origin, never by content: it may be a secret.
 
-pub mod embedding;
-pub mod embedding_limits;
 pub mod http;
+pub mod intake;
 pub mod log;
 pub mod pipeline;
 pub mod store;
@@ -14,6 +13,7 @@ use figment::Figment;
 use figment::providers::{Env, Format as _, Toml};
 use serde::{Deserialize, Serialize};
 
+pub use intake::IntakeConfig;
 pub use pipeline::PipelineConfig;
 pub use store::StoreConfig;
 
@@ -25,9 +25,8 @@ pub const REFERENCE: &str = include_str!("default.toml");
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     pub store: StoreConfig,
+    pub intake: IntakeConfig,
     pub pipeline: PipelineConfig,
-    #[serde(default)]
-    pub embedding: embedding::EmbeddingSettings,
     pub http: http::HttpConfig,
     pub log: log::LogConfig,
 }

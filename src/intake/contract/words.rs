@@ -1,0 +1,64 @@
+//! Text of a message in a type that does not show itself.
+
+use std::fmt;
+use std::ops::Deref;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Words that somebody said or a producer wrote. `Debug` shows their length only, so that no log, panic or test output
+/// of a message can quote them.
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Words(String);
+
+impl Words {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
+    /// Nothing but white space.
+    pub fn is_blank(&self) -> bool {
+        self.0.trim().is_empty()
+    }
+}
+
+impl Deref for Words {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Words {
+    fn from(text: &str) -> Self {
+        Self(text.to_string())
+    }
+}
+
+impl From<String> for Words {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl fmt::Debug for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<{} bytes>", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_do_not_show_themselves() {
+        assert_eq!(format!("{:?}", Some(Words::from("me llamo Lucía"))), "Some(<15 bytes>)");
+    }
+}
