@@ -1,6 +1,8 @@
 //! Configuration: defaults (`default.toml`, itself the reference) ‹ `--config FILE` ‹ `ANAMNESIS__SECTION__KEY`. One
 //! file per section. A bad value is reported by key and origin, never by content: it may be a secret.
 
+pub mod embedding;
+pub mod embedding_limits;
 pub mod http;
 pub mod intake;
 pub mod log;
@@ -27,6 +29,8 @@ pub struct Settings {
     pub store: StoreConfig,
     pub intake: IntakeConfig,
     pub pipeline: PipelineConfig,
+    #[serde(default)]
+    pub embedding: embedding::EmbeddingSettings,
     pub http: http::HttpConfig,
     pub log: log::LogConfig,
 }

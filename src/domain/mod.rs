@@ -6,6 +6,7 @@ pub mod confidence;
 pub mod document;
 pub mod fact;
 pub mod finding;
+pub mod fold;
 pub mod ids;
 pub mod lifecycle;
 pub mod memory;

@@ -1,10 +1,26 @@
 //! From text to vector: one seam, several providers. Whoever implements it returns unit-length vectors of the
 //! profile's dimension, in the order of the texts, or an error; never fewer, never NaN.
 
+pub mod batching;
+pub mod breaker;
+mod build;
+pub mod cache;
+mod each;
+pub mod http;
+pub mod limits;
+pub mod observe;
+pub mod pause;
+pub mod retry;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+
+pub use self::build::{BuildError, build};
+pub use self::each::embed_each;
+pub use self::observe::{EmbedObserver, Outcome, RequestSeen, Unobserved};
+pub use crate::config::embedding::ModelProfile;
 
 /// What the vector is for: some models embed questions and documents differently (wire.md, RETRIEVAL_QUERY).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -12,29 +28,6 @@ use serde::{Deserialize, Serialize};
 pub enum Purpose {
     Document,
     Query,
-}
-
-/// What is true of a model, as configuration.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ModelProfile {
-    /// The model's name at its provider.
-    pub model: String,
-    /// Length of a vector.
-    pub dimension: usize,
-    /// Similarity at or above which a vector hit counts (cosine, −1.0–1.0).
-    pub min_score: f64,
-    /// Cosine at or above which two statements are held to speak of the same thing (contradiction check).
-    pub contradiction_similarity: f64,
-    /// Vectors of different generations are never compared.
-    pub generation: i64,
-    /// Longest input in the model's tokens; longer passages are split before.
-    pub max_tokens: usize,
-    /// Task type sent for documents and for queries, where the provider knows them.
-    #[serde(default)]
-    pub document_task: Option<String>,
-    #[serde(default)]
-    pub query_task: Option<String>,
 }
 
 /// Why there is no vector. Carries no text; each is retryable or permanent by decision.
@@ -46,19 +39,33 @@ pub enum EmbedError {
     /// The circuit is open: nothing was sent.
     #[error("the embedding provider is rested until it recovers")]
     CircuitOpen { after: Duration },
-    /// 400, 422: this input will never pass.
+    /// 400, 422, a blank text, or one that the provider cut: this input will never pass.
     #[error("the embedding provider refuses this input")]
     Rejected,
     /// 401, 403, 404: nobody's input will pass until somebody acts.
     #[error("the embedding provider refuses us: check key, model and address")]
     Misconfigured,
+    /// The model is not the profile's. About every text, so nothing is halved for it.
     #[error("the embedding has another dimension than its profile")]
     Dimension,
+    /// NaN, infinity, null, or a zero vector, which has no direction to normalise.
     #[error("the embedding holds a number that is not finite")]
     NotFinite,
-    /// Wrong count, not JSON, too large, truncated input.
+    /// Wrong count or order, not JSON, too large: the server's doing, not the text's. Asked again before it is told.
     #[error("the embedding provider's answer is not of its contract")]
     BadAnswer,
+}
+
+impl EmbedError {
+    /// Does it speak of the texts (then a smaller batch may do better) rather than of the provider?
+    pub fn is_about_input(&self) -> bool {
+        matches!(self, Self::Rejected | Self::NotFinite)
+    }
+
+    /// Can the same texts succeed later, without anybody's doing?
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Transient { .. } | Self::CircuitOpen { .. } | Self::BadAnswer)
+    }
 }
 
 #[async_trait]

@@ -13,6 +13,11 @@ pub trait Label: Copy + 'static {
 
     /// Position in [`Label::ALL`].
     fn index(self) -> usize;
+
+    /// The value with this code.
+    fn of_code(code: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|value| value.code() == code)
+    }
 }
 
 /// The labels of one metric: none, one, two or three, or a type that lists the combinations that exist.

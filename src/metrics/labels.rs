@@ -1,12 +1,20 @@
 //! The closed labels that more than one area uses, and those of modules that have no enum of their own for them.
 
-use super::label::{label, label_of};
+use super::label::{Label, label, label_of};
+use crate::domain::memory::{Kind, State};
 use crate::domain::reason::Reason;
-use crate::embed::Purpose;
-use crate::extract::RiskClass;
 
 label_of!(Reason as "reason");
-label_of!(RiskClass as "class");
+label_of!(Kind as "kind");
+label_of!(State as "state");
+
+label!(
+    /// Classes of risk lines, as extraction knows them.
+    Risk as "class" {
+        PassiveIdeation = "passive_ideation", ActiveIdeation = "active_ideation", PlanOrMeans = "plan_or_means",
+        AttemptHistory = "attempt_history", SelfHarm = "self_harm", HarmToOthers = "harm_to_others", Abuse = "abuse",
+    }
+);
 
 label!(
     /// Where a message came in.
@@ -60,8 +68,7 @@ impl InfoType {
     /// The kind that a redaction's label counts as. National identifiers (`ES_DNI`, `US_SSN` …) are one kind, so that
     /// a new country adds no series.
     pub fn of_label(label: &str) -> Self {
-        use super::label::Label;
-        Self::ALL.iter().copied().find(|kind| kind.code() == label).unwrap_or(Self::NationalId)
+        Self::of_code(label).unwrap_or(Self::NationalId)
     }
 }
 
@@ -76,15 +83,6 @@ label!(
     /// What a text was embedded for.
     EmbeddingPurpose as "purpose" { Document = "document", Query = "query" }
 );
-
-impl From<Purpose> for EmbeddingPurpose {
-    fn from(purpose: Purpose) -> Self {
-        match purpose {
-            Purpose::Document => Self::Document,
-            Purpose::Query => Self::Query,
-        }
-    }
-}
 
 label!(
     /// Whether the patient's cache had the vector.
@@ -120,13 +118,6 @@ label!(
     ReadOutcome as "outcome" { Hit = "hit", Empty = "empty", Refused = "refused", Error = "error" }
 );
 label!(
-    /// Seed 001, §2: the kinds of memory.
-    Kind as "kind" {
-        Raw = "raw", Episode = "episode", Note = "note", Belief = "belief", Value = "value", Goal = "goal",
-        Drive = "drive", Relationship = "relationship",
-    }
-);
-label!(
     /// What a write did.
     WriteOutcome as "outcome" {
         Created = "created", Reconfirmed = "reconfirmed", Superseded = "superseded", Contradicted = "contradicted",
@@ -145,14 +136,6 @@ label!(
     }
 );
 label!(
-    /// States of the table in model.md, "States".
-    State as "state" {
-        Active = "active", Resolved = "resolved", ResolvedUnconfirmed = "resolved_unconfirmed",
-        Superseded = "superseded", Stale = "stale", Expired = "expired", Inactive = "inactive",
-        Quarantined = "quarantined",
-    }
-);
-label!(
     /// Seed 001, §5: types of contradiction; `clinical` is lower trust against a clinical row.
     ContradictionType as "type" {
         DirectNegation = "direct_negation", ComparativeOpposition = "comparative_opposition",
@@ -160,7 +143,7 @@ label!(
     }
 );
 label!(
-    /// A nightly job; the file stem in `jobs/`.
+    /// A nightly job; the file stem in `jobs/`. A test holds it equal to the registry of jobs.
     JobName as "job" { Expiry = "expiry", Reconfirmation = "reconfirmation" }
 );
 label!(

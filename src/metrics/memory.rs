@@ -1,9 +1,9 @@
 //! The life of memory: what was read, written, changed and asked again.
 
-use super::labels::{ContradictionType, Door, ErrorCode, Kind, Operation, ReadOutcome, State, WriteOutcome};
+use super::labels::{ContradictionType, Door, ErrorCode, Operation, ReadOutcome, Risk, WriteOutcome};
 use super::registrar::area;
 use super::transition::Transition;
-use crate::extract::RiskClass;
+use crate::domain::memory::{Kind, State};
 
 /// Tenths of effective confidence, and 0.95, above which only verified or protected memories stand.
 const CONFIDENCE: &[f64] = &[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0];
@@ -30,6 +30,6 @@ area! {
         /// Contradictions found
         contradictions: Counters<ContradictionType> = "contradictions_total";
         /// Lines that speak of risk
-        risks: Counters<RiskClass> = "risk_flags_total";
+        risks: Counters<Risk> = "risk_flags_total";
     }
 }

@@ -1,0 +1,57 @@
+# Two commands do everything on a machine with a Rust toolchain and a package manager: `make demo` and `make test`.
+# Each installs or starts what it needs, into .cache/ (ANAMNESIS_CACHE_DIR) and target/ (CARGO_TARGET_DIR).
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
+export PATH := $(CACHE)/tools/bin:$(PATH)
+
+.PHONY: help setup demo test check check-scripts check-deps check-helm lint fmt docs bench clean
+
+help: ## What can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Look for the toolchain; install what is missing
+	@scripts/setup.sh
+
+demo: setup ## Sample documents become memory, then 30 simulated nights pass
+	@cargo run --locked --quiet -- demo
+
+test: setup check ## Every test that CI runs
+	@scripts/nextest.sh
+	@cargo nextest run --locked --no-fail-fast
+
+check: check-scripts check-deps check-helm ## What is not Rust: scripts, Dockerfile, dependencies, Helm chart
+
+check-scripts:
+	@bin=$$(scripts/python.sh); \
+	"$$bin/shellcheck" --external-sources --source-path=SCRIPTDIR scripts/*.sh .ci/run; \
+	"$$bin/hadolint" Dockerfile; \
+	echo "scripts and Dockerfile: no findings"
+
+check-deps: setup
+	@scripts/check_deps.sh
+
+check-helm:
+	@scripts/check_helm.sh
+
+lint: setup ## Formatting and clippy, warnings are errors
+	@cargo fmt --all --check
+	@cargo clippy --locked --all-targets -- -D warnings
+
+fmt: ## Format the sources
+	@cargo fmt --all
+
+docs: setup ## Write again what is made from the code (docs/metrics.md …)
+	@scripts/nextest.sh
+	@ANAMNESIS_UPDATE_DOCS=1 cargo nextest run --locked --test suite generated_docs
+
+bench: setup ## Benchmarks: tables, and one JSON line each
+	@cargo run --locked --release --quiet -- bench
+
+clean: ## Remove what was built, fetched or started here
+	@scripts/postgres.sh stop
+	@cargo clean
+	@rm -rf "$(CACHE)"

@@ -1,0 +1,30 @@
+# Shared by the scripts beside it: where things are kept, and how to say what is missing. Sourced, not run.
+# shellcheck shell=bash
+
+set -euo pipefail
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# Everything the scripts fetch or start lives here; a folder shared between checkouts saves the downloads.
+CACHE=${ANAMNESIS_CACHE_DIR:-$ROOT/.cache}
+mkdir -p "$CACHE"
+cd "$ROOT"
+
+say() { printf '%s\n' "$*" >&2; }
+
+die() {
+    say "error: $*"
+    exit 1
+}
+
+# Whether a command is there.
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# system_package COMMAND PACKAGE: installs PACKAGE where apt can, or tells what to install.
+system_package() {
+    have "$1" && return
+    if have apt-get && [ "$(id -u)" = 0 ]; then
+        say "installing $2"
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$2" >/dev/null
+    fi
+    have "$1" || die "'$1' is needed: install it with your package manager (on Debian and Ubuntu: apt-get install $2)"
+}

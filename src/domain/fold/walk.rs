@@ -1,0 +1,241 @@
+//! The walk over a group's log.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+
+use super::interval::Interval;
+use super::{Act, Assertion, Conflict, Deed, Details, KeyHash, Log, Outcome, memory_id};
+use crate::domain::finding::Polarity;
+use crate::domain::ids::MemoryId;
+use crate::domain::lifecycle::LifecyclePolicy;
+use crate::domain::memory::State;
+use crate::domain::provenance::Trust;
+use crate::domain::scope::Scope;
+use crate::domain::supersede::{self, Arriving};
+
+type Fact = (KeyHash, Polarity, Details);
+
+/// Memories of the group so far.
+pub(super) struct Walk<'a> {
+    scope: Scope,
+    policy: &'a LifecyclePolicy,
+    pub memories: Vec<Interval>,
+    pub conflicts: Vec<Conflict>,
+    ordinals: HashMap<Fact, u32>,
+    /// Facts that something live supports: what a replaced revision said of them counts no more.
+    retired: Vec<&'a Assertion>,
+}
+
+impl<'a> Walk<'a> {
+    pub fn new(scope: Scope, log: &'a Log, policy: &'a LifecyclePolicy) -> Self {
+        let mut retired: Vec<&Assertion> = log.assertions.iter().filter(|a| !a.live).collect();
+        retired.sort_by_key(|a| (a.asserted_at, a.source, a.id));
+        retired.dedup_by_key(|a| a.id);
+        Self { scope, policy, memories: Vec::new(), conflicts: Vec::new(), ordinals: HashMap::new(), retired }
+    }
+
+    /// A finding is walked over. What its own revision no longer says changes nothing; see [`Walk::finish`].
+    pub fn assert(&mut self, a: &Assertion) {
+        if !a.live {
+            return;
+        }
+        self.pass_time(a.asserted_at);
+        if a.ending {
+            return self.end(a);
+        }
+        let same = |m: &Interval| m.attribute == a.attribute && m.is_active() && m.says(a);
+        if let Some(known) = self.newest(|m| same(m) && !m.folded.contested) {
+            return self.again(known, a);
+        }
+        let claim = self.newest(same);
+        match claim {
+            Some(claim) if !a.set_by.is_authoritative() => self.again(claim, a),
+            _ => self.value(claim, a),
+        }
+    }
+
+    /// A value that the attribute does not have yet. Somebody in charge says what was so far only claimed: the claim is
+    /// settled by it.
+    fn value(&mut self, claim: Option<usize>, a: &Assertion) {
+        let current = self.newest(|m| m.attribute == a.attribute && m.is_active() && !m.folded.contested);
+        let new = match current {
+            Some(current) => self.other_value(current, a),
+            None => self.open(a),
+        };
+        if let Some(claim) = claim.filter(|_| !self.memories[new].folded.contested) {
+            let by = self.memories[new].folded.id;
+            self.memories[claim].superseded(by, a.valid_from, a.asserted_at);
+        }
+    }
+
+    /// The same fact again: better standing opens a new memory over an inferred one; model output confirms nothing.
+    fn again(&mut self, same: usize, a: &Assertion) {
+        if self.memories[same].trust >= Trust::T4 && a.trust < Trust::T4 {
+            let new = self.open(a);
+            self.link(same, new, a);
+        } else if a.trust < Trust::T4 {
+            self.memories[same].confirm(a, self.policy);
+        }
+    }
+
+    fn other_value(&mut self, current: usize, a: &Assertion) -> usize {
+        let arriving = Arriving {
+            trust: a.trust,
+            set_by: a.set_by,
+            document_type: a.document_type,
+            valid_from: Some(a.valid_from),
+            same_fact: false,
+        };
+        let outcome = supersede::outcome(&self.memories[current].current(), &arriving);
+        let new = self.open(a);
+        match outcome {
+            supersede::Outcome::Supersede => self.link(current, new, a),
+            supersede::Outcome::CloseBackdated => {
+                let successor = (self.memories[current].folded.id, self.memories[current].folded.valid_from);
+                self.memories[new].superseded(successor.0, successor.1, a.asserted_at);
+            }
+            _ => self.contradict(current, new, a),
+        }
+        new
+    }
+
+    pub fn contradict(&mut self, kept: usize, claim: usize, a: &Assertion) {
+        self.contradict_at(kept, claim, a.asserted_at);
+    }
+
+    pub fn contradict_at(&mut self, kept: usize, claim: usize, at: DateTime<Utc>) {
+        let ids = (self.memories[kept].folded.id, self.memories[claim].folded.id);
+        self.memories[claim].folded.contested = true;
+        self.memories[claim].change(at, "contradicts", None, Some(ids.0.0));
+        self.memories[kept].change(at, "contradicted", None, Some(ids.1.0));
+        let negation = self.memories[kept].polarity != self.memories[claim].polarity;
+        self.conflicts.push(Conflict { kept: ids.0, claim: ids.1, at, negation });
+    }
+
+    /// "Ya no …": what it speaks of is over, unless the speaker may not say so.
+    fn end(&mut self, a: &Assertion) {
+        let target = self.newest(|m| {
+            m.attribute == a.attribute
+                && m.is_active()
+                && m.polarity == Polarity::Affirmed
+                && m.folded.details.agrees(&a.details)
+        });
+        let Some(target) = target else {
+            // Nothing known has ended, but that it ended is known: history.
+            let new = self.open(a);
+            self.memories[new].become_state(State::Resolved, a.asserted_at, Some(a.id.0));
+            self.memories[new].folded.valid_to = Some(a.valid_from);
+            return;
+        };
+        let arriving = Arriving {
+            trust: a.trust,
+            set_by: a.set_by,
+            document_type: a.document_type,
+            valid_from: Some(a.valid_from),
+            same_fact: false,
+        };
+        match supersede::outcome(&self.memories[target].current(), &arriving) {
+            supersede::Outcome::Supersede => {
+                let from = a.valid_from.max(self.memories[target].folded.valid_from);
+                self.memories[target].become_state(State::Resolved, a.asserted_at, Some(a.id.0));
+                self.memories[target].folded.valid_to = Some(from);
+                self.memories[target].folded.sources.push(a.id);
+            }
+            // It ended before it was said to hold: an older interval, nothing to change.
+            supersede::Outcome::CloseBackdated => {}
+            _ => {
+                let claim = self.open(a);
+                self.contradict(target, claim, a);
+            }
+        }
+    }
+
+    /// A person's act on a memory that this group holds.
+    pub fn act(&mut self, act: &Act) {
+        self.pass_time(act.at);
+        let Some(at) = self.memories.iter().position(|m| m.folded.id == act.memory) else { return };
+        let (when, cause) = (act.at, act.id.0);
+        let memory = &mut self.memories[at];
+        match act.deed {
+            Deed::Verified => memory.verified_by_person(when, cause),
+            Deed::Confirmed if memory.folded.state == State::ResolvedUnconfirmed => self.reopen(at, act),
+            Deed::Confirmed if memory.is_active() => memory.confirmed_by_person(when, cause, self.policy),
+            Deed::Confirmed => {}
+            Deed::Ended => {
+                memory.become_state(State::Resolved, when, Some(cause));
+                memory.folded.valid_to = Some(when);
+            }
+            Deed::Protected => memory.folded.is_protected = true,
+            Deed::Unprotected => memory.folded.is_protected = false,
+            Deed::Forgotten => memory.become_state(State::Inactive, when, Some(cause)),
+            Deed::Recovered if memory.folded.state == State::Inactive => {
+                memory.become_state(State::Active, when, Some(cause));
+            }
+            Deed::Recovered => {}
+        }
+    }
+
+    /// Confirmed after it had lapsed: a new active interval; the old one stays (model.md, "States").
+    fn reopen(&mut self, at: usize, act: &Act) {
+        let mut next = self.memories[at].clone();
+        let fact = (next.attribute, next.polarity, next.folded.details.clone());
+        next.folded.id = self.next_id(fact);
+        next.folded.state = State::Active;
+        next.folded.state_at = act.at;
+        next.folded.valid_from = act.at;
+        next.folded.valid_to = None;
+        next.folded.last_confirmed_at = Some(act.at);
+        next.folded.history.clear();
+        next.change(act.at, "created", None, Some(act.id.0));
+        next.confirmed_by_person(act.at, act.id.0, self.policy);
+        self.memories.push(next);
+    }
+
+    fn open(&mut self, a: &Assertion) -> usize {
+        let id = self.next_id((a.attribute, a.polarity, a.details.clone()));
+        self.memories.push(Interval::open(id, a, self.policy));
+        self.memories.len() - 1
+    }
+
+    fn next_id(&mut self, fact: Fact) -> MemoryId {
+        let ordinal = self.ordinals.entry(fact.clone()).or_insert(0);
+        let id = memory_id(self.scope, &fact.0, fact.1, &fact.2, *ordinal);
+        *ordinal += 1;
+        id
+    }
+
+    /// Old and new value are linked both ways; the new one inherits the evidence (seed 001, section 5).
+    fn link(&mut self, old: usize, new: usize, a: &Assertion) {
+        let (old_id, new_id) = (self.memories[old].folded.id, self.memories[new].folded.id);
+        let inherited = self.memories[old].folded.sources.clone();
+        let from = self.memories[new].folded.valid_from;
+        self.memories[old].superseded(new_id, from, a.asserted_at);
+        let new = &mut self.memories[new].folded;
+        new.supersedes = Some(old_id);
+        new.sources.extend(inherited);
+    }
+
+    fn newest(&self, matches: impl Fn(&Interval) -> bool) -> Option<usize> {
+        self.memories.iter().rposition(matches)
+    }
+
+    fn pass_time(&mut self, to: DateTime<Utc>) {
+        for memory in &mut self.memories {
+            memory.pass_time(to, self.policy);
+        }
+    }
+
+    /// What the group amounts to at `now`. What only a replaced revision said stays, flagged as ungrounded.
+    pub fn finish(mut self, now: DateTime<Utc>) -> Outcome {
+        let retired = std::mem::take(&mut self.retired);
+        for a in retired {
+            let known = self.memories.iter().any(|m| m.attribute == a.attribute && m.says(a));
+            if !known && !a.ending {
+                self.open(a);
+            }
+        }
+        self.pass_time(now);
+        Outcome { memories: self.memories.into_iter().map(|m| m.folded).collect(), conflicts: self.conflicts }
+    }
+}

@@ -1,0 +1,103 @@
+//! From settings to an embedder.
+
+use std::sync::Arc;
+
+use tokio::sync::OnceCell;
+
+use super::batching::estimated_tokens;
+use super::breaker::Breaker;
+use super::http::HttpEmbedder;
+use super::http::client::{Client, ClientError};
+use super::http::info::{ServerLimits, limits};
+use super::http::openai::OpenAi;
+use super::http::shape::Shape;
+use super::http::token::Token;
+use super::http::vertex::Vertex;
+use super::limits::Limits;
+use super::pause::{Pause, Timer};
+use super::{EmbedObserver, Embedder};
+use crate::clock::{Clock, Entropy};
+use crate::config::embedding::{EmbeddingSettings, InvalidSetting, Provider};
+
+/// Why there is no embedder. Names keys, never values.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BuildError {
+    #[error(transparent)]
+    Setting(#[from] InvalidSetting),
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    #[error("embedding.ca_file cannot be read")]
+    Authority,
+    #[error("this build has no built-in encoder: set embedding.provider")]
+    NoBuiltin,
+}
+
+/// What the outside world gives to an embedder.
+pub struct World {
+    pub clock: Arc<dyn Clock>,
+    pub entropy: Arc<dyn Entropy>,
+    pub observer: Arc<dyn EmbedObserver>,
+    pub pause: Arc<dyn Pause>,
+}
+
+/// The embedder that the settings name. Touches no network.
+///
+/// # Errors
+/// See [`BuildError`].
+pub fn build(
+    settings: &EmbeddingSettings,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    observer: Arc<dyn EmbedObserver>,
+) -> Result<Arc<dyn Embedder>, BuildError> {
+    settings.validate()?;
+    match settings.provider {
+        Provider::Builtin => Err(BuildError::NoBuiltin),
+        Provider::OpenAi | Provider::Vertex => {
+            let world = World { clock, entropy, observer, pause: Arc::new(Timer) };
+            Ok(Arc::new(http(settings, world)?))
+        }
+    }
+}
+
+/// An HTTP embedder in a given world.
+///
+/// # Errors
+/// See [`BuildError`].
+pub fn http(settings: &EmbeddingSettings, world: World) -> Result<HttpEmbedder, BuildError> {
+    settings.validate()?;
+    let url = settings.endpoint()?;
+    let profile = settings
+        .profile
+        .clone()
+        .ok_or(InvalidSetting { key: "embedding.profile", rule: "is required for this provider" })?;
+    let shape: Box<dyn Shape> = match settings.provider {
+        Provider::Vertex => Box::new(Vertex::new(&url, &profile, settings)),
+        _ => Box::new(OpenAi::new(&url, &profile, settings)),
+    };
+    let authority = settings.ca_file.as_ref().map(std::fs::read).transpose().map_err(|_| BuildError::Authority)?;
+    let clock = Arc::clone(&world.clock);
+    let client = Client::new(&url, &settings.timeouts, settings.proxy.as_ref(), authority.as_deref(), clock)?;
+    let token = match (&settings.api_key, &settings.api_key_file) {
+        (Some(secret), _) => Token::Fixed(secret.clone()),
+        (None, Some(path)) => Token::file(path.clone()),
+        (None, None) => Token::None,
+    };
+    let largest = limits(&settings.batch, ServerLimits::default()).tokens.max(estimated_tokens(""));
+    Ok(HttpEmbedder {
+        profile,
+        shape,
+        client,
+        token,
+        batch: settings.batch,
+        ask_server: !settings.ignore_server_limits,
+        server: OnceCell::new(),
+        limits: Limits::new(&settings.limits, largest, Arc::clone(&world.pause)),
+        concurrency: settings.limits.concurrency,
+        breaker: Breaker::new(settings.breaker, world.clock),
+        retry: settings.retry,
+        pause: world.pause,
+        entropy: world.entropy,
+        observer: world.observer,
+    })
+}

@@ -1,0 +1,21 @@
+//! Pages made from the code: each is equal to what the code would write now. `make docs` writes them again.
+
+use std::path::Path;
+
+use anamnesis::metrics::{Identity, Metrics, reference_page};
+
+/// Compares a page with what it should be, or writes it when `ANAMNESIS_UPDATE_DOCS` is set.
+fn holds(page: &str, now: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+    if std::env::var_os("ANAMNESIS_UPDATE_DOCS").is_some() {
+        std::fs::write(&path, now).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == now, "{page} is out of date: run `make docs`");
+}
+
+#[test]
+fn the_page_of_metrics_is_what_the_registry_declares() {
+    let metrics = Metrics::new(&Identity::default()).unwrap();
+    holds("docs/metrics.md", &reference_page(metrics.catalogue()));
+}
