@@ -1,6 +1,7 @@
 //! The command line: global options, the list of verbs, exit codes. One file per verb; a verb is listed when it works.
 
 mod completions;
+mod contract;
 pub mod exit;
 pub mod output;
 mod redact;
@@ -67,6 +68,8 @@ macro_rules! verbs {
 verbs! {
     /// Print a completion script for a shell
     Completions(completions::Args) => completions::run,
+    /// Show the message contract
+    Contract(contract::Args) => contract::run,
     /// Take personal data out of texts: NDJSON in, NDJSON out
     Redact(redact::Args) => redact::run,
 }

@@ -1,4 +1,5 @@
 //! The one integration binary: one `mod` line per file.
 
 mod architecture;
+mod contract;
 mod generated_docs;

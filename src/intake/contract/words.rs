@@ -1,14 +1,15 @@
 //! Text of a message in a type that does not show itself.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// Words that somebody said or a producer wrote. `Debug` shows their length only, so that no log, panic or test output
 /// of a message can quote them.
-#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Words(String);
 
@@ -44,6 +45,21 @@ impl From<&str> for Words {
 impl From<String> for Words {
     fn from(text: String) -> Self {
         Self(text)
+    }
+}
+
+impl JsonSchema for Words {
+    /// Nothing but a string to whoever writes a message.
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Words".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string"})
     }
 }
 
