@@ -254,6 +254,8 @@ CREATE INDEX memory_group ON memory (org_id, patient_id, group_hash);
 CREATE INDEX memory_document ON memory (org_id, patient_id, document_id);
 -- What the nightly jobs look for: rows that time will change. The decaying confidence is in no index.
 CREATE INDEX memory_expiring ON memory (org_id, expires_at, patient_id, id) WHERE state = 'active' AND expires_at IS NOT NULL;
+CREATE INDEX memory_aging ON memory (org_id, class, last_confirmed_at, patient_id, id)
+  WHERE state = 'active' AND class IN ('time_bound_state', 'health_signal');
 CREATE INDEX memory_reconfirm ON memory (org_id, last_confirmed_at, patient_id, id)
   WHERE state = 'active' AND class = 'time_bound_state' AND reconfirm_due_at IS NULL;
 
@@ -482,22 +484,26 @@ CREATE TABLE outbox (
 ) STRICT;
 CREATE INDEX outbox_waiting ON outbox (created_at) WHERE published_at IS NULL;
 
--- The ledger of nightly work: who runs it decides the lease, who may write the fence.
+-- The ledger of nightly work: the lease decides who runs a night, the fence who may write. `cutoff_at` is the night's
+-- scheduled instant; `wake_at` the end of the lease, or of the rest after a failure.
 CREATE TABLE job_run (
   org_id        BLOB NOT NULL,
   job           TEXT NOT NULL,
   as_of         TEXT NOT NULL,
+  cutoff_at     INTEGER NOT NULL,
   state         TEXT NOT NULL CHECK (state IN ('running', 'done', 'failed', 'partial')),
-  fence         INTEGER NOT NULL,
   owner         TEXT NOT NULL,
-  lease_until   INTEGER NOT NULL,
+  fence         INTEGER NOT NULL,
+  attempts      INTEGER NOT NULL,
+  wake_at       INTEGER,
   cursor        TEXT,
-  status        TEXT NOT NULL DEFAULT '{}',
-  attempts      INTEGER NOT NULL DEFAULT 1,
+  status        TEXT,
+  error         TEXT,
   started_at    INTEGER NOT NULL,
   finished_at   INTEGER,
   created_at    INTEGER NOT NULL,
   updated_at    INTEGER NOT NULL,
-  PRIMARY KEY (org_id, job, as_of)
+  PRIMARY KEY (org_id, job, as_of),
+  CHECK (state <> 'running' OR wake_at IS NOT NULL)
 ) STRICT;
-CREATE INDEX job_run_recent ON job_run (job, started_at);
+CREATE INDEX job_run_recent ON job_run (as_of);

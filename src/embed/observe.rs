@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::Purpose;
 use crate::config::embedding::Provider;
 
 /// How one request ended.
@@ -13,8 +12,6 @@ pub enum Outcome {
     Transient,
     /// 429.
     RateLimited,
-    /// Not sent: the provider is rested.
-    CircuitOpen,
     /// 413 or too many tokens: sent again in halves.
     TooMuch,
     Rejected,
@@ -28,7 +25,6 @@ impl Outcome {
         Outcome::Ok,
         Outcome::Transient,
         Outcome::RateLimited,
-        Outcome::CircuitOpen,
         Outcome::TooMuch,
         Outcome::Rejected,
         Outcome::Misconfigured,
@@ -41,7 +37,6 @@ impl Outcome {
             Self::Ok => "ok",
             Self::Transient => "transient",
             Self::RateLimited => "rate_limited",
-            Self::CircuitOpen => "circuit_open",
             Self::TooMuch => "too_much",
             Self::Rejected => "rejected",
             Self::Misconfigured => "misconfigured",
@@ -50,13 +45,12 @@ impl Outcome {
     }
 }
 
-/// One request that was sent, or kept back by an open circuit.
+/// One request that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestSeen<'r> {
     pub provider: Provider,
     /// The model as configured.
     pub model: &'r str,
-    pub purpose: Purpose,
     pub outcome: Outcome,
     pub texts: usize,
     /// As the provider counted them, else estimated from the length.

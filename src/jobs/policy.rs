@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::JobName;
 use super::schedule::Schedule;
+use crate::domain::lifecycle::LifecyclePolicy;
 
 /// No statement touches more rows than this (unbounded maintenance triples the latency of readers).
 pub const MAX_BATCH: u32 = 2_000;
@@ -210,6 +211,19 @@ impl Policies {
         Ok(policies)
     }
 
+    /// The intervals as the pure rules take them, so that reading lazily and the nights agree. What is kept after a
+    /// memory's end is no matter of these jobs and stays at its default.
+    pub fn lifecycle(&self) -> LifecyclePolicy {
+        let ExpiryThresholds { unconfirmed_days, stale_days, inference_hours } = self.expiry.thresholds;
+        LifecyclePolicy {
+            reconfirm_hours: self.reconfirmation.thresholds.reconfirm_hours,
+            unconfirmed_days,
+            inference_hours,
+            stale_days,
+            ..LifecyclePolicy::default()
+        }
+    }
+
     /// What a job's policy shares with all others.
     pub fn of(&self, job: JobName) -> &RunPolicy {
         match job {
@@ -259,9 +273,7 @@ mod tests {
     #[test]
     fn the_embedded_policies_hold_the_numbers_of_the_model() {
         let policies = Policies::embedded().unwrap();
-        assert_eq!(policies.reconfirmation.thresholds.reconfirm_hours, 48);
-        let ExpiryThresholds { unconfirmed_days, stale_days, inference_hours } = policies.expiry.thresholds;
-        assert_eq!((unconfirmed_days, stale_days, inference_hours), (7, 7, 24));
+        assert_eq!(policies.lifecycle(), LifecyclePolicy::default());
     }
 
     #[test]

@@ -26,8 +26,7 @@ impl Failure {
         match self {
             Self::TooMuch => Outcome::TooMuch,
             Self::RateLimited { .. } => Outcome::RateLimited,
-            Self::Embed(EmbedError::Transient { .. }) => Outcome::Transient,
-            Self::Embed(EmbedError::CircuitOpen { .. }) => Outcome::CircuitOpen,
+            Self::Embed(EmbedError::Transient { .. } | EmbedError::CircuitOpen { .. }) => Outcome::Transient,
             Self::Embed(EmbedError::Rejected) => Outcome::Rejected,
             Self::Embed(EmbedError::Misconfigured) => Outcome::Misconfigured,
             Self::Embed(EmbedError::Dimension | EmbedError::NotFinite | EmbedError::BadAnswer) => Outcome::BadAnswer,

@@ -10,7 +10,7 @@ pub mod token;
 pub mod vertex;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use async_trait::async_trait;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
@@ -102,51 +102,39 @@ impl HttpEmbedder {
 
     /// One request, when breaker and limits let it.
     async fn attempt(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, Failure> {
-        let tokens: usize = texts.iter().map(|text| estimated_tokens(text)).sum();
-        let mut seen = RequestSeen {
-            provider: self.shape.provider(),
-            model: &self.profile.model,
-            purpose,
-            outcome: Outcome::Ok,
-            texts: texts.len(),
-            tokens: tokens as u64,
-            truncated: 0,
-            duration: Duration::ZERO,
-        };
-        let was_open = self.breaker.is_open();
-        let result = self.admitted(purpose, texts, &mut seen).await;
-        if let Err(failure) = &result {
-            seen.outcome = failure.outcome();
-            tracing::debug!(outcome = seen.outcome.code(), texts = seen.texts, "embedding request failed");
-        }
-        self.observer.request(&seen);
-        let is_open = self.breaker.is_open();
-        if was_open != is_open {
-            self.observer.circuit(is_open);
-        }
-        result
-    }
-
-    /// Waits for the limits, sends, and tells the breaker how the provider is.
-    async fn admitted(
-        &self,
-        purpose: Purpose,
-        texts: &[&str],
-        seen: &mut RequestSeen<'_>,
-    ) -> Result<Vec<Vec<f32>>, Failure> {
         self.breaker.check()?;
-        let admission = self.limits.admit(usize::try_from(seen.tokens).unwrap_or(usize::MAX)).await;
+        let tokens = texts.iter().map(|text| estimated_tokens(text)).sum();
+        let admission = self.limits.admit(tokens).await;
         if !admission.waited.is_zero() {
             self.observer.held_back(admission.waited);
         }
         let key = self.token.header().await?;
+        let was_open = self.breaker.is_open();
         let pass = self.breaker.admit()?;
         let started = Instant::now();
-        let result = self.exchange(purpose, texts, key, seen).await;
-        seen.duration = started.elapsed();
+        let mut seen = RequestSeen {
+            provider: self.shape.provider(),
+            model: &self.profile.model,
+            outcome: Outcome::Ok,
+            texts: texts.len(),
+            tokens: tokens as u64,
+            truncated: 0,
+            duration: started.elapsed(),
+        };
+        let result = self.exchange(purpose, texts, key, &mut seen).await;
         match result.as_ref().err().and_then(Failure::ailing) {
             Some(after) => pass.failed(after),
             None => pass.answered(),
+        }
+        if let Err(failure) = &result {
+            seen.outcome = failure.outcome();
+            tracing::debug!(outcome = seen.outcome.code(), texts = seen.texts, "embedding request failed");
+        }
+        seen.duration = started.elapsed();
+        self.observer.request(&seen);
+        let is_open = self.breaker.is_open();
+        if was_open != is_open {
+            self.observer.circuit(is_open);
         }
         result
     }

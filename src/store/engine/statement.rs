@@ -6,6 +6,7 @@
 //! | `{ints $n}` `{texts $n}` | `(SELECT value FROM json_each($n))` | `(SELECT unnest($n))` |
 //! | `{overlaps column $n}` | `EXISTS (… json_each(column) …)` | `column && $n` |
 //! | `{skip_locked}` | nothing: one writer at a time | `FOR UPDATE SKIP LOCKED` |
+//! | `{rows}` (bulk statements) | `(SELECT … FROM json_each($1))` | `(SELECT … FROM unnest($1, …))` |
 
 /// A statement as each engine reads it. Made once, from literals only: never from input.
 #[derive(Debug)]
@@ -66,7 +67,7 @@ pub enum ColumnType {
     Ints,
 }
 
-/// An insert of many rows by one statement.
+/// One statement over many rows.
 #[derive(Debug)]
 pub struct Bulk {
     sql: Sql,
@@ -76,14 +77,7 @@ impl Bulk {
     /// `ending` is what follows the rows: `ON CONFLICT …`, or nothing.
     pub fn new(table: &'static str, columns: &[(&'static str, ColumnType)], ending: &'static str) -> Self {
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-        let reads: Vec<String> = columns
-            .iter()
-            .enumerate()
-            .map(|(n, (_, kind))| match kind {
-                ColumnType::Uuid | ColumnType::Bytes => format!("unhex(value->>{n})"),
-                _ => format!("value->>{n}"),
-            })
-            .collect();
+        let reads: Vec<String> = columns.iter().enumerate().map(|(n, (_, kind))| read(n, *kind)).collect();
         // `WHERE true` keeps SQLite's parser from taking `ON` of an upsert for the `ON` of a join.
         let text = format!(
             "INSERT INTO {table} ({}) SELECT {} FROM json_each($1) WHERE true {ending}",
@@ -93,7 +87,23 @@ impl Bulk {
         Self { sql: Sql { sqlite: Box::leak(text.into_boxed_str()) } }
     }
 
+    /// Any other statement over many rows, such as `UPDATE … FROM {rows} AS r WHERE …`: `{rows}` is a derived table
+    /// with these columns.
+    pub fn over(template: &'static str, columns: &[(&'static str, ColumnType)]) -> Self {
+        let reads: Vec<String> =
+            columns.iter().enumerate().map(|(n, (name, kind))| format!("{} AS {name}", read(n, *kind))).collect();
+        let rows = format!("(SELECT {} FROM json_each($1))", reads.join(", "));
+        Self { sql: Sql { sqlite: Box::leak(template.replace("{rows}", &rows).into_boxed_str()) } }
+    }
+
     pub fn sql(&self) -> &Sql {
         &self.sql
+    }
+}
+
+fn read(n: usize, kind: ColumnType) -> String {
+    match kind {
+        ColumnType::Uuid | ColumnType::Bytes => format!("unhex(value->>{n})"),
+        _ => format!("value->>{n}"),
     }
 }

@@ -1,5 +1,7 @@
-//! The life of one run, pure: who may run it, what a checkpoint and an ending change. `store::ledger` keeps these rows;
-//! the fence it writes with every batch is what makes a run that was taken over unable to change anything more.
+//! The life of one run, pure: who may run it, what a checkpoint and an ending change. `rows` keeps it in the database;
+//! the fence that is written with every batch makes a run that was taken over unable to change anything more.
+
+pub mod rows;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -222,5 +224,4 @@ impl Run {
 }
 
 #[cfg(test)]
-#[path = "ledger_tests.rs"]
 mod tests;

@@ -1,3 +1,0 @@
-//! Measurements, and the servers they need.
-
-pub mod provider;

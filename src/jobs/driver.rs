@@ -1,0 +1,385 @@
+//! Runs one run: claims it in the ledger, then batch after batch, each one transaction that holds the effects and the
+//! checkpoint. A kill between or inside batches loses nothing and doubles nothing; a run that another owner took over
+//! cannot commit.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio_util::sync::CancellationToken;
+
+use super::JobName;
+use super::ledger::{self, Asked, Claim, Cursor, Ending, Offer, Run, rows};
+use super::observe::Observer;
+use super::planner::{Due, RunKey};
+use super::policy::RunPolicy;
+use super::status::Status;
+use crate::clock::{Clock, Entropy};
+use crate::crypto::{KeyError, KeyStore, PatientKeys};
+use crate::domain::ids::{OrgId, PatientId};
+use crate::domain::scope::Scope;
+use crate::store::engine::{Access, Database, DbError, Transaction};
+
+/// Why an attempt failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JobError {
+    #[error(transparent)]
+    Database(#[from] DbError),
+    #[error(transparent)]
+    Keys(#[from] KeyError),
+    /// The checkpoint was written by a version that divides the work otherwise: a person's run begins anew.
+    #[error("the checkpoint of the run cannot be read")]
+    Cursor,
+    /// Another owner took the run over; nothing of the batch was written.
+    #[error("the run was taken over by another owner")]
+    FenceLost,
+}
+
+impl JobError {
+    /// What the ledger keeps of it.
+    pub fn code(&self) -> &'static str {
+        match self {
+            JobError::Database(error) if error.is_transient() => "store_unavailable",
+            JobError::Database(DbError::Schema) => "schema",
+            JobError::Database(_) => "store_refused",
+            JobError::Keys(KeyError::Transient) => "keys_unavailable",
+            JobError::Keys(_) => "keys_refused",
+            JobError::Cursor => "cursor",
+            JobError::FenceLost => "fence_lost",
+        }
+    }
+}
+
+impl Cursor {
+    pub fn write(value: &impl Serialize) -> Self {
+        Self(serde_json::to_string(value).expect("a place is JSON"))
+    }
+
+    /// # Errors
+    /// When it was written by another version.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, JobError> {
+        serde_json::from_str(&self.0).map_err(|_| JobError::Cursor)
+    }
+}
+
+/// What a batch is about.
+#[derive(Debug, Clone, Copy)]
+pub struct Window {
+    pub org: OrgId,
+    /// What was due up to this instant, inclusive.
+    pub cutoff: DateTime<Utc>,
+    /// Rows of one page.
+    pub limit: u32,
+}
+
+/// One bounded piece of work.
+#[derive(Debug)]
+pub struct Page<C> {
+    pub changes: Vec<C>,
+    /// Rows read, changed or not.
+    pub examined: u64,
+    /// Where the next page begins; `None` after the last.
+    pub next: Option<Cursor>,
+}
+
+impl<C> Page<C> {
+    /// Nothing left.
+    pub fn end() -> Self {
+        Self { changes: Vec::new(), examined: 0, next: None }
+    }
+}
+
+/// What a job is lent while it writes.
+pub struct Desk<'a> {
+    pub now: DateTime<Utc>,
+    pub entropy: &'a dyn Entropy,
+    pub keys: &'a dyn KeyStore,
+}
+
+impl Desk<'_> {
+    /// Keys of the patients of a batch. An erased patient has none: the event that nobody may read is not written.
+    ///
+    /// # Errors
+    /// When the key store is out of reach.
+    pub async fn keys_of(
+        &self,
+        org: OrgId,
+        patients: impl Iterator<Item = PatientId> + Send,
+    ) -> Result<HashMap<PatientId, Arc<PatientKeys>>, JobError> {
+        let mut scopes: Vec<Scope> = patients.filter_map(|patient| Scope::new(org, patient).ok()).collect();
+        scopes.sort_unstable();
+        scopes.dedup();
+        if scopes.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let keys = self.keys.find(&scopes).await?;
+        Ok(keys.into_iter().map(|(scope, keys)| (scope.patient(), keys)).collect())
+    }
+}
+
+/// A job: what to do is read first and written then, so that a preview shows the very plan that a run would carry out.
+/// Both see the same transaction.
+#[async_trait]
+pub trait Job: Send + Sync {
+    const NAME: JobName;
+    type Change: Send + Sync;
+    type Status: Status;
+
+    /// The next page after `from`. Reads only; depends on nothing but rows, window and policy.
+    async fn plan(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        from: Option<&Cursor>,
+    ) -> Result<Page<Self::Change>, JobError>;
+
+    /// Carries a page out, idempotently, by a constant number of statements.
+    async fn apply(
+        &self,
+        tx: &mut Transaction,
+        desk: &Desk<'_>,
+        window: &Window,
+        changes: &[Self::Change],
+    ) -> Result<(), JobError>;
+
+    fn tally(&self, page: &Page<Self::Change>) -> Self::Status;
+}
+
+/// How an offer ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "outcome")]
+pub enum Outcome {
+    Done,
+    /// Stopped between two batches; the next offer goes on from there.
+    Partial,
+    Failed {
+        error: &'static str,
+    },
+    /// Another owner has it.
+    Held {
+        until: DateTime<Utc>,
+    },
+    /// It failed before and rests.
+    Resting {
+        until: DateTime<Utc>,
+    },
+    /// Done before.
+    Settled,
+    /// Failed too often: a person must look.
+    Exhausted,
+    /// Nothing was written.
+    Preview,
+}
+
+/// What became of an offer.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    pub job: JobName,
+    #[serde(rename = "organization_id")]
+    pub org: OrgId,
+    pub as_of: chrono::NaiveDate,
+    pub cutoff: DateTime<Utc>,
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    pub examined: u64,
+    pub changed: u64,
+    pub batches: u64,
+    /// The job's own counters for this attempt.
+    pub status: serde_json::Value,
+}
+
+/// Everything that running needs, once per process.
+pub struct Driver {
+    pub database: Database,
+    pub keys: Arc<dyn KeyStore>,
+    pub clock: Arc<dyn Clock>,
+    pub entropy: Arc<dyn Entropy>,
+    /// Names this process in the ledger.
+    pub owner: String,
+    pub observer: Arc<dyn Observer>,
+    /// Cancelled: stop between two batches.
+    pub shutdown: CancellationToken,
+}
+
+/// What one attempt has done so far.
+struct Progress<S> {
+    attempt: S,
+    total: S,
+    batches: u64,
+}
+
+impl Driver {
+    /// Claims a run and carries it out as far as it gets. Failures are an outcome: the ledger knows them, and other runs
+    /// go on.
+    ///
+    /// # Errors
+    /// Only when the ledger itself cannot be reached.
+    pub async fn run<J: Job>(&self, job: &J, policy: &RunPolicy, due: Due, asked: Asked) -> Result<Report, JobError> {
+        let claim = self.claim(policy, due, asked).await?;
+        let none = J::Status::default();
+        let run = match claim {
+            Claim::Granted(run) => *run,
+            Claim::Held { until } => return Ok(report(&due, Outcome::Held { until }, &none, 0)),
+            Claim::Resting { until } => return Ok(report(&due, Outcome::Resting { until }, &none, 0)),
+            Claim::Settled => return Ok(report(&due, Outcome::Settled, &none, 0)),
+            Claim::Exhausted => return Ok(report(&due, Outcome::Exhausted, &none, 0)),
+        };
+        self.observer.began(J::NAME);
+        let began = self.clock.now();
+        let total = J::Status::from_json(run.status.as_deref());
+        let mut progress = Progress { attempt: J::Status::default(), total, batches: 0 };
+        let outcome = match self.batches(job, policy, run.clone(), &mut progress).await {
+            Ok(outcome) => outcome,
+            Err(JobError::FenceLost) => Outcome::Held { until: self.clock.now() + policy.lease },
+            Err(error) => self.note_failure(policy, &run.key, run.fence, &error).await,
+        };
+        let report = report(&due, outcome, &progress.attempt, progress.batches);
+        self.observer.ended(&report, self.clock.now() - began);
+        Ok(report)
+    }
+
+    /// The plan of a run, page by page, without writing anything, the ledger included.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn preview<J: Job>(&self, job: &J, policy: &RunPolicy, due: Due) -> Result<Report, JobError> {
+        let window = Window { org: due.key.org, cutoff: due.cutoff, limit: policy.batch_size };
+        let (mut status, mut batches, mut cursor) = (J::Status::default(), 0, None);
+        loop {
+            let mut tx = self.database.begin(Access::Organization(window.org)).await?;
+            let page = job.plan(&mut tx, &window, cursor.as_ref()).await?;
+            tx.rollback().await?;
+            status.add(&job.tally(&page));
+            batches += 1;
+            cursor = page.next;
+            if cursor.is_none() || self.shutdown.is_cancelled() {
+                return Ok(report(&due, Outcome::Preview, &status, batches));
+            }
+        }
+    }
+
+    async fn claim(&self, policy: &RunPolicy, due: Due, asked: Asked) -> Result<Claim, JobError> {
+        let mut tx = self.database.begin(Access::Organization(due.key.org)).await?;
+        let found = rows::find(&mut tx, &due.key).await?;
+        let offer = Offer {
+            due,
+            asked,
+            owner: &self.owner,
+            now: self.clock.now(),
+            lease: policy.lease,
+            max_attempts: policy.max_attempts,
+        };
+        let claim = ledger::claim(found.as_ref(), &offer);
+        if let Claim::Granted(run) = &claim
+            && !rows::hold(&mut tx, run).await?
+        {
+            return Ok(Claim::Held { until: offer.now + policy.lease });
+        }
+        tx.commit().await?;
+        Ok(claim)
+    }
+
+    async fn batches<J: Job>(
+        &self,
+        job: &J,
+        policy: &RunPolicy,
+        mut run: Run,
+        progress: &mut Progress<J::Status>,
+    ) -> Result<Outcome, JobError> {
+        loop {
+            if self.shutdown.is_cancelled() {
+                return self.interrupt(&run).await;
+            }
+            run = self.batch(job, policy, run, progress).await?;
+            self.observer.batch(&run.key, progress.attempt.examined(), progress.attempt.changed());
+            if run.state == ledger::State::Done {
+                return Ok(Outcome::Done);
+            }
+            tokio::select! {
+                () = tokio::time::sleep(policy.pause) => {}
+                () = self.shutdown.cancelled() => {}
+            }
+        }
+    }
+
+    /// One transaction: read, effects, checkpoint or ending.
+    async fn batch<J: Job>(
+        &self,
+        job: &J,
+        policy: &RunPolicy,
+        run: Run,
+        progress: &mut Progress<J::Status>,
+    ) -> Result<Run, JobError> {
+        let now = self.clock.now();
+        let window = Window { org: run.key.org, cutoff: run.cutoff, limit: policy.batch_size };
+        let desk = Desk { now, entropy: self.entropy.as_ref(), keys: self.keys.as_ref() };
+        let mut tx = self.database.begin(Access::Organization(window.org)).await?;
+        let page = job.plan(&mut tx, &window, run.cursor.as_ref()).await?;
+        if !page.changes.is_empty() {
+            job.apply(&mut tx, &desk, &window, &page.changes).await?;
+        }
+        let done = job.tally(&page);
+        let mut total = progress.total.clone();
+        total.add(&done);
+        let is_last = page.next.is_none();
+        let mut run = run
+            .checkpoint(run.fence, page.next, total.to_json(), now + policy.lease)
+            .map_err(|_| JobError::FenceLost)?;
+        if is_last {
+            run = run.finish(run.fence, Ending::Done, now).map_err(|_| JobError::FenceLost)?;
+        }
+        if !rows::write(&mut tx, &run, now).await? {
+            tx.rollback().await?;
+            return Err(JobError::FenceLost);
+        }
+        tx.commit().await?;
+        progress.attempt.add(&done);
+        progress.total = total;
+        progress.batches += 1;
+        Ok(run)
+    }
+
+    async fn interrupt(&self, run: &Run) -> Result<Outcome, JobError> {
+        self.end(&run.key, run.fence, |_| Ending::Interrupted).await?;
+        Ok(Outcome::Partial)
+    }
+
+    /// A failure that cannot be noted leaves a lease that runs out: the run is offered again then.
+    async fn note_failure(&self, policy: &RunPolicy, key: &RunKey, fence: i64, error: &JobError) -> Outcome {
+        let code = error.code();
+        tracing::warn!(job = key.job.code(), org = %key.org, as_of = %key.as_of, code, "a run failed");
+        let ending = |run: &Run| Ending::Failed { code: code.to_owned(), rest: policy.rest_after(run.attempts) };
+        if self.end(key, fence, ending).await.is_err() {
+            tracing::warn!(job = key.job.code(), org = %key.org, code = "ledger_unavailable", "not noted");
+        }
+        Outcome::Failed { error: code }
+    }
+
+    async fn end(&self, key: &RunKey, fence: i64, ending: impl FnOnce(&Run) -> Ending) -> Result<(), JobError> {
+        let now = self.clock.now();
+        let mut tx = self.database.begin(Access::Organization(key.org)).await?;
+        let Some(run) = rows::find(&mut tx, key).await? else { return Err(JobError::FenceLost) };
+        let ended = run.finish(fence, ending(&run), now).map_err(|_| JobError::FenceLost)?;
+        if !rows::write(&mut tx, &ended, now).await? {
+            return Err(JobError::FenceLost);
+        }
+        Ok(tx.commit().await?)
+    }
+}
+
+fn report<S: Status>(due: &Due, outcome: Outcome, status: &S, batches: u64) -> Report {
+    Report {
+        job: due.key.job,
+        org: due.key.org,
+        as_of: due.key.as_of,
+        cutoff: due.cutoff,
+        outcome,
+        examined: status.examined(),
+        changed: status.changed(),
+        batches,
+        status: serde_json::to_value(status).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,157 @@
+//! Expiry: every time-driven row of the state table (model.md, "States"). A memory that was not confirmed, an inference
+//! past its day, a signal that was not refreshed moves to the state that time gives it, as of the instant at which it
+//! happened; its log, its clinical row and an event say so in the same transaction.
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::driver::{Desk, Job, JobError, Page, Window};
+use super::ledger::Cursor;
+use super::registry::JobName;
+use super::status::status;
+use crate::clock::micros;
+use crate::domain::ids::derive;
+use crate::domain::lifecycle::{LifecyclePolicy, moment};
+use crate::domain::memory::{Class, State};
+use crate::store::aging::{self, Aging, Lane, Moved, Place};
+use crate::store::engine::Transaction;
+use crate::store::outbox::{self, Event};
+
+/// The job.
+#[derive(Debug, Clone, Copy)]
+pub struct Expiry {
+    pub policy: LifecyclePolicy,
+}
+
+status!(
+    /// What a night of expiry did.
+    ExpiryStatus {
+        examined,
+        /// Time-bound states that nobody confirmed.
+        resolved_unconfirmed,
+        /// Inferences and memories past their own end.
+        expired,
+        /// Health signals that were not refreshed.
+        stale,
+    }
+    changed: resolved_unconfirmed | expired | stale
+);
+
+const LANES: [Lane; 3] = [Lane::TimeBound, Lane::Expiring, Lane::Signals];
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct At {
+    lane: usize,
+    after: Place,
+}
+
+impl Expiry {
+    /// Rows of a lane can be due only if their instant is at or before this one.
+    fn until(&self, lane: Lane, cutoff: DateTime<Utc>) -> DateTime<Utc> {
+        let days = |days: u32| TimeDelta::days(i64::from(days));
+        match lane {
+            Lane::TimeBound | Lane::Unasked => cutoff - days(self.policy.unconfirmed_days),
+            Lane::Signals => cutoff - days(self.policy.stale_days),
+            Lane::Expiring => cutoff,
+        }
+    }
+
+    /// Time-bound states are in two lanes. What the first one took is gone when the second comes, except in a preview.
+    fn was_seen(&self, row: &Aging, lane: Lane, cutoff: DateTime<Utc>) -> bool {
+        lane == Lane::Expiring
+            && row.life.class == Class::TimeBoundState
+            && row.life.last_confirmed_at.is_some_and(|at| at <= self.until(Lane::TimeBound, cutoff))
+    }
+}
+
+#[async_trait]
+impl Job for Expiry {
+    const NAME: JobName = JobName::Expiry;
+    type Change = Moved;
+    type Status = ExpiryStatus;
+
+    async fn plan(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        from: Option<&Cursor>,
+    ) -> Result<Page<Moved>, JobError> {
+        let mut at = match from {
+            Some(cursor) => cursor.read::<At>()?,
+            None => At { lane: 0, after: Place::START },
+        };
+        while let Some(lane) = LANES.get(at.lane).copied() {
+            let until = self.until(lane, window.cutoff);
+            let rows = aging::page(tx, window.org, lane, until, (at.after, window.limit)).await?;
+            let is_last = rows.len() < window.limit as usize;
+            at = match rows.last() {
+                Some(row) if !is_last => At { after: row.place, ..at },
+                _ => At { lane: at.lane + 1, after: Place::START },
+            };
+            let rows: Vec<_> = rows.into_iter().filter(|row| !self.was_seen(row, lane, window.cutoff)).collect();
+            if rows.is_empty() {
+                continue;
+            }
+            let examined = rows.len() as u64;
+            let changes = rows.into_iter().filter_map(|row| {
+                let moment = moment(&row.life, window.cutoff, &self.policy);
+                let since = moment.since?;
+                (moment.state != row.life.state).then_some(Moved { row, to: moment.state, since })
+            });
+            let next = (at.lane < LANES.len()).then(|| Cursor::write(&at));
+            return Ok(Page { changes: changes.collect(), examined, next });
+        }
+        Ok(Page::end())
+    }
+
+    async fn apply(
+        &self,
+        tx: &mut Transaction,
+        desk: &Desk<'_>,
+        window: &Window,
+        changes: &[Moved],
+    ) -> Result<(), JobError> {
+        aging::move_all(tx, window.org, changes, desk.now).await?;
+        let keys = desk.keys_of(window.org, changes.iter().map(|moved| moved.row.patient)).await?;
+        let events: Vec<_> = changes
+            .iter()
+            .filter_map(|moved| {
+                let keys = keys.get(&moved.row.patient)?;
+                Some(Event {
+                    keys,
+                    id: event_id(window, moved),
+                    event_type: "memory.changed.v1",
+                    body: serde_json::json!({
+                        "organization_id": window.org,
+                        "patient_id": moved.row.patient,
+                        "memory_id": moved.row.memory,
+                        "change": moved.to.code(),
+                        "at": moved.since,
+                    }),
+                })
+            })
+            .collect();
+        outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;
+        Ok(())
+    }
+
+    fn tally(&self, page: &Page<Moved>) -> ExpiryStatus {
+        let count = |state| page.changes.iter().filter(|moved| moved.to == state).count() as u64;
+        ExpiryStatus {
+            examined: page.examined,
+            resolved_unconfirmed: count(State::ResolvedUnconfirmed),
+            expired: count(State::Expired),
+            stale: count(State::Stale),
+        }
+    }
+}
+
+fn event_id(window: &Window, moved: &Moved) -> Uuid {
+    let (patient, memory) = (moved.row.patient.0, moved.row.memory.0);
+    let since = micros(moved.since).to_be_bytes();
+    let parts: [&[u8]; 5] =
+        [window.org.0.as_bytes(), patient.as_bytes(), memory.as_bytes(), moved.to.code().as_bytes(), &since];
+    derive("memory.changed.v1", &parts)
+}

@@ -1,0 +1,169 @@
+//! The nights of a store: what is due, offered to the ledger and run. One round is what a tick, a CronJob and a
+//! simulated night all do.
+
+use std::collections::HashSet;
+use std::sync::{LazyLock, Mutex};
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use super::JobName;
+use super::driver::{Driver, JobError, Outcome, Report};
+use super::expiry::Expiry;
+use super::ledger::{Asked, Run, rows};
+use super::planner::{self, Due, Organization, RunKey};
+use super::policy::Policies;
+use super::reconfirmation::Reconfirmation;
+use crate::domain::ids::OrgId;
+use crate::store::engine::{Access, Sql};
+
+static ORGANIZATIONS: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT org_id, time_zone, created_at FROM organization ORDER BY org_id"));
+
+/// Plans and runs.
+pub struct Night {
+    pub driver: Driver,
+    pub policies: Policies,
+    /// Runs that need no more offering: spares the ledger a question a minute.
+    settled: Mutex<HashSet<RunKey>>,
+}
+
+impl Night {
+    pub fn new(driver: Driver, policies: Policies) -> Self {
+        Self { driver, policies, settled: Mutex::default() }
+    }
+
+    /// All organisations. A zone that this program does not know counts as UTC: expiring at another hour is better than
+    /// never.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn organizations(&self) -> Result<Vec<Organization>, JobError> {
+        let mut tx = self.driver.database.read(Access::Platform).await?;
+        let mut organizations = Vec::new();
+        for row in tx.fetch_all(&ORGANIZATIONS, Vec::new()).await? {
+            let org = OrgId(row.uuid(0)?);
+            let zone = row.text(1)?.parse().unwrap_or_else(|_| {
+                tracing::warn!(%org, code = "unknown_time_zone", "the organisation's time zone is read as UTC");
+                Tz::UTC
+            });
+            organizations.push(Organization { org, zone, since: row.time(2)? });
+        }
+        Ok(organizations)
+    }
+
+    /// Everything that is due now and not settled, in order.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn due(&self) -> Result<Vec<Due>, JobError> {
+        let now = self.driver.clock.now();
+        self.learn(now).await?;
+        let organizations = self.organizations().await?;
+        let settled = self.settled();
+        Ok(planner::plan(&self.policies, &organizations, now, &|key| settled.contains(key)))
+    }
+
+    /// Offers everything that is due, one run after the other, until all were offered or the process must go.
+    ///
+    /// # Errors
+    /// When the ledger cannot be reached.
+    pub async fn round(&self) -> Result<Vec<Report>, JobError> {
+        let mut reports = Vec::new();
+        for due in self.due().await? {
+            if self.driver.shutdown.is_cancelled() {
+                break;
+            }
+            reports.push(self.offer(due, Asked::BySchedule).await?);
+        }
+        let last_done = self.last_done().await?;
+        self.driver.observer.ticked(self.driver.clock.now(), &last_done);
+        Ok(reports)
+    }
+
+    /// One round that tells the log instead of its caller: what the tick calls.
+    pub async fn tick(&self) {
+        match self.round().await {
+            Ok(reports) => {
+                for report in reports.iter().filter(|report| report.batches > 0) {
+                    tracing::info!(
+                        job = report.job.code(),
+                        org = %report.org,
+                        as_of = %report.as_of,
+                        changed = report.changed,
+                        "a night was run"
+                    );
+                }
+            }
+            Err(error) => tracing::warn!(code = error.code(), "the nights could not be planned"),
+        }
+    }
+
+    /// Offers one run to the ledger and carries it out if granted.
+    ///
+    /// # Errors
+    /// When the ledger cannot be reached.
+    pub async fn offer(&self, due: Due, asked: Asked) -> Result<Report, JobError> {
+        let (driver, lifecycle) = (&self.driver, self.policies.lifecycle());
+        let report = match due.key.job {
+            JobName::Expiry => driver.run(&Expiry { policy: lifecycle }, &self.policies.expiry.run, due, asked).await,
+            JobName::Reconfirmation => {
+                driver.run(&Reconfirmation { policy: lifecycle }, &self.policies.reconfirmation.run, due, asked).await
+            }
+        }?;
+        if matches!(report.outcome, Outcome::Done | Outcome::Settled | Outcome::Exhausted) {
+            self.settled().insert(due.key);
+        }
+        Ok(report)
+    }
+
+    /// What a run would do, without doing it.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn preview(&self, due: Due) -> Result<Report, JobError> {
+        let (driver, lifecycle) = (&self.driver, self.policies.lifecycle());
+        match due.key.job {
+            JobName::Expiry => driver.preview(&Expiry { policy: lifecycle }, &self.policies.expiry.run, due).await,
+            JobName::Reconfirmation => {
+                let job = Reconfirmation { policy: lifecycle };
+                driver.preview(&job, &self.policies.reconfirmation.run, due).await
+            }
+        }
+    }
+
+    /// The newest runs of the ledger.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn history(&self, filter: &rows::Filter, limit: u32) -> Result<Vec<Run>, JobError> {
+        let mut tx = self.driver.database.read(Access::Platform).await?;
+        Ok(rows::recent(&mut tx, filter, limit).await?)
+    }
+
+    async fn last_done(&self) -> Result<Vec<(JobName, DateTime<Utc>)>, JobError> {
+        let mut tx = self.driver.database.read(Access::Platform).await?;
+        Ok(rows::last_done(&mut tx).await?)
+    }
+
+    /// Reads from the ledger, once per process, what other processes settled; forgets what is too old to be offered.
+    async fn learn(&self, now: DateTime<Utc>) -> Result<(), JobError> {
+        let horizon = planner::horizon(&self.policies, now);
+        if self.settled().is_empty() {
+            let mut tx = self.driver.database.read(Access::Platform).await?;
+            let filter = rows::Filter { from: Some(horizon), ..rows::Filter::default() };
+            let runs = rows::recent(&mut tx, &filter, u32::MAX).await?;
+            let done = runs
+                .iter()
+                .filter(|run| run.is_settled(self.policies.of(run.key.job).max_attempts, now))
+                .map(|run| run.key);
+            self.settled().extend(done);
+        }
+        self.settled().retain(|key| key.as_of >= horizon);
+        Ok(())
+    }
+
+    fn settled(&self) -> std::sync::MutexGuard<'_, HashSet<RunKey>> {
+        self.settled.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}

@@ -1,0 +1,114 @@
+//! What is told while jobs run: to metrics in the worker, to a progress bar on a terminal, to nobody in tests.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::JobName;
+use super::driver::{Outcome, Report};
+use super::planner::RunKey;
+use crate::metrics::labels::{self, Action, RunOutcome};
+use crate::metrics::{Metrics, Transition};
+
+/// Hears how runs go. Counts and codes only.
+pub trait Observer: Send + Sync {
+    fn began(&self, job: JobName);
+    /// After a batch was committed: rows so far in this attempt.
+    fn batch(&self, run: &RunKey, examined: u64, changed: u64);
+    /// After every run that began.
+    fn ended(&self, report: &Report, took: TimeDelta);
+    /// At every tick: when a run of a job last ended well, by whichever process.
+    fn ticked(&self, now: DateTime<Utc>, last_done: &[(JobName, DateTime<Utc>)]);
+}
+
+/// Nobody listens.
+impl Observer for () {
+    fn began(&self, _: JobName) {}
+    fn batch(&self, _: &RunKey, _: u64, _: u64) {}
+    fn ended(&self, _: &Report, _: TimeDelta) {}
+    fn ticked(&self, _: DateTime<Utc>, _: &[(JobName, DateTime<Utc>)]) {}
+}
+
+impl Observer for Metrics {
+    fn began(&self, job: JobName) {
+        self.jobs.running.of(label(job)).inc();
+    }
+
+    fn batch(&self, _: &RunKey, _: u64, _: u64) {}
+
+    fn ended(&self, report: &Report, took: TimeDelta) {
+        let job = label(report.job);
+        self.jobs.running.of(job).dec();
+        self.jobs.seconds.of(job).observe(took.as_seconds_f64());
+        if let Some(outcome) = outcome_label(&report.outcome) {
+            self.jobs.runs.of((job, outcome)).inc();
+        }
+        self.jobs.items.of((job, Action::Examined)).inc_by(report.examined);
+        self.jobs.items.of((job, Action::Changed)).inc_by(report.changed);
+        for (counter, transition) in transitions(report.job) {
+            let count = report.status.get(*counter).and_then(serde_json::Value::as_u64).unwrap_or(0);
+            self.memory.transitions.of(*transition).inc_by(count);
+        }
+    }
+
+    fn ticked(&self, now: DateTime<Utc>, last_done: &[(JobName, DateTime<Utc>)]) {
+        self.jobs.last_tick.set(seconds(now));
+        for (job, at) in last_done {
+            self.jobs.last_success.of(label(*job)).set(seconds(*at));
+        }
+    }
+}
+
+fn label(job: JobName) -> labels::JobName {
+    match job {
+        JobName::Expiry => labels::JobName::Expiry,
+        JobName::Reconfirmation => labels::JobName::Reconfirmation,
+    }
+}
+
+fn outcome_label(outcome: &Outcome) -> Option<RunOutcome> {
+    match outcome {
+        Outcome::Done => Some(RunOutcome::Succeeded),
+        Outcome::Partial => Some(RunOutcome::Partial),
+        Outcome::Failed { .. } => Some(RunOutcome::Failed),
+        Outcome::Held { .. } => Some(RunOutcome::Held),
+        Outcome::Resting { .. } | Outcome::Settled | Outcome::Exhausted | Outcome::Preview => None,
+    }
+}
+
+/// Which counters of a job's status are changes of state.
+fn transitions(job: JobName) -> &'static [(&'static str, Transition)] {
+    match job {
+        JobName::Expiry => &[
+            ("resolved_unconfirmed", Transition::ResolvedUnconfirmed),
+            ("expired", Transition::Expired),
+            ("stale", Transition::Stale),
+        ],
+        JobName::Reconfirmation => &[],
+    }
+}
+
+fn seconds(at: DateTime<Utc>) -> f64 {
+    at.timestamp_micros() as f64 / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::expiry::ExpiryStatus;
+    use crate::metrics::labels::JobName as Label;
+
+    #[test]
+    fn the_labels_of_metrics_are_the_registered_jobs() {
+        use crate::metrics::Label as _;
+        let labels: Vec<&str> = Label::ALL.iter().map(|label| label.code()).collect();
+        let jobs: Vec<&str> = JobName::ALL.iter().map(|job| job.code()).collect();
+        assert_eq!(labels, jobs);
+    }
+
+    #[test]
+    fn counters_of_changes_of_state_are_fields_of_the_status() {
+        let status = serde_json::to_value(ExpiryStatus::default()).unwrap();
+        for (counter, _) in transitions(JobName::Expiry) {
+            assert!(status.get(counter).is_some(), "{counter}");
+        }
+    }
+}

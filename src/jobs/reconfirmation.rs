@@ -1,0 +1,98 @@
+//! Reconfirmation: a time-bound state that was last confirmed two days ago is asked about, once per cycle (seed 002,
+//! sections 4 and 8). The task is an event in the outbox whose id is the (memory, cycle), so that no repetition, no
+//! second worker and no replay asks twice.
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::driver::{Desk, Job, JobError, Page, Window};
+use super::ledger::Cursor;
+use super::registry::JobName;
+use super::status::status;
+use crate::domain::ids::derive;
+use crate::domain::lifecycle::{LifecyclePolicy, moment};
+use crate::store::aging::{self, Aging, Lane, Place};
+use crate::store::engine::Transaction;
+use crate::store::outbox::{self, Event};
+
+/// The job.
+#[derive(Debug, Clone, Copy)]
+pub struct Reconfirmation {
+    pub policy: LifecyclePolicy,
+}
+
+status!(
+    /// What a night of reconfirmation did.
+    ReconfirmationStatus {
+        examined,
+        /// Questions put into the outbox.
+        asked,
+    }
+    changed: asked
+);
+
+/// A row and since when its confirmation is due.
+type Ask = (Aging, DateTime<Utc>);
+
+#[async_trait]
+impl Job for Reconfirmation {
+    const NAME: JobName = JobName::Reconfirmation;
+    type Change = Ask;
+    type Status = ReconfirmationStatus;
+
+    async fn plan(&self, tx: &mut Transaction, window: &Window, from: Option<&Cursor>) -> Result<Page<Ask>, JobError> {
+        let after = match from {
+            Some(cursor) => cursor.read::<Place>()?,
+            None => Place::START,
+        };
+        let until = window.cutoff - TimeDelta::hours(i64::from(self.policy.reconfirm_hours));
+        let rows = aging::page(tx, window.org, Lane::Unasked, until, (after, window.limit)).await?;
+        let next = (rows.len() == window.limit as usize).then(|| rows.last()).flatten();
+        let next = next.map(|row| Cursor::write(&row.place));
+        let examined = rows.len() as u64;
+        // Who is past the whole interval is not asked any more: expiry has the word.
+        let changes = rows.into_iter().filter_map(|row| {
+            let moment = moment(&row.life, window.cutoff, &self.policy);
+            moment.reconfirm_due.then_some(row).zip(moment.reconfirm_due_at)
+        });
+        Ok(Page { changes: changes.collect(), examined, next })
+    }
+
+    async fn apply(
+        &self,
+        tx: &mut Transaction,
+        desk: &Desk<'_>,
+        window: &Window,
+        changes: &[Ask],
+    ) -> Result<(), JobError> {
+        aging::mark_asked(tx, window.org, changes, desk.now).await?;
+        let keys = desk.keys_of(window.org, changes.iter().map(|(row, _)| row.patient)).await?;
+        let events: Vec<_> = changes
+            .iter()
+            .filter_map(|(row, due)| {
+                let keys = keys.get(&row.patient)?;
+                let (patient, memory) = (row.patient.0, row.memory.0);
+                let cycle = row.cycle.to_be_bytes();
+                let parts: [&[u8]; 4] = [window.org.0.as_bytes(), patient.as_bytes(), memory.as_bytes(), &cycle];
+                Some(Event {
+                    keys,
+                    id: derive("reconfirmation.due.v1", &parts),
+                    event_type: "reconfirmation.due.v1",
+                    body: serde_json::json!({
+                        "organization_id": window.org,
+                        "patient_id": row.patient,
+                        "memory_id": row.memory,
+                        "cycle": row.cycle,
+                        "due_at": due,
+                    }),
+                })
+            })
+            .collect();
+        outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;
+        Ok(())
+    }
+
+    fn tally(&self, page: &Page<Ask>) -> ReconfirmationStatus {
+        ReconfirmationStatus { examined: page.examined, asked: page.changes.len() as u64 }
+    }
+}
