@@ -1,10 +1,11 @@
 //! The message contract as producers see it: committed schemas, the documented examples, the shipped samples.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anamnesis::intake::contract::{MessageType, schema};
 use anamnesis::intake::spool::{Content, Spool};
-use anamnesis::intake::{Decoder, Envelope, Limits};
+use anamnesis::intake::{Decoder, Envelope, Limits, Message};
 use serde_json::{Value, json};
 
 fn root(path: &str) -> PathBuf {
@@ -140,6 +141,7 @@ pub fn samples() -> Vec<(Envelope, Value)> {
 #[test]
 fn the_shipped_samples_keep_the_contract_to_the_letter() {
     let messages = samples();
+    assert!(messages.len() >= 50, "only {} samples", messages.len());
     for (envelope, json) in &messages {
         assert_eq!(envelope.unknown_fields, Vec::<String>::new(), "{}", envelope.id);
         let wrong: Vec<String> = validator(envelope.kind()).iter_errors(json).map(|error| error.to_string()).collect();
@@ -149,4 +151,28 @@ fn the_shipped_samples_keep_the_contract_to_the_letter() {
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), messages.len(), "two samples have one id");
+}
+
+#[test]
+fn the_samples_tell_of_four_patients_of_two_organisations_in_one_half_year() {
+    let messages = samples();
+    let count = |of: fn(&Envelope) -> String| messages.iter().map(|(e, _)| of(e)).collect::<BTreeSet<_>>().len();
+    assert_eq!(count(|envelope| envelope.patient().to_string()), 4);
+    assert_eq!(count(|envelope| envelope.organization().to_string()), 2);
+    for (envelope, _) in &messages {
+        let at = envelope.message.happened_at().expect("a document, profile or signal").to_rfc3339();
+        assert!(("2026-01".."2026-07").contains(&at.as_str()), "{}: {at}", envelope.id);
+    }
+}
+
+#[test]
+fn the_story_of_a_lost_job_never_says_the_word_that_other_texts_use() {
+    let texts = |envelope: &Envelope| match &envelope.message {
+        Message::DocumentSubmitted(document) => document.to_document().text.to_lowercase(),
+        _ => String::new(),
+    };
+    let all: Vec<String> = samples().iter().map(|(envelope, _)| texts(envelope)).collect();
+    let told: Vec<&String> = all.iter().filter(|text| text.contains("caja de cartón")).collect();
+    assert!(!told.is_empty() && told.iter().all(|text| !text.contains("trabajo")));
+    assert!(all.iter().filter(|text| text.contains("trabajo")).count() >= 5);
 }
