@@ -5,14 +5,14 @@
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
+use serde_json::json;
 
 use super::driver::{Desk, Job, JobError, Page, Window};
 use super::ledger::Cursor;
 use super::registry::JobName;
 use super::status::status;
 use crate::clock::micros;
-use crate::domain::ids::derive;
+use crate::crypto::PatientKeys;
 use crate::domain::lifecycle::{LifecyclePolicy, moment};
 use crate::domain::memory::{Class, State};
 use crate::store::aging::{self, Aging, Lane, Moved, Place};
@@ -119,18 +119,7 @@ impl Job for Expiry {
             .iter()
             .filter_map(|moved| {
                 let keys = keys.get(&moved.row.patient)?;
-                Some(Event {
-                    keys,
-                    id: event_id(window, moved),
-                    event_type: "memory.changed.v1",
-                    body: serde_json::json!({
-                        "organization_id": window.org,
-                        "patient_id": moved.row.patient,
-                        "memory_id": moved.row.memory,
-                        "change": moved.to.code(),
-                        "at": moved.since,
-                    }),
-                })
+                Some(changed(keys, moved))
             })
             .collect();
         outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;
@@ -148,10 +137,17 @@ impl Job for Expiry {
     }
 }
 
-fn event_id(window: &Window, moved: &Moved) -> Uuid {
-    let (patient, memory) = (moved.row.patient.0, moved.row.memory.0);
-    let since = micros(moved.since).to_be_bytes();
-    let parts: [&[u8]; 5] =
-        [window.org.0.as_bytes(), patient.as_bytes(), memory.as_bytes(), moved.to.code().as_bytes(), &since];
-    derive("memory.changed.v1", &parts)
+/// The same event that a document would have told, had one touched the memory at that time.
+fn changed<'a>(keys: &'a PatientKeys, moved: &Moved) -> Event<'a> {
+    let (row, state) = (&moved.row, moved.to.code());
+    let (since, cycle) = (micros(moved.since).to_be_bytes(), row.cycle.to_be_bytes());
+    let key: [&[u8]; 4] = [row.memory.0.as_bytes(), state.as_bytes(), &since, &cycle];
+    let body = json!({
+        "memory_id": row.memory,
+        "kind": row.kind.code(),
+        "class": row.life.class.code(),
+        "change": state,
+        "state": state,
+    });
+    Event::new(keys, "anamnesis.memory.changed.v1", &key, body)
 }

@@ -4,12 +4,12 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::json;
 
 use super::driver::{Desk, Job, JobError, Page, Window};
 use super::ledger::Cursor;
 use super::registry::JobName;
 use super::status::status;
-use crate::domain::ids::derive;
 use crate::domain::lifecycle::{LifecyclePolicy, moment};
 use crate::store::aging::{self, Aging, Lane, Place};
 use crate::store::engine::Transaction;
@@ -71,21 +71,9 @@ impl Job for Reconfirmation {
             .iter()
             .filter_map(|(row, due)| {
                 let keys = keys.get(&row.patient)?;
-                let (patient, memory) = (row.patient.0, row.memory.0);
-                let cycle = row.cycle.to_be_bytes();
-                let parts: [&[u8]; 4] = [window.org.0.as_bytes(), patient.as_bytes(), memory.as_bytes(), &cycle];
-                Some(Event {
-                    keys,
-                    id: derive("reconfirmation.due.v1", &parts),
-                    event_type: "reconfirmation.due.v1",
-                    body: serde_json::json!({
-                        "organization_id": window.org,
-                        "patient_id": row.patient,
-                        "memory_id": row.memory,
-                        "cycle": row.cycle,
-                        "due_at": due,
-                    }),
-                })
+                let key: [&[u8]; 2] = [row.memory.0.as_bytes(), &row.cycle.to_be_bytes()];
+                let body = json!({"memory_id": row.memory, "cause": "age", "cycle": row.cycle, "due_at": due});
+                Some(Event::new(keys, "anamnesis.reconfirmation.due.v1", &key, body))
             })
             .collect();
         outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;

@@ -11,7 +11,7 @@ use super::engine::{Arg, Bulk, ColumnType, DbError, Row, Sql, Transaction};
 use crate::clock::micros;
 use crate::domain::ids::{MemoryId, OrgId, PatientId, derive};
 use crate::domain::lifecycle::Life;
-use crate::domain::memory::{Class, State};
+use crate::domain::memory::{Class, Kind, State};
 
 macro_rules! select {
     ($at:literal, $which:literal) => {
@@ -19,7 +19,7 @@ macro_rules! select {
             Sql::new(concat!(
                 "SELECT ",
                 $at,
-                ", patient_id, id, class, state, state_at, recorded_at, last_confirmed_at, expires_at, cycle, confidence \
+                ", patient_id, id, class, state, state_at, recorded_at, last_confirmed_at, expires_at, cycle, confidence, kind \
                  FROM memory WHERE org_id = $1 AND state = 'active' AND ",
                 $which,
                 " AND ",
@@ -135,6 +135,7 @@ pub struct Aging {
     pub place: Place,
     pub patient: PatientId,
     pub memory: MemoryId,
+    pub kind: Kind,
     pub cycle: u32,
     pub confidence: f64,
     pub life: Life,
@@ -183,6 +184,7 @@ fn aging(row: &Row) -> Result<Aging, DbError> {
         memory: MemoryId(id),
         cycle: u32::try_from(row.i64(9)?).map_err(|_| decode(9))?,
         confidence: row.f64(10)?,
+        kind: Kind::from_code(&row.text(11)?).ok_or(decode(11))?,
         life,
     })
 }

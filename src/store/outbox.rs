@@ -4,12 +4,13 @@
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::engine::{Bulk, ColumnType, DbError, Transaction};
 use crate::clock::Entropy;
 use crate::crypto::{Cell, PatientKeys};
+use crate::domain::ids::derive;
 
 static INSERT: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::new(
@@ -34,22 +35,35 @@ pub fn body_cell(id: Uuid) -> Cell {
 
 /// An event to publish.
 #[derive(Debug)]
-pub struct Event<'a, B> {
-    pub keys: &'a PatientKeys,
-    /// Derived from what happened, so that telling it again is the same event.
-    pub id: Uuid,
-    /// As in contract.md, "Events out", without prefix: `memory.changed.v1`.
-    pub event_type: &'static str,
-    pub body: B,
+pub struct Event<'a> {
+    keys: &'a PatientKeys,
+    id: Uuid,
+    event_type: &'static str,
+    body: Value,
+}
+
+impl<'a> Event<'a> {
+    /// `key` tells this event from any other of its type and patient, so that telling it again is the same event;
+    /// `body` is an object of ids and codes.
+    pub fn new(keys: &'a PatientKeys, event_type: &'static str, key: &[&[u8]], mut body: Value) -> Self {
+        let (org, patient) = (keys.scope().org().0, keys.scope().patient().0);
+        let mut parts: Vec<&[u8]> = vec![org.as_bytes(), patient.as_bytes(), event_type.as_bytes()];
+        parts.extend_from_slice(key);
+        if let Value::Object(fields) = &mut body {
+            fields.insert("organization_id".to_owned(), json!(org));
+            fields.insert("patient_id".to_owned(), json!(patient));
+        }
+        Self { keys, id: derive("event", &parts), event_type, body }
+    }
 }
 
 /// Writes events by one statement; those already there stay as they are. Returns how many were new.
 ///
 /// # Errors
 /// Of the database.
-pub async fn enqueue<B: Serialize>(
+pub async fn enqueue(
     tx: &mut Transaction,
-    events: &[Event<'_, B>],
+    events: &[Event<'_>],
     now: DateTime<Utc>,
     entropy: &dyn Entropy,
 ) -> Result<u64, DbError> {
@@ -57,9 +71,8 @@ pub async fn enqueue<B: Serialize>(
         .iter()
         .map(|event| {
             let scope = event.keys.scope();
-            let body = serde_json::to_vec(&event.body).map_err(|_| DbError::Other { code: "event".to_owned() })?;
-            let sealed = event.keys.seal(body_cell(event.id), &body, entropy);
-            Ok(vec![
+            let sealed = event.keys.seal(body_cell(event.id), event.body.to_string().as_bytes(), entropy);
+            vec![
                 scope.org().0.into(),
                 event.id.into(),
                 scope.patient().0.into(),
@@ -67,8 +80,8 @@ pub async fn enqueue<B: Serialize>(
                 sealed.into(),
                 now.into(),
                 now.into(),
-            ])
+            ]
         })
-        .collect::<Result<Vec<_>, DbError>>()?;
+        .collect();
     tx.bulk(&INSERT, rows).await
 }

@@ -1,8 +1,8 @@
 //! Nightly jobs against a real store: the same end whatever is killed, repeated, late or raced.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
 
 use anamnesis::clock::{Clock, ManualClock, SeededEntropy, micros};
 use anamnesis::crypto::{KeyError, KeyStore, LocalKeyStore, PatientKeys, PlatformKey};
@@ -34,34 +34,34 @@ fn patient(n: u128) -> PatientId {
     PatientId(Uuid::from_u128(0x100 + n))
 }
 
-static ORGANIZATION: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("INSERT INTO organization (org_id, time_zone, created_at, updated_at) VALUES ($1, $2, $3, $3)")
-});
-static PATIENT: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("INSERT INTO patient_profile (org_id, patient_id, created_at, updated_at) VALUES ($1, $2, 0, 0)")
-});
-static MEMORY: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "INSERT INTO memory (org_id, patient_id, id, group_hash, attribute_hash, fact_hash, kind, class, sensitivity, \
-         state, contested, ungrounded, evidence_sealed, source_type, epistemic, is_proxy, trust, authority, negated, \
-         experiencer, extraction_confidence, initial_confidence, confidence_basis, confidence, is_protected, valid_from, \
-         last_confirmed_at, expires_at, state_at, terms, redaction_policy, schema_version, recorded_at, created_at, updated_at) \
-         VALUES ($1, $2, $3, x'00', x'00', x'00', 'note', $4, 'low', 'active', 0, 0, x'00', 'external', 'explicit', 0, 1, \
-         'patient', 0, 'patient', 1.0, 1.0, 'default', 1.0, 0, $5, $6, $7, $5, '[]', 'p', 1, $5, $5, $5)",
-    )
-});
-static SYMPTOM: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "INSERT INTO symptom_states (org_id, patient_id, memory_id, name_sealed, status, trust, set_by, last_confirmed_at, \
-         expires_at, created_at, updated_at) VALUES ($1, $2, $3, x'00', 'active', 1, 'patient', $4, $5, 0, 0)",
-    )
-});
-static SIGNAL: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "INSERT INTO health_signals (org_id, patient_id, memory_id, metric, status, synced_at, created_at, updated_at) \
-         VALUES ($1, $2, $3, 'sleep_hours', 'active', $4, 0, 0)",
-    )
-});
+/// Inserts a row that says only what matters here: columns that may not be NULL and are not named get a value of their
+/// type, so that these tests need not follow every column that others add.
+async fn insert(tx: &mut Transaction, table: &str, said: &[(&str, Arg)]) {
+    let needed = leaked(format!(
+        "SELECT name, type FROM pragma_table_info('{table}') WHERE \"notnull\" = 1 AND dflt_value IS NULL"
+    ));
+    let mut columns: Vec<String> = said.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let mut args: Vec<Arg> = said.iter().map(|(_, arg)| arg.clone()).collect();
+    for row in tx.fetch_all(&needed, Vec::new()).await.unwrap() {
+        let (name, kind) = (row.text(0).unwrap(), row.text(1).unwrap());
+        if columns.contains(&name) {
+            continue;
+        }
+        columns.push(name);
+        args.push(match kind.as_str() {
+            "BLOB" => vec![0u8; 32].into(),
+            "TEXT" => "x".into(),
+            _ => 1i64.into(),
+        });
+    }
+    let places: Vec<String> = (1..=columns.len()).map(|n| format!("${n}")).collect();
+    let sql = leaked(format!("INSERT INTO {table} ({}) VALUES ({})", columns.join(", "), places.join(", ")));
+    tx.execute(&sql, args).await.unwrap();
+}
+
+fn leaked(text: String) -> Sql {
+    Sql::new(Box::leak(text.into_boxed_str()))
+}
 
 /// A store, its keys and its clock.
 struct World {
@@ -80,8 +80,9 @@ impl World {
         let database = Database::open(&location).await.unwrap();
         let world = Self { database, keys: Arc::new(keys), clock, _directory: directory };
         let mut tx = world.begin().await;
-        let since = utc("2026-01-01T00:00:00Z");
-        tx.execute(&ORGANIZATION, vec![ORG.0.into(), "America/Bogota".into(), since.into()]).await.unwrap();
+        let since: Arg = utc("2026-01-01T00:00:00Z").into();
+        let said = [("org_id", ORG.0.into()), ("time_zone", "America/Bogota".into()), ("created_at", since)];
+        insert(&mut tx, "organization", &said).await;
         tx.commit().await.unwrap();
         world
     }
@@ -111,23 +112,18 @@ impl World {
         let mut tx = self.begin().await;
         let night = utc(NIGHT);
         for n in 0..patients {
-            tx.execute(&PATIENT, vec![ORG.0.into(), patient(n).0.into()]).await.unwrap();
-            let mut id = n * 100;
-            for (class, confirmed, expires) in memories(night) {
-                id += 1;
-                let id = Uuid::from_u128(id + 0x1_0000);
-                let key: Vec<Arg> = vec![ORG.0.into(), patient(n).0.into(), id.into()];
-                let mut args = key.clone();
-                args.extend([class.into(), confirmed.into(), Some(confirmed).into(), expires.into()]);
-                tx.execute(&MEMORY, args).await.unwrap();
-                let (mut symptom, mut signal) = (key.clone(), key);
+            let scope = [("org_id", Arg::from(ORG.0)), ("patient_id", patient(n).0.into())];
+            insert(&mut tx, "patient_profile", &scope).await;
+            for (id, (class, confirmed, expires)) in (n * 100 + 0x1_0000..).zip(memories(night)) {
+                let id = Uuid::from_u128(id);
+                insert(&mut tx, "memory", &[scope.to_vec(), memory(id, class, confirmed, expires)].concat()).await;
+                let mut row = [scope.to_vec(), vec![("memory_id", id.into()), ("status", "active".into())]].concat();
                 if class == "time_bound_state" {
-                    symptom.extend([confirmed.into(), expires.into()]);
-                    tx.execute(&SYMPTOM, symptom).await.unwrap();
-                }
-                if class == "health_signal" {
-                    signal.push(confirmed.into());
-                    tx.execute(&SIGNAL, signal).await.unwrap();
+                    row.extend([("last_confirmed_at", confirmed.into()), ("expires_at", expires.into())]);
+                    insert(&mut tx, "symptom_states", &row).await;
+                } else if class == "health_signal" {
+                    row.push(("synced_at", confirmed.into()));
+                    insert(&mut tx, "health_signals", &row).await;
                 }
             }
         }
@@ -170,6 +166,34 @@ impl World {
     async fn ledger(&self) -> Vec<String> {
         self.rows("SELECT job || ' ' || as_of || ' ' || state || ' ' || status FROM job_run ORDER BY 1").await
     }
+}
+
+fn memory(
+    id: Uuid,
+    class: &'static str,
+    confirmed: DateTime<Utc>,
+    expires: Option<DateTime<Utc>>,
+) -> Vec<(&'static str, Arg)> {
+    let text = |name, value: &str| (name, Arg::from(value));
+    vec![
+        ("id", id.into()),
+        text("kind", "note"),
+        text("class", class),
+        text("sensitivity", "low"),
+        text("state", "active"),
+        text("source_type", "external"),
+        text("epistemic", "explicit"),
+        text("experiencer", "patient"),
+        text("confidence_basis", "default"),
+        text("terms", "[]"),
+        ("evidence_sealed", vec![0u8].into()),
+        ("recorded_at", confirmed.into()),
+        ("state_at", confirmed.into()),
+        ("valid_from", confirmed.into()),
+        ("last_confirmed_at", confirmed.into()),
+        ("expires_at", expires.into()),
+        ("reconfirm_due_at", Arg::Null),
+    ]
 }
 
 /// Class, last confirmation (and recording), end of life.
@@ -284,7 +308,7 @@ async fn every_time_driven_row_of_the_state_table_moves_at_its_boundary_and_no_o
     // The state holds since its boundary, not since the job ran; log, clinical rows and events agree.
     assert_eq!(world.rows("SELECT 'x' FROM memory WHERE state <> 'active' AND state_at = valid_to").await.len(), 15);
     assert_eq!(world.rows("SELECT 'x' FROM memory_event e JOIN memory m ON m.id = e.memory_id AND m.patient_id = e.patient_id WHERE e.at = m.state_at AND e.action = m.state").await.len(), 15);
-    assert_eq!(world.rows("SELECT 'x' FROM outbox WHERE event_type = 'memory.changed.v1'").await.len(), 15);
+    assert_eq!(world.rows("SELECT 'x' FROM outbox WHERE event_type = 'anamnesis.memory.changed.v1'").await.len(), 15);
     assert_eq!(world.rows("SELECT 'x' FROM symptom_states s JOIN memory m ON m.id = s.memory_id AND m.patient_id = s.patient_id WHERE m.state <> s.status").await.len(), 0);
     assert_eq!(world.rows("SELECT 'x' FROM health_signals s JOIN memory m ON m.id = s.memory_id AND m.patient_id = s.patient_id WHERE m.state <> s.status").await.len(), 0);
 }
@@ -323,7 +347,7 @@ async fn a_question_is_asked_once_per_cycle() {
         world.clock.set(due.cutoff);
         assert_eq!(count(&run(&night, due).await, "asked"), 0, "{date}");
     }
-    let asked = "SELECT 'x' FROM outbox WHERE event_type = 'reconfirmation.due.v1'";
+    let asked = "SELECT 'x' FROM outbox WHERE event_type = 'anamnesis.reconfirmation.due.v1'";
     assert_eq!(world.rows(asked).await.len(), 4);
     assert_eq!(
         world.rows("SELECT 'x' FROM memory WHERE reconfirm_due_at = last_confirmed_at + 172800000000").await.len(),
@@ -358,7 +382,7 @@ async fn events_hold_ids_and_codes_and_open_under_the_patients_key_only() {
         let body: serde_json::Value =
             serde_json::from_slice(&keys.open(outbox::body_cell(id), &sealed).unwrap()).unwrap();
         let fields: Vec<&str> = body.as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(fields, ["at", "change", "memory_id", "organization_id", "patient_id"]);
+        assert_eq!(fields, ["change", "class", "kind", "memory_id", "organization_id", "patient_id", "state"]);
         assert_eq!(body["patient_id"], patient(0).0.to_string());
     }
 }
