@@ -143,8 +143,9 @@ label!(
     }
 );
 label!(
-    /// A nightly job; the file stem in `jobs/`. A test holds it equal to the registry of jobs.
-    JobName as "job" { Expiry = "expiry", Reconfirmation = "reconfirmation" }
+    /// A nightly job; the file stem in `jobs/`. A test holds it equal to the registry of jobs. Not `job`: that label is
+    /// the scraper's own
+    JobName as "job_name" { Expiry = "expiry", Reconfirmation = "reconfirmation" }
 );
 label!(
     /// How a run of a job ended; `held` means that another owner had it.
