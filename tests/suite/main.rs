@@ -4,5 +4,6 @@
 
 mod architecture;
 mod contract;
+mod dashboards;
 mod generated_docs;
 mod jobs;
