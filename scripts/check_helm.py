@@ -91,6 +91,7 @@ def reference() -> set[tuple]:
         line = line.removeprefix("# ")
         if match := re.fullmatch(r"\[([a-z_.]+)\]", line.strip()):
             section = tuple(match[1].split("."))
+            found.add(section)
         elif match := re.match(r"([a-z_]+) = ", line):
             found.add(section + (match[1],))
     return found

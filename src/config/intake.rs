@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::OrgId;
-use crate::intake::Limits;
 
 /// See `default.toml` for the meaning of each key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,15 +38,9 @@ pub struct Producer {
 impl Default for IntakeConfig {
     fn default() -> Self {
         Self {
-            max_body_bytes: Limits::default().max_body_bytes,
+            max_body_bytes: 1024 * 1024,
             unknown_organizations: UnknownOrganizations::default(),
             producers: Vec::new(),
         }
-    }
-}
-
-impl IntakeConfig {
-    pub fn limits(&self) -> Limits {
-        Limits { max_body_bytes: self.max_body_bytes, ..Limits::default() }
     }
 }

@@ -14,6 +14,8 @@ pub mod refusal;
 pub mod spool;
 mod typed;
 
+use crate::config::IntakeConfig;
+
 pub use contract::{Message, MessageType};
 pub use decode::Decoder;
 pub use envelope::{Attributes, Envelope, Form};
@@ -35,5 +37,21 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self { max_body_bytes: 1024 * 1024, max_depth: 32, max_turns: 10_000, max_identities: 64 }
+    }
+}
+
+impl From<&IntakeConfig> for Limits {
+    fn from(config: &IntakeConfig) -> Self {
+        Self { max_body_bytes: config.max_body_bytes, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_configured_limit_starts_where_the_contract_puts_it() {
+        assert_eq!(Limits::from(&IntakeConfig::default()), Limits::default());
     }
 }

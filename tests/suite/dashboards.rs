@@ -10,7 +10,8 @@ use serde_json::Value;
 
 /// Labels that the scraper adds.
 const SCRAPED: &[&str] = &["job", "instance"];
-const KEYWORDS: &[&str] = &["by", "without", "on", "ignoring", "group_left", "group_right", "and", "or", "unless", "bool"];
+const KEYWORDS: &[&str] =
+    &["by", "without", "on", "ignoring", "group_left", "group_right", "and", "or", "unless", "bool"];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -167,15 +168,23 @@ fn the_reader_of_expressions_notices_what_is_wrong() {
     for (expression, fault) in [
         ("sum(rate(anamnesis_messages_recieved_total[5m]))", "no metric anamnesis_messages_recieved_total"),
         ("sum by (queues) (rate(anamnesis_messages_received_total[5m]))", "no label queues to group by"),
-        ("sum(anamnesis_messages_received_total)", "anamnesis_messages_received_total is a counter and not under rate or increase"),
+        (
+            "sum(anamnesis_messages_received_total)",
+            "anamnesis_messages_received_total is a counter and not under rate or increase",
+        ),
         ("rate(anamnesis_messages_in_flight[5m])", "anamnesis_messages_in_flight is a gauge and under rate"),
-        (r#"rate(anamnesis_messages_received_total{patient="1"}[5m])"#, "anamnesis_messages_received_total has no label patient"),
+        (
+            r#"rate(anamnesis_messages_received_total{patient="1"}[5m])"#,
+            "anamnesis_messages_received_total has no label patient",
+        ),
         (r#"rate(anamnesis_messages_received_total{queue="slow"}[5m])"#, r#"queue is never "slow""#),
         ("sum by (le) (rate(anamnesis_queue_lag_seconds_sum[5m]))", "no label le to group by"),
     ] {
         assert_eq!(faults(&catalogue, expression), vec![fault.to_owned()], "{expression}");
     }
-    assert!(faults(&catalogue, "sum by (le, stage) (rate(anamnesis_stage_duration_seconds_bucket[5m])) > 0").is_empty());
+    assert!(
+        faults(&catalogue, "sum by (le, stage) (rate(anamnesis_stage_duration_seconds_bucket[5m])) > 0").is_empty()
+    );
 }
 
 #[test]
@@ -201,8 +210,12 @@ fn every_query_is_bound_to_the_chosen_job_and_instance() {
 fn a_dashboard_has_its_variables_as_the_linter_wants_them() {
     for (name, board) in dashboards() {
         let variables = board["templating"]["list"].as_array().unwrap();
-        let of = |wanted: &str| variables.iter().find(|v| v["name"] == wanted).unwrap_or_else(|| panic!("{name}: {wanted}"));
-        assert_eq!((&of("datasource")["type"], &of("datasource")["label"]), (&"datasource".into(), &"Data source".into()));
+        let of =
+            |wanted: &str| variables.iter().find(|v| v["name"] == wanted).unwrap_or_else(|| panic!("{name}: {wanted}"));
+        assert_eq!(
+            (&of("datasource")["type"], &of("datasource")["label"]),
+            (&"datasource".into(), &"Data source".into())
+        );
         for (variable, label) in [("job", "Job"), ("instance", "Instance")] {
             let variable = of(variable);
             assert_eq!(variable["label"], label, "{name}");

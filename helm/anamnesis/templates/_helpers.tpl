@@ -71,6 +71,10 @@ app.kubernetes.io/part-of: anamnesis
       name: {{ . }}
       key: {{ $.Values.store.keys.masterKey.key }}
 {{- end }}
+{{- if .Values.embedding.apiKey.existingSecret }}
+- name: ANAMNESIS__EMBEDDING__API_KEY_FILE
+  value: /etc/anamnesis-embedding/api-key
+{{- end }}
 {{- with .Values.worker.extraEnv }}
 {{ toYaml . }}
 {{- end }}
@@ -86,6 +90,11 @@ app.kubernetes.io/part-of: anamnesis
   mountPath: /var/lib/anamnesis-keys
 - name: tmp
   mountPath: /tmp
+{{- if .Values.embedding.apiKey.existingSecret }}
+- name: embedding
+  mountPath: /etc/anamnesis-embedding
+  readOnly: true
+{{- end }}
 {{- end }}
 
 {{- define "anamnesis.volumes" -}}
@@ -101,4 +110,16 @@ app.kubernetes.io/part-of: anamnesis
 - name: tmp
   emptyDir:
     sizeLimit: 256Mi
+{{- with .Values.embedding.apiKey }}
+{{- if .existingSecret }}
+- name: embedding
+  secret:
+    secretName: {{ .existingSecret }}
+    # Readable by the group of the pod only.
+    defaultMode: 0440
+    items:
+      - key: {{ .key }}
+        path: api-key
+{{- end }}
+{{- end }}
 {{- end }}
