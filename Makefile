@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test check check-scripts check-deps check-helm lint fmt docs bench clean
+.PHONY: help setup demo test check check-scripts check-deps check-helm check-alerts lint fmt docs bench clean
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,7 +23,7 @@ test: setup check ## Every test that CI runs
 	@scripts/nextest.sh
 	@cargo nextest run --locked --no-fail-fast
 
-check: check-scripts check-deps check-helm ## What is not Rust: scripts, Dockerfile, dependencies, Helm chart
+check: check-scripts check-deps check-helm check-alerts ## What is not Rust: scripts, Dockerfile, dependencies, Helm chart, alerts
 
 check-scripts:
 	@bin=$$(scripts/python.sh); \
@@ -36,6 +36,9 @@ check-deps: setup
 
 check-helm:
 	@scripts/check_helm.sh
+
+check-alerts:
+	@scripts/check_alerts.sh
 
 lint: setup ## Formatting and clippy, warnings are errors
 	@cargo fmt --all --check
