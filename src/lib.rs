@@ -3,6 +3,7 @@
 //! Modules depend downwards only: `cli` → `jobs`, `pipeline`, `recall`, `http` → `intake`, `dlp`, `extract`, `embed`,
 //! `store` → `crypto`, `text`, `domain`, `clock`. A test holds the table of ARCHITECTURE.md against the code.
 
+pub mod bench;
 pub mod cli;
 pub mod clock;
 pub mod config;

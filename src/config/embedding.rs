@@ -99,6 +99,8 @@ pub struct EmbeddingSettings {
     pub proxy: Option<SecretString>,
     /// Do not ask the server's `/info` (TEI) for its batch limits.
     pub ignore_server_limits: bool,
+    /// What a million tokens cost, for `embedding_cost_total`. 0: not counted.
+    pub price_per_million_tokens: f64,
     pub batch: BatchSettings,
     pub limits: LimitSettings,
     pub timeouts: TimeoutSettings,
@@ -139,6 +141,11 @@ impl EmbeddingSettings {
         if let Some(profile) = &self.profile {
             profile.validate()?;
         }
+        rule(
+            self.price_per_million_tokens.is_finite() && self.price_per_million_tokens >= 0.0,
+            "embedding.price_per_million_tokens",
+            "must be 0 or more",
+        )?;
         self.batch.validate()?;
         self.limits.validate()?;
         self.timeouts.validate()?;

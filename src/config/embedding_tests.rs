@@ -52,6 +52,7 @@ fn each_invalid_setting_is_named_by_its_key() {
     assert_eq!(refused(|s| s.url = None), "embedding.url");
     assert_eq!(refused(|s| s.profile = None), "embedding.profile");
     assert_eq!(refused(|s| s.api_key_file = Some("x".into())), "embedding.api_key_file");
+    assert_eq!(refused(|s| s.price_per_million_tokens = -1.0), "embedding.price_per_million_tokens");
     assert_eq!(refused(|s| s.batch.max_texts = Some(0)), "embedding.batch.max_texts");
     assert_eq!(refused(|s| s.batch.max_tokens = Some(0)), "embedding.batch.max_tokens");
     assert_eq!(refused(|s| s.limits.concurrency = 0), "embedding.limits.concurrency");

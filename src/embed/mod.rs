@@ -8,7 +8,9 @@ pub mod cache;
 mod each;
 pub mod http;
 pub mod limits;
+pub mod metered;
 pub mod observe;
+pub mod observed;
 pub mod pause;
 pub mod retry;
 

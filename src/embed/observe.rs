@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::{EmbedError, Purpose};
 use crate::config::embedding::Provider;
 
 /// How one request ended.
@@ -12,6 +13,8 @@ pub enum Outcome {
     Transient,
     /// 429.
     RateLimited,
+    /// Not sent: the provider is rested.
+    CircuitOpen,
     /// 413 or too many tokens: sent again in halves.
     TooMuch,
     Rejected,
@@ -25,11 +28,23 @@ impl Outcome {
         Outcome::Ok,
         Outcome::Transient,
         Outcome::RateLimited,
+        Outcome::CircuitOpen,
         Outcome::TooMuch,
         Outcome::Rejected,
         Outcome::Misconfigured,
         Outcome::BadAnswer,
     ];
+
+    /// How a call that failed so ended.
+    pub fn of(error: &EmbedError) -> Self {
+        match error {
+            EmbedError::Transient { .. } => Self::Transient,
+            EmbedError::CircuitOpen { .. } => Self::CircuitOpen,
+            EmbedError::Rejected => Self::Rejected,
+            EmbedError::Misconfigured => Self::Misconfigured,
+            EmbedError::Dimension | EmbedError::NotFinite | EmbedError::BadAnswer => Self::BadAnswer,
+        }
+    }
 
     /// The value of a metric's label.
     pub fn code(self) -> &'static str {
@@ -37,6 +52,7 @@ impl Outcome {
             Self::Ok => "ok",
             Self::Transient => "transient",
             Self::RateLimited => "rate_limited",
+            Self::CircuitOpen => "circuit_open",
             Self::TooMuch => "too_much",
             Self::Rejected => "rejected",
             Self::Misconfigured => "misconfigured",
@@ -45,12 +61,13 @@ impl Outcome {
     }
 }
 
-/// One request that was sent.
+/// One request that was sent, or kept back by an open circuit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestSeen<'r> {
     pub provider: Provider,
     /// The model as configured.
     pub model: &'r str,
+    pub purpose: Purpose,
     pub outcome: Outcome,
     pub texts: usize,
     /// As the provider counted them, else estimated from the length.

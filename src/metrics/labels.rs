@@ -75,8 +75,8 @@ impl InfoType {
 label!(
     /// Result of a request to an embedding provider.
     EmbeddingOutcome as "outcome" {
-        Ok = "ok", Transient = "transient", CircuitOpen = "circuit_open", Rejected = "rejected",
-        Misconfigured = "misconfigured", BadAnswer = "bad_answer",
+        Ok = "ok", Transient = "transient", RateLimited = "rate_limited", CircuitOpen = "circuit_open",
+        TooMuch = "too_much", Rejected = "rejected", Misconfigured = "misconfigured", BadAnswer = "bad_answer",
     }
 );
 label!(

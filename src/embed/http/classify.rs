@@ -26,10 +26,7 @@ impl Failure {
         match self {
             Self::TooMuch => Outcome::TooMuch,
             Self::RateLimited { .. } => Outcome::RateLimited,
-            Self::Embed(EmbedError::Transient { .. } | EmbedError::CircuitOpen { .. }) => Outcome::Transient,
-            Self::Embed(EmbedError::Rejected) => Outcome::Rejected,
-            Self::Embed(EmbedError::Misconfigured) => Outcome::Misconfigured,
-            Self::Embed(EmbedError::Dimension | EmbedError::NotFinite | EmbedError::BadAnswer) => Outcome::BadAnswer,
+            Self::Embed(error) => Outcome::of(error),
         }
     }
 

@@ -23,7 +23,7 @@ pub struct ServerLimits {
 /// Asks the server. None: it cannot be reached just now, ask again another time.
 pub async fn ask(client: &Client, url: &Url, key: Option<HeaderValue>) -> Option<ServerLimits> {
     let reply = client.get(url, key, 64 * 1024).await.ok()?;
-    if reply.status.is_server_error() || reply.status.as_u16() == 429 {
+    if reply.status.is_server_error() || matches!(reply.status.as_u16(), 401 | 403 | 429) {
         return None;
     }
     let limits = if reply.status.is_success() { parsed(&reply.body).unwrap_or_default() } else { Default::default() };

@@ -10,7 +10,8 @@ pub mod token;
 pub mod vertex;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
@@ -29,6 +30,9 @@ use super::{EmbedError, EmbedObserver, Embedder, ModelProfile, Outcome, Purpose,
 use crate::clock::Entropy;
 use crate::config::embedding_limits::{BatchSettings, RetrySettings};
 
+/// How often `/info` is asked again.
+const ASKED_AGAIN: u8 = 2;
+
 /// An embedder behind an HTTP API. Made by `embed::build`.
 pub struct HttpEmbedder {
     pub(super) profile: ModelProfile,
@@ -38,6 +42,8 @@ pub struct HttpEmbedder {
     pub(super) batch: BatchSettings,
     pub(super) ask_server: bool,
     pub(super) server: OnceCell<info::ServerLimits>,
+    /// How often the server was asked for its limits without an answer.
+    pub(super) unanswered: AtomicU8,
     pub(super) limits: Limits,
     pub(super) concurrency: usize,
     pub(super) breaker: Breaker,
@@ -102,39 +108,51 @@ impl HttpEmbedder {
 
     /// One request, when breaker and limits let it.
     async fn attempt(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, Failure> {
-        self.breaker.check()?;
-        let tokens = texts.iter().map(|text| estimated_tokens(text)).sum();
-        let admission = self.limits.admit(tokens).await;
-        if !admission.waited.is_zero() {
-            self.observer.held_back(admission.waited);
-        }
-        let key = self.token.header().await?;
-        let was_open = self.breaker.is_open();
-        let pass = self.breaker.admit()?;
-        let started = Instant::now();
+        let tokens: usize = texts.iter().map(|text| estimated_tokens(text)).sum();
         let mut seen = RequestSeen {
             provider: self.shape.provider(),
             model: &self.profile.model,
+            purpose,
             outcome: Outcome::Ok,
             texts: texts.len(),
             tokens: tokens as u64,
             truncated: 0,
-            duration: started.elapsed(),
+            duration: Duration::ZERO,
         };
-        let result = self.exchange(purpose, texts, key, &mut seen).await;
-        match result.as_ref().err().and_then(Failure::ailing) {
-            Some(after) => pass.failed(after),
-            None => pass.answered(),
-        }
+        let was_open = self.breaker.is_open();
+        let result = self.admitted(purpose, texts, &mut seen).await;
         if let Err(failure) = &result {
             seen.outcome = failure.outcome();
             tracing::debug!(outcome = seen.outcome.code(), texts = seen.texts, "embedding request failed");
         }
-        seen.duration = started.elapsed();
         self.observer.request(&seen);
         let is_open = self.breaker.is_open();
         if was_open != is_open {
             self.observer.circuit(is_open);
+        }
+        result
+    }
+
+    /// Waits for the limits, sends, and tells the breaker how the provider is.
+    async fn admitted(
+        &self,
+        purpose: Purpose,
+        texts: &[&str],
+        seen: &mut RequestSeen<'_>,
+    ) -> Result<Vec<Vec<f32>>, Failure> {
+        self.breaker.check()?;
+        let admission = self.limits.admit(usize::try_from(seen.tokens).unwrap_or(usize::MAX)).await;
+        if !admission.waited.is_zero() {
+            self.observer.held_back(admission.waited);
+        }
+        let key = self.token.header().await?;
+        let pass = self.breaker.admit()?;
+        let started = Instant::now();
+        let result = self.exchange(purpose, texts, key, seen).await;
+        seen.duration = started.elapsed();
+        match result.as_ref().err().and_then(Failure::ailing) {
+            Some(after) => pass.failed(after),
+            None => pass.answered(),
         }
         result
     }
@@ -183,7 +201,8 @@ impl HttpEmbedder {
         (1 << 20) + texts.saturating_mul(self.profile.dimension).saturating_mul(64)
     }
 
-    /// Limits of a batch; the server is asked once, at the first use, so that starting needs no server.
+    /// Limits of a batch; the server is asked at the first use, so that starting needs no server, and not for ever: one
+    /// that leaves `/info` without an answer must not slow each batch down.
     async fn batch_limits(&self) -> BatchLimits {
         let url = if self.ask_server { self.shape.info_url() } else { None };
         let Some(url) = url else {
@@ -192,7 +211,10 @@ impl HttpEmbedder {
         let asked = self.server.get_or_try_init(|| async {
             self.breaker.check().map_err(drop)?;
             let key = self.token.header().await.map_err(drop)?;
-            let server = info::ask(&self.client, &url, key).await.ok_or(())?;
+            let Some(server) = info::ask(&self.client, &url, key).await else {
+                let times = self.unanswered.fetch_add(1, Ordering::Relaxed);
+                return if times < ASKED_AGAIN { Err(()) } else { Ok(info::ServerLimits::default()) };
+            };
             if server.max_input_length.is_some_and(|longest| longest < self.profile.max_tokens) {
                 tracing::warn!(
                     server = server.max_input_length,

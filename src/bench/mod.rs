@@ -1,0 +1,3 @@
+//! Measurements, and the servers they need.
+
+pub mod provider;
