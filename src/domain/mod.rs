@@ -3,7 +3,9 @@
 
 pub(crate) mod code;
 pub mod confidence;
+pub mod contradiction;
 pub mod document;
+pub mod dump;
 pub mod fact;
 pub mod finding;
 pub mod fold;
@@ -13,5 +15,8 @@ pub mod memory;
 pub mod provenance;
 pub mod quantity;
 pub mod reason;
+pub mod sameness;
 pub mod scope;
+pub mod source;
 pub mod supersede;
+mod wording;

@@ -1,0 +1,121 @@
+use chrono::{Duration, TimeZone};
+use proptest::prelude::*;
+
+use super::*;
+
+fn found(a: &str, b: &str, similarity: Option<f64>) -> Option<&'static str> {
+    contradiction(&Claim::of(a), &Claim::of(b), similarity, &ContradictionPolicy::default())
+        .map(ContradictionType::code)
+}
+
+#[test]
+fn the_seeds_own_table_is_found_with_the_similarity_given() {
+    assert_eq!(found("Never share secrets", "Always be transparent", Some(0.9)), Some("direct_negation"));
+    assert_eq!(found("More structure helps", "Less structure helps", Some(0.9)), Some("comparative_opposition"));
+    assert_eq!(found("Prefer directness", "Avoid confrontation", Some(0.9)), Some("preference_conflict"));
+}
+
+#[test]
+fn the_seeds_table_is_found_in_spanish() {
+    assert_eq!(found("Nunca comparte secretos", "Siempre es transparente", Some(0.8)), Some("direct_negation"));
+    assert_eq!(found("Más estructura ayuda", "Menos estructura ayuda", None), Some("comparative_opposition"));
+    assert_eq!(found("Prefiere la franqueza", "Evita la confrontación", Some(0.6)), Some("preference_conflict"));
+}
+
+#[test]
+fn without_a_common_subject_opposed_words_contradict_nothing() {
+    assert_eq!(found("Never share secrets", "Always be transparent", None), None);
+    assert_eq!(found("Never share secrets", "Always be transparent", Some(0.599_999)), None);
+    assert_eq!(found("Never share secrets", "Always be transparent", Some(0.6)), Some("direct_negation"));
+}
+
+#[test]
+fn two_shared_stems_are_enough_and_one_is_not() {
+    assert_eq!(found("I always take my pills", "I never take my pills", None), Some("direct_negation"));
+    assert_eq!(found("I always remember birthdays", "I never remember names", None), None);
+    assert_eq!(found("Siempre toma las pastillas", "Nunca toma la pastilla", None), Some("direct_negation"));
+}
+
+#[test]
+fn words_that_hold_a_cue_are_not_the_cue() {
+    assert_eq!(found("Nevertheless I walk in the park", "I always walk in the park", Some(0.95)), None);
+    assert_eq!(found("Regardless, structure helps me", "More structure helps me", Some(0.95)), None);
+    assert_eq!(found("Sin embargo camina por el parque", "Siempre camina por el parque", Some(0.95)), None);
+    assert_eq!(found("No obstante duerme bien de noche", "Duerme bien de noche", Some(0.95)), None);
+    assert_eq!(found("Al menos duerme seis horas", "Duerme más de seis horas", Some(0.95)), None);
+    assert_eq!(found("It feels like crying in public", "Avoids crying in public", Some(0.9)), None);
+}
+
+#[test]
+fn a_thing_said_and_the_same_thing_denied_contradict() {
+    assert_eq!(found("I eat meat at home", "I do not eat meat at home", None), Some("direct_negation"));
+    assert_eq!(found("Bebe alcohol los fines de semana", "No bebe alcohol", None), Some("direct_negation"));
+    assert_eq!(found("She can't trust her doctor", "She trusts her doctor", None), Some("direct_negation"));
+    assert_eq!(found("Duerme sin pastillas para dormir", "Duerme con pastillas", None), Some("direct_negation"));
+}
+
+#[test]
+fn two_denials_agree() {
+    assert_eq!(found("I never eat meat at home", "I do not eat meat at home", Some(0.95)), None);
+    assert_eq!(found("No bebe alcohol nunca", "Niega beber alcohol", Some(0.95)), None);
+}
+
+#[test]
+fn attitudes_conflict_also_through_a_denial() {
+    assert_eq!(found("Me encanta el café", "No me gusta el café", Some(0.8)), Some("preference_conflict"));
+    assert_eq!(found("Likes group therapy", "Dislikes group therapy", None), Some("preference_conflict"));
+    assert_eq!(found("Avoids crowds in town", "Does not like crowds in town", Some(0.9)), None);
+}
+
+#[test]
+fn two_oppositions_cancel_out() {
+    assert_eq!(found("More rest makes mornings better", "Less rest makes mornings worse", Some(0.9)), None);
+    assert_eq!(found("More exercise, less sugar", "Less sugar and more exercise", Some(0.95)), None);
+    assert_eq!(found("Prefers tea and avoids coffee", "Avoids coffee", Some(0.9)), None);
+    assert_eq!(found("Prefers tea and avoids coffee", "Prefers coffee", Some(0.9)), Some("preference_conflict"));
+}
+
+#[test]
+fn another_persons_habit_contradicts_nothing() {
+    assert_eq!(found("My mother always takes her pills", "I never take my pills", Some(0.9)), None);
+    assert_eq!(found("Mi madre siempre bebe alcohol", "Nunca bebe alcohol", Some(0.9)), None);
+    let patient = Claim { experiencer: Some(Experiencer::Patient), ..Claim::of("Always takes pills at night") };
+    let family = Claim { experiencer: Some(Experiencer::Family), ..Claim::of("Never takes pills at night") };
+    let policy = ContradictionPolicy::default();
+    assert_eq!(contradiction(&patient, &family, Some(0.9), &policy), None);
+    let own = Claim { experiencer: Some(Experiencer::Patient), ..family };
+    assert!(contradiction(&patient, &own, Some(0.9), &policy).is_some());
+}
+
+#[test]
+fn the_same_person_named_in_both_is_no_obstacle() {
+    assert_eq!(found("I always call my mother on Sundays", "I never call my mother", None), Some("direct_negation"));
+}
+
+#[test]
+fn what_was_true_at_other_times_contradicts_nothing() {
+    let start = Utc.with_ymd_and_hms(2026, 1, 1, 0, 0, 0).unwrap();
+    let policy = ContradictionPolicy::default();
+    let second = Duration::seconds(1);
+    let later = Claim { valid_from: Some(start), ..Claim::of("I never take my pills") };
+    for (end, expected) in [(start - second, false), (start, false), (start + second, true)] {
+        let earlier = Claim { valid_to: Some(end), ..Claim::of("I always take my pills") };
+        assert_eq!(contradiction(&earlier, &later, None, &policy).is_some(), expected);
+        assert_eq!(contradiction(&later, &earlier, None, &policy).is_some(), expected);
+    }
+}
+
+proptest! {
+    #[test]
+    fn order_does_not_matter(
+        a in "(always|never|more|less|prefer|avoid|no|siempre|nunca|tea|sleep|pills|work| |, ){1,8}",
+        b in "(always|never|more|less|prefer|avoid|no|siempre|nunca|tea|sleep|pills|work| |, ){1,8}",
+    ) {
+        prop_assert_eq!(found(&a, &b, Some(0.9)), found(&b, &a, Some(0.9)));
+    }
+
+    #[test]
+    fn nothing_contradicts_itself(text in "(always|never|more|less|prefer|avoid|no|siempre|tea|sleep|pills| |, ){1,10}") {
+        prop_assert_eq!(found(&text, &text, Some(1.0)), None);
+    }
+}

@@ -1,0 +1,158 @@
+//! A text as words, numbers and dates: number words read, glued units set apart, contractions undone.
+
+use super::dates;
+use crate::domain::quantity::{is_unit, number};
+use crate::domain::wording::{Word, plain_words};
+use crate::text::{Language, NumberWord, TokenKind, detect, number_words};
+
+/// One unit of meaning.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Item {
+    Word {
+        folded: String,
+        /// In lower case with its accents: "tomó" is past, "tomo" is not.
+        raw: String,
+        /// Capitalised inside the text: somebody's or something's name.
+        named: bool,
+    },
+    Number(f64),
+    /// Digits whose value is not certain or not one number: "120/80", "1-0-1".
+    Raw(String),
+    /// ISO 8601, to the precision that is known.
+    Date(String),
+    Sign(char),
+}
+
+impl Item {
+    pub fn word(&self) -> Option<&str> {
+        match self {
+            Self::Word { folded, .. } => Some(folded),
+            _ => None,
+        }
+    }
+
+    pub fn is(&self, any_of: &[&str]) -> bool {
+        self.word().is_some_and(|word| any_of.contains(&word))
+    }
+
+    /// The whole number that stands here, where it is one.
+    pub fn whole(&self) -> Option<u32> {
+        match self {
+            Self::Number(value) if value.fract() == 0.0 && (0.0..=100_000.0).contains(value) => Some(*value as u32),
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn items(text: &str) -> Vec<Item> {
+    let language = detect(text);
+    let numbers = number_words(text, language);
+    let words = plain_words(text);
+    let mut out = Vec::with_capacity(words.len());
+    let mut read_until = 0;
+    for (at, word) in words.iter().enumerate() {
+        if word.span.start < read_until {
+            continue;
+        }
+        let spoken = numbers.iter().find(|number| number.span.start == word.span.start);
+        match spoken.filter(|number| counts(number, text, words.get(at + 1), language)) {
+            Some(NumberWord { value: Some(value), span, .. }) => {
+                out.push(Item::Number(*value));
+                read_until = span.end;
+            }
+            _ => push(&mut out, word, text, language),
+        }
+    }
+    out
+}
+
+/// Articles are numbers only before what can be counted; "once" is eleven in Spanish alone.
+fn counts(number: &NumberWord, text: &str, next: Option<&Word>, language: Language) -> bool {
+    let counted = next.is_some_and(|next| is_unit(&next.folded) || next.is(&["vez", "veces", "time", "times"]));
+    match number.span.of(text).to_lowercase().as_str() {
+        "un" | "una" | "uno" | "one" => counted,
+        "once" => language == Language::Spanish && counted,
+        "oh" => false,
+        _ => true,
+    }
+}
+
+fn push(out: &mut Vec<Item>, word: &Word, text: &str, language: Language) {
+    match word.kind {
+        TokenKind::Punctuation => out.extend(word.folded.chars().next().map(Item::Sign)),
+        TokenKind::Number => out.push(value(&word.folded, language)),
+        TokenKind::Mixed => mixed(out, word, text, language),
+        TokenKind::Word | TokenKind::Email => {
+            for part in denial_apart(&word.folded) {
+                let raw = if part.len() == word.folded.len() { word.span.of(text).to_lowercase() } else { part.into() };
+                out.push(Item::Word { folded: part.to_owned(), raw, named: word.named });
+            }
+        }
+    }
+}
+
+/// "non-smoker" denies smoking.
+fn denial_apart(folded: &str) -> Vec<&str> {
+    match folded.split_once('-') {
+        Some((no @ ("non" | "no"), rest)) => vec![no, rest],
+        _ => vec![folded],
+    }
+}
+
+/// A written number. What groups thousands depends on the language; where that leaves two readings, the digits stand
+/// for themselves and equal nothing else.
+fn value(digits: &str, language: Language) -> Item {
+    let signs = digits.matches([',', '.']).count();
+    let tail = digits.rsplit([',', '.']).next().unwrap_or("");
+    let doubtful = signs == 1 && tail.len() == 3 && !digits.starts_with(['0', '.', ',']) && tail != "000";
+    let sign = digits.chars().find(|c| matches!(c, ',' | '.'));
+    let grouping = match (language, sign) {
+        _ if !doubtful && signs == 1 && tail == "000" => sign.unwrap_or('\0'),
+        (Language::Spanish, Some(',')) | (Language::Unknown, _) if doubtful => return Item::Raw(digits.to_owned()),
+        (Language::Spanish, _) => '.',
+        (Language::English, _) => ',',
+        (Language::Unknown, _) => '\0',
+    };
+    number(digits, grouping).map_or_else(|| Item::Raw(digits.to_owned()), Item::Number)
+}
+
+/// Digits and letters together: "50mg", "120/80", "2026-03-02", "c/8h", "50mg/day", "3rd".
+fn mixed(out: &mut Vec<Item>, word: &Word, text: &str, language: Language) {
+    let folded = word.folded.as_str();
+    if let Some(date) = dates::written(folded, language) {
+        return out.push(Item::Date(date));
+    }
+    let plain = |folded: &str| Item::Word { folded: folded.to_owned(), raw: folded.to_owned(), named: false };
+    if let Some(hours) = folded.strip_prefix("c/").or_else(|| folded.strip_prefix('q'))
+        && hours.starts_with(|c: char| c.is_ascii_digit())
+    {
+        out.push(plain("every"));
+        return glued(out, hours, language, &plain);
+    }
+    match folded.rsplit_once('/') {
+        Some((amount, period)) if is_unit(period) && !period.starts_with(|c: char| c.is_ascii_digit()) => {
+            glued(out, amount, language, &plain);
+            out.extend([plain("per"), plain(period)]);
+        }
+        _ if folded.starts_with(|c: char| c.is_ascii_digit()) => glued(out, folded, language, &plain),
+        _ => {
+            let raw = word.span.of(text).to_lowercase();
+            out.push(Item::Word { folded: folded.to_owned(), raw, named: word.named });
+        }
+    }
+}
+
+/// A number and the letters glued to it.
+fn glued(out: &mut Vec<Item>, text: &str, language: Language, plain: &impl Fn(&str) -> Item) {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(text.len());
+    let (digits, letters) = text.split_at(end);
+    if letters.chars().any(|c| !c.is_alphabetic() && c != '%') {
+        return out.push(Item::Raw(text.to_owned()));
+    }
+    if !digits.is_empty() {
+        out.push(value(digits, language));
+    }
+    if !letters.is_empty() && !matches!(letters, "st" | "nd" | "rd" | "th") {
+        out.push(plain(letters));
+    }
+}

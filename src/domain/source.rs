@@ -1,0 +1,189 @@
+//! From a free-text source to a source type, by whole words in English and Spanish (seed 001, section 3; model.md,
+//! "Provenance"). "told by Claire" is external and names claire; "left lower lobe consolidation" is nobody's
+//! consolidation of memories. The seed's own code matched parts of words.
+
+use super::provenance::SourceType;
+use super::wording::{Word, words};
+use crate::text::TokenKind;
+
+#[rustfmt::skip] // lists of words read as paragraphs
+#[path = "source_words.rs"]
+mod vocabulary;
+use vocabulary::{
+    ACTS, ARTICLES, AUSCULTATION, BEFORE_NAME, BREAKS, CONSOLIDATION, CONSOLIDATION_HOMONYMS, DOCUMENTS,
+    FUNCTION_WORDS, HEARING, INFERENCE, NOBODY, OBJECTS, OBSERVED, PLACES_TO_READ, SAYING, SEED, SEED_HOMONYMS,
+    STANDING_ORDERS, TITLES, UNKNOWN,
+};
+
+/// What a free-text source says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    pub source_type: SourceType,
+    /// Who provided it, in lower case; `None` when nobody is named.
+    pub entity: Option<String>,
+    /// An address that identifies who, where the source gives one.
+    pub entity_ref: Option<String>,
+}
+
+/// Reads a source. Nothing at all reads as `unknown`; words that match no rule are the teller's own experience, seed
+/// 001's default.
+pub fn read(source: &str) -> Reading {
+    let words = words(source);
+    let entity_ref = words.iter().find(|w| w.kind == TokenKind::Email).map(|w| w.span.of(source).to_lowercase());
+    let reading = |source_type, entity| Reading { source_type, entity, entity_ref: entity_ref.clone() };
+    let meaning: Vec<&Word> = words.iter().filter(|word| !word.is_sign()).collect();
+    if meaning.is_empty() || (meaning.len() == 1 && meaning[0].is(UNKNOWN)) {
+        return reading(SourceType::Unknown, None);
+    }
+    match external(source, &words) {
+        Some(Told::By(entity)) => reading(SourceType::External, entity),
+        Some(Told::Document) => reading(SourceType::Observation, None),
+        None if is_act(&meaning, CONSOLIDATION, CONSOLIDATION_HOMONYMS) => reading(SourceType::Consolidation, None),
+        None if is_act(&meaning, SEED, SEED_HOMONYMS) => reading(SourceType::Seed, None),
+        None if meaning.iter().any(|word| word.is(INFERENCE)) => reading(SourceType::Inference, None),
+        None if is_observation(&meaning) => reading(SourceType::Observation, None),
+        None => reading(SourceType::DirectExperience, None),
+    }
+}
+
+enum Told {
+    By(Option<String>),
+    /// "según la documentación": a page, not a being.
+    Document,
+}
+
+fn external(source: &str, words: &[Word]) -> Option<Told> {
+    for at in 0..words.len() {
+        if let Some(length) = BEFORE_NAME.iter().find_map(|phrase| matches_at(words, at, phrase)) {
+            let name = name_after(source, words, at + length);
+            match first_meaning(words, at + length) {
+                Some(word) if word.is(STANDING_ORDERS) => continue,
+                Some(word) if word.is(DOCUMENTS) => return Some(Told::Document),
+                None if words[at].is(&["per"]) => continue,
+                _ if words[at].is(&["heard"]) && auscultated(words) => continue,
+                _ => return Some(Told::By(name)),
+            }
+        }
+        if words[at].is(HEARING) && !auscultated(words) && !words.iter().any(|w| w.is(&["hear"])) {
+            return Some(Told::By(heard_whom(source, words, at)));
+        }
+        if words[at].is(SAYING) && !is_place_name(words, at) {
+            match teller(source, words, at) {
+                Subject::Oneself => continue,
+                Subject::Named(name) => return Some(Told::By(Some(name))),
+                Subject::Nobody => return Some(Told::By(name_after(source, words, after_objects(words, at + 1)))),
+            }
+        }
+    }
+    None
+}
+
+fn auscultated(words: &[Word]) -> bool {
+    words.iter().any(|word| word.is(AUSCULTATION))
+}
+
+/// Port Said is a town.
+fn is_place_name(words: &[Word], at: usize) -> bool {
+    words[at].folded == "said" && at > 0 && words[at - 1].is(&["port", "bur"])
+}
+
+fn matches_at(words: &[Word], at: usize, phrase: &[&str]) -> Option<usize> {
+    let there = words.get(at..at + phrase.len())?;
+    there.iter().zip(phrase).all(|(word, wanted)| word.folded == *wanted).then_some(phrase.len())
+}
+
+/// "heard Sean say": the name stands between.
+fn heard_whom(source: &str, words: &[Word], at: usize) -> Option<String> {
+    let rest = words.get(at + 1..)?;
+    let say = rest.iter().position(|word| word.is(&["say", "saying", "tell", "decir", "contar"]))?;
+    name_of(source, &words[at + 1..at + 1 + say])
+}
+
+enum Subject {
+    /// "I said": no other being provided it.
+    Oneself,
+    Named(String),
+    Nobody,
+}
+
+/// Who stands before a verb of saying.
+fn teller(source: &str, words: &[Word], verb: usize) -> Subject {
+    let mut end = verb;
+    while end > 0
+        && words[end - 1].is(&["me", "nos", "le", "les", "lo", "se", "que", "just", "also", "ya", "has", "had"])
+    {
+        end -= 1;
+    }
+    let mut start = end;
+    while start > 0 && end - start < 5 && !is_break(words, start - 1) {
+        start -= 1;
+    }
+    let before = &words[start..end];
+    if before.last().is_some_and(|word| word.is(&["i", "we", "yo", "nosotros"])) {
+        return Subject::Oneself;
+    }
+    match name_of(source, before) {
+        Some(name) => Subject::Named(name),
+        None => Subject::Nobody,
+    }
+}
+
+fn after_objects(words: &[Word], mut at: usize) -> usize {
+    while words.get(at).is_some_and(|word| word.is(OBJECTS)) {
+        at += 1;
+    }
+    at
+}
+
+fn is_break(words: &[Word], at: usize) -> bool {
+    let word = &words[at];
+    let title = word.folded == "." && at > 0 && words[at - 1].is(TITLES);
+    (word.is_sign() && !title) || word.is(BREAKS)
+}
+
+fn first_meaning(words: &[Word], at: usize) -> Option<&Word> {
+    words.get(at..)?.iter().find(|word| !word.is(ARTICLES) && !word.is_sign())
+}
+
+fn name_after(source: &str, words: &[Word], at: usize) -> Option<String> {
+    let mut start = at;
+    while words.get(start).is_some_and(|word| word.is(ARTICLES)) {
+        start += 1;
+    }
+    let end = (start..words.len().min(start + 6)).find(|i| is_break(words, *i)).unwrap_or(words.len().min(start + 6));
+    name_of(source, &words[start.min(end)..end])
+}
+
+/// The name that the words spell, in lower case, without articles; `None` for pronouns.
+fn name_of(source: &str, words: &[Word]) -> Option<String> {
+    let first = words.iter().position(|word| !word.is(ARTICLES) && !word.is_sign())?;
+    let named = &words[first..];
+    if named.iter().all(|word| word.is(NOBODY) || word.is_sign()) || named[0].is(NOBODY) {
+        return None;
+    }
+    let text = source.get(named.first()?.span.start..named.last()?.span.end)?;
+    Some(text.trim_end_matches("'s").trim_end_matches("’s").to_lowercase())
+}
+
+/// Whether the text speaks of the act: its word is there, no clinical homonym is, and either something that is done to
+/// memories stands beside it or next to nothing else is said. What is undecided is not the act.
+fn is_act(words: &[&Word], act: &[&str], homonyms: &[&str]) -> bool {
+    let others: Vec<_> = words.iter().filter(|word| !word.is(act) && !word.is(FUNCTION_WORDS)).collect();
+    others.len() < words.len()
+        && words.iter().any(|word| word.is(act))
+        && !words.iter().any(|word| word.is(homonyms))
+        && (others.iter().any(|word| word.is(ACTS)) || others.len() <= 1)
+}
+
+fn is_observation(words: &[&Word]) -> bool {
+    // A patient who is kept under observation is not an observation.
+    let ward = ["under", "unit", "ward", "bed", "room", "en", "sala", "unidad", "cama", "ingresado", "ingresada"];
+    let observed = words.iter().any(|word| word.is(OBSERVED)) && !words.iter().any(|word| word.is(&ward));
+    let documents = words.iter().any(|word| word.is(DOCUMENTS));
+    let read = words.iter().any(|word| word.is(PLACES_TO_READ)) || words.len() <= 3;
+    observed || (documents && read)
+}
+
+#[cfg(test)]
+#[path = "source_tests.rs"]
+mod tests;
