@@ -5,6 +5,7 @@ mod contract;
 pub mod exit;
 pub mod output;
 mod redact;
+pub mod rules;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -66,6 +67,8 @@ macro_rules! verbs {
 }
 
 verbs! {
+    /// Ask the pure rules of memory: NDJSON questions in, one answer each
+    Rules(rules::Args) => rules::run,
     /// Print a completion script for a shell
     Completions(completions::Args) => completions::run,
     /// Show the message contract

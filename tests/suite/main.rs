@@ -7,3 +7,4 @@ mod contract;
 mod dashboards;
 mod generated_docs;
 mod jobs;
+mod rules;
