@@ -105,14 +105,22 @@ pub fn watched() -> bool {
     io::stderr().is_terminal()
 }
 
+/// Bytes with and without a total, things with and without a total.
+const TEMPLATES: [&str; 4] = [
+    "{bar:32} {binary_bytes:>10} of {binary_total_bytes} {msg} {eta}",
+    "{spinner} {binary_bytes} {msg}",
+    "{bar:32} {human_pos:>8} of {human_len} {msg} {eta}",
+    "{spinner} {human_pos} {msg}",
+];
+
 /// A progress bar over bytes (of files, where the total is known) or a spinner. Draws only on a terminal.
 pub fn progress_bytes(total: Option<u64>) -> ProgressBar {
-    progress(total, "{bar:32} {binary_bytes:>10} of {binary_total_bytes} {msg} {eta}", "{spinner} {binary_bytes} {msg}")
+    progress(total, TEMPLATES[0], TEMPLATES[1])
 }
 
 /// A progress bar over a number of things. Draws only on a terminal.
 pub fn progress_count(total: Option<u64>) -> ProgressBar {
-    progress(total, "{bar:32} {human_pos:>8} of {human_len} {msg} {eta}", "{spinner} {human_pos} {msg}")
+    progress(total, TEMPLATES[2], TEMPLATES[3])
 }
 
 fn progress(total: Option<u64>, bar: &str, spinner: &str) -> ProgressBar {
@@ -147,12 +155,15 @@ mod tests {
     }
 
     #[test]
-    fn progress_templates_are_valid() {
-        for template in ["{bar:32} {binary_bytes:>10} of {binary_total_bytes} {msg} {eta}"] {
-            assert!(ProgressStyle::with_template(template).is_ok());
+    fn progress_counts_without_a_terminal() {
+        for bar in [progress_count(Some(3)), progress_bytes(Some(3)), progress_bytes(None)] {
+            bar.inc(2);
+            assert_eq!(bar.position(), 2);
         }
-        let bar = progress_count(Some(3));
-        bar.inc(2);
-        assert_eq!(bar.position(), 2);
+    }
+
+    #[test]
+    fn progress_templates_are_valid() {
+        assert!(TEMPLATES.iter().all(|template| ProgressStyle::with_template(template).is_ok()));
     }
 }

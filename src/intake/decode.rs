@@ -36,7 +36,7 @@ impl Decoder {
     /// # Errors
     /// The first thing that breaks the contract.
     pub fn decode(&self, body: &[u8]) -> Result<Envelope, Refusal> {
-        let outer = self.structure(body).map_err(Refusal::from_data)?;
+        let outer = self.structure(body).map_err(Refusal::inside_data)?;
         if !["specversion", "data", "data_base64"].iter().any(|name| outer.has(name)) {
             return self.bare(&outer);
         }

@@ -64,7 +64,7 @@ impl Refusal {
     }
 
     /// Paths start at the data, wrapped or not: producers know their message, not its wrapping.
-    pub(super) fn from_data(mut self) -> Self {
+    pub(super) fn inside_data(mut self) -> Self {
         if let Some(inner) = self.field.as_deref().and_then(|field| field.strip_prefix("data.")) {
             self.field = Some(inner.to_string());
         }
