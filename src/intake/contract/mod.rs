@@ -139,6 +139,10 @@ impl Message {
 }
 
 #[cfg(test)]
+#[path = "tests.rs"]
+mod field_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
