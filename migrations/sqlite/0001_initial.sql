@@ -15,14 +15,14 @@ CREATE TABLE organization (
 CREATE TABLE patient_profile (
   org_id                  BLOB NOT NULL REFERENCES organization (org_id),
   patient_id              BLOB NOT NULL CHECK (length(patient_id) = 16),
-  cognitive_state         INTEGER CHECK (cognitive_state BETWEEN 0 AND 100),
+  cognitive_state         REAL CHECK (cognitive_state BETWEEN 0 AND 100),
   cognitive_state_at      INTEGER,
   disclaimer_accepted_at  INTEGER,
-  region                  TEXT,
-  privacy_tier            TEXT,
-  ephemeral               INTEGER NOT NULL DEFAULT 0 CHECK (ephemeral IN (0, 1)),
+  region_sealed           BLOB,
+  privacy_tier_sealed     BLOB,
   emergency_contacts_sealed BLOB,
-  contacts_at             INTEGER,
+  profile_at              INTEGER,
+  ephemeral               INTEGER NOT NULL DEFAULT 0 CHECK (ephemeral IN (0, 1)),
   created_at              INTEGER NOT NULL,
   updated_at              INTEGER NOT NULL,
   PRIMARY KEY (org_id, patient_id)
@@ -75,8 +75,9 @@ CREATE TABLE documents (
   language          TEXT NOT NULL CHECK (language IN ('es', 'en', 'und')),
   therapist_id      BLOB,
   session_hash      BLOB,
-  sentiment         TEXT,
-  risk_level        TEXT,
+  sentiment         TEXT CHECK (sentiment IN ('positive', 'neutral', 'negative', 'mixed')),
+  risk_level        TEXT CHECK (risk_level IN ('none', 'low', 'medium', 'high')),
+  body_hash         BLOB NOT NULL CHECK (length(body_hash) = 32),
   content_sealed    BLOB NOT NULL,
   redaction_policy  TEXT NOT NULL,
   extractor_version TEXT NOT NULL,
@@ -149,15 +150,16 @@ CREATE TABLE extracted_findings (
   live                  INTEGER NOT NULL CHECK (live IN (0, 1)),
   group_hash            BLOB NOT NULL CHECK (length(group_hash) = 32),
   attribute_hash        BLOB NOT NULL CHECK (length(attribute_hash) = 32),
-  fact_hash             BLOB NOT NULL CHECK (length(fact_hash) = 32),
   entity_type           TEXT NOT NULL,
   kind                  TEXT NOT NULL,
   class                 TEXT NOT NULL,
-  authority             TEXT NOT NULL,
+  set_by                TEXT NOT NULL,
+  document_type         TEXT,
   source_type           TEXT NOT NULL,
   epistemic             TEXT NOT NULL,
   trust                 INTEGER NOT NULL CHECK (trust BETWEEN 1 AND 5),
   ending                INTEGER NOT NULL CHECK (ending IN (0, 1)),
+  blanket               INTEGER NOT NULL CHECK (blanket IN (0, 1)),
   negated               INTEGER NOT NULL CHECK (negated IN (0, 1)),
   uncertain             INTEGER NOT NULL CHECK (uncertain IN (0, 1)),
   temporality           TEXT NOT NULL,
@@ -181,7 +183,7 @@ CREATE TABLE extracted_findings (
   FOREIGN KEY (org_id, patient_id) REFERENCES patient_profile (org_id, patient_id),
   CHECK (epistemic <> 'inferred' OR evidence_sealed IS NOT NULL)
 ) STRICT;
-CREATE INDEX extracted_findings_group ON extracted_findings (org_id, patient_id, group_hash) WHERE live = 1;
+CREATE INDEX extracted_findings_group ON extracted_findings (org_id, patient_id, group_hash);
 CREATE INDEX extracted_findings_source ON extracted_findings (org_id, patient_id, source_id, revision);
 
 -- A memory: what the log of findings and acts amounts to.
@@ -191,7 +193,6 @@ CREATE TABLE memory (
   id                    BLOB NOT NULL CHECK (length(id) = 16),
   group_hash            BLOB NOT NULL,
   attribute_hash        BLOB NOT NULL,
-  fact_hash             BLOB NOT NULL,
   kind                  TEXT NOT NULL CHECK (kind IN
     ('raw', 'episode', 'note', 'belief', 'value', 'goal', 'drive', 'relationship')),
   class                 TEXT NOT NULL CHECK (class IN
@@ -215,7 +216,7 @@ CREATE TABLE memory (
   source_entity_sealed  BLOB,
   is_proxy              INTEGER NOT NULL CHECK (is_proxy IN (0, 1)),
   trust                 INTEGER NOT NULL CHECK (trust BETWEEN 1 AND 5),
-  authority             TEXT NOT NULL,
+  set_by                TEXT NOT NULL,
   negated               INTEGER NOT NULL CHECK (negated IN (0, 1)),
   experiencer           TEXT NOT NULL CHECK (experiencer IN ('patient', 'family', 'other')),
   extraction_confidence REAL NOT NULL CHECK (extraction_confidence BETWEEN 0 AND 1),
@@ -239,6 +240,7 @@ CREATE TABLE memory (
   terms                 TEXT NOT NULL,
   embedding_generation  INTEGER,
   redaction_policy      TEXT NOT NULL,
+  fold_hash             BLOB,
   schema_version        INTEGER NOT NULL,
   recorded_at           INTEGER NOT NULL,
   retired_at            INTEGER,
@@ -407,20 +409,15 @@ CREATE TABLE appointments (
 
 -- S2 section 5: a trend of a registered device, with its source and recency.
 CREATE TABLE health_signals (
-  org_id         BLOB NOT NULL,
-  patient_id     BLOB NOT NULL,
-  memory_id      BLOB NOT NULL,
-  metric         TEXT NOT NULL,
-  unit           TEXT,
-  value_sealed   BLOB,
-  trend          TEXT,
-  window_from    INTEGER,
-  window_to      INTEGER,
-  device_sealed  BLOB,
-  status         TEXT NOT NULL,
-  synced_at      INTEGER NOT NULL,
-  created_at     INTEGER NOT NULL,
-  updated_at     INTEGER NOT NULL,
+  org_id          BLOB NOT NULL,
+  patient_id      BLOB NOT NULL,
+  memory_id       BLOB NOT NULL,
+  metric_hash     BLOB NOT NULL CHECK (length(metric_hash) = 32),
+  reading_sealed  BLOB NOT NULL,
+  status          TEXT NOT NULL,
+  synced_at       INTEGER NOT NULL,
+  created_at      INTEGER NOT NULL,
+  updated_at      INTEGER NOT NULL,
   PRIMARY KEY (org_id, patient_id, memory_id),
   FOREIGN KEY (org_id, patient_id, memory_id) REFERENCES memory (org_id, patient_id, id) ON DELETE CASCADE
 ) STRICT;
@@ -443,7 +440,7 @@ CREATE TABLE consent (
   org_id       BLOB NOT NULL,
   patient_id   BLOB NOT NULL,
   id           BLOB NOT NULL CHECK (length(id) = 16),
-  scope        TEXT NOT NULL,
+  scope_hash   BLOB NOT NULL CHECK (length(scope_hash) = 32),
   provision    TEXT NOT NULL CHECK (provision IN ('permit', 'deny')),
   from_at      INTEGER NOT NULL,
   until_at     INTEGER,
@@ -468,6 +465,28 @@ CREATE TABLE action_audit (
   PRIMARY KEY (org_id, patient_id, id)
 ) STRICT;
 CREATE INDEX action_audit_at ON action_audit (org_id, patient_id, at);
+
+-- What a text says about danger. A denial is kept as a denial; plan or means are never dropped.
+CREATE TABLE risk_flag (
+  org_id           BLOB NOT NULL,
+  patient_id       BLOB NOT NULL,
+  id               BLOB NOT NULL CHECK (length(id) = 16),
+  document_id      BLOB NOT NULL,
+  revision         INTEGER NOT NULL,
+  class            TEXT NOT NULL,
+  denied           INTEGER NOT NULL CHECK (denied IN (0, 1)),
+  experiencer      TEXT NOT NULL,
+  evidence_sealed  BLOB NOT NULL,
+  evidence_start   INTEGER NOT NULL,
+  evidence_end     INTEGER NOT NULL,
+  at               INTEGER NOT NULL,
+  created_at       INTEGER NOT NULL,
+  updated_at       INTEGER NOT NULL,
+  PRIMARY KEY (org_id, patient_id, id),
+  FOREIGN KEY (org_id, patient_id, document_id, revision)
+    REFERENCES documents (org_id, patient_id, document_id, revision) ON DELETE CASCADE
+) STRICT;
+CREATE INDEX risk_flag_at ON risk_flag (org_id, patient_id, at);
 
 -- Events to publish. Never a sequence watermark: rows wait until published_at is set.
 CREATE TABLE outbox (

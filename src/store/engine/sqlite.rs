@@ -8,7 +8,7 @@ use sqlx::sqlite::{
 };
 use sqlx::{Column as _, Executor as _, Row as _, SqlSafeStr as _, Sqlite, TypeInfo as _, ValueRef as _};
 
-use super::value::list_as_json;
+use super::value::{list_as_json, pairs_as_json};
 use super::{Arg, Cell, DbError, Location, Row};
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
@@ -114,6 +114,7 @@ fn arguments(args: Vec<Arg>) -> Result<SqliteArguments, DbError> {
             Arg::Uuids(v) => out.add(list_as_json(v.into_iter().map(Arg::Uuid))),
             Arg::Ints(v) => out.add(list_as_json(v.into_iter().map(Arg::I64))),
             Arg::Blobs(v) => out.add(list_as_json(v.into_iter().map(Arg::Blob))),
+            Arg::Pairs(v) => out.add(pairs_as_json(v)),
             Arg::Texts(v) => out.add(list_as_json(v.into_iter().map(Arg::Text))),
         };
         added.map_err(|_| DbError::Other { code: "argument".to_owned() })?;

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `{uuids $n}` `{blobs $n}` | `(SELECT unhex(value) FROM json_each($n))` | `(SELECT unnest($n))` |
 //! | `{ints $n}` `{texts $n}` | `(SELECT value FROM json_each($n))` | `(SELECT unnest($n))` |
+//! | `{pairs $n}` | `(SELECT unhex(value->>0), unhex(value->>1) FROM json_each($n))` | `(SELECT * FROM unnest(…))` |
 //! | `{overlaps column $n}` | `EXISTS (… json_each(column) …)` | `column && $n` |
 //! | `{skip_locked}` | nothing: one writer at a time | `FOR UPDATE SKIP LOCKED` |
 //! | `{rows}` (bulk statements) | `(SELECT … FROM json_each($1))` | `(SELECT … FROM unnest($1, …))` |
@@ -44,6 +45,7 @@ fn sqlite_placeholder(inside: &str) -> String {
     match words.as_slice() {
         ["uuids" | "blobs", list] => format!("(SELECT unhex(value) FROM json_each({list}))"),
         ["ints" | "texts", list] => format!("(SELECT value FROM json_each({list}))"),
+        ["pairs", list] => format!("(SELECT unhex(value->>0), unhex(value->>1) FROM json_each({list}))"),
         ["overlaps", column, list] => {
             format!(
                 "EXISTS (SELECT 1 FROM json_each({column}) AS own WHERE own.value IN (SELECT value FROM json_each({list})))"

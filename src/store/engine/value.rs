@@ -22,6 +22,8 @@ pub enum Arg {
     Blobs(Vec<Vec<u8>>),
     /// A list for `IN {texts $n}`.
     Texts(Vec<String>),
+    /// A list for `(column, column) IN {pairs $n}`.
+    Pairs(Vec<(Uuid, Vec<u8>)>),
 }
 
 macro_rules! from {
@@ -154,6 +156,11 @@ pub(super) fn list_as_json(args: impl Iterator<Item = Arg>) -> String {
     out
 }
 
+/// Pairs as a JSON text of two-element lists.
+pub(super) fn pairs_as_json(pairs: Vec<(Uuid, Vec<u8>)>) -> String {
+    rows_as_json(&pairs.into_iter().map(|(id, bytes)| vec![Arg::Uuid(id), Arg::Blob(bytes)]).collect::<Vec<_>>())
+}
+
 fn push_json(out: &mut String, arg: &Arg) {
     match arg {
         Arg::Null => out.push_str("null"),
@@ -168,7 +175,7 @@ fn push_json(out: &mut String, arg: &Arg) {
             let list = list_as_json(v.iter().map(|i| Arg::I64(*i)));
             out.push_str(&serde_json::Value::from(list).to_string());
         }
-        Arg::Uuids(_) | Arg::Blobs(_) | Arg::Texts(_) => out.push_str("null"),
+        Arg::Uuids(_) | Arg::Blobs(_) | Arg::Texts(_) | Arg::Pairs(_) => out.push_str("null"),
     }
 }
 
