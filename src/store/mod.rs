@@ -1,6 +1,115 @@
-//! The store: rows, vectors and keys of patients behind one door. Statements are written once (`sql/`), engines differ
-//! in `engine/` only.
+//! The store: rows, vectors and keys of patients behind one door. Statements are written once, engines differ in
+//! `engine/` only; sealing and opening happen here and nowhere else.
 
+pub mod admission;
 pub mod aging;
 pub mod engine;
 pub mod outbox;
+pub mod records;
+mod seal;
+mod write;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::clock::{Clock, Entropy};
+use crate::crypto::{KeyError, KeyStore, OpenError, PatientKeys};
+use crate::domain::lifecycle::LifecyclePolicy;
+use crate::domain::scope::Scope;
+use engine::{Database, DbError};
+
+/// Keys of the patients of a batch.
+pub type Keys = HashMap<Scope, Arc<PatientKeys>>;
+
+/// What may go wrong in the store.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    #[error(transparent)]
+    Db(#[from] DbError),
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// A sealed cell does not hold what its column holds.
+    #[error("a sealed cell is not of its column's shape")]
+    Shape,
+    /// Another worker stored one of the messages first: look again.
+    #[error("another worker was first")]
+    Race,
+    /// A finding's evidence is not literally in its document.
+    #[error("evidence is not literally in the redacted text")]
+    Ungrounded,
+}
+
+impl StoreError {
+    /// Whether the same batch may succeed later.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Db(error) => error.is_transient(),
+            Self::Key(error) => *error == KeyError::Transient,
+            Self::Race => true,
+            Self::Open(_) | Self::Shape | Self::Ungrounded => false,
+        }
+    }
+}
+
+/// The door to all rows.
+#[derive(Clone)]
+pub struct Store {
+    db: Database,
+    keys: Arc<dyn KeyStore>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    policy: LifecyclePolicy,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("db", &self.db).finish_non_exhaustive()
+    }
+}
+
+impl Store {
+    pub fn new(db: Database, keys: Arc<dyn KeyStore>, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
+        Self { db, keys, clock, entropy, policy: LifecyclePolicy::default() }
+    }
+
+    pub fn db(&self) -> &Database {
+        &self.db
+    }
+
+    pub fn keys(&self) -> &Arc<dyn KeyStore> {
+        &self.keys
+    }
+
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    pub fn entropy(&self) -> &Arc<dyn Entropy> {
+        &self.entropy
+    }
+
+    pub fn policy(&self) -> &LifecyclePolicy {
+        &self.policy
+    }
+
+    pub async fn close(&self) {
+        self.db.close().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::engine::{Database, Location};
+
+    /// What replaces compile-time checking of SQL.
+    #[tokio::test]
+    async fn every_statement_is_prepared_by_the_engine() {
+        let db = Database::open(&Location::Memory).await.unwrap();
+        let all = super::admission::statements().into_iter().chain(super::write::statements());
+        for sql in all {
+            db.prepare(sql).await.unwrap_or_else(|error| panic!("{error}: {sql:?}"));
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! What is asked before work begins: is the organisation known, was the message seen, may the patient be remembered.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use super::engine::{Access, Arg, Bulk, ColumnType, Sql};
+use super::{Store, StoreError};
+use crate::clock::micros;
+use crate::domain::fold::KeyHash;
+use crate::domain::ids::{DocumentId, OrgId, PatientId};
+use crate::domain::reason::Reason;
+
+static ORGANIZATIONS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("SELECT org_id, redaction_policy, consent_required FROM organization WHERE org_id IN {uuids $1}")
+});
+static REGISTER: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "INSERT INTO organization (org_id, created_at, updated_at) VALUES ($1, $2, $2) ON CONFLICT (org_id) DO NOTHING",
+    )
+});
+static SEEN: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("SELECT message_hash, body_hash FROM inbox WHERE org_id = $1 AND message_hash IN {blobs $2}")
+});
+static REVISIONS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id, document_id, revision, body_hash FROM documents WHERE org_id = $1 AND (patient_id, document_id) IN {pairs $2}",
+    )
+});
+static PATIENTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id, ephemeral, cognitive_state FROM patient_profile WHERE org_id = $1 AND patient_id IN {uuids $2}",
+    )
+});
+static CONSENTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id, provision FROM consent WHERE org_id = $1 AND patient_id IN {uuids $2} AND from_at <= $3 \
+         AND (until_at IS NULL OR until_at > $3) ORDER BY patient_id, from_at, id",
+    )
+});
+static ATTEMPTS: LazyLock<Bulk> = LazyLock::new(|| {
+    let columns = [
+        ("message_hash", ColumnType::Bytes),
+        ("attempts", ColumnType::Int),
+        ("created_at", ColumnType::Int),
+        ("updated_at", ColumnType::Int),
+    ];
+    let ending =
+        "ON CONFLICT (message_hash) DO UPDATE SET attempts = attempt.attempts + 1, updated_at = excluded.updated_at";
+    Bulk::new("attempt", &columns, ending)
+});
+static DONE: LazyLock<Sql> = LazyLock::new(|| Sql::new("DELETE FROM attempt WHERE message_hash IN {blobs $1}"));
+static QUARANTINE: LazyLock<Bulk> = LazyLock::new(|| {
+    let columns = [
+        ("id", ColumnType::Uuid),
+        ("org_id", ColumnType::Uuid),
+        ("message_hash", ColumnType::Bytes),
+        ("reason", ColumnType::Text),
+        ("field", ColumnType::Text),
+        ("body_sealed", ColumnType::Bytes),
+        ("created_at", ColumnType::Int),
+        ("updated_at", ColumnType::Int),
+    ];
+    Bulk::new("quarantine", &columns, "ON CONFLICT (id) DO NOTHING")
+});
+
+/// An organisation's rules that bind the pipeline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Organization {
+    pub redaction_policy: String,
+    pub consent_required: bool,
+}
+
+/// What is known of the messages of one organisation before work begins.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// Body hash by message hash.
+    pub seen: HashMap<KeyHash, KeyHash>,
+    /// Body hash by revision.
+    pub revisions: HashMap<(PatientId, DocumentId, u32), KeyHash>,
+    pub ephemeral: HashSet<PatientId>,
+    pub cognitive_state: HashMap<PatientId, f64>,
+    /// Patients whose latest consent in force permits memory.
+    pub consented: HashSet<PatientId>,
+}
+
+/// What to look up.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    pub messages: Vec<KeyHash>,
+    pub documents: Vec<(PatientId, DocumentId)>,
+    pub patients: Vec<PatientId>,
+}
+
+/// A message that cannot be stored.
+#[derive(Debug, Clone)]
+pub struct Rejected {
+    /// Known for readable messages only.
+    pub org: Option<OrgId>,
+    pub message: KeyHash,
+    pub reason: Reason,
+    pub field: Option<String>,
+    /// `None` for patients in ephemeral mode: nothing is kept.
+    pub body: Option<Vec<u8>>,
+}
+
+impl Store {
+    /// The organisations that are registered.
+    pub async fn organizations(&self, orgs: &[OrgId]) -> Result<HashMap<OrgId, Organization>, StoreError> {
+        let mut tx = self.db.read(Access::Platform).await?;
+        let rows = tx.fetch_all(&ORGANIZATIONS, vec![Arg::Uuids(orgs.iter().map(|o| o.0).collect())]).await?;
+        rows.iter()
+            .map(|r| {
+                let rules = Organization { redaction_policy: r.text(1)?, consent_required: r.bool(2)? };
+                Ok((OrgId(r.uuid(0)?), rules))
+            })
+            .collect()
+    }
+
+    /// Registers an organisation with the default policy.
+    pub async fn register(&self, org: OrgId) -> Result<(), StoreError> {
+        let mut tx = self.db.begin(Access::Platform).await?;
+        tx.execute(&REGISTER, vec![org.0.into(), self.clock.now().into()]).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Four look-ups for any number of messages.
+    pub async fn known(&self, org: OrgId, wanted: &Wanted, now: DateTime<Utc>) -> Result<Known, StoreError> {
+        let mut known = Known::default();
+        let mut tx = self.db.read(Access::Organization(org)).await?;
+        let messages = Arg::Blobs(wanted.messages.iter().map(|m| m.to_vec()).collect());
+        for row in tx.fetch_all(&SEEN, vec![org.0.into(), messages]).await? {
+            known.seen.insert(row.bytes(0)?, row.bytes(1)?);
+        }
+        let pairs = wanted.documents.iter().map(|(p, d)| (p.0, d.0.as_bytes().to_vec())).collect();
+        for row in tx.fetch_all(&REVISIONS, vec![org.0.into(), Arg::Pairs(pairs)]).await? {
+            let revision = u32::try_from(row.i64(2)?).unwrap_or(u32::MAX);
+            known.revisions.insert((PatientId(row.uuid(0)?), DocumentId(row.uuid(1)?), revision), row.bytes(3)?);
+        }
+        let patients = || Arg::Uuids(wanted.patients.iter().map(|p| p.0).collect());
+        for row in tx.fetch_all(&PATIENTS, vec![org.0.into(), patients()]).await? {
+            let patient = PatientId(row.uuid(0)?);
+            if row.bool(1)? {
+                known.ephemeral.insert(patient);
+            }
+            if let Some(state) = row.opt_f64(2)? {
+                known.cognitive_state.insert(patient, state);
+            }
+        }
+        for row in tx.fetch_all(&CONSENTS, vec![org.0.into(), patients(), now.into()]).await? {
+            let patient = PatientId(row.uuid(0)?);
+            if row.text(1)? == "permit" {
+                known.consented.insert(patient)
+            } else {
+                known.consented.remove(&patient)
+            };
+        }
+        Ok(known)
+    }
+
+    /// Records that work on these messages begins: before the work, so that what kills the worker is known.
+    pub async fn begin_attempts(&self, messages: &[KeyHash]) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        let mut tx = self.db.begin(Access::Platform).await?;
+        let rows = messages.iter().map(|m| vec![(*m).into(), 1i64.into(), now.into(), now.into()]).collect();
+        tx.bulk(&ATTEMPTS, rows).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Work on these messages ended, well or in quarantine.
+    pub async fn end_attempts(&self, messages: &[KeyHash]) -> Result<(), StoreError> {
+        let mut tx = self.db.begin(Access::Platform).await?;
+        tx.execute(&DONE, vec![Arg::Blobs(messages.iter().map(|m| m.to_vec()).collect())]).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Keeps messages that cannot be stored, as ciphertext under the platform key. The same message with the same
+    /// reason is kept once.
+    pub async fn quarantine(&self, rejected: &[Rejected]) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        let platform = self.keys.platform();
+        let rows = rejected
+            .iter()
+            .map(|r| {
+                let id = crate::domain::ids::derive("quarantine", &[&r.message, r.reason.code().as_bytes()]);
+                let body = r.body.as_ref().map(|body| platform.seal(id, body, self.entropy.as_ref()));
+                let field = r.field.clone();
+                let org: Option<Uuid> = r.org.map(|o| o.0);
+                let at = Arg::I64(micros(now));
+                vec![
+                    id.into(),
+                    org.into(),
+                    r.message.into(),
+                    r.reason.code().into(),
+                    field.into(),
+                    body.into(),
+                    at.clone(),
+                    at,
+                ]
+            })
+            .collect();
+        let mut tx = self.db.begin(Access::Platform).await?;
+        tx.bulk(&QUARANTINE, rows).await?;
+        tx.execute(&DONE, vec![Arg::Blobs(rejected.iter().map(|r| r.message.to_vec()).collect())]).await?;
+        Ok(tx.commit().await?)
+    }
+}
+
+pub(super) fn statements() -> Vec<&'static Sql> {
+    vec![&ORGANIZATIONS, &REGISTER, &SEEN, &REVISIONS, &PATIENTS, &CONSENTS, ATTEMPTS.sql(), &DONE, QUARANTINE.sql()]
+}

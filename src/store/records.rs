@@ -1,0 +1,214 @@
+//! What the pipeline hands to the store, and what the store gives back: plain records, texts in the clear. Sealing and
+//! opening happen inside this module's neighbours, nowhere else.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::domain::document::DocumentType;
+use crate::domain::finding::{Experiencer, Temporality};
+use crate::domain::fold::{Act, Assertion, KeyHash};
+use crate::domain::ids::{DocumentId, FindingId, OrgId, PassageId};
+use crate::domain::scope::Scope;
+use crate::text::{Language, Span, Speaker};
+
+/// The redacted text of a document with all that may hold words, as one sealed cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DocumentContent {
+    pub text: String,
+    /// Speaker, start and end byte of each turn.
+    pub turns: Vec<(Speaker, usize, usize)>,
+    /// Of our extractor and of the producer, both kept.
+    pub themes: Vec<String>,
+    pub producer_themes: Vec<String>,
+    pub producer_sentiment: Option<String>,
+    pub producer_risk_level: Option<String>,
+    pub session_key: Option<String>,
+    pub source_entity: Option<String>,
+    pub proxy_agent: Option<String>,
+    pub file: Option<StoredFile>,
+}
+
+/// Where an uploaded document came from; names have passed redaction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredFile {
+    pub name: String,
+    pub media_type: String,
+    pub sha256: String,
+    pub uri: Option<String>,
+    /// Code point at which each page begins.
+    pub pages: Vec<u64>,
+}
+
+/// One revision of one document, ready to store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewDocument {
+    pub scope: Scope,
+    pub id: DocumentId,
+    pub revision: u32,
+    pub document_type: DocumentType,
+    pub occurred_at: DateTime<Utc>,
+    pub language: Language,
+    pub therapist_id: Option<Uuid>,
+    pub sentiment: Option<&'static str>,
+    pub risk_level: Option<&'static str>,
+    /// Keyed hash of the message body.
+    pub body_hash: KeyHash,
+    pub content: DocumentContent,
+    pub redaction_policy: String,
+    pub extractor_version: String,
+    pub passages: Vec<NewPassage>,
+    pub risks: Vec<NewRisk>,
+}
+
+/// A stretch that is embedded and searched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewPassage {
+    pub id: PassageId,
+    pub span: Span,
+    /// Keyed search terms, sorted, with repetitions.
+    pub terms: Vec<i64>,
+    /// Unit vector; `None` leaves it to the nightly batch.
+    pub vector: Option<Vec<f32>>,
+}
+
+/// A risk that the text speaks of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewRisk {
+    pub class: &'static str,
+    pub denied: bool,
+    pub experiencer: Experiencer,
+    pub quote: String,
+    pub span: Span,
+}
+
+/// A literal quote of the redacted text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evidence {
+    pub quote: String,
+    pub span: Span,
+}
+
+/// The words of a finding, as one sealed cell.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindingWords {
+    /// The concept's preferred name.
+    pub concept: String,
+    pub code: Option<String>,
+    /// Which relative or other person.
+    pub person: Option<String>,
+    pub status: Option<String>,
+    pub dose: Option<String>,
+    pub frequency: Option<String>,
+    pub route: Option<String>,
+    pub severity: Option<String>,
+    pub date: Option<String>,
+    pub value: Option<String>,
+    pub reaction: Option<String>,
+    /// The mention as it stands in the text.
+    pub mention: String,
+    /// Who said so, where it was another entity (a surrogate).
+    pub source_entity: Option<String>,
+}
+
+/// One finding of the log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewFinding {
+    pub scope: Scope,
+    /// The unit of folding: the attribute, or all allergies of one subject.
+    pub group: KeyHash,
+    pub assertion: Assertion,
+    pub revision: u32,
+    pub uncertain: bool,
+    pub temporality: Temporality,
+    pub words: FindingWords,
+    pub evidence: Option<Evidence>,
+    pub extractor_version: String,
+}
+
+/// What a profile event sets beside its findings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProfileChange {
+    pub scope: Scope,
+    pub at: DateTime<Utc>,
+    pub cognitive_state: Option<f64>,
+    pub disclaimer_accepted_at: Option<DateTime<Utc>>,
+    pub region: Option<String>,
+    pub privacy_tier: Option<String>,
+    pub emergency_contacts: Option<Vec<String>>,
+    pub preferences: Vec<(String, String)>,
+    pub actor: Uuid,
+}
+
+/// A permission or its withdrawal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewConsent {
+    pub scope: Scope,
+    pub id: Uuid,
+    pub consent_scope: String,
+    pub permit: bool,
+    pub from: DateTime<Utc>,
+    pub until: Option<DateTime<Utc>>,
+    pub recorded_by: Uuid,
+}
+
+/// An act of a person on a memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewAct {
+    pub scope: Scope,
+    pub act: Act,
+    /// Role code of who did it.
+    pub by: &'static str,
+}
+
+/// One message in the inbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InboxEntry {
+    pub message: KeyHash,
+    pub body: KeyHash,
+    pub scope: Scope,
+    pub message_type: &'static str,
+}
+
+/// All effects of the messages of one organisation that share a transaction.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OrgBatch {
+    pub inbox: Vec<InboxEntry>,
+    pub documents: Vec<NewDocument>,
+    pub findings: Vec<NewFinding>,
+    pub profiles: Vec<ProfileChange>,
+    pub consents: Vec<NewConsent>,
+    pub acts: Vec<NewAct>,
+    /// Patients whose ephemeral mode changes.
+    pub ephemeral: Vec<(Scope, bool)>,
+    /// Vectors to keep for equal texts of the same patient.
+    pub vectors: Vec<(crate::embed::cache::CacheKey, Vec<f32>)>,
+    pub generation: i64,
+}
+
+/// Where a batch is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target {
+    pub org: OrgId,
+    pub now: DateTime<Utc>,
+}
+
+/// What a commit did, for metrics.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Committed {
+    pub documents: usize,
+    pub findings: usize,
+    /// Memories by what happened to them: (kind, change).
+    pub memories: Vec<(&'static str, &'static str)>,
+    pub contradictions: usize,
+    pub events: usize,
+}
+
+/// The id of a finding, from where it stands.
+pub fn finding_id(scope: Scope, source: Uuid, revision: u32, key: &[u8]) -> FindingId {
+    let (org, patient) = (scope.org().0, scope.patient().0);
+    FindingId(crate::domain::ids::derive(
+        "finding",
+        &[org.as_bytes(), patient.as_bytes(), source.as_bytes(), &revision.to_be_bytes(), key],
+    ))
+}

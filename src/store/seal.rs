@@ -1,0 +1,52 @@
+//! Sealing cells and opening them again.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+
+use super::StoreError;
+use super::engine::Arg;
+use crate::clock::Entropy;
+use crate::crypto::{Cell, PatientKeys};
+use crate::domain::ids::derive;
+
+/// Seals the cells of one patient.
+#[derive(Clone, Copy)]
+pub struct Sealer<'a> {
+    pub keys: &'a PatientKeys,
+    pub entropy: &'a dyn Entropy,
+}
+
+impl Sealer<'_> {
+    pub fn text(&self, cell: Cell, text: &str) -> Arg {
+        Arg::Blob(self.keys.seal(cell, text.as_bytes(), self.entropy))
+    }
+
+    pub fn optional(&self, cell: Cell, text: Option<&str>) -> Arg {
+        text.map_or(Arg::Null, |text| self.text(cell, text))
+    }
+
+    /// Any record as JSON.
+    pub fn record(&self, cell: Cell, record: &impl Serialize) -> Result<Arg, StoreError> {
+        let json = serde_json::to_vec(record).map_err(|_| StoreError::Shape)?;
+        Ok(Arg::Blob(self.keys.seal(cell, &json, self.entropy)))
+    }
+}
+
+pub fn open_text(keys: &PatientKeys, cell: Cell, sealed: &[u8]) -> Result<String, StoreError> {
+    String::from_utf8(keys.open(cell, sealed)?).map_err(|_| StoreError::Shape)
+}
+
+pub fn open_record<T: DeserializeOwned>(keys: &PatientKeys, cell: Cell, sealed: &[u8]) -> Result<T, StoreError> {
+    serde_json::from_slice(&keys.open(cell, sealed)?).map_err(|_| StoreError::Shape)
+}
+
+/// The row id of a revision of a document, for its sealed cells.
+pub fn document_row(document: Uuid, revision: u32) -> Uuid {
+    derive("document.row", &[document.as_bytes(), &revision.to_be_bytes()])
+}
+
+/// The row id of a row keyed by a hash.
+pub fn hash_row(hash: &[u8; 32]) -> Uuid {
+    derive("hash.row", &[hash])
+}

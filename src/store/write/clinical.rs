@@ -1,0 +1,248 @@
+//! The clinical store: a projection of memories of standing. An inference never enters, a contested claim changes
+//! nothing, a family member's illness is marked as theirs (seed 002, sections 2, 5 and 6).
+
+use std::sync::LazyLock;
+
+use super::Writer;
+use super::memories::Changed;
+use crate::crypto::Cell;
+use crate::domain::finding::{EntityType, Experiencer, Polarity};
+use crate::domain::memory::State;
+use crate::domain::provenance::Trust;
+use crate::store::StoreError;
+use crate::store::engine::{Arg, Bulk, ColumnType, Sql};
+use crate::store::seal::Sealer;
+
+macro_rules! table {
+    ($name:ident, $table:literal, [$($column:literal: $kind:ident),+ $(,)?], $update:literal) => {
+        static $name: LazyLock<Bulk> = LazyLock::new(|| {
+            let columns = [
+                ("org_id", ColumnType::Uuid), ("patient_id", ColumnType::Uuid), ("memory_id", ColumnType::Uuid),
+                $(($column, ColumnType::$kind),)+
+                ("created_at", ColumnType::Int), ("updated_at", ColumnType::Int),
+            ];
+            Bulk::new($table, &columns, concat!("ON CONFLICT (org_id, patient_id, memory_id) DO UPDATE SET ", $update, ", updated_at = excluded.updated_at"))
+        });
+    };
+}
+
+table!(
+    CONDITIONS,
+    "conditions",
+    ["name_sealed": Bytes, "code_sealed": Bytes, "status": Text, "experiencer": Text, "trust": Int, "set_by": Text, "since": Int],
+    "name_sealed = excluded.name_sealed, code_sealed = excluded.code_sealed, status = excluded.status, trust = excluded.trust, set_by = excluded.set_by, since = excluded.since"
+);
+table!(
+    ALLERGIES,
+    "allergies",
+    ["substance_sealed": Bytes, "reaction_sealed": Bytes, "status": Text, "trust": Int, "set_by": Text, "since": Int],
+    "substance_sealed = excluded.substance_sealed, reaction_sealed = excluded.reaction_sealed, status = excluded.status, trust = excluded.trust, set_by = excluded.set_by, since = excluded.since"
+);
+table!(
+    MEDICATIONS,
+    "medications",
+    ["name_sealed": Bytes, "dose_sealed": Bytes, "route_sealed": Bytes, "frequency_sealed": Bytes, "status": Text, "trust": Int, "set_by": Text, "since": Int, "until": Int],
+    "name_sealed = excluded.name_sealed, dose_sealed = excluded.dose_sealed, route_sealed = excluded.route_sealed, frequency_sealed = excluded.frequency_sealed, status = excluded.status, trust = excluded.trust, set_by = excluded.set_by, since = excluded.since, until = excluded.until"
+);
+table!(
+    SYMPTOMS,
+    "symptom_states",
+    ["name_sealed": Bytes, "severity": Text, "status": Text, "trust": Int, "set_by": Text, "onset": Int, "last_confirmed_at": Int, "expires_at": Int],
+    "name_sealed = excluded.name_sealed, severity = excluded.severity, status = excluded.status, trust = excluded.trust, set_by = excluded.set_by, onset = excluded.onset, last_confirmed_at = excluded.last_confirmed_at, expires_at = excluded.expires_at"
+);
+table!(
+    APPOINTMENTS,
+    "appointments",
+    ["title_sealed": Bytes, "status": Text, "at": Int, "set_by": Text],
+    "title_sealed = excluded.title_sealed, status = excluded.status, at = excluded.at, set_by = excluded.set_by"
+);
+table!(
+    SIGNALS,
+    "health_signals",
+    ["metric_hash": Bytes, "reading_sealed": Bytes, "status": Text, "synced_at": Int],
+    "reading_sealed = excluded.reading_sealed, status = excluded.status, synced_at = excluded.synced_at"
+);
+static CLEAR: LazyLock<Vec<Sql>> = LazyLock::new(|| {
+    vec![
+        Sql::new("DELETE FROM conditions WHERE org_id = $1 AND (patient_id, memory_id) IN {pairs $2}"),
+        Sql::new("DELETE FROM allergies WHERE org_id = $1 AND (patient_id, memory_id) IN {pairs $2}"),
+        Sql::new("DELETE FROM medications WHERE org_id = $1 AND (patient_id, memory_id) IN {pairs $2}"),
+        Sql::new("DELETE FROM symptom_states WHERE org_id = $1 AND (patient_id, memory_id) IN {pairs $2}"),
+        Sql::new("DELETE FROM appointments WHERE org_id = $1 AND (patient_id, memory_id) IN {pairs $2}"),
+        Sql::new("DELETE FROM health_signals WHERE org_id = $1 AND (patient_id, memory_id) IN {pairs $2}"),
+    ]
+});
+
+/// Cells of a clinical row.
+pub(in crate::store) fn clinical_cell(table: &'static str, memory: uuid::Uuid, column: &'static str) -> Cell {
+    Cell { table, row: memory, column }
+}
+
+impl Writer<'_> {
+    pub(super) async fn write_clinical(&mut self, changed: &[Changed<'_>]) -> Result<(), StoreError> {
+        let mut tables: [(&Bulk, Vec<Vec<Arg>>); 6] = [
+            (&CONDITIONS, vec![]),
+            (&ALLERGIES, vec![]),
+            (&MEDICATIONS, vec![]),
+            (&SYMPTOMS, vec![]),
+            (&APPOINTMENTS, vec![]),
+            (&SIGNALS, vec![]),
+        ];
+        let mut withdrawn = Vec::new();
+        for c in changed.iter().filter(|c| c.opening().entity.is_clinical()) {
+            if has_standing(c) {
+                let (place, row) = self.clinical_row(c)?;
+                tables[place].1.push(row);
+            } else if c.was.is_some() {
+                withdrawn.push((c.scope.patient().0, c.folded.id.0.as_bytes().to_vec()));
+            }
+        }
+        if !withdrawn.is_empty() {
+            for clear in CLEAR.iter() {
+                self.tx.execute(clear, vec![self.target.org.0.into(), Arg::Pairs(withdrawn.clone())]).await?;
+            }
+        }
+        for (table, rows) in tables {
+            self.tx.bulk(table, rows).await?;
+        }
+        Ok(())
+    }
+
+    fn clinical_row(&self, c: &Changed<'_>) -> Result<(usize, Vec<Arg>), StoreError> {
+        let (f, a) = (&c.folded, c.opening());
+        let words = &c.told(f.told_by).ok_or(StoreError::Shape)?.words;
+        let sealer = Sealer { keys: self.keys_of(c.scope)?, entropy: self.entropy };
+        let seal = |table, column, text: &str| sealer.text(clinical_cell(table, f.id.0, column), text);
+        let maybe = |table, column, text: &Option<String>| {
+            sealer.optional(clinical_cell(table, f.id.0, column), text.as_deref())
+        };
+        let standing = [Arg::from(super::findings::trust_number(a.trust)), f.set_by.code().into()];
+        let status = status(a.entity, a.polarity, f.state);
+        let own: (usize, Vec<Arg>) = match a.entity {
+            EntityType::Condition => {
+                let mut row = vec![
+                    seal("conditions", "name", &words.concept),
+                    maybe("conditions", "code", &words.code),
+                    status.into(),
+                    a.experiencer.code().into(),
+                ];
+                row.extend(standing);
+                row.push(f.valid_from.into());
+                (0, row)
+            }
+            EntityType::Allergy => {
+                let mut row = vec![
+                    seal("allergies", "substance", &words.concept),
+                    maybe("allergies", "reaction", &words.reaction),
+                    status.into(),
+                ];
+                row.extend(standing);
+                row.push(f.valid_from.into());
+                (1, row)
+            }
+            EntityType::Medication => {
+                let t = "medications";
+                let mut row = vec![
+                    seal(t, "name", &words.concept),
+                    maybe(t, "dose", &words.dose),
+                    maybe(t, "route", &words.route),
+                    maybe(t, "frequency", &words.frequency),
+                    status.into(),
+                ];
+                row.extend(standing);
+                row.extend([f.valid_from.into(), f.valid_to.into()]);
+                (2, row)
+            }
+            EntityType::Symptom => {
+                let mut row = vec![
+                    seal("symptom_states", "name", &words.concept),
+                    severity(words.severity.as_deref()).into(),
+                    status.into(),
+                ];
+                row.extend(standing);
+                let confirmed = f.last_confirmed_at.unwrap_or(a.asserted_at);
+                row.extend([f.valid_from.into(), confirmed.into(), f.expires_at.unwrap_or(confirmed).into()]);
+                (3, row)
+            }
+            EntityType::HealthSignal => {
+                let hash = sealer.keys.hash("metric", words.concept.as_bytes());
+                let reading = sealer.record(clinical_cell("health_signals", f.id.0, "reading"), words)?;
+                (5, vec![hash.into(), reading, status.into(), f.last_confirmed_at.unwrap_or(a.asserted_at).into()])
+            }
+            _ => {
+                let at = words
+                    .date
+                    .as_deref()
+                    .and_then(|d| d.parse::<chrono::NaiveDate>().ok())
+                    .and_then(|d| d.and_hms_opt(0, 0, 0));
+                let at = at.map(|naive| naive.and_utc());
+                (
+                    4,
+                    vec![
+                        seal("appointments", "title", &words.concept),
+                        status.into(),
+                        at.into(),
+                        f.set_by.code().into(),
+                    ],
+                )
+            }
+        };
+        let now = Arg::from(self.target.now);
+        let mut row = vec![c.scope.org().0.into(), c.scope.patient().0.into(), f.id.0.into()];
+        row.extend(own.1);
+        row.extend([now.clone(), now]);
+        Ok((own.0, row))
+    }
+}
+
+/// Whether a memory may stand in the clinical store at all.
+fn has_standing(c: &Changed<'_>) -> bool {
+    let a = c.opening();
+    let subject = match a.entity {
+        EntityType::Condition => a.experiencer != Experiencer::Other,
+        _ => a.experiencer == Experiencer::Patient,
+    };
+    let said = match a.entity {
+        // A denial is kept as a memory; in the tables of what is, only allergies, conditions and medications refute.
+        EntityType::Symptom | EntityType::Appointment | EntityType::Event | EntityType::HealthSignal => {
+            a.polarity == Polarity::Affirmed
+        }
+        _ => !a.blanket,
+    };
+    a.trust <= Trust::T3
+        && !c.folded.contested
+        && !c.folded.ungrounded
+        && subject
+        && said
+        && c.folded.state.is_visible()
+}
+
+fn status(entity: EntityType, polarity: Polarity, state: State) -> &'static str {
+    match entity {
+        EntityType::Condition | EntityType::Allergy => match (state, polarity) {
+            (State::Active, Polarity::Affirmed) => "active",
+            (State::Active, Polarity::Negated) => "refuted",
+            (State::Resolved, _) => "resolved",
+            _ => "inactive",
+        },
+        EntityType::Medication => match (state, polarity) {
+            (State::Active, Polarity::Affirmed) => "active",
+            (State::Active, Polarity::Negated) => "not_taken",
+            (State::Superseded, _) => "superseded",
+            _ => "stopped",
+        },
+        _ => state.code(),
+    }
+}
+
+/// Severity goes in clear only as one of the three grades.
+fn severity(said: Option<&str>) -> Option<&'static str> {
+    ["mild", "moderate", "severe"].into_iter().find(|grade| said == Some(*grade))
+}
+
+pub(super) fn statements() -> Vec<&'static Sql> {
+    let mut all: Vec<&'static Sql> =
+        vec![CONDITIONS.sql(), ALLERGIES.sql(), MEDICATIONS.sql(), SYMPTOMS.sql(), APPOINTMENTS.sql(), SIGNALS.sql()];
+    all.extend(CLEAR.iter());
+    all
+}

@@ -1,0 +1,216 @@
+//! Folding: the groups that a batch touches are read, folded and written back where they changed.
+
+mod load;
+mod rows;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use aws_lc_rs::digest::{SHA256, digest};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{Group, Writer};
+use crate::domain::fold::{self, Folded, Log, Outcome};
+use crate::domain::ids::{FindingId, MemoryId, derive};
+use crate::domain::scope::Scope;
+use crate::store::StoreError;
+use crate::store::engine::{Arg, Sql};
+use crate::store::records::{Evidence, FindingWords, NewDocument};
+
+static DELETE_MEMORY: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("DELETE FROM memory WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}"));
+static DELETE_HISTORY: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("DELETE FROM memory_event WHERE org_id = $1 AND derived = 1 AND (patient_id, memory_id) IN {pairs $2}")
+});
+static DELETE_LINKS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "DELETE FROM memory_link WHERE org_id = $1 AND (patient_id, from_id) IN {pairs $2} AND relation <> 'processed_into'",
+    )
+});
+static DELETE_BACK_LINKS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "DELETE FROM memory_link WHERE org_id = $1 AND (patient_id, to_id) IN {pairs $2} AND relation = 'processed_into'",
+    )
+});
+static DELETE_CONFLICTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "DELETE FROM contradiction WHERE org_id = $1 AND state = 'open' AND (patient_id, group_hash) IN {pairs $2}",
+    )
+});
+
+/// A finding with what the fold does not read: its words and its evidence.
+pub(super) struct Told {
+    pub words: FindingWords,
+    pub evidence: Option<Evidence>,
+    pub revision: u32,
+    pub from_document: bool,
+}
+
+/// A memory as it stands in the store before the batch.
+pub(super) struct Existing {
+    pub state: String,
+    pub fold_hash: Option<Vec<u8>>,
+}
+
+/// All that is known of one group.
+#[derive(Default)]
+pub(super) struct Loaded {
+    pub log: Log,
+    pub told: BTreeMap<FindingId, Told>,
+    pub existing: BTreeMap<MemoryId, Existing>,
+}
+
+/// One memory to write, with its context.
+pub(super) struct Changed<'l> {
+    pub scope: Scope,
+    pub group: &'l Group,
+    pub loaded: &'l Loaded,
+    pub folded: Folded,
+    pub hash: [u8; 32],
+    pub was: Option<&'l str>,
+}
+
+impl Writer<'_> {
+    /// Folds every touched group and writes what changed.
+    pub(super) async fn fold(&mut self) -> Result<(), StoreError> {
+        let touched = std::mem::take(&mut self.touched);
+        if touched.is_empty() {
+            return Ok(());
+        }
+        let loaded = self.load(&touched).await?;
+        let mut changed = Vec::new();
+        let mut gone = Vec::new();
+        let mut conflicts = Vec::new();
+        for (group, loaded) in &loaded {
+            let outcome = fold::fold(group.0, &loaded.log, self.target.now, self.policy);
+            gone.extend(vanished(group.0, loaded, &outcome));
+            conflicts.extend(outcome.conflicts.iter().map(|c| (group, *c)));
+            changed.extend(outcome.memories.into_iter().filter_map(|folded| change(group, loaded, folded)));
+        }
+        self.forget_projection(&gone, &changed).await?;
+        self.write_memories(&changed).await?;
+        self.write_clinical(&changed).await?;
+        self.write_conflicts(&touched, &conflicts).await?;
+        for change in &changed {
+            self.announce_memory(change);
+        }
+        Ok(())
+    }
+
+    /// Removes what late messages made untrue, and the derived rows that are written anew.
+    async fn forget_projection(
+        &mut self,
+        gone: &[(Scope, MemoryId)],
+        changed: &[Changed<'_>],
+    ) -> Result<(), StoreError> {
+        let org = Arg::from(self.target.org.0);
+        let ids = |list: &mut dyn Iterator<Item = (Scope, MemoryId)>| {
+            Arg::Pairs(list.map(|(s, id)| (s.patient().0, id.0.as_bytes().to_vec())).collect())
+        };
+        let rewritten = ids(&mut gone.iter().copied().chain(changed.iter().map(|c| (c.scope, c.folded.id))));
+        self.tx.execute(&DELETE_HISTORY, vec![org.clone(), rewritten.clone()]).await?;
+        self.tx.execute(&DELETE_LINKS, vec![org.clone(), rewritten.clone()]).await?;
+        self.tx.execute(&DELETE_BACK_LINKS, vec![org.clone(), rewritten]).await?;
+        self.tx.execute(&DELETE_MEMORY, vec![org, ids(&mut gone.iter().copied())]).await?;
+        Ok(())
+    }
+
+    async fn write_conflicts(
+        &mut self,
+        touched: &BTreeSet<Group>,
+        conflicts: &[(&Group, fold::Conflict)],
+    ) -> Result<(), StoreError> {
+        let groups = Arg::Pairs(touched.iter().map(|(s, g)| (s.patient().0, g.to_vec())).collect());
+        self.tx.execute(&DELETE_CONFLICTS, vec![self.target.org.0.into(), groups]).await?;
+        let mut written = Vec::with_capacity(conflicts.len());
+        for (group, conflict) in conflicts {
+            let scope = group.0;
+            let id = derive("contradiction", &[conflict.kept.0.as_bytes(), conflict.claim.0.as_bytes()]);
+            written.push(rows::conflict_row(group, id, conflict, self.target.now));
+            let body = json!({"contradiction_id": id, "kept_memory_id": conflict.kept, "claim_memory_id": conflict.claim,
+                "type": rows::conflict_type(conflict)});
+            self.events.push(scope, "anamnesis.contradiction.found.v1", &[id.as_bytes()], body);
+            // One task per contradiction: a person is asked, nothing is changed (seed 002, section 6).
+            let body = json!({"memory_id": conflict.kept, "contradiction_id": id, "cause": "contradiction"});
+            self.events.push(scope, "anamnesis.reconfirmation.due.v1", &[id.as_bytes()], body);
+        }
+        self.done.contradictions += written.len();
+        self.tx.bulk(&rows::CONFLICT, written).await?;
+        Ok(())
+    }
+
+    fn announce_memory(&mut self, changed: &Changed<'_>) {
+        let (id, state) = (changed.folded.id, changed.folded.state.code());
+        let what = match changed.was {
+            None => "created",
+            Some(was) if was != state => state,
+            Some(_) => "confirmed",
+        };
+        let kind = changed.opening().kind.code();
+        self.done.memories.push((kind, what));
+        let at = crate::clock::micros(changed.folded.state_at).to_be_bytes();
+        let key: [&[u8]; 4] = [id.0.as_bytes(), what.as_bytes(), &at, &changed.folded.cycle.to_be_bytes()];
+        let body = json!({"memory_id": id, "kind": kind, "class": changed.opening().class.code(), "change": what, "state": state});
+        self.events.push(changed.scope, "anamnesis.memory.changed.v1", &key, body);
+    }
+
+    /// The raw capture of each document (seed 001, section 2): where every chain of lineage ends.
+    pub(super) async fn raws(&mut self, documents: &[NewDocument]) -> Result<(), StoreError> {
+        let rows = documents.iter().map(|d| rows::raw_row(d, self.target.now)).collect();
+        self.tx.bulk(&rows::RAW, rows).await?;
+        Ok(())
+    }
+}
+
+impl Changed<'_> {
+    pub fn told(&self, id: FindingId) -> Option<&Told> {
+        self.loaded.told.get(&id)
+    }
+
+    pub fn assertion(&self, id: FindingId) -> &fold::Assertion {
+        let found = self.loaded.log.assertions.iter().find(|a| a.id == id);
+        found.expect("a folded memory names findings of its own log")
+    }
+
+    /// The finding whose provenance the memory has.
+    pub fn opening(&self) -> &fold::Assertion {
+        self.assertion(self.folded.opened_by)
+    }
+}
+
+/// The raw memory of a revision of a document.
+pub(in crate::store) fn raw_id(scope: Scope, document: Uuid, revision: u32) -> Uuid {
+    let (org, patient) = (scope.org().0, scope.patient().0);
+    derive("raw", &[org.as_bytes(), patient.as_bytes(), document.as_bytes(), &revision.to_be_bytes()])
+}
+
+fn vanished<'l>(scope: Scope, loaded: &'l Loaded, outcome: &Outcome) -> Vec<(Scope, MemoryId)> {
+    let kept: BTreeSet<MemoryId> = outcome.memories.iter().map(|m| m.id).collect();
+    loaded.existing.keys().filter(|id| !kept.contains(id)).map(|id| (scope, *id)).collect()
+}
+
+/// `None` when the store already holds exactly this.
+fn change<'l>(group: &'l Group, loaded: &'l Loaded, folded: Folded) -> Option<Changed<'l>> {
+    let hash = hash_of(&folded);
+    let existing = loaded.existing.get(&folded.id);
+    if existing.is_some_and(|e| e.fold_hash.as_deref() == Some(&hash)) {
+        return None;
+    }
+    Some(Changed { scope: group.0, group, loaded, folded, hash, was: existing.map(|e| e.state.as_str()) })
+}
+
+/// A fingerprint of all that the fold found: equal fingerprints need no write.
+fn hash_of(folded: &Folded) -> [u8; 32] {
+    let mut out = [0u8; 32];
+    out.copy_from_slice(digest(&SHA256, format!("{folded:?}").as_bytes()).as_ref());
+    out
+}
+
+pub(super) fn statements() -> Vec<&'static Sql> {
+    let mut all: Vec<&'static Sql> =
+        vec![&DELETE_MEMORY, &DELETE_HISTORY, &DELETE_LINKS, &DELETE_BACK_LINKS, &DELETE_CONFLICTS];
+    all.extend(load::statements());
+    all.extend(rows::statements());
+    all
+}

@@ -1,0 +1,164 @@
+//! Reading the groups that a batch touches.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+use uuid::Uuid;
+
+use super::super::findings::finding_cell;
+use super::super::{Group, Writer};
+use super::{Existing, Loaded, Told};
+use crate::crypto::PatientKeys;
+use crate::domain::confidence::ConfidenceBasis;
+use crate::domain::document::DocumentType;
+use crate::domain::finding::{EntityType, Epistemic, Experiencer, Polarity};
+use crate::domain::fold::{Act, Assertion, Deed, Details, KeyHash};
+use crate::domain::ids::{FindingId, MemoryEventId, MemoryId};
+use crate::domain::memory::{Class, Kind, SetBy};
+use crate::domain::provenance::{SourceType, Trust};
+use crate::domain::quantity::canonical_dose;
+use crate::domain::scope::Scope;
+use crate::store::StoreError;
+use crate::store::engine::{Arg, Row, Sql};
+use crate::store::records::{Evidence, FindingWords};
+use crate::store::seal::{open_record, open_text};
+use crate::text::{Span, fold};
+
+static FINDINGS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id, group_hash, id, source_id, revision, live, attribute_hash, entity_type, kind, class, set_by, \
+         document_type, source_type, epistemic, trust, ending, blanket, negated, experiencer, extraction_confidence, \
+         initial_confidence, confidence_basis, is_proxy, asserted_at, valid_from, expires_at, recorded_at, payload_sealed, \
+         evidence_sealed, evidence_start, evidence_end FROM extracted_findings \
+         WHERE org_id = $1 AND (patient_id, group_hash) IN {pairs $2}",
+    )
+});
+static EXISTING: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id, group_hash, id, state, fold_hash FROM memory WHERE org_id = $1 AND (patient_id, group_hash) IN {pairs $2}",
+    )
+});
+static ACTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT m.patient_id, m.group_hash, e.id, e.memory_id, e.at, e.action FROM memory AS m \
+         JOIN memory_event AS e ON e.org_id = m.org_id AND e.patient_id = m.patient_id AND e.memory_id = m.id \
+         WHERE m.org_id = $1 AND (m.patient_id, m.group_hash) IN {pairs $2} AND e.derived = 0",
+    )
+});
+
+impl Writer<'_> {
+    /// Everything of the touched groups, by three statements.
+    pub(super) async fn load(&mut self, touched: &BTreeSet<Group>) -> Result<BTreeMap<Group, Loaded>, StoreError> {
+        let mut groups: BTreeMap<Group, Loaded> = touched.iter().map(|g| (*g, Loaded::default())).collect();
+        let scopes: HashMap<Uuid, Scope> = touched.iter().map(|(s, _)| (s.patient().0, *s)).collect();
+        let pairs = Arg::Pairs(touched.iter().map(|(s, g)| (s.patient().0, g.to_vec())).collect());
+        let args = || vec![self.target.org.0.into(), pairs.clone()];
+        let (findings, existing, acts) = (args(), args(), args());
+        for row in self.tx.fetch_all(&FINDINGS, findings).await? {
+            let Some(group) = find(&mut groups, &scopes, &row)? else { continue };
+            let keys = self.keys.get(&group.0).ok_or(StoreError::Race)?;
+            let (assertion, told) = finding(&row, keys)?;
+            group.1.told.insert(assertion.id, told);
+            group.1.log.assertions.push(assertion);
+        }
+        for row in self.tx.fetch_all(&EXISTING, existing).await? {
+            let Some(group) = find(&mut groups, &scopes, &row)? else { continue };
+            let existing = Existing { state: row.text(3)?, fold_hash: row.opt_blob(4)? };
+            group.1.existing.insert(MemoryId(row.uuid(2)?), existing);
+        }
+        for row in self.tx.fetch_all(&ACTS, acts).await? {
+            let Some(group) = find(&mut groups, &scopes, &row)? else { continue };
+            group.1.log.acts.push(act(&row)?);
+        }
+        Ok(groups)
+    }
+}
+
+type Found<'g> = Option<(Scope, &'g mut Loaded)>;
+
+fn find<'g>(
+    groups: &'g mut BTreeMap<Group, Loaded>,
+    scopes: &HashMap<Uuid, Scope>,
+    row: &Row,
+) -> Result<Found<'g>, StoreError> {
+    let hash: KeyHash = row.bytes(1)?;
+    let Some(scope) = scopes.get(&row.uuid(0)?) else { return Ok(None) };
+    Ok(groups.get_mut(&(*scope, hash)).map(|loaded| (*scope, loaded)))
+}
+
+fn act(row: &Row) -> Result<Act, StoreError> {
+    Ok(Act {
+        id: MemoryEventId(row.uuid(2)?),
+        memory: MemoryId(row.uuid(3)?),
+        at: row.time(4)?,
+        deed: code(row, 5, Deed::from_code)?,
+    })
+}
+
+fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, Told), StoreError> {
+    let id = row.uuid(2)?;
+    let words: FindingWords = open_record(keys, finding_cell(id, "payload"), &row.blob(27)?)?;
+    let document_type = row.opt_text(11)?.map(|c| DocumentType::from_code(&c).ok_or(StoreError::Shape)).transpose()?;
+    let assertion = Assertion {
+        id: FindingId(id),
+        source: row.uuid(3)?,
+        live: row.bool(5)?,
+        attribute: row.bytes(6)?,
+        entity: code(row, 7, EntityType::from_code)?,
+        kind: code(row, 8, Kind::from_code)?,
+        class: code(row, 9, Class::from_code)?,
+        set_by: code(row, 10, SetBy::from_code)?,
+        document_type,
+        source_type: code(row, 12, SourceType::from_code)?,
+        epistemic: code(row, 13, Epistemic::from_code)?,
+        trust: *Trust::ALL.get(usize::try_from(row.i64(14)? - 1).unwrap_or(usize::MAX)).ok_or(StoreError::Shape)?,
+        ending: row.bool(15)?,
+        blanket: row.bool(16)?,
+        polarity: Polarity::of(row.bool(17)?),
+        experiencer: code(row, 18, Experiencer::from_code)?,
+        extraction_confidence: row.f64(19)?,
+        initial_confidence: row.f64(20)?,
+        basis: code(row, 21, ConfidenceBasis::from_code)?,
+        is_proxy: row.bool(22)?,
+        asserted_at: row.time(23)?,
+        valid_from: row.time(24)?,
+        expires_at: row.opt_time(25)?,
+        recorded_at: row.time(26)?,
+        details: details(&words),
+    };
+    let evidence = match row.opt_blob(28)? {
+        Some(sealed) => Some(Evidence {
+            quote: open_text(keys, finding_cell(id, "evidence"), &sealed)?,
+            span: Span::new(offset(row, 29)?, offset(row, 30)?),
+        }),
+        None => None,
+    };
+    let revision = u32::try_from(row.i64(4)?).map_err(|_| StoreError::Shape)?;
+    Ok((assertion, Told { words, evidence, revision, from_document: document_type.is_some() }))
+}
+
+fn code<T>(row: &Row, index: usize, from: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
+    from(&row.text(index)?).ok_or(StoreError::Shape)
+}
+
+fn offset(row: &Row, index: usize) -> Result<usize, StoreError> {
+    usize::try_from(row.i64(index)?).map_err(|_| StoreError::Shape)
+}
+
+/// Details in canonical form: equal for equal facts whatever the spelling.
+pub(in crate::store) fn details(words: &FindingWords) -> Details {
+    let canonical =
+        |text: &Option<String>| text.as_deref().map(|t| fold(t).split_whitespace().collect::<Vec<_>>().join(" "));
+    Details {
+        dose: words.dose.as_deref().map(canonical_dose),
+        frequency: canonical(&words.frequency),
+        route: canonical(&words.route),
+        severity: canonical(&words.severity),
+        date: canonical(&words.date),
+        value: canonical(&words.value),
+    }
+}
+
+pub(super) fn statements() -> Vec<&'static Sql> {
+    vec![&FINDINGS, &EXISTING, &ACTS]
+}

@@ -1,0 +1,402 @@
+//! Rows of memories, their links, history and contradictions.
+
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use super::super::findings::trust_number;
+use super::super::{Group, Writer};
+use super::{Changed, raw_id};
+use crate::crypto::Cell;
+use crate::domain::finding::{EntityType, Polarity};
+use crate::domain::fold::Conflict;
+use crate::domain::ids::derive;
+use crate::domain::memory::Class;
+use crate::store::StoreError;
+use crate::store::engine::{Arg, Bulk, ColumnType, Sql};
+use crate::store::records::{FindingWords, NewDocument};
+use crate::store::seal::Sealer;
+use crate::text::{Language, stems};
+
+/// The shape of a memory row's sealed content.
+const SCHEMA_VERSION: i64 = 1;
+
+const MEMORY_COLUMNS: [(&str, ColumnType); 49] = [
+    ("org_id", ColumnType::Uuid),
+    ("patient_id", ColumnType::Uuid),
+    ("id", ColumnType::Uuid),
+    ("group_hash", ColumnType::Bytes),
+    ("attribute_hash", ColumnType::Bytes),
+    ("kind", ColumnType::Text),
+    ("class", ColumnType::Text),
+    ("entity_type", ColumnType::Text),
+    ("sensitivity", ColumnType::Text),
+    ("state", ColumnType::Text),
+    ("contested", ColumnType::Bool),
+    ("ungrounded", ColumnType::Bool),
+    ("content_sealed", ColumnType::Bytes),
+    ("finding_id", ColumnType::Uuid),
+    ("document_id", ColumnType::Uuid),
+    ("revision", ColumnType::Int),
+    ("evidence_sealed", ColumnType::Bytes),
+    ("evidence_start", ColumnType::Int),
+    ("evidence_end", ColumnType::Int),
+    ("source_type", ColumnType::Text),
+    ("epistemic", ColumnType::Text),
+    ("source_entity_sealed", ColumnType::Bytes),
+    ("is_proxy", ColumnType::Bool),
+    ("trust", ColumnType::Int),
+    ("set_by", ColumnType::Text),
+    ("negated", ColumnType::Bool),
+    ("experiencer", ColumnType::Text),
+    ("extraction_confidence", ColumnType::Float),
+    ("initial_confidence", ColumnType::Float),
+    ("confidence_basis", ColumnType::Text),
+    ("confidence", ColumnType::Float),
+    ("times_reinforced", ColumnType::Int),
+    ("verification_count", ColumnType::Int),
+    ("last_verified", ColumnType::Int),
+    ("is_protected", ColumnType::Bool),
+    ("cycle", ColumnType::Int),
+    ("valid_from", ColumnType::Int),
+    ("valid_to", ColumnType::Int),
+    ("last_confirmed_at", ColumnType::Int),
+    ("expires_at", ColumnType::Int),
+    ("state_at", ColumnType::Int),
+    ("supersedes", ColumnType::Uuid),
+    ("superseded_by", ColumnType::Uuid),
+    ("terms", ColumnType::Ints),
+    ("redaction_policy", ColumnType::Text),
+    ("fold_hash", ColumnType::Bytes),
+    ("schema_version", ColumnType::Int),
+    ("recorded_at", ColumnType::Int),
+    ("updated_at", ColumnType::Int),
+];
+
+// `created_at` equals `recorded_at`; a memory that is folded again keeps both, and keeps its sealed words while the
+// finding that tells them is the same (an event's content is never updated). A confirmation opens a new cycle.
+static MEMORY: LazyLock<Bulk> = LazyLock::new(|| {
+    let mut columns = MEMORY_COLUMNS.to_vec();
+    columns.push(("created_at", ColumnType::Int));
+    Bulk::new(
+        "memory",
+        &columns,
+        "ON CONFLICT (org_id, patient_id, id) DO UPDATE SET state = excluded.state, contested = excluded.contested, \
+         ungrounded = excluded.ungrounded, \
+         content_sealed = CASE WHEN memory.finding_id IS NOT DISTINCT FROM excluded.finding_id THEN memory.content_sealed ELSE excluded.content_sealed END, \
+         finding_id = excluded.finding_id, document_id = excluded.document_id, revision = excluded.revision, \
+         evidence_sealed = excluded.evidence_sealed, evidence_start = excluded.evidence_start, evidence_end = excluded.evidence_end, \
+         source_type = excluded.source_type, epistemic = excluded.epistemic, source_entity_sealed = excluded.source_entity_sealed, \
+         is_proxy = excluded.is_proxy, trust = excluded.trust, set_by = excluded.set_by, \
+         extraction_confidence = excluded.extraction_confidence, initial_confidence = excluded.initial_confidence, \
+         confidence_basis = excluded.confidence_basis, confidence = excluded.confidence, \
+         times_reinforced = excluded.times_reinforced, verification_count = excluded.verification_count, \
+         last_verified = excluded.last_verified, is_protected = excluded.is_protected, \
+         reconfirm_due_at = CASE WHEN memory.cycle = excluded.cycle THEN memory.reconfirm_due_at ELSE NULL END, \
+         cycle = excluded.cycle, valid_from = excluded.valid_from, valid_to = excluded.valid_to, \
+         last_confirmed_at = excluded.last_confirmed_at, expires_at = excluded.expires_at, state_at = excluded.state_at, \
+         supersedes = excluded.supersedes, superseded_by = excluded.superseded_by, terms = excluded.terms, \
+         redaction_policy = excluded.redaction_policy, fold_hash = excluded.fold_hash, updated_at = excluded.updated_at",
+    )
+});
+pub(super) static RAW: LazyLock<Bulk> = LazyLock::new(|| {
+    let mut columns = MEMORY_COLUMNS.to_vec();
+    columns.push(("created_at", ColumnType::Int));
+    Bulk::new("memory", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
+});
+static LINK: LazyLock<Bulk> = LazyLock::new(|| {
+    let columns = [
+        ("org_id", ColumnType::Uuid),
+        ("patient_id", ColumnType::Uuid),
+        ("relation", ColumnType::Text),
+        ("from_kind", ColumnType::Text),
+        ("from_id", ColumnType::Uuid),
+        ("to_kind", ColumnType::Text),
+        ("to_id", ColumnType::Uuid),
+        ("created_at", ColumnType::Int),
+        ("updated_at", ColumnType::Int),
+    ];
+    Bulk::new("memory_link", &columns, "ON CONFLICT (org_id, patient_id, relation, from_id, to_id) DO NOTHING")
+});
+static HISTORY: LazyLock<Bulk> = LazyLock::new(|| {
+    let columns = [
+        ("org_id", ColumnType::Uuid),
+        ("patient_id", ColumnType::Uuid),
+        ("id", ColumnType::Uuid),
+        ("memory_id", ColumnType::Uuid),
+        ("derived", ColumnType::Bool),
+        ("at", ColumnType::Int),
+        ("action", ColumnType::Text),
+        ("source", ColumnType::Text),
+        ("old_confidence", ColumnType::Float),
+        ("new_confidence", ColumnType::Float),
+        ("evidence_kind", ColumnType::Text),
+        ("evidence_id", ColumnType::Uuid),
+        ("created_at", ColumnType::Int),
+        ("updated_at", ColumnType::Int),
+    ];
+    Bulk::new("memory_event", &columns, "")
+});
+pub(super) static CONFLICT: LazyLock<Bulk> = LazyLock::new(|| {
+    let columns = [
+        ("org_id", ColumnType::Uuid),
+        ("patient_id", ColumnType::Uuid),
+        ("id", ColumnType::Uuid),
+        ("group_hash", ColumnType::Bytes),
+        ("kept_id", ColumnType::Uuid),
+        ("claim_id", ColumnType::Uuid),
+        ("type", ColumnType::Text),
+        ("state", ColumnType::Text),
+        ("found_at", ColumnType::Int),
+        ("created_at", ColumnType::Int),
+        ("updated_at", ColumnType::Int),
+    ];
+    Bulk::new("contradiction", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
+});
+
+/// Cells of a memory.
+pub(in crate::store) fn memory_cell(id: Uuid, column: &'static str) -> Cell {
+    Cell { table: "memory", row: id, column }
+}
+
+impl Writer<'_> {
+    pub(super) async fn write_memories(&mut self, changed: &[Changed<'_>]) -> Result<(), StoreError> {
+        let mut memories = Vec::with_capacity(changed.len());
+        let (mut links, mut history) = (Vec::new(), Vec::new());
+        let now = Arg::from(self.target.now);
+        for change in changed {
+            memories.push(self.memory_row(change)?);
+            links.extend(link_rows(change, &now));
+            history.extend(history_rows(change, &now));
+        }
+        self.tx.bulk(&MEMORY, memories).await?;
+        self.tx.bulk(&LINK, links).await?;
+        self.tx.bulk(&HISTORY, history).await?;
+        Ok(())
+    }
+
+    fn memory_row(&self, c: &Changed<'_>) -> Result<Vec<Arg>, StoreError> {
+        let keys = self.keys_of(c.scope)?;
+        let sealer = Sealer { keys, entropy: self.entropy };
+        let (f, a) = (&c.folded, c.opening());
+        let id = f.id.0;
+        let told = c.told(f.told_by).ok_or(StoreError::Shape)?;
+        let opened = c.told(f.opened_by).ok_or(StoreError::Shape)?;
+        let evidence = opened.evidence.as_ref();
+        let recorded = Arg::from(a.recorded_at);
+        let terms = terms_of(&told.words, evidence.map(|e| e.quote.as_str()));
+        let mut terms: Vec<i64> = terms.iter().map(|stem| keys.term(stem)).collect();
+        terms.sort_unstable();
+        Ok(vec![
+            c.scope.org().0.into(),
+            c.scope.patient().0.into(),
+            id.into(),
+            c.group.1.into(),
+            a.attribute.into(),
+            a.kind.code().into(),
+            a.class.code().into(),
+            a.entity.code().into(),
+            sensitivity(a.entity).into(),
+            f.state.code().into(),
+            f.contested.into(),
+            f.ungrounded.into(),
+            sealer.record(memory_cell(id, "content"), &told.words)?,
+            f.told_by.0.into(),
+            opened.from_document.then_some(a.source).into(),
+            opened.from_document.then_some(opened.revision).into(),
+            sealer.optional(memory_cell(id, "evidence"), evidence.map(|e| e.quote.as_str())),
+            evidence.map(|e| e.span.start as i64).into(),
+            evidence.map(|e| e.span.end as i64).into(),
+            a.source_type.code().into(),
+            a.epistemic.code().into(),
+            sealer.optional(memory_cell(id, "source_entity"), opened.words.source_entity.as_deref()),
+            a.is_proxy.into(),
+            trust_number(a.trust).into(),
+            f.set_by.code().into(),
+            (a.polarity == Polarity::Negated).into(),
+            a.experiencer.code().into(),
+            a.extraction_confidence.into(),
+            a.initial_confidence.into(),
+            a.basis.code().into(),
+            f.confidence.into(),
+            f.times_reinforced.into(),
+            f.verification_count.into(),
+            f.last_verified.into(),
+            f.is_protected.into(),
+            f.cycle.into(),
+            f.valid_from.into(),
+            f.valid_to.into(),
+            f.last_confirmed_at.into(),
+            f.expires_at.into(),
+            f.state_at.into(),
+            f.supersedes.map(|m| m.0).into(),
+            f.superseded_by.map(|m| m.0).into(),
+            Arg::Ints(terms),
+            "".into(),
+            c.hash.into(),
+            SCHEMA_VERSION.into(),
+            recorded.clone(),
+            self.target.now.into(),
+            recorded,
+        ])
+    }
+}
+
+/// What a memory is found by: its concept, its mention and the sentence that carries it.
+fn terms_of(words: &FindingWords, quote: Option<&str>) -> Vec<String> {
+    let mut text = format!("{} {}", words.concept, words.mention);
+    for part in [&words.dose, &words.frequency, &words.value, &words.reaction, &words.person].into_iter().flatten() {
+        text.push(' ');
+        text.push_str(part);
+    }
+    if let Some(quote) = quote {
+        text.push('\n');
+        text.push_str(quote);
+    }
+    stems(&text, Language::Unknown)
+}
+
+/// Mental and physical health is medium at least; what a person likes is low.
+fn sensitivity(entity: EntityType) -> &'static str {
+    match entity {
+        EntityType::Preference | EntityType::Goal => "low",
+        _ => "medium",
+    }
+}
+
+fn link(c: &Changed<'_>, relation: &str, from: (&str, Uuid), to: (&str, Uuid), now: &Arg) -> Vec<Arg> {
+    let (org, patient) = (c.scope.org().0, c.scope.patient().0);
+    vec![
+        org.into(),
+        patient.into(),
+        relation.into(),
+        from.0.into(),
+        from.1.into(),
+        to.0.into(),
+        to.1.into(),
+        now.clone(),
+        now.clone(),
+    ]
+}
+
+/// The opening source is lineage (`derived_from`), the others are evidence (`source_episode`); a successor derives from
+/// what it supersedes (seed 001, sections 4 and 5).
+fn link_rows(c: &Changed<'_>, now: &Arg) -> Vec<Vec<Arg>> {
+    let me = (c.opening().kind.code(), c.folded.id.0);
+    let mut rows = Vec::new();
+    for (n, source) in c.folded.sources.iter().enumerate() {
+        let assertion = c.assertion(*source);
+        let parent = match c.told(*source).filter(|t| t.from_document) {
+            Some(told) => ("raw", raw_id(c.scope, assertion.source, told.revision)),
+            None => ("event", assertion.source),
+        };
+        let relation = if n == 0 { "derived_from" } else { "source_episode" };
+        rows.push(link(c, relation, me, parent, now));
+        if n == 0 && parent.0 == "raw" {
+            rows.push(link(c, "processed_into", parent, me, now));
+        }
+    }
+    rows.extend(c.folded.supersedes.map(|old| link(c, "derived_from", me, (me.0, old.0), now)));
+    rows
+}
+
+fn history_rows(c: &Changed<'_>, now: &Arg) -> Vec<Vec<Arg>> {
+    let (org, patient) = (c.scope.org().0, c.scope.patient().0);
+    let id = c.folded.id.0;
+    let row = |(n, change): (usize, &crate::domain::fold::Change)| {
+        let row_id = derive("change", &[org.as_bytes(), patient.as_bytes(), id.as_bytes(), &(n as u64).to_be_bytes()]);
+        vec![
+            org.into(),
+            patient.into(),
+            row_id.into(),
+            id.into(),
+            true.into(),
+            change.at.into(),
+            change.action.into(),
+            "fold".into(),
+            change.old.into(),
+            change.new.into(),
+            change.cause.map(|_| "log").into(),
+            change.cause.into(),
+            now.clone(),
+            now.clone(),
+        ]
+    };
+    c.folded.history.iter().enumerate().map(row).collect()
+}
+
+pub(super) fn conflict_type(conflict: &Conflict) -> &'static str {
+    if conflict.negation { "direct_negation" } else { "clinical_conflict" }
+}
+
+pub(super) fn conflict_row(group: &Group, id: Uuid, conflict: &Conflict, now: DateTime<Utc>) -> Vec<Arg> {
+    vec![
+        group.0.org().0.into(),
+        group.0.patient().0.into(),
+        id.into(),
+        group.1.into(),
+        conflict.kept.0.into(),
+        conflict.claim.0.into(),
+        conflict_type(conflict).into(),
+        "open".into(),
+        conflict.at.into(),
+        now.into(),
+        now.into(),
+    ]
+}
+
+/// The raw capture: no words of its own, the document holds them; never used for decisions.
+pub(super) fn raw_row(d: &NewDocument, now: DateTime<Utc>) -> Vec<Arg> {
+    let id = raw_id(d.scope, d.id.0, d.revision);
+    let mut row = vec![Arg::Null; MEMORY_COLUMNS.len() + 1];
+    let at = Arg::from(now);
+    let set: [(&str, Arg); 37] = [
+        ("org_id", d.scope.org().0.into()),
+        ("patient_id", d.scope.patient().0.into()),
+        ("id", id.into()),
+        ("group_hash", d.body_hash.into()),
+        ("attribute_hash", d.body_hash.into()),
+        ("kind", "raw".into()),
+        ("class", Class::Event.code().into()),
+        ("sensitivity", "medium".into()),
+        ("state", "active".into()),
+        ("contested", false.into()),
+        ("ungrounded", false.into()),
+        ("document_id", d.id.0.into()),
+        ("revision", d.revision.into()),
+        ("source_type", "observation".into()),
+        ("epistemic", "observed".into()),
+        ("is_proxy", false.into()),
+        ("trust", 3i64.into()),
+        ("set_by", "unknown".into()),
+        ("negated", false.into()),
+        ("experiencer", "patient".into()),
+        ("extraction_confidence", 1.0.into()),
+        ("initial_confidence", 1.0.into()),
+        ("confidence_basis", "default".into()),
+        ("confidence", 1.0.into()),
+        ("times_reinforced", 0i64.into()),
+        ("verification_count", 0i64.into()),
+        ("is_protected", false.into()),
+        ("cycle", 0i64.into()),
+        ("valid_from", d.occurred_at.into()),
+        ("state_at", d.occurred_at.into()),
+        ("terms", Arg::Ints(Vec::new())),
+        ("redaction_policy", d.redaction_policy.clone().into()),
+        ("schema_version", SCHEMA_VERSION.into()),
+        ("recorded_at", at.clone()),
+        ("updated_at", at.clone()),
+        ("created_at", at.clone()),
+        ("entity_type", Arg::Null),
+    ];
+    for (name, value) in set {
+        let place = MEMORY_COLUMNS.iter().position(|(column, _)| *column == name).unwrap_or(MEMORY_COLUMNS.len());
+        row[place] = value;
+    }
+    row
+}
+
+pub(super) fn statements() -> Vec<&'static Sql> {
+    vec![MEMORY.sql(), RAW.sql(), LINK.sql(), HISTORY.sql(), CONFLICT.sql()]
+}

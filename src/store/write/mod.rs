@@ -1,0 +1,134 @@
+//! One transaction per (batch, organisation): inbox, documents, vectors, findings, folded memories, clinical rows, audit
+//! and outbox, with a number of statements that does not depend on how many documents there are.
+
+mod clinical;
+mod documents;
+mod findings;
+mod memories;
+mod outbox;
+mod patients;
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use super::engine::{Access, Bulk, ColumnType, Sql, Transaction};
+use super::records::{Committed, OrgBatch, Target};
+use super::{Keys, Store, StoreError};
+use crate::clock::Entropy;
+use crate::crypto::PatientKeys;
+use crate::domain::fold::KeyHash;
+use crate::domain::ids::OrgId;
+use crate::domain::lifecycle::LifecyclePolicy;
+use crate::domain::scope::Scope;
+
+static INBOX: LazyLock<Bulk> = LazyLock::new(|| {
+    let columns = [
+        ("org_id", ColumnType::Uuid),
+        ("message_hash", ColumnType::Bytes),
+        ("body_hash", ColumnType::Bytes),
+        ("patient_id", ColumnType::Uuid),
+        ("message_type", ColumnType::Text),
+        ("disposition", ColumnType::Text),
+        ("created_at", ColumnType::Int),
+        ("updated_at", ColumnType::Int),
+    ];
+    Bulk::new("inbox", &columns, "ON CONFLICT (org_id, message_hash) DO NOTHING")
+});
+
+/// A group of findings that is folded as one.
+pub(super) type Group = (Scope, KeyHash);
+
+/// An open write of one organisation's batch.
+pub(super) struct Writer<'a> {
+    pub tx: Transaction,
+    pub target: Target,
+    pub keys: &'a Keys,
+    pub entropy: &'a dyn Entropy,
+    pub policy: &'a LifecyclePolicy,
+    /// Groups that must be folded again.
+    pub touched: BTreeSet<Group>,
+    pub done: Committed,
+    pub events: outbox::Events,
+}
+
+impl Writer<'_> {
+    /// Keys of a patient of the batch. A patient whose key is gone was erased in between: the batch must be looked at
+    /// again.
+    pub fn keys_of(&self, scope: Scope) -> Result<&PatientKeys, StoreError> {
+        self.keys.get(&scope).map(AsRef::as_ref).ok_or(StoreError::Race)
+    }
+
+    pub fn org(&self) -> OrgId {
+        self.target.org
+    }
+}
+
+impl Store {
+    /// Writes a batch whole or not at all.
+    ///
+    /// # Errors
+    /// [`StoreError::Race`] when another worker stored one of the messages since it was looked up.
+    pub async fn commit(&self, org: OrgId, batch: OrgBatch, keys: &Keys) -> Result<Committed, StoreError> {
+        let tx = self.db.begin(Access::Organization(org)).await?;
+        let target = Target { org, now: self.clock.now() };
+        let mut writer = Writer {
+            tx,
+            target,
+            keys,
+            entropy: self.entropy.as_ref(),
+            policy: &self.policy,
+            touched: BTreeSet::new(),
+            done: Committed::default(),
+            events: outbox::Events::default(),
+        };
+        writer.inbox(&batch).await?;
+        writer.patients(&batch).await?;
+        writer.raws(&batch.documents).await?;
+        writer.documents(batch.documents, batch.generation).await?;
+        writer.keep_vectors(batch.vectors).await?;
+        writer.findings(batch.findings).await?;
+        writer.acts(batch.acts).await?;
+        writer.fold().await?;
+        writer.flush_events().await?;
+        writer.tx.commit().await?;
+        Ok(writer.done)
+    }
+}
+
+impl Writer<'_> {
+    async fn inbox(&mut self, batch: &OrgBatch) -> Result<(), StoreError> {
+        let now = self.target.now;
+        let org = self.org().0;
+        let rows: Vec<_> = batch
+            .inbox
+            .iter()
+            .map(|m| {
+                let patient = m.scope.patient().0;
+                vec![
+                    org.into(),
+                    m.message.into(),
+                    m.body.into(),
+                    patient.into(),
+                    m.message_type.into(),
+                    "stored".into(),
+                    now.into(),
+                    now.into(),
+                ]
+            })
+            .collect();
+        let expected = rows.len() as u64;
+        let inserted = self.tx.bulk(&INBOX, rows).await?;
+        if inserted == expected { Ok(()) } else { Err(StoreError::Race) }
+    }
+}
+
+pub(super) fn statements() -> Vec<&'static Sql> {
+    let mut all = vec![INBOX.sql()];
+    all.extend(patients::statements());
+    all.extend(documents::statements());
+    all.extend(findings::statements());
+    all.extend(memories::statements());
+    all.extend(clinical::statements());
+    all.extend(outbox::statements());
+    all
+}
