@@ -12,6 +12,7 @@ mod walk;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
+use super::code::codes;
 use super::confidence::ConfidenceBasis;
 use super::finding::{EntityType, Epistemic, Experiencer, Polarity};
 use super::ids::{FindingId, MemoryEventId, MemoryId, derive};
@@ -108,17 +109,18 @@ pub struct Assertion {
     pub recorded_at: DateTime<Utc>,
 }
 
-/// What somebody does to a memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deed {
-    Verified,
-    Confirmed,
-    Ended,
-    Protected,
-    Unprotected,
-    Forgotten,
-    Recovered,
-}
+codes!(
+    /// What somebody does to a memory.
+    Deed {
+        Verified = "verified",
+        Confirmed = "confirmed",
+        Ended = "ended",
+        Protected = "protected",
+        Unprotected = "unprotected",
+        Forgotten = "forgotten",
+        Recovered = "recovered",
+    }
+);
 
 /// One act of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
