@@ -78,6 +78,9 @@ pub struct EmbeddingSettings {
     pub url: Option<String>,
     /// Required for `openai` and `vertex`; the built-in encoder brings its own.
     pub profile: Option<ModelProfile>,
+    /// `builtin`: the model's file, for programs built without it. None: the model inside the program.
+    #[serde(deserialize_with = "empty_is_none")]
+    pub model_file: Option<PathBuf>,
     /// Send the profile's dimension as `dimensions` / `outputDimensionality` (models that can shorten their vectors).
     pub send_dimensions: bool,
     pub encoding: Encoding,

@@ -6,6 +6,7 @@ use tokio::sync::OnceCell;
 
 use super::batching::estimated_tokens;
 use super::breaker::Breaker;
+use super::builtin::{BuiltinEmbedder, ModelError};
 use super::http::HttpEmbedder;
 use super::http::client::{Client, ClientError};
 use super::http::info::{ServerLimits, limits};
@@ -28,8 +29,10 @@ pub enum BuildError {
     Client(#[from] ClientError),
     #[error("embedding.ca_file cannot be read")]
     Authority,
-    #[error("this build has no built-in encoder: set embedding.provider")]
-    NoBuiltin,
+    #[error("embedding.model_file: {0}")]
+    Model(#[from] ModelError),
+    #[error("embedding.profile.dimension is not the built-in encoder's")]
+    Dimension,
 }
 
 /// What the outside world gives to an embedder.
@@ -52,11 +55,23 @@ pub fn build(
 ) -> Result<Arc<dyn Embedder>, BuildError> {
     settings.validate()?;
     match settings.provider {
-        Provider::Builtin => Err(BuildError::NoBuiltin),
+        Provider::Builtin => Ok(Arc::new(builtin(settings)?)),
         Provider::OpenAi | Provider::Vertex => {
             let world = World { clock, entropy, observer, pause: Arc::new(Timer) };
             Ok(Arc::new(http(settings, world)?))
         }
+    }
+}
+
+/// The encoder of this process: from `model_file`, else from the program itself.
+fn builtin(settings: &EmbeddingSettings) -> Result<BuiltinEmbedder, BuildError> {
+    let embedder = match &settings.model_file {
+        Some(path) => BuiltinEmbedder::open(path)?,
+        None => BuiltinEmbedder::embedded()?,
+    };
+    match &settings.profile {
+        Some(profile) => embedder.with_profile(profile.clone()).map_err(|_| BuildError::Dimension),
+        None => Ok(embedder),
     }
 }
 

@@ -4,6 +4,7 @@
 pub mod batching;
 pub mod breaker;
 mod build;
+pub mod builtin;
 pub mod cache;
 mod each;
 pub mod http;
