@@ -82,7 +82,9 @@ fn case(word: &str) -> Case {
     match (large, first) {
         (0, _) => Case::Lower,
         (n, _) if n == letters && letters > 1 => Case::Upper,
-        (_, true) => Case::Title,
+        (1, true) => Case::Title,
+        // "McDonald", "JImenez"; "IgG" and "pH" are no names.
+        (2 | 3, true) if letters >= 5 => Case::Title,
         _ => Case::Other,
     }
 }

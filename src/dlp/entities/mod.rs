@@ -1,17 +1,47 @@
-//! Names, places, organisations, addresses, dates: structural rules and dictionaries.
+//! Layer three: names, places, organisations, addresses, dates, ages — structural rules and dictionaries. A learned
+//! recogniser joins here as one more `find`.
 
+mod addresses;
+mod ages;
+mod dates;
+mod demographics;
+mod eponyms;
+mod headers;
+mod lexicon;
+mod organisations;
+mod persons;
+mod places;
+mod propagate;
 pub(super) mod words;
 
 use super::context::Context;
 use super::finding::Finding;
 
 /// The compiled recognisers of this layer.
-pub struct Entities;
+pub struct Entities {
+    places: places::Places,
+    headers: headers::Headers,
+}
 
 impl Entities {
     pub fn builtin() -> Self {
-        Self
+        Self { places: places::Places::builtin(), headers: headers::Headers::builtin() }
     }
 
-    pub fn find(&self, _context: &Context<'_>, _found: &mut Vec<Finding>) {}
+    pub fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
+        self.headers.find(context, found);
+        dates::find(context, found);
+        ages::find(context, found);
+        demographics::find(context, found);
+        addresses::find(context, found);
+        organisations::find(context, found);
+        persons::find(context, found);
+        self.places.find(context, found);
+        propagate::find(context, found);
+    }
+}
+
+/// A constant pattern, compiled once; every one is compiled in tests.
+fn compiled(pattern: &str) -> regex::Regex {
+    regex::Regex::new(pattern).expect("a constant pattern, compiled in every test")
 }

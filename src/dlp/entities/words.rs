@@ -89,3 +89,15 @@ pub fn cue_of_a_name(context: &Context<'_>, at: usize) -> bool {
     let after = word(Some(at + 1)).unwrap_or_default();
     BEFORE.contains(&before) || dotted || (context.no_case && AFTER.contains(&after) && before != "de")
 }
+
+/// A first name that many people have (it has nicknames) and that is no everyday word.
+pub fn is_everyday_name(lower: &str) -> bool {
+    static NAMES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+        include_str!("../data/nicknames.txt")
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .flat_map(str::split_whitespace)
+            .collect()
+    });
+    NAMES.contains(lower)
+}

@@ -1,0 +1,234 @@
+//! Dates, Spanish and English: numbers, month names, months and years alone beside a word of time. Each carries its
+//! typed value with the precision that was said (model.md, "Decisions" 7).
+
+use std::sync::LazyLock;
+
+use chrono::NaiveDate;
+use regex::{Captures, Regex};
+
+use super::super::context::Context;
+use super::super::finding::{Finding, Layer};
+use super::super::{Precision, SideValue, label};
+use super::compiled;
+use crate::text::{Language, Span};
+
+const MONTH: &str = "enero|ene|febrero|feb|marzo|mar|abril|abr|mayo|may|junio|jun|julio|jul|agosto|ago|septiembre|setiembre|sept|sep|set|octubre|oct|noviembre|nov|diciembre|dic|january|jan|february|march|april|apr|june|july|august|aug|september|october|november|december|dec";
+const LONG_MONTH: &str = "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre|january|february|april|june|july|august|september|october|november|december";
+
+static NUMERIC: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?-u:\b)(?:((?:19|20)[0-9]{2})([-/.])(0?[1-9]|1[0-2])[-/.]([0-2]?[0-9]|3[01])(?:t[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:z|[+-][0-9]{2}:?[0-9]{2})?)?|([0-3]?[0-9])([-/.])([0-3]?[0-9])[-/.]((?:1[89]|20)[0-9]{2}|[0-9]{2}))(?-u:\b)",
+    )
+});
+static DAY_MONTH: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(&format!(
+        r"(?-u:\b)(?:dia )?(?:([0-3]?[0-9])(?:º|°|ro|st|nd|rd|th)?|(primero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|veinte|treinta)) ?(?:de |del? mes de |of |-|/|\.)? ?({MONTH})(?-u:\b)\.?(?:(?: ?(?:de |del |de ano |del ano |,|-|/|\.)? ?)((?:1[89]|20)[0-9]{{2}}|2\.0[0-9]{{2}})(?-u:\b))?"
+    ))
+});
+static MONTH_DAY: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(&format!(
+        r"(?-u:\b)({MONTH})\.? (?:the )?([0-3]?[0-9])(?:st|nd|rd|th)?(?-u:\b)(?:,? (?:of )?((?:1[89]|20)[0-9]{{2}})(?-u:\b))?"
+    ))
+});
+static MONTH_YEAR: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(&format!(
+        r"(?-u:\b)({MONTH})\.?(?: de| del| del ano| de ano| of|,|-|/)? ?((?:1[89]|20)[0-9]{{2}})(?-u:\b)"
+    ))
+});
+static SLASHED_MONTH: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r"(?-u:\b)(0?[1-9]|1[0-2])[-/]((?:19|20)[0-9]{2})(?-u:\b)"));
+static MONTH_ALONE: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(&format!(
+        r"(?-u:\b)(?:en|in|desde|since|until|hasta|last|next|este|pasado|mes de|finales de|principios de|mediados de|late|early|mid|of|during|durante|by|this|entre) ({LONG_MONTH})(?-u:\b)"
+    ))
+});
+static YEAR: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?-u:\b)(?:en|desde|hacia|anos|en el|el|del|de|in|since|year|years|from|until|till|hasta|durante|during|back in|circa|around|verano|invierno|otono|primavera|summer|winter|spring|fall|of|entre|y|and|mid|early|late|by|before|after|antes|despues|,) ?(?:el |de |del |los )?((?:ano )?(?:19|20)[0-9]{2})(?-u:\b)(?:(?: ?- ?| ?/ ?| y | al? | to | and )((?:19|20)[0-9]{2})(?-u:\b))?",
+    )
+});
+static BRACKETED_YEAR: LazyLock<Regex> = LazyLock::new(|| compiled(r"[(]((?:19|20)[0-9]{2})[)]"));
+/// Day and month alone only behind a word of time: "3/4" may be a strength.
+static SHORT: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?-u:\b)(?:on|dated|el dia|el|dia|fecha|date|since|desde el|hasta el|until) ((?:[0-2]?[0-9]|3[01])[/-](?:[0-2]?[0-9]|3[01]))(?-u:\b)",
+    )
+});
+
+/// Finds dates.
+pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+    let lower = &context.view.lower;
+    let month_first = context.language == Language::English;
+    for hit in NUMERIC.captures_iter(lower) {
+        numeric(lower, &hit, month_first, found);
+    }
+    for hit in DAY_MONTH.captures_iter(lower) {
+        let (day, month) = (hit.get(1).map(|d| number(d.as_str())), month_of(&hit[3]));
+        let year = hit.get(4).map(|year| number(&year.as_str().replace('.', "")));
+        if !short_month_alone(&hit[3], year) && day.is_none_or(|day| (1..=31).contains(&day)) && !is_dose(lower, &hit) {
+            push(found, span(&hit, 0), full(year, month, day));
+        }
+    }
+    for hit in MONTH_DAY.captures_iter(lower) {
+        let (day, year) = (number(&hit[2]), hit.get(3).map(|year| number(year.as_str())));
+        let clear = !matches!(&hit[1], "may" | "mar" | "set" | "sept" | "dec" | "dic")
+            || year.is_some()
+            || large(context, span(&hit, 0));
+        if clear && (1..=31).contains(&day) && !(short_month_alone(&hit[1], year) && !large(context, span(&hit, 0))) {
+            push(found, span(&hit, 0), full(year, month_of(&hit[1]), Some(day)));
+        }
+    }
+    for hit in MONTH_YEAR.captures_iter(lower) {
+        push(found, span(&hit, 0), value(number(&hit[2]), month_of(&hit[1]), None));
+    }
+    for hit in SLASHED_MONTH.captures_iter(lower).filter(|hit| free(lower, span(hit, 0))) {
+        push(found, span(&hit, 0), value(number(&hit[2]), number(&hit[1]), None));
+    }
+    for hit in MONTH_ALONE.captures_iter(lower) {
+        push(found, span(&hit, 1), None);
+    }
+    years(lower, found);
+    for hit in SHORT.captures_iter(lower).filter(|hit| free(lower, span(hit, 1)) && hit[1].contains('/')) {
+        push(found, span(&hit, 1), None);
+    }
+}
+
+fn years(lower: &str, found: &mut Vec<Finding>) {
+    for hit in YEAR.captures_iter(lower).chain(BRACKETED_YEAR.captures_iter(lower)) {
+        for group in [1, 2].into_iter().filter(|group| *group < hit.len() && hit.get(*group).is_some()) {
+            let year = span(&hit, group);
+            if free(lower, year) && !is_measure(lower, year.end) {
+                push(found, year, value(number(year.of(lower).trim_start_matches("ano ")), None, None));
+            }
+        }
+    }
+}
+
+fn numeric(lower: &str, hit: &Captures<'_>, month_first: bool, found: &mut Vec<Finding>) {
+    let whole = span(hit, 0);
+    if let (Some(year), Some(month), Some(day)) = (hit.get(1), hit.get(3), hit.get(4)) {
+        push(found, whole, value(number(year.as_str()), number(month.as_str()), Some(number(day.as_str()))));
+        return;
+    }
+    let (a, b, year) = (number(&hit[5]), number(&hit[7]), number(&hit[8]));
+    let short = hit[8].len() == 2;
+    // Two-digit years only with slashes or full pairs: "1-2-10" and "12.5.10" may be anything.
+    let pairs = hit[5].len() == 2 && hit[7].len() == 2;
+    let unclear = short && (&hit[6] == "." && !pairs || &hit[6] == "-" && !pairs);
+    let (day, month) = if month_first && a <= 12 || b > 12 { (b, a) } else { (a, b) };
+    let fits = (1..=31).contains(&day) && (1..=12).contains(&month);
+    let same_sign = whole.of(lower).matches(&hit[6]).count() == 2;
+    if fits && same_sign && !unclear && free(lower, whole) {
+        let century = if !short {
+            0
+        } else if year > 40 {
+            1900
+        } else {
+            2000
+        };
+        push(found, whole, value(century + year, month, Some(day)));
+    }
+}
+
+/// Abbreviations that are words ("mar", "set", "dic", "may") need a year.
+fn short_month_alone(month: &str, year: Option<i32>) -> bool {
+    year.is_none()
+        && matches!(
+            month,
+            "mar"
+                | "set"
+                | "sep"
+                | "ago"
+                | "ene"
+                | "abr"
+                | "dic"
+                | "oct"
+                | "nov"
+                | "jun"
+                | "jul"
+                | "feb"
+                | "sept"
+                | "dec"
+                | "jan"
+                | "apr"
+                | "aug"
+                | "may"
+        )
+}
+
+fn is_dose(lower: &str, hit: &Captures<'_>) -> bool {
+    hit.get(0).is_some_and(|whole| is_measure(lower, whole.end()))
+}
+
+/// A unit behind a number: "2000 mg", "2000 UI", "1950 g".
+fn is_measure(lower: &str, end: usize) -> bool {
+    static UNIT: LazyLock<Regex> = LazyLock::new(|| {
+        compiled(
+            r"^ ?(?:mg|ml|mcg|g|gr|kg|ui|iu|u|cm|cc|mm|mm3|meq|mmol|ng|pg|%|x|/|cel|celulas|cells|copias|copies|leucocitos|plaquetas|hematies|kcal|cal|calorias|calories|steps|pasos|euros|dolares|dollars|pesos|cgy|gy|rads?|hz|m|l|°|º|ppm)(?-u:\b|$)|^[.,][0-9]|^-[0-9]",
+        )
+    });
+    UNIT.is_match(&lower[end..])
+}
+
+/// Not a part of a longer number or word.
+fn free(lower: &str, span: Span) -> bool {
+    let bytes = lower.as_bytes();
+    let joins = |byte: u8| matches!(byte, b'/' | b'-' | b'.' | b',');
+    let before = span.start >= 2 && joins(bytes[span.start - 1]) && bytes[span.start - 2].is_ascii_digit();
+    let behind =
+        bytes.get(span.end).is_some_and(|byte| joins(*byte)) && bytes.get(span.end + 1).is_some_and(u8::is_ascii_digit);
+    !before && !behind
+}
+
+fn large(context: &Context<'_>, span: Span) -> bool {
+    span.of(&context.view.plain).starts_with(|c: char| c.is_uppercase())
+}
+
+fn span(hit: &Captures<'_>, group: usize) -> Span {
+    hit.get(group).map(|part| Span::new(part.start(), part.end())).unwrap_or_default()
+}
+
+fn number(digits: &str) -> i32 {
+    digits.parse().unwrap_or(0)
+}
+
+/// Month of a name of either language: the first three letters tell, once "ene" is "jan".
+fn month_of(name: &str) -> i32 {
+    const STARTS: [&[&str]; 12] = [
+        &["ene", "jan"],
+        &["feb"],
+        &["mar"],
+        &["abr", "apr"],
+        &["may"],
+        &["jun"],
+        &["jul"],
+        &["ago", "aug"],
+        &["sep", "set"],
+        &["oct"],
+        &["nov"],
+        &["dic", "dec"],
+    ];
+    STARTS.iter().position(|starts| starts.iter().any(|start| name.starts_with(start))).map_or(0, |at| at as i32 + 1)
+}
+
+fn full(year: Option<i32>, month: i32, day: Option<i32>) -> Option<SideValue> {
+    value(year?, month, day)
+}
+
+/// The typed value; day 1 or January where less was said.
+fn value(year: i32, month: impl Into<Option<i32>>, day: Option<i32>) -> Option<SideValue> {
+    let month = month.into();
+    let precision = match (month, day) {
+        (Some(_), Some(_)) => Precision::Day,
+        (Some(_), None) => Precision::Month,
+        _ => Precision::Year,
+    };
+    let date = NaiveDate::from_ymd_opt(year, month.unwrap_or(1) as u32, day.unwrap_or(1) as u32)?;
+    Some(SideValue::Date { date, precision })
+}
+
+fn push(found: &mut Vec<Finding>, span: Span, value: Option<SideValue>) {
+    let mut finding = Finding::new(span, label::DATE, "date", 0.85, Layer::Entity);
+    finding.value = value;
+    found.push(finding);
+}

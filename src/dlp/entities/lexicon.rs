@@ -1,0 +1,72 @@
+//! What single words may be: first names, surnames, everyday words, eponyms. Lists: `data/`, sources in its NOTICE.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use super::words;
+
+/// What a word may be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Word {
+    pub given: bool,
+    pub surname: bool,
+    /// An everyday or clinical word, or the name of a disease, test or device.
+    pub common: bool,
+}
+
+impl Word {
+    pub fn is_name(self) -> bool {
+        self.given || self.surname
+    }
+
+    /// A name and nothing else.
+    pub fn is_strong(self) -> bool {
+        self.is_name() && !self.common
+    }
+}
+
+static WORDS: LazyLock<HashMap<&'static str, Word>> = LazyLock::new(|| {
+    let mut all: HashMap<&str, Word> = HashMap::with_capacity(24_000);
+    for name in list(include_str!("../data/given_names.txt")) {
+        all.entry(name).or_default().given = true;
+    }
+    for name in list(include_str!("../data/surnames.txt")) {
+        all.entry(name).or_default().surname = true;
+    }
+    for (name, word) in &mut all {
+        word.common = words::is_common(name) || EPONYMS.contains(name);
+    }
+    all
+});
+
+/// Names of diseases, signs, scales, devices and drugs that come from people.
+static EPONYMS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| list(include_str!("../data/allow.txt")).collect());
+
+fn list(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace)
+}
+
+/// What a folded, lower-case word may be.
+pub fn word(lower: &str) -> Word {
+    match WORDS.get(lower) {
+        Some(word) => *word,
+        None => Word { common: words::is_common(lower) || EPONYMS.contains(lower), ..Word::default() },
+    }
+}
+
+pub fn is_eponym(lower: &str) -> bool {
+    EPONYMS.contains(lower)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::word;
+
+    #[test]
+    fn names_words_and_eponyms_are_told_apart() {
+        assert!(word("pedro").is_strong() && word("jimenez").is_strong());
+        assert!(word("esperanza").is_name() && !word("esperanza").is_strong());
+        assert!(!word("parkinson").is_strong());
+        assert!(!word("urocultivo").is_name());
+    }
+}

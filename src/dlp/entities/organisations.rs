@@ -1,0 +1,370 @@
+//! Organisations: a telling word and the capitalised words around it ("Hospital Virgen del Rocío", "Mercy Clinic").
+
+use super::super::context::Context;
+use super::super::finding::{Finding, Layer};
+use super::super::label;
+use super::lexicon;
+use crate::text::Span;
+
+/// Spanish: the telling word comes first.
+const FIRST: &[&str] = &[
+    "hospital",
+    "hospitales",
+    "clinica",
+    "clinico",
+    "complejo",
+    "complexo",
+    "sanatorio",
+    "instituto",
+    "institut",
+    "fundacion",
+    "universidad",
+    "universitat",
+    "facultad",
+    "ambulatorio",
+    "policlinico",
+    "policlinica",
+    "residencia",
+    "colegio",
+    "escuela",
+    "ayuntamiento",
+    "consultorio",
+    "dispensario",
+    "maternidad",
+    "laboratorios",
+    "laboratorio",
+    "banco",
+    "empresa",
+    "farmacia",
+    "parroquia",
+    "iglesia",
+    "asociacion",
+    "hospitalario",
+    "consorcio",
+    "corporacio",
+    "caixa",
+    "mutua",
+    "academia",
+    "liceo",
+    "conservatorio",
+    "palacio",
+    "guarderia",
+    "hogar",
+    "university",
+];
+/// Two telling words.
+const FIRST_TWO: &[(&str, &str)] = &[
+    ("centro", "medico"),
+    ("centro", "hospitalario"),
+    ("centro", "de"),
+    ("casa", "de"),
+    ("unidad", "educativa"),
+    ("centre", "hospitalier"),
+    ("centro", "asistencial"),
+    ("centro", "penitenciario"),
+    ("centro", "integral"),
+];
+/// English: the telling word comes last.
+const LAST: &[&str] = &[
+    "hospital",
+    "hospitals",
+    "clinic",
+    "university",
+    "college",
+    "school",
+    "pharmacy",
+    "foundation",
+    "institute",
+    "church",
+    "academy",
+    "infirmary",
+    "hospice",
+    "laboratories",
+    "healthcare",
+    "bank",
+    "inc",
+    "llc",
+    "ltd",
+    "corp",
+    "corporation",
+    "company",
+    "plc",
+    "gmbh",
+    "sa",
+    "sl",
+    "center",
+    "centre",
+    "associates",
+    "group",
+    "insurance",
+    "medical",
+    "health",
+    "industries",
+    "university",
+    "partners",
+    "consulting",
+    "holdings",
+    "solutions",
+    "sons",
+    "systems",
+];
+/// Words that alone behind a telling one name nothing: "Hospital General", "Clinic Note", "Hospital Course".
+const GENERIC: &[&str] = &[
+    "course",
+    "note",
+    "notes",
+    "day",
+    "discharge",
+    "admission",
+    "visit",
+    "stay",
+    "record",
+    "number",
+    "name",
+    "clinico",
+    "clinica",
+    "medico",
+    "medica",
+    "quirurgico",
+    "fecha",
+    "no",
+    "informe",
+    "historia",
+    "the",
+    "de",
+    "y",
+    "and",
+    "our",
+    "this",
+    "a",
+    "my",
+    "your",
+    "his",
+    "her",
+    "their",
+    "local",
+    "mental",
+    "public",
+    "primary",
+    "home",
+    "outpatient",
+    "care",
+    "behavioral",
+    "physical",
+    "past",
+    "family",
+    "social",
+    "review",
+    "medical",
+    "general",
+    "national",
+    "emergency",
+    "pain",
+    "high",
+    "middle",
+    "elementary",
+    "i",
+    "in",
+    "at",
+    "referencia",
+    "salud",
+    "acogida",
+    "urgencias",
+    "dia",
+];
+
+/// Finds organisations.
+pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+    for at in 0..context.tokens.len() {
+        let token = &context.tokens[at];
+        if !token.is_word() {
+            continue;
+        }
+        let lower = context.lower(token);
+        if FIRST.contains(&lower) || starts_with_two(context, at) {
+            if let Some(last) = forward(context, at) {
+                push(context, at, last, found);
+            }
+        }
+        if LAST.contains(&lower) && !(FIRST.contains(&lower) && forward(context, at).is_some()) {
+            if let Some(first) = backward(context, at) {
+                push(context, first, at, found);
+            }
+        }
+    }
+}
+
+fn starts_with_two(context: &Context<'_>, at: usize) -> bool {
+    let lower = context.lower(&context.tokens[at]);
+    let next = context.tokens.get(at + 1).map(|token| context.lower(token)).unwrap_or_default();
+    FIRST_TWO.contains(&(lower, next)) && (context.tokens[at].is_large() || context.no_case)
+}
+
+/// Capitalised words, particles and numbers behind a telling word; the last of them that is capitalised.
+fn forward(context: &Context<'_>, at: usize) -> Option<usize> {
+    let large = context.tokens[at].is_large();
+    if !large && context.no_case {
+        return spoken(context, at);
+    }
+    let (mut last, mut names) = (None, 0);
+    for look in at + 1..(at + 14).min(context.tokens.len()) {
+        let token = &context.tokens[look];
+        let lower = context.lower(token);
+        let gap = &context.view.plain[context.tokens[look - 1].span.end..token.span.start];
+        if gap.len() > 2 || gap.contains('\n') {
+            break;
+        }
+        if look > at + 1 && super::persons::is_field(lower) {
+            break;
+        }
+        if token.is_large() {
+            let generic = GENERIC.contains(&lower);
+            names += usize::from(!generic);
+            // "hospital General": a small telling word needs a name, not an adjective.
+            last = Some(look);
+        } else if lower == "."
+            && matches!(
+                context.lower(&context.tokens[look - 1]),
+                "univ" | "sta" | "sto" | "sra" | "ntra" | "gral" | "dr" | "d" | "s" | "h" | "c" | "hosp" | "san"
+            )
+        {
+        } else if matches!(lower, "\"" | "'" | "-")
+            || token.kind == super::super::token::Kind::Number && lower.len() <= 2
+        {
+            if matches!(lower, "\"" | "'") && last == Some(look - 1) && names > 0 && !gap.contains(' ') {
+                last = Some(look);
+            }
+        } else if !matches!(
+            lower,
+            "de" | "del"
+                | "la"
+                | "las"
+                | "los"
+                | "el"
+                | "y"
+                | "e"
+                | "i"
+                | "d"
+                | "da"
+                | "do"
+                | "para"
+                | "of"
+                | "the"
+                | "salud"
+        ) {
+            break;
+        }
+    }
+    let last = last?;
+    (names > 0 && (large || names > 1 || lexicon_name(context, at + 1, last))).then_some(last)
+}
+
+fn lexicon_name(context: &Context<'_>, first: usize, last: usize) -> bool {
+    (first..=last).any(|at| {
+        let lower = context.lower(&context.tokens[at]);
+        lexicon::word(lower).is_name()
+            || super::places::is_place(lower)
+            || context.tokens[at].is_large() && !lexicon::word(lower).common
+    })
+}
+
+/// "el hospital gregorio maranon": names behind a telling word in a text without capitals.
+fn spoken(context: &Context<'_>, at: usize) -> Option<usize> {
+    if !matches!(context.lower(&context.tokens[at]), "hospital" | "clinica" | "colegio" | "universidad" | "instituto") {
+        return None;
+    }
+    let mut last = None;
+    for look in at + 1..(at + 6).min(context.tokens.len()) {
+        let lower = context.lower(&context.tokens[look]);
+        let known = lexicon::word(lower).is_strong()
+            || super::places::is_place(lower)
+            || matches!(lower, "virgen" | "san" | "santa" | "paz" | "rocio" | "mar" | "reina" | "cruz" | "angeles");
+        if known {
+            last = Some(look);
+        } else if !matches!(lower, "de" | "del" | "la" | "las" | "los" | "el" | "general" | "universitario" | "clinico")
+        {
+            break;
+        }
+    }
+    last
+}
+
+/// Capitalised words before a telling one.
+fn backward(context: &Context<'_>, at: usize) -> Option<usize> {
+    if !context.tokens[at].is_large() {
+        return None;
+    }
+    let (mut first, mut names) = (at, 0);
+    for look in (at.saturating_sub(7)..at).rev() {
+        let token = &context.tokens[look];
+        let gap = &context.view.plain[token.span.end..context.tokens[look + 1].span.start];
+        let lower = context.lower(token);
+        if gap.len() > 2 || gap.contains('\n') {
+            break;
+        }
+        if token.is_large()
+            && !matches!(
+                lower,
+                "the"
+                    | "at"
+                    | "in"
+                    | "from"
+                    | "to"
+                    | "our"
+                    | "my"
+                    | "el"
+                    | "la"
+                    | "i"
+                    | "this"
+                    | "he"
+                    | "she"
+                    | "patient"
+                    | "dr"
+                    | "and"
+            )
+        {
+            first = look;
+            names += usize::from(!GENERIC.contains(&lower) && !LAST.contains(&lower));
+        } else if !matches!(lower, "of" | "and" | "&" | "'" | "s" | "," | "." | "-" | "for")
+            || lower == "." && context.lower(&context.tokens[look.saturating_sub(1)]).len() > 2
+        {
+            break;
+        }
+    }
+    let weak = matches!(
+        context.lower(&context.tokens[at]),
+        "center"
+            | "centre"
+            | "group"
+            | "medical"
+            | "health"
+            | "sa"
+            | "sl"
+            | "partners"
+            | "systems"
+            | "company"
+            | "school"
+            | "insurance"
+            | "clinic"
+            | "church"
+            | "solutions"
+    );
+    (names > usize::from(weak && !tells(context, first, at))).then_some(first)
+}
+
+/// A weak telling word counts with a name, a place or a suffix among the words before it.
+fn tells(context: &Context<'_>, first: usize, at: usize) -> bool {
+    (first..at).any(|look| {
+        let lower = context.lower(&context.tokens[look]);
+        let word = lexicon::word(lower);
+        word.is_name()
+            || super::places::is_place(lower)
+            || matches!(lower, "saint" | "st" | "mercy" | "memorial" | "regional" | "medical" | "county" | "community")
+            || !word.common && lower.len() > 3
+    })
+}
+
+fn push(context: &Context<'_>, first: usize, last: usize, found: &mut Vec<Finding>) {
+    let span = Span::new(context.tokens[first].span.start, context.tokens[last].span.end);
+    found.push(Finding::new(span, label::ORGANIZATION, "organisation", 0.75, Layer::Entity));
+}

@@ -1,0 +1,88 @@
+//! Names found once are found everywhere in the document, and parts of a name speak of the same person.
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::apply::{is_no_part_of_a_name, normal};
+use super::super::context::Context;
+use super::super::finding::{Finding, Layer};
+use super::super::label;
+use super::lexicon;
+use crate::text::Span;
+
+/// Certainty from which a finding spreads.
+const SURE: f64 = 0.75;
+
+/// Adds every further mention of the people found so far, and links parts to whole names.
+pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+    let wholes = wholes(context, found);
+    let parts: HashSet<&str> = wholes.iter().flat_map(|whole| whole.split(' ')).filter(|part| spreads(part)).collect();
+    if !parts.is_empty() {
+        spread(context, &parts, found);
+    }
+    link(context, &wholes, found);
+}
+
+/// Normalised names of the people found.
+fn wholes(context: &Context<'_>, found: &[Finding]) -> HashSet<String> {
+    found
+        .iter()
+        .filter(|finding| finding.label == label::PERSON && finding.score >= SURE && finding.layer != Layer::Identity)
+        .map(|finding| normal(label::PERSON, finding.span.of(&context.view.lower)))
+        .collect()
+}
+
+/// A part that means a person wherever it stands.
+fn spreads(part: &&str) -> bool {
+    part.len() >= 3 && !is_no_part_of_a_name(part) && !lexicon::word(part).common
+}
+
+fn spread(context: &Context<'_>, parts: &HashSet<&str>, found: &mut Vec<Finding>) {
+    let tokens = &context.tokens;
+    let is_part = |at: usize| {
+        tokens.get(at).is_some_and(|token| {
+            let lower = context.lower(token);
+            let bare = lower.strip_suffix("'s").unwrap_or(lower);
+            (token.is_large() || context.no_case) && parts.contains(bare)
+        })
+    };
+    let mut at = 0;
+    while at < tokens.len() {
+        if !is_part(at) {
+            at += 1;
+            continue;
+        }
+        let mut last = at;
+        while is_part(last + 1) && context.touches(last, last + 1) {
+            last += 1;
+        }
+        let span = Span::new(tokens[at].span.start, tokens[last].span.end);
+        if !super::eponyms::stands_for_a_thing(context, at, last) {
+            found.push(Finding::new(span, label::PERSON, "name_again", 0.7, Layer::Entity));
+        }
+        at = last + 1;
+    }
+}
+
+/// "García" is the tag of "Ana García" where the document knows one García.
+fn link(context: &Context<'_>, wholes: &HashSet<String>, found: &mut [Finding]) {
+    let mut by_part: HashMap<&str, Vec<&String>> = HashMap::new();
+    for whole in wholes {
+        whole.split(' ').for_each(|part| by_part.entry(part).or_default().push(whole));
+    }
+    for finding in found.iter_mut().filter(|finding| finding.label == label::PERSON && finding.subject.is_none()) {
+        let own = normal(label::PERSON, finding.span.of(&context.view.lower));
+        let words: Vec<&str> = own.split(' ').collect();
+        let candidates: HashSet<&String> = by_part
+            .get(words[0])
+            .into_iter()
+            .flatten()
+            .filter(|whole| words.iter().all(|word| whole.split(' ').any(|part| part == *word)))
+            .copied()
+            .collect();
+        let longest = candidates.iter().map(|whole| whole.split(' ').count()).max().unwrap_or(0);
+        let mut best = candidates.iter().filter(|whole| whole.split(' ').count() == longest);
+        if let (Some(whole), None) = (best.next(), best.next()) {
+            finding.subject = Some((*whole).clone());
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Phones: international numbers, the groupings in which the countries of contract.md write theirs, and any number
+//! beside a word that announces a phone.
+
+use super::super::context::Context;
+use super::super::finding::{Finding, Layer};
+use super::super::label;
+use super::candidates::has_keyword_before;
+use crate::text::Span;
+
+const KEYWORDS: &[&str] = &[
+    "telefono",
+    "telefonos",
+    "telefonico",
+    "tel",
+    "tel.",
+    "tlf",
+    "tlf.",
+    "tfno",
+    "tfno.",
+    "tfn",
+    "movil",
+    "celular",
+    "telf",
+    "telf.",
+    "fax",
+    "whatsapp",
+    "wasap",
+    "wsp",
+    "contacto",
+    "llamar",
+    "llamame",
+    "llameme",
+    "llamarme",
+    "numero de contacto",
+    "phone",
+    "mobile",
+    "cell phone",
+    "call",
+    "call me",
+    "telephone",
+    "pager",
+    "reach me",
+    "landline",
+    "marque",
+    "my number",
+    "mi numero",
+    "my cell",
+];
+/// Groupings of digits that are written for phones and nothing else, without the country code.
+const GROUPINGS: &[&[usize]] = &[
+    &[3, 3, 3],
+    &[3, 2, 2, 2],
+    &[2, 3, 2, 2],
+    &[3, 6],
+    &[3, 3, 4],
+    &[2, 4, 4],
+    &[1, 4, 4],
+    &[5, 6],
+    &[3, 4, 4],
+    &[4, 3, 3],
+    &[4, 3, 4],
+    &[5, 3, 3],
+    &[1, 3, 3, 4],
+    &[2, 3, 3, 3],
+    &[2, 2, 2, 2, 2],
+    &[3, 7],
+    &[4, 7],
+    &[4, 6],
+    &[2, 8],
+    &[2, 7],
+    &[5, 4, 2],
+];
+
+/// Finds phones. Emergency and crisis lines have three digits and are never long enough.
+pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+    let bytes = context.view.lower.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if !starts_number(bytes, at) {
+            at += 1;
+            continue;
+        }
+        let run = read(bytes, at);
+        if let Some(score) = judge(context, &run) {
+            found.push(Finding::new(run.span, label::PHONE, "phone", score, Layer::Identifier));
+        }
+        at = run.span.end.max(at + 1);
+    }
+}
+
+struct Run {
+    span: Span,
+    plus: bool,
+    /// Digits in each group.
+    groups: Vec<usize>,
+    digits: String,
+    /// Separators other than spaces, as they come.
+    signs: Vec<u8>,
+}
+
+fn starts_number(bytes: &[u8], at: usize) -> bool {
+    let free =
+        at == 0 || !(bytes[at - 1].is_ascii_alphanumeric() || matches!(bytes[at - 1], b'+' | b'.' | b',' | b'_'));
+    let next_digit = |from: usize| bytes.get(from).is_some_and(u8::is_ascii_digit);
+    free && match bytes[at] {
+        b'0'..=b'9' => true,
+        b'+' => next_digit(at + 1) || (bytes.get(at + 1) == Some(&b' ') && next_digit(at + 2)),
+        b'(' => next_digit(at + 1) || bytes.get(at + 1) == Some(&b'+'),
+        _ => false,
+    }
+}
+
+/// Reads digits and single separators, at most 17 digits.
+fn read(bytes: &[u8], start: usize) -> Run {
+    let mut run = Run {
+        span: Span::new(start, start),
+        plus: false,
+        groups: Vec::new(),
+        digits: String::new(),
+        signs: Vec::new(),
+    };
+    let (mut at, mut gap, mut open) = (start, 0, 0);
+    while at < bytes.len() && run.digits.len() < 18 {
+        match bytes[at] {
+            digit @ b'0'..=b'9' => {
+                if gap > 0 || run.groups.is_empty() {
+                    run.groups.push(0);
+                }
+                if let Some(last) = run.groups.last_mut() {
+                    *last += 1;
+                }
+                run.digits.push(digit as char);
+                (gap, open) = (0, run.signs.len());
+                run.span.end = at + 1;
+            }
+            b'+' if run.digits.is_empty() => run.plus = true,
+            b' ' if gap < 3 => gap += 1,
+            sign @ (b'.' | b'-' | b'/' | b'(' | b')') if gap < 3 => {
+                run.signs.push(sign);
+                gap += 1;
+            }
+            _ => break,
+        }
+        at += 1;
+    }
+    run.signs.truncate(open);
+    run
+}
+
+fn judge(context: &Context<'_>, run: &Run) -> Option<f64> {
+    let count = run.digits.len();
+    if !(6..=15).contains(&count) || ends_inside(context, run.span.end) || is_date_or_decimal(run) {
+        return None;
+    }
+    let international = (run.plus || run.digits.starts_with("00")) && count >= 8;
+    if international {
+        return Some(0.95);
+    }
+    if has_keyword_before(&context.view.lower, run.span, KEYWORDS) {
+        return Some(0.9);
+    }
+    let slashed = run.signs.contains(&b'/');
+    let grouped = (9..=13).contains(&count) && !slashed && GROUPINGS.contains(&run.groups.as_slice());
+    let bracketed = run.signs.first() == Some(&b'(')
+        && count >= 8
+        && run.groups[0] <= 4
+        && context.view.plain[run.span.start..].starts_with(['(', '+']);
+    // "555-1234" and "4321-9876".
+    let short = matches!(run.groups.as_slice(), [3, 4] | [4, 4]) && run.signs == [b'-'] && !is_years(&run.digits);
+    // Spanish numbers begin with 6 to 9, mobile ones of other countries have ten digits or eleven with a zero.
+    let bare = run.groups.len() == 1
+        && (count == 9 && run.digits.starts_with(['6', '7', '8', '9']) || count == 11 && run.digits.starts_with("07"));
+    (grouped || bracketed || short || bare).then_some(0.7)
+}
+
+fn ends_inside(context: &Context<'_>, end: usize) -> bool {
+    let bytes = context.view.lower.as_bytes();
+    let extension = context.view.lower[end..].starts_with('x');
+    bytes.get(end).is_some_and(u8::is_ascii_alphanumeric) && !extension
+}
+
+/// "12/03/2019", "1.234.567", "2001-2004".
+fn is_date_or_decimal(run: &Run) -> bool {
+    let dates = matches!(run.groups.as_slice(), [1 | 2, 1 | 2, 4] | [4, 1 | 2, 1 | 2] | [1 | 2, 2, 2]);
+    let thousands = run.groups.len() >= 2
+        && run.groups[0] <= 3
+        && run.groups[1..].iter().all(|group| *group == 3)
+        && run.signs.len() == run.groups.len() - 1
+        && run.signs.iter().all(|sign| *sign == b'.')
+        && !(run.groups[0] == 3 && run.groups.len() == 3 && run.digits.starts_with(['6', '7', '9']));
+    // "150.000-400.000": two amounts.
+    let range =
+        run.signs.contains(&b'-') && run.signs.contains(&b'.') && run.groups[1..].iter().any(|group| *group == 3);
+    (range && !run.plus)
+        || (dates && !run.plus && run.digits.len() <= 8)
+        || (thousands && !run.plus)
+        || is_years(&run.digits) && run.groups == [4, 4]
+}
+
+fn is_years(digits: &str) -> bool {
+    digits.len() == 8
+        && [&digits[..4], &digits[4..]].iter().all(|year| year.starts_with("19") || year.starts_with("20"))
+}
