@@ -4,13 +4,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::token::{Token, tokens};
+use super::token::{Kind, Token, tokens};
 use super::view::View;
 use super::{label, policy::Policy};
 use crate::text::{Document, Language, Span};
-
-/// Share of large letters under which a text counts as written without capitals (speech, chat).
-const LOWER_CASE_SHARE: f64 = 0.008;
 
 /// One document, made ready once for all recognisers.
 pub struct Context<'a> {
@@ -34,9 +31,7 @@ impl<'a> Context<'a> {
             walls.push(Span::new(from, to.max(from)));
         }
         walls.sort();
-        let large = view.plain.bytes().filter(u8::is_ascii_uppercase).count();
-        let letters = view.plain.bytes().filter(u8::is_ascii_alphabetic).count();
-        let no_case = (large as f64) < letters as f64 * LOWER_CASE_SHARE;
+        let no_case = lacks_case(&view.plain, &tokens);
         Self { tokens, language: document.language, policy, walls, no_case, view }
     }
 
@@ -60,6 +55,21 @@ impl<'a> Context<'a> {
         let (Some(a), Some(b)) = (self.tokens.get(left), self.tokens.get(right)) else { return false };
         a.span.end <= b.span.start && self.view.plain[a.span.end..b.span.start].chars().all(|c| c == ' ')
     }
+}
+
+/// True for a text that is written without capitals (speech, chat), or in capitals alone, but for those that begin
+/// lines and sentences: fewer than one word in a hundred is capitalised inside a sentence.
+fn lacks_case(plain: &str, tokens: &[Token]) -> bool {
+    let (mut words, mut large) = (0usize, 0usize);
+    for pair in tokens.windows(2) {
+        let inside =
+            pair[0].kind != Kind::Break && !matches!(pair[0].span.of(plain), "." | "?" | "!" | ":" | "-" | "\"");
+        if pair[1].kind == Kind::Word && inside && pair[1].span.len() > 1 {
+            words += 1;
+            large += usize::from(pair[1].is_large());
+        }
+    }
+    large * 100 <= words
 }
 
 static REPLACED: LazyLock<Regex> = LazyLock::new(|| {

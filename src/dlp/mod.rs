@@ -10,6 +10,7 @@ mod identities;
 pub mod label;
 mod policy;
 mod redactor;
+mod speech;
 mod surrogate;
 mod sweep;
 mod token;

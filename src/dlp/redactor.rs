@@ -5,7 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::context::Context;
 use super::finding::{Finding, cut, merge};
 use super::policy::Policy;
-use super::{KnownIdentity, Redacted, RedactionError, SurrogateKey, apply, entities, identifiers, identities, sweep};
+use super::{
+    KnownIdentity, Redacted, RedactionError, SurrogateKey, apply, entities, identifiers, identities, speech, sweep,
+};
 use crate::text::Document;
 
 /// A compiled redactor: made once, shared by all threads.
@@ -44,6 +46,7 @@ impl Redactor {
         let mut found = identities::find(&context, identities);
         self.identifiers.find(&context, &mut found);
         self.entities.find(&context, &mut found);
+        speech::find(&context, &mut found);
         sweep::find(&context, &mut found);
         let taken = self.settle(&context, found);
         apply::apply(document, &context, taken, keys)

@@ -35,7 +35,7 @@ static BOX: LazyLock<Regex> = LazyLock::new(|| {
 /// A street without a street word: capitalised words with a number before a postal code, or with "s/n".
 static UNMARKED: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(?-u:\b)((?:[A-Z][A-Za-z.'-]{1,24} (?:(?:de|del|la|los|las|y|i|el) ){0,2}){0,4}[A-Z][A-Za-z.'-]{1,24},? ?(?:n[º°o]\.? ?)?(?:s/n|[0-9]{1,4}(?:[-,. ºª]{1,3}[0-9A-Z]{1,3}){0,4}))[ .,;)-]{1,4}(?:(?:E|CP|C\.P\.)[- ]{0,2})?[0-9]{5}(?-u:\b)",
+        r"(?-u:\b)((?:[A-Z][A-Za-z'-]{1,24} (?:(?:de|del|la|los|las|y|i|el) ){0,2}){0,4}[A-Z][A-Za-z'-]{1,24},? ?(?:n[º°o]\.? ?)?(?:s/n|[0-9]{1,4}(?:[-,. ºª]{1,3}[0-9A-Z]{1,3}){0,4}))[ .,;)-]{1,4}(?:(?:E|CP|C\.P\.)[- ]{0,2})?[0-9]{5}(?-u:\b)",
     )
 });
 /// A postal code and what stands before it.
@@ -54,7 +54,7 @@ static STATE_ZIP: LazyLock<Regex> = LazyLock::new(|| {
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     let (plain, lower) = (&context.view.plain, &context.view.lower);
     spanish(context, found);
-    for hit in ENGLISH.find_iter(lower).filter(|hit| named(plain, hit.as_str(), hit.start())) {
+    for hit in ENGLISH.find_iter(lower).filter(|hit| named(context, hit.as_str(), hit.start())) {
         push(found, hit.start(), hit.end(), label::ADDRESS, "street");
     }
     for hit in BOX.find_iter(lower) {
@@ -72,13 +72,12 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
 }
 
 /// "5 Main Street", not "3 times a day": the word behind the number is capitalised, or the text has no capitals.
-fn named(plain: &str, hit: &str, start: usize) -> bool {
-    let text = &plain[start..start + hit.len()];
+fn named(context: &Context<'_>, hit: &str, start: usize) -> bool {
+    let text = &context.view.plain[start..start + hit.len()];
     let word = text.split(' ').nth(1).unwrap_or_default();
     let large = word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
     let last = text.trim_end_matches('.').rsplit(' ').next().unwrap_or_default();
-    large && last.starts_with(|c: char| c.is_uppercase() || last.len() > 3)
-        || !plain.bytes().any(|b| b.is_ascii_uppercase()) && last.len() > 3
+    large && last.starts_with(|c: char| c.is_uppercase() || last.len() > 3) || context.no_case && last.len() > 3
 }
 
 fn spanish(context: &Context<'_>, found: &mut Vec<Finding>) {
@@ -135,7 +134,7 @@ fn numbered_close(words: &str) -> bool {
         .split([' ', ','])
         .filter(|word| !word.is_empty())
         .take(6)
-        .any(|word| word.bytes().all(|byte| byte.is_ascii_digit()) || word == "s/n" || word == "numero")
+        .any(|word| word.bytes().all(|byte| byte.is_ascii_digit()) || word == "s/n")
         && !words.starts_with("por ")
 }
 
@@ -175,7 +174,7 @@ fn postal_codes(context: &Context<'_>, found: &mut Vec<Finding>) {
         });
         let at = context.token_at(code.end());
         let (place_end, known) = place_behind(context, at, code.end());
-        let plausible = code.as_str() < "53000" || close;
+        let plausible = (code.as_str() < "53000" || close || marked) && (code.as_str() >= "01000");
         if (marked || close || known) && plausible && !continues(lower, code.start(), code.end()) {
             reach_to_code(context, whole.start(), found);
             push(&mut fresh, code.start(), whole.end(), label::POSTAL_CODE, "postal_code");
@@ -217,7 +216,8 @@ fn place_behind(context: &Context<'_>, at: usize, from: usize) -> (Option<usize>
         if gap.contains('\n')
             || gap.len() > 2
             || !(token.is_large() || particle)
-            || matches!(lower, "email" | "e" | "tel" | "fax" | "telefono" | "correo" | "tfno")
+            || super::persons::is_field(lower)
+            || lower == "e"
         {
             break;
         }

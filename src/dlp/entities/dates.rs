@@ -15,6 +15,9 @@ use crate::text::{Language, Span};
 const MONTH: &str = "enero|ene|febrero|feb|marzo|mar|abril|abr|mayo|may|junio|jun|julio|jul|agosto|ago|septiembre|setiembre|sept|sep|set|octubre|oct|noviembre|nov|diciembre|dic|january|jan|february|march|april|apr|june|july|august|aug|september|october|november|december|dec";
 const LONG_MONTH: &str = "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre|january|february|april|june|july|august|september|october|november|december";
 
+/// Years as they are said: "mil novecientos ochenta y cinco", "nineteen eighty five", "two thousand ten".
+const SAID_YEAR: &str = "(?:(?:mil novecientos|dos mil)(?: (?:y|cero|uno?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|dieci[a-z]{3,6}|veinte|veinti[a-z]{3,6}|treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa)){0,3}|(?:nineteen|twenty|two thousand(?: and)?)(?:[ -](?:oh|hundred|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|one|two|three|four|five|six|seven|eight|nine)){1,2})";
+
 static NUMERIC: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?-u:\b)(?:((?:19|20)[0-9]{2})([-/.])(0?[1-9]|1[0-2])[-/.]([0-2]?[0-9]|3[01])(?:t[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:z|[+-][0-9]{2}:?[0-9]{2})?)?|([0-3]?[0-9])([-/.])([0-3]?[0-9])[-/.]((?:1[89]|20)[0-9]{2}|[0-9]{2}))(?-u:\b)",
@@ -22,17 +25,22 @@ static NUMERIC: LazyLock<Regex> = LazyLock::new(|| {
 });
 static DAY_MONTH: LazyLock<Regex> = LazyLock::new(|| {
     compiled(&format!(
-        r"(?-u:\b)(?:dia )?(?:([0-3]?[0-9])(?:º|°|ro|st|nd|rd|th)?|(primero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|veinte|treinta)) ?(?:de |del? mes de |of |-|/|\.)? ?({MONTH})(?-u:\b)\.?(?:(?: ?(?:de |del |de ano |del ano |,|-|/|\.)? ?)((?:1[89]|20)[0-9]{{2}}|2\.0[0-9]{{2}})(?-u:\b))?"
+        r"(?-u:\b)(?:dia )?(?:([0-3]?[0-9])(?:º|°|ro|st|nd|rd|th)?|(primero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|dieci[a-z]{{3,6}}|veinte|veinti[a-z]{{3,6}}|treinta(?: y uno)?|(?:twenty[ -]|thirty[ -])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|thirtieth)) ?(?:de |del? mes de |of |-|/|\.)? ?({MONTH})(?-u:\b)\.?(?:(?: ?(?:de |del |de ano |del ano |,|-|/|\.)? ?)((?:1[89]|20)[0-9]{{2}}|2\.0[0-9]{{2}})(?-u:\b)|(?:,? (?:de |del |of )?{SAID_YEAR}(?-u:\b)))?"
     ))
 });
 static MONTH_DAY: LazyLock<Regex> = LazyLock::new(|| {
     compiled(&format!(
-        r"(?-u:\b)({MONTH})\.? (?:the )?([0-3]?[0-9])(?:st|nd|rd|th)?(?-u:\b)(?:,? (?:of )?((?:1[89]|20)[0-9]{{2}})(?-u:\b))?"
+        r"(?-u:\b)({MONTH})\.? (?:the )?([0-3]?[0-9]|(?:twenty[ -]|thirty[ -])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|thirtieth)(?:st|nd|rd|th)?(?-u:\b)(?:,? (?:of )?((?:1[89]|20)[0-9]{{2}})(?-u:\b)|(?:,? (?:of )?{SAID_YEAR}(?-u:\b)))?"
     ))
 });
 static MONTH_YEAR: LazyLock<Regex> = LazyLock::new(|| {
     compiled(&format!(
         r"(?-u:\b)({MONTH})\.?(?: de| del| del ano| de ano| of|,|-|/)? ?((?:1[89]|20)[0-9]{{2}})(?-u:\b)"
+    ))
+});
+static SAID: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(&format!(
+        r"(?-u:\b)(?:en|desde|hasta|ano|in|since|until|year|from|born|(?:{LONG_MONTH})(?: de| del| of)?) ({SAID_YEAR})(?-u:\b)"
     ))
 });
 static SLASHED_MONTH: LazyLock<Regex> =
@@ -70,12 +78,13 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
         }
     }
     for hit in MONTH_DAY.captures_iter(lower) {
-        let (day, year) = (number(&hit[2]), hit.get(3).map(|year| number(year.as_str())));
+        let said = hit[2].starts_with(|c: char| c.is_ascii_alphabetic());
+        let (day, year) = (if said { 1 } else { number(&hit[2]) }, hit.get(3).map(|year| number(year.as_str())));
         let clear = !matches!(&hit[1], "may" | "mar" | "set" | "sept" | "dec" | "dic")
             || year.is_some()
             || large(context, span(&hit, 0));
         if clear && (1..=31).contains(&day) && !(short_month_alone(&hit[1], year) && !large(context, span(&hit, 0))) {
-            push(found, span(&hit, 0), full(year, month_of(&hit[1]), Some(day)));
+            push(found, span(&hit, 0), full(year, month_of(&hit[1]), (!said).then_some(day)));
         }
     }
     for hit in MONTH_YEAR.captures_iter(lower) {
@@ -85,6 +94,11 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
         push(found, span(&hit, 0), value(number(&hit[2]), number(&hit[1]), None));
     }
     for hit in MONTH_ALONE.captures_iter(lower) {
+        push(found, span(&hit, 1), None);
+    }
+    for hit in
+        SAID.captures_iter(lower).filter(|hit| hit[1].contains([' ', '-']) && !is_measure(lower, span(hit, 1).end))
+    {
         push(found, span(&hit, 1), None);
     }
     years(lower, found);

@@ -23,6 +23,9 @@ static END: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// The next field: a few words and a colon.
+static FIELD: LazyLock<Regex> = LazyLock::new(|| compiled(r"^\s*[a-z][a-z. /]{1,24}:"));
+
 /// The compiled table.
 pub struct Headers(HashMap<&'static str, &'static str>);
 
@@ -89,7 +92,8 @@ fn end_of(value: &str) -> usize {
             && word.len() <= 3
             && word.bytes().all(|b| b.is_ascii_alphabetic())
             && !word.is_empty();
-        if !short || hit.as_str().contains('\n') || hit.end() >= value.len() {
+        let field = FIELD.is_match(&value[hit.end()..]);
+        if !short || field || hit.as_str().contains('\n') || hit.end() >= value.len() {
             return hit.start();
         }
         from = hit.end();
@@ -130,8 +134,9 @@ fn value_of(context: &Context<'_>, kind: &'static str, name: &str, span: Span, f
         }
         label::ORGANIZATION => {
             let large = context.tokens.get(context.token_at(span.start)).is_some_and(|t| t.is_large());
-            if large && text.len() < 80 {
-                push(found, span, kind);
+            let length = text.find([',', '(']).unwrap_or(text.len());
+            if large && length < 80 {
+                push(found, Span::new(span.start, span.start + length), kind);
             }
         }
         label::PROFESSION => push(found, span, kind),

@@ -50,6 +50,7 @@ fn list(text: &'static str) -> impl Iterator<Item = &'static str> {
 pub fn word(lower: &str) -> Word {
     match WORDS.get(lower) {
         Some(word) => *word,
+        None if lower.contains('\'') && !lower.ends_with('\'') => word(&lower.replace('\'', "")),
         None => Word { common: words::is_common(lower) || EPONYMS.contains(lower), ..Word::default() },
     }
 }

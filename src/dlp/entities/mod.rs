@@ -42,6 +42,6 @@ impl Entities {
 }
 
 /// A constant pattern, compiled once; every one is compiled in tests.
-fn compiled(pattern: &str) -> regex::Regex {
+pub(super) fn compiled(pattern: &str) -> regex::Regex {
     regex::Regex::new(pattern).expect("a constant pattern, compiled in every test")
 }

@@ -5,7 +5,7 @@ use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::{Case, Kind, Token};
 use super::{eponyms, lexicon, words};
-use crate::text::Span;
+use crate::text::{Language, Span};
 
 /// Most words of one name, particles included.
 const LONGEST: usize = 9;
@@ -210,9 +210,9 @@ const FUNCTION: &[&str] = &[
     "to", "for", "i", "you", "he", "she", "we", "it", "an", "a", "un", "una", "por", "para", "como", "muy", "ya", "si",
     "lo", "le", "este", "esta", "will", "can", "may", "do", "ha", "he", "has", "tiene", "tengo", "vive", "dice",
     "dijo", "and", "who", "been", "had", "have", "mayor", "bueno", "buena", "joven", "vieja", "viejo", "grande",
-    "segura", "seguro", "feliz", "soltera", "soltero", "casada", "casado", "alta", "baja", "rubia", "rubio", "morena",
-    "moreno", "paciente", "hombre", "mujer", "here", "there", "just", "like", "good", "well", "very", "still", "back",
-    "home", "work", "day",
+    "segura", "seguro", "feliz", "soltera", "soltero", "casada", "casado", "alta", "baja", "rubia", "morena",
+    "paciente", "hombre", "mujer", "here", "there", "just", "like", "good", "well", "very", "still", "back", "home",
+    "work", "day",
 ];
 
 /// Why a run may be a name.
@@ -264,14 +264,20 @@ fn trigger(context: &Context<'_>, at: usize) -> Trigger {
         return Trigger::None;
     }
     let two = before.checked_sub(1).map(|first| format!("{} {word}", context.lower(&context.tokens[first])));
-    let cue = CUES.contains(&word) || two.is_some_and(|two| CUES.contains(&two.as_str()));
-    if cue && !is_weak_cue(word) && sign != "," {
+    let cue = CUES.contains(&word) || two.as_deref().is_some_and(|two| CUES.contains(&two));
+    let named = two.as_deref().is_some_and(|two| matches!(two, "name is" | "nombre es"));
+    if cue && (named || !is_weak_cue(word)) && sign != "," {
         return Trigger::Strong;
     }
     if cue || RELATIONS.contains(&word) && matches!(sign, "" | "," | ":" | "(") {
         return Trigger::Weak;
     }
     Trigger::None
+}
+
+/// Function words with a large letter ("Un", "Se", "The") begin no name.
+fn is_function(lower: &str) -> bool {
+    FUNCTION.contains(&lower) && lower.len() < 4 || PARTICLES.contains(&lower) || lower.len() < 2
 }
 
 fn is_weak_cue(word: &str) -> bool {
@@ -311,6 +317,10 @@ fn run_from(context: &Context<'_>, at: usize, trigger: Trigger) -> Option<(usize
     }
     if !first.is_large() {
         return lower_run(context, at, trigger);
+    }
+    let titled = context.tokens.get(at + 1).is_some_and(|next| next.is_large() || context.plain(next) == ".");
+    if TITLES.contains(&context.lower(first)) && titled && trigger == Trigger::None {
+        return None;
     }
     let (mut last, mut tally) = (at, Tally::default());
     let mut look = at;
@@ -360,7 +370,6 @@ impl Tally {
             _ if self.given > 0 && all > 1 => 0.9,
             _ if self.given > 0 => 0.75,
             _ if self.surnames > 1 || (self.surnames > 0 && (self.initials > 0 || self.weak_given_first)) => 0.75,
-            _ if self.weak_given_first && self.weak > 1 && self.unknown == 0 => 0.6,
             _ => return None,
         };
         Some(score)
@@ -397,7 +406,7 @@ fn take_word(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, t
     let token = &context.tokens[at];
     let lower = context.lower(token);
     let word = lexicon::word(lower.strip_suffix("'s").unwrap_or(lower));
-    if TITLES.contains(&lower) && !word.surname || is_field(lower) {
+    if TITLES.contains(&lower) && !word.is_name() || is_field(lower) || is_function(lower) && !word.is_strong() {
         return Step::Stop;
     }
     let shouted = token.case == Case::Upper;
@@ -409,7 +418,7 @@ fn take_word(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, t
             if stops || at > start && (lexicon::is_eponym(lower) && trigger == Trigger::None && tally.given == 0) {
                 return Step::Stop;
             }
-            tally.weak_given_first |= at == start && word.given && !lexicon::is_eponym(lower);
+            tally.weak_given_first |= at == start && word.given;
             tally.weak += 1;
         }
         (_, _, true) => return Step::Stop,
@@ -506,45 +515,102 @@ fn is_heading(context: &Context<'_>, last: usize) -> bool {
 
 /// Names in lower case: behind a cue, or a first name with a surname, or alone in a text without capitals.
 fn lower_run(context: &Context<'_>, at: usize, trigger: Trigger) -> Option<(usize, f64)> {
-    let name = |token: &Token| {
-        let lower = context.lower(token);
-        token.is_word() && !FUNCTION.contains(&lower) && lower.len() > 2 && !PARTICLES.contains(&lower)
-    };
     let first = &context.tokens[at];
-    if !name(first) {
-        return None;
-    }
-    let word = lexicon::word(context.lower(first));
+    let lower = context.lower(first);
+    let word = lexicon::word(lower);
     let starts = match trigger {
         Trigger::Strong => {
-            word.is_strong()
-                || word.is_name() && context.no_case
-                || (word.given && !lexicon::is_eponym(context.lower(first)))
+            word.is_strong() || word.is_name() && (context.no_case || word.given && !lexicon::is_eponym(lower))
         }
-        Trigger::Weak => word.given && (word.is_strong() || words::cue_of_a_name(context, at)) && word.is_strong(),
-        Trigger::None => word.given && word.is_strong(),
+        Trigger::Weak if context.no_case && word.given && words::is_everyday_name(lower) => {
+            context.language == Language::English || lexicon::is_eponym(lower) || word.is_strong()
+        }
+        _ => word.given && word.is_strong(),
     };
-    if !starts {
+    if !starts || !may_be_name(context, first) {
         return None;
     }
+    let last = lower_surnames(context, at, trigger, word.given && word.is_strong());
+    let alone = context.no_case && words::is_everyday_name(lower) && first.span.len() > 3;
+    let enough = trigger != Trigger::None || last > at || alone;
+    (enough && !eponyms::stands_for_a_thing(context, at, last)).then_some((last, 0.7))
+}
+
+fn may_be_name(context: &Context<'_>, token: &Token) -> bool {
+    let lower = context.lower(token);
+    token.is_word() && !FUNCTION.contains(&lower) && lower.len() > 2 && !PARTICLES.contains(&lower)
+}
+
+/// The last of the surnames that follow a first name in lower case. Behind a sure first name an everyday word that is a
+/// surname counts too ("sofia rubio"), and behind "me llamo" one word that no list knows.
+fn lower_surnames(context: &Context<'_>, at: usize, trigger: Trigger, sure: bool) -> usize {
     let (mut last, mut surnames) = (at, 0);
     for look in at + 1..(at + 6).min(context.tokens.len()) {
         let token = &context.tokens[look];
+        let lower = context.lower(token);
         if !near(context, look) {
             break;
         }
-        let next = lexicon::word(context.lower(token));
-        let weak = next.surname
-            && (surnames > 0 || trigger == Trigger::Strong || context.no_case && word.is_strong())
-            && !lexicon::is_eponym(context.lower(token));
-        if name(token) && (next.is_strong() || weak && surnames < 2) {
+        let next = lexicon::word(lower);
+        let weak = next.surname && surnames < 2 && (sure || trigger == Trigger::Strong);
+        let unknown = trigger != Trigger::None && sure && surnames < 2 && is_unknown_surname(lower, next);
+        if may_be_name(context, token) && (next.is_strong() || weak && is_no_adjective(lower) || unknown) {
             last = look;
             surnames += 1;
-        } else if !PARTICLES.contains(&context.lower(token)) || matches!(context.lower(token), "y" | "e" | "i" | "el") {
+        } else if !PARTICLES.contains(&lower) || matches!(lower, "y" | "e" | "i" | "el") {
             break;
         }
     }
-    let alone = context.no_case && words::is_everyday_name(context.lower(first)) && first.span.len() > 3;
-    let enough = trigger != Trigger::None || surnames > 0 || alone;
-    (enough && !eponyms::stands_for_a_thing(context, at, last)).then_some((last, 0.7))
+    last
+}
+
+/// Words behind a first name that speak about the person more often than they name one.
+fn is_no_adjective(lower: &str) -> bool {
+    !matches!(
+        lower,
+        "solo"
+            | "sola"
+            | "bien"
+            | "mal"
+            | "young"
+            | "old"
+            | "long"
+            | "little"
+            | "best"
+            | "just"
+            | "back"
+            | "still"
+            | "love"
+            | "will"
+            | "may"
+            | "can"
+            | "early"
+            | "hoy"
+            | "mas"
+            | "dias"
+            | "sales"
+            | "means"
+            | "held"
+            | "read"
+            | "heard"
+            | "hurt"
+            | "said"
+            | "say"
+            | "says"
+            | "seen"
+            | "see"
+            | "call"
+            | "called"
+            | "speak"
+            | "speaking"
+    )
+}
+
+/// Long enough, no everyday word, and without the ending of a verb or adverb.
+fn is_unknown_surname(lower: &str, word: lexicon::Word) -> bool {
+    const ENDINGS: &[&str] = &[
+        "ando", "iendo", "ado", "ada", "ido", "ida", "mente", "ar", "er", "ir", "aba", "ia", "ing", "ed", "ly", "amos",
+        "emos", "on", "que", "ia", "ion", "dad", "os", "as",
+    ];
+    lower.len() >= 5 && !word.common && !word.is_name() && !ENDINGS.iter().any(|ending| lower.ends_with(ending))
 }

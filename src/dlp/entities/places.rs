@@ -126,6 +126,56 @@ fn next_word(lower: &str, from: usize) -> usize {
     from + rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len())
 }
 
+/// Only everyday words but for articles: "la esperanza", "el plan".
+fn is_everyday(name: &str) -> bool {
+    name.split([' ', '-'])
+        .filter(|word| !matches!(*word, "el" | "la" | "los" | "las" | "de" | "del" | "san" | "santa" | "the"))
+        .all(|word| lexicon::word(word).common)
+}
+
+/// Towns whose name answers "vivo en …", "live in …" in another sense.
+fn is_a_state_of_mind(name: &str) -> bool {
+    const STATES: &[&str] = &[
+        "soledad",
+        "la soledad",
+        "paz",
+        "la paz",
+        "libertad",
+        "paradise",
+        "union",
+        "la union",
+        "independence",
+        "bath",
+        "nice",
+        "mobile",
+        "normal",
+        "orange",
+        "surprise",
+        "enterprise",
+        "hope",
+        "concord",
+        "liberty",
+        "reading",
+        "progreso",
+        "el progreso",
+        "armonia",
+        "harmony",
+        "la esperanza",
+        "esperanza",
+        "pareja",
+        "central",
+        "retiro",
+        "el retiro",
+        "armenia",
+        "tension",
+        "familia",
+        "la calle",
+        "casa",
+        "general",
+    ];
+    STATES.contains(&name)
+}
+
 fn judge(context: &Context<'_>, span: Span) -> Option<(&'static str, f64)> {
     let name = span.of(&context.view.lower);
     let first = context.tokens.get(context.token_at(span.start))?;
@@ -135,11 +185,11 @@ fn judge(context: &Context<'_>, span: Span) -> Option<(&'static str, f64)> {
     let two = at.checked_sub(2).map(|i| format!("{} {before}", context.lower(&context.tokens[i]))).unwrap_or_default();
     let sure = SURE_CUES.contains(&two.as_str()) || before == "from";
     let word = lexicon::word(name);
-    let doubtful = word.common || lexicon::is_eponym(name);
+    let doubtful = is_everyday(name) || lexicon::is_eponym(name);
     if !first.is_large() {
-        let spoken = context.no_case && name.len() > 3 && !word.common;
-        let enough = sure && !word.given && spoken
-            || spoken && !word.is_name() && (CUES.contains(&before) || name.contains(' '));
+        let spoken = context.no_case && name.len() > 3;
+        let enough = sure && spoken && !super::words::is_everyday_name(name) && !is_a_state_of_mind(name)
+            || spoken && !doubtful && !word.is_name() && (CUES.contains(&before) || name.contains(' '));
         return (enough || label == label::COUNTRY && !doubtful).then_some((label, 0.6));
     }
     let signs = matches!(before, "," | "(" | "-" | "/")
