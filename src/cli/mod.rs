@@ -3,6 +3,7 @@
 mod completions;
 mod contract;
 pub mod exit;
+mod job;
 pub mod output;
 mod redact;
 pub mod rules;
@@ -73,6 +74,8 @@ verbs! {
     Completions(completions::Args) => completions::run,
     /// Show the message contract
     Contract(contract::Args) => contract::run,
+    /// The nightly jobs: what there is, what ran, and running it
+    Job(job::Args) => job::run,
     /// Take personal data out of texts: NDJSON in, NDJSON out
     Redact(redact::Args) => redact::run,
 }

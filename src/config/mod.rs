@@ -5,6 +5,7 @@ pub mod embedding;
 pub mod embedding_limits;
 pub mod http;
 pub mod intake;
+pub mod jobs;
 pub mod log;
 pub mod pipeline;
 pub mod store;
@@ -31,6 +32,8 @@ pub struct Settings {
     pub pipeline: PipelineConfig,
     #[serde(default)]
     pub embedding: embedding::EmbeddingSettings,
+    #[serde(default)]
+    pub jobs: jobs::JobsConfig,
     pub http: http::HttpConfig,
     pub log: log::LogConfig,
 }

@@ -170,8 +170,26 @@ pub enum Outcome {
     Settled,
     /// Failed too often: a person must look.
     Exhausted,
+    /// Its instant has not come: a memory must not expire early, and the night itself must not be skipped.
+    Ahead,
     /// Nothing was written.
     Preview,
+}
+
+impl Outcome {
+    pub fn code(&self) -> &'static str {
+        match self {
+            Outcome::Done => "done",
+            Outcome::Partial => "partial",
+            Outcome::Failed { .. } => "failed",
+            Outcome::Held { .. } => "held",
+            Outcome::Resting { .. } => "resting",
+            Outcome::Settled => "settled",
+            Outcome::Exhausted => "exhausted",
+            Outcome::Ahead => "ahead",
+            Outcome::Preview => "preview",
+        }
+    }
 }
 
 /// What became of an offer.
@@ -218,8 +236,11 @@ impl Driver {
     /// # Errors
     /// Only when the ledger itself cannot be reached.
     pub async fn run<J: Job>(&self, job: &J, policy: &RunPolicy, due: Due, asked: Asked) -> Result<Report, JobError> {
-        let claim = self.claim(policy, due, asked).await?;
         let none = J::Status::default();
+        if due.cutoff > self.clock.now() {
+            return Ok(report(&due, Outcome::Ahead, &none, 0));
+        }
+        let claim = self.claim(policy, due, asked).await?;
         let run = match claim {
             Claim::Granted(run) => *run,
             Claim::Held { until } => return Ok(report(&due, Outcome::Held { until }, &none, 0)),

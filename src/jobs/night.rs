@@ -2,7 +2,7 @@
 //! simulated night all do.
 
 use std::collections::HashSet;
-use std::sync::{LazyLock, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -14,6 +14,7 @@ use super::ledger::{Asked, Run, rows};
 use super::planner::{self, Due, Organization, RunKey};
 use super::policy::Policies;
 use super::reconfirmation::Reconfirmation;
+use super::tick;
 use crate::domain::ids::OrgId;
 use crate::store::engine::{Access, Sql};
 
@@ -79,6 +80,16 @@ impl Night {
         let last_done = self.last_done().await?;
         self.driver.observer.ticked(self.driver.clock.now(), &last_done);
         Ok(reports)
+    }
+
+    /// Rounds at every tick until the driver's token is cancelled: the worker's share of nightly work.
+    pub async fn watch(self: Arc<Self>) {
+        let shutdown = self.driver.shutdown.clone();
+        tick::run(shutdown, || {
+            let night = self.clone();
+            async move { night.tick().await }
+        })
+        .await;
     }
 
     /// One round that tells the log instead of its caller: what the tick calls.
@@ -165,5 +176,16 @@ impl Night {
 
     fn settled(&self) -> std::sync::MutexGuard<'_, HashSet<RunKey>> {
         self.settled.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The worker spawns it beside its other roles.
+    #[allow(dead_code)] // compiling is the test
+    fn watching_can_be_spawned(night: Arc<Night>) -> impl Future<Output = ()> + Send {
+        night.watch()
     }
 }

@@ -70,7 +70,7 @@ fn outcome_label(outcome: &Outcome) -> Option<RunOutcome> {
         Outcome::Partial => Some(RunOutcome::Partial),
         Outcome::Failed { .. } => Some(RunOutcome::Failed),
         Outcome::Held { .. } => Some(RunOutcome::Held),
-        Outcome::Resting { .. } | Outcome::Settled | Outcome::Exhausted | Outcome::Preview => None,
+        Outcome::Resting { .. } | Outcome::Settled | Outcome::Exhausted | Outcome::Ahead | Outcome::Preview => None,
     }
 }
 

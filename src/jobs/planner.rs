@@ -55,6 +55,17 @@ pub fn latest(job: JobName, policy: &RunPolicy, organization: &Organization, now
         .find(|due| due.cutoff <= now)
 }
 
+/// The first run whose time is still to come.
+pub fn next(job: JobName, policy: &RunPolicy, organization: &Organization, now: DateTime<Utc>) -> Option<Due> {
+    let today = now.with_timezone(&policy.time_zone.zone(organization.zone)).date_naive();
+    today
+        .iter_days()
+        .take(8 * 366)
+        .filter(|date| policy.schedule.fires_on(*date))
+        .filter_map(|date| run_of(job, policy, organization, date))
+        .find(|due| due.cutoff > now)
+}
+
 /// The runs of one job and organisation that are due at `now` and not settled, oldest first.
 pub fn due_runs(
     job: JobName,

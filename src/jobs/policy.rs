@@ -44,6 +44,15 @@ impl ZoneRule {
     }
 }
 
+impl std::fmt::Display for ZoneRule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ZoneRule::Organization => f.write_str("organization"),
+            ZoneRule::Fixed(zone) => f.write_str(zone.name()),
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for ZoneRule {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match String::deserialize(deserializer)?.as_str() {
@@ -209,6 +218,14 @@ impl Policies {
             return Err(PolicyError::Invalid { job: JobName::Reconfirmation, message: message.into() });
         }
         Ok(policies)
+    }
+
+    /// The policies of a configured directory, or the embedded ones.
+    ///
+    /// # Errors
+    /// As [`Policies::from_directory`].
+    pub fn load(directory: Option<&Path>) -> Result<Self, PolicyError> {
+        directory.map_or_else(Self::embedded, Self::from_directory)
     }
 
     /// The intervals as the pure rules take them, so that reading lazily and the nights agree. What is kept after a

@@ -74,6 +74,18 @@ mod tests {
         assert_eq!(stems("jobs", "toml"), registered);
     }
 
+    /// `jobs:` of the chart's values: the names two spaces deep below it.
+    #[test]
+    fn the_chart_offers_every_registered_job_and_no_other() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let values = std::fs::read_to_string(root.join("helm/anamnesis/values.yaml")).unwrap();
+        let below = values.split("\njobs:\n").nth(1).expect("the chart has jobs");
+        let block = below.lines().take_while(|line| line.is_empty() || line.starts_with(' '));
+        let names = block.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with([' ', '#']));
+        let offered: BTreeSet<&str> = names.map(|line| line.trim_end_matches(':')).collect();
+        assert_eq!(offered, JobName::ALL.iter().map(|name| name.code()).collect());
+    }
+
     #[test]
     fn a_name_reads_back() {
         for name in JobName::ALL {

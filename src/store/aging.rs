@@ -106,6 +106,14 @@ static ASK: LazyLock<Bulk> = LazyLock::new(|| {
     )
 });
 
+/// All statements, for the tests that prepare them.
+#[cfg(test)]
+pub(super) fn statements() -> [&'static Sql; 9] {
+    let bulks = [&MOVE, &MOVE_SYMPTOMS, &MOVE_SIGNALS, &HISTORY, &ASK].map(|bulk| bulk.sql());
+    let [a, b, c, d, e] = bulks;
+    [&TIME_BOUND, &SIGNALS, &EXPIRING, &UNASKED, a, b, c, d, e]
+}
+
 /// Which rows are looked at, and by which instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -251,4 +259,56 @@ pub async fn mark_asked(
         .map(|(row, due)| vec![org.0.into(), row.patient.0.into(), row.memory.0.into(), (*due).into(), now.into()])
         .collect();
     tx.bulk(&ASK, rows).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::engine::{Access, Database, Location};
+
+    #[tokio::test]
+    async fn every_statement_is_prepared_by_the_engine() {
+        let db = Database::open(&Location::Memory).await.unwrap();
+        for sql in statements() {
+            db.prepare(sql).await.unwrap_or_else(|error| panic!("{error}: {sql:?}"));
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_due_is_found_by_index_in_order_without_sorting() {
+        let db = Database::open(&Location::Memory).await.unwrap();
+        let mut tx = db.begin(Access::Platform).await.unwrap();
+        for (sql, index) in [
+            (&*TIME_BOUND, "memory_aging"),
+            (&*SIGNALS, "memory_aging"),
+            (&*EXPIRING, "memory_expiring"),
+            (&*UNASKED, "memory_reconfirm"),
+        ] {
+            let explain = Sql::new(Box::leak(format!("EXPLAIN QUERY PLAN {}", sql.sqlite()).into_boxed_str()));
+            let args =
+                vec![Uuid::nil().into(), 0i64.into(), 0i64.into(), Uuid::nil().into(), Uuid::nil().into(), 1i64.into()];
+            let plan: Vec<String> =
+                tx.fetch_all(&explain, args).await.unwrap().iter().map(|row| row.text(3).unwrap()).collect();
+            assert_eq!(plan.len(), 1, "{plan:?}");
+            assert!(plan[0].starts_with(&format!("SEARCH memory USING INDEX {index} (org_id=?")), "{plan:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_batch_of_changes_finds_its_rows_by_key() {
+        let db = Database::open(&Location::Memory).await.unwrap();
+        let mut tx = db.begin(Access::Platform).await.unwrap();
+        for bulk in [&MOVE, &MOVE_SYMPTOMS, &MOVE_SIGNALS, &ASK] {
+            let explain = format!("EXPLAIN QUERY PLAN {}", bulk.sql().sqlite());
+            let explain = Sql::new(Box::leak(explain.into_boxed_str()));
+            let plan: Vec<String> = tx
+                .fetch_all(&explain, vec!["[]".into()])
+                .await
+                .unwrap()
+                .iter()
+                .map(|row| row.text(3).unwrap())
+                .collect();
+            assert!(!plan.iter().any(|step| step.starts_with("SCAN") && !step.contains("json_each")), "{plan:?}");
+        }
+    }
 }

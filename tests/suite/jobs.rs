@@ -68,17 +68,28 @@ struct World {
     database: Database,
     keys: Arc<LocalKeyStore>,
     clock: Arc<ManualClock>,
-    _directory: tempfile::TempDir,
+    directory: tempfile::TempDir,
 }
 
 impl World {
     async fn new() -> Self {
+        let clock = Arc::new(ManualClock::at(utc(NIGHT)));
+        let keys = LocalKeyStore::in_memory(clock.clone(), Arc::new(SeededEntropy::new(1))).await.unwrap();
+        Self::with(tempfile::tempdir().unwrap(), clock, keys).await
+    }
+
+    /// With the key store in a file, where another process finds it.
+    async fn on_disk() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::at(utc(NIGHT)));
-        let location = Location::File(directory.path().join("store.db"));
-        let keys = LocalKeyStore::in_memory(clock.clone(), Arc::new(SeededEntropy::new(1))).await.unwrap();
-        let database = Database::open(&location).await.unwrap();
-        let world = Self { database, keys: Arc::new(keys), clock, _directory: directory };
+        let path = directory.path().join("keys");
+        let keys = LocalKeyStore::open(&path, None, clock.clone(), Arc::new(SeededEntropy::new(1))).await.unwrap();
+        Self::with(directory, clock, keys).await
+    }
+
+    async fn with(directory: tempfile::TempDir, clock: Arc<ManualClock>, keys: LocalKeyStore) -> Self {
+        let database = Database::open(&Location::File(directory.path().join("store.db"))).await.unwrap();
+        let world = Self { database, keys: Arc::new(keys), clock, directory };
         let mut tx = world.begin().await;
         let since: Arg = utc("2026-01-01T00:00:00Z").into();
         let said = [("org_id", ORG.0.into()), ("time_zone", "America/Bogota".into()), ("created_at", since)];
@@ -130,6 +141,14 @@ impl World {
         tx.commit().await.unwrap();
     }
 
+    /// Runs it, at its own instant if that is still to come.
+    async fn run(&self, night: &Night, due: Due) -> Report {
+        if self.clock.now() < due.cutoff {
+            self.clock.set(due.cutoff);
+        }
+        run(night, due).await
+    }
+
     async fn rows(&self, sql: &'static str) -> Vec<String> {
         let mut tx = self.database.read(Access::Organization(ORG)).await.unwrap();
         let rows = tx.fetch_all(&Sql::new(sql), Vec::new()).await.unwrap();
@@ -161,6 +180,22 @@ impl World {
             *states.entry(row).or_default() += 1;
         }
         states
+    }
+
+    /// `anamnesis ARGUMENTS --output json`, at an instant: exit code and lines.
+    fn verb(&self, now: &str, arguments: &[&str]) -> (i32, Vec<serde_json::Value>) {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_anamnesis"))
+            .args(arguments)
+            .args(["--output", "json"])
+            .env("ANAMNESIS__STORE__PATH", self.directory.path().join("store.db"))
+            .env("ANAMNESIS__STORE__KEYS", self.directory.path().join("keys"))
+            .env("ANAMNESIS__PIPELINE__NOW", now)
+            .current_dir(self.directory.path())
+            .output()
+            .unwrap();
+        let lines = String::from_utf8(output.stdout).unwrap();
+        let values = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        (output.status.code().unwrap(), values)
     }
 
     async fn ledger(&self) -> Vec<String> {
@@ -462,7 +497,7 @@ async fn a_kill_between_any_two_batches_ends_like_an_undisturbed_night() {
             let world = World::new().await;
             world.seed(4).await;
             for before in JobName::ALL.iter().copied().take_while(|before| *before != job) {
-                run(&world.night("before").build(), world.due(before, "2026-03-10")).await;
+                world.run(&world.night("before").build(), world.due(before, "2026-03-10")).await;
             }
             let watch = Arc::new(AfterBatches { left: AtomicU64::new(batches), ..AfterBatches::default() });
             let killed = world.night("killed").watched_by(watch.clone()).build();
@@ -481,7 +516,7 @@ async fn a_kill_between_any_two_batches_ends_like_an_undisturbed_night() {
                 assert_eq!(run(&heir, due).await.outcome, Outcome::Done);
             }
             for after in JobName::ALL.iter().copied().skip_while(|after| *after != job).skip(1) {
-                run(&heir, world.due(after, "2026-03-10")).await;
+                world.run(&heir, world.due(after, "2026-03-10")).await;
             }
             assert_eq!(world.digest().await, calm, "{job} killed after {batches} batches");
         }
@@ -537,7 +572,7 @@ async fn a_kill_inside_a_batch_undoes_that_batch_and_the_heir_goes_on_from_the_o
         world.clock.advance(TimeDelta::seconds(120));
         let heir = world.night("heir").build();
         assert_eq!(run(&heir, due).await.outcome, Outcome::Done);
-        run(&heir, world.due(JobName::Reconfirmation, "2026-03-10")).await;
+        world.run(&heir, world.due(JobName::Reconfirmation, "2026-03-10")).await;
         assert_eq!(world.digest().await, calm, "killed inside batch {at}");
     }
 }
@@ -594,7 +629,7 @@ async fn an_owner_that_slept_past_its_lease_commits_nothing_more() {
     let sleeper = run(&world.night("sleeper").watched_by(observer).build(), due).await;
     assert!(matches!(sleeper.outcome, Outcome::Held { .. }), "{sleeper:?}");
     assert_eq!(sleeper.batches, 1);
-    run(&world.night("next").build(), world.due(JobName::Reconfirmation, "2026-03-10")).await;
+    world.run(&world.night("next").build(), world.due(JobName::Reconfirmation, "2026-03-10")).await;
     assert_eq!(world.digest().await, calm);
     assert!(world.rows("SELECT owner FROM job_run WHERE job = 'expiry'").await == ["thief"]);
 }
@@ -621,7 +656,7 @@ async fn a_drain_stops_between_two_batches_and_the_next_process_goes_on_at_once(
     assert_eq!((report.outcome, report.batches), (Outcome::Partial, 1));
     let next = world.night("next").build();
     assert_eq!(run(&next, due).await.outcome, Outcome::Done);
-    run(&next, world.due(JobName::Reconfirmation, "2026-03-10")).await;
+    world.run(&next, world.due(JobName::Reconfirmation, "2026-03-10")).await;
     assert_eq!(world.digest().await, calm);
 }
 
@@ -681,4 +716,73 @@ async fn another_organisations_rows_stay_as_they_are() {
     let moved = "SELECT hex(org_id) FROM memory WHERE state <> 'active' GROUP BY org_id";
     assert_eq!(world.rows(moved).await, [hex::encode_upper(ORG.0.as_bytes())]);
     assert!(micros(world.clock.now()) > 0);
+}
+
+#[tokio::test]
+async fn the_command_line_previews_runs_repeats_and_tells() {
+    let world = World::on_disk().await;
+    world.seed(2).await;
+    let before = world.digest().await;
+    let noon = "2026-03-10T17:00:00Z";
+
+    let (code, lines) = world.verb(noon, &["job", "run", "expiry", "--as-of", "2026-03-10", "--dry-run"]);
+    assert_eq!((code, lines[0]["outcome"].as_str(), lines[0]["changed"].as_u64()), (0, Some("preview"), Some(10)));
+    assert_eq!(world.digest().await, before);
+
+    let (code, lines) = world.verb(noon, &["job", "run", "expiry", "--as-of", "2026-03-10"]);
+    assert_eq!((code, lines[0]["outcome"].as_str(), lines[0]["changed"].as_u64()), (0, Some("done"), Some(10)));
+    assert_eq!(lines[0]["cutoff"], NIGHT);
+    let after = world.digest().await;
+    let (code, lines) = world.verb(noon, &["job", "run", "expiry", "--as-of", "2026-03-10"]);
+    assert_eq!((code, lines[0]["changed"].as_u64()), (0, Some(0)));
+    assert_eq!(world.digest().await, after);
+
+    let (code, lines) = world.verb(noon, &["job", "run", "expiry", "--as-of", "2026-03-11"]);
+    assert_eq!((code, lines[0]["outcome"].as_str()), (2, Some("ahead")), "a memory must not expire early");
+    assert_eq!(world.digest().await, after);
+    let (code, lines) = world.verb(noon, &["job", "run", "expiry", "--as-of", "2026-03-11", "--dry-run"]);
+    assert_eq!((code, lines[0]["changed"].as_u64()), (0, Some(6)), "but one may look ahead");
+
+    let (code, lines) =
+        world.verb(noon, &["job", "run", "reconfirmation", "--from", "2026-03-08", "--to", "2026-03-10"]);
+    assert_eq!((code, lines.len()), (0, 3));
+
+    let (_, lines) = world.verb(noon, &["job", "status", "expiry"]);
+    assert_eq!(lines[0]["last"]["state"], "done");
+    assert_eq!(lines[0]["last"]["status"]["resolved_unconfirmed"], 4);
+    assert_eq!(lines[0]["next_at"], "2026-03-11T08:10:00Z");
+    let (_, lines) = world.verb(noon, &["job", "history", "--from", "2026-03-09"]);
+    let nights: Vec<String> = lines.iter().map(|line| format!("{} {}", line["as_of"], line["job"])).collect();
+    assert_eq!(nights.len(), 3, "{nights:?}");
+    let (_, lines) = world.verb(noon, &["job", "list"]);
+    assert_eq!(lines.len(), JobName::ALL.len());
+}
+
+#[tokio::test]
+async fn a_cron_job_makes_up_what_is_due_and_then_finds_nothing_to_do() {
+    let world = World::on_disk().await;
+    world.seed(1).await;
+    let (code, lines) = world.verb("2026-03-12T17:00:00Z", &["job", "run", "expiry"]);
+    assert_eq!(code, 0);
+    assert_eq!(lines.len(), usize::from(Policies::embedded().unwrap().expiry.run.catch_up_days) + 1);
+    assert_eq!(lines.last().unwrap()["as_of"], "2026-03-12");
+    let (code, lines) = world.verb("2026-03-12T17:30:00Z", &["job", "run", "expiry"]);
+    assert_eq!((code, lines.len(), lines[0]["outcome"].as_str()), (0, 1, Some("settled")));
+}
+
+#[tokio::test]
+async fn a_night_that_another_owner_holds_is_exit_code_4_and_an_unknown_organisation_is_2() {
+    let world = World::on_disk().await;
+    world.seed(1).await;
+    let watch = Arc::new(AfterBatches { left: AtomicU64::new(1), ..AfterBatches::default() });
+    let holder = world.night("holder").watched_by(watch.clone()).build();
+    tokio::select! {
+        biased;
+        () = watch.reached.notified() => {}
+        report = run(&holder, world.due(JobName::Expiry, "2026-03-10")) => panic!("was to be dropped: {report:?}"),
+    }
+    let (code, lines) = world.verb("2026-03-10T08:11:00Z", &["job", "run", "expiry", "--as-of", "2026-03-10"]);
+    assert_eq!((code, lines[0]["outcome"].as_str()), (4, Some("held")));
+    let nobody = Uuid::from_u128(99).to_string();
+    assert_eq!(world.verb(NIGHT, &["job", "run", "expiry", "--org", &nobody]).0, 2);
 }

@@ -167,3 +167,17 @@ fn run(row: &Row) -> Result<Run, DbError> {
         finished_at: row.opt_time(13)?,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::engine::{Database, Location};
+
+    #[tokio::test]
+    async fn every_statement_is_prepared_by_the_engine() {
+        let db = Database::open(&Location::Memory).await.unwrap();
+        for sql in [&FIND, &RECENT, &LAST_DONE, &HOLD, &WRITE] {
+            db.prepare(sql).await.unwrap_or_else(|error| panic!("{error}: {sql:?}"));
+        }
+    }
+}

@@ -22,7 +22,7 @@ impl Sql {
         Self { sqlite: text }
     }
 
-    pub(super) fn sqlite(&self) -> &'static str {
+    pub(in crate::store) fn sqlite(&self) -> &'static str {
         self.sqlite
     }
 }

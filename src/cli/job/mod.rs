@@ -1,0 +1,130 @@
+//! `job list|run|status|history`: the nights as a person, a script or a CronJob sees them.
+
+mod list;
+mod run;
+mod show;
+
+use std::sync::Arc;
+
+use chrono::NaiveDate;
+use clap::Subcommand;
+use uuid::Uuid;
+
+use super::{Context, Exit, Failure};
+use crate::clock::{Clock, Entropy, ManualClock, SystemClock, SystemEntropy, ordered_id};
+use crate::config::{self, Settings};
+use crate::crypto::{KeyError, LocalKeyStore, parse_master};
+use crate::domain::ids::OrgId;
+use crate::jobs::JobName;
+use crate::jobs::driver::{Driver, JobError};
+use crate::jobs::night::Night;
+use crate::jobs::observe::Observer;
+use crate::jobs::planner::Organization;
+use crate::jobs::policy::Policies;
+use crate::shutdown::Shutdown;
+use crate::store::engine::{Database, DbError, Location};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// The jobs there are, with their policies
+    List,
+    /// Run a job: what is due now, one date, or a range of dates
+    Run(run::Args),
+    /// How each job stands in each organisation
+    Status(show::StatusArgs),
+    /// What the ledger knows of past nights, newest first
+    History(show::HistoryArgs),
+}
+
+/// # Errors
+/// When the configuration, a policy or the store cannot be read.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    match args.what {
+        What::List => list::run(context),
+        What::Run(args) => context.block_on(run::run(args, context)),
+        What::Status(args) => context.block_on(show::status(args, context)),
+        What::History(args) => context.block_on(show::history(args, context)),
+    }
+}
+
+/// Which runs are meant.
+#[derive(Debug, Clone, Default, clap::Args)]
+struct Selection {
+    /// Only this organisation.
+    #[arg(long, value_name = "UUID")]
+    org: Option<Uuid>,
+    /// First local date of a range.
+    #[arg(long, value_name = "DATE")]
+    from: Option<NaiveDate>,
+    /// Last local date of a range [default: the latest night].
+    #[arg(long, value_name = "DATE", requires = "from")]
+    to: Option<NaiveDate>,
+}
+
+fn settings(context: &Context) -> Result<Settings, Failure> {
+    config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))
+}
+
+fn policies(settings: &Settings) -> Result<Policies, Failure> {
+    Policies::load(settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Opens the store for jobs; a signal lets the run in hand end between two batches.
+async fn open(context: &Context, observer: Arc<dyn Observer>) -> Result<Night, Failure> {
+    let settings = settings(context)?;
+    let policies = policies(&settings)?;
+    let clock: Arc<dyn Clock> = match settings.pipeline.now {
+        Some(now) => Arc::new(ManualClock::at(now)),
+        None => Arc::new(SystemClock),
+    };
+    let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+    let master = secrecy::ExposeSecret::expose_secret(&settings.store.master_key);
+    let master = if master.is_empty() { None } else { Some(parse_master(master).map_err(key_failure)?) };
+    let keys = LocalKeyStore::open(&settings.store.keys, master, clock.clone(), entropy.clone());
+    let keys = keys.await.map_err(key_failure)?;
+    let database = Database::open(&Location::File(settings.store.path.clone())).await.map_err(database_failure)?;
+    let owner = ordered_id(clock.now(), entropy.as_ref()).to_string();
+    let shutdown = Shutdown::on_signals()?.draining();
+    let driver = Driver { database, keys: Arc::new(keys), clock, entropy, owner, observer, shutdown };
+    Ok(Night::new(driver, policies))
+}
+
+/// The organisations that are meant.
+async fn organizations(night: &Night, wanted: Option<Uuid>) -> Result<Vec<Organization>, Failure> {
+    let mut organizations = night.organizations().await.map_err(job_failure)?;
+    if let Some(wanted) = wanted {
+        organizations.retain(|organization| organization.org == OrgId(wanted));
+        if organizations.is_empty() {
+            return Err(Failure::usage("the store knows no such organisation"));
+        }
+    }
+    Ok(organizations)
+}
+
+fn job_failure(error: JobError) -> Failure {
+    Failure::failed(error.to_string())
+}
+
+fn database_failure(error: DbError) -> Failure {
+    Failure::failed(error.to_string())
+}
+
+fn key_failure(error: KeyError) -> Failure {
+    match error {
+        KeyError::Transient => Failure::failed(error.to_string()),
+        _ => Failure::usage(error.to_string()),
+    }
+}
+
+/// The parts of a status that are not zero, for a table.
+fn counters(status: &serde_json::Value) -> String {
+    let fields = status.as_object().into_iter().flatten();
+    let told = fields.filter(|(_, count)| count.as_u64() != Some(0)).map(|(name, count)| format!("{name} {count}"));
+    told.collect::<Vec<_>>().join(", ")
+}

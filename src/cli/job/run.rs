@@ -1,0 +1,203 @@
+//! `job run NAME`.
+
+use std::sync::Arc;
+
+use chrono::{NaiveDate, TimeDelta};
+use indicatif::ProgressBar;
+
+use super::{JobName, Selection, counters, job_failure, open, organizations};
+use crate::cli::output::{self, Format};
+use crate::cli::{Context, Exit, Failure};
+use crate::jobs::driver::{Outcome, Report};
+use crate::jobs::ledger::Asked;
+use crate::jobs::night::Night;
+use crate::jobs::observe::Observer;
+use crate::jobs::planner::{self, Due, Organization, RunKey};
+
+/// More nights than this at once are a mistyped year.
+const LONGEST_RANGE: i64 = 3_660;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    name: JobName,
+    /// One local date of each organisation, run again if it was run before. Without dates: every night that is due.
+    #[arg(long, value_name = "DATE", conflicts_with_all = ["from", "to"])]
+    as_of: Option<NaiveDate>,
+    #[command(flatten)]
+    selection: Selection,
+    /// Show what would be done and write nothing; may look ahead of now.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Rows looked at, on a terminal.
+struct Bar(ProgressBar);
+
+impl Observer for Bar {
+    fn began(&self, _: JobName) {}
+    fn batch(&self, run: &RunKey, examined: u64, changed: u64) {
+        self.0.set_position(examined);
+        self.0.set_message(format!("{} {}: {changed} changed", run.job, run.as_of));
+    }
+    fn ended(&self, _: &Report, _: TimeDelta) {}
+    fn ticked(&self, _: chrono::DateTime<chrono::Utc>, _: &[(JobName, chrono::DateTime<chrono::Utc>)]) {}
+}
+
+/// # Errors
+/// When the store cannot be opened or the selection makes no sense. What becomes of the runs is in the exit code.
+pub async fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let progress = output::progress_count(None);
+    let night = open(context, Arc::new(Bar(progress.clone()))).await?;
+    let mut reports = Vec::new();
+    for (due, asked) in selected(&night, &args).await? {
+        if night.driver.shutdown.is_cancelled() {
+            break;
+        }
+        let report = if args.dry_run { night.preview(due).await } else { night.offer(due, asked).await };
+        reports.push(report.map_err(job_failure)?);
+    }
+    progress.finish_and_clear();
+    print(&reports, context)?;
+    let exit = exit_of(reports.iter().map(|report| &report.outcome));
+    if night.driver.shutdown.is_cancelled() { Ok(Exit::Partial) } else { Ok(exit) }
+}
+
+/// The runs that are meant, oldest first, and how they are asked for.
+async fn selected(night: &Night, args: &Args) -> Result<Vec<(Due, Asked)>, Failure> {
+    let organizations = organizations(night, args.selection.org).await?;
+    let dates = match (args.as_of, args.selection.from) {
+        (Some(date), _) => Some((date, Some(date))),
+        (None, Some(from)) => Some((from, args.selection.to)),
+        (None, None) => None,
+    };
+    let mut runs = match dates {
+        Some((from, to)) => {
+            let mut runs = Vec::new();
+            for organization in &organizations {
+                let due = range(night, args, organization, (from, to))?;
+                runs.extend(due.into_iter().map(|due| (due, Asked::ByPerson)));
+            }
+            runs
+        }
+        None => what_is_due(night, args.name, &organizations).await?,
+    };
+    runs.sort_by_key(|(due, _)| (due.cutoff, due.key));
+    Ok(runs)
+}
+
+/// Every night that is owed and, where none is, the latest one: a store that was filled today owes nothing yet, and
+/// who asks for a run means it.
+async fn what_is_due(
+    night: &Night,
+    job: JobName,
+    organizations: &[Organization],
+) -> Result<Vec<(Due, Asked)>, Failure> {
+    let now = night.driver.clock.now();
+    let mut due = night.due().await.map_err(job_failure)?;
+    due.retain(|due| due.key.job == job && organizations.iter().any(|known| known.org == due.key.org));
+    for organization in organizations {
+        let latest = planner::latest(job, night.policies.of(job), organization, now);
+        due.extend(latest.filter(|latest| !due.iter().any(|due| due.key.org == latest.key.org)));
+    }
+    Ok(due.into_iter().map(|due| (due, Asked::BySchedule)).collect())
+}
+
+fn range(
+    night: &Night,
+    args: &Args,
+    organization: &Organization,
+    (from, to): (NaiveDate, Option<NaiveDate>),
+) -> Result<Vec<Due>, Failure> {
+    let policy = night.policies.of(args.name);
+    let latest = || planner::latest(args.name, policy, organization, night.driver.clock.now());
+    let Some(to) = to.or_else(|| latest().map(|due| due.key.as_of)) else { return Ok(Vec::new()) };
+    if to < from || (to - from).num_days() > LONGEST_RANGE {
+        return Err(Failure::usage("the range of dates is empty or longer than ten years"));
+    }
+    // One date is run whether or not the schedule names it; of a range, those that it names.
+    let meant = |date: &NaiveDate| from == to || policy.schedule.fires_on(*date);
+    let dates = from.iter_days().take_while(|date| *date <= to).filter(meant);
+    Ok(dates.filter_map(|date| planner::run_of(args.name, policy, organization, date)).collect())
+}
+
+fn print(reports: &[Report], context: &Context) -> Result<(), Failure> {
+    if context.format_or(Format::Table) == Format::Json {
+        return reports.iter().try_for_each(output::json);
+    }
+    if reports.is_empty() {
+        return output::line("Nothing to run: the store knows no organisation yet.");
+    }
+    let rows = reports.iter().map(|report| {
+        [
+            report.job.to_string(),
+            report.org.to_string(),
+            report.as_of.to_string(),
+            told(report),
+            report.changed.to_string(),
+            counters(&report.status),
+        ]
+    });
+    output::table(&["job", "organisation", "night", "outcome", "changed", "counts"], rows)
+}
+
+fn told(report: &Report) -> String {
+    let code = report.outcome.code();
+    match &report.outcome {
+        Outcome::Failed { error } => format!("{code}: {error}"),
+        Outcome::Held { until } => format!("{code} by another owner until {until}"),
+        Outcome::Resting { until } => format!("{code} after a failure until {until}"),
+        Outcome::Settled => "done before".to_owned(),
+        Outcome::Exhausted => "failed too often; run it with --as-of".to_owned(),
+        Outcome::Ahead => format!("not before {}; --dry-run looks ahead", report.cutoff),
+        Outcome::Done | Outcome::Partial | Outcome::Preview => code.to_owned(),
+    }
+}
+
+/// The exit code of several runs (contract.md): 0 all are done; 1 all failed; 2 all lie ahead; 4 nothing went wrong but
+/// that another owner holds some; else 3.
+fn exit_of<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> Exit {
+    let (mut well, mut failed, mut held, mut ahead, mut open) = (0, 0, 0, 0, 0);
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Done | Outcome::Settled | Outcome::Preview => well += 1,
+            Outcome::Failed { .. } => failed += 1,
+            Outcome::Held { .. } => held += 1,
+            Outcome::Ahead => ahead += 1,
+            Outcome::Partial | Outcome::Resting { .. } | Outcome::Exhausted => open += 1,
+        }
+    }
+    match (well, failed, held, ahead, open) {
+        (_, 0, 0, 0, 0) => Exit::Done,
+        (0, _, 0, 0, 0) => Exit::Failed,
+        (0, 0, 0, _, 0) => Exit::Usage,
+        (_, 0, _, 0, 0) => Exit::Held,
+        _ => Exit::Partial,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_tell_done_failed_ahead_held_and_partial_apart() {
+        let until = chrono::DateTime::UNIX_EPOCH;
+        let held = Outcome::Held { until };
+        let failed = Outcome::Failed { error: "schema" };
+        for (outcomes, exit) in [
+            (vec![], Exit::Done),
+            (vec![Outcome::Done, Outcome::Settled], Exit::Done),
+            (vec![failed.clone(), failed.clone()], Exit::Failed),
+            (vec![Outcome::Done, failed.clone()], Exit::Partial),
+            (vec![failed, held.clone()], Exit::Partial),
+            (vec![held.clone()], Exit::Held),
+            (vec![Outcome::Done, held], Exit::Held),
+            (vec![Outcome::Ahead], Exit::Usage),
+            (vec![Outcome::Done, Outcome::Ahead], Exit::Partial),
+            (vec![Outcome::Partial], Exit::Partial),
+            (vec![Outcome::Exhausted], Exit::Partial),
+        ] {
+            assert_eq!(exit_of(outcomes.iter()), exit, "{outcomes:?}");
+        }
+    }
+}
