@@ -3,6 +3,7 @@
 mod completions;
 mod contract;
 pub mod exit;
+mod extract;
 mod job;
 pub mod output;
 mod redact;
@@ -76,6 +77,8 @@ verbs! {
     Contract(contract::Args) => contract::run,
     /// The nightly jobs: what there is, what ran, and running it
     Job(job::Args) => job::run,
+    /// Find what documents say about a patient: NDJSON in, NDJSON out
+    Extract(extract::Args) => extract::run,
     /// Take personal data out of texts: NDJSON in, NDJSON out
     Redact(redact::Args) => redact::run,
 }

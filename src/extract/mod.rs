@@ -1,40 +1,37 @@
 //! Extraction: from redacted text to clinical findings with their evidence. Deterministic rules and lexicons; same
 //! input and versions, same result. The shapes below are those of contract.md (`extract`), with byte spans.
 
-use serde::{Deserialize, Serialize};
+mod allergies;
+mod clinical;
+mod context;
+mod dialogue;
+mod extractor;
+mod input;
+mod lexicon;
+mod matcher;
+mod medication;
+mod reading;
+mod scene;
+mod statements;
+mod values;
 
+pub use extractor::Extractor;
+pub use input::ExtractionInput;
+pub use values::CurrentValues;
+
+use crate::domain::code::codes;
+pub use crate::domain::document::DocumentType;
+pub use crate::domain::finding::{EntityType, Epistemic, Experiencer, Temporality};
 use crate::text::Span;
 
-macro_rules! closed {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident = $code:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name { $(#[serde(rename = $code)] $variant),+ }
-
-        impl $name {
-            pub const ALL: &'static [$name] = &[$($name::$variant),+];
-
-            pub fn code(self) -> &'static str {
-                match self { $($name::$variant => $code),+ }
-            }
-
-            pub fn from_code(code: &str) -> Option<Self> {
-                match code { $($code => Some($name::$variant),)+ _ => None }
-            }
-        }
-    };
-}
-
-pub use crate::domain::finding::{EntityType, Epistemic, Experiencer, Temporality};
-
-closed!(
+codes!(
     RiskClass {
         PassiveIdeation = "passive_ideation", ActiveIdeation = "active_ideation", PlanOrMeans = "plan_or_means",
         AttemptHistory = "attempt_history", SelfHarm = "self_harm", HarmToOthers = "harm_to_others", Abuse = "abuse",
     }
 );
-closed!(Sentiment { Positive = "positive", Neutral = "neutral", Negative = "negative", Mixed = "mixed" });
-closed!(StatementKind { NoKnownAllergies = "no_known_allergies", NoMedications = "no_medications" });
+codes!(Sentiment { Positive = "positive", Neutral = "neutral", Negative = "negative", Mixed = "mixed" });
+codes!(StatementKind { NoKnownAllergies = "no_known_allergies", NoMedications = "no_medications" });
 
 /// What surrounds a mention and changes what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,4 +107,14 @@ pub struct Extraction {
     pub hypotheses: Vec<Hypothesis>,
     /// Context of the targets that the caller asked about, in their order.
     pub targets: Vec<Context>,
+}
+
+impl Entity {
+    /// Whether mention and evidence are literally there, on character boundaries, one inside the other.
+    pub fn is_grounded(&self, text: &str) -> bool {
+        !self.span.is_empty()
+            && self.evidence.contains(&self.span)
+            && text.get(self.span.start..self.span.end).is_some()
+            && text.get(self.evidence.start..self.evidence.end).is_some()
+    }
 }

@@ -2,7 +2,6 @@
 //! characters, full-width letters, Cyrillic and Greek look-alikes, typographic quotes and dashes), and every place of
 //! the folded text knows the bytes of the original it came from. One pass, linear.
 
-use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 
 use super::Span;
@@ -148,16 +147,20 @@ impl Folding {
 
 /// Folds a short string (a lexicon entry, a query word) where no way back is needed.
 pub fn fold(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_ascii_lowercase();
-    }
     let mut folded = String::with_capacity(text.len());
-    for c in text.nfkc() {
-        if !is_invisible(c) && !is_combining_mark(c) {
-            fold_char(c, &mut folded);
+    fold_into(text, &mut folded);
+    folded
+}
+
+/// Folds onto the end of a string: no allocation of its own.
+pub fn fold_into(text: &str, out: &mut String) {
+    for c in text.chars() {
+        if c.is_ascii() {
+            out.push(c.to_ascii_lowercase());
+        } else if !is_invisible(c) && !is_combining_mark(c) {
+            fold_char(c, out);
         }
     }
-    folded
 }
 
 fn fold_char(c: char, out: &mut String) {

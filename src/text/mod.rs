@@ -14,7 +14,7 @@ pub mod stems;
 pub mod tokens;
 
 pub use codepoints::CodePoints;
-pub use fold::{Folded, fold};
+pub use fold::{Folded, fold, fold_into};
 pub use language::detect;
 pub use numbers::{NumberKind, NumberWord, number_words, value_of};
 pub use passages::{DEFAULT_MAX_WORDS, Passage, passages};

@@ -1,0 +1,379 @@
+//! Allergies and intolerances, and the statement that there are none.
+
+use std::ops::Range;
+
+use super::dialogue::{DialogueRules, Polarity};
+use super::lexicon::{ALLERGENS, Lexicon, REACTIONS, SPEECH, label};
+use super::matcher::Matcher;
+use super::medication::SentenceDrugs;
+use super::scene::{Scene, Stance};
+use super::{Entity, EntityType, Experiencer, Statement, StatementKind, Temporality};
+use crate::text::Speaker;
+
+/// Turns after which a question about allergies is forgotten.
+const TOPIC_TURNS: usize = 8;
+/// Words after "allergic to" that name no substance.
+const NOT_SUBSTANCES: &[&str] = &[
+    "anything",
+    "any",
+    "something",
+    "it",
+    "that",
+    "them",
+    "this",
+    "what",
+    "medication",
+    "medications",
+    "medicine",
+    "medicines",
+    "meds",
+    "drugs",
+    "drug",
+    "food",
+    "foods",
+    "nada",
+    "algo",
+    "eso",
+    "ningun",
+    "ninguna",
+    "ninguno",
+    "medicamentos",
+    "medicamento",
+    "medicacion",
+    "alimentos",
+    "alguno",
+    "alguna",
+    "farmacos",
+    "nothing",
+    "no",
+    "none",
+    "other",
+    "others",
+    "otros",
+    "otras",
+    "the",
+    "la",
+    "el",
+    "los",
+    "las",
+    "a",
+    "some",
+    "certain",
+    "everything",
+    "todo",
+    "which",
+    "que",
+    "si",
+    "yes",
+    "my",
+    "your",
+    "his",
+    "her",
+    "mi",
+    "su",
+    "many",
+    "several",
+    "varios",
+    "varias",
+    "people",
+    "work",
+    "conocidas",
+    "medicamentosas",
+    "conocida",
+    "and",
+    "or",
+    "y",
+    "o",
+    "in",
+    "en",
+    "me",
+    "is",
+    "are",
+    "es",
+    "not",
+    "antibiotics",
+    "un",
+    "una",
+];
+
+pub struct AllergyRules {
+    allergens: Lexicon,
+    reactions: Lexicon,
+    allergic: Matcher,
+    intolerant: Matcher,
+    asks: Matcher,
+    other: Matcher,
+    what_happens: Matcher,
+    causes: Matcher,
+}
+
+/// What the rules found: findings, statements, and the first words of the substances they took.
+#[derive(Default)]
+pub struct Allergies {
+    pub entities: Vec<Entity>,
+    pub statements: Vec<Statement>,
+    pub taken: Vec<usize>,
+}
+
+/// A substance named in a sentence, drug or not.
+struct Substance {
+    words: Range<usize>,
+    name: String,
+}
+
+impl AllergyRules {
+    pub fn builtin() -> Self {
+        Self {
+            allergens: Lexicon::load(ALLERGENS),
+            reactions: Lexicon::load(REACTIONS),
+            allergic: label(SPEECH, "allergic_to"),
+            intolerant: label(SPEECH, "intolerant_to"),
+            asks: label(SPEECH, "ask_allergy"),
+            other: label(SPEECH, "other"),
+            what_happens: label(SPEECH, "what_happens"),
+            causes: label(SPEECH, "causes"),
+        }
+    }
+
+    pub fn find(&self, scene: &Scene<'_>, dialogue: &DialogueRules, drugs: &[SentenceDrugs]) -> Allergies {
+        let mut out = Allergies::default();
+        // The turn in which somebody last asked about allergies, and who.
+        let mut topic: Option<(usize, Speaker)> = None;
+        for (index, sentence) in scene.sentences() {
+            let substances = self.substances(scene, index, drugs);
+            let asks_allergy = self.first(&self.asks, scene, &sentence.words).is_some();
+            let asked = scene.is_dialogue() && scene.exchanges.asks(index);
+            self.stated(scene, index, &substances, &mut out);
+            self.reacted(scene, index, &substances, &mut out);
+            if let Some(turn) = sentence.turn {
+                let goes_on = topic.is_some_and(|(since, _)| turn <= since + TOPIC_TURNS);
+                if asked && asks_allergy {
+                    topic = Some((turn, sentence.speaker));
+                    self.none_answered(scene, index, &substances, &mut out);
+                } else if goes_on && topic.is_some_and(|(_, asker)| asker == sentence.speaker) && asked {
+                    let confirms = !substances.is_empty();
+                    self.confirmed(scene, index, &substances, &mut out);
+                    let short =
+                        sentence.words.len() <= 6 || self.first(&self.what_happens, scene, &sentence.words).is_some();
+                    topic = topic.filter(|_| confirms || short);
+                } else if goes_on && topic.is_some_and(|(_, asker)| asker != sentence.speaker) && !asked {
+                    let denies = dialogue.polarity(scene.reading, sentence) == Polarity::No && substances.len() != 1;
+                    if !denies {
+                        self.take(scene, index, &substances, None, &mut out);
+                    }
+                }
+            }
+        }
+        self.settle(&mut out);
+        out
+    }
+
+    /// The substances of a sentence: drugs first, then everything else one may be allergic to.
+    fn substances(&self, scene: &Scene<'_>, index: usize, drugs: &[SentenceDrugs]) -> Vec<Substance> {
+        let words = scene.reading.sentences[index].words.clone();
+        let mut out: Vec<Substance> = Vec::new();
+        let slot = drugs.partition_point(|found| found.sentence < index);
+        for mention in
+            drugs.get(slot).filter(|found| found.sentence == index).into_iter().flat_map(|found| &found.mentions)
+        {
+            out.push(Substance { words: mention.words.clone(), name: mention.concept.name.into() });
+        }
+        for mention in self.allergens.find(scene.reading, words) {
+            if out.iter().all(|known| known.words.end <= mention.words.start || mention.words.end <= known.words.start)
+            {
+                out.push(Substance { words: mention.words, name: mention.concept.name.into() });
+            }
+        }
+        out.sort_by_key(|substance| substance.words.start);
+        out
+    }
+
+    fn first(&self, matcher: &Matcher, scene: &Scene<'_>, words: &Range<usize>) -> Option<Range<usize>> {
+        words.clone().find_map(|word| matcher.at(scene.reading, word)).map(|hit| hit.words)
+    }
+
+    /// "Allergic to penicillin", "penicillin allergy", "Alergias: penicilina", "intolerante a la lactosa", "sin alergias".
+    fn stated(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], out: &mut Allergies) {
+        let words = scene.reading.sentences[index].words.clone();
+        if scene.is_dialogue()
+            && scene.exchanges.asks(index)
+            && scene.reading.sentences[index].speaker != Speaker::Patient
+        {
+            return;
+        }
+        let intolerant = self.first(&self.intolerant, scene, &words);
+        let Some(cue) = self.first(&self.allergic, scene, &words).or(intolerant.clone()) else {
+            return self.none_in_words(scene, index, out);
+        };
+        let status = intolerant.filter(|other| *other == cue).map(|_| "intolerance");
+        let end = (cue.end..words.end)
+            .find(|&w| matches!(scene.reading.word(w), ";" | "but" | "pero" | "takes" | "toma" | "aunque"))
+            .unwrap_or(words.end);
+        let mut governed: Vec<Substance> = substances
+            .iter()
+            .filter(|s| s.words.start >= cue.start && s.words.start < end)
+            .map(|s| Substance { words: s.words.clone(), name: s.name.clone() })
+            .collect();
+        // "Penicillin allergy": the substance stands right before.
+        governed.extend(
+            substances
+                .iter()
+                .filter(|s| s.words.end == cue.start)
+                .map(|s| Substance { words: s.words.clone(), name: s.name.clone() }),
+        );
+        if governed.is_empty() {
+            governed.extend(self.unknown_substance(scene, &cue));
+        }
+        if governed.is_empty() {
+            return self.none_in_words(scene, index, out);
+        }
+        self.take(scene, index, &governed, status, out);
+    }
+
+    /// A single word right after "allergic to" that the lists do not know: missing an allergy harms more than a
+    /// strange name does.
+    fn unknown_substance(&self, scene: &Scene<'_>, cue: &Range<usize>) -> Option<Substance> {
+        let says_to = matches!(scene.reading.word(cue.end - 1), "to" | "a" | "al" | "la" | "los" | "las");
+        let mut word = cue.end;
+        while matches!(scene.reading.word(word), "the" | "la" | "el" | "los" | "las") {
+            word += 1;
+        }
+        let name = scene.reading.word(word);
+        let plain = name.len() >= 4 && name.chars().all(char::is_alphabetic) && !NOT_SUBSTANCES.contains(&name);
+        (says_to && plain).then(|| Substance { words: word..word + 1, name: name.to_owned() })
+    }
+
+    /// "Sin alergias conocidas", "NKDA", "no soy alérgico a nada", "Allergies: none".
+    fn none_in_words(&self, scene: &Scene<'_>, index: usize, out: &mut Allergies) {
+        let sentence = &scene.reading.sentences[index];
+        let abbreviated =
+            sentence.words.clone().any(|w| matches!(scene.reading.word(w), "nkda" | "nka" | "namc" | "nkma"));
+        let Some(cue) = self.first(&self.asks, scene, &sentence.words) else {
+            if abbreviated {
+                out.statements.push(Statement { kind: StatementKind::NoKnownAllergies, span: sentence.span });
+            }
+            return;
+        };
+        let context = scene.contexts.of(scene.reading, &(cue.start..cue.start + 1));
+        let other = self.first(&self.other, scene, &sentence.words).is_some();
+        let own = context.experiencer == Experiencer::Patient && context.temporality != Temporality::Hypothetical;
+        if abbreviated || (context.negated && !context.uncertain && own && !other) {
+            out.statements.push(Statement { kind: StatementKind::NoKnownAllergies, span: sentence.span });
+        }
+    }
+
+    /// A question about allergies that was answered with no.
+    fn none_answered(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], out: &mut Allergies) {
+        let Some(answer) = scene.exchanges.answer(index) else { return };
+        let words = &scene.reading.sentences[index].words;
+        let other = self.first(&self.other, scene, words).is_some();
+        match (answer.polarity, substances) {
+            (Polarity::No, []) if !other => {
+                let given = &scene.reading.sentences[answer.sentence];
+                let goes_on =
+                    given.span.of(scene.text()).contains(" but ") || given.span.of(scene.text()).contains(" pero ");
+                if !goes_on {
+                    out.statements.push(Statement { kind: StatementKind::NoKnownAllergies, span: given.span });
+                }
+            }
+            (Polarity::Yes | Polarity::No, [_, ..]) => self.take(scene, index, substances, None, out),
+            _ => {}
+        }
+    }
+
+    /// "Ciprofloxacin?" — "Yes!": named by the one who asks, confirmed by the other.
+    fn confirmed(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], out: &mut Allergies) {
+        let sentence = &scene.reading.sentences[index];
+        let confirmed = scene.exchanges.answer(index).is_some_and(|answer| answer.polarity == Polarity::Yes);
+        let reaction = self.first(&self.what_happens, scene, &sentence.words).is_some();
+        if confirmed && !reaction {
+            self.take(scene, index, substances, None, out);
+        }
+    }
+
+    /// "What happens when you take sulfa?", "penicillin gave me hives", "el ibuprofeno me sienta mal".
+    fn reacted(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], out: &mut Allergies) {
+        let sentence = &scene.reading.sentences[index];
+        if substances.is_empty() {
+            return;
+        }
+        if let Some(asked) = self.first(&self.what_happens, scene, &sentence.words) {
+            let named: Vec<Substance> = substances
+                .iter()
+                .filter(|s| s.words.start >= asked.end && s.words.start <= asked.end + 3)
+                .map(|s| Substance { words: s.words.clone(), name: s.name.clone() })
+                .collect();
+            return self.known(scene, index, &named, out);
+        }
+        let reactions = self.reactions.find(scene.reading, sentence.words.clone());
+        let Some(cause) = self.first(&self.causes, scene, &sentence.words) else { return };
+        let Some(reaction) = reactions.iter().find(|reaction| reaction.words.end > cause.start) else { return };
+        let asks = scene.is_dialogue() && scene.exchanges.asks(index);
+        if !asks && scene.reading.sentences[index].speaker != Speaker::Clinician {
+            let status = Some(if reaction.concept.group == "allergic" { "allergy" } else { "intolerance" });
+            let before: Vec<Substance> = substances
+                .iter()
+                .filter(|s| s.words.start.abs_diff(cause.start) <= 8)
+                .map(|s| Substance { words: s.words.clone(), name: s.name.clone() })
+                .collect();
+            self.take(scene, index, &before, status, out);
+        }
+    }
+
+    /// A clinician who asks what a substance does to the patient knows of the allergy.
+    fn known(&self, scene: &Scene<'_>, index: usize, named: &[Substance], out: &mut Allergies) {
+        let sentence = &scene.reading.sentences[index];
+        let context = super::Context::default();
+        let epistemic = scene.epistemic(sentence.speaker);
+        let stance = Stance { context, epistemic, evidence: sentence.span, answered: false, confidence: 0.7 };
+        for substance in named {
+            self.push(scene, substance, &stance, None, out);
+        }
+    }
+
+    fn take(
+        &self,
+        scene: &Scene<'_>,
+        index: usize,
+        substances: &[Substance],
+        status: Option<&'static str>,
+        out: &mut Allergies,
+    ) {
+        for substance in substances {
+            if let Some(stance) = scene.stance(index, &substance.words) {
+                self.push(scene, substance, &stance, status, out);
+            }
+        }
+    }
+
+    fn push(
+        &self,
+        scene: &Scene<'_>,
+        substance: &Substance,
+        stance: &Stance,
+        status: Option<&'static str>,
+        out: &mut Allergies,
+    ) {
+        if out.taken.contains(&substance.words.start) {
+            return;
+        }
+        let Some(mut entity) = scene.entity(EntityType::Allergy, &substance.words, substance.name.clone(), stance)
+        else {
+            return;
+        };
+        entity.status = status.filter(|status| *status == "intolerance").map(str::to_owned);
+        out.taken.push(substance.words.start);
+        out.entities.push(entity);
+    }
+
+    /// A document that names an allergy does not also say there is none.
+    fn settle(&self, out: &mut Allergies) {
+        let positive = out.entities.iter().any(|entity| {
+            !entity.context.negated && entity.context.experiencer == Experiencer::Patient && entity.status.is_none()
+        });
+        if positive {
+            out.statements.clear();
+        }
+        out.statements.dedup();
+    }
+}

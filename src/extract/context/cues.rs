@@ -1,0 +1,144 @@
+//! The cue lists: data files with one group of phrases a line.
+
+use std::ops::Range;
+
+use crate::extract::matcher::{Hit, Matcher};
+use crate::extract::reading::Reading;
+
+/// What a cue says about the words in its scope, or about the scopes around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Category {
+    Negated,
+    Uncertain,
+    Historical,
+    Hypothetical,
+    Family,
+    Other,
+    /// Turns a denial into doubt and says nothing without one ("sin lesiones claras").
+    Weak,
+    /// Ends every scope ("but", "aunque").
+    End,
+    /// A finite verb: a new clause where something has been said since the cue.
+    Verb,
+    /// Looks like a cue and is none ("no solo", "not only").
+    Pseudo,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    Forward,
+    Backward,
+    Both,
+}
+
+/// A group of phrases that work alike.
+#[derive(Debug, Clone)]
+pub struct Cue {
+    pub category: Category,
+    pub direction: Direction,
+    /// Words that the scope may be long.
+    pub reach: usize,
+    /// The scope goes on through a list parted by commas.
+    pub list: bool,
+    /// A section's title: holds to the end of the sentence whatever follows.
+    pub header: bool,
+    /// Holds only at the very end of its clause ("X negative", "X: no").
+    pub closing: bool,
+    /// The denial stays inside its own words ("no mejora", "sin mejoría").
+    pub inner: bool,
+    /// Forward where its object follows ("se suspende el litio"), backward where it stood before ("litio suspendido").
+    pub either: bool,
+    /// With `either`: backward unless an article follows ("el dolor cedió", "cedió el dolor").
+    pub intransitive: bool,
+    /// Verbs and commas do not end the scope ("call if …, …, or …").
+    pub far: bool,
+}
+
+/// A cue found in a sentence.
+pub type CueHit = Hit;
+
+/// All cues of both languages, compiled. Patients mix languages and producers mislabel them, so both always work.
+pub struct Cues {
+    groups: Vec<Cue>,
+    matcher: Matcher,
+}
+
+impl Cues {
+    pub const FILES: &'static [&'static str] =
+        &[include_str!("../lexicon/cues.es.tsv"), include_str!("../lexicon/cues.en.tsv")];
+
+    pub fn builtin() -> Self {
+        let mut groups = Vec::new();
+        let mut phrases = Vec::new();
+        for line in Self::FILES.iter().flat_map(|file| file.lines()) {
+            let Some((cue, words)) = parse(line) else { continue };
+            let index = u32::try_from(groups.len()).unwrap_or(u32::MAX);
+            phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
+            groups.push(cue);
+        }
+        Self { matcher: Matcher::new(phrases), groups }
+    }
+
+    pub fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<CueHit> {
+        self.matcher.find(reading, within)
+    }
+
+    pub fn of(&self, hit: &CueHit) -> &Cue {
+        &self.groups[hit.meaning as usize]
+    }
+}
+
+/// `category TAB direction TAB reach TAB flags TAB phrase|phrase…`; `#` begins a comment.
+fn parse(line: &str) -> Option<(Cue, &str)> {
+    if line.starts_with('#') || line.trim().is_empty() {
+        return None;
+    }
+    let mut fields = line.splitn(5, '\t');
+    let category = match fields.next()? {
+        "neg" => Category::Negated,
+        "unc" => Category::Uncertain,
+        "hist" => Category::Historical,
+        "hyp" => Category::Hypothetical,
+        "fam" => Category::Family,
+        "oth" => Category::Other,
+        "weak" => Category::Weak,
+        "end" => Category::End,
+        "verb" => Category::Verb,
+        "pseudo" => Category::Pseudo,
+        _ => return None,
+    };
+    let direction = match fields.next()? {
+        "back" => Direction::Backward,
+        "both" => Direction::Both,
+        _ => Direction::Forward,
+    };
+    let reach = fields.next()?.parse().unwrap_or(99);
+    let flags = fields.next()?;
+    let has = |flag: &str| flags.split(',').any(|f| f == flag);
+    let cue = Cue {
+        category,
+        direction,
+        reach,
+        list: has("list"),
+        header: has("header"),
+        closing: has("closing"),
+        inner: has("inner"),
+        either: has("either"),
+        intransitive: has("intrans"),
+        far: has("far"),
+    };
+    Some((cue, fields.next()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_cue_files_is_read() {
+        for line in Cues::FILES.iter().flat_map(|file| file.lines()) {
+            let data = !line.starts_with('#') && !line.trim().is_empty();
+            assert_eq!(parse(line).is_some(), data, "{line}");
+        }
+    }
+}

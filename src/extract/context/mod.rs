@@ -1,0 +1,134 @@
+//! Context of a mention: negated, uncertain, historical, hypothetical, somebody else's. Scoped cues with terminators
+//! and pseudo-cues, in the tradition of NegEx and ConText, with cue lists of our own for Spanish and English as equals.
+
+mod cues;
+mod scope;
+
+use std::ops::Range;
+
+pub use cues::Cues;
+use cues::{Category, CueHit};
+
+use super::reading::Reading;
+use super::{Context, Experiencer, Temporality};
+
+/// Where a cue of a category holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Scope {
+    category: Category,
+    words: Range<usize>,
+    /// The words of the cue itself.
+    cue: Range<usize>,
+}
+
+/// The scopes of a whole document, sentence by sentence.
+pub struct Contexts {
+    sentences: Vec<Vec<Scope>>,
+}
+
+impl Contexts {
+    pub fn new(reading: &Reading<'_>, cues: &Cues) -> Self {
+        let mut section: Option<Category> = None;
+        let mut sentences = Vec::with_capacity(reading.sentences.len());
+        for (index, sentence) in reading.sentences.iter().enumerate() {
+            let hits = cues.find(reading, sentence.words.clone());
+            let mut scopes = scope::resolve(reading, sentence.words.clone(), &hits, cues);
+            section = next_section(reading, index, &hits, cues, section);
+            if let Some(category) = section {
+                let nowhere = sentence.words.start..sentence.words.start;
+                scopes.push(Scope { category, words: sentence.words.clone(), cue: nowhere });
+            }
+            sentences.push(scopes);
+        }
+        Self { sentences }
+    }
+
+    /// The context of a mention, given by its words.
+    pub fn of(&self, reading: &Reading<'_>, target: &Range<usize>) -> Context {
+        let mut context = Context::default();
+        let Some(scopes) = self.sentences.get(reading.sentence_of(target.start)) else { return context };
+        let (mut hypothetical, mut weak) = (false, false);
+        for scope in scopes {
+            if !scope.covers(target) {
+                continue;
+            }
+            match scope.category {
+                Category::Negated => context.negated = true,
+                Category::Uncertain => context.uncertain = true,
+                Category::Historical => context.temporality = Temporality::Historical,
+                Category::Hypothetical => hypothetical = true,
+                Category::Family => context.experiencer = Experiencer::Family,
+                Category::Other if context.experiencer == Experiencer::Patient => {
+                    context.experiencer = Experiencer::Other
+                }
+                Category::Weak => weak = true,
+                _ => {}
+            }
+        }
+        if weak && context.negated {
+            (context.negated, context.uncertain) = (false, true);
+            return context;
+        }
+        if hypothetical {
+            context.temporality = Temporality::Hypothetical;
+        }
+        if context.uncertain && context.negated {
+            (context.negated, context.uncertain) = denial_or_doubt(scopes, target);
+        }
+        context
+    }
+}
+
+/// Denial and doubt over the same words: whichever cue stands nearer to them holds; a doubt behind them wins.
+fn denial_or_doubt(scopes: &[Scope], target: &Range<usize>) -> (bool, bool) {
+    let nearest = |category| {
+        let covering = scopes.iter().filter(move |scope| scope.category == category && scope.covers(target));
+        covering.map(|scope| scope.cue.clone()).max_by_key(|cue| cue.start)
+    };
+    match (nearest(Category::Negated), nearest(Category::Uncertain)) {
+        (Some(denial), Some(doubt)) if doubt.start >= target.start => (denial.start >= target.start, true),
+        (Some(denial), Some(doubt)) if denial.start >= doubt.end => (true, false),
+        (Some(denial), Some(doubt)) if denial.end <= doubt.start => (true, false),
+        (denial, doubt) => (denial.is_some() && doubt.is_none(), doubt.is_some()),
+    }
+}
+
+impl Scope {
+    fn covers(&self, target: &Range<usize>) -> bool {
+        // "no acute" is a cue and "acute fracture" the mention: a mention may begin inside its cue, not before it.
+        let within_cue = self.cue.start < target.start && target.start < self.cue.end;
+        let forward = self.words.start == self.cue.end;
+        if within_cue {
+            (forward || self.category == Category::Negated) && target.end >= self.cue.end
+        } else {
+            self.words.contains(&target.start)
+        }
+    }
+}
+
+/// A header that stands alone ("Family history:") rules the lines below it, until the next header or blank line.
+fn next_section(
+    reading: &Reading<'_>,
+    index: usize,
+    hits: &[CueHit],
+    cues: &Cues,
+    current: Option<Category>,
+) -> Option<Category> {
+    let sentence = &reading.sentences[index];
+    let opened = hits.iter().find(|hit| {
+        cues.of(hit).header && hit.words.start == sentence.words.start && hit.words.end == sentence.words.end
+    });
+    if let Some(hit) = opened {
+        return Some(cues.of(hit).category);
+    }
+    let previous = index.checked_sub(1).map(|before| &reading.sentences[before])?;
+    let gap = reading.text.get(previous.span.end..sentence.span.start).unwrap_or("");
+    let new_header =
+        sentence.span.of(reading.text).split_once(':').is_some_and(|(head, _)| head.split_whitespace().count() <= 4)
+            && !sentence.span.of(reading.text).starts_with(['-', '*', '•']);
+    let blank = gap.matches('\n').count() > 1;
+    if new_header || blank || previous.turn != sentence.turn { None } else { current }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,283 @@
+//! How far a cue reaches: to the next terminator, clause, or the end of a list.
+
+use std::ops::Range;
+
+use super::Scope;
+use super::cues::{Category, CueHit, Cues, Direction};
+use crate::extract::reading::Reading;
+
+/// Words that carry no finding: a verb right after them still belongs to the cue ("no se que tenga").
+const FUNCTION_WORDS: &[&str] = &[
+    "a", "al", "and", "any", "be", "been", "de", "del", "e", "el", "en", "have", "he", "her", "his", "i", "it", "la",
+    "las", "le", "les", "lo", "los", "me", "mi", "my", "o", "of", "or", "por", "que", "se", "she", "su", "sus", "te",
+    "that", "the", "they", "to", "un", "una", "ya", "you", "y", "also", "tampoco", "any", "him", "has", "had",
+];
+const COORDINATORS: &[&str] = &["ni", "o", "u", "or", "nor", "and", "y", "e"];
+const LIST_ENDERS: &[&str] = &["ni", "o", "u", "or", "nor"];
+/// A longer stretch between commas is a clause, not an item of a list.
+const LONGEST_ITEM: usize = 6;
+
+pub(super) struct Sentence<'a, 'b> {
+    reading: &'a Reading<'b>,
+    words: Range<usize>,
+    hits: &'a [CueHit],
+    cues: &'a Cues,
+}
+
+pub(super) fn resolve(reading: &Reading<'_>, words: Range<usize>, hits: &[CueHit], cues: &Cues) -> Vec<Scope> {
+    let sentence = Sentence { reading, words, hits, cues };
+    let mut scopes = Vec::new();
+    for hit in hits {
+        let cue = cues.of(hit);
+        if matches!(cue.category, Category::End | Category::Verb | Category::Pseudo) {
+            continue;
+        }
+        let closes = sentence.closes(hit);
+        if cue.category == Category::Negated && closes && sentence.answers(hit) {
+            // "Alergias: no", "Fever - none": the value of what stands before the sign.
+            let words = sentence.backward_from(hit.words.start - 1, cue.reach.min(8), true)..hit.words.start - 1;
+            scopes.push(Scope { category: cue.category, words, cue: hit.words.clone() });
+        }
+        if cue.closing && !closes {
+            continue;
+        }
+        let scope = |words| Scope { category: cue.category, words, cue: hit.words.clone() };
+        if cue.inner {
+            let words = hit.words.start + 1..hit.words.end;
+            scopes.push(Scope { category: cue.category, words, cue: hit.words.start..hit.words.start + 1 });
+            continue;
+        }
+        let object_follows = sentence.object_follows(hit);
+        if cue.direction != Direction::Backward && (!cue.either || object_follows) {
+            scopes.push(scope(hit.words.end..sentence.forward(hit)));
+        }
+        if cue.direction != Direction::Forward && (!cue.either || !object_follows) {
+            scopes.push(scope(sentence.backward(hit)..hit.words.start));
+        }
+    }
+    scopes
+}
+
+impl Sentence<'_, '_> {
+    fn hit_at(&self, word: usize) -> Option<&CueHit> {
+        let slot = self.hits.partition_point(|hit| hit.words.start <= word).checked_sub(1)?;
+        self.hits.get(slot).filter(|hit| hit.words.contains(&word))
+    }
+
+    fn category_at(&self, word: usize) -> Option<Category> {
+        self.hit_at(word).map(|hit| self.cues.of(hit).category)
+    }
+
+    /// Only punctuation or the sentence's end follows.
+    fn closes(&self, hit: &CueHit) -> bool {
+        let next = hit.words.end;
+        next >= self.words.end
+            || matches!(self.reading.word(next), "," | "." | ";" | ")" | "(" | "/" | "-")
+            || matches!(self.category_at(next), Some(Category::End | Category::Verb))
+            || COORDINATORS.contains(&self.reading.word(next))
+            || FOLLOWS_CLOSING.contains(&self.reading.word(next))
+    }
+
+    /// A colon, dash or equals sign stands before it.
+    fn answers(&self, hit: &CueHit) -> bool {
+        hit.words.start > self.words.start + 1
+            && matches!(self.reading.word(hit.words.start - 1), ":" | "-" | "–" | "=" | "(")
+    }
+
+    /// Whether the object of a verb like "suspender" comes after it: an article follows, or nothing stood before.
+    fn object_follows(&self, hit: &CueHit) -> bool {
+        let next = self.reading.word(hit.words.end);
+        let last = self.reading.word(hit.words.end - 1);
+        if hit.words.end >= self.words.end || matches!(next, "," | "." | ";" | ")" | "(") {
+            return false;
+        }
+        if ARTICLES.contains(&next) || ARTICLES.contains(&last) || matches!(last, "de" | "del") {
+            return true;
+        }
+        if FOLLOWS_CLOSING.contains(&next) {
+            return false;
+        }
+        let opens = hit.words.start == self.words.start
+            || self.reading.words[hit.words.start - 1].punctuation
+            || matches!(self.category_at(hit.words.start - 1), Some(Category::End));
+        let participle = hit.words.len() == 1 && ["do", "da", "dos", "das"].iter().any(|ending| last.ends_with(ending));
+        opens || !(participle || self.cues.of(hit).intransitive)
+    }
+
+    fn forward(&self, hit: &CueHit) -> usize {
+        let cue = self.cues.of(hit);
+        if cue.header {
+            return self.next_header(hit.words.end);
+        }
+        let from = hit.words.end;
+        let (mut counted, mut said) = (0, false);
+        let mut word = from;
+        while word < self.words.end && counted < cue.reach {
+            let text = self.reading.word(word);
+            if self.reading.words[word].punctuation {
+                let stop = match text {
+                    "," => word > from && !cue.far && !self.list_goes_on(word, cue.list),
+                    ";" | "." | "!" | "?" | "…" => true,
+                    ":" => word > from,
+                    ")" => !self.opened_since(from, word),
+                    _ => false,
+                };
+                if stop {
+                    return word;
+                }
+                word += 1;
+                continue;
+            }
+            match self.category_at(word) {
+                Some(Category::End) => return word,
+                Some(Category::Verb) if said && !cue.far => return self.clause_start(from, word),
+                Some(Category::Negated) if said && cue.category == Category::Uncertain => return word,
+                Some(Category::Verb) => {}
+                Some(Category::Uncertain) if said && cue.category == Category::Negated && self.doubt_opens(word) => {
+                    return word;
+                }
+                _ => said |= !FUNCTION_WORDS.contains(&text),
+            }
+            counted += 1;
+            word += 1;
+        }
+        word
+    }
+
+    /// A doubt that begins a phrase of its own ("por posible …", "se orienta hacia …") ends a denial.
+    fn doubt_opens(&self, word: usize) -> bool {
+        let starts = self.hit_at(word).is_some_and(|hit| hit.words.start == word);
+        starts
+            && (matches!(self.reading.word(word), "se" | "parece")
+                || matches!(self.reading.word(word - 1), "por" | "a" | "con" | ","))
+    }
+
+    /// A new clause begins at its subject or conjunction, not only at its verb.
+    fn clause_start(&self, from: usize, verb: usize) -> usize {
+        let back = (from..verb)
+            .rev()
+            .take(5)
+            .find(|&w| matches!(self.reading.word(w), "y" | "e" | "and" | "que" | "which" | "who" | ","));
+        back.unwrap_or(verb)
+    }
+
+    /// Where the next "TITLE:" of the same line begins, or the sentence's end.
+    fn next_header(&self, from: usize) -> usize {
+        let colon = (from..self.words.end).find(|&w| self.reading.word(w) == ":");
+        let Some(colon) = colon else { return self.words.end };
+        let titled = |w: &usize| {
+            let source = self.reading.words[*w].source.of(self.reading.text);
+            source.chars().any(char::is_alphabetic) && !source.chars().any(char::is_lowercase)
+        };
+        (from..colon).rev().take_while(titled).last().unwrap_or(self.words.end)
+    }
+
+    fn opened_since(&self, from: usize, to: usize) -> bool {
+        (from..to).any(|word| self.reading.word(word) == "(")
+    }
+
+    /// Whether the list that a cue governs goes on after this comma.
+    fn list_goes_on(&self, comma: usize, lists: bool) -> bool {
+        let mut item_start = comma + 1;
+        let mut items = 0;
+        if LIST_ENDERS.contains(&self.reading.word(item_start)) {
+            return true;
+        }
+        if matches!(self.reading.word(item_start), "with" | "con") {
+            return false;
+        }
+        loop {
+            let (end, plain, ender) = self.item(item_start);
+            if !plain {
+                // A clause follows: the comma before it closes, unless a list had already gone on.
+                return ender || (lists && items > 0);
+            }
+            if ender {
+                return true;
+            }
+            items += 1;
+            if self.reading.word(end) != "," || items > 12 {
+                return lists;
+            }
+            item_start = end + 1;
+        }
+    }
+
+    /// One stretch up to the next comma: where it ends, whether it looks like an item, whether "or"/"ni" is in it.
+    fn item(&self, start: usize) -> (usize, bool, bool) {
+        let mut word = start;
+        while word < self.words.end {
+            let text = self.reading.word(word);
+            if matches!(text, "," | ";" | "." | ":" | ")") {
+                break;
+            }
+            if LIST_ENDERS.contains(&text) {
+                return (word, true, true);
+            }
+            match self.category_at(word) {
+                Some(Category::End) => break,
+                Some(Category::Verb | Category::Negated) => return (word, false, false),
+                _ => {}
+            }
+            if word - start >= LONGEST_ITEM {
+                return (word, false, false);
+            }
+            word += 1;
+        }
+        (word, word > start, false)
+    }
+
+    fn backward(&self, hit: &CueHit) -> usize {
+        let cue = self.cues.of(hit);
+        if cue.header {
+            return self.words.start;
+        }
+        self.backward_from(hit.words.start, cue.reach, cue.list)
+    }
+
+    fn backward_from(&self, from: usize, reach: usize, list: bool) -> usize {
+        let mut word = from;
+        let mut counted = 0;
+        while word > self.words.start && counted < reach {
+            let before = word - 1;
+            let text = self.reading.word(before);
+            let stop = match text {
+                ";" | "." => true,
+                "," => !list && counted > 0,
+                "(" => true,
+                _ => matches!(self.category_at(before), Some(Category::End)),
+            };
+            if stop {
+                return word;
+            }
+            counted += usize::from(!self.reading.words[before].punctuation);
+            word = before;
+        }
+        word
+    }
+}
+
+const ARTICLES: &[&str] =
+    &["el", "la", "los", "las", "su", "sus", "mi", "mis", "un", "una", "al", "the", "his", "her", "my"];
+/// Words that may follow a closing cue without changing it.
+const FOLLOWS_CLOSING: &[&str] = &[
+    "tambien",
+    "espontaneamente",
+    "de",
+    "spontaneously",
+    "also",
+    "en",
+    "para",
+    "desde",
+    "hoy",
+    "at",
+    "in",
+    "for",
+    "today",
+    "since",
+    "a",
+    "al",
+    "por",
+    "tras",
+    "con",
+];

@@ -1,0 +1,116 @@
+//! Sentences of our own for every kind of context, in both languages.
+
+use super::*;
+use crate::text::{Document, Language};
+
+/// Context of the words marked with «…».
+fn around(marked: &str) -> Context {
+    let start = marked.find('«').expect("a mark");
+    let text = marked.replace(['«', '»'], "");
+    let length = marked[start + '«'.len_utf8()..].find('»').expect("an end");
+    let document = Document::plain(text, Language::Unknown);
+    let reading = Reading::new(&document);
+    let contexts = Contexts::new(&reading, &Cues::builtin());
+    contexts.of(&reading, &reading.words_at(crate::text::Span::new(start, start + length)))
+}
+
+#[test]
+fn denials_of_both_languages_negate() {
+    for text in [
+        "Niega «ideación suicida».",
+        "No refiere «alucinaciones» ni «delirios».",
+        "Sin «fiebre», tos ni disnea.",
+        "Alergias: «penicilina»: no",
+        "Ya no tiene «insomnio».",
+        "Se descarta «demencia».",
+        "El «dolor» ha cedido.",
+        "No ha tenido fiebre, «tos» ni mareos.",
+        "She denies «anxiety» or panic attacks.",
+        "No «fever», chills, or cough.",
+        "No fever, chills, or «cough».",
+        "Patient without «hallucinations».",
+        "Never had «seizures».",
+        "I don't have any «headaches».",
+        "«Nausea» has resolved.",
+        "Suicidal thoughts: «ideation» - none",
+    ] {
+        assert!(around(text).negated, "{text}");
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_denial_does_not_negate() {
+    for text in [
+        "No solo tiene «ansiedad», también insomnio.",
+        "No mejora la «ansiedad».",
+        "No fiebre, pero sí «tos».",
+        "Niega fiebre aunque refiere «tos».",
+        "Sin mejoría de la «depresión».",
+        "No hay duda de que tiene «depresión».",
+        "Not only «anxiety» but insomnia.",
+        "No fever but has a «cough».",
+        "Her «depression» is not getting better.",
+        "Not sure why the «anxiety» started.",
+        "Abdomen blando, sin masas, presenta «dolor».",
+    ] {
+        assert!(!around(text).negated, "{text}");
+    }
+}
+
+#[test]
+fn doubt_is_not_denial() {
+    for text in [
+        "No se descarta «demencia».",
+        "Posible «depresión».",
+        "Sugestivo de «trastorno bipolar».",
+        "Sin clara «focalidad».",
+        "Probable «depression».",
+        "Cannot rule out «bipolar disorder».",
+        "«Psicosis»?",
+        "It may be «anxiety».",
+    ] {
+        let context = around(text);
+        assert!(context.uncertain && !context.negated, "{text}: {context:?}");
+    }
+}
+
+#[test]
+fn past_and_condition_are_told_from_now() {
+    for text in ["Antecedentes de «depresión».", "History of «seizures».", "Tuvo «anorexia» en la adolescencia."]
+    {
+        assert_eq!(around(text).temporality, Temporality::Historical, "{text}");
+    }
+    for text in [
+        "Acudir si presenta «fiebre».",
+        "Return if you develop «chest pain».",
+        "En caso de «crisis de pánico», llamar.",
+    ] {
+        assert_eq!(around(text).temporality, Temporality::Hypothetical, "{text}");
+    }
+    assert_eq!(around("Tiene «fiebre» desde ayer.").temporality, Temporality::Recent);
+}
+
+#[test]
+fn somebody_elses_illness_is_not_the_patients() {
+    for text in ["Su madre tiene «depresión».", "Family history of «schizophrenia».", "My father was «alcoholic»."]
+    {
+        assert_eq!(around(text).experiencer, Experiencer::Family, "{text}");
+    }
+    for text in [
+        "Mi madre dice que tengo «ansiedad».",
+        "Vive con su madre, presenta «ansiedad».",
+        "Since the death of her mother she has «insomnia».",
+    ] {
+        assert_eq!(around(text).experiencer, Experiencer::Patient, "{text}");
+    }
+}
+
+#[test]
+fn a_title_on_its_own_line_rules_the_lines_below() {
+    let text = "Antecedentes familiares:\n- «depresión»\n- diabetes\n\nEnfermedad actual: ansiedad";
+    assert_eq!(around(text).experiencer, Experiencer::Family);
+    assert_eq!(
+        around(&text.replace(['«', '»'], "").replace("actual: ansiedad", "actual: «ansiedad»")).experiencer,
+        Experiencer::Patient
+    );
+}

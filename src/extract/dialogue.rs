@@ -1,0 +1,163 @@
+//! Questions and answers: a clinician's question alone says nothing; a "yes" or "no" answers it.
+
+use super::lexicon::{SPEECH, label};
+use super::matcher::Matcher;
+use super::reading::{Reading, Sentence};
+use crate::text::Speaker;
+
+/// Turns that an answer may be away from its question: one clarification in between.
+const FARTHEST_ANSWER: usize = 4;
+const FILLERS: usize = 5;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Polarity {
+    Yes,
+    No,
+    /// Something was said that is neither.
+    Other,
+}
+
+/// Which sentence answers a question, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    pub polarity: Polarity,
+    pub sentence: usize,
+}
+
+pub struct DialogueRules {
+    yes: Matcher,
+    no: Matcher,
+    filler: Matcher,
+}
+
+impl DialogueRules {
+    pub fn builtin() -> Self {
+        Self { yes: label(SPEECH, "yes"), no: label(SPEECH, "no"), filler: label(SPEECH, "filler") }
+    }
+
+    /// For every sentence: whether it asks, and what answers it.
+    pub fn exchanges(&self, reading: &Reading<'_>) -> Exchanges {
+        let asks: Vec<bool> = reading.sentences.iter().map(|sentence| asks(reading, sentence)).collect();
+        let answers = (0..reading.sentences.len())
+            .map(|index| if asks[index] { self.answer(reading, &asks, index) } else { None })
+            .collect();
+        Exchanges { asks, answers }
+    }
+
+    fn answer(&self, reading: &Reading<'_>, asks: &[bool], question: usize) -> Option<Answer> {
+        let asked = &reading.sentences[question];
+        let turn = asked.turn?;
+        let following = reading.sentences.iter().enumerate().skip(question + 1).take(24);
+        for (index, sentence) in following {
+            let here = sentence.turn?;
+            if here > turn + FARTHEST_ANSWER {
+                return None;
+            }
+            let other = here > turn && (sentence.speaker != asked.speaker || sentence.speaker == Speaker::Unknown);
+            if !other || sentence.speaker == Speaker::Agent {
+                continue;
+            }
+            let polarity = self.polarity(reading, sentence);
+            // "Me?" asks back; "no, why?" answers.
+            if asks[index] && polarity == Polarity::Other {
+                continue;
+            }
+            return Some(Answer { polarity, sentence: index });
+        }
+        None
+    }
+
+    /// How a sentence begins, hesitation aside.
+    pub fn polarity(&self, reading: &Reading<'_>, sentence: &Sentence) -> Polarity {
+        let mut word = sentence.words.start;
+        for _ in 0..FILLERS {
+            while word < sentence.words.end && reading.words[word].punctuation {
+                word += 1;
+            }
+            let (no, yes) = (self.no.at(reading, word), self.yes.at(reading, word));
+            let longest = |hit: &Option<super::matcher::Hit>| hit.as_ref().map_or(0, |hit| hit.words.len());
+            if let Some(no) = no.as_ref().filter(|_| longest(&no) > longest(&yes)) {
+                let doubt = matches!(
+                    reading.word(no.words.end),
+                    "know" | "think" | "remember" | "se" | "sure" | "recuerdo" | "solo" | "only"
+                );
+                return if doubt { Polarity::Other } else { Polarity::No };
+            }
+            if yes.is_some() && word < sentence.words.end {
+                return Polarity::Yes;
+            }
+            match self.filler.at(reading, word) {
+                Some(filler) if word < sentence.words.end => word = filler.words.end,
+                _ => return Polarity::Other,
+            }
+        }
+        Polarity::Other
+    }
+}
+
+/// The questions of a document and their answers, by sentence.
+pub struct Exchanges {
+    asks: Vec<bool>,
+    answers: Vec<Option<Answer>>,
+}
+
+impl Exchanges {
+    pub fn asks(&self, sentence: usize) -> bool {
+        self.asks.get(sentence).copied().unwrap_or(false)
+    }
+
+    pub fn answer(&self, sentence: usize) -> Option<Answer> {
+        self.answers.get(sentence).copied().flatten()
+    }
+}
+
+/// A question mark, or in speech an opening that asks ("do you", "tiene usted").
+fn asks(reading: &Reading<'_>, sentence: &Sentence) -> bool {
+    if sentence.question {
+        return true;
+    }
+    let (first, second) = (reading.word(sentence.words.start), reading.word(sentence.words.start + 1));
+    sentence.turn.is_some()
+        && sentence.speaker == Speaker::Clinician
+        && (matches!(
+            (first, second),
+            ("do" | "are" | "have" | "did" | "were", "you") | ("does" | "is" | "has", "he" | "she") | ("any", _)
+        ) || matches!(
+            (first, second),
+            ("tiene" | "toma" | "es" | "ha" | "esta", "usted") | ("alguna" | "algun", _)
+        ))
+        && sentence.words.len() > 1
+        && !sentence.span.of(reading.text).ends_with('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Document, Language};
+
+    fn answers(turns: &[(Speaker, &str)]) -> Vec<Option<Polarity>> {
+        let document = Document::dialogue(turns.iter().map(|(who, words)| (*who, *words, None)), Language::Unknown);
+        let reading = Reading::new(&document);
+        let exchanges = DialogueRules::builtin().exchanges(&reading);
+        (0..reading.sentences.len()).map(|s| exchanges.answer(s).map(|answer| answer.polarity)).collect()
+    }
+
+    #[test]
+    fn hesitation_does_not_hide_the_answer() {
+        use Speaker::{Clinician as C, Patient as P};
+        assert_eq!(answers(&[(C, "Any allergies?"), (P, "Um, no, not that I know.")])[0], Some(Polarity::No));
+        assert_eq!(answers(&[(C, "¿Toma algo?"), (P, "Pues sí, sertralina.")])[0], Some(Polarity::Yes));
+        assert_eq!(answers(&[(C, "Pain?"), (P, "I don't know.")])[0], Some(Polarity::Other));
+        assert_eq!(
+            answers(&[(C, "Are you allergic?"), (P, "Me?"), (C, "Yes."), (P, "No, I am not.")])[0],
+            Some(Polarity::No)
+        );
+    }
+
+    #[test]
+    fn the_asker_does_not_answer_and_an_agent_never_does() {
+        use Speaker::{Agent as A, Clinician as C, Patient as P};
+        assert_eq!(answers(&[(C, "Any pain?"), (C, "No."), (P, "Yes.")])[0], Some(Polarity::Yes));
+        assert_eq!(answers(&[(P, "Is it bad?"), (A, "Yes.")])[0], None);
+    }
+}

@@ -1,0 +1,88 @@
+//! The extractor: compiled once, shared, pure. Same document, same answer.
+
+use std::sync::LazyLock;
+
+use super::allergies::AllergyRules;
+use super::clinical::ClinicalRules;
+use super::context::{Contexts, Cues};
+use super::dialogue::DialogueRules;
+use super::input::ExtractionInput;
+use super::lexicon::{ALLERGENS, CLINICAL, DRUGS, REACTIONS, SPEECH};
+use super::medication::MedicationRules;
+use super::reading::Reading;
+use super::scene::Scene;
+use super::statements::StatementRules;
+use super::{Context, Extraction, Sentiment};
+use crate::text::Span;
+
+/// Raised whenever a rule changes what is found.
+const RULES: &str = "1";
+
+/// Rules and lexicons, ready to read documents.
+pub struct Extractor {
+    cues: Cues,
+    dialogue: DialogueRules,
+    clinical: ClinicalRules,
+    medication: MedicationRules,
+    allergies: AllergyRules,
+    statements: StatementRules,
+}
+
+impl Extractor {
+    /// Compiles the embedded lexicons: a few dozen milliseconds, once per process.
+    pub fn builtin() -> Self {
+        Self {
+            cues: Cues::builtin(),
+            dialogue: DialogueRules::builtin(),
+            clinical: ClinicalRules::builtin(),
+            medication: MedicationRules::builtin(),
+            allergies: AllergyRules::builtin(),
+            statements: StatementRules::builtin(),
+        }
+    }
+
+    /// Version of rules and lexicons, stored with what they find: `rules.lexicon-hash`.
+    pub fn version(&self) -> &str {
+        &VERSION
+    }
+
+    /// Reads one document. Never fails and never panics: what the rules do not know is not there.
+    pub fn extract(&self, input: &ExtractionInput<'_>) -> Extraction {
+        let reading = Reading::new(input.document);
+        let contexts = Contexts::new(&reading, &self.cues);
+        let exchanges = self.dialogue.exchanges(&reading);
+        let targets = input.targets.iter().map(|span| target(&reading, &contexts, *span)).collect();
+        let scene = Scene { input, reading: &reading, contexts, exchanges };
+        let drugs = self.medication.mentions(&scene);
+        let allergies = self.allergies.find(&scene, &self.dialogue, &drugs);
+        let mut entities = allergies.entities;
+        self.medication.find(&scene, &drugs, &allergies.taken, &mut entities);
+        self.clinical.find(&scene, &mut entities);
+        let mut statements = allergies.statements;
+        statements.extend(self.statements.find(&scene, &self.medication, &drugs, &entities));
+        entities.sort_by_key(|entity| (entity.span, entity.kind));
+        Extraction {
+            entities,
+            statements,
+            risk: Vec::new(),
+            themes: Vec::new(),
+            sentiment: Sentiment::Neutral,
+            hypotheses: Vec::new(),
+            targets,
+        }
+    }
+}
+
+fn target(reading: &Reading<'_>, contexts: &Contexts, span: Span) -> Context {
+    match reading.text.get(span.start..span.end) {
+        Some(words) if !words.trim().is_empty() => contexts.of(reading, &reading.words_at(span)),
+        _ => Context::default(),
+    }
+}
+
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let files = [CLINICAL, DRUGS, ALLERGENS, REACTIONS, &[SPEECH], Cues::FILES].concat();
+    let mut context = aws_lc_rs::digest::Context::new(&aws_lc_rs::digest::SHA256);
+    files.iter().for_each(|file| context.update(file.as_bytes()));
+    format!("{RULES}.{}", hex::encode(&context.finish().as_ref()[..6]))
+});

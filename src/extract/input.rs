@@ -1,0 +1,22 @@
+//! What extraction is asked.
+
+use crate::dlp::PlacedValue;
+use crate::domain::document::DocumentType;
+use crate::text::{Document, Span};
+
+/// One question to the extractor. Spans are bytes of the document's text.
+#[derive(Debug, Clone, Copy)]
+pub struct ExtractionInput<'a> {
+    pub document: &'a Document,
+    pub document_type: Option<DocumentType>,
+    /// Places whose context is asked for; one that does not fit the text gets the default context.
+    pub targets: &'a [Span],
+    /// Dates and ages that redaction took out, for events and appointments.
+    pub values: &'a [PlacedValue],
+}
+
+impl<'a> ExtractionInput<'a> {
+    pub fn of(document: &'a Document) -> Self {
+        Self { document, document_type: None, targets: &[], values: &[] }
+    }
+}

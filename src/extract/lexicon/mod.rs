@@ -1,0 +1,149 @@
+//! The words that extraction knows: our own lists, embedded as data files, Spanish and English as equals.
+
+use super::matcher::{Hit, Matcher};
+use super::reading::Reading;
+use std::ops::Range;
+
+/// Conditions and symptoms with ICD-10-CM codes.
+pub(super) const CLINICAL: &[&str] = &[include_str!("mental.tsv"), include_str!("somatic.tsv")];
+pub(super) const DRUGS: &[&str] = &[include_str!("drugs.tsv")];
+pub(super) const ALLERGENS: &[&str] = &[include_str!("allergens.tsv")];
+pub(super) const REACTIONS: &[&str] = &[include_str!("reactions.tsv")];
+pub(super) const SPEECH: &str = include_str!("speech.tsv");
+
+/// A thing with a preferred name, whatever it is called in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Concept {
+    /// First column: condition, symptom, a drug class, a group of allergens or reactions.
+    pub group: &'static str,
+    /// Preferred name, lower case English: equal for synonyms and languages.
+    pub name: &'static str,
+    /// ICD-10-CM where the list has one.
+    pub code: Option<&'static str>,
+}
+
+/// Concepts and the automaton that finds their names.
+pub struct Lexicon {
+    concepts: Vec<Concept>,
+    matcher: Matcher,
+}
+
+/// A concept named in a text.
+#[derive(Debug, Clone)]
+pub struct Mention {
+    pub words: Range<usize>,
+    pub concept: Concept,
+}
+
+impl Lexicon {
+    /// Reads `group TAB name TAB code-or-dash TAB phrase|phrase…`; `#` begins a comment.
+    pub fn load(files: &[&'static str]) -> Self {
+        let mut concepts = Vec::new();
+        let mut phrases = Vec::new();
+        for (fields, words) in files.iter().flat_map(|file| file.lines()).filter_map(row) {
+            let index = u32::try_from(concepts.len()).unwrap_or(u32::MAX);
+            phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
+            concepts.push(Concept {
+                group: fields[0],
+                name: fields[1],
+                code: Some(fields[2]).filter(|code| *code != "-"),
+            });
+        }
+        Self { matcher: Matcher::new(phrases), concepts }
+    }
+
+    pub fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<Mention> {
+        self.matcher.find(reading, within).into_iter().map(|hit| self.mention(hit)).collect()
+    }
+
+    fn mention(&self, hit: Hit) -> Mention {
+        Mention { concept: self.concepts[hit.meaning as usize], words: hit.words }
+    }
+}
+
+/// The three leading fields and the phrases of a data row.
+fn row(line: &'static str) -> Option<([&'static str; 3], &'static str)> {
+    if line.starts_with('#') || line.trim().is_empty() {
+        return None;
+    }
+    let mut fields = line.splitn(4, '\t');
+    let head = [fields.next()?, fields.next()?, fields.next()?];
+    fields.next().map(|phrases| (head, phrases))
+}
+
+/// Phrases under labels (`label TAB phrase|phrase…`): speech acts, risk, themes and the like.
+pub struct Labels {
+    names: Vec<&'static str>,
+    matcher: Matcher,
+}
+
+impl Labels {
+    pub fn load(file: &'static str) -> Self {
+        let mut names = Vec::new();
+        let mut phrases = Vec::new();
+        for line in file.lines().filter(|line| !line.starts_with('#')) {
+            let Some((label, words)) = line.split_once('\t') else { continue };
+            let index = u32::try_from(names.len()).unwrap_or(u32::MAX);
+            phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
+            names.push(label);
+        }
+        Self { matcher: Matcher::new(phrases), names }
+    }
+
+    pub fn name(&self, hit: &Hit) -> &'static str {
+        self.names[hit.meaning as usize]
+    }
+
+    /// The phrases found, with their labels, longest first at each place.
+    pub fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<(Range<usize>, &'static str)> {
+        self.matcher.find(reading, within).into_iter().map(|hit| (hit.words.clone(), self.name(&hit))).collect()
+    }
+}
+
+/// The phrases of one label only: labels overlap ("no" answers and denies), so each use has its own automaton.
+pub fn label(file: &'static str, label: &str) -> Matcher {
+    let rows = file.lines().filter_map(|line| line.split_once('\t')).filter(|(name, _)| *name == label);
+    Matcher::new(rows.flat_map(|(_, words)| words.split('|').map(|phrase| (phrase.trim(), 0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::extract::matcher::expand;
+    use crate::extract::reading::layout;
+
+    fn rows(files: &[&'static str]) -> Vec<([&'static str; 3], &'static str)> {
+        files.iter().flat_map(|file| file.lines()).filter_map(row).collect()
+    }
+
+    #[test]
+    fn every_line_is_read_and_every_code_has_the_form_of_icd_10() {
+        for file in [CLINICAL, DRUGS, ALLERGENS, REACTIONS].concat() {
+            let data = file.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()).count();
+            assert_eq!(file.lines().filter_map(row).count(), data);
+        }
+        for (fields, _) in rows(CLINICAL) {
+            let code = fields[2].as_bytes();
+            assert!(code[0].is_ascii_uppercase() && code[1].is_ascii_digit() && code.len() >= 3, "{fields:?}");
+            assert!(matches!(fields[0], "condition" | "symptom"), "{fields:?}");
+        }
+        assert!(rows(DRUGS).len() >= 400 && rows(CLINICAL).len() >= 290);
+    }
+
+    #[test]
+    fn no_phrase_means_two_things_in_one_list() {
+        for files in [CLINICAL, DRUGS, ALLERGENS] {
+            let mut seen: HashMap<String, &str> = HashMap::new();
+            let mut doubles = Vec::new();
+            for (fields, words) in rows(files) {
+                for phrase in words.split('|').flat_map(|phrase| expand(phrase.trim())) {
+                    let other = seen.insert(layout(&phrase), fields[1]).filter(|other| *other != fields[1]);
+                    doubles.extend(other.map(|other| format!("{phrase}: {other}, {}", fields[1])));
+                }
+            }
+            assert!(doubles.is_empty(), "{doubles:#?}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Looking up word sequences: every phrase of a data file in one automaton, anchored at word starts, longest first.
+
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Anchored, Input, MatchKind, StartKind};
+
+use super::reading::{Reading, layout};
+
+/// Phrases and what each of them stands for (an index the caller gave).
+pub struct Matcher {
+    automaton: AhoCorasick,
+    meaning: Vec<u32>,
+}
+
+/// A phrase found: which words, and what it stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    pub words: Range<usize>,
+    pub meaning: u32,
+}
+
+impl Matcher {
+    /// Compiles phrases. `{a,b}` in a phrase stands for either; the first meaning of a phrase counts.
+    pub fn new<'a>(phrases: impl IntoIterator<Item = (&'a str, u32)>) -> Self {
+        let mut patterns: Vec<(String, u32)> = Vec::new();
+        for (phrase, meaning) in phrases {
+            for variant in expand(phrase) {
+                let pattern = layout(&variant);
+                if !pattern.is_empty() {
+                    patterns.push((pattern, meaning));
+                }
+            }
+        }
+        // A stable sort keeps the first meaning first among equals.
+        patterns.sort_by(|a, b| a.0.cmp(&b.0));
+        patterns.dedup_by(|later, first| later.0 == first.0);
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .start_kind(StartKind::Anchored)
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(patterns.iter().map(|(pattern, _)| pattern))
+            .expect("the phrases are embedded data, far below the automaton's limit");
+        Self { automaton, meaning: patterns.into_iter().map(|(_, meaning)| meaning).collect() }
+    }
+
+    /// The longest phrase that starts at a word.
+    pub fn at(&self, reading: &Reading<'_>, word: usize) -> Option<Hit> {
+        let start = reading.words.get(word)?.folded.start;
+        let input = Input::new(&reading.folded).span(start..reading.folded.len()).anchored(Anchored::Yes);
+        let found = self.automaton.find(input)?;
+        // A phrase ends with the space after its last word.
+        let mut end = word + 1;
+        while reading.words.get(end).is_some_and(|next| next.folded.start < found.end()) {
+            end += 1;
+        }
+        Some(Hit { words: word..end, meaning: self.meaning[found.pattern().as_usize()] })
+    }
+
+    /// All phrases within a range of words, from left to right, longest first, without overlap.
+    pub fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<Hit> {
+        let mut out = Vec::new();
+        let mut word = within.start;
+        while word < within.end {
+            match self.at(reading, word) {
+                Some(hit) => {
+                    word = hit.words.end;
+                    out.push(hit);
+                }
+                None => word += 1,
+            }
+        }
+        out
+    }
+}
+
+/// `"{a,b} c"` → `"a c"`, `"b c"`; `{,x}` makes `x` optional; braces nest. An unclosed brace stands for itself.
+pub fn expand(phrase: &str) -> Vec<String> {
+    let Some(open) = phrase.find('{') else { return vec![phrase.to_owned()] };
+    let Some(close) = closing_brace(&phrase[open..]).map(|at| open + at) else { return vec![phrase.to_owned()] };
+    let tails = expand(&phrase[close + 1..]);
+    let mut out = Vec::new();
+    for choice in choices(&phrase[open + 1..close]).into_iter().flat_map(expand) {
+        for tail in &tails {
+            out.push(format!("{}{choice}{tail}", &phrase[..open]));
+        }
+    }
+    out
+}
+
+/// The offset of the brace that closes the one at the beginning.
+fn closing_brace(text: &str) -> Option<usize> {
+    let mut depth = 0usize;
+    text.char_indices().find_map(|(at, c)| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => return None,
+        }
+        (depth == 0).then_some(at)
+    })
+}
+
+/// Splits at the commas that stand outside inner braces.
+fn choices(text: &str) -> Vec<&str> {
+    let (mut out, mut depth, mut start) = (Vec::new(), 0usize, 0);
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                out.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    out.push(&text[start..]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Document, Language};
+
+    #[test]
+    fn braces_stand_for_every_choice() {
+        assert_eq!(expand("{,se }descart{a,o} x"), ["descarta x", "descarto x", "se descarta x", "se descarto x"]);
+        assert_eq!(expand("{mi,su} {herman{o,a},tia}").len(), 6);
+        assert_eq!(expand("a{b"), ["a{b"]);
+    }
+
+    #[test]
+    fn the_longest_phrase_wins_and_words_are_never_torn() {
+        let matcher = Matcher::new([("no", 1), ("no hay", 2), ("dolor de cabeza", 3)]);
+        let document = Document::plain("No haya nada, no hay dolor  de\ncabeza ni casino", Language::Spanish);
+        let reading = Reading::new(&document);
+        let hits: Vec<_> = matcher.find(&reading, 0..reading.words.len()).into_iter().map(|hit| hit.meaning).collect();
+        assert_eq!(hits, [1, 2, 3]);
+    }
+}

@@ -1,0 +1,172 @@
+//! Medicines: which, how much, how often, and whether they are taken now.
+
+mod regimen;
+
+use std::ops::Range;
+
+use regimen::{Regimen, RegimenRules};
+
+use super::lexicon::{DRUGS, Lexicon, Mention, SPEECH, label};
+use super::matcher::Matcher;
+use super::scene::{Scene, Stance};
+use super::{Entity, EntityType, Temporality};
+use crate::text::Speaker;
+
+/// What was done with a medicine, told by the words around it; the first that applies from the top.
+const STATUSES: [&str; 7] = ["stopped", "past_use", "not_adherent", "changed", "started", "suggested", "taking"];
+/// Words before a mention in which its verb is looked for.
+const VERB_REACH: usize = 14;
+
+pub struct MedicationRules {
+    drugs: Lexicon,
+    regimen: RegimenRules,
+    statuses: Vec<(&'static str, Matcher)>,
+    ask: Matcher,
+}
+
+/// Drug mentions of one sentence.
+pub struct SentenceDrugs {
+    pub sentence: usize,
+    pub mentions: Vec<Mention>,
+}
+
+impl MedicationRules {
+    pub fn builtin() -> Self {
+        Self {
+            drugs: Lexicon::load(DRUGS),
+            regimen: RegimenRules::builtin(),
+            statuses: STATUSES.iter().map(|status| (*status, label(SPEECH, status))).collect(),
+            ask: label(SPEECH, "ask_medication"),
+        }
+    }
+
+    /// All drug names, sentence by sentence: allergies look at them first.
+    pub fn mentions(&self, scene: &Scene<'_>) -> Vec<SentenceDrugs> {
+        scene
+            .sentences()
+            .map(|(index, sentence)| SentenceDrugs {
+                sentence: index,
+                mentions: self.drugs.find(scene.reading, sentence.words.clone()),
+            })
+            .filter(|found| !found.mentions.is_empty())
+            .collect()
+    }
+
+    /// Medicines among the mentions that no allergy has taken (`taken`: first words of those).
+    pub fn find(&self, scene: &Scene<'_>, drugs: &[SentenceDrugs], taken: &[usize], out: &mut Vec<Entity>) {
+        for (slot, found) in drugs.iter().enumerate() {
+            let sentence = &scene.reading.sentences[found.sentence];
+            for (nth, mention) in found.mentions.iter().enumerate() {
+                if taken.contains(&mention.words.start) {
+                    continue;
+                }
+                let Some(stance) = scene.stance(found.sentence, &mention.words) else { continue };
+                let previous =
+                    nth.checked_sub(1).map_or(sentence.words.start, |before| found.mentions[before].words.end);
+                let next = found.mentions.get(nth + 1).map_or(sentence.words.end, |after| after.words.start);
+                let regimen = self.regimen.read(
+                    scene.reading,
+                    &mention.words,
+                    previous..mention.words.start,
+                    mention.words.end..next,
+                );
+                let last = nth + 1 == found.mentions.len();
+                let regimen =
+                    if last { self.follow_up(scene, found.sentence, drugs.get(slot + 1), regimen) } else { regimen };
+                out.extend(self.entity(scene, mention, sentence.words.clone(), stance, regimen));
+            }
+        }
+    }
+
+    fn entity(
+        &self,
+        scene: &Scene<'_>,
+        mention: &Mention,
+        words: Range<usize>,
+        stance: Stance,
+        regimen: Regimen,
+    ) -> Option<Entity> {
+        let mut entity = scene.entity(EntityType::Medication, &mention.words, mention.concept.name.into(), &stance)?;
+        let status = self.status(scene, &mention.words, &words);
+        entity.status = match status {
+            Some("stopped" | "past_use") => Some("stopped"),
+            Some("not_adherent") => Some("not_adherent"),
+            Some("suggested") => Some("suggested"),
+            Some(other) if !entity.context.negated => Some(if other == "taking" { "active" } else { other }),
+            _ if entity.context.negated => Some("not_taken"),
+            _ if stance.answered => Some("active"),
+            _ => None,
+        }
+        .map(str::to_owned);
+        if status == Some("past_use") && entity.context.temporality == Temporality::Recent {
+            entity.context.temporality = Temporality::Historical;
+        }
+        if status == Some("suggested") && entity.context.temporality == Temporality::Recent {
+            entity.context.temporality = Temporality::Hypothetical;
+        }
+        (entity.dose, entity.route, entity.frequency) = (regimen.dose, regimen.route, regimen.frequency);
+        Some(entity)
+    }
+
+    /// The verb nearest before the mention within its clause; else one right after it ("sertralina suspendida").
+    fn status(&self, scene: &Scene<'_>, mention: &Range<usize>, within: &Range<usize>) -> Option<&'static str> {
+        let start = mention.start.saturating_sub(VERB_REACH).max(within.start);
+        let mut best: Option<(usize, usize, &'static str)> = None;
+        for word in start..mention.start {
+            if matches!(scene.reading.word(word), ";" | "but" | "pero" | "." | "aunque") {
+                best = None;
+                continue;
+            }
+            for (name, verbs) in &self.statuses {
+                let Some(hit) = verbs.at(scene.reading, word).filter(|hit| hit.words.end <= mention.start) else {
+                    continue;
+                };
+                // The nearest verb counts; of two that end together, the longer.
+                let better = best
+                    .is_none_or(|(end, len, _)| hit.words.end > end || (hit.words.end == end && hit.words.len() > len));
+                if better {
+                    best = Some((hit.words.end, hit.words.len(), name));
+                }
+            }
+        }
+        let after = mention.end..(mention.end + 6).min(within.end);
+        let behind = after.clone().find_map(|word| {
+            if matches!(scene.reading.word(word), "," | ";" | "y" | "and" | "pero" | "but") {
+                return Some(None);
+            }
+            let hit = self.statuses.iter().take(2).find(|(_, verbs)| verbs.at(scene.reading, word).is_some());
+            hit.map(|(name, _)| Some(*name))
+        });
+        behind.flatten().or(best.map(|(_, _, name)| name))
+    }
+
+    /// Dose and frequency that the next two turns add or correct, before another medicine is named.
+    fn follow_up(&self, scene: &Scene<'_>, sentence: usize, next: Option<&SentenceDrugs>, regimen: Regimen) -> Regimen {
+        let mut regimen = regimen;
+        let here = &scene.reading.sentences[sentence];
+        let Some(turn) = here.turn else { return regimen };
+        let until = next.map_or(scene.reading.sentences.len(), |drugs| drugs.sentence);
+        for later in scene.reading.sentences.iter().take(until.min(sentence + 6)).skip(sentence + 1) {
+            if later.turn.is_none_or(|t| t > turn + 2)
+                || later.speaker == Speaker::Agent
+                || self.asks(scene, &later.words)
+            {
+                break;
+            }
+            let said = self.regimen.read_words(scene.reading, later.words.clone());
+            // The patient corrects what was said before; a clinician who asks "100?" does not.
+            let asserts = later.speaker != Speaker::Clinician || !later.question;
+            if said.dose.as_ref().is_some_and(|dose| dose.contains(' ')) && asserts {
+                regimen.dose = said.dose;
+            }
+            regimen.frequency = regimen.frequency.or(said.frequency);
+            regimen.route = regimen.route.or(said.route);
+        }
+        regimen
+    }
+
+    /// Whether words ask about medicines in general.
+    pub fn asks(&self, scene: &Scene<'_>, words: &Range<usize>) -> bool {
+        words.clone().any(|word| self.ask.at(scene.reading, word).is_some())
+    }
+}

@@ -1,0 +1,171 @@
+//! A document made ready for the rules: its words folded and laid out one space apart, with every sentence, turn and
+//! place of the original at hand. Built once per document; all rules read it.
+
+use std::ops::Range;
+
+use crate::text::{Document, Span, Speaker, Token, TokenKind, fold_into, sentences, tokens};
+
+/// One word or sign.
+#[derive(Debug, Clone, Copy)]
+pub struct Word {
+    /// Its place in [`Reading::folded`].
+    pub folded: Span,
+    /// Its place in the document's text.
+    pub source: Span,
+    pub punctuation: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct Sentence {
+    pub words: Range<usize>,
+    pub span: Span,
+    pub turn: Option<usize>,
+    pub speaker: Speaker,
+    /// It asks: a question mark, or a dialogue's opening interrogative.
+    pub question: bool,
+}
+
+/// The words of a document in the form in which lexicons and cues are looked up.
+#[derive(Debug)]
+pub struct Reading<'a> {
+    pub text: &'a str,
+    /// Folded words one space apart; a line feed stands between sentences, so that nothing matches across.
+    pub folded: String,
+    pub words: Vec<Word>,
+    pub sentences: Vec<Sentence>,
+}
+
+impl<'a> Reading<'a> {
+    pub fn new(document: &'a Document) -> Self {
+        let text = document.text.as_str();
+        let mut reading = Self {
+            text,
+            folded: String::with_capacity(text.len() + text.len() / 8),
+            words: Vec::new(),
+            sentences: Vec::new(),
+        };
+        let mut all = tokens(text).into_iter().peekable();
+        let mut turn = 0;
+        for span in sentences(document) {
+            while document.turns.get(turn).is_some_and(|t| t.span.end <= span.start) {
+                turn += 1;
+            }
+            let here = document.turns.get(turn).filter(|t| t.span.overlaps(&span));
+            let first = reading.words.len();
+            while all.peek().is_some_and(|token| token.span.end <= span.start) {
+                all.next();
+            }
+            while let Some(token) = all.next_if(|token| token.span.start < span.end) {
+                reading.push(token);
+            }
+            reading.folded.push_str("\n ");
+            reading.sentences.push(Sentence {
+                words: first..reading.words.len(),
+                span,
+                turn: here.map(|_| turn),
+                speaker: here.map_or(Speaker::Unknown, |t| t.speaker),
+                question: span.of(text).contains(['?', '¿']),
+            });
+        }
+        reading
+    }
+
+    /// Hyphens part words and the English genitive stands alone, in the text as in the lexicons.
+    fn push(&mut self, token: Token) {
+        let raw = token.span.of(self.text);
+        match token.kind {
+            TokenKind::Word => {
+                let mut start = 0;
+                for (at, sign) in raw.match_indices(['-', '‑', '\'', '’']) {
+                    if at < start {
+                        continue;
+                    }
+                    let genitive = sign.starts_with(['\'', '’']);
+                    if genitive && !matches!(&raw[at + sign.len()..], "s" | "S") {
+                        continue;
+                    }
+                    self.write(token.span.start, raw, start..at, false);
+                    start = if genitive { at } else { at + sign.len() };
+                }
+                self.write(token.span.start, raw, start..raw.len(), false);
+            }
+            kind => self.write(token.span.start, raw, 0..raw.len(), kind == TokenKind::Punctuation),
+        }
+    }
+
+    fn write(&mut self, base: usize, raw: &str, part: Range<usize>, punctuation: bool) {
+        let start = self.folded.len();
+        fold_into(&raw[part.clone()], &mut self.folded);
+        if self.folded.len() == start {
+            return;
+        }
+        let folded = Span::new(start, self.folded.len());
+        self.folded.push(' ');
+        self.words.push(Word { folded, source: Span::new(base + part.start, base + part.end), punctuation });
+    }
+
+    pub fn word(&self, index: usize) -> &str {
+        self.words.get(index).map_or("", |word| word.folded.of(&self.folded))
+    }
+
+    /// The place in the text of a run of words.
+    pub fn source(&self, words: &Range<usize>) -> Span {
+        match (self.words.get(words.start), words.end.checked_sub(1).and_then(|last| self.words.get(last))) {
+            (Some(first), Some(last)) if first.source.start <= last.source.end => {
+                Span::new(first.source.start, last.source.end)
+            }
+            _ => Span::default(),
+        }
+    }
+
+    /// The words that a place of the text touches.
+    pub fn words_at(&self, span: Span) -> Range<usize> {
+        let start = self.words.partition_point(|word| word.source.end <= span.start);
+        let end = self.words.partition_point(|word| word.source.start < span.end);
+        start..end.max(start)
+    }
+
+    /// The sentence that holds a word.
+    pub fn sentence_of(&self, word: usize) -> usize {
+        self.sentences
+            .partition_point(|sentence| sentence.words.end <= word)
+            .min(self.sentences.len().saturating_sub(1))
+    }
+}
+
+/// Lays out a lexicon entry like a document's text: the form under which it is found.
+pub fn layout(term: &str) -> String {
+    let document = Document::plain(term, crate::text::Language::Unknown);
+    let mut reading = Reading { text: &document.text, folded: String::new(), words: Vec::new(), sentences: Vec::new() };
+    for token in tokens(&document.text) {
+        reading.push(token);
+    }
+    reading.folded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Language;
+
+    #[test]
+    fn words_are_folded_and_know_where_they_stood() {
+        let document = Document::plain("La mamá's auto-lesión. ¿Duele?", Language::Unknown);
+        let reading = Reading::new(&document);
+        assert_eq!(reading.folded, "la mama 's auto lesion . \n ¿ duele ? \n ");
+        assert_eq!(reading.source(&(3..5)).of(&document.text), "auto-lesión");
+        assert_eq!(reading.words_at(Span::new(13, 21)), 3..5);
+        assert!(reading.sentences[1].question && !reading.sentences[0].question);
+        assert_eq!(layout("Parkinson's disease"), "parkinson 's disease ");
+    }
+
+    #[test]
+    fn sentences_know_their_turn_and_speaker() {
+        let turns = [(Speaker::Clinician, "Any pain?", None), (Speaker::Patient, "No. None.", None)];
+        let document = Document::dialogue(turns, Language::English);
+        let reading = Reading::new(&document);
+        let seen: Vec<_> = reading.sentences.iter().map(|s| (s.turn, s.speaker)).collect();
+        assert_eq!(seen, [(Some(0), Speaker::Clinician), (Some(1), Speaker::Patient), (Some(1), Speaker::Patient)]);
+        assert_eq!(reading.sentence_of(3), 1);
+    }
+}

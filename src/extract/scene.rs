@@ -1,0 +1,113 @@
+//! What every family of rules looks at: the words, their contexts, who asked and who answered.
+
+use std::ops::Range;
+
+use super::context::Contexts;
+use super::dialogue::{Exchanges, Polarity};
+use super::input::ExtractionInput;
+use super::reading::{Reading, Sentence};
+use super::{Context, DocumentType, Entity, EntityType, Epistemic};
+use crate::text::{Span, Speaker};
+
+pub struct Scene<'a> {
+    pub input: &'a ExtractionInput<'a>,
+    pub reading: &'a Reading<'a>,
+    pub contexts: Contexts,
+    pub exchanges: Exchanges,
+}
+
+/// How a mention is meant once questions are answered: whose word it is, what surrounds it, what proves it.
+#[derive(Debug, Clone, Copy)]
+pub struct Stance {
+    pub context: Context,
+    pub epistemic: Epistemic,
+    pub evidence: Span,
+    /// It stood in a question that somebody answered with yes or no.
+    pub answered: bool,
+    pub confidence: f64,
+}
+
+impl Scene<'_> {
+    pub fn text(&self) -> &str {
+        self.reading.text
+    }
+
+    /// The sentences that may hold findings: an agent's words never do.
+    pub fn sentences(&self) -> impl Iterator<Item = (usize, &Sentence)> {
+        self.reading.sentences.iter().enumerate().filter(|(_, sentence)| sentence.speaker != Speaker::Agent)
+    }
+
+    pub fn is_dialogue(&self) -> bool {
+        !self.input.document.turns.is_empty()
+    }
+
+    /// How a mention in a sentence is meant; `None` where it is only asked about.
+    pub fn stance(&self, sentence: usize, words: &Range<usize>) -> Option<Stance> {
+        let place = &self.reading.sentences[sentence];
+        let mut context = self.contexts.of(self.reading, words);
+        let epistemic = self.epistemic(place.speaker);
+        let mut stance = Stance { context, epistemic, evidence: place.span, answered: false, confidence: 0.9 };
+        let asked = self.is_dialogue() && self.exchanges.asks(sentence);
+        if asked && place.speaker != Speaker::Patient {
+            let answer = self.exchanges.answer(sentence)?;
+            let given = &self.reading.sentences[answer.sentence];
+            match answer.polarity {
+                Polarity::Yes => {}
+                Polarity::No => context.negated = true,
+                Polarity::Other => return None,
+            }
+            // The question's own doubt is settled by its answer.
+            context.uncertain = false;
+            if given.speaker == Speaker::Clinician && place.speaker == Speaker::Clinician {
+                return None;
+            }
+            let evidence = Span::new(place.span.start, given.span.end);
+            let epistemic = self.epistemic(given.speaker);
+            return Some(Stance { context, epistemic, evidence, answered: true, confidence: 0.85 });
+        }
+        if asked {
+            stance.context.uncertain |= !stance.context.negated;
+        }
+        stance.confidence = match (stance.epistemic, stance.context.uncertain) {
+            (Epistemic::Inferred, _) => 0.6,
+            (_, true) => 0.5,
+            (Epistemic::Observed, _) => 0.85,
+            _ => 0.9,
+        };
+        Some(stance)
+    }
+
+    /// Who says it decides what it is worth (model.md "Provenance"): the patient's and the family's word is explicit,
+    /// a clinician's finding in a dialogue observed, a model's analysis inferred.
+    pub fn epistemic(&self, speaker: Speaker) -> Epistemic {
+        match (self.input.document_type, speaker) {
+            (Some(DocumentType::Analysis), _) => Epistemic::Inferred,
+            (_, Speaker::Clinician) => Epistemic::Observed,
+            _ => Epistemic::Explicit,
+        }
+    }
+
+    /// Builds a finding; `None` unless mention and evidence are literally there and one holds the other.
+    pub fn entity(&self, kind: EntityType, words: &Range<usize>, value: String, stance: &Stance) -> Option<Entity> {
+        let span = self.reading.source(words);
+        let turn = self.reading.sentences[self.reading.sentence_of(words.start)].turn;
+        let evidence = Span::new(stance.evidence.start.min(span.start), stance.evidence.end.max(span.end));
+        let entity = Entity {
+            kind,
+            span,
+            evidence,
+            turn,
+            value,
+            code: None,
+            context: stance.context,
+            epistemic: stance.epistemic,
+            confidence: stance.confidence,
+            status: None,
+            severity: None,
+            dose: None,
+            route: None,
+            frequency: None,
+        };
+        entity.is_grounded(self.text()).then_some(entity)
+    }
+}

@@ -1,0 +1,121 @@
+//! "No medicines": asked and answered, or said in so many words.
+
+use super::dialogue::Polarity;
+use super::lexicon::{SPEECH, label};
+use super::matcher::Matcher;
+use super::medication::{MedicationRules, SentenceDrugs};
+use super::scene::Scene;
+use super::{Entity, EntityType, Experiencer, Statement, StatementKind, Temporality};
+
+pub struct StatementRules {
+    generic: Matcher,
+    other: Matcher,
+    allergy: Matcher,
+}
+
+/// Medicines in general, as one denies or reports to take them.
+const GENERIC: &str = "medication{,s} | medicine{,s} | meds | prescription{,s} | medicamento{,s} | medicacion | medicinas | \
+     pastillas | farmacos | tratamiento {habitual,farmacologico,medico} | drugs | pills";
+
+impl StatementRules {
+    pub fn builtin() -> Self {
+        let phrases = GENERIC.split('|').map(|phrase| (phrase.trim(), 0));
+        Self { generic: Matcher::new(phrases), other: label(SPEECH, "other"), allergy: label(SPEECH, "ask_allergy") }
+    }
+
+    pub fn find(
+        &self,
+        scene: &Scene<'_>,
+        medication: &MedicationRules,
+        drugs: &[SentenceDrugs],
+        found: &[Entity],
+    ) -> Vec<Statement> {
+        let mut out = Vec::new();
+        for (index, sentence) in scene.sentences() {
+            let named = drugs.iter().any(|drugs| drugs.sentence == index);
+            let about_allergy = sentence.words.clone().any(|w| self.allergy.at(scene.reading, w).is_some());
+            let other = sentence.words.clone().any(|w| self.other.at(scene.reading, w).is_some());
+            if named || about_allergy || (other && !sentence.question) {
+                continue;
+            }
+            let asked = scene.is_dialogue() && scene.exchanges.asks(index);
+            let kind = StatementKind::NoMedications;
+            if asked && medication.asks(scene, &sentence.words) {
+                let answer = scene.exchanges.answer(index).filter(|answer| answer.polarity == Polarity::No);
+                out.extend(
+                    answer.map(|answer| Statement { kind, span: scene.reading.sentences[answer.sentence].span }),
+                );
+            } else if !asked && self.denied(scene, index) {
+                out.push(Statement { kind, span: sentence.span });
+            }
+        }
+        if found.iter().any(is_current) {
+            out.clear();
+        }
+        out
+    }
+
+    fn denied(&self, scene: &Scene<'_>, index: usize) -> bool {
+        let words = scene.reading.sentences[index].words.clone();
+        words.clone().find_map(|word| self.generic.at(scene.reading, word)).is_some_and(|hit| {
+            let context = scene.contexts.of(scene.reading, &hit.words);
+            let plain = !context.uncertain && context.temporality == Temporality::Recent;
+            // "No quiere medicación" and "no mejora con la medicación" deny other things.
+            let takes = words.clone().take(8).any(|w| {
+                matches!(
+                    scene.reading.word(w),
+                    "take"
+                        | "takes"
+                        | "taking"
+                        | "on"
+                        | "toma"
+                        | "tomo"
+                        | "tomando"
+                        | "sin"
+                        | "no"
+                        | "none"
+                        | "ninguna"
+                        | "niega"
+                        | "denies"
+                        | ":"
+                )
+            });
+            let wants = words.clone().any(|w| {
+                matches!(
+                    scene.reading.word(w),
+                    "quiere"
+                        | "quiero"
+                        | "want"
+                        | "wants"
+                        | "mejora"
+                        | "need"
+                        | "needs"
+                        | "gusta"
+                        | "like"
+                        | "afford"
+                        | "works"
+                        | "funciona"
+                        | "desea"
+                        | "acepta"
+                        | "olvida"
+                        | "changes"
+                        | "cambios"
+                        | "respuesta"
+                        | "efectos"
+                        | "adherencia"
+                )
+            });
+            context.negated && plain && context.experiencer == Experiencer::Patient && takes && !wants
+        })
+    }
+}
+
+/// A medicine that the patient takes now.
+pub fn is_current(entity: &Entity) -> bool {
+    entity.kind == EntityType::Medication
+        && !entity.context.negated
+        && !entity.context.uncertain
+        && entity.context.temporality == Temporality::Recent
+        && entity.context.experiencer == Experiencer::Patient
+        && !matches!(entity.status.as_deref(), Some("stopped" | "suggested" | "not_taken"))
+}
