@@ -141,13 +141,16 @@ impl AllergyRules {
         let mut topic: Option<(usize, Speaker)> = None;
         for (index, sentence) in scene.sentences() {
             let substances = self.substances(scene, index, drugs);
-            let asks_allergy = self.first(&self.asks, scene, &sentence.words).is_some();
+            // "What are you taking for allergies?" asks about medicines.
+            let asks_allergy = self
+                .first(&self.asks, scene, &sentence.words)
+                .is_some_and(|cue| !matches!(scene.reading.word(cue.start.saturating_sub(1)), "for" | "para" | "your"));
             let asked = scene.is_dialogue() && scene.exchanges.asks(index);
             self.stated(scene, index, &substances, &mut out);
             self.reacted(scene, index, &substances, &mut out);
             if let Some(turn) = sentence.turn {
                 let goes_on = topic.is_some_and(|(since, _)| turn <= since + TOPIC_TURNS);
-                if asked && asks_allergy {
+                if asked && asks_allergy && sentence.speaker != Speaker::Patient {
                     topic = Some((turn, sentence.speaker));
                     self.none_answered(scene, index, &substances, &mut out);
                 } else if goes_on && topic.is_some_and(|(_, asker)| asker == sentence.speaker) && asked {
@@ -176,7 +179,9 @@ impl AllergyRules {
         for mention in
             drugs.get(slot).filter(|found| found.sentence == index).into_iter().flat_map(|found| &found.mentions)
         {
-            out.push(Substance { words: mention.words.clone(), name: mention.concept.name.into() });
+            if mention.concept.group != "class" {
+                out.push(Substance { words: mention.words.clone(), name: mention.concept.name.into() });
+            }
         }
         for mention in self.allergens.find(scene.reading, words) {
             if out.iter().all(|known| known.words.end <= mention.words.start || mention.words.end <= known.words.start)

@@ -6,7 +6,7 @@ use super::context::Contexts;
 use super::dialogue::{Exchanges, Polarity};
 use super::input::ExtractionInput;
 use super::reading::{Reading, Sentence};
-use super::{Context, DocumentType, Entity, EntityType, Epistemic};
+use super::{Context, DocumentType, Entity, EntityType, Epistemic, Experiencer};
 use crate::text::{Span, Speaker};
 
 pub struct Scene<'a> {
@@ -45,6 +45,9 @@ impl Scene<'_> {
     pub fn stance(&self, sentence: usize, words: &Range<usize>) -> Option<Stance> {
         let place = &self.reading.sentences[sentence];
         let mut context = self.contexts.of(self.reading, words);
+        if place.speaker == Speaker::Family && self.addresses_patient(place) {
+            context.experiencer = Experiencer::Patient;
+        }
         let epistemic = self.epistemic(place.speaker);
         let mut stance = Stance { context, epistemic, evidence: place.span, answered: false, confidence: 0.9 };
         let asked = self.is_dialogue() && self.exchanges.asks(sentence);
@@ -75,6 +78,14 @@ impl Scene<'_> {
             _ => 0.9,
         };
         Some(stance)
+    }
+
+    /// "You are allergic to it, mother!": a relative who says "you" speaks of the patient.
+    fn addresses_patient(&self, sentence: &Sentence) -> bool {
+        sentence
+            .words
+            .clone()
+            .any(|word| matches!(self.reading.word(word), "you" | "your" | "usted" | "eres" | "tienes" | "tu"))
     }
 
     /// Who says it decides what it is worth (model.md "Provenance"): the patient's and the family's word is explicit,
