@@ -169,6 +169,26 @@ def worker(documents: list[dict]):
             problems.append("two workers would write one file during a rollout")
 
 
+def policies(documents: list[dict]):
+    """A policy that replaces a shipped one has the same keys."""
+    for document in documents:
+        if document["kind"] != "ConfigMap" or not document["metadata"]["name"].endswith("-jobs"):
+            continue
+        for file, text in document["data"].items():
+            shipped = tomllib.loads(pathlib.Path("jobs", file).read_text())
+            if set(keys(tomllib.loads(text))) != set(keys(shipped)):
+                problems.append(f"the policy {file} of a scenario has other keys than the shipped one")
+
+
+def ticking(documents: list[dict]):
+    """Either the worker plans the nights or CronJobs do."""
+    jobs = any(document["kind"] == "CronJob" for document in documents)
+    for where, pod in pods(documents):
+        tick = {entry["name"]: entry.get("value") for entry in pod["containers"][0]["env"]}["ANAMNESIS__JOBS__TICK"]
+        if tick != ("false" if jobs else "true"):
+            problems.append(f"{where}: jobs.tick is {tick} although there are {'' if jobs else 'no '}CronJobs")
+
+
 def drain() -> int:
     source = pathlib.Path("src/shutdown.rs").read_text()
     return int(re.search(r"DRAIN: Duration = Duration::from_secs\((\d+)\)", source)[1])
@@ -187,6 +207,8 @@ def main():
         valid(scenario.name, documents)
         configured(documents, known)
         worker(documents)
+        policies(documents)
+        ticking(documents)
         for where, pod in pods(documents):
             restricted(f"{scenario.name}: {where}", pod)
     for setting in REFUSED:

@@ -50,6 +50,11 @@ app.kubernetes.io/part-of: anamnesis
 {{ default (printf "%s-keys" (include "anamnesis.fullname" .)) .Values.store.keys.persistence.existingClaim }}
 {{- end }}
 
+{{/* "true" when a policy is replaced, else nothing. */}}
+{{- define "anamnesis.policies" -}}
+{{- range .Values.jobs }}{{ if .policy }}true{{ end }}{{ end }}
+{{- end }}
+
 {{/* What must be agreed with the rest of the chart goes by environment; the file holds the user's own choices. */}}
 {{- define "anamnesis.env" -}}
 - name: ANAMNESIS_CONFIG
@@ -66,6 +71,12 @@ app.kubernetes.io/part-of: anamnesis
   value: /var/lib/anamnesis/store.db
 - name: ANAMNESIS__STORE__KEYS
   value: /var/lib/anamnesis-keys/store.keys
+- name: ANAMNESIS__JOBS__TICK
+  value: {{ eq .Values.scheduler.mode "embedded" | quote }}
+{{- if include "anamnesis.policies" . }}
+- name: ANAMNESIS__JOBS__DIRECTORY
+  value: /etc/anamnesis-jobs
+{{- end }}
 {{- with .Values.store.keys.masterKey.existingSecret }}
 - name: ANAMNESIS__STORE__MASTER_KEY
   valueFrom:
@@ -92,6 +103,11 @@ app.kubernetes.io/part-of: anamnesis
   mountPath: /var/lib/anamnesis-keys
 - name: tmp
   mountPath: /tmp
+{{- if include "anamnesis.policies" . }}
+- name: jobs
+  mountPath: /etc/anamnesis-jobs
+  readOnly: true
+{{- end }}
 {{- if .Values.embedding.apiKey.existingSecret }}
 - name: embedding
   mountPath: /etc/anamnesis-embedding
@@ -112,6 +128,11 @@ app.kubernetes.io/part-of: anamnesis
 - name: tmp
   emptyDir:
     sizeLimit: 256Mi
+{{- if include "anamnesis.policies" . }}
+- name: jobs
+  configMap:
+    name: {{ include "anamnesis.fullname" . }}-jobs
+{{- end }}
 {{- with .Values.embedding.apiKey }}
 {{- if .existingSecret }}
 - name: embedding
