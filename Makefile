@@ -52,7 +52,7 @@ docs: setup ## Write again what is made from the code (docs/metrics.md …)
 	@ANAMNESIS_UPDATE_DOCS=1 cargo nextest run --locked --test suite generated_docs
 
 bench: setup ## Benchmarks: tables, and one JSON line each
-	@cargo run --locked --release --quiet -- bench
+	@cargo run --locked --release --quiet -- bench ingest
 
 clean: ## Remove what was built, fetched or started here
 	@scripts/postgres.sh stop

@@ -5,6 +5,7 @@
 mod architecture;
 mod contract;
 mod dashboards;
+mod deployment;
 mod generated_docs;
 mod jobs;
 mod rules;
