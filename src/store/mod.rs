@@ -5,6 +5,7 @@ pub mod admission;
 pub mod aging;
 pub mod engine;
 pub mod outbox;
+pub mod read;
 pub mod records;
 mod seal;
 mod write;
@@ -107,7 +108,10 @@ mod tests {
     #[tokio::test]
     async fn every_statement_is_prepared_by_the_engine() {
         let db = Database::open(&Location::Memory).await.unwrap();
-        let all = super::admission::statements().into_iter().chain(super::write::statements());
+        let all = super::admission::statements()
+            .into_iter()
+            .chain(super::write::statements())
+            .chain(super::read::statements());
         for sql in all {
             db.prepare(sql).await.unwrap_or_else(|error| panic!("{error}: {sql:?}"));
         }

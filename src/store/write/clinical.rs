@@ -217,7 +217,7 @@ fn has_standing(c: &Changed<'_>) -> bool {
         && c.folded.state.is_visible()
 }
 
-fn status(entity: EntityType, polarity: Polarity, state: State) -> &'static str {
+pub(in crate::store) fn status(entity: EntityType, polarity: Polarity, state: State) -> &'static str {
     match entity {
         EntityType::Condition | EntityType::Allergy => match (state, polarity) {
             (State::Active, Polarity::Affirmed) => "active",

@@ -1,7 +1,7 @@
 //! Folding: the groups that a batch touches are read, folded and written back where they changed.
 
 mod load;
-mod rows;
+pub(in crate::store) mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;

@@ -1,12 +1,12 @@
 //! One transaction per (batch, organisation): inbox, documents, vectors, findings, folded memories, clinical rows, audit
 //! and outbox, with a number of statements that does not depend on how many documents there are.
 
-mod clinical;
-mod documents;
+pub(super) mod clinical;
+pub(super) mod documents;
 mod findings;
-mod memories;
+pub(super) mod memories;
 mod outbox;
-mod patients;
+pub(super) mod patients;
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

@@ -1,0 +1,129 @@
+//! Documents: current revisions by time, and any revision that lineage names.
+
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use super::{When, code, number};
+use crate::crypto::PatientKeys;
+use crate::domain::document::DocumentType;
+use crate::domain::ids::DocumentId;
+use crate::domain::scope::Scope;
+use crate::store::engine::{Arg, Row, Sql};
+use crate::store::records::DocumentContent;
+use crate::store::seal::open_record;
+use crate::store::write::documents::content_cell;
+use crate::store::{Store, StoreError};
+use crate::text::Language;
+
+static RECENT: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT document_id, revision, document_type, occurred_at, language, therapist_id, sentiment, risk_level, current, \
+         recorded_at, content_sealed FROM documents WHERE org_id = $1 AND patient_id = $2 AND current = 1 \
+         AND occurred_at >= $3 AND occurred_at < $4 ORDER BY occurred_at DESC, document_id LIMIT $5",
+    )
+});
+static BY_ID: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT document_id, revision, document_type, occurred_at, language, therapist_id, sentiment, risk_level, current, \
+         recorded_at, content_sealed FROM documents WHERE org_id = $1 AND patient_id = $2 AND document_id IN {uuids $3} \
+         ORDER BY document_id, revision",
+    )
+});
+
+/// A stretch of time, half-open: `since` is in it, `until` is not. `None` is unbounded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Window {
+    pub since: Option<DateTime<Utc>>,
+    pub until: Option<DateTime<Utc>>,
+}
+
+impl Window {
+    /// Cut at what `when` may see.
+    pub fn seen(self, when: When) -> Self {
+        let limit = when.limit().map(|at| at + chrono::TimeDelta::microseconds(1));
+        Self { until: self.until.into_iter().chain(limit).min(), ..self }
+    }
+
+    /// Both bounds as stored instants.
+    pub(super) fn args(self) -> [Arg; 2] {
+        [
+            Arg::I64(self.since.map_or(i64::MIN, crate::clock::micros)),
+            Arg::I64(self.until.map_or(i64::MAX, crate::clock::micros)),
+        ]
+    }
+}
+
+/// One revision of a document, in the clear.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredDocument {
+    pub id: DocumentId,
+    pub revision: u32,
+    pub document_type: DocumentType,
+    pub occurred_at: DateTime<Utc>,
+    pub language: Language,
+    pub therapist_id: Option<Uuid>,
+    pub sentiment: Option<String>,
+    pub risk_level: Option<String>,
+    /// False for a revision that was replaced.
+    pub current: bool,
+    pub recorded_at: DateTime<Utc>,
+    pub content: DocumentContent,
+}
+
+impl Store {
+    /// Current documents of a window, newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// When the store cannot be read or a cell does not open.
+    pub async fn documents(
+        &self,
+        scope: Scope,
+        window: Window,
+        limit: usize,
+        when: When,
+    ) -> Result<Vec<StoredDocument>, StoreError> {
+        let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
+        let mut args = window.seen(when).args().to_vec();
+        args.push(Arg::I64(i64::try_from(limit).unwrap_or(i64::MAX)));
+        self.rows(&RECENT, scope, args).await?.iter().map(|row| read(row, &keys)).collect()
+    }
+
+    /// All revisions of these documents that the store holds.
+    ///
+    /// # Errors
+    /// As [`Store::documents`].
+    pub async fn revisions(&self, scope: Scope, ids: &[DocumentId]) -> Result<Vec<StoredDocument>, StoreError> {
+        let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
+        let args = vec![Arg::Uuids(ids.iter().map(|id| id.0).collect())];
+        self.rows(&BY_ID, scope, args).await?.iter().map(|row| read(row, &keys)).collect()
+    }
+}
+
+fn language(code: &str) -> Option<Language> {
+    [("es", Language::Spanish), ("en", Language::English), ("und", Language::Unknown)]
+        .into_iter()
+        .find_map(|(known, language)| (known == code).then_some(language))
+}
+
+fn read(row: &Row, keys: &PatientKeys) -> Result<StoredDocument, StoreError> {
+    let (id, revision) = (row.uuid(0)?, number(row, 1)?);
+    Ok(StoredDocument {
+        id: DocumentId(id),
+        revision,
+        document_type: code(row, 2, DocumentType::from_code)?,
+        occurred_at: row.time(3)?,
+        language: code(row, 4, language)?,
+        therapist_id: row.opt_uuid(5)?,
+        sentiment: row.opt_text(6)?,
+        risk_level: row.opt_text(7)?,
+        current: row.bool(8)?,
+        recorded_at: row.time(9)?,
+        content: open_record(keys, content_cell(id, revision), &row.blob(10)?)?,
+    })
+}
+
+pub(super) fn statements() -> Vec<&'static Sql> {
+    vec![&RECENT, &BY_ID]
+}

@@ -1,0 +1,96 @@
+//! Reading: rows of one patient, opened with the patient's keys, as they stand at an instant. Every read takes a
+//! [`Scope`]; a patient without a key is a patient of whom nothing is known.
+
+mod clinical;
+mod documents;
+mod lineage;
+mod memories;
+mod passages;
+mod patients;
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+pub use clinical::Clinical;
+pub use documents::{StoredDocument, Window};
+pub use lineage::{Contradiction, Direction, Edge, HistoryEntry};
+pub use memories::{Filter, Memory, Quote, Standing};
+pub use passages::Candidate;
+pub use patients::{Preference, Profile, RiskFlag};
+
+use super::engine::{Access, Arg, Row, Sql, Transaction};
+use super::{Store, StoreError};
+use crate::crypto::PatientKeys;
+use crate::domain::scope::Scope;
+
+/// From which instant the store is looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum When {
+    /// The clock's now.
+    #[default]
+    Now,
+    /// An instant of the past: what was said after it is not seen, what ended after it is seen as it stood. Forgotten
+    /// and erased rows stay unseen: that is a person's will, not a matter of time.
+    AsOf(DateTime<Utc>),
+}
+
+impl When {
+    /// The limit on what was said by then; `None` for now.
+    pub fn limit(self) -> Option<DateTime<Utc>> {
+        match self {
+            Self::Now => None,
+            Self::AsOf(at) => Some(at),
+        }
+    }
+}
+
+impl Store {
+    /// The instant that `when` means.
+    pub fn instant(&self, when: When) -> DateTime<Utc> {
+        when.limit().unwrap_or_else(|| self.clock.now())
+    }
+
+    /// The patient's keys; `None` when nothing is, or nothing may be, known of the patient.
+    ///
+    /// # Errors
+    /// When the key store cannot be asked.
+    pub async fn keys_of(&self, scope: Scope) -> Result<Option<Arc<PatientKeys>>, StoreError> {
+        Ok(self.keys.find(&[scope]).await?.remove(&scope))
+    }
+
+    async fn reading(&self, scope: Scope) -> Result<Transaction, StoreError> {
+        Ok(self.db.read(Access::Organization(scope.org())).await?)
+    }
+
+    /// Runs one statement whose first two arguments are the scope.
+    async fn rows(&self, sql: &Sql, scope: Scope, rest: Vec<Arg>) -> Result<Vec<Row>, StoreError> {
+        let mut args = vec![Arg::from(scope.org().0), scope.patient().0.into()];
+        args.extend(rest);
+        Ok(self.reading(scope).await?.fetch_all(sql, args).await?)
+    }
+}
+
+/// A closed set's variant from its code in a column.
+fn code<T>(row: &Row, at: usize, read: fn(&str) -> Option<T>) -> Result<T, StoreError> {
+    read(&row.text(at)?).ok_or(StoreError::Shape)
+}
+
+/// As [`code`], of a column that may be empty.
+fn opt_code<T>(row: &Row, at: usize, read: fn(&str) -> Option<T>) -> Result<Option<T>, StoreError> {
+    row.opt_text(at)?.map(|text| read(&text).ok_or(StoreError::Shape)).transpose()
+}
+
+fn number(row: &Row, at: usize) -> Result<u32, StoreError> {
+    u32::try_from(row.i64(at)?).map_err(|_| StoreError::Shape)
+}
+
+pub(super) fn statements() -> Vec<&'static Sql> {
+    let mut all = memories::statements();
+    all.extend(clinical::statements());
+    all.extend(documents::statements());
+    all.extend(lineage::statements());
+    all.extend(passages::statements());
+    all.extend(patients::statements());
+    all
+}

@@ -1,0 +1,171 @@
+//! The patient's own row, stated preferences and open risk flags.
+
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{When, code, number};
+use crate::crypto::Cell;
+use crate::domain::finding::Experiencer;
+use crate::domain::ids::{DocumentId, OrgId, PatientId};
+use crate::domain::scope::Scope;
+use crate::store::engine::{Access, Sql};
+use crate::store::seal::{open_record, open_text};
+use crate::store::write::patients::{preference_cell, profile_cell};
+use crate::store::{Store, StoreError};
+
+static PROFILE: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT cognitive_state, cognitive_state_at, disclaimer_accepted_at, region_sealed, privacy_tier_sealed, \
+         emergency_contacts_sealed, profile_at, ephemeral FROM patient_profile WHERE org_id = $1 AND patient_id = $2",
+    )
+});
+static PREFERENCES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT key_hash, key_sealed, value_sealed, source, confidence, stated_at FROM conversation_preferences \
+         WHERE org_id = $1 AND patient_id = $2 ORDER BY stated_at DESC, key_hash",
+    )
+});
+static RISKS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT r.id, r.document_id, r.revision, r.class, r.denied, r.experiencer, r.evidence_sealed, r.at FROM risk_flag AS r \
+         JOIN documents AS d ON d.org_id = r.org_id AND d.patient_id = r.patient_id AND d.document_id = r.document_id \
+           AND d.revision = r.revision AND d.current = 1 \
+         WHERE r.org_id = $1 AND r.patient_id = $2 ORDER BY r.at DESC, r.id",
+    )
+});
+static PATIENTS: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT patient_id FROM patient_profile WHERE org_id = $1 ORDER BY patient_id"));
+
+/// What profile events set beside clinical facts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Profile {
+    /// 0–100.
+    pub cognitive_state: Option<f64>,
+    pub cognitive_state_at: Option<DateTime<Utc>>,
+    pub disclaimer_accepted_at: Option<DateTime<Utc>>,
+    pub region: Option<String>,
+    pub privacy_tier: Option<String>,
+    pub emergency_contacts: Vec<String>,
+    pub profile_at: Option<DateTime<Utc>>,
+    /// Nothing is stored while this is on.
+    pub ephemeral: bool,
+}
+
+/// A stated preference.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Preference {
+    pub key: String,
+    pub value: String,
+    pub source: String,
+    pub confidence: f64,
+    pub stated_at: DateTime<Utc>,
+}
+
+/// A danger that a current document speaks of; a denial is kept as one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RiskFlag {
+    pub id: Uuid,
+    pub class: String,
+    pub denied: bool,
+    pub experiencer: Experiencer,
+    pub quote: String,
+    pub document_id: DocumentId,
+    pub revision: u32,
+    pub at: DateTime<Utc>,
+}
+
+impl Store {
+    /// The patient's row; `None` when nothing is known of the patient.
+    ///
+    /// # Errors
+    /// When the store cannot be read or a cell does not open.
+    pub async fn profile(&self, scope: Scope) -> Result<Option<Profile>, StoreError> {
+        let Some(keys) = self.keys_of(scope).await? else { return Ok(None) };
+        let Some(row) = self.rows(&PROFILE, scope, Vec::new()).await?.into_iter().next() else { return Ok(None) };
+        let open = |at: usize, column| -> Result<Option<String>, StoreError> {
+            row.opt_blob(at)?.map(|sealed| open_text(&keys, profile_cell(scope, column), &sealed)).transpose()
+        };
+        let contacts = match row.opt_blob(5)? {
+            Some(sealed) => open_record(&keys, profile_cell(scope, "emergency_contacts"), &sealed)?,
+            None => Vec::new(),
+        };
+        Ok(Some(Profile {
+            cognitive_state: row.opt_f64(0)?,
+            cognitive_state_at: row.opt_time(1)?,
+            disclaimer_accepted_at: row.opt_time(2)?,
+            region: open(3, "region")?,
+            privacy_tier: open(4, "privacy_tier")?,
+            emergency_contacts: contacts,
+            profile_at: row.opt_time(6)?,
+            ephemeral: row.bool(7)?,
+        }))
+    }
+
+    /// Stated preferences, newest first.
+    ///
+    /// # Errors
+    /// As [`Store::profile`].
+    pub async fn preferences(&self, scope: Scope, when: When) -> Result<Vec<Preference>, StoreError> {
+        let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for row in self.rows(&PREFERENCES, scope, Vec::new()).await? {
+            let hash: [u8; 32] = row.bytes(0)?;
+            let stated_at = row.time(5)?;
+            if when.limit().is_some_and(|limit| stated_at > limit) {
+                continue;
+            }
+            found.push(Preference {
+                key: open_text(&keys, preference_cell(&hash, "key"), &row.blob(1)?)?,
+                value: open_text(&keys, preference_cell(&hash, "value"), &row.blob(2)?)?,
+                source: row.text(3)?,
+                confidence: row.f64(4)?,
+                stated_at,
+            });
+        }
+        Ok(found)
+    }
+
+    /// Risk flags of current documents, newest first; denials included.
+    ///
+    /// # Errors
+    /// As [`Store::profile`].
+    pub async fn risks(&self, scope: Scope, when: When) -> Result<Vec<RiskFlag>, StoreError> {
+        let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for row in self.rows(&RISKS, scope, Vec::new()).await? {
+            let (id, at) = (row.uuid(0)?, row.time(7)?);
+            if when.limit().is_some_and(|limit| at > limit) {
+                continue;
+            }
+            let cell = Cell { table: "risk_flag", row: id, column: "evidence" };
+            found.push(RiskFlag {
+                id,
+                class: row.text(3)?,
+                denied: row.bool(4)?,
+                experiencer: code(&row, 5, Experiencer::from_code)?,
+                quote: open_text(&keys, cell, &row.blob(6)?)?,
+                document_id: DocumentId(row.uuid(1)?),
+                revision: number(&row, 2)?,
+                at,
+            });
+        }
+        Ok(found)
+    }
+
+    /// Patients of an organisation of whom anything was ever stored.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn find_patients(&self, org: OrgId) -> Result<Vec<PatientId>, StoreError> {
+        let mut tx = self.db.read(Access::Organization(org)).await?;
+        let rows = tx.fetch_all(&PATIENTS, vec![org.0.into()]).await?;
+        rows.iter().map(|row| Ok(PatientId(row.uuid(0)?))).collect()
+    }
+}
+
+pub(super) fn statements() -> Vec<&'static Sql> {
+    vec![&PROFILE, &PREFERENCES, &RISKS, &PATIENTS]
+}
