@@ -252,8 +252,9 @@ fn standing(m: &Memory, at: DateTime<Utc>, policy: &LifecyclePolicy) -> Standing
     let life = Life {
         class: m.class,
         state,
-        state_since: stored.since,
-        recorded_at: m.recorded_at,
+        state_since: stored.since.filter(|_| !later),
+        // An inference ages from when its words were said, as in the fold.
+        recorded_at: m.recorded_at.min(m.said_at),
         last_confirmed_at: m.last_confirmed_at,
         synced_at: m.last_confirmed_at,
         expires_at: m.expires_at,

@@ -1,0 +1,320 @@
+//! The context of one patient for one question (seed 002, section 7): the clinical profile first, then active symptoms,
+//! recent events and signals, then what is remembered, labelled by what it may be used for, then passages to cite.
+
+use std::collections::{BTreeSet, HashSet};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::search::{Found, Hit, SearchRequest, TOP_K};
+use super::wording::{Item, document_label};
+use super::{Recall, RecallError, bm25, guard};
+use crate::domain::document::DocumentType;
+use crate::domain::finding::{EntityType, Experiencer};
+use crate::domain::ids::{ContradictionId, DocumentId, MemoryId, OrgId, PatientId};
+use crate::domain::memory::{Kind, State, Use};
+use crate::domain::scope::Scope;
+use crate::store::read::{Clinical, Filter, Memory, Preference, Profile, RiskFlag, When, Window};
+use crate::store::{Store, StoreError};
+use crate::text::{Language, stems};
+
+/// Seed 002, section 7: recent is the last 14–30 days.
+const RECENT_DAYS: i64 = 30;
+/// Most memories of one section; the best ranked are kept.
+const SECTION: usize = 20;
+/// Most recent documents named.
+const RECENT_DOCUMENTS: usize = 10;
+
+/// What is asked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ContextRequest {
+    pub query: Option<String>,
+    pub top_k: Option<usize>,
+    pub min_score: Option<f64>,
+    pub since: Option<DateTime<Utc>>,
+    pub until: Option<DateTime<Utc>>,
+    pub as_of: Option<DateTime<Utc>>,
+}
+
+impl ContextRequest {
+    fn when(&self) -> When {
+        self.as_of.map_or(When::Now, When::AsOf)
+    }
+
+    fn window(&self) -> Window {
+        Window { since: self.since, until: self.until }
+    }
+}
+
+/// The clinical profile: rows of the clinical store that are safe to act on, and what is past.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct PatientSummary {
+    /// What profile events set beside clinical facts.
+    pub patient: Option<Profile>,
+    pub allergies: Vec<Item>,
+    pub medications: Vec<Item>,
+    pub conditions: Vec<Item>,
+    /// Conditions of relatives: never the patient's own.
+    pub family_history: Vec<Item>,
+    /// Ended, refuted long ago, replaced or not confirmed: history only.
+    pub past: Vec<Item>,
+    /// In force, of the patient, not outdated.
+    pub symptoms: Vec<Item>,
+    /// Appointments and events, newest first.
+    pub events: Vec<Item>,
+    /// Readings and trends of devices; outdated ones are marked.
+    pub signals: Vec<Item>,
+    pub preferences: Vec<Preference>,
+    pub risks: Vec<RiskFlag>,
+}
+
+/// A recent document, named but not quoted.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RecentDocument {
+    pub document_id: DocumentId,
+    pub revision: u32,
+    pub document_type: DocumentType,
+    pub date: DateTime<Utc>,
+    pub themes: Vec<String>,
+    pub sentiment: Option<String>,
+    pub risk_level: Option<String>,
+    pub source: String,
+}
+
+/// Two statements that cannot both be so, until a person answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Opposed {
+    pub id: ContradictionId,
+    #[serde(rename = "type")]
+    pub type_: String,
+    pub state: String,
+    pub found_at: DateTime<Utc>,
+    pub kept: Option<Item>,
+    pub claim: Option<Item>,
+}
+
+/// Everything, in the order of precedence.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Context {
+    pub organization_id: OrgId,
+    pub patient_id: PatientId,
+    /// The instant at which it holds.
+    pub at: DateTime<Utc>,
+    /// False: nothing is known of this patient.
+    pub known: bool,
+    pub profile: PatientSummary,
+    /// Statements beside the clinical store that are in force: preferences, goals, relationships.
+    pub statements: Vec<Item>,
+    /// To be asked about, never acted on.
+    pub hypotheses: Vec<Item>,
+    pub contradictions: Vec<Opposed>,
+    pub recent_documents: Vec<RecentDocument>,
+    /// The query as it was searched: redacted.
+    pub query: Option<String>,
+    /// Passages for the query, best first.
+    pub passages: Vec<Hit>,
+    /// Codes of what was left out: `by_words_alone` when the embedding provider gave no vector.
+    pub notes: Vec<&'static str>,
+}
+
+impl Recall {
+    /// Assembles the context of one patient.
+    ///
+    /// # Errors
+    /// See [`RecallError`].
+    pub async fn context(&self, scope: Scope, request: &ContextRequest) -> Result<Context, RecallError> {
+        if let Some(query) = &request.query {
+            guard::check(query)?;
+        }
+        let when = request.when();
+        let found = match &request.query {
+            Some(query) => {
+                let search = SearchRequest {
+                    query: query.clone(),
+                    top_k: Some(request.top_k.unwrap_or(TOP_K)),
+                    min_score: request.min_score,
+                    window: request.window(),
+                    when,
+                };
+                Some(self.search(scope, &search).await?)
+            }
+            None => None,
+        };
+        let clinical = self.store.clinical(scope, when).await?;
+        let rest = self.rest(scope, &clinical, found.as_ref(), when).await?;
+        let (hypotheses, statements) = rest.into_iter().partition(|item| item.use_ == Use::Hypothesis);
+        let profile = self.store.patient_summary(scope, clinical, when).await?;
+        let without_vector = found.as_ref().is_some_and(|f| !f.query.is_empty() && !f.by_meaning);
+        Ok(Context {
+            organization_id: scope.org(),
+            patient_id: scope.patient(),
+            at: self.store.instant(when),
+            known: profile.patient.is_some(),
+            profile,
+            statements: first(statements),
+            hypotheses: first(hypotheses),
+            contradictions: self.store.opposed(scope, when).await?,
+            recent_documents: self.recent(scope, request).await?,
+            query: found.as_ref().map(|f| f.query.clone()),
+            passages: found.map(|f| f.hits).unwrap_or_default(),
+            notes: without_vector.then_some("by_words_alone").into_iter().collect(),
+        })
+    }
+
+    /// Memories outside the clinical store that are decision or hypothesis, best first.
+    async fn rest(
+        &self,
+        scope: Scope,
+        clinical: &[Clinical],
+        found: Option<&Found>,
+        when: When,
+    ) -> Result<Vec<Item>, RecallError> {
+        let standing: HashSet<MemoryId> = clinical.iter().map(|c| c.memory.id).collect();
+        let states = vec![State::Active, State::Stale];
+        let mut memories = self.store.memories(scope, &Filter { states, ..Filter::default() }, when).await?;
+        memories.retain(|m| m.kind != Kind::Raw && m.standing.use_ != Use::History && !standing.contains(&m.id));
+        let mut terms: BTreeSet<i64> = BTreeSet::new();
+        if let (Some(found), Some(keys)) = (found, self.store.keys_of(scope).await?) {
+            let both = [Language::Spanish, Language::English];
+            terms = both.iter().flat_map(|l| stems(&found.query, *l)).map(|stem| keys.term(&stem)).collect();
+        }
+        Ok(ranked(&memories, &terms))
+    }
+
+    async fn recent(&self, scope: Scope, request: &ContextRequest) -> Result<Vec<RecentDocument>, RecallError> {
+        let when = request.when();
+        let since = request.since.unwrap_or(self.store.instant(when) - TimeDelta::days(RECENT_DAYS));
+        let window = Window { since: Some(since), until: request.until };
+        let documents = self.store.documents(scope, window, RECENT_DOCUMENTS, when).await?;
+        let named = documents.into_iter().map(|d| RecentDocument {
+            document_id: d.id,
+            revision: d.revision,
+            document_type: d.document_type,
+            date: d.occurred_at,
+            themes: d.content.themes,
+            sentiment: d.sentiment,
+            risk_level: d.risk_level,
+            source: document_label(d.document_type, d.occurred_at, &[]),
+        });
+        Ok(named.collect())
+    }
+}
+
+/// By the words of the query first, then by trust, confidence and age of the signal; newest first among equals.
+fn ranked(memories: &[Memory], terms: &BTreeSet<i64>) -> Vec<Item> {
+    let texts: Vec<&[i64]> = memories.iter().map(|m| m.terms.as_slice()).collect();
+    let mut words = vec![0.0; memories.len()];
+    for (place, score) in bm25::rank(terms, &texts) {
+        words[place] = score;
+    }
+    let weight = |m: &Memory| m.trust.rank_weight() * m.standing.effective_confidence * m.standing.rank_factor;
+    let mut order: Vec<usize> = (0..memories.len()).collect();
+    order.sort_by(|a, b| {
+        let score = |n: usize| (words[n] + 0.1) * weight(&memories[n]);
+        score(*b).total_cmp(&score(*a)).then(memories[*b].said_at.cmp(&memories[*a].said_at))
+    });
+    order.into_iter().map(|n| Item::conversational(&memories[n])).collect()
+}
+
+fn first(mut items: Vec<Item>) -> Vec<Item> {
+    items.truncate(SECTION);
+    items
+}
+
+impl Store {
+    /// The clinical profile of a patient as it stands.
+    ///
+    /// # Errors
+    /// When the store cannot be read or a cell does not open.
+    pub async fn clinical_profile(&self, scope: Scope, when: When) -> Result<PatientSummary, StoreError> {
+        let clinical = self.clinical(scope, when).await?;
+        self.patient_summary(scope, clinical, when).await
+    }
+
+    async fn patient_summary(
+        &self,
+        scope: Scope,
+        clinical: Vec<Clinical>,
+        when: When,
+    ) -> Result<PatientSummary, StoreError> {
+        let mut summary = PatientSummary {
+            patient: self.profile(scope).await?,
+            preferences: self.preferences(scope, when).await?,
+            risks: self.risks(scope, when).await?,
+            ..PatientSummary::default()
+        };
+        for row in clinical {
+            let item = Item::clinical(&row);
+            summary.section(&row).push(item);
+        }
+        let when_of = |item: &Item| item.at.or(item.last_confirmed_at).unwrap_or(item.valid_from);
+        for section in [&mut summary.events, &mut summary.signals] {
+            section.sort_by_key(|item| std::cmp::Reverse((when_of(item), item.memory_id)));
+            section.truncate(SECTION);
+        }
+        Ok(summary)
+    }
+
+    /// Contradictions with what both sides say.
+    ///
+    /// # Errors
+    /// When the store cannot be read or a cell does not open.
+    pub async fn opposed(&self, scope: Scope, when: When) -> Result<Vec<Opposed>, StoreError> {
+        let mut pairs = self.contradictions(scope).await?;
+        pairs.retain(|c| when.limit().is_none_or(|limit| c.found_at <= limit));
+        if pairs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids: BTreeSet<MemoryId> = pairs.iter().flat_map(|c| [c.kept, c.claim]).collect();
+        let filter = Filter { ids: ids.into_iter().collect(), ..Filter::default() };
+        let memories = self.memories(scope, &filter, when).await?;
+        let side = |id: MemoryId| memories.iter().find(|m| m.id == id).map(Item::conversational);
+        let opposed = pairs.into_iter().map(|c| Opposed {
+            kept: side(c.kept),
+            claim: side(c.claim),
+            id: c.id,
+            type_: c.type_,
+            state: c.state,
+            found_at: c.found_at,
+        });
+        Ok(opposed.collect())
+    }
+}
+
+impl PatientSummary {
+    fn section(&mut self, row: &Clinical) -> &mut Vec<Item> {
+        let decision = row.memory.standing.use_ == Use::Decision;
+        match row.entity {
+            EntityType::HealthSignal => &mut self.signals,
+            EntityType::Appointment | EntityType::Event => &mut self.events,
+            _ if !decision => &mut self.past,
+            EntityType::Allergy => &mut self.allergies,
+            EntityType::Medication => &mut self.medications,
+            EntityType::Symptom => &mut self.symptoms,
+            _ if row.memory.experiencer != Experiencer::Patient => &mut self.family_history,
+            _ => &mut self.conditions,
+        }
+    }
+
+    /// Every item, for a caller that counts or looks one up.
+    pub fn items(&self) -> impl Iterator<Item = &Item> {
+        [
+            &self.allergies,
+            &self.medications,
+            &self.conditions,
+            &self.family_history,
+            &self.symptoms,
+            &self.events,
+            &self.signals,
+            &self.past,
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    /// Ids of every memory of the clinical store that is shown.
+    pub fn memory_ids(&self) -> BTreeSet<Uuid> {
+        self.items().map(|item| item.memory_id.0).collect()
+    }
+}

@@ -1,0 +1,45 @@
+//! A query made ready: guarded, redacted under the patient's keys, turned into keyed terms and a vector. The text as it
+//! was typed goes no further than this file.
+
+use std::collections::BTreeSet;
+
+use super::{Recall, RecallError, guard};
+use crate::crypto::PatientKeys;
+use crate::dlp::SurrogateKey;
+use crate::embed::Purpose;
+use crate::text::{Document, Language, stems};
+
+/// What the two legs search by.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Prepared {
+    /// As it may be shown, logged or sent.
+    pub redacted: String,
+    pub terms: BTreeSet<i64>,
+    /// `None` when the embedding provider gave none: the search goes by words alone and says so.
+    pub vector: Option<Vec<f32>>,
+}
+
+impl Recall {
+    /// # Errors
+    /// When the query asks for everything, or cannot be redacted.
+    pub(super) async fn prepare(&self, keys: &PatientKeys, query: &str) -> Result<Prepared, RecallError> {
+        guard::check(query)?;
+        let document = Document::plain(query, Language::Unknown);
+        let redacted = self.redactor.redact(&document, &[], &SurrogateKey::new(*keys.surrogate()))?;
+        let text = redacted.document().text.trim().to_owned();
+        if text.is_empty() {
+            return Ok(Prepared::default());
+        }
+        // A question is too short to tell its language by: it is stemmed by the rules of both.
+        let both = [Language::Spanish, Language::English];
+        let terms = both.iter().flat_map(|language| stems(&text, *language)).map(|stem| keys.term(&stem)).collect();
+        let vector = match self.embedder.embed(Purpose::Query, &[text.as_str()]).await {
+            Ok(mut vectors) => vectors.pop(),
+            Err(error) => {
+                tracing::warn!(error = %error, "the query was not embedded: searching by words alone");
+                None
+            }
+        };
+        Ok(Prepared { redacted: text, terms, vector })
+    }
+}

@@ -1,0 +1,174 @@
+//! Hybrid search over a patient's passages.
+
+use std::collections::{BTreeSet, HashMap};
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use super::fusion::{Fused, fuse};
+use super::query::Prepared;
+use super::{Recall, RecallError, bm25};
+use crate::domain::document::DocumentType;
+use crate::domain::ids::{DocumentId, MemoryId, PassageId};
+use crate::domain::memory::Use;
+use crate::domain::scope::Scope;
+use crate::store::StoreError;
+use crate::store::read::{Candidate, Filter, Memory, StoredDocument, When, Window};
+use crate::text::{Span, Speaker};
+use crate::vector;
+
+/// How far each leg is read before fusion: beyond it a rank adds next to nothing.
+const LEG_DEPTH: usize = 100;
+/// Seed 003: `top_k` 5.
+pub const TOP_K: usize = 5;
+
+/// What to look for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SearchRequest {
+    pub query: String,
+    /// Most hits; 5 unless told (seed 003).
+    pub top_k: Option<usize>,
+    /// Least cosine of the vector leg; the embedding model's own unless told.
+    pub min_score: Option<f64>,
+    pub window: Window,
+    pub when: When,
+}
+
+/// One passage, with all that a reader needs to weigh it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Hit {
+    pub passage_id: PassageId,
+    pub document_id: DocumentId,
+    pub revision: u32,
+    pub document_type: DocumentType,
+    pub date: DateTime<Utc>,
+    /// Who speaks in it.
+    pub speakers: Vec<Speaker>,
+    /// Fused, 0.0–1.0.
+    pub score: f64,
+    pub similarity: Option<f64>,
+    pub keyword: Option<f64>,
+    /// Found by its words alone.
+    pub keyword_only: bool,
+    /// Of the redacted text.
+    pub fragment: String,
+    /// Place of the fragment in the redacted text, bytes.
+    pub start: usize,
+    pub end: usize,
+    /// A passage is cited, never acted upon: `history`, or `hypothesis` where a model wrote it.
+    #[serde(rename = "use")]
+    pub use_: Use,
+    /// Of the least certain memory that rests on the passage; 1.0 where none does.
+    pub effective_confidence: f64,
+    pub low_confidence: bool,
+    /// Memories whose evidence stands in the passage.
+    pub memories: Vec<MemoryId>,
+    /// `document: session_transcript, 2026-03-02 (patient)`.
+    pub source: String,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Found {
+    /// The query as it was searched: redacted.
+    pub query: String,
+    pub hits: Vec<Hit>,
+    /// False when there was no vector to compare with: hits are by words alone.
+    pub by_meaning: bool,
+}
+
+impl Recall {
+    /// Searches the passages of one patient. A patient of whom nothing is known gives no hits.
+    ///
+    /// # Errors
+    /// See [`RecallError`].
+    pub async fn search(&self, scope: Scope, request: &SearchRequest) -> Result<Found, RecallError> {
+        // The guard comes first: whether a patient is known must not be told by how a refusal reads.
+        super::guard::check(&request.query)?;
+        let Some(keys) = self.store.keys_of(scope).await? else { return Ok(Found::default()) };
+        let prepared = self.prepare(&keys, &request.query).await?;
+        let generation = self.embedder.profile().generation;
+        let candidates = self.store.candidates(scope, generation, request.window, request.when).await?;
+        let mut best = self.legs(&prepared, &candidates, request.min_score);
+        best.truncate(request.top_k.unwrap_or(TOP_K));
+        let hits = self.hits(scope, &best, &candidates, request.when).await?;
+        Ok(Found { by_meaning: prepared.vector.is_some(), query: prepared.redacted, hits })
+    }
+
+    fn legs(&self, prepared: &Prepared, candidates: &[Candidate], min_score: Option<f64>) -> Vec<Fused> {
+        let least = min_score.unwrap_or(self.embedder.profile().min_score);
+        let by_meaning = match &prepared.vector {
+            Some(query) => vector::nearest(query, candidates.iter().map(|c| c.vector.as_deref()), least, LEG_DEPTH),
+            None => Vec::new(),
+        };
+        let terms: Vec<&[i64]> = candidates.iter().map(|c| c.terms.as_slice()).collect();
+        let mut by_word = bm25::rank(&prepared.terms, &terms);
+        by_word.truncate(LEG_DEPTH);
+        fuse(&by_meaning, &by_word)
+    }
+
+    /// Opens only the documents that are shown.
+    async fn hits(
+        &self,
+        scope: Scope,
+        best: &[Fused],
+        candidates: &[Candidate],
+        when: When,
+    ) -> Result<Vec<Hit>, RecallError> {
+        if best.is_empty() {
+            return Ok(Vec::new());
+        }
+        let wanted: BTreeSet<DocumentId> = best.iter().map(|f| candidates[f.place].document).collect();
+        let ids: Vec<DocumentId> = wanted.iter().copied().collect();
+        let documents: HashMap<(DocumentId, u32), StoredDocument> =
+            self.store.revisions(scope, &ids).await?.into_iter().map(|d| ((d.id, d.revision), d)).collect();
+        let mut memories = self.store.memories(scope, &Filter::default(), when).await?;
+        memories.retain(|m| m.document_id.is_some_and(|id| wanted.contains(&id)));
+        best.iter()
+            .map(|fused| {
+                let candidate = &candidates[fused.place];
+                let document = documents.get(&(candidate.document, candidate.revision)).ok_or(StoreError::Race)?;
+                Ok(hit(fused, candidate, document, &memories))
+            })
+            .collect()
+    }
+}
+
+fn hit(fused: &Fused, c: &Candidate, document: &StoredDocument, memories: &[Memory]) -> Hit {
+    let rests_on = |m: &&Memory| {
+        m.document_id == Some(c.document)
+            && m.revision == Some(c.revision)
+            && m.evidence.as_ref().is_some_and(|e| Span { start: e.start, end: e.end }.overlaps(&c.span))
+    };
+    let resting: Vec<&Memory> = memories.iter().filter(rests_on).collect();
+    let mut speakers: Vec<Speaker> = document
+        .content
+        .turns
+        .iter()
+        .filter(|(_, start, end)| Span { start: *start, end: *end }.overlaps(&c.span))
+        .map(|(speaker, _, _)| *speaker)
+        .collect();
+    speakers.sort_unstable();
+    speakers.dedup();
+    let effective = resting.iter().map(|m| m.standing.effective_confidence).fold(1.0, f64::min);
+    Hit {
+        passage_id: c.id,
+        document_id: c.document,
+        revision: c.revision,
+        document_type: c.document_type,
+        date: c.occurred_at,
+        score: fused.score,
+        similarity: fused.similarity,
+        keyword: fused.keyword,
+        keyword_only: fused.keyword_only(),
+        fragment: c.span.of(&document.content.text).to_owned(),
+        start: c.span.start,
+        end: c.span.end,
+        use_: if c.document_type == DocumentType::Analysis { Use::Hypothesis } else { Use::History },
+        effective_confidence: effective,
+        low_confidence: resting.iter().any(|m| m.standing.low_confidence),
+        memories: resting.iter().map(|m| m.id).collect(),
+        source: super::wording::document_label(c.document_type, c.occurred_at, &speakers),
+        speakers,
+    }
+}

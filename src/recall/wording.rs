@@ -1,0 +1,245 @@
+//! How a memory reads: one line for a clinician, the same for a program, with where it comes from and how sure it is.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use serde::Serialize;
+
+use crate::domain::document::DocumentType;
+use crate::domain::finding::{EntityType, Experiencer};
+use crate::domain::ids::{DocumentId, MemoryId};
+use crate::domain::memory::{Class, Kind, SetBy, State, Use};
+use crate::domain::provenance::Trust;
+use crate::store::read::{Clinical, Memory};
+use crate::store::records::FindingWords;
+use crate::text::Speaker;
+
+/// Where a statement comes from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Source {
+    /// `clinical` before `conversational` (seed 002, section 6).
+    pub section: &'static str,
+    pub document_id: Option<DocumentId>,
+    pub revision: Option<u32>,
+    pub document_type: Option<DocumentType>,
+    pub date: NaiveDate,
+    /// The role that set it.
+    pub who: SetBy,
+    /// Another entity that said so (a surrogate).
+    pub through: Option<String>,
+    /// `patient, session_transcript, 2026-03-02`.
+    pub label: String,
+}
+
+/// One memory as it is handed out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Item {
+    pub memory_id: MemoryId,
+    pub statement: String,
+    pub entity: Option<EntityType>,
+    pub class: Class,
+    pub kind: Kind,
+    pub experiencer: Experiencer,
+    pub negated: bool,
+    /// Of rows of the clinical store.
+    pub status: Option<&'static str>,
+    pub state: State,
+    #[serde(rename = "use")]
+    pub use_: Use,
+    /// Effective, after decay.
+    pub confidence: f64,
+    pub low_confidence: bool,
+    pub extraction_confidence: f64,
+    pub trust: Trust,
+    pub contested: bool,
+    pub ungrounded: bool,
+    pub reconfirm_due: bool,
+    pub valid_from: DateTime<Utc>,
+    pub valid_to: Option<DateTime<Utc>>,
+    pub last_confirmed_at: Option<DateTime<Utc>>,
+    /// Of appointments and events: when.
+    pub at: Option<DateTime<Utc>>,
+    pub source: Source,
+    /// The sentence that it rests on.
+    pub fragment: Option<String>,
+}
+
+impl Item {
+    /// A row of the clinical store.
+    pub fn clinical(row: &Clinical) -> Self {
+        let mut item = Self::new(&row.memory, "clinical");
+        item.status = Some(row.status);
+        item.at = row.at;
+        item
+    }
+
+    /// Any other memory.
+    pub fn conversational(memory: &Memory) -> Self {
+        Self::new(memory, "conversational")
+    }
+
+    fn new(m: &Memory, section: &'static str) -> Self {
+        Self {
+            memory_id: m.id,
+            statement: statement(m),
+            entity: m.entity,
+            class: m.class,
+            kind: m.kind,
+            experiencer: m.experiencer,
+            negated: m.negated,
+            status: None,
+            state: m.standing.state,
+            use_: m.standing.use_,
+            confidence: m.standing.effective_confidence,
+            low_confidence: m.standing.low_confidence,
+            extraction_confidence: m.extraction_confidence,
+            trust: m.trust,
+            contested: m.contested,
+            ungrounded: m.ungrounded,
+            reconfirm_due: m.standing.reconfirm_due,
+            valid_from: m.valid_from,
+            valid_to: m.valid_to,
+            last_confirmed_at: m.last_confirmed_at,
+            at: None,
+            source: source(m, section),
+            fragment: m.evidence.as_ref().map(|quote| quote.text.clone()),
+        }
+    }
+
+    /// `Medication: sertraline 50 mg, daily (patient, 2026-03-02) — decision, confidence 0.80`.
+    pub fn line(&self) -> String {
+        let mut line =
+            format!("{} ({}) — {}, confidence {:.2}", self.statement, self.source.label, self.use_, self.confidence);
+        for flag in self.flags() {
+            line.push_str(", ");
+            line.push_str(flag);
+        }
+        line
+    }
+
+    /// What a reader must know before relying on it.
+    pub fn flags(&self) -> Vec<&'static str> {
+        let stale = self.state == State::Stale;
+        [
+            (self.low_confidence, "verify: low confidence"),
+            (self.contested, "contested"),
+            (self.ungrounded, "sources gone"),
+            (self.reconfirm_due, "reconfirm"),
+            (stale, "outdated"),
+        ]
+        .into_iter()
+        .filter_map(|(holds, flag)| holds.then_some(flag))
+        .collect()
+    }
+}
+
+fn source(m: &Memory, section: &'static str) -> Source {
+    let date = m.said_at.date_naive();
+    let mut label = m.set_by.code().to_owned();
+    for part in [m.source_entity.as_deref(), m.is_proxy.then_some("proxy"), m.document_type.map(|d| d.code())] {
+        if let Some(part) = part {
+            label.push_str(", ");
+            label.push_str(part);
+        }
+    }
+    label.push_str(&format!(", {date}"));
+    Source {
+        section,
+        document_id: m.document_id,
+        revision: m.revision,
+        document_type: m.document_type,
+        date,
+        who: m.set_by,
+        through: m.source_entity.clone(),
+        label,
+    }
+}
+
+/// `document: session_transcript, 2026-03-02 (patient, clinician)`.
+pub fn document_label(kind: DocumentType, at: DateTime<Utc>, speakers: &[Speaker]) -> String {
+    let mut label = format!("document: {kind}, {}", at.date_naive());
+    let known: Vec<&str> = speakers.iter().filter_map(|s| speaker(*s)).collect();
+    if !known.is_empty() {
+        label.push_str(&format!(" ({})", known.join(", ")));
+    }
+    label
+}
+
+fn speaker(speaker: Speaker) -> Option<&'static str> {
+    match speaker {
+        Speaker::Patient => Some("patient"),
+        Speaker::Clinician => Some("clinician"),
+        Speaker::Family => Some("family"),
+        Speaker::Agent => Some("agent"),
+        Speaker::Unknown => None,
+    }
+}
+
+/// What a memory says, as one line without its source. A denial and another person's fact begin with that: they must
+/// never be read as the patient's own.
+pub fn statement(m: &Memory) -> String {
+    let mut line = String::new();
+    if m.negated {
+        line.push_str("Denied — ");
+    }
+    let words = m.words.as_ref();
+    let person = words.and_then(|w| w.person.as_deref());
+    match (m.experiencer, person) {
+        (Experiencer::Patient, _) => {}
+        (Experiencer::Family, Some(person)) => line.push_str(&format!("Family ({person}) — ")),
+        (Experiencer::Family, None) => line.push_str("Family — "),
+        (Experiencer::Other, Some(person)) => line.push_str(&format!("Somebody else ({person}) — ")),
+        (Experiencer::Other, None) => line.push_str("Somebody else — "),
+    }
+    line.push_str(heading(m));
+    if let Some(words) = words {
+        line.push_str(": ");
+        line.push_str(&details(words));
+    }
+    line
+}
+
+fn heading(m: &Memory) -> &'static str {
+    match m.entity {
+        Some(EntityType::Condition) => "Condition",
+        Some(EntityType::Symptom) => "Symptom",
+        Some(EntityType::Allergy) => "Allergy",
+        Some(EntityType::Medication) => "Medication",
+        Some(EntityType::Appointment) => "Appointment",
+        Some(EntityType::Event) => "Event",
+        Some(EntityType::HealthSignal) => "Health signal",
+        Some(EntityType::Preference) => "Preference",
+        Some(EntityType::Goal) => "Goal",
+        Some(EntityType::Relationship) => "Relationship",
+        None => match m.kind {
+            Kind::Raw => "Document as captured",
+            Kind::Episode => "Episode",
+            Kind::Note => "Note",
+            Kind::Belief => "Belief",
+            Kind::Value => "Value",
+            Kind::Goal => "Goal",
+            Kind::Drive => "Drive",
+            Kind::Relationship => "Relationship",
+        },
+    }
+}
+
+fn details(w: &FindingWords) -> String {
+    let mut text = w.concept.clone();
+    if let Some(dose) = &w.dose {
+        text.push(' ');
+        text.push_str(dose);
+    }
+    let ordinary = |status: &&String| status.as_str() != "active";
+    let plain = [&w.severity, &w.value, &w.route, &w.frequency, &w.date].into_iter().flatten();
+    for part in plain.chain(w.status.as_ref().filter(ordinary)) {
+        text.push_str(", ");
+        text.push_str(part);
+    }
+    if let Some(reaction) = &w.reaction {
+        text.push_str(", reaction: ");
+        text.push_str(reaction);
+    }
+    if let Some(code) = &w.code {
+        text.push_str(&format!(" [{code}]"));
+    }
+    text
+}
