@@ -11,6 +11,7 @@ pub mod finding;
 pub mod fold;
 pub mod ids;
 pub mod lifecycle;
+pub mod lineage;
 pub mod memory;
 pub mod provenance;
 pub mod quantity;

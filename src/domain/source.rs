@@ -35,11 +35,14 @@ pub fn read(source: &str) -> Reading {
     if meaning.is_empty() || (meaning.len() == 1 && meaning[0].is(UNKNOWN)) {
         return reading(SourceType::Unknown, None);
     }
+    if let Some(stated) = SourceType::from_code(source.trim()) {
+        return reading(stated, None);
+    }
     match external(source, &words) {
         Some(Told::By(entity)) => reading(SourceType::External, entity),
         Some(Told::Document) => reading(SourceType::Observation, None),
-        None if is_act(&meaning, CONSOLIDATION, CONSOLIDATION_HOMONYMS) => reading(SourceType::Consolidation, None),
-        None if is_act(&meaning, SEED, SEED_HOMONYMS) => reading(SourceType::Seed, None),
+        None if is_act(&meaning, CONSOLIDATION, CONSOLIDATION_HOMONYMS, 0) => reading(SourceType::Consolidation, None),
+        None if is_act(&meaning, SEED, SEED_HOMONYMS, 1) => reading(SourceType::Seed, None),
         None if meaning.iter().any(|word| word.is(INFERENCE)) => reading(SourceType::Inference, None),
         None if is_observation(&meaning) => reading(SourceType::Observation, None),
         None => reading(SourceType::DirectExperience, None),
@@ -53,6 +56,7 @@ enum Told {
 }
 
 fn external(source: &str, words: &[Word]) -> Option<Told> {
+    let mut nameless = None;
     for at in 0..words.len() {
         if let Some(length) = BEFORE_NAME.iter().find_map(|phrase| matches_at(words, at, phrase)) {
             let name = name_after(source, words, at + length);
@@ -61,6 +65,7 @@ fn external(source: &str, words: &[Word]) -> Option<Told> {
                 Some(word) if word.is(DOCUMENTS) => return Some(Told::Document),
                 None if words[at].is(&["per"]) => continue,
                 _ if words[at].is(&["heard"]) && auscultated(words) => continue,
+                _ if name.is_none() => nameless = Some(Told::By(None)),
                 _ => return Some(Told::By(name)),
             }
         }
@@ -75,7 +80,7 @@ fn external(source: &str, words: &[Word]) -> Option<Told> {
             }
         }
     }
-    None
+    nameless
 }
 
 fn auscultated(words: &[Word]) -> bool {
@@ -95,6 +100,9 @@ fn matches_at(words: &[Word], at: usize, phrase: &[&str]) -> Option<usize> {
 /// "heard Sean say": the name stands between.
 fn heard_whom(source: &str, words: &[Word], at: usize) -> Option<String> {
     let rest = words.get(at + 1..)?;
+    if rest.first().is_some_and(|word| word.is(&["a"])) {
+        return name_after(source, words, at + 2);
+    }
     let say = rest.iter().position(|word| word.is(&["say", "saying", "tell", "decir", "contar"]))?;
     name_of(source, &words[at + 1..at + 1 + say])
 }
@@ -166,13 +174,18 @@ fn name_of(source: &str, words: &[Word]) -> Option<String> {
 }
 
 /// Whether the text speaks of the act: its word is there, no clinical homonym is, and either something that is done to
-/// memories stands beside it or next to nothing else is said. What is undecided is not the act.
-fn is_act(words: &[&Word], act: &[&str], homonyms: &[&str]) -> bool {
-    let others: Vec<_> = words.iter().filter(|word| !word.is(act) && !word.is(FUNCTION_WORDS)).collect();
-    others.len() < words.len()
-        && words.iter().any(|word| word.is(act))
-        && !words.iter().any(|word| word.is(homonyms))
-        && (others.iter().any(|word| word.is(ACTS)) || others.len() <= 1)
+/// memories stands beside it or at most `spare` other words do. What is undecided is not the act.
+fn is_act(words: &[&Word], act: &[&str], homonyms: &[&str], spare: usize) -> bool {
+    let others: Vec<_> = words.iter().filter(|word| !mentions(word, act) && !word.is(FUNCTION_WORDS)).collect();
+    let spoken = others.iter().filter(|word| word.kind == TokenKind::Word).count();
+    words.iter().any(|word| mentions(word, act))
+        && !words.iter().any(|word| mentions(word, homonyms))
+        && (words.iter().any(|word| mentions(word, ACTS)) || spoken <= spare)
+}
+
+/// The word or a part of a compound ("seed-beliefs").
+fn mentions(word: &Word, any_of: &[&str]) -> bool {
+    word.is(any_of) || (word.kind == TokenKind::Word && word.folded.split('-').any(|part| any_of.contains(&part)))
 }
 
 fn is_observation(words: &[&Word]) -> bool {

@@ -19,7 +19,7 @@ pub(super) const BEFORE_NAME: &[&[&str]] = &[
     &["heard", "this", "from"],
     &["mentioned", "by"],
     &["reported", "by"],
-    &["shared", "by"],
+    &["shared", "by"], &["given", "by"], &["provided", "by"],
     &["informed", "by"],
     &["relayed", "by"],
     &["according", "to"],
@@ -69,7 +69,7 @@ pub(super) const STANDING_ORDERS: &[&str] = &[
 ];
 
 pub(super) const DOCUMENTS: &[&str] = &[
-    "documentacion", "documento", "documentos", "documentation", "document", "documents", "docs", "informe",
+    "chart", "records", "historial", "expediente", "documentacion", "documento", "documentos", "documentation", "document", "documents", "docs", "informe",
     "informes", "report", "web", "website", "pagina", "articulo", "article", "estudio", "study", "libro", "book",
     "internet", "prospecto", "leaflet", "wikipedia", "manual",
 ];
@@ -87,7 +87,7 @@ pub(super) const BREAKS: &[&str] = &[
     "via", "over", "after", "before", "as", "what", "something", "how", "is", "was", "were", "who", "me", "us", "en",
     "que", "durante", "sobre", "ayer", "hoy", "cuando", "porque", "por", "desde", "hace", "tras", "al", "mientras",
     "lo", "como", "el", "este", "esta", "anoche", "es", "fue", "del", "from", "into", "it", "for", "para", "with",
-    "con", "through",
+    "con", "through", "segun", "according",
 ];
 
 pub(super) const NOBODY: &[&str] = &[
@@ -100,7 +100,7 @@ pub(super) const NOBODY: &[&str] = &[
 pub(super) const TITLES: &[&str] = &["dr", "dra", "sr", "sra", "srta", "mr", "mrs", "ms", "prof", "lic", "st"];
 
 pub(super) const CONSOLIDATION: &[&str] = &[
-    "consolidation", "consolidated", "consolidating", "consolidate", "consolidates", "consolidacion", "consolidado",
+    "consolidation", "consolidar", "consolidated", "consolidating", "consolidate", "consolidates", "consolidacion", "consolidado",
     "consolidada", "consolidando", "consolidados", "consolidadas",
 ];
 
@@ -124,7 +124,7 @@ pub(super) const CONSOLIDATION_HOMONYMS: &[&str] = &[
     "bilateral", "left", "right", "upper", "lower", "middle", "fracture", "callus", "bone", "bony", "osteotomy",
     "chemo", "chemotherapy", "therapy", "leukemia", "leukaemia", "imaging", "scan", "noted", "seen", "patchy",
     "dense", "focal", "persistent", "lobulo", "lobulos", "pulmon", "pulmones", "pulmonar", "pulmonares", "torax",
-    "toracica", "neumonia", "derrame", "infiltrado", "fractura", "osea", "callo", "quimioterapia", "leucemia",
+    "toracica", "neumonia", "neumonico", "neumonica", "derrame", "infiltrado", "fractura", "osea", "callo", "quimioterapia", "leucemia",
     "izquierdo", "izquierda", "derecho", "derecha", "inferior", "superior", "radiografia", "rx", "tac", "parenquima",
     "basales", "foco", "tratamiento", "treatment", "radiology", "radiologica", "finding", "hallazgo", "dosis", "dose",
 ];
@@ -148,4 +148,4 @@ pub(super) const OBSERVED: &[&str] = &[
     "observed", "observation", "observations", "observado", "observada", "observacion",
 ];
 
-pub(super) const PLACES_TO_READ: &[&str] = &["read", "found", "leido", "lei", "visto"];
+pub(super) const PLACES_TO_READ: &[&str] = &["read", "found", "saw", "seen", "leido", "lei", "visto"];

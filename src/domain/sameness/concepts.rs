@@ -55,13 +55,19 @@ fn skeleton(folded: &str, named: bool) -> String {
     for (from, to) in [("tion", "cion"), ("ph", "f"), ("th", "t"), ("rh", "r"), ("y", "i"), ("ch", "c"), ("ae", "e")] {
         word = word.replace(from, to);
     }
+    // Stage II is not stage III.
+    if word.chars().all(|c| "ivxlcdm".contains(c)) {
+        return word;
+    }
     let mut last = '\0';
     word.retain(|c| {
         let doubled = c == last && c.is_alphabetic();
         last = c;
         !doubled
     });
-    if word.len() > 4 && !named {
+    // A capital inside the text may be a person's, but persons are seldom called Sertralina.
+    let learned = ["ina", "ine", "ona", "one", "ide", "ida", "ato", "ate"].iter().any(|end| word.ends_with(end));
+    if word.len() > 4 && (!named || learned) {
         if word.len() > 5 && word.ends_with('s') {
             word.pop();
         }

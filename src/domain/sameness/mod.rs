@@ -67,6 +67,8 @@ impl Clause {
         if self.people.first() == Some(&SELF) {
             self.people.remove(0);
         }
+        // Two amounts belong to what they stand beside: order tells which to which.
+        self.ordered |= self.amounts.len() > 1;
         if !self.ordered {
             self.content = std::mem::take(&mut self.content).into_iter().collect::<BTreeSet<_>>().into_iter().collect();
         }
@@ -134,7 +136,7 @@ fn clauses_of(items: &[Item]) -> Vec<Clause> {
 fn is_boundary(item: &Item) -> bool {
     let words = ["and", "but", "or", "nor", "whereas", "while", "y", "e", "pero", "o", "u", "ni", "mientras", "aunque"];
     match item {
-        Item::Sign(sign) => matches!(sign, ',' | ';' | '.' | '(' | ')' | '!' | '?' | '+' | '&'),
+        Item::Sign(sign) => matches!(sign, ',' | ';' | '.' | '(' | ')' | '!' | '+' | '&'),
         Item::Word { folded, .. } => words.contains(&folded.as_str()),
         Item::Number(_) | Item::Raw(_) | Item::Date(_) => false,
     }

@@ -54,6 +54,24 @@ pub(super) fn items(text: &str) -> Vec<Item> {
         if word.span.start < read_until {
             continue;
         }
+        if let Some(item) = sign_that_counts(word, text) {
+            out.push(item);
+            continue;
+        }
+        if let Some((digits, unit)) = leading_point(&words, at, text) {
+            out.extend(format!("0.{digits}").parse().ok().map(Item::Number));
+            out.extend((!unit.is_empty()).then(|| plain(unit)));
+            read_until = words[at + 1].span.end;
+            continue;
+        }
+        if is_designation(out.last(), word) {
+            out.push(Item::Raw(word.folded.clone()));
+            continue;
+        }
+        // "half a tablet"
+        if word.is(&["a", "an"]) && out.last() == Some(&Item::Number(0.5)) {
+            continue;
+        }
         let spoken = numbers.iter().find(|number| number.span.start == word.span.start);
         match spoken.filter(|number| counts(number, text, words.get(at + 1), language)) {
             Some(NumberWord { value: Some(value), span, .. }) => {
@@ -64,6 +82,56 @@ pub(super) fn items(text: &str) -> Vec<Item> {
         }
     }
     out
+}
+
+/// Signs that change what is stated: "A+" and "A-", "> 39" and "< 39", "-5", a question.
+fn sign_that_counts(word: &Word, text: &str) -> Option<Item> {
+    let sign = word.folded.chars().next().filter(|_| word.is_sign())?;
+    let glued_before = text[..word.span.start].ends_with(|c: char| c.is_alphanumeric());
+    let glued_after = text[word.span.end..].starts_with(|c: char| c.is_alphanumeric());
+    let digit_after = text[word.span.end..].starts_with(|c: char| c.is_ascii_digit());
+    let counts = match sign {
+        '<' | '>' | '≤' | '≥' | '±' | '~' | '≈' | '≠' | '↑' | '↓' | '?' => true,
+        '+' => glued_before && !glued_after,
+        '-' => (glued_before && !glued_after) || (digit_after && !glued_before),
+        _ => false,
+    };
+    counts.then(|| Item::Raw(sign.to_string()))
+}
+
+/// ".5 mg" is half a milligram and never five.
+fn leading_point<'a>(words: &'a [Word], at: usize, text: &str) -> Option<(&'a str, &'a str)> {
+    let (point, digits) = (&words[at], words.get(at + 1)?);
+    let alone = !text[..point.span.start].ends_with(|c: char| c.is_alphanumeric());
+    let glued = point.span.end == digits.span.start;
+    let number = digits.folded.bytes().take_while(u8::is_ascii_digit).count();
+    (point.is(&[".", ","]) && alone && glued && number > 0).then(|| digits.folded.split_at(number))
+}
+
+/// What names one of a series by a letter: vitamin A is not vitamin E.
+const SERIES: &[&str] = &[
+    "vitamin",
+    "vitamina",
+    "hepatitis",
+    "type",
+    "tipo",
+    "group",
+    "grupo",
+    "grade",
+    "grado",
+    "class",
+    "clase",
+    "stage",
+    "estadio",
+    "phase",
+    "fase",
+    "influenza",
+    "factor",
+];
+
+fn is_designation(before: Option<&Item>, word: &Word) -> bool {
+    let letter = word.kind == TokenKind::Word && word.folded.chars().count() == 1;
+    letter && (before.is_some_and(|item| item.is(SERIES)) || (word.named && !word.is(&["i"])))
 }
 
 /// Articles are numbers only before what can be counted; "once" is eleven in Spanish alone.
@@ -89,6 +157,10 @@ fn push(out: &mut Vec<Item>, word: &Word, text: &str, language: Language) {
             }
         }
     }
+}
+
+fn plain(folded: &str) -> Item {
+    Item::Word { folded: folded.to_owned(), raw: folded.to_owned(), named: false }
 }
 
 /// "non-smoker" denies smoking.
@@ -122,19 +194,21 @@ fn mixed(out: &mut Vec<Item>, word: &Word, text: &str, language: Language) {
     if let Some(date) = dates::written(folded, language) {
         return out.push(Item::Date(date));
     }
-    let plain = |folded: &str| Item::Word { folded: folded.to_owned(), raw: folded.to_owned(), named: false };
     if let Some(hours) = folded.strip_prefix("c/").or_else(|| folded.strip_prefix('q'))
         && hours.starts_with(|c: char| c.is_ascii_digit())
     {
         out.push(plain("every"));
-        return glued(out, hours, language, &plain);
+        return glued(out, hours, language);
     }
     match folded.rsplit_once('/') {
         Some((amount, period)) if is_unit(period) && !period.starts_with(|c: char| c.is_ascii_digit()) => {
-            glued(out, amount, language, &plain);
+            glued(out, amount, language);
             out.extend([plain("per"), plain(period)]);
         }
-        _ if folded.starts_with(|c: char| c.is_ascii_digit()) => glued(out, folded, language, &plain),
+        Some(("1", "2")) => out.push(Item::Number(0.5)),
+        Some(("1", "4")) => out.push(Item::Number(0.25)),
+        Some(("3", "4")) => out.push(Item::Number(0.75)),
+        _ if folded.starts_with(|c: char| c.is_ascii_digit()) => glued(out, folded, language),
         _ => {
             let raw = word.span.of(text).to_lowercase();
             out.push(Item::Word { folded: folded.to_owned(), raw, named: word.named });
@@ -143,7 +217,7 @@ fn mixed(out: &mut Vec<Item>, word: &Word, text: &str, language: Language) {
 }
 
 /// A number and the letters glued to it.
-fn glued(out: &mut Vec<Item>, text: &str, language: Language, plain: &impl Fn(&str) -> Item) {
+fn glued(out: &mut Vec<Item>, text: &str, language: Language) {
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(text.len());
     let (digits, letters) = text.split_at(end);
     if letters.chars().any(|c| !c.is_alphabetic() && c != '%') {

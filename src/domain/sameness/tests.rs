@@ -148,6 +148,27 @@ fn direction_and_certainty_count() {
 }
 
 #[test]
+fn signs_letters_and_roman_numbers_count() {
+    all_different(&["stage I", "stage II", "stage III", "stage IV"]);
+    all_different(&["blood type A+", "blood type A-", "blood type B+", "blood type A"]);
+    all_different(&["vitamin A", "vitamin E", "vitamin D", "vitamin"]);
+    all_different(&["fever > 39", "fever < 39", "fever 39"]);
+    all_different(&["allergic to penicillin", "allergic to penicillin?"]);
+    all_different(&["balance -5", "balance 5"]);
+}
+
+#[test]
+fn half_is_half_and_a_leading_point_is_no_full_stop() {
+    all_same(&["lorazepam .5 mg", "lorazepam 0.5 mg", "lorazepam 0,5 mg", "lorazepam .5mg"]);
+    all_different(&["lorazepam .5 mg", "lorazepam 5 mg"]);
+    all_same(&["takes half a tablet", "takes 1/2 tablet", "toma medio comprimido", "0.5 tablets"]);
+    all_different(&["cita mañana", "cita por la mañana"]);
+    all_same(&["cita mañana", "appointment tomorrow"]);
+    all_same(&["type 2 diabetes", "diabetes tipo 2"]);
+    all_different(&["type 2 diabetes", "type 1 diabetes"]);
+}
+
+#[test]
 fn names_are_not_cut_to_their_stem() {
     all_different(&["lives with Mario", "lives with Maria"]);
     all_different(&["prednisone 5 mg", "prednisolone 5 mg"]);

@@ -5,7 +5,7 @@ use super::concepts::{Meaning, concept};
 /// Words after which order tells who or what comes first.
 pub(super) const DIRECTIONS: &[&str] = &[
     "from", "than", "instead", "before", "after", "switched", "switch", "changed", "replaced", "replace", "rather",
-    "antes", "despues", "cambio", "cambia", "cambiado", "sustituye", "sustituyo", "reemplaza", "reemplazo", "desde",
+    "antes", "despues", "cambio", "cambia", "cambiado", "sustituye", "sustituyo", "reemplaza", "reemplazo", "desde", "since",
     "hasta", "lugar", "vez",
 ];
 
@@ -44,6 +44,8 @@ pub(super) const PHRASES: &[(&[&str], Meaning)] = &[
     (&["cada", "manana"], concept("morning")),
     (&["por", "la", "manana"], concept("morning")),
     (&["por", "las", "mananas"], concept("morning")),
+    (&["de", "la", "manana"], concept("morning")),
+    (&["la", "manana"], concept("morning")),
     (&["dolor", "de", "cabeza"], concept("headache")),
     (&["dolores", "de", "cabeza"], concept("headache")),
     (&["high", "blood", "pressure"], concept("hypertension")),
@@ -65,7 +67,7 @@ pub(super) const PHRASES: &[(&[&str], Meaning)] = &[
 /// Words that add nothing: articles, links, and verbs that only say that something is so.
 pub(super) const NOTHING: &[&str] = &[
     "a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "with", "is", "are", "am", "be", "been", "being",
-    "has", "have", "having", "takes", "take", "taking", "taken", "uses", "using", "does", "do", "did", "that", "this",
+    "has", "have", "having", "takes", "take", "taking", "uses", "using", "does", "do", "did", "that", "this",
     "it", "its", "his", "her", "their", "my", "our", "as", "currently", "now", "presently", "dose", "doses", "dosis",
     "diagnosed", "diagnosis", "diagnosticado", "diagnosticada", "diagnostico", "suffers", "suffering", "reports",
     "reported", "reporting", "complains", "complaining", "states", "stated", "says", "feels", "feeling",
@@ -81,9 +83,9 @@ pub(super) const NOTHING: &[&str] = &[
 pub(super) const ONESELF: &[&str] = &["i", "me", "patient", "paciente", "she", "him", "yo", "ella", "we"];
 
 pub(super) const PAST: &[&str] = &[
-    "had", "was", "were", "took", "previously", "formerly", "tenia", "tuvo", "tuve", "estaba", "estuvo", "estuve",
+    "had", "was", "were", "took", "taken", "tomado", "previously", "formerly", "tenia", "tuvo", "tuve", "estaba", "estuvo", "estuve",
     "fue", "fui", "era", "tomaba", "previamente", "anteriormente", "past", "former", "lived", "vivia", "fumaba",
-    "bebia", "smoked", "drank", "solia", "exfumador", "exfumadora",
+    "bebia", "smoked", "drank", "solia", "fumado", "exfumador", "exfumadora",
 ];
 
 /// Names of concepts and their folded spellings in both languages.
@@ -103,7 +105,7 @@ pub(super) const CONCEPTS: &[(&str, &[&str])] = &[
         "sospecha"]),
     ("allergy", &["allergy", "allergies", "allergic", "alergia", "alergias", "alergico", "alergica"]),
     ("smoke", &["smoke", "smokes", "smoking", "smoker", "fuma", "fumo", "fumar", "fumador", "fumadora", "smoked",
-        "fumaba", "exfumador", "exfumadora"]),
+        "fumaba", "fumado", "exfumador", "exfumadora"]),
     ("drink", &["drink", "drinks", "drinking", "drank", "bebe", "bebo", "beber", "bebia"]),
     ("live", &["live", "lives", "living", "lived", "vive", "vivo", "vivir", "vivia"]),
     ("sleep", &["sleep", "sleeps", "sleeping", "duerme", "duermo", "dormir"]),
@@ -141,16 +143,20 @@ pub(super) const CONCEPTS: &[(&str, &[&str])] = &[
     ("iron", &["iron", "hierro"]),
     ("water", &["water", "agua"]),
     ("coffee", &["coffee", "cafe"]),
-    ("appointment", &["appointment", "cita"]),
+    ("appointment", &["appointment", "appointments", "cita", "citas"]),
+    ("prefer", &["prefers", "prefer", "prefiere", "prefiero"]),
+    ("avoid", &["avoids", "avoid", "evita", "evito"]),
+    ("until", &["until", "hasta"]),
     ("psychiatrist", &["psychiatrist", "psiquiatra"]),
     ("psychologist", &["psychologist", "psicologo", "psicologa"]),
     ("alone", &["alone"]),
+    ("type", &["type", "tipo"]),
     ("night", &["nightly", "night", "noche"]),
-    ("morning", &["morning", "manana"]),
+    ("morning", &["morning", "mornings", "mananas"]),
     ("sometimes", &["sometimes"]),
     ("yesterday", &["yesterday", "ayer"]),
     ("today", &["today", "hoy"]),
-    ("tomorrow", &["tomorrow"]),
+    ("tomorrow", &["tomorrow", "manana"]),
     ("since", &["since", "desde"]),
     ("mild", &["mild", "leve"]),
     ("severe", &["severe", "grave"]),
