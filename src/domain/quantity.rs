@@ -17,7 +17,7 @@ impl Quantity {
         let (factor, unit) = canonical_unit(&fold(unit));
         let millionths = (value * factor * 1e6).round();
         // Cast is exact: the bound is far below i128.
-        (millionths.abs() < 1e30).then(|| Self { millionths: millionths as i128, unit })
+        (millionths.abs() < 1e30).then_some(Self { millionths: millionths as i128, unit })
     }
 
     /// "500 mg", "0.1 mg", "2".
