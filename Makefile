@@ -17,6 +17,7 @@ setup: ## Look for the toolchain; install what is missing
 	@scripts/setup.sh
 
 demo: setup ## Sample documents become memory, then 30 simulated nights pass
+	@cargo build --locked --bin anamnesis
 	@cargo run --locked --quiet -- demo
 
 test: setup check ## Every test that CI runs
