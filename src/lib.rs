@@ -16,6 +16,7 @@ pub mod http;
 pub mod intake;
 pub mod jobs;
 pub mod metrics;
+pub mod pipeline;
 pub mod recall;
 pub mod shutdown;
 pub mod store;

@@ -1,6 +1,6 @@
 //! What is asked before work begins: is the organisation known, was the message seen, may the patient be remembered.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
@@ -12,6 +12,7 @@ use crate::clock::micros;
 use crate::domain::fold::KeyHash;
 use crate::domain::ids::{DocumentId, OrgId, PatientId};
 use crate::domain::reason::Reason;
+use crate::embed::cache::CacheKey;
 
 static ORGANIZATIONS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new("SELECT org_id, redaction_policy, consent_required FROM organization WHERE org_id IN {uuids $1}")
@@ -64,6 +65,13 @@ static QUARANTINE: LazyLock<Bulk> = LazyLock::new(|| {
         ("updated_at", ColumnType::Int),
     ];
     Bulk::new("quarantine", &columns, "ON CONFLICT (id) DO NOTHING")
+});
+
+static CACHED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id, generation, text_hash, vector FROM embedding_cache WHERE org_id = $1 \
+         AND (patient_id, text_hash) IN {pairs $2} AND generation = $3",
+    )
 });
 
 /// An organisation's rules that bind the pipeline.
@@ -160,6 +168,30 @@ impl Store {
         Ok(known)
     }
 
+    /// Vectors of texts that were embedded before for the same patient: one look-up per organisation.
+    pub async fn cached_vectors(
+        &self,
+        keys: impl Iterator<Item = CacheKey>,
+    ) -> Result<HashMap<CacheKey, Vec<f32>>, StoreError> {
+        let mut wanted: BTreeMap<(OrgId, i64), Vec<CacheKey>> = BTreeMap::new();
+        for key in keys {
+            wanted.entry((key.scope.org(), key.generation)).or_default().push(key);
+        }
+        let mut known = HashMap::new();
+        for ((org, generation), keys) in wanted {
+            let places: HashMap<(Uuid, [u8; 16]), CacheKey> =
+                keys.iter().map(|k| ((k.scope.patient().0, k.text), *k)).collect();
+            let pairs = Arg::Pairs(keys.iter().map(|k| (k.scope.patient().0, k.text.to_vec())).collect());
+            let mut tx = self.db.read(Access::Organization(org)).await?;
+            for row in tx.fetch_all(&CACHED, vec![org.0.into(), pairs, generation.into()]).await? {
+                if let Some(key) = places.get(&(row.uuid(0)?, row.bytes(2)?)) {
+                    known.insert(*key, vector_of(&row.blob(3)?));
+                }
+            }
+        }
+        Ok(known)
+    }
+
     /// Records that work on these messages begins: before the work, so that what kills the worker is known.
     pub async fn begin_attempts(&self, messages: &[KeyHash]) -> Result<(), StoreError> {
         let now = self.clock.now();
@@ -208,6 +240,22 @@ impl Store {
     }
 }
 
+/// A stored vector: 16-bit floats, little endian.
+pub fn vector_of(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(2).map(|pair| half::f16::from_le_bytes([pair[0], pair[1]]).to_f32()).collect()
+}
+
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&ORGANIZATIONS, &REGISTER, &SEEN, &REVISIONS, &PATIENTS, &CONSENTS, ATTEMPTS.sql(), &DONE, QUARANTINE.sql()]
+    vec![
+        &CACHED,
+        &ORGANIZATIONS,
+        &REGISTER,
+        &SEEN,
+        &REVISIONS,
+        &PATIENTS,
+        &CONSENTS,
+        ATTEMPTS.sql(),
+        &DONE,
+        QUARANTINE.sql(),
+    ]
 }

@@ -1,0 +1,179 @@
+//! Admission: before any work, and by a fixed number of look-ups for the whole batch.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Admitted, Disposition, Pipeline, PipelineError};
+use crate::domain::ids::{DocumentId, OrgId, PatientId};
+use crate::domain::reason::Reason;
+use crate::domain::scope::Scope;
+use crate::intake::binding::Admission;
+use crate::intake::{Envelope, Message};
+use crate::store::StoreError;
+use crate::store::admission::{Known, Organization, Wanted};
+
+type Verdict = (usize, Disposition, Option<String>);
+
+impl Pipeline {
+    /// Which messages go on, and what becomes of the others.
+    pub(super) async fn admit(
+        &self,
+        org: OrgId,
+        entries: Vec<(usize, Vec<u8>, Envelope)>,
+    ) -> Result<(Vec<Admitted>, Vec<Verdict>), PipelineError> {
+        let mut done = Vec::new();
+        let rules = self.store.organizations(&[org]).await?.remove(&org);
+        let entries = self.bound(org, rules.is_some(), entries, &mut done).await?;
+        if entries.is_empty() {
+            return Ok((Vec::new(), done));
+        }
+        let rules = rules.unwrap_or(Organization { redaction_policy: "safe_harbor".into(), consent_required: false });
+        let wanted = self.wanted(&entries);
+        let known = self.store.known(org, &wanted, self.store.clock().now()).await?;
+        let alive = self.alive(&entries).await?;
+        let mut batch = Batch { known, seen: HashMap::new(), revisions: HashMap::new() };
+        let mut admitted = Vec::new();
+        for (place, _, envelope) in entries {
+            match self.verdict(place, envelope, &rules, &alive, &mut batch) {
+                Ok(entry) => admitted.push(entry),
+                Err(verdict) => done.push(verdict),
+            }
+        }
+        Ok((admitted, done))
+    }
+
+    /// Producers that may speak for this organisation; a new organisation is registered where that is allowed.
+    async fn bound(
+        &self,
+        org: OrgId,
+        registered: bool,
+        entries: Vec<(usize, Vec<u8>, Envelope)>,
+        done: &mut Vec<Verdict>,
+    ) -> Result<Vec<(usize, Vec<u8>, Envelope)>, PipelineError> {
+        let mut kept = Vec::new();
+        let mut register = false;
+        for entry in entries {
+            match self.bindings.admit(&entry.2.source, org, |_| registered) {
+                Ok(admission) => {
+                    register |= admission == Admission::Register;
+                    kept.push(entry);
+                }
+                Err(refusal) => done.push((entry.0, Disposition::Quarantined(refusal.reason), refusal.field)),
+            }
+        }
+        if register {
+            self.store.register(org).await?;
+        }
+        Ok(kept)
+    }
+
+    fn wanted(&self, entries: &[(usize, Vec<u8>, Envelope)]) -> Wanted {
+        let mut wanted = Wanted::default();
+        for (_, _, envelope) in entries {
+            wanted.messages.push(self.message_key(envelope));
+            wanted.patients.push(envelope.patient());
+            if let Message::DocumentSubmitted(document) = &envelope.message {
+                wanted.documents.push((document.patient_id, document.document_id));
+            }
+        }
+        wanted.patients.sort();
+        wanted.patients.dedup();
+        wanted.documents.sort();
+        wanted.documents.dedup();
+        wanted
+    }
+
+    /// Patients whose key was not destroyed.
+    async fn alive(&self, entries: &[(usize, Vec<u8>, Envelope)]) -> Result<HashSet<Scope>, PipelineError> {
+        let scopes: HashSet<Scope> =
+            entries.iter().filter_map(|(_, _, e)| Scope::new(e.organization(), e.patient()).ok()).collect();
+        let scopes: Vec<Scope> = scopes.into_iter().collect();
+        let keys = self.store.keys().ensure(&scopes).await.map_err(StoreError::from)?;
+        Ok(keys.into_keys().collect())
+    }
+
+    /// (organisation, source, id) as the inbox keeps it.
+    fn message_key(&self, envelope: &Envelope) -> [u8; 32] {
+        let org = envelope.organization().0;
+        self.store
+            .keys()
+            .platform()
+            .hash("message", &[org.as_bytes(), envelope.source.as_bytes(), envelope.id.as_bytes()])
+    }
+
+    fn verdict(
+        &self,
+        place: usize,
+        envelope: Envelope,
+        rules: &Organization,
+        alive: &HashSet<Scope>,
+        batch: &mut Batch,
+    ) -> Result<Admitted, Verdict> {
+        let quarantine =
+            |reason, field: Option<&str>| (place, Disposition::Quarantined(reason), field.map(str::to_owned));
+        let scope =
+            Scope::new(envelope.organization(), envelope.patient()).map_err(|_| quarantine(Reason::Malformed, None))?;
+        let message = self.message_key(&envelope);
+        let body_hash = self.store.keys().platform().hash("content", &[&envelope.body_hash]);
+        if let Some(seen) = batch.known.seen.get(&message).or_else(|| batch.seen.get(&message)) {
+            let same = *seen == body_hash;
+            return Err(if same {
+                (place, Disposition::Duplicate, None)
+            } else {
+                quarantine(Reason::IdReused, Some("id"))
+            });
+        }
+        if !alive.contains(&scope) {
+            return Err(quarantine(Reason::ErasedSubject, Some("patient_id")));
+        }
+        let patient = scope.patient();
+        if let Message::DocumentSubmitted(document) = &envelope.message {
+            if rules.consent_required && !batch.known.consented.contains(&patient) {
+                return Err(quarantine(Reason::NoConsent, Some("patient_id")));
+            }
+            batch.revision(place, document.patient_id, document.document_id, document.revision, body_hash)?;
+        }
+        let ephemeral =
+            batch.known.ephemeral.contains(&patient) && !matches!(envelope.message, Message::MemoryCommand(_));
+        batch.seen.insert(message, body_hash);
+        let cognitive_state = batch.known.cognitive_state.get(&patient).copied();
+        Ok(Admitted {
+            place,
+            scope,
+            message,
+            body_hash,
+            envelope,
+            policy: rules.redaction_policy.clone(),
+            ephemeral,
+            cognitive_state,
+        })
+    }
+}
+
+/// What is known, stored or earlier in this batch.
+struct Batch {
+    known: Known,
+    seen: HashMap<[u8; 32], [u8; 32]>,
+    revisions: HashMap<(PatientId, DocumentId, u32), [u8; 32]>,
+}
+
+impl Batch {
+    /// The same revision of a document under another message id: a repetition if it says the same, a reused id if not.
+    fn revision(
+        &mut self,
+        place: usize,
+        patient: PatientId,
+        id: DocumentId,
+        revision: u32,
+        body: [u8; 32],
+    ) -> Result<(), Verdict> {
+        let key = (patient, id, revision);
+        match self.known.revisions.get(&key).or_else(|| self.revisions.get(&key)) {
+            Some(known) if *known == body => Err((place, Disposition::Duplicate, None)),
+            Some(_) => Err((place, Disposition::Quarantined(Reason::IdReused), Some("revision".to_owned()))),
+            None => {
+                self.revisions.insert(key, body);
+                Ok(())
+            }
+        }
+    }
+}

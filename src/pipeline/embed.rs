@@ -1,0 +1,96 @@
+//! Embedding: the passages of the whole batch by one round of calls, known texts from the patient's own cache.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use super::read::Read;
+use super::{Pipeline, PipelineError, reason_of};
+use crate::domain::ids::{PassageId, derive};
+use crate::domain::reason::Reason;
+use crate::embed::cache::{Batch, CacheKey, embed_cached};
+use crate::intake::Message;
+use crate::metrics::Stage;
+use crate::store::Keys;
+use crate::store::records::NewPassage;
+use crate::text::{passages, stems};
+
+/// A message with the vectors of its passages.
+pub(crate) struct Embedded {
+    pub read: Read,
+    pub passages: Vec<NewPassage>,
+    pub fresh: Vec<(CacheKey, Vec<f32>)>,
+}
+
+impl Pipeline {
+    /// # Errors
+    /// When the provider fails for everybody: the batch is offered again.
+    pub(super) async fn embed_all(
+        &self,
+        read: Vec<Read>,
+        keys: &Keys,
+    ) -> Result<(Vec<Embedded>, Vec<(usize, Reason)>), PipelineError> {
+        let started = Instant::now();
+        let generation = self.embedder.profile().generation;
+        let mut work: Vec<Embedded> = read.into_iter().map(|r| self.cut(r, keys)).collect();
+        let mut owners = Vec::new();
+        let mut texts: Vec<(CacheKey, &str)> = Vec::new();
+        for (n, entry) in work.iter().enumerate() {
+            let Some((redacted, _)) = entry.read.text.as_ref().filter(|_| !entry.read.admitted.ephemeral) else {
+                continue;
+            };
+            let Some(patient) = keys.get(&entry.read.admitted.scope) else { continue };
+            for (p, passage) in entry.passages.iter().enumerate() {
+                let text = passage.span.of(&redacted.document().text);
+                let hash = patient.hash("embedding", text.as_bytes());
+                let mut short = [0u8; 16];
+                short.copy_from_slice(&hash[..16]);
+                texts.push((CacheKey { scope: entry.read.admitted.scope, generation, text: short }, text));
+                owners.push((n, p));
+            }
+        }
+        let batch = Batch::new(texts);
+        let known: HashMap<CacheKey, Vec<f32>> = self.store.cached_vectors(batch.keys().copied()).await?;
+        let embedded = embed_cached(self.embedder.as_ref(), &batch, &known).await;
+        drop(batch);
+        let mut refused: Vec<(usize, Reason)> = Vec::new();
+        for ((n, p), vector) in owners.into_iter().zip(embedded.vectors) {
+            match vector {
+                Ok(vector) => work[n].passages[p].vector = Some(vector),
+                Err(error) => match reason_of(&error) {
+                    Some(reason) => refused.push((work[n].read.admitted.place, reason)),
+                    None => return Err(error.into()),
+                },
+            }
+        }
+        refused.sort();
+        refused.dedup_by_key(|(place, _)| *place);
+        work.retain(|entry| refused.iter().all(|(place, _)| *place != entry.read.admitted.place));
+        if let Some(first) = work.first_mut() {
+            first.fresh = embedded.fresh;
+        }
+        self.observe(Stage::Embed, started);
+        Ok((work, refused))
+    }
+
+    /// Cuts a document into passages with their keyed terms.
+    fn cut(&self, read: Read, keys: &Keys) -> Embedded {
+        let mut out = Vec::new();
+        if let (Some((redacted, _)), Message::DocumentSubmitted(message)) =
+            (&read.text, &read.admitted.envelope.message)
+            && let Some(patient) = keys.get(&read.admitted.scope)
+        {
+            let document = redacted.document();
+            let (org, who) = (read.admitted.scope.org().0, read.admitted.scope.patient().0);
+            for (n, passage) in passages(document, self.config.passage_words).into_iter().enumerate() {
+                let id = message.document_id.0;
+                let (revision, ordinal) = (message.revision.to_be_bytes(), (n as u64).to_be_bytes());
+                let id = derive("passage", &[org.as_bytes(), who.as_bytes(), id.as_bytes(), &revision, &ordinal]);
+                let mut terms: Vec<i64> =
+                    stems(passage.span.of(&document.text), document.language).iter().map(|s| patient.term(s)).collect();
+                terms.sort_unstable();
+                out.push(NewPassage { id: PassageId(id), span: passage.span, terms, vector: None });
+            }
+        }
+        Embedded { read, passages: out, fresh: Vec::new() }
+    }
+}

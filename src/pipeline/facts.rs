@@ -1,0 +1,361 @@
+//! What a document's extraction states, as findings of the log: who says it decides trust and standing (model.md,
+//! "Provenance"); nothing is stored whose evidence is not literally there.
+
+use chrono::{DateTime, Utc};
+
+use super::embed::Embedded;
+use super::read::Guard;
+use crate::crypto::PatientKeys;
+use crate::dlp::{PlacedValue, SideValue};
+use crate::domain::confidence::{Creation, initial};
+use crate::domain::document::DocumentType;
+use crate::domain::fact::FactParts;
+use crate::domain::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
+use crate::domain::fold::{Assertion, Details, KeyHash};
+use crate::domain::memory::{Class, Kind, SetBy};
+use crate::domain::provenance::{SourceType, Teller, Trust, TrustBasis, trust_of};
+use crate::domain::reason::Reason;
+use crate::domain::source;
+use crate::extract::{Entity, Hypothesis, StatementKind};
+use crate::intake::contract::DocumentSubmitted;
+use crate::store::records::{Evidence, FindingWords, NewFinding, finding_id};
+use crate::text::{Span, Speaker};
+
+/// The words of a blanket statement ("no known allergies").
+pub(crate) const EVERY: &str = "*";
+
+/// What is the same for all findings of a document.
+pub(crate) struct Teaching<'a> {
+    pub document: &'a DocumentSubmitted,
+    pub work: &'a Embedded,
+    pub keys: &'a PatientKeys,
+    pub now: DateTime<Utc>,
+    pub version: &'a str,
+    source_type: Option<SourceType>,
+    source_entity: Option<String>,
+}
+
+impl<'a> Teaching<'a> {
+    /// # Errors
+    /// When the provenance text cannot be redacted.
+    pub fn new(
+        document: &'a DocumentSubmitted,
+        work: &'a Embedded,
+        keys: &'a PatientKeys,
+        now: DateTime<Utc>,
+        version: &'a str,
+    ) -> Result<Self, Reason> {
+        let provenance = document.provenance.as_ref();
+        let reading = provenance.and_then(|p| p.source.as_ref()).map(|text| source::read(text));
+        let stated = provenance.and_then(|p| p.source_type);
+        let source_type = stated.or_else(|| reading.as_ref().map(|r| r.source_type));
+        let source_entity =
+            reading.and_then(|r| r.source_entity).map(|who| entity(&who, keys, &work.read.guard)).transpose()?;
+        Ok(Self { document, work, keys, now, version, source_type, source_entity })
+    }
+
+    /// All findings of the document.
+    pub fn findings(&self) -> Vec<NewFinding> {
+        let Some((_, extraction)) = &self.work.read.text else { return Vec::new() };
+        let entities = extraction.entities.iter().filter(|e| worth_remembering(e)).filter_map(|e| self.entity(e));
+        let statements = extraction.statements.iter().filter_map(|s| self.statement(s.kind, s.span));
+        let hypotheses = extraction.hypotheses.iter().filter_map(|h| self.hypothesis(h));
+        entities.chain(statements).chain(hypotheses).collect()
+    }
+
+    fn text(&self) -> &str {
+        self.work.read.text.as_ref().map_or("", |(redacted, _)| &redacted.document().text)
+    }
+
+    fn teller(&self, turn: Option<usize>) -> Teller {
+        let turns = self.work.read.text.as_ref().map(|(redacted, _)| &redacted.document().turns);
+        match turn.and_then(|t| turns?.get(t)).map(|t| t.speaker) {
+            Some(Speaker::Patient) => Teller::Patient,
+            Some(Speaker::Clinician) => Teller::Clinician,
+            Some(Speaker::Family) => Teller::Family,
+            Some(Speaker::Agent) => Teller::Agent,
+            Some(Speaker::Unknown) => Teller::Unknown,
+            None => Teller::of_document(self.document.document_type),
+        }
+    }
+
+    fn entity(&self, e: &Entity) -> Option<NewFinding> {
+        let teller = self.teller(e.turn);
+        let date = self.date_in(e.evidence);
+        let words = FindingWords {
+            concept: e.value.clone(),
+            code: e.code.map(str::to_owned),
+            person: None,
+            status: e.status.clone(),
+            dose: e.dose.clone(),
+            frequency: e.frequency.clone(),
+            route: e.route.clone(),
+            severity: e.severity.clone(),
+            date: date.filter(|_| matches!(e.kind, EntityType::Appointment | EntityType::Event)),
+            value: None,
+            reaction: None,
+            mention: e.span.of(self.text()).to_owned(),
+            source_entity: self.source_entity.clone(),
+        };
+        let ending = matches!(e.status.as_deref(), Some("stopped" | "resolved" | "ended"));
+        let polarity = Polarity::of(e.context.negated || matches!(e.status.as_deref(), Some("not_taken")));
+        let interpreted = e.context.uncertain || e.epistemic == Epistemic::Inferred;
+        let historical = e.context.temporality == Temporality::Historical;
+        let class = match Class::of_finding(e.kind) {
+            // A symptom of the past is history, not a state to be asked about in two days.
+            Class::TimeBoundState if historical => Class::Event,
+            class => class,
+        };
+        let mut finding = self.finding(Parts {
+            kind: e.kind,
+            class,
+            memory: kind_of(e.kind),
+            polarity,
+            experiencer: e.context.experiencer,
+            teller,
+            interpreted,
+            extraction_confidence: e.confidence,
+            words,
+            evidence: e.evidence,
+            key: e.span,
+        })?;
+        finding.assertion.ending = ending && !e.context.negated;
+        finding.uncertain = e.context.uncertain;
+        finding.temporality = e.context.temporality;
+        Some(finding)
+    }
+
+    fn statement(&self, kind: StatementKind, span: Span) -> Option<NewFinding> {
+        let entity = match kind {
+            StatementKind::NoKnownAllergies => EntityType::Allergy,
+            StatementKind::NoMedications => EntityType::Medication,
+        };
+        let words = FindingWords {
+            concept: EVERY.to_owned(),
+            mention: span.of(self.text()).to_owned(),
+            ..FindingWords::default()
+        };
+        let mut finding = self.finding(Parts {
+            kind: entity,
+            class: Class::LongLivedFact,
+            memory: Kind::Note,
+            polarity: Polarity::Negated,
+            experiencer: Experiencer::Patient,
+            teller: self.teller(self.turn_at(span)),
+            interpreted: false,
+            extraction_confidence: 0.9,
+            words,
+            evidence: span,
+            key: span,
+        })?;
+        finding.assertion.blanket = true;
+        Some(finding)
+    }
+
+    /// Always an inference, whoever spoke (seed 000, principle 4).
+    fn hypothesis(&self, h: &Hypothesis) -> Option<NewFinding> {
+        let words = FindingWords {
+            concept: h.text.clone(),
+            mention: h.evidence.of(self.text()).to_owned(),
+            ..FindingWords::default()
+        };
+        let mut finding = self.finding(Parts {
+            kind: EntityType::Preference,
+            class: Class::Inference,
+            memory: Kind::Belief,
+            polarity: Polarity::Affirmed,
+            experiencer: Experiencer::Patient,
+            teller: Teller::Agent,
+            interpreted: true,
+            extraction_confidence: h.confidence,
+            words,
+            evidence: h.evidence,
+            key: h.evidence,
+        })?;
+        // What a model forms never takes the fallback of full confidence.
+        finding.assertion.initial_confidence = finding.assertion.initial_confidence.min(h.confidence);
+        finding.assertion.attribute = self.keys.hash("hypothesis", h.text.as_bytes());
+        finding.group = finding.assertion.attribute;
+        Some(finding)
+    }
+
+    fn finding(&self, parts: Parts) -> Option<NewFinding> {
+        let quote = parts.evidence.of(self.text());
+        if quote.is_empty() || !self.text().contains(quote) {
+            return None;
+        }
+        let source_type = self.source_type_of(&parts);
+        let provenance = self.document.provenance.as_ref();
+        let is_proxy = provenance.and_then(|p| p.is_proxy).unwrap_or(false);
+        let trust = trust_of(&TrustBasis {
+            source_type,
+            teller: parts.teller,
+            is_proxy,
+            document_type: Some(self.document.document_type),
+            signed: false,
+            parents: &[],
+        });
+        let creation = Creation {
+            is_proxy,
+            given: provenance.and_then(|p| p.confidence),
+            cognitive_state: provenance.and_then(|p| p.cognitive_state).or(self.work.read.admitted.cognitive_state),
+            formed_from: (trust >= Trust::T4).then_some(1.0),
+        };
+        let first = initial(&creation).ok()?;
+        let (attribute, group) = hashes(self.keys, &parts);
+        let scope = self.work.read.admitted.scope;
+        let source = self.document.document_id.0;
+        let id = finding_id(scope, source, self.document.revision, &finding_key(&parts));
+        let assertion = Assertion {
+            id,
+            source,
+            live: true,
+            attribute,
+            entity: parts.kind,
+            kind: parts.memory,
+            class: parts.class,
+            polarity: parts.polarity,
+            experiencer: parts.experiencer,
+            details: Details::default(), // read back from the words when folded
+            ending: false,
+            blanket: false,
+            set_by: set_by(parts.teller, self.document.document_type),
+            document_type: Some(self.document.document_type),
+            source_type,
+            epistemic: source_type.epistemic(),
+            trust,
+            is_proxy,
+            extraction_confidence: parts.extraction_confidence.clamp(0.0, 1.0),
+            initial_confidence: first.confidence,
+            basis: first.basis,
+            asserted_at: self.document.occurred_at,
+            valid_from: self.document.occurred_at,
+            expires_at: None,
+            recorded_at: self.now,
+        };
+        Some(NewFinding {
+            scope,
+            group,
+            assertion,
+            revision: self.document.revision,
+            uncertain: false,
+            temporality: Temporality::Recent,
+            words: parts.words,
+            evidence: Some(Evidence { quote: quote.to_owned(), span: parts.evidence }),
+            extractor_version: self.version.to_owned(),
+        })
+    }
+
+    fn source_type_of(&self, parts: &Parts) -> SourceType {
+        if parts.interpreted {
+            return SourceType::Inference;
+        }
+        if let Some(stated) = self.source_type {
+            return stated;
+        }
+        match parts.teller {
+            Teller::Patient | Teller::Clinician => SourceType::DirectExperience,
+            Teller::Family => SourceType::External,
+            Teller::Agent => SourceType::Inference,
+            Teller::Device => SourceType::Observation,
+            Teller::Unknown => SourceType::Observation,
+        }
+    }
+
+    fn turn_at(&self, span: Span) -> Option<usize> {
+        let (redacted, _) = self.work.read.text.as_ref()?;
+        redacted.document().turns.iter().position(|t| t.span.contains(&span))
+    }
+
+    /// The first date that redaction took out of the evidence: for typed columns only.
+    fn date_in(&self, evidence: Span) -> Option<String> {
+        let (redacted, _) = self.work.read.text.as_ref()?;
+        let inside = |v: &&PlacedValue| evidence.contains(&v.at);
+        redacted.values().iter().filter(inside).find_map(|v| match v.value {
+            SideValue::Date { date, .. } => Some(date.to_string()),
+            SideValue::Age(_) => None,
+        })
+    }
+}
+
+struct Parts {
+    kind: EntityType,
+    class: Class,
+    memory: Kind,
+    polarity: Polarity,
+    experiencer: Experiencer,
+    teller: Teller,
+    interpreted: bool,
+    extraction_confidence: f64,
+    words: FindingWords,
+    evidence: Span,
+    key: Span,
+}
+
+/// Attribute and group of a finding under the patient's key. All allergies of a subject fold together, since "no known
+/// allergies" speaks of each.
+fn hashes(keys: &PatientKeys, parts: &Parts) -> (KeyHash, KeyHash) {
+    attribute_hashes(keys, parts.kind, &parts.words, parts.experiencer)
+}
+
+pub(crate) fn attribute_hashes(
+    keys: &PatientKeys,
+    kind: EntityType,
+    words: &FindingWords,
+    experiencer: Experiencer,
+) -> (KeyHash, KeyHash) {
+    let of = FactParts {
+        experiencer,
+        person: words.person.as_deref(),
+        date: words.date.as_deref(),
+        ..FactParts::of(kind, &words.concept)
+    };
+    let attribute = keys.hash("attribute", &of.attribute());
+    let group = match kind {
+        EntityType::Allergy => keys.hash("group", format!("allergies of {}", experiencer.code()).as_bytes()),
+        _ => attribute,
+    };
+    (attribute, group)
+}
+
+/// Where and what: two mentions in one document are two findings; the same document read again gives the same ids.
+fn finding_key(parts: &Parts) -> Vec<u8> {
+    let mut key = parts.kind.code().as_bytes().to_vec();
+    key.extend_from_slice(&(parts.key.start as u64).to_be_bytes());
+    key.extend_from_slice(&(parts.key.end as u64).to_be_bytes());
+    key.extend_from_slice(parts.words.concept.as_bytes());
+    key
+}
+
+/// A conditional or planned thing is no fact yet.
+fn worth_remembering(e: &Entity) -> bool {
+    e.context.temporality != Temporality::Hypothetical
+}
+
+fn kind_of(entity: EntityType) -> Kind {
+    match entity {
+        EntityType::Goal => Kind::Goal,
+        EntityType::Relationship => Kind::Relationship,
+        EntityType::Preference => Kind::Belief,
+        EntityType::Appointment | EntityType::Event => Kind::Episode,
+        _ => Kind::Note,
+    }
+}
+
+fn set_by(teller: Teller, document: DocumentType) -> SetBy {
+    match (teller, document) {
+        (_, DocumentType::Analysis) => SetBy::Agent,
+        (Teller::Patient, _) => SetBy::Patient,
+        (Teller::Clinician, _) => SetBy::Clinician,
+        (Teller::Family, _) => SetBy::Family,
+        (Teller::Agent, _) => SetBy::Agent,
+        (Teller::Device, _) => SetBy::Device,
+        (Teller::Unknown, _) => SetBy::Unknown,
+    }
+}
+
+/// Who said so, as a surrogate: the name itself is never stored.
+fn entity(who: &str, keys: &PatientKeys, _guard: &Guard) -> Result<String, Reason> {
+    let hash = keys.hash("entity", crate::text::fold(who).as_bytes());
+    Ok(format!("[SOURCE_{}]", hex::encode_upper(&hash[..2])))
+}

@@ -1,0 +1,122 @@
+//! Redaction and extraction, on all cores. Closed on failure: what cannot be redacted in time is not read, and what is
+//! not redacted has no type that later stages would take.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::{Admitted, Pipeline};
+use crate::dlp::{Redacted, Redactor, SurrogateKey};
+use crate::domain::reason::Reason;
+use crate::extract::{Extraction, ExtractionInput};
+use crate::intake::Message;
+use crate::metrics::{RedactionOutcome, Stage};
+use crate::store::Keys;
+use crate::text::{Document, Language};
+
+/// A message that has passed redaction and extraction.
+pub(crate) struct Read {
+    pub admitted: Admitted,
+    /// Documents only.
+    pub text: Option<(Redacted, Extraction)>,
+    pub guard: Guard,
+}
+
+/// Redacts the short texts of a message's other fields under the same policy and key.
+pub(crate) struct Guard {
+    redactor: Arc<Redactor>,
+    surrogate: [u8; 32],
+}
+
+impl Guard {
+    /// A short text without personal data.
+    ///
+    /// # Errors
+    /// When redaction fails: then the message must not be stored.
+    pub fn clean(&self, text: &str) -> Result<String, Reason> {
+        let document = Document::plain(text, Language::Unknown);
+        let redacted = self.redactor.redact(&document, &[], &SurrogateKey::new(self.surrogate));
+        redacted.map(|r| r.document().text.clone()).map_err(|_| Reason::RedactionFailed)
+    }
+
+    pub fn clean_option(&self, text: Option<&str>) -> Result<Option<String>, Reason> {
+        text.map(|text| self.clean(text)).transpose()
+    }
+}
+
+impl Pipeline {
+    /// Every message of the batch, in parallel; a failure is the message's own.
+    pub(super) fn read_all(&self, admitted: Vec<Admitted>, keys: &Keys) -> Vec<Result<Read, (usize, Reason)>> {
+        let threads = match self.config.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            n => n,
+        };
+        let waiting: Vec<Mutex<Option<Admitted>>> = admitted.into_iter().map(|a| Mutex::new(Some(a))).collect();
+        let done: Vec<Mutex<Option<Result<Read, (usize, Reason)>>>> =
+            waiting.iter().map(|_| Mutex::new(None)).collect();
+        let next = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..threads.min(waiting.len()) {
+                scope.spawn(|| {
+                    loop {
+                        let at = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(entry) = waiting.get(at).and_then(|w| w.lock().ok()?.take()) else { break };
+                        let result = self.read(entry, keys);
+                        if let Ok(mut place) = done[at].lock() {
+                            *place = Some(result);
+                        }
+                    }
+                });
+            }
+        });
+        done.into_iter().filter_map(|place| place.into_inner().ok().flatten()).collect()
+    }
+
+    fn read(&self, admitted: Admitted, keys: &Keys) -> Result<Read, (usize, Reason)> {
+        let place = admitted.place;
+        let redactor = self.redactor(&admitted.policy).ok_or((place, Reason::RedactionFailed))?;
+        let surrogate = *keys.get(&admitted.scope).ok_or((place, Reason::ErasedSubject))?.surrogate();
+        let guard = Guard { redactor: Arc::clone(redactor), surrogate };
+        let text = match &admitted.envelope.message {
+            Message::DocumentSubmitted(document) => {
+                let redacted = self.redact(document, &guard).map_err(|reason| (place, reason))?;
+                let started = Instant::now();
+                let input = ExtractionInput {
+                    document: redacted.document(),
+                    document_type: Some(document.document_type),
+                    targets: &[],
+                    values: redacted.values(),
+                };
+                let extraction = self.extractor.extract(&input);
+                self.observe(Stage::Extract, started);
+                Some((redacted, extraction))
+            }
+            _ => None,
+        };
+        Ok(Read { admitted, text, guard })
+    }
+
+    fn redact(&self, message: &crate::intake::contract::DocumentSubmitted, guard: &Guard) -> Result<Redacted, Reason> {
+        let started = Instant::now();
+        let document = message.to_document();
+        let language = document.language.or_detect(&document.text);
+        let document = Document { language, ..document };
+        let key = SurrogateKey::new(guard.surrogate);
+        let redacted = guard.redactor.redact(&document, &message.identities(), &key);
+        let late = started.elapsed() > Duration::from_millis(self.config.redaction_timeout_ms);
+        self.observe(Stage::Redact, started);
+        let outcome = match &redacted {
+            Err(_) => RedactionOutcome::Failed,
+            Ok(_) if late => RedactionOutcome::Failed,
+            Ok(redacted) if redacted.redactions().is_empty() => RedactionOutcome::Clean,
+            Ok(_) => RedactionOutcome::Redacted,
+        };
+        self.metrics.redaction.documents.of(outcome).inc();
+        redacted.ok().filter(|_| !late).ok_or(Reason::RedactionFailed)
+    }
+
+    /// Version of what reads, stored with what it finds.
+    pub(super) fn extractor_version(&self) -> String {
+        self.extractor.version().to_owned()
+    }
+}

@@ -1,0 +1,264 @@
+//! The last stage: effects of a batch in one transaction; a bad one is found alone.
+
+use std::time::Instant;
+
+use super::embed::Embedded;
+use super::facts::Teaching;
+use super::profile::Stating;
+use super::{Disposition, Pipeline, PipelineError, crash_point};
+use crate::domain::fold::{Act, Deed};
+use crate::domain::ids::{MemoryEventId, OrgId, derive};
+use crate::domain::reason::Reason;
+use crate::intake::Message;
+use crate::intake::contract::{ActorRole, Command, DocumentSubmitted, MemoryCommand, Provision};
+use crate::metrics::Stage;
+use crate::store::records::{
+    DocumentContent, InboxEntry, NewAct, NewConsent, NewDocument, NewRisk, OrgBatch, StoredFile,
+};
+use crate::store::{Keys, StoreError};
+
+type Verdict = (usize, Disposition, Option<String>);
+
+impl Pipeline {
+    /// Commits the batch; when the database refuses a row, each message is committed alone, so that only the bad one
+    /// is set aside.
+    pub(super) async fn store_all(
+        &self,
+        org: OrgId,
+        work: Vec<Embedded>,
+        keys: &Keys,
+    ) -> Result<Vec<Verdict>, PipelineError> {
+        let started = Instant::now();
+        let mut done = Vec::new();
+        let mut good: Vec<(usize, bool, OrgBatch)> = Vec::new();
+        for entry in work {
+            let (place, ephemeral) = (entry.read.admitted.place, entry.read.admitted.ephemeral);
+            match self.effects(entry, keys) {
+                Ok(batch) => good.push((place, ephemeral, batch)),
+                Err((reason, field)) => done.push((place, Disposition::Quarantined(reason), field)),
+            }
+        }
+        let whole = good.iter().fold(OrgBatch::default(), |all, (_, _, one)| merged(all, one.clone()));
+        crash_point("before_commit");
+        match self.store.commit(org, whole, keys).await {
+            Ok(committed) => {
+                self.count(&committed);
+                done.extend(good.iter().map(|(place, ephemeral, _)| (*place, stored(*ephemeral), None)));
+            }
+            Err(error) if error.is_transient() || good.len() == 1 => match error {
+                error if error.is_transient() => return Err(error.into()),
+                _ => done.push((good[0].0, Disposition::Quarantined(Reason::CrashSuspect), None)),
+            },
+            Err(_) => {
+                for (place, ephemeral, one) in good {
+                    done.push((place, self.store_one(org, one, keys, ephemeral).await?, None));
+                }
+            }
+        }
+        crash_point("committed");
+        self.observe(Stage::Store, started);
+        Ok(done)
+    }
+
+    async fn store_one(
+        &self,
+        org: OrgId,
+        one: OrgBatch,
+        keys: &Keys,
+        ephemeral: bool,
+    ) -> Result<Disposition, StoreError> {
+        match self.store.commit(org, one, keys).await {
+            Ok(committed) => {
+                self.count(&committed);
+                Ok(stored(ephemeral))
+            }
+            Err(error) if error.is_transient() => Err(error),
+            Err(error) => {
+                tracing::error!(%error, "the store refuses a message; it is set aside");
+                Ok(Disposition::Quarantined(Reason::CrashSuspect))
+            }
+        }
+    }
+
+    fn count(&self, committed: &crate::store::records::Committed) {
+        tracing::debug!(
+            documents = committed.documents,
+            findings = committed.findings,
+            events = committed.events,
+            "committed"
+        );
+    }
+
+    /// What one message does to the store.
+    fn effects(&self, entry: Embedded, keys: &Keys) -> Result<OrgBatch, (Reason, Option<String>)> {
+        let mut batch = OrgBatch { generation: self.embedder.profile().generation, ..OrgBatch::default() };
+        let admitted = &entry.read.admitted;
+        let scope = admitted.scope;
+        batch.inbox.push(InboxEntry {
+            message: admitted.message,
+            body: admitted.body_hash,
+            scope,
+            message_type: admitted.envelope.kind().name(),
+        });
+        if admitted.ephemeral {
+            return Ok(self.ephemeral(&entry, batch));
+        }
+        let patient = keys.get(&scope).ok_or((Reason::ErasedSubject, None))?;
+        let now = self.store.clock().now();
+        let plain = |reason| (reason, None);
+        match &entry.read.admitted.envelope.message {
+            Message::DocumentSubmitted(document) => {
+                let version = self.extractor_version();
+                let teaching = Teaching::new(document, &entry, patient, now, &version).map_err(plain)?;
+                batch.findings = teaching.findings();
+                let document = self.document(document, &entry, &version).map_err(plain)?;
+                batch.documents.push(document);
+                batch.vectors = entry.fresh;
+            }
+            Message::ProfileUpdated(profile) => {
+                let stating = Stating { admitted, guard: &entry.read.guard, keys: patient, now };
+                let (change, findings) = stating.profile(profile).map_err(plain)?;
+                batch.profiles.push(change);
+                batch.findings = findings;
+            }
+            Message::HealthSignalRecorded(signal) => {
+                let stating = Stating { admitted, guard: &entry.read.guard, keys: patient, now };
+                batch.findings.push(stating.signal(signal).map_err(plain)?);
+            }
+            Message::ConsentRecorded(consent) => batch.consents.push(NewConsent {
+                scope,
+                id: derive("consent", &[&admitted.message]),
+                consent_scope: consent.scope.as_str().to_owned(),
+                permit: consent.provision == Provision::Permit,
+                from: consent.from,
+                until: consent.until,
+                recorded_by: consent.recorded_by,
+            }),
+            Message::MemoryCommand(command) => self.command(command, &entry, &mut batch)?,
+        }
+        Ok(batch)
+    }
+
+    /// Seed 000, `/efimero`: nothing is kept; danger is still raised, without content.
+    fn ephemeral(&self, _entry: &Embedded, mut batch: OrgBatch) -> OrgBatch {
+        batch.inbox.clear();
+        batch
+    }
+
+    fn command(
+        &self,
+        command: &MemoryCommand,
+        entry: &Embedded,
+        batch: &mut OrgBatch,
+    ) -> Result<(), (Reason, Option<String>)> {
+        let admitted = &entry.read.admitted;
+        let at = command.issued_at.or(admitted.envelope.time).unwrap_or_else(|| self.store.clock().now());
+        let deed = match command.command {
+            Command::Verify => Deed::Verified,
+            Command::Confirm => Deed::Confirmed,
+            Command::End => Deed::Ended,
+            Command::Protect => Deed::Protected,
+            Command::Forget => Deed::Forgotten,
+            Command::Recover => Deed::Recovered,
+            Command::EphemeralOn | Command::EphemeralOff => {
+                batch.ephemeral.push((admitted.scope, command.command == Command::EphemeralOn));
+                return Ok(());
+            }
+            // Understood and not yet carried out: set aside rather than lost.
+            _ => return Err((Reason::SchemaUnknown, Some("command".to_owned()))),
+        };
+        let by = match command.actor.role {
+            ActorRole::Patient => "patient",
+            ActorRole::Clinician => "clinician",
+            ActorRole::System => "system",
+        };
+        for memory in command.memory_ids.iter().flatten() {
+            let id = MemoryEventId(derive("act", &[&admitted.message, memory.0.as_bytes()]));
+            batch.acts.push(NewAct { scope: admitted.scope, act: Act { id, memory: *memory, at, deed }, by });
+        }
+        Ok(())
+    }
+
+    fn document(&self, document: &DocumentSubmitted, entry: &Embedded, version: &str) -> Result<NewDocument, Reason> {
+        let (redacted, extraction) = entry.read.text.as_ref().ok_or(Reason::RedactionFailed)?;
+        let text = &redacted.document().text;
+        let guard = &entry.read.guard;
+        let metadata = document.metadata.clone().unwrap_or_default();
+        let mut producer_themes = Vec::new();
+        for theme in metadata.themes.iter().flatten() {
+            producer_themes.push(guard.clean(theme)?);
+        }
+        let file = document.file.as_ref().map(|f| -> Result<StoredFile, Reason> {
+            Ok(StoredFile {
+                name: guard.clean(&f.name)?,
+                media_type: guard.clean(&f.media_type)?,
+                sha256: f.sha256.as_str().to_owned(),
+                uri: guard.clean_option(f.uri.as_deref())?,
+                pages: f.pages.clone().unwrap_or_default(),
+            })
+        });
+        let content = DocumentContent {
+            text: text.clone(),
+            turns: redacted.document().turns.iter().map(|t| (t.speaker, t.span.start, t.span.end)).collect(),
+            themes: extraction.themes.iter().map(|t| (*t).to_owned()).collect(),
+            producer_themes,
+            producer_sentiment: guard.clean_option(metadata.sentiment.as_deref())?,
+            producer_risk_level: guard.clean_option(metadata.risk_level.as_deref())?,
+            session_key: document.session_key.as_deref().map(str::to_owned),
+            source_entity: None,
+            proxy_agent: guard.clean_option(document.provenance.as_ref().and_then(|p| p.proxy_agent.as_deref()))?,
+            file: file.transpose()?,
+        };
+        let risks = extraction.risk.iter().map(|r| NewRisk {
+            class: r.class.code(),
+            denied: r.denied,
+            experiencer: r.experiencer,
+            quote: r.span.of(text).to_owned(),
+            span: r.span,
+        });
+        let risks: Vec<NewRisk> = risks.collect();
+        // A producer's own value wins; the rules' stays in their findings.
+        let sentiment = known(metadata.sentiment.as_deref(), &["positive", "neutral", "negative", "mixed"])
+            .unwrap_or(extraction.sentiment.code());
+        let own = if risks.iter().any(|r| !r.denied) { "high" } else { "none" };
+        let risk_level = known(metadata.risk_level.as_deref(), &["none", "low", "medium", "high"]).unwrap_or(own);
+        Ok(NewDocument {
+            scope: entry.read.admitted.scope,
+            id: document.document_id,
+            revision: document.revision,
+            document_type: document.document_type,
+            occurred_at: document.occurred_at,
+            language: redacted.document().language,
+            therapist_id: document.therapist_id,
+            sentiment: Some(sentiment),
+            risk_level: Some(risk_level),
+            body_hash: entry.read.admitted.body_hash,
+            content,
+            redaction_policy: redacted.policy().to_owned(),
+            extractor_version: version.to_owned(),
+            passages: entry.passages.clone(),
+            risks,
+        })
+    }
+}
+
+fn known(said: Option<&str>, codes: &[&'static str]) -> Option<&'static str> {
+    codes.iter().copied().find(|code| said == Some(*code))
+}
+
+fn stored(ephemeral: bool) -> Disposition {
+    if ephemeral { Disposition::Ephemeral } else { Disposition::Stored }
+}
+
+fn merged(mut all: OrgBatch, one: OrgBatch) -> OrgBatch {
+    all.generation = one.generation;
+    all.inbox.extend(one.inbox);
+    all.documents.extend(one.documents);
+    all.findings.extend(one.findings);
+    all.profiles.extend(one.profiles);
+    all.consents.extend(one.consents);
+    all.acts.extend(one.acts);
+    all.ephemeral.extend(one.ephemeral);
+    all.vectors.extend(one.vectors);
+    all
+}
