@@ -9,7 +9,7 @@ use crate::domain::ids::{PassageId, derive};
 use crate::domain::reason::Reason;
 use crate::embed::cache::{Batch, CacheKey, embed_cached};
 use crate::intake::Message;
-use crate::metrics::Stage;
+use crate::metrics::labels::Stage;
 use crate::store::Keys;
 use crate::store::records::NewPassage;
 use crate::text::{passages, stems};

@@ -4,7 +4,6 @@
 use chrono::{DateTime, Utc};
 
 use super::embed::Embedded;
-use super::read::Guard;
 use crate::crypto::PatientKeys;
 use crate::dlp::{PlacedValue, SideValue};
 use crate::domain::confidence::{Creation, initial};
@@ -14,7 +13,6 @@ use crate::domain::finding::{EntityType, Epistemic, Experiencer, Polarity, Tempo
 use crate::domain::fold::{Assertion, Details, KeyHash};
 use crate::domain::memory::{Class, Kind, SetBy};
 use crate::domain::provenance::{SourceType, Teller, Trust, TrustBasis, trust_of};
-use crate::domain::reason::Reason;
 use crate::domain::source;
 use crate::extract::{Entity, Hypothesis, StatementKind};
 use crate::intake::contract::DocumentSubmitted;
@@ -36,22 +34,19 @@ pub(crate) struct Teaching<'a> {
 }
 
 impl<'a> Teaching<'a> {
-    /// # Errors
-    /// When the provenance text cannot be redacted.
     pub fn new(
         document: &'a DocumentSubmitted,
         work: &'a Embedded,
         keys: &'a PatientKeys,
         now: DateTime<Utc>,
         version: &'a str,
-    ) -> Result<Self, Reason> {
+    ) -> Self {
         let provenance = document.provenance.as_ref();
         let reading = provenance.and_then(|p| p.source.as_ref()).map(|text| source::read(text));
         let stated = provenance.and_then(|p| p.source_type);
         let source_type = stated.or_else(|| reading.as_ref().map(|r| r.source_type));
-        let source_entity =
-            reading.and_then(|r| r.source_entity).map(|who| entity(&who, keys, &work.read.guard)).transpose()?;
-        Ok(Self { document, work, keys, now, version, source_type, source_entity })
+        let source_entity = reading.and_then(|r| r.entity).map(|who| entity(&who, keys));
+        Self { document, work, keys, now, version, source_type, source_entity }
     }
 
     /// All findings of the document.
@@ -355,7 +350,7 @@ fn set_by(teller: Teller, document: DocumentType) -> SetBy {
 }
 
 /// Who said so, as a surrogate: the name itself is never stored.
-fn entity(who: &str, keys: &PatientKeys, _guard: &Guard) -> Result<String, Reason> {
+fn entity(who: &str, keys: &PatientKeys) -> String {
     let hash = keys.hash("entity", crate::text::fold(who).as_bytes());
-    Ok(format!("[SOURCE_{}]", hex::encode_upper(&hash[..2])))
+    format!("[SOURCE_{}]", hex::encode_upper(&hash[..2]))
 }

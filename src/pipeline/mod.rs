@@ -29,7 +29,7 @@ use crate::extract::Extractor;
 use crate::intake::binding::Bindings;
 use crate::intake::{Decoder, Envelope, Refusal};
 use crate::metrics::Metrics;
-use crate::metrics::Stage;
+use crate::metrics::labels::Stage;
 use crate::store::{Store, StoreError};
 
 /// What the stages need.

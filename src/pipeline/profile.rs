@@ -24,6 +24,8 @@ pub(crate) struct Stating<'a> {
     pub guard: &'a Guard,
     pub keys: &'a PatientKeys,
     pub now: DateTime<Utc>,
+    /// The lexicon's preferred name of what a word says, so that a profile and a conversation speak of the same thing.
+    pub concept: &'a dyn Fn(&str) -> Option<String>,
 }
 
 struct Said {
@@ -137,7 +139,7 @@ impl Stating<'_> {
 
     fn words(&self, name: &str) -> Result<FindingWords, Reason> {
         let clean = self.guard.clean(name)?;
-        let concept = crate::extract::concept(&clean).unwrap_or_else(|| clean.to_lowercase());
+        let concept = (self.concept)(&clean).unwrap_or_else(|| clean.to_lowercase());
         Ok(FindingWords { concept, mention: clean, ..FindingWords::default() })
     }
 

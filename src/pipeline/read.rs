@@ -10,7 +10,7 @@ use crate::dlp::{Redacted, Redactor, SurrogateKey};
 use crate::domain::reason::Reason;
 use crate::extract::{Extraction, ExtractionInput};
 use crate::intake::Message;
-use crate::metrics::{RedactionOutcome, Stage};
+use crate::metrics::labels::{RedactionOutcome, Stage};
 use crate::store::Keys;
 use crate::text::{Document, Language};
 
@@ -113,6 +113,13 @@ impl Pipeline {
         };
         self.metrics.redaction.documents.of(outcome).inc();
         redacted.ok().filter(|_| !late).ok_or(Reason::RedactionFailed)
+    }
+
+    /// The preferred name of a concept that a short text names by itself.
+    pub(super) fn concept_of(&self, name: &str) -> Option<String> {
+        let document = Document::plain(name, Language::Unknown);
+        let found = self.extractor.extract(&ExtractionInput::of(&document));
+        found.entities.into_iter().find(|e| e.span.len() * 2 >= name.len()).map(|e| e.value)
     }
 
     /// Version of what reads, stored with what it finds.

@@ -11,7 +11,7 @@ use crate::domain::ids::{MemoryEventId, OrgId, derive};
 use crate::domain::reason::Reason;
 use crate::intake::Message;
 use crate::intake::contract::{ActorRole, Command, DocumentSubmitted, MemoryCommand, Provision};
-use crate::metrics::Stage;
+use crate::metrics::labels::Stage;
 use crate::store::records::{
     DocumentContent, InboxEntry, NewAct, NewConsent, NewDocument, NewRisk, OrgBatch, StoredFile,
 };
@@ -106,23 +106,24 @@ impl Pipeline {
         let patient = keys.get(&scope).ok_or((Reason::ErasedSubject, None))?;
         let now = self.store.clock().now();
         let plain = |reason| (reason, None);
+        let concept = |name: &str| self.concept_of(name);
         match &entry.read.admitted.envelope.message {
             Message::DocumentSubmitted(document) => {
                 let version = self.extractor_version();
-                let teaching = Teaching::new(document, &entry, patient, now, &version).map_err(plain)?;
+                let teaching = Teaching::new(document, &entry, patient, now, &version);
                 batch.findings = teaching.findings();
                 let document = self.document(document, &entry, &version).map_err(plain)?;
                 batch.documents.push(document);
                 batch.vectors = entry.fresh;
             }
             Message::ProfileUpdated(profile) => {
-                let stating = Stating { admitted, guard: &entry.read.guard, keys: patient, now };
+                let stating = Stating { admitted, guard: &entry.read.guard, keys: patient, now, concept: &concept };
                 let (change, findings) = stating.profile(profile).map_err(plain)?;
                 batch.profiles.push(change);
                 batch.findings = findings;
             }
             Message::HealthSignalRecorded(signal) => {
-                let stating = Stating { admitted, guard: &entry.read.guard, keys: patient, now };
+                let stating = Stating { admitted, guard: &entry.read.guard, keys: patient, now, concept: &concept };
                 batch.findings.push(stating.signal(signal).map_err(plain)?);
             }
             Message::ConsentRecorded(consent) => batch.consents.push(NewConsent {
