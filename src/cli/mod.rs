@@ -5,7 +5,9 @@ mod contract;
 pub mod exit;
 mod extract;
 mod job;
+mod ingest;
 pub mod output;
+pub mod world;
 mod redact;
 pub mod rules;
 
@@ -69,6 +71,8 @@ macro_rules! verbs {
 }
 
 verbs! {
+    /// Take in documents: NDJSON files, folders or standard input
+    Ingest(ingest::Args) => ingest::run,
     /// Ask the pure rules of memory: NDJSON questions in, one answer each
     Rules(rules::Args) => rules::run,
     /// Print a completion script for a shell

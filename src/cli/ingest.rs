@@ -1,0 +1,145 @@
+//! `ingest FILE|FOLDER|-`: documents in, memory out. Run twice it changes nothing; killed, it goes on where it was.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::output::{self, Format};
+use super::world::World;
+use super::{Context, Exit, Failure};
+use crate::domain::reason::Reason;
+use crate::intake::spool::{Content, Records, Spool};
+use crate::intake::{Limits, Problem, Refusal};
+use crate::pipeline::{Disposition, Pipeline, Raw, Tally};
+
+/// How often a batch is offered again when something outside fails, before the verb gives up on it.
+const OFFERS: u32 = 4;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// NDJSON files (events or bare data), folders of them, or `-` for standard input.
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+}
+
+/// # Errors
+/// When a path, the configuration or the store cannot be read.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let format = context.format_or(Format::Table);
+    context.block_on(async {
+        let world = World::open(context).await?;
+        let pipeline = world.pipeline()?;
+        let limits = Limits::from(&world.settings.intake);
+        let spool = Spool::find(&args.paths, limits.max_body_bytes).map_err(|error| Failure::failed(error.to_string()))?;
+        let started = Instant::now();
+        let tally = feed(&pipeline, spool, (world.settings.pipeline.batch_documents, world.settings.pipeline.batch_bytes)).await?;
+        world.store.close().await;
+        report(&tally, started.elapsed(), format)?;
+        Ok(exit(&tally))
+    })
+}
+
+/// Sends every line of a spool through the pipeline, in bounded batches of so many messages and bytes.
+///
+/// # Errors
+/// When a file cannot be read.
+pub async fn feed(pipeline: &Pipeline, spool: Spool, batch: (usize, usize)) -> Result<Tally, Failure> {
+    let progress = output::progress_bytes(spool.total_bytes());
+    let mut records = spool.records();
+    let mut tally = Tally::default();
+    loop {
+        let bodies = next_batch(&mut records, batch)?;
+        if bodies.is_empty() {
+            break;
+        }
+        for disposition in offer(pipeline, bodies).await {
+            tally.add(disposition);
+        }
+        progress.set_position(records.consumed());
+        progress.set_message(format!("{} messages", tally.total()));
+    }
+    progress.finish_and_clear();
+    Ok(tally)
+}
+
+fn next_batch(records: &mut Records, (documents, bytes): (usize, usize)) -> Result<Vec<Raw>, Failure> {
+    let mut bodies = Vec::new();
+    let mut size = 0;
+    for record in records.by_ref() {
+        let record = record.map_err(|error| Failure::failed(error.to_string()))?;
+        let raw = match record.content {
+            Content::Line(body) => Raw { body, refused: None },
+            Content::TooLong => Raw { body: place(&record.source, record.line), refused: Some(Refusal::new(Reason::TooLarge, Problem::Size)) },
+        };
+        size += raw.body.len();
+        bodies.push(raw);
+        if bodies.len() >= documents.max(1) || size >= bytes {
+            break;
+        }
+    }
+    Ok(bodies)
+}
+
+/// What stands in quarantine for a line that was not held: where it is.
+fn place(source: &str, line: u64) -> Vec<u8> {
+    json!({"source": source, "line": line}).to_string().into_bytes()
+}
+
+/// Offers a batch again while something outside fails: idempotent, so that what was stored counts as stored.
+async fn offer(pipeline: &Pipeline, bodies: Vec<Raw>) -> Vec<Disposition> {
+    let mut last = Vec::new();
+    for attempt in 0..OFFERS {
+        let again = bodies.iter().map(|raw| Raw { body: raw.body.clone(), refused: raw.refused.clone() }).collect();
+        let done = pipeline.run(again).await;
+        last = if attempt == 0 { done } else { settle(&last, done) };
+        if !last.contains(&Disposition::Retry) {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(200 << attempt)).await;
+    }
+    last
+}
+
+/// What an earlier offer of the same batch stored is a repetition now, and stored all the same.
+fn settle(before: &[Disposition], now: Vec<Disposition>) -> Vec<Disposition> {
+    before.iter().zip(now).map(|(before, now)| if *before == Disposition::Retry { now } else { *before }).collect()
+}
+
+fn exit(tally: &Tally) -> Exit {
+    match tally.of("quarantined") + tally.of("retry") {
+        0 => Exit::Done,
+        n if n == tally.total() => Exit::Failed,
+        _ => Exit::Partial,
+    }
+}
+
+fn report(tally: &Tally, took: Duration, format: Format) -> Result<(), Failure> {
+    if format == Format::Json {
+        let by_reason: serde_json::Map<String, serde_json::Value> = tally
+            .iter()
+            .filter_map(|(d, n)| match d {
+                Disposition::Quarantined(reason) => Some((reason.code().to_owned(), json!(n))),
+                _ => None,
+            })
+            .collect();
+        return output::json(&json!({
+            "messages": tally.total(), "stored": tally.of("stored"), "duplicate": tally.of("duplicate"),
+            "ephemeral": tally.of("ephemeral"), "quarantined": tally.of("quarantined"), "retry": tally.of("retry"),
+            "reasons": by_reason,
+        }));
+    }
+    let rows = tally.iter().map(|(disposition, n)| {
+        let reason = match disposition {
+            Disposition::Quarantined(reason) => reason.code(),
+            _ => "",
+        };
+        [disposition.code().to_owned(), reason.to_owned(), n.to_string()]
+    });
+    output::table(&["Disposition", "Reason", "Messages"], rows)?;
+    output::note(&format!("{} messages in {:.1} s", tally.total(), took.as_secs_f64()));
+    if tally.of("retry") > 0 {
+        output::note("Some messages could not be worked: run the same command again, nothing is stored twice.");
+    }
+    Ok(())
+}

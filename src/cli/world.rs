@@ -1,0 +1,106 @@
+//! What most verbs stand on: settings, clock, keys, store, embedder and metrics, opened in one place.
+
+use std::sync::Arc;
+
+use secrecy::ExposeSecret as _;
+
+use super::{Context, Failure};
+use crate::clock::{Clock, Entropy, ManualClock, SystemClock, SystemEntropy};
+use crate::config::{self, Settings};
+use crate::crypto::{KeyError, KeyStore, LocalKeyStore, parse_master};
+use crate::embed::metered::Metered;
+use crate::embed::{self, Embedder};
+use crate::metrics::{Identity, Metrics};
+use crate::pipeline::Pipeline;
+use crate::store::Store;
+use crate::store::engine::{Database, DbError, Location};
+
+/// An opened store with all around it.
+pub struct World {
+    pub settings: Settings,
+    pub clock: Arc<dyn Clock>,
+    pub entropy: Arc<dyn Entropy>,
+    pub store: Store,
+    pub metrics: Arc<Metrics>,
+}
+
+impl World {
+    /// Reads the configuration and opens (or makes) the embedded store and its keys.
+    ///
+    /// # Errors
+    /// With what to do next: a bad key of the configuration, an exposed or wrong master key, an unknown schema.
+    pub async fn open(context: &Context) -> Result<Self, Failure> {
+        let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+        Self::with(settings).await
+    }
+
+    /// The same from settings at hand.
+    ///
+    /// # Errors
+    /// As [`World::open`].
+    pub async fn with(settings: Settings) -> Result<Self, Failure> {
+        let clock: Arc<dyn Clock> = match settings.pipeline.now {
+            Some(now) => Arc::new(ManualClock::at(now)),
+            None => Arc::new(SystemClock),
+        };
+        Self::at(settings, clock).await
+    }
+
+    /// The same with a clock of the caller's.
+    ///
+    /// # Errors
+    /// As [`World::open`].
+    pub async fn at(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, Failure> {
+        let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+        let master = match settings.store.master_key.expose_secret() {
+            "" => None,
+            text => Some(parse_master(text).map_err(key_failure)?),
+        };
+        for path in [&settings.store.path, &settings.store.keys] {
+            if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+                std::fs::create_dir_all(folder)?;
+            }
+        }
+        let keys = LocalKeyStore::open(&settings.store.keys, master, Arc::clone(&clock), Arc::clone(&entropy));
+        let keys: Arc<dyn KeyStore> = Arc::new(keys.await.map_err(key_failure)?);
+        let db = Database::open(&Location::File(settings.store.path.clone())).await.map_err(db_failure)?;
+        let store = Store::new(db, keys, Arc::clone(&clock), Arc::clone(&entropy));
+        let identity = Identity {
+            provider: settings.embedding.provider.name().to_owned(),
+            ..Identity::default()
+        };
+        let metrics = Metrics::new(&identity).map_err(|_| Failure::failed("metrics cannot be declared"))?;
+        Ok(Self { settings, clock, entropy, store, metrics: Arc::new(metrics) })
+    }
+
+    /// The configured embedding provider.
+    ///
+    /// # Errors
+    /// When it is misconfigured; names the key.
+    pub fn embedder(&self) -> Result<Arc<dyn Embedder>, Failure> {
+        let observer = Arc::new(Metered::new(Arc::clone(&self.metrics), self.settings.embedding.price_per_million_tokens));
+        embed::build(&self.settings.embedding, Arc::clone(&self.clock), Arc::clone(&self.entropy), observer)
+            .map_err(|error| Failure::usage(error.to_string()))
+    }
+
+    /// The pipeline over this world.
+    ///
+    /// # Errors
+    /// As [`World::embedder`].
+    pub fn pipeline(&self) -> Result<Pipeline, Failure> {
+        let embedder = self.embedder()?;
+        Pipeline::new(self.store.clone(), embedder, &self.settings, Arc::clone(&self.metrics))
+            .map_err(|error| Failure::failed(error.to_string()))
+    }
+}
+
+fn key_failure(error: KeyError) -> Failure {
+    match error {
+        KeyError::BadMaster | KeyError::WrongMaster | KeyError::Exposed => Failure::usage(format!("store.keys: {error}")),
+        KeyError::Transient | KeyError::Destroyed | KeyError::File => Failure::failed(format!("store.keys: {error}")),
+    }
+}
+
+fn db_failure(error: DbError) -> Failure {
+    Failure::failed(format!("store.path: {error}"))
+}
