@@ -31,9 +31,12 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         let world = World::open(context).await?;
         let pipeline = world.pipeline()?;
         let limits = Limits::from(&world.settings.intake);
-        let spool = Spool::find(&args.paths, limits.max_body_bytes).map_err(|error| Failure::failed(error.to_string()))?;
+        let spool =
+            Spool::find(&args.paths, limits.max_body_bytes).map_err(|error| Failure::failed(error.to_string()))?;
         let started = Instant::now();
-        let tally = feed(&pipeline, spool, (world.settings.pipeline.batch_documents, world.settings.pipeline.batch_bytes)).await?;
+        let tally =
+            feed(&pipeline, spool, (world.settings.pipeline.batch_documents, world.settings.pipeline.batch_bytes))
+                .await?;
         world.store.close().await;
         report(&tally, started.elapsed(), format)?;
         Ok(exit(&tally))
@@ -70,7 +73,10 @@ fn next_batch(records: &mut Records, (documents, bytes): (usize, usize)) -> Resu
         let record = record.map_err(|error| Failure::failed(error.to_string()))?;
         let raw = match record.content {
             Content::Line(body) => Raw { body, refused: None },
-            Content::TooLong => Raw { body: place(&record.source, record.line), refused: Some(Refusal::new(Reason::TooLarge, Problem::Size)) },
+            Content::TooLong => Raw {
+                body: place(&record.source, record.line),
+                refused: Some(Refusal::new(Reason::TooLarge, Problem::Size)),
+            },
         };
         size += raw.body.len();
         bodies.push(raw);

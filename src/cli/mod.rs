@@ -4,12 +4,12 @@ mod completions;
 mod contract;
 pub mod exit;
 mod extract;
-mod job;
 mod ingest;
+mod job;
 pub mod output;
-pub mod world;
 mod redact;
 pub mod rules;
+pub mod world;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

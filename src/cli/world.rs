@@ -65,10 +65,7 @@ impl World {
         let keys: Arc<dyn KeyStore> = Arc::new(keys.await.map_err(key_failure)?);
         let db = Database::open(&Location::File(settings.store.path.clone())).await.map_err(db_failure)?;
         let store = Store::new(db, keys, Arc::clone(&clock), Arc::clone(&entropy));
-        let identity = Identity {
-            provider: settings.embedding.provider.name().to_owned(),
-            ..Identity::default()
-        };
+        let identity = Identity { provider: settings.embedding.provider.name().to_owned(), ..Identity::default() };
         let metrics = Metrics::new(&identity).map_err(|_| Failure::failed("metrics cannot be declared"))?;
         Ok(Self { settings, clock, entropy, store, metrics: Arc::new(metrics) })
     }
@@ -78,7 +75,8 @@ impl World {
     /// # Errors
     /// When it is misconfigured; names the key.
     pub fn embedder(&self) -> Result<Arc<dyn Embedder>, Failure> {
-        let observer = Arc::new(Metered::new(Arc::clone(&self.metrics), self.settings.embedding.price_per_million_tokens));
+        let observer =
+            Arc::new(Metered::new(Arc::clone(&self.metrics), self.settings.embedding.price_per_million_tokens));
         embed::build(&self.settings.embedding, Arc::clone(&self.clock), Arc::clone(&self.entropy), observer)
             .map_err(|error| Failure::usage(error.to_string()))
     }
@@ -96,7 +94,9 @@ impl World {
 
 fn key_failure(error: KeyError) -> Failure {
     match error {
-        KeyError::BadMaster | KeyError::WrongMaster | KeyError::Exposed => Failure::usage(format!("store.keys: {error}")),
+        KeyError::BadMaster | KeyError::WrongMaster | KeyError::Exposed => {
+            Failure::usage(format!("store.keys: {error}"))
+        }
         KeyError::Transient | KeyError::Destroyed | KeyError::File => Failure::failed(format!("store.keys: {error}")),
     }
 }
