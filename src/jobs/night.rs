@@ -6,16 +6,20 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
+use tokio_util::sync::CancellationToken;
 
 use super::JobName;
 use super::driver::{Driver, JobError, Outcome, Report};
 use super::expiry::Expiry;
 use super::ledger::{Asked, Run, rows};
+use super::observe::Observer;
 use super::planner::{self, Due, Organization, RunKey};
 use super::policy::Policies;
 use super::reconfirmation::Reconfirmation;
 use super::tick;
+use crate::clock::ordered_id;
 use crate::domain::ids::OrgId;
+use crate::store::Store;
 use crate::store::engine::{Access, Sql};
 
 static ORGANIZATIONS: LazyLock<Sql> =
@@ -32,6 +36,21 @@ pub struct Night {
 impl Night {
     pub fn new(driver: Driver, policies: Policies) -> Self {
         Self { driver, policies, settled: Mutex::default() }
+    }
+
+    /// The nights of an open store, under an owner's name made now.
+    pub fn over(store: &Store, policies: Policies, observer: Arc<dyn Observer>, shutdown: CancellationToken) -> Self {
+        let owner = ordered_id(store.clock().now(), store.entropy().as_ref()).to_string();
+        let driver = Driver {
+            database: store.db().clone(),
+            keys: store.keys().clone(),
+            clock: store.clock().clone(),
+            entropy: store.entropy().clone(),
+            owner,
+            observer,
+            shutdown,
+        };
+        Self::new(driver, policies)
     }
 
     /// All organisations. A zone that this program does not know counts as UTC: expiring at another hour is better than

@@ -75,6 +75,13 @@ impl Store {
         Self { db, keys, clock, entropy, policy: LifecyclePolicy::default() }
     }
 
+    /// With the intervals of the configured policies (`jobs::policy::Policies::lifecycle`), so that what is folded on
+    /// writing and what the nights do agree.
+    #[must_use]
+    pub fn with_policy(self, policy: LifecyclePolicy) -> Self {
+        Self { policy, ..self }
+    }
+
     pub fn db(&self) -> &Database {
         &self.db
     }

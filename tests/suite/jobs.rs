@@ -6,7 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anamnesis::clock::{Clock, ManualClock, SeededEntropy, micros};
 use anamnesis::crypto::{KeyError, KeyStore, LocalKeyStore, PatientKeys, PlatformKey};
-use anamnesis::domain::ids::{OrgId, PatientId};
+use anamnesis::domain::confidence::ConfidenceBasis;
+use anamnesis::domain::document::DocumentType;
+use anamnesis::domain::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
+use anamnesis::domain::fold::Assertion;
+use anamnesis::domain::ids::{FindingId, OrgId, PatientId};
+use anamnesis::domain::memory::{Class, Kind, SetBy};
+use anamnesis::domain::provenance::{SourceType, Trust};
 use anamnesis::domain::scope::Scope;
 use anamnesis::jobs::JobName;
 use anamnesis::jobs::driver::{Driver, Outcome, Report};
@@ -15,8 +21,10 @@ use anamnesis::jobs::night::Night;
 use anamnesis::jobs::observe::Observer;
 use anamnesis::jobs::planner::{Due, RunKey, run_of};
 use anamnesis::jobs::policy::Policies;
+use anamnesis::store::Store;
 use anamnesis::store::engine::{Access, Arg, Database, Location, Sql, Transaction};
 use anamnesis::store::outbox;
+use anamnesis::store::records::{FindingWords, InboxEntry, NewFinding, OrgBatch};
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -716,6 +724,93 @@ async fn another_organisations_rows_stay_as_they_are() {
     let moved = "SELECT hex(org_id) FROM memory WHERE state <> 'active' GROUP BY org_id";
     assert_eq!(world.rows(moved).await, [hex::encode_upper(ORG.0.as_bytes())]);
     assert!(micros(world.clock.now()) > 0);
+}
+
+/// One symptom that a patient told of at an instant, as the pipeline hands it to the store.
+fn told(n: u8, at: DateTime<Utc>) -> OrgBatch {
+    let scope = Scope::new(ORG, patient(7)).unwrap();
+    let assertion = Assertion {
+        id: FindingId(Uuid::from_u128(n.into())),
+        source: Uuid::from_u128(0x50 + u128::from(n)),
+        live: true,
+        attribute: [3; 32],
+        entity: EntityType::Symptom,
+        kind: Kind::Note,
+        class: Class::TimeBoundState,
+        polarity: Polarity::Affirmed,
+        experiencer: Experiencer::Patient,
+        details: Default::default(),
+        ending: false,
+        blanket: false,
+        set_by: SetBy::Patient,
+        document_type: Some(DocumentType::ChatMessage),
+        source_type: SourceType::External,
+        epistemic: Epistemic::Explicit,
+        trust: Trust::T1,
+        is_proxy: false,
+        extraction_confidence: 0.9,
+        initial_confidence: 1.0,
+        basis: ConfidenceBasis::Default,
+        asserted_at: at,
+        valid_from: at,
+        expires_at: None,
+        recorded_at: at,
+    };
+    let finding = NewFinding {
+        scope,
+        group: [4; 32],
+        assertion,
+        revision: 1,
+        uncertain: false,
+        temporality: Temporality::Recent,
+        words: FindingWords { concept: "headache".into(), mention: "headache".into(), ..FindingWords::default() },
+        evidence: None,
+        extractor_version: "1".into(),
+    };
+    let entry = InboxEntry { message: [n; 32], body: [n; 32], scope, message_type: "document" };
+    OrgBatch { inbox: vec![entry], findings: vec![finding], ..OrgBatch::default() }
+}
+
+impl World {
+    /// Stores it at an instant, which folds the memory as of then.
+    async fn store(&self, now: DateTime<Utc>, batch: OrgBatch) {
+        self.clock.set(now);
+        let keys = self.keys.ensure(&[batch.inbox[0].scope]).await.unwrap();
+        let entropy = Arc::new(SeededEntropy::new(3));
+        let store = Store::new(self.database.clone(), self.keys.clone(), self.clock.clone(), entropy);
+        store.commit(ORG, batch, &keys).await.unwrap();
+    }
+
+    async fn projection(&self) -> Vec<String> {
+        let mut all = self
+            .rows("SELECT hex(id) || state || state_at || coalesce(valid_to, '-') || cycle FROM memory ORDER BY 1")
+            .await;
+        all.extend(self.rows("SELECT hex(memory_id) || status FROM symptom_states ORDER BY 1").await);
+        all.extend(self.rows("SELECT hex(memory_id) || action || at FROM memory_event ORDER BY 1").await);
+        all
+    }
+}
+
+#[tokio::test]
+async fn what_a_night_does_is_what_folding_the_log_at_that_time_finds() {
+    let said = utc("2026-03-01T12:00:00Z");
+    let (nightly, late) = (World::new().await, World::new().await);
+    nightly.store(said + TimeDelta::minutes(1), told(1, said)).await;
+    assert_eq!(nightly.states().await.into_keys().collect::<Vec<_>>(), ["time_bound_state active"]);
+    let due = nightly.due(JobName::Expiry, "2026-03-09");
+    assert_eq!(nightly.run(&nightly.night("a").build(), due).await.changed, 1);
+    late.store(due.cutoff, told(1, said)).await;
+    assert_eq!(late.states().await.into_keys().collect::<Vec<_>>(), ["time_bound_state resolved_unconfirmed"]);
+    assert_eq!(nightly.projection().await, late.projection().await);
+
+    // Told again, another interval begins; the old one stays, and nothing says that it was confirmed.
+    let before = nightly.rows("SELECT hex(id) FROM outbox").await.len();
+    for world in [&nightly, &late] {
+        world.store(due.cutoff + TimeDelta::hours(5), told(2, due.cutoff + TimeDelta::hours(4))).await;
+    }
+    assert_eq!(nightly.projection().await, late.projection().await);
+    assert_eq!(nightly.states().await.len(), 2);
+    assert_eq!(nightly.rows("SELECT hex(id) FROM outbox").await.len(), before + 1);
 }
 
 #[tokio::test]

@@ -65,8 +65,6 @@ app.kubernetes.io/part-of: anamnesis
   value: {{ .Values.log.format | quote }}
 - name: ANAMNESIS__LOG__FILTER
   value: {{ .Values.log.filter | quote }}
-- name: ANAMNESIS__JOBS__TICK
-  value: {{ eq .Values.scheduler.mode "embedded" | quote }}
 - name: ANAMNESIS__STORE__PATH
   value: /var/lib/anamnesis/store.db
 - name: ANAMNESIS__STORE__KEYS

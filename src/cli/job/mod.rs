@@ -11,17 +11,18 @@ use clap::Subcommand;
 use uuid::Uuid;
 
 use super::{Context, Exit, Failure};
-use crate::clock::{Clock, Entropy, ManualClock, SystemClock, SystemEntropy, ordered_id};
+use crate::clock::{Clock, Entropy, ManualClock, SystemClock, SystemEntropy};
 use crate::config::{self, Settings};
 use crate::crypto::{KeyError, LocalKeyStore, parse_master};
 use crate::domain::ids::OrgId;
 use crate::jobs::JobName;
-use crate::jobs::driver::{Driver, JobError};
+use crate::jobs::driver::JobError;
 use crate::jobs::night::Night;
 use crate::jobs::observe::Observer;
 use crate::jobs::planner::Organization;
 use crate::jobs::policy::Policies;
 use crate::shutdown::Shutdown;
+use crate::store::Store;
 use crate::store::engine::{Database, DbError, Location};
 
 #[derive(Debug, clap::Args)]
@@ -89,10 +90,8 @@ async fn open(context: &Context, observer: Arc<dyn Observer>) -> Result<Night, F
     let keys = LocalKeyStore::open(&settings.store.keys, master, clock.clone(), entropy.clone());
     let keys = keys.await.map_err(key_failure)?;
     let database = Database::open(&Location::File(settings.store.path.clone())).await.map_err(database_failure)?;
-    let owner = ordered_id(clock.now(), entropy.as_ref()).to_string();
-    let shutdown = Shutdown::on_signals()?.draining();
-    let driver = Driver { database, keys: Arc::new(keys), clock, entropy, owner, observer, shutdown };
-    Ok(Night::new(driver, policies))
+    let store = Store::new(database, Arc::new(keys), clock, entropy).with_policy(policies.lifecycle());
+    Ok(Night::over(&store, policies, observer, Shutdown::on_signals()?.draining()))
 }
 
 /// The organisations that are meant.

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::{Group, Writer};
 use crate::domain::fold::{self, Folded, Log, Outcome};
 use crate::domain::ids::{FindingId, MemoryId, derive};
+use crate::domain::memory::State;
 use crate::domain::scope::Scope;
 use crate::store::StoreError;
 use crate::store::engine::{Arg, Sql};
@@ -145,6 +146,8 @@ impl Writer<'_> {
         let what = match changed.was {
             None => "created",
             Some(was) if was != state => state,
+            // Written anew after a night moved it: its change was told then, and nobody confirmed it.
+            Some(_) if changed.folded.state != State::Active => return,
             Some(_) => "confirmed",
         };
         let kind = changed.opening().kind.code();
