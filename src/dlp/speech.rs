@@ -116,7 +116,7 @@ fn run(context: &Context<'_>, parts: &[Part], found: &mut Vec<Finding>) {
     let cue = announced(context, span.start);
     // Commas between whole numbers are a list ("cien, noventa y tres, ochenta y seis"), not one number.
     let listed = span.of(lower).matches(',').count() >= parts.len().saturating_sub(1) && parts.len() > 1;
-    let long = digits >= LONG_RUN && !listed && !is_amount(lower, span.end);
+    let long = digits >= LONG_RUN && !listed && !is_round(span.of(lower)) && !is_amount(lower, span.end);
     let Some(label) =
         cue.filter(|_| digits >= ANNOUNCED && !is_amount(lower, span.end)).or(long.then_some(label::PHONE))
     else {
@@ -124,6 +124,11 @@ fn run(context: &Context<'_>, parts: &[Part], found: &mut Vec<Finding>) {
     };
     span.end = with_letter(lower, span.end);
     found.push(Finding::new(span, label, "spoken_number", if cue.is_some() { 0.8 } else { 0.6 }, Layer::Sweep));
+}
+
+/// "un millon", "two thousand": amounts are said with scales, identifiers never.
+fn is_round(said: &str) -> bool {
+    ["mill", "mil", "thousand", "hundred"].iter().any(|scale| said.split(' ').any(|word| word.starts_with(scale)))
 }
 
 /// What the nearest cue before a number announces, within a dozen words of the same line or the line before.
@@ -136,6 +141,9 @@ fn announced(context: &Context<'_>, start: usize) -> Option<&'static str> {
             return None;
         }
         let word = context.lower(token);
+        if context.view.lower[..token.span.start].ends_with('[') {
+            continue;
+        }
         if let Some((label, _)) = CUES.iter().find(|(_, words)| words.contains(&word)) {
             return Some(label);
         }

@@ -8,4 +8,5 @@ mod dashboards;
 mod deployment;
 mod generated_docs;
 mod jobs;
+mod redaction;
 mod rules;

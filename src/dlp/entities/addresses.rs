@@ -8,15 +8,15 @@ use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::{compiled, lexicon, places};
-use crate::text::Span;
+use crate::text::{Language, Span};
 
 /// Numbers of houses, floors and doors behind a street.
-const TAIL: &str = r"(?:,? ?(?:n[uº°o]?m?\.?(?:ero)? ?º?|km\.?|esquina)? ?[0-9]{1,4}(?:[,.][0-9]{1,3})?(?: ?(?:bis|[a-h]|dupl?\.?))?(?-u:\b)|,? ?s/n(?:º|o)?)";
+const TAIL: &str = r"(?:,? ?(?:n[uº°o]?m?\.?(?:ero)? ?º?|km\.?|esquina)? ?[0-9]{1,4}(?:[,.][0-9]{1,3})?(?: ?(?:bis|[a-h]|dupl?\.?))?(?-u:\b)|,? ?(?:s ?/ ?n(?:º|o)?|sn(?-u:\b)))";
 const DOOR: &str = r"(?:[,.]? ?(?:- ?)?(?:(?:p\.?)?(?:[0-9]{1,2}\.? ?[ºªo°]?|(?:piso|planta|puerta|pta|portal|escalera|esc|bloque|blq|bajo|entresuelo|atico|depto|departamento|dpto|apto|apartamento|int|interior|local|casa|torre|manzana|mz|lote|lt)\.? ?[0-9a-z]{0,3})(?: ?-? ?(?:izq(?:uierda|da)?|iz|dcha|der|derecha|ctro|centro|[a-z])(?-u:\b))?|(?:izq(?:uierda|da)?|dcha|derecha|bajo|atico|[a-h])(?-u:\b)))";
 
 static SPANISH: LazyLock<Regex> = LazyLock::new(|| {
     compiled(&format!(
-        r"(?-u:\b)(?:c/|(?:c\.|cl\.|calle|avda\.?|avenida|avd\.?|av\.?|paseo|p[ºo]\.?|pso\.?|plaza|plz\.?|pza\.?|plza\.?|carretera|ctra\.?|cra\.?|carrera|camino|cno\.?|ronda|travesia|trav\.?|urb\.?|urbanizacion|glorieta|cuesta|callejon|pasaje|pje\.?|passeig|bulevar|rambla|gran via|carrer|rua|autopista|poligono|pol\.|colonia|col\.|barrio|barriada|jiron|jr\.|calzada|calz\.?|diagonal|transversal|vereda|prolongacion|privada|cerrada)[ ./]) ?(?:/ ?)?([^\n;:()\[\]]{{2,90}})"
+        r"(?-u:\b)(?:c/\.?|(?:c\.|c|crta\.?|pz\.?|cl\.|calle|avda\.?|avenida|avd\.?|av\.?|paseo|p[ºo]\.?|pso\.?|plaza|plz\.?|pza\.?|plza\.?|carretera|ctra\.?|cra\.?|carrera|camino|cno\.?|ronda|travesia|trav\.?|urb\.?|urbanizacion|glorieta|cuesta|callejon|pasaje|pje\.?|passeig|bulevar|rambla|gran via|carrer|rua|autopista|poligono|pol\.|colonia|col\.|barrio|barriada|jiron|jr\.|calzada|calz\.?|diagonal|transversal|vereda|prolongacion|privada|cerrada)[ ./]) ?(?:/ ?)?([^\n;:()\[\]]{{2,90}})"
     ))
 });
 static NUMBERED: LazyLock<Regex> =
@@ -25,6 +25,17 @@ static DOORS: LazyLock<Regex> = LazyLock::new(|| compiled(&format!(r"^{TAIL}?{DO
 static ENGLISH: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?-u:\b)[0-9]{1,5}[a-z]?,? (?:[nsew]\.? |north |south |east |west )?(?:[a-z0-9'.-]{1,20} ){1,4}?(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|place|pl|way|terrace|circle|cir|parkway|pkwy|highway|hwy|square|close|crescent|gardens|grove|trail|mews|row|walk|alley)(?-u:\b)\.?(?:,? (?:apt|apartment|suite|ste|unit|flat|floor|room|#)\.? ?#?[0-9a-z-]{1,6})?",
+    )
+});
+/// Streets of other countries in English texts: "64 Rua Papoula 1998", with the lines of place and code behind them.
+static FOREIGN: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?-u:\b)[0-9]{1,5}[A-Za-z]? (?:[0-9]{1,5} )?(?:[A-Z][A-Za-z'.-]{1,24} ){1,5}[0-9]{1,5}[a-zA-Z]?(?-u:\b)|(?-u:\b)(?:Suite|Apt\.|Apartment|Unit|Flat|Ste\.) #?[0-9]{1,5}[A-Za-z]?(?-u:\b)|(?-u:\b)PSC [0-9]{1,5},? Box [0-9]{1,5}",
+    )
+});
+static LINES: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"^(?:[,\s]{1,4}(?:(?:Suite|Apt\.?|Unit) [0-9]{1,5}|[A-Z][A-Za-z'.-]{0,24}|nan)){1,7}[,\s]{1,4}[0-9]{4,6}(?:-[0-9]{4})?(?-u:\b)",
     )
 });
 static BOX: LazyLock<Regex> = LazyLock::new(|| {
@@ -56,6 +67,14 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     spanish(context, found);
     for hit in ENGLISH.find_iter(lower).filter(|hit| named(context, hit.as_str(), hit.start())) {
         push(found, hit.start(), hit.end(), label::ADDRESS, "street");
+    }
+    if context.language == Language::English {
+        for hit in FOREIGN.find_iter(plain) {
+            push(found, hit.start(), hit.end(), label::ADDRESS, "street");
+        }
+        for known in found.iter_mut().filter(|known| known.label == label::ADDRESS) {
+            known.span.end += LINES.find(&plain[known.span.end..]).map_or(0, |lines| lines.end());
+        }
     }
     for hit in BOX.find_iter(lower) {
         push(found, hit.start(), hit.end(), label::ADDRESS, "post_box");
@@ -90,7 +109,10 @@ fn spanish(context: &Context<'_>, found: &mut Vec<Finding>) {
         let large = first_word_is_large(words);
         let weak = is_weak_street(whole.as_str());
         let small = !weak && numbered_close(rest.as_str());
-        let end = NUMBERED.find(rest.as_str()).map(|tail| tail.end()).filter(|_| large || small);
+        let end = NUMBERED
+            .find(rest.as_str())
+            .map(|tail| tail.end())
+            .filter(|end| (large && (!weak || all_large(&words[..*end]))) || small);
         let end = end.or_else(|| (large && !weak).then(|| capitalised_end(words)).filter(|end| *end > 0));
         if let Some(end) = end {
             push(found, whole.start(), rest.start() + end, label::ADDRESS, "street");
@@ -101,6 +123,9 @@ fn spanish(context: &Context<'_>, found: &mut Vec<Finding>) {
 
 /// Abbreviations that also end sentences or name leads and visual acuity: "C.", "AV", "Col.".
 fn is_weak_street(street: &str) -> bool {
+    if street.starts_with("av.") || street.starts_with("col.") {
+        return false;
+    }
     let word = street.split([' ', '/']).next().unwrap_or_default().trim_end_matches('.');
     matches!(
         word,
@@ -113,6 +138,10 @@ fn is_weak_street(street: &str) -> bool {
             | "po"
             | "pº"
             | "trav"
+            | "crta"
+            | "poligono"
+            | "prolongacion"
+            | "pz"
             | "privada"
             | "carrera"
             | "barrio"
@@ -134,8 +163,18 @@ fn numbered_close(words: &str) -> bool {
         .split([' ', ','])
         .filter(|word| !word.is_empty())
         .take(6)
-        .any(|word| word.bytes().all(|byte| byte.is_ascii_digit()) || word == "s/n")
+        .any(|word| word.bytes().all(|byte| byte.is_ascii_digit()) || word.starts_with("s/n"))
         && !words.starts_with("por ")
+}
+
+/// Nothing but capitalised words, particles and numbers: what an abbreviation needs to be a street's.
+fn all_large(words: &str) -> bool {
+    words.split([' ', ',', '-', '/']).filter(|word| !word.is_empty()).all(|word| {
+        let first = word.chars().next().is_some_and(|c| c.is_uppercase() || !c.is_alphabetic());
+        first
+            || matches!(word, "de" | "del" | "la" | "las" | "los" | "el" | "y" | "i" | "no" | "n" | "s" | "sn")
+            || word.len() == 1
+    })
 }
 
 /// The last of the capitalised words of a street without a number, and doors behind it.
@@ -221,7 +260,7 @@ fn place_behind(context: &Context<'_>, at: usize, from: usize) -> (Option<usize>
         {
             break;
         }
-        if lexicon::word(lower).common && !places::is_place(lower) && !lexicon::word(lower).is_name() {
+        if end.is_some() && lexicon::word(lower).common && !places::is_place(lower) && !lexicon::word(lower).is_name() {
             break;
         }
         behind = token.span.end;

@@ -128,7 +128,7 @@ fn numeric(lower: &str, hit: &Captures<'_>, month_first: bool, found: &mut Vec<F
     let short = hit[8].len() == 2;
     // Two-digit years only with slashes or full pairs: "1-2-10" and "12.5.10" may be anything.
     let pairs = hit[5].len() == 2 && hit[7].len() == 2;
-    let unclear = short && (&hit[6] == "." && !pairs || &hit[6] == "-" && !pairs);
+    let unclear = short && (&hit[6] == "." && !pairs || &hit[6] == "-" && hit[7].len() != 2);
     let (day, month) = if month_first && a <= 12 || b > 12 { (b, a) } else { (a, b) };
     let fits = (1..=31).contains(&day) && (1..=12).contains(&month);
     let same_sign = whole.of(lower).matches(&hit[6]).count() == 2;

@@ -92,8 +92,9 @@ fn end_of(value: &str) -> usize {
             && word.len() <= 3
             && word.bytes().all(|b| b.is_ascii_alphabetic())
             && !word.is_empty();
+        let goes_on = value[hit.end()..].starts_with(|c: char| c.is_ascii_digit() || c == '#') && hit.as_str() == ". ";
         let field = FIELD.is_match(&value[hit.end()..]);
-        if !short || field || hit.as_str().contains('\n') || hit.end() >= value.len() {
+        if !(short || goes_on) || field || hit.as_str().contains('\n') || hit.end() >= value.len() {
             return hit.start();
         }
         from = hit.end();
@@ -105,7 +106,7 @@ fn value_of(context: &Context<'_>, kind: &'static str, name: &str, span: Span, f
     let text = span.of(&context.view.lower);
     let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
     match kind {
-        label::PERSON => person(context, span, found),
+        label::PERSON => person(context, span, is_name_field(name), found),
         label::LOCATION | label::COUNTRY => place(context, kind, span, found),
         label::DATE => {
             let length =
@@ -160,8 +161,16 @@ fn number(kind: &'static str, text: &str, span: Span, found: &mut Vec<Finding>) 
     }
 }
 
+/// Fields that hold a name and nothing else: what is capitalised there is a part of it.
+fn is_name_field(name: &str) -> bool {
+    name.starts_with("nombre")
+        || name.contains("apellido")
+        || name.ends_with("name")
+        || matches!(name, "medico" | "medica")
+}
+
 /// Words of a name from the start of a value: letters, particles, hyphens, dots of initials.
-fn person(context: &Context<'_>, span: Span, found: &mut Vec<Finding>) {
+fn person(context: &Context<'_>, span: Span, name_only: bool, found: &mut Vec<Finding>) {
     let mut first = None;
     let mut last = None;
     let mut words = 0;
@@ -201,7 +210,8 @@ fn person(context: &Context<'_>, span: Span, found: &mut Vec<Finding>) {
         let particle = words > 0
             && matches!(lower, "de" | "del" | "la" | "las" | "los" | "y" | "i" | "e" | "van" | "von" | "da" | "dos");
         let word = lexicon::word(lower);
-        let plain_common = word.common && !word.is_name() || super::persons::is_field(lower);
+        let plain_common =
+            word.common && !word.is_name() && !(name_only && token.is_large()) || super::persons::is_field(lower);
         let name = token.is_word()
             && !plain_common
             && (token.is_large() || word.is_name() || words == 0 && lower.len() > 1 && span.len() < 30);

@@ -1,9 +1,13 @@
 //! Organisations: a telling word and the capitalised words around it ("Hospital Virgen del Rocío", "Mercy Clinic").
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
-use super::lexicon;
+use super::{compiled, lexicon};
 use crate::text::Span;
 
 /// Spanish: the telling word comes first.
@@ -121,8 +125,6 @@ const GENERIC: &[&str] = &[
     "record",
     "number",
     "name",
-    "clinico",
-    "clinica",
     "medico",
     "medica",
     "quirurgico",
@@ -156,7 +158,6 @@ const GENERIC: &[&str] = &[
     "social",
     "review",
     "medical",
-    "general",
     "national",
     "emergency",
     "pain",
@@ -173,8 +174,24 @@ const GENERIC: &[&str] = &[
     "dia",
 ];
 
+/// "Servicio Castellano-Leonés de Salud", "Sistema Español de Farmacovigilancia".
+static SERVICE: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?-u:\b)(?:Servicio|Sistema|Consejeria|Ministerio|Secretaria|Agencia)(?: [A-Z][A-Za-z-]{3,20}){0,2} de (?:la )?(?:Salud|Sanidad|Farmacovigilancia)(?-u:\b)",
+    )
+});
+
 /// Finds organisations.
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+    for hit in SERVICE.find_iter(&context.view.plain) {
+        found.push(Finding::new(
+            Span::new(hit.start(), hit.end()),
+            label::ORGANIZATION,
+            "organisation",
+            0.75,
+            Layer::Entity,
+        ));
+    }
     for at in 0..context.tokens.len() {
         let token = &context.tokens[at];
         if !token.is_word() {

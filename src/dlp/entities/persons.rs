@@ -322,7 +322,7 @@ fn run_from(context: &Context<'_>, at: usize, trigger: Trigger) -> Option<(usize
     if TITLES.contains(&context.lower(first)) && titled && trigger == Trigger::None {
         return None;
     }
-    let (mut last, mut tally) = (at, Tally::default());
+    let (mut last, mut tally) = (at, Tally { english: context.language == Language::English, ..Tally::default() });
     let mut look = at;
     while look < context.tokens.len() && look < at + LONGEST {
         match step(context, at, look, trigger, &mut tally) {
@@ -358,6 +358,8 @@ struct Tally {
     weak_given_first: bool,
     unknown: usize,
     initials: usize,
+    /// English texts name things after people with a noun behind the name: a lone surname is a person.
+    english: bool,
 }
 
 impl Tally {
@@ -369,6 +371,7 @@ impl Tally {
             Trigger::Weak if names > 0 || self.weak_given_first || all > 1 || self.unknown > 0 => 0.85,
             _ if self.given > 0 && all > 1 => 0.9,
             _ if self.given > 0 => 0.75,
+            _ if self.surnames > 0 && self.english => 0.6,
             _ if self.surnames > 1 || (self.surnames > 0 && (self.initials > 0 || self.weak_given_first)) => 0.75,
             _ => return None,
         };
@@ -387,6 +390,14 @@ fn step(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, tally:
     }
     if token.kind != Kind::Word || at > start && !near(context, at) {
         return Step::Stop;
+    }
+    // "M.a José".
+    if lower == "a"
+        && at >= start + 2
+        && is_initial(context, at - 2)
+        && context.tokens[at - 1].span.end == token.span.start
+    {
+        return Step::Skip;
     }
     if !token.is_large() {
         let particle = at > start && PARTICLES.contains(&lower) && large_follows(context, at);
@@ -471,6 +482,18 @@ pub fn is_field(lower: &str) -> bool {
             | "sexo"
             | "col"
             | "hospital"
+            | "jefe"
+            | "jefa"
+            | "medico"
+            | "residente"
+            | "adjunto"
+            | "adjunta"
+            | "especialista"
+            | "licenciado"
+            | "catedratico"
+            | "md"
+            | "phd"
+            | "facultativo"
             | "clinica"
             | "electronico"
             | "dob"

@@ -198,7 +198,7 @@ fn judge(context: &Context<'_>, span: Span) -> Option<(&'static str, f64)> {
         return None;
     }
     if doubtful {
-        let placed = signs
+        let placed = signs && before != "("
             || matches!(before, "en" | "desde" | "hasta" | "hacia" | "de" | "in" | "near" | "to")
                 && first.case == Case::Title
                 && label != label::COUNTRY;
@@ -209,7 +209,7 @@ fn judge(context: &Context<'_>, span: Span) -> Option<(&'static str, f64)> {
     if super::eponyms::stands_for_a_thing(context, at, last.saturating_sub(1)) {
         return None;
     }
-    if word.is_name() {
+    if word.is_name() && (word.given || label == label::COUNTRY) {
         return (CUES.contains(&before) || signs || sure).then_some((label, 0.65));
     }
     Some((label, 0.8))

@@ -157,5 +157,8 @@ fn has_keyword(lower: &str, span: Span, keywords: &[&str]) -> bool {
 }
 
 fn has_word(window: &str, keyword: &str) -> bool {
-    window.match_indices(keyword).any(|(at, _)| stands_alone(window, Span::new(at, at + keyword.len())))
+    // "[PHONE_7F3A]" announces nothing.
+    window
+        .match_indices(keyword)
+        .any(|(at, _)| stands_alone(window, Span::new(at, at + keyword.len())) && !window[..at].ends_with('['))
 }

@@ -71,7 +71,7 @@ impl Keywords {
     pub fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
         let lower = &context.view.lower;
         for hit in self.words.find_iter(lower) {
-            if !stands_alone(lower, Span::new(hit.start(), hit.end())) {
+            if !stands_alone(lower, Span::new(hit.start(), hit.end())) || lower[..hit.start()].ends_with('[') {
                 continue;
             }
             let entry = &self.entries[self.of[hit.pattern().as_usize()]];

@@ -75,6 +75,14 @@ pub const RULES: &[Rule] = &[
         check: bank_account,
         alone: Alone::Valid,
     },
+    // Medical college: province, province, serial.
+    Rule {
+        label: label::LICENSE,
+        shapes: &["dd-dd-ddddd"],
+        keywords: &["colegiado", "colegiada", "ncol", "col", "nºcol"],
+        check: unchecked,
+        alone: Alone::Separated,
+    },
 ];
 
 const LETTERS: &[u8; 23] = b"trwagmyfpdxbnjzsqvhlcke";

@@ -1,0 +1,188 @@
+//! Redaction held against fixed sets of the repository's own (`tests/data/redaction`), in genres that no rule was
+//! copied from: transcripts, notes, look-alikes, people named in the message. Prints the figures it holds.
+
+use anamnesis::dlp::{KnownIdentity, Policy, Redactor, SurrogateKey};
+use anamnesis::text::{Document, Language, Span};
+use proptest::prelude::*;
+
+/// A text with the places of its gold spans, in bytes.
+struct Marked {
+    text: String,
+    gold: Vec<Span>,
+}
+
+/// Reads "… [[LABEL|value]] …".
+fn unmarked(line: &str) -> Marked {
+    let (mut text, mut gold, mut rest) = (String::new(), Vec::new(), line);
+    while let Some((before, marked)) = rest.split_once("[[") {
+        let (inside, behind) = marked.split_once("]]").expect("a closed mark");
+        let (_, value) = inside.split_once('|').expect("a label and a value");
+        text.push_str(before);
+        gold.push(Span::new(text.len(), text.len() + value.len()));
+        text.push_str(value);
+        rest = behind;
+    }
+    text.push_str(rest);
+    Marked { text, gold }
+}
+
+fn set(name: &str) -> Vec<Marked> {
+    let path = format!("{}/tests/data/redaction/{name}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(unmarked).collect()
+}
+
+#[derive(Default)]
+struct Figures {
+    gold: usize,
+    leaked: usize,
+    clean: usize,
+    taken: usize,
+    touched: usize,
+    lines: usize,
+}
+
+impl Figures {
+    fn leak(&self) -> f64 {
+        100.0 * self.leaked as f64 / self.gold.max(1) as f64
+    }
+
+    fn over(&self) -> f64 {
+        100.0 * self.taken as f64 / self.clean.max(1) as f64
+    }
+
+    fn touched(&self) -> f64 {
+        100.0 * self.touched as f64 / self.lines.max(1) as f64
+    }
+
+    /// Adds one text: characters without white space, leaked and taken too much.
+    fn add(&mut self, marked: &Marked, found: &[Span]) {
+        self.lines += 1;
+        self.touched += usize::from(!found.is_empty());
+        for (at, c) in marked.text.char_indices().filter(|(_, c)| !c.is_whitespace()) {
+            let inside = |spans: &[Span]| spans.iter().any(|span| span.start <= at && at + c.len_utf8() <= span.end);
+            match (inside(&marked.gold), inside(found)) {
+                (true, covered) => {
+                    self.gold += 1;
+                    self.leaked += usize::from(!covered);
+                }
+                (false, covered) => {
+                    self.clean += 1;
+                    self.taken += usize::from(covered);
+                }
+            }
+        }
+    }
+}
+
+fn measure(name: &str, language: Language) -> Figures {
+    let redactor = Redactor::builtin(Policy::default());
+    let mut figures = Figures::default();
+    for marked in set(name) {
+        let document = Document::plain(marked.text.clone(), language);
+        let redacted = redactor.redact(&document, &[], &SurrogateKey::new([9; 32])).unwrap();
+        let found: Vec<Span> = redacted.redactions().iter().map(|redaction| redaction.source).collect();
+        figures.add(&marked, &found);
+    }
+    println!(
+        "{name}: leak {:.2} %, over-redaction {:.2} %, lines touched {:.1} % of {}",
+        figures.leak(),
+        figures.over(),
+        figures.touched(),
+        figures.lines
+    );
+    figures
+}
+
+#[test]
+fn transcripts_leak_little_in_both_languages() {
+    let spanish = measure("speech.es.txt", Language::Spanish);
+    let english = measure("speech.en.txt", Language::English);
+    assert!(spanish.leak() <= 5.0 && spanish.over() <= 5.0);
+    assert!(english.leak() <= 5.0 && english.over() <= 5.0);
+}
+
+#[test]
+fn clinical_text_that_looks_like_personal_data_stays() {
+    assert!(measure("lookalikes.es.txt", Language::Spanish).touched() <= 2.0);
+    assert!(measure("lookalikes.en.txt", Language::English).touched() <= 2.0);
+}
+
+#[test]
+fn notes_and_messages_leak_little_in_both_languages() {
+    let spanish = measure("notes.es.txt", Language::Spanish);
+    let english = measure("notes.en.txt", Language::English);
+    assert!(spanish.leak() <= 1.0 && spanish.over() <= 2.0);
+    assert!(english.leak() <= 1.0 && english.over() <= 3.0);
+}
+
+#[test]
+fn people_named_in_the_message_never_leak() {
+    let path = format!("{}/tests/data/redaction/identities.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let redactor = Redactor::builtin(Policy::default());
+    let mut figures = Figures::default();
+    for line in std::fs::read_to_string(path).unwrap().lines() {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        let marked = unmarked(row["marked"].as_str().unwrap());
+        let document = Document::plain(marked.text.clone(), Language::Unknown);
+        let known: Vec<KnownIdentity> = row["known_identities"].as_array().unwrap().iter().map(identity).collect();
+        let redacted = redactor.redact(&document, &known, &SurrogateKey::new([9; 32])).unwrap();
+        figures.add(&marked, &redacted.redactions().iter().map(|r| r.source).collect::<Vec<_>>());
+    }
+    println!("identities.jsonl: leak {:.2} %, over-redaction {:.2} %", figures.leak(), figures.over());
+    assert_eq!(figures.leaked, 0);
+}
+
+fn identity(row: &serde_json::Value) -> KnownIdentity {
+    let list = |name: &str| row[name].as_array().unwrap().iter().map(|v| v.as_str().unwrap().to_owned()).collect();
+    KnownIdentity {
+        names: list("names"),
+        phones: list("phones"),
+        emails: list("emails"),
+        ids: list("ids"),
+        addresses: list("addresses"),
+        birth_date: row["birth_date"].as_str().map(|date| date.parse().unwrap()),
+    }
+}
+
+#[test]
+fn a_second_pass_over_the_sets_changes_nothing() {
+    let redactor = Redactor::builtin(Policy::named("strict").unwrap());
+    let key = SurrogateKey::new([9; 32]);
+    for name in ["speech.es.txt", "speech.en.txt", "notes.es.txt", "notes.en.txt"] {
+        for marked in set(name) {
+            let once = redactor.redact(&Document::plain(marked.text, Language::Unknown), &[], &key).unwrap();
+            let twice = redactor.redact(once.document(), &[], &key).unwrap();
+            assert_eq!(once.document().text, twice.document().text);
+        }
+    }
+}
+
+#[test]
+fn hostile_input_is_answered() {
+    let redactor = Redactor::builtin(Policy::default());
+    for seed in ["7", "a@", "(((", "a.", "Ana ", "c/ ", "1-", "uno ", "@", "[PERSON_7F3A]", "dni ", "á\u{301}", "2001-"]
+    {
+        let document = Document::plain(seed.repeat(40_000 / seed.len()), Language::Unknown);
+        let redacted = redactor.redact(&document, &[], &SurrogateKey::new([9; 32])).unwrap();
+        assert!(!redacted.document().text.is_empty(), "{seed}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_text_is_redacted_with_true_offsets(text in "(?s)[ -~áéñüß€ªº\u{200B}\u{301}Ａ１\n]{0,160}") {
+        let redactor = Redactor::builtin(Policy::default());
+        let document = Document::plain(text.clone(), Language::Unknown);
+        let redacted = redactor.redact(&document, &[], &SurrogateKey::new([9; 32])).unwrap();
+        let after = &redacted.document().text;
+        let mut read = 0;
+        for redaction in redacted.redactions() {
+            prop_assert!(redaction.source.start >= read && text.get(redaction.source.start..redaction.source.end).is_some());
+            prop_assert_eq!(redaction.redacted.of(after), redaction.replacement.as_str());
+            read = redaction.source.end;
+        }
+    }
+}
