@@ -50,7 +50,7 @@ const FILLERS: &[&str] = &[
 
 static MAIL: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(?-u:\b)(?:arroba|(?:at|@))(?-u:\b)[ ,]{1,2}(?:la |el )?[a-z0-9-]{1,40}(?: [a-z0-9]{1,20}){0,2}?(?:[ ,]{1,2}(?:punto|dot|\.)[ ,]{1,2}[a-z]{2,12}){1,3}(?-u:\b)",
+        r"(?-u:\b)(?:arroba|at|@)(?-u:\b)[ ,]{1,2}(?:la |el )?[a-z0-9-]{1,40}(?: [a-z0-9]{1,20}){0,2}?(?:[ ,]{1,2}(?:punto|dot)[ ,]{1,2}[a-z]{2,12}){1,3}(?-u:\b)",
     )
 });
 static BARE_MAIL: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?-u:\b)arroba (?:de )?[a-z0-9-]{2,40}(?-u:\b)"));

@@ -16,7 +16,7 @@ const DOOR: &str = r"(?:[,.]? ?(?:- ?)?(?:(?:p\.?)?(?:[0-9]{1,2}\.? ?[ºªo°]?|
 
 static SPANISH: LazyLock<Regex> = LazyLock::new(|| {
     compiled(&format!(
-        r"(?-u:\b)(?:c/\.?|(?:c\.|c|crta\.?|pz\.?|cl\.|calle|avda\.?|avenida|avd\.?|av\.?|paseo|p[ºo]\.?|pso\.?|plaza|plz\.?|pza\.?|plza\.?|carretera|ctra\.?|cra\.?|carrera|camino|cno\.?|ronda|travesia|trav\.?|urb\.?|urbanizacion|glorieta|cuesta|callejon|pasaje|pje\.?|passeig|bulevar|rambla|gran via|carrer|rua|autopista|poligono|pol\.|colonia|col\.|barrio|barriada|jiron|jr\.|calzada|calz\.?|diagonal|transversal|vereda|prolongacion|privada|cerrada)[ ./]) ?(?:/ ?)?([^\n;:()\[\]]{{2,90}})"
+        r"(?-u:\b)(?:c/\.?|(?:c\.|c|crta\.?|pz\.?|cl\.|calle|avda\.?|avenida|avd\.?|av\.?|paseo|pº\.?|p\.º|pso\.?|plaza|plz\.?|pza\.?|plza\.?|carretera|ctra\.?|cra\.?|carrera|camino|cno\.?|ronda|travesia|trav\.?|urb\.?|urbanizacion|glorieta|cuesta|callejon|pasaje|pje\.?|passeig|bulevar|rambla|gran via|carrer|rua|autopista|poligono|pol\.|colonia|col\.|barrio|barriada|jiron|jr\.|calzada|calz\.?|diagonal|transversal|vereda|prolongacion|privada|cerrada)[ ./]) ?(?:/ ?)?([^\n;:()\[\]]{{2,90}})"
     ))
 });
 static NUMBERED: LazyLock<Regex> =
@@ -92,11 +92,15 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
 
 /// "5 Main Street", not "3 times a day": the word behind the number is capitalised, or the text has no capitals.
 fn named(context: &Context<'_>, hit: &str, start: usize) -> bool {
-    let text = &context.view.plain[start..start + hit.len()];
-    let word = text.split(' ').nth(1).unwrap_or_default();
-    let large = word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
-    let last = text.trim_end_matches('.').rsplit(' ').next().unwrap_or_default();
-    large && last.starts_with(|c: char| c.is_uppercase() || last.len() > 3) || context.no_case && last.len() > 3
+    let text = context.view.plain[start..start + hit.len()].trim_end_matches('.');
+    let last = text.rsplit(' ').next().unwrap_or_default();
+    let inner = text.split(' ').skip(1).filter(|word| !matches!(*word, "of" | "de" | "la" | "the"));
+    let large = inner.clone().all(|word| {
+        word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '#') || word == last && word.len() > 3
+    });
+    // A title is no street: "2005, Dr. X had asked Dr.".
+    let titled = inner.clone().any(|word| matches!(word, "Dr." | "Mr." | "Mrs." | "Ms."));
+    (large || context.no_case && last.len() > 3) && !titled
 }
 
 fn spanish(context: &Context<'_>, found: &mut Vec<Finding>) {

@@ -176,6 +176,10 @@ const BEFORE: &[&str] = &[
 ];
 /// Nouns behind a name.
 const AFTER: &[&str] = &[
+    "cognitive",
+    "assessment",
+    "depression",
+    "anxiety",
     "disease",
     "syndrome",
     "sign",

@@ -212,9 +212,12 @@ fn person(context: &Context<'_>, span: Span, name_only: bool, found: &mut Vec<Fi
         let word = lexicon::word(lower);
         let plain_common =
             word.common && !word.is_name() && !(name_only && token.is_large()) || super::persons::is_field(lower);
+        let known =
+            name_only || words > 0 || word.is_name() || context.tokens.get(at + 1).is_some_and(|next| next.is_large());
         let name = token.is_word()
+            && known
             && !plain_common
-            && (token.is_large() || word.is_name() || words == 0 && lower.len() > 1 && span.len() < 30);
+            && (token.is_large() || word.is_name() || words == 0 && name_only && lower.len() > 1 && span.len() < 30);
         if particle {
             continue;
         }

@@ -7,6 +7,7 @@ use regex::Regex;
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
+use super::super::token::Case;
 use super::{compiled, lexicon};
 use crate::text::Span;
 
@@ -366,6 +367,10 @@ fn backward(context: &Context<'_>, at: usize) -> Option<usize> {
             | "church"
             | "solutions"
     );
+    // Headings are written large: "REVIEW OF SYSTEMS".
+    if weak && (first..=at).all(|look| context.tokens[look].case != Case::Title) {
+        return None;
+    }
     (names > usize::from(weak && !tells(context, first, at))).then_some(first)
 }
 

@@ -221,6 +221,8 @@ enum Trigger {
     None,
     /// Greeting, relation: the first word must look like a name.
     Weak,
+    /// "Mi hermana": what follows may be a name no list knows.
+    Relation,
     /// Title, "me llamo": what follows is a name.
     Strong,
 }
@@ -269,7 +271,10 @@ fn trigger(context: &Context<'_>, at: usize) -> Trigger {
     if cue && (named || !is_weak_cue(word)) && sign != "," {
         return Trigger::Strong;
     }
-    if cue || RELATIONS.contains(&word) && matches!(sign, "" | "," | ":" | "(") {
+    if RELATIONS.contains(&word) && matches!(sign, "" | "," | ":" | "(") {
+        return if sign == "" { Trigger::Relation } else { Trigger::Weak };
+    }
+    if cue {
         return Trigger::Weak;
     }
     Trigger::None
@@ -277,7 +282,8 @@ fn trigger(context: &Context<'_>, at: usize) -> Trigger {
 
 /// Function words with a large letter ("Un", "Se", "The") begin no name.
 fn is_function(lower: &str) -> bool {
-    FUNCTION.contains(&lower) && lower.len() < 4 || PARTICLES.contains(&lower) || lower.len() < 2
+    let contracted = ["'m", "'ll", "'ve", "'d", "'re", "n't", "it's"].iter().any(|ending| lower.ends_with(ending));
+    contracted || FUNCTION.contains(&lower) && lower.len() < 4 || PARTICLES.contains(&lower) || lower.len() < 2
 }
 
 fn is_weak_cue(word: &str) -> bool {
@@ -368,7 +374,8 @@ impl Tally {
         let all = names + self.weak + self.unknown;
         let score = match trigger {
             Trigger::Strong if all > 0 => 0.95,
-            Trigger::Weak if names > 0 || self.weak_given_first || all > 1 || self.unknown > 0 => 0.85,
+            Trigger::Weak if names > 0 || self.weak_given_first => 0.85,
+            Trigger::Relation if names > 0 || self.weak_given_first || self.unknown > 0 => 0.85,
             _ if self.given > 0 && all > 1 => 0.9,
             _ if self.given > 0 => 0.75,
             _ if self.surnames > 0 && self.english => 0.6,
@@ -434,8 +441,7 @@ fn take_word(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, t
         }
         (_, _, true) => return Step::Stop,
         _ => {
-            let welcome =
-                tally.given > 0 || tally.initials > 0 || trigger == Trigger::Strong || trigger == Trigger::Weak;
+            let welcome = tally.given > 0 || tally.initials > 0 || trigger != Trigger::None;
             let known = tally.given + tally.surnames + tally.weak > 0;
             if !welcome
                 || (shouted && !context.tokens[start].is_word())
@@ -545,12 +551,12 @@ fn lower_run(context: &Context<'_>, at: usize, trigger: Trigger) -> Option<(usiz
         Trigger::Strong => {
             word.is_strong() || word.is_name() && (context.no_case || word.given && !lexicon::is_eponym(lower))
         }
-        Trigger::Weak if context.no_case && word.given && words::is_everyday_name(lower) => {
+        Trigger::Weak | Trigger::Relation if context.no_case && word.given && words::is_everyday_name(lower) => {
             context.language == Language::English || lexicon::is_eponym(lower) || word.is_strong()
         }
         _ => word.given && word.is_strong(),
     };
-    if !starts || !may_be_name(context, first) {
+    if !starts || !may_be_name(context, first) || !is_no_adjective(lower) {
         return None;
     }
     let last = lower_surnames(context, at, trigger, word.given && word.is_strong());
@@ -561,7 +567,11 @@ fn lower_run(context: &Context<'_>, at: usize, trigger: Trigger) -> Option<(usiz
 
 fn may_be_name(context: &Context<'_>, token: &Token) -> bool {
     let lower = context.lower(token);
-    token.is_word() && !FUNCTION.contains(&lower) && lower.len() > 2 && !PARTICLES.contains(&lower)
+    token.is_word()
+        && !is_function(lower)
+        && !FUNCTION.contains(&lower)
+        && lower.len() > 2
+        && !PARTICLES.contains(&lower)
 }
 
 /// The last of the surnames that follow a first name in lower case. Behind a sure first name an everyday word that is a

@@ -188,8 +188,9 @@ fn judge(context: &Context<'_>, span: Span) -> Option<(&'static str, f64)> {
     let doubtful = is_everyday(name) || lexicon::is_eponym(name);
     if !first.is_large() {
         let spoken = context.no_case && name.len() > 3;
-        let enough = sure && spoken && !super::words::is_everyday_name(name) && !is_a_state_of_mind(name)
-            || spoken && !doubtful && !word.is_name() && (CUES.contains(&before) || name.contains(' '));
+        let enough =
+            sure && before != "from" && spoken && !super::words::is_everyday_name(name) && !is_a_state_of_mind(name)
+                || spoken && !doubtful && !word.is_name() && (CUES.contains(&before) || name.contains(' '));
         return (enough || label == label::COUNTRY && !doubtful).then_some((label, 0.6));
     }
     let signs = matches!(before, "," | "(" | "-" | "/")

@@ -114,6 +114,7 @@ fn judge(
                 Alone::Valid => true,
             };
         let score = match (valid, told) {
+            (true, true) if rule.alone == Alone::Never => 0.75,
             (true, true) => 1.0,
             _ if alone => 0.9,
             (false, true) if shape.allows(breaks) => 0.8,

@@ -22,8 +22,11 @@ static BETWEEN: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 /// Letters and digits, in groups.
-static VALUE: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r"^(?:[a-z]{1,4}[-/.]?){0,2}[0-9][0-9a-z]{0,30}(?:[-/. ·]{1,3}[0-9a-z]{1,30}){0,7}"));
+static VALUE: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"^(?:[a-z]{1,4}[-/.]?){0,2}[0-9][0-9a-z]{0,30}(?:[-/. ·]{1,3}[a-z]{0,3}[0-9][0-9a-z]{0,26}){0,7}(?:-?[a-z](?-u:\b))?",
+    )
+});
 
 fn compiled(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a constant pattern, compiled in every test")

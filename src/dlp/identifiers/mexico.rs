@@ -48,7 +48,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         label: "CR_CEDULA",
-        shapes: &["d-dddd-dddd", "d-ddd-dddddd", "dd-dddd-dddd"],
+        shapes: &["d-dddd-dddd", "dd-dddd-dddd"],
         keywords: &["cedula", "ced", "identificacion", "dimex"],
         check: costa_rican,
         alone: Alone::Separated,

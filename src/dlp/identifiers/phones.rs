@@ -71,6 +71,22 @@ const GROUPINGS: &[&[usize]] = &[
     &[5, 4, 2],
 ];
 
+/// Crisis lines with the length of a phone: help that must stay readable (Spain, United Kingdom, United States, Mexico,
+/// Argentina).
+const CRISIS_LINES: &[&str] = &[
+    "717003717",
+    "116111",
+    "116123",
+    "08000684141",
+    "8002738255",
+    "18002738255",
+    "741741",
+    "8009112000",
+    "018009112000",
+    "5552598121",
+    "08003451435",
+];
+
 /// Finds phones. Emergency and crisis lines have three digits and are never long enough.
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     let bytes = context.view.lower.as_bytes();
@@ -149,7 +165,11 @@ fn read(bytes: &[u8], start: usize) -> Run {
 
 fn judge(context: &Context<'_>, run: &Run) -> Option<f64> {
     let count = run.digits.len();
-    if !(6..=15).contains(&count) || ends_inside(context, run.span.end) || is_date_or_decimal(run) {
+    if CRISIS_LINES.contains(&run.digits.as_str())
+        || !(6..=15).contains(&count)
+        || ends_inside(context, run.span.end)
+        || is_date_or_decimal(run)
+    {
         return None;
     }
     let international = (run.plus || run.digits.starts_with("00")) && count >= 8;
