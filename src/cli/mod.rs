@@ -9,6 +9,7 @@ mod job;
 pub mod output;
 mod redact;
 pub mod rules;
+mod worker;
 pub mod world;
 
 use std::ffi::OsString;
@@ -71,6 +72,8 @@ macro_rules! verbs {
 }
 
 verbs! {
+    /// Watch the spool, tick the nights, serve probes and metrics; the long-running role
+    Worker(worker::Args) => worker::run,
     /// Take in documents: NDJSON files, folders or standard input
     Ingest(ingest::Args) => ingest::run,
     /// Ask the pure rules of memory: NDJSON questions in, one answer each

@@ -9,6 +9,7 @@ pub mod jobs;
 pub mod log;
 pub mod pipeline;
 pub mod store;
+pub mod worker;
 
 use std::path::Path;
 
@@ -36,6 +37,7 @@ pub struct Settings {
     pub jobs: jobs::JobsConfig,
     pub http: http::HttpConfig,
     pub log: log::LogConfig,
+    pub worker: worker::WorkerConfig,
 }
 
 /// What is wrong with the configuration.
