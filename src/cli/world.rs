@@ -10,6 +10,7 @@ use crate::config::{self, Settings};
 use crate::crypto::{KeyError, KeyStore, LocalKeyStore, parse_master};
 use crate::embed::metered::Metered;
 use crate::embed::{self, Embedder};
+use crate::jobs::policy::Policies;
 use crate::metrics::{Identity, Metrics};
 use crate::pipeline::Pipeline;
 use crate::store::Store;
@@ -64,7 +65,8 @@ impl World {
         let keys = LocalKeyStore::open(&settings.store.keys, master, Arc::clone(&clock), Arc::clone(&entropy));
         let keys: Arc<dyn KeyStore> = Arc::new(keys.await.map_err(key_failure)?);
         let db = Database::open(&Location::File(settings.store.path.clone())).await.map_err(db_failure)?;
-        let store = Store::new(db, keys, Arc::clone(&clock), Arc::clone(&entropy));
+        let policies = Policies::load(settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))?;
+        let store = Store::new(db, keys, Arc::clone(&clock), Arc::clone(&entropy)).with_policy(policies.lifecycle());
         let identity = Identity { provider: settings.embedding.provider.name().to_owned(), ..Identity::default() };
         let metrics = Metrics::new(&identity).map_err(|_| Failure::failed("metrics cannot be declared"))?;
         Ok(Self { settings, clock, entropy, store, metrics: Arc::new(metrics) })
