@@ -46,7 +46,7 @@ static BOX: LazyLock<Regex> = LazyLock::new(|| {
 /// A street without a street word: capitalised words with a number before a postal code, or with "s/n".
 static UNMARKED: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(?-u:\b)((?:[A-Z][A-Za-z'-]{1,24} (?:(?:de|del|la|los|las|y|i|el) ){0,2}){0,4}[A-Z][A-Za-z'-]{1,24},? ?(?:n[º°o]\.? ?)?(?:s/n|[0-9]{1,4}(?:[-,. ºª]{1,3}[0-9A-Z]{1,3}){0,4}))[ .,;)-]{1,4}(?:(?:E|CP|C\.P\.)[- ]{0,2})?[0-9]{5}(?-u:\b)",
+        r"(?-u:\b)((?:[A-Z][A-Za-z'-]{1,24} (?:(?:de|del|la|los|las|y|i|el) ){0,2}){0,4}[A-Z][A-Za-z'-]{1,24},? ?(?:n[º°o]\.? ?)?(?:s/n|[0-9]{1,4}(?:[-,. ºª]{1,3}[0-9A-Z]{1,3}){0,4}[ºª]?))[ .,;)-]{1,4}(?:(?:E|CP|C\.P\.)[- ]{0,2})?[0-9]{5}(?-u:\b)",
     )
 });
 /// A postal code and what stands before it.
@@ -127,7 +127,7 @@ fn spanish(context: &Context<'_>, found: &mut Vec<Finding>) {
 
 /// Abbreviations that also end sentences or name leads and visual acuity: "C.", "AV", "Col.".
 fn is_weak_street(street: &str) -> bool {
-    if street.starts_with("av.") || street.starts_with("col.") {
+    if street.starts_with("c/") || street.starts_with("av.") || street.starts_with("col.") {
         return false;
     }
     let word = street.split([' ', '/']).next().unwrap_or_default().trim_end_matches('.');
@@ -215,7 +215,10 @@ fn postal_codes(context: &Context<'_>, found: &mut Vec<Finding>) {
                 && known.span.end <= whole.start()
                 && whole.start() - known.span.end <= 4
         });
-        let at = context.token_at(code.end());
+        let mut at = context.token_at(code.end());
+        if context.tokens.get(at).is_some_and(|sign| matches!(context.plain(sign), "." | "," | "-")) {
+            at += 1;
+        }
         let (place_end, known) = place_behind(context, at, code.end());
         let plausible = (code.as_str() < "53000" || close || marked) && (code.as_str() >= "01000");
         if (marked || close || known) && plausible && !continues(lower, code.start(), code.end()) {
@@ -259,7 +262,7 @@ fn place_behind(context: &Context<'_>, at: usize, from: usize) -> (Option<usize>
         if gap.contains('\n')
             || gap.len() > 2
             || !(token.is_large() || particle)
-            || super::persons::is_field(lower)
+            || super::cues::is_field(lower)
             || lower == "e"
         {
             break;

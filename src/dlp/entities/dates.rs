@@ -38,6 +38,9 @@ static MONTH_YEAR: LazyLock<Regex> = LazyLock::new(|| {
         r"(?-u:\b)({MONTH})\.?(?: de| del| del ano| de ano| of|,|-|/)? ?((?:1[89]|20)[0-9]{{2}})(?-u:\b)"
     ))
 });
+/// "diciembre-08", "sep/04".
+static MONTH_SHORT_YEAR: LazyLock<Regex> =
+    LazyLock::new(|| compiled(&format!(r"(?-u:\b)({MONTH})[-/']([0-9]{{2}})(?-u:\b)")));
 static SAID: LazyLock<Regex> = LazyLock::new(|| {
     compiled(&format!(
         r"(?-u:\b)(?:en|desde|hasta|ano|in|since|until|year|from|born|(?:{LONG_MONTH})(?: de| del| of)?) ({SAID_YEAR})(?-u:\b)"
@@ -55,7 +58,7 @@ static YEAR: LazyLock<Regex> = LazyLock::new(|| {
         r"(?-u:\b)(?:en|desde|hacia|anos|en el|el|del|de|in|since|year|years|from|until|till|hasta|durante|during|back in|circa|around|verano|invierno|otono|primavera|summer|winter|spring|fall|of|entre|y|and|mid|early|late|by|before|after|antes|despues|,) ?(?:el |de |del |los )?((?:ano )?(?:19|20)[0-9]{2})(?-u:\b)(?:(?: ?- ?| ?/ ?| y | al? | to | and )((?:19|20)[0-9]{2})(?-u:\b))?",
     )
 });
-static BRACKETED_YEAR: LazyLock<Regex> = LazyLock::new(|| compiled(r"[(]((?:19|20)[0-9]{2})[)]"));
+static BRACKETED_YEAR: LazyLock<Regex> = LazyLock::new(|| compiled(r"[(]((?:19|20)[0-9]{2})(?-u:\b)"));
 /// Day and month alone only behind a word of time: "3/4" may be a strength.
 static SHORT: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
@@ -93,6 +96,10 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     for hit in SLASHED_MONTH.captures_iter(lower).filter(|hit| free(lower, span(hit, 0))) {
         push(found, span(&hit, 0), value(number(&hit[2]), number(&hit[1]), None));
     }
+    for hit in MONTH_SHORT_YEAR.captures_iter(lower) {
+        let year = number(&hit[2]);
+        push(found, span(&hit, 0), value(if year > 40 { 1900 } else { 2000 } + year, month_of(&hit[1]), None));
+    }
     for hit in MONTH_ALONE.captures_iter(lower) {
         push(found, span(&hit, 1), None);
     }
@@ -128,7 +135,9 @@ fn numeric(lower: &str, hit: &Captures<'_>, month_first: bool, found: &mut Vec<F
     let short = hit[8].len() == 2;
     // Two-digit years only with slashes or full pairs: "1-2-10" and "12.5.10" may be anything.
     let pairs = hit[5].len() == 2 && hit[7].len() == 2;
-    let unclear = short && (&hit[6] == "." && !pairs || &hit[6] == "-" && hit[7].len() != 2);
+    let single = hit[5].len() == 1 && hit[7].len() == 1;
+    let cue = ["el ", "dia ", "on "].iter().any(|cue| lower[..whole.start].ends_with(cue));
+    let unclear = short && (&hit[6] == "." && !pairs || &hit[6] == "-" && single && !cue);
     let (day, month) = if month_first && a <= 12 || b > 12 { (b, a) } else { (a, b) };
     let fits = (1..=31).contains(&day) && (1..=12).contains(&month);
     let same_sign = whole.of(lower).matches(&hit[6]).count() == 2;

@@ -211,7 +211,7 @@ fn person(context: &Context<'_>, span: Span, name_only: bool, found: &mut Vec<Fi
             && matches!(lower, "de" | "del" | "la" | "las" | "los" | "y" | "i" | "e" | "van" | "von" | "da" | "dos");
         let word = lexicon::word(lower);
         let plain_common =
-            word.common && !word.is_name() && !(name_only && token.is_large()) || super::persons::is_field(lower);
+            word.common && !word.is_name() && !(name_only && token.is_large()) || super::cues::is_field(lower);
         let known =
             name_only || words > 0 || word.is_name() || context.tokens.get(at + 1).is_some_and(|next| next.is_large());
         let name = token.is_word()

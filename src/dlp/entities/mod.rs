@@ -3,11 +3,13 @@
 
 mod addresses;
 mod ages;
+mod cues;
 mod dates;
 mod demographics;
 mod eponyms;
 mod headers;
 mod lexicon;
+mod lower_case;
 mod organisations;
 mod persons;
 mod places;

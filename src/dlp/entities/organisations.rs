@@ -232,7 +232,7 @@ fn forward(context: &Context<'_>, at: usize) -> Option<usize> {
         if gap.len() > 2 || gap.contains('\n') {
             break;
         }
-        if look > at + 1 && super::persons::is_field(lower) {
+        if look > at + 1 && super::cues::is_field(lower) {
             break;
         }
         if token.is_large() {

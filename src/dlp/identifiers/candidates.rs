@@ -25,11 +25,12 @@ struct Group {
 }
 
 /// Finds identifiers of the tables; at each place the longest wins.
-pub fn find(context: &Context<'_>, rules: &Rules, found: &mut Vec<Finding>) {
+/// `announced` are the places of keywords of any rule, sorted.
+pub fn find(context: &Context<'_>, rules: &Rules, announced: &[usize], found: &mut Vec<Finding>) {
     let groups = groups(&context.view.lower);
     let mut at = 0;
     while at < groups.len() {
-        at += match best_from(context, rules, &groups, at) {
+        at += match best_from(context, rules, announced, &groups[at..]) {
             Some((finding, used)) => {
                 found.push(finding);
                 used
@@ -59,16 +60,16 @@ fn groups(lower: &str) -> Vec<Group> {
     groups
 }
 
-fn best_from(context: &Context<'_>, rules: &Rules, groups: &[Group], first: usize) -> Option<(Finding, usize)> {
+fn best_from(context: &Context<'_>, rules: &Rules, announced: &[usize], groups: &[Group]) -> Option<(Finding, usize)> {
     let lower = &context.view.lower;
-    if groups[first].span.len() > LONGEST || !groups[first].digits && groups[first].span.len() > 6 {
+    if groups[0].span.len() > LONGEST || !groups[0].digits && groups[0].span.len() > 6 {
         return None;
     }
     let (mut value, mut breaks, mut digits) = (String::new(), 0u64, false);
     let mut best = None;
-    for (count, group) in groups[first..].iter().take(MOST_GROUPS).enumerate() {
+    for (count, group) in groups.iter().take(MOST_GROUPS).enumerate() {
         if count > 0 {
-            let gap = &lower[groups[first + count - 1].span.end..group.span.start];
+            let gap = &lower[groups[count - 1].span.end..group.span.start];
             if !joins(gap) || (!digits && !group.digits) {
                 break;
             }
@@ -79,9 +80,11 @@ fn best_from(context: &Context<'_>, rules: &Rules, groups: &[Group], first: usiz
         }
         value.push_str(group.span.of(lower));
         digits |= group.digits;
-        let span = Span::new(groups[first].span.start, group.span.end);
+        let span = Span::new(groups[0].span.start, group.span.end);
         let fitting = rules.get(&value.len()).filter(|_| digits);
-        if let Some(finding) = fitting.and_then(|list| judge(context, list, &value, breaks, span)) {
+        if let Some(finding) =
+            fitting.and_then(|list| judge(context, list, &value, breaks, (span, is_near(announced, span))))
+        {
             best = Some((finding, count + 1));
         }
     }
@@ -98,13 +101,13 @@ fn judge(
     list: &[(Shape, &'static Rule)],
     value: &str,
     breaks: u64,
-    span: Span,
+    (span, near): (Span, bool),
 ) -> Option<Finding> {
     let open = is_open(&context.view.lower, span);
     let mut best: Option<(f64, &'static Rule)> = None;
     for (shape, rule) in list.iter().filter(|(shape, _)| shape.fits(value)) {
         let valid = (rule.check)(value);
-        let told = has_keyword(&context.view.lower, span, rule.keywords);
+        let told = near && has_keyword(&context.view.lower, span, rule.keywords);
         let alone = open
             && valid
             && shape.allows(breaks)
@@ -125,6 +128,12 @@ fn judge(
         }
     }
     best.map(|(score, rule)| Finding::new(span, rule.label, "identifier", score, Layer::Identifier))
+}
+
+/// Whether any keyword begins within reach.
+fn is_near(announced: &[usize], span: Span) -> bool {
+    let first = announced.partition_point(|place| place + BEFORE + 24 < span.start);
+    announced.get(first).is_some_and(|place| *place <= span.end + BEHIND)
 }
 
 /// True where the value is not a part of a longer number or word.
