@@ -12,6 +12,8 @@ use crate::text::Speaker;
 
 /// Turns after which a question about allergies is forgotten.
 const TOPIC_TURNS: usize = 8;
+/// Words of a question that only follows up on the one before.
+const SHORT_QUESTION: usize = 9;
 /// Words after "allergic to" that name no substance.
 const NOT_SUBSTANCES: &[&str] = &[
     "anything",
@@ -149,17 +151,20 @@ impl AllergyRules {
             self.stated(scene, index, &substances, &mut out);
             self.reacted(scene, index, &substances, &mut out);
             if let Some(turn) = sentence.turn {
-                let goes_on = topic.is_some_and(|(since, _)| turn <= since + TOPIC_TURNS);
+                let asker = topic.filter(|(since, _)| turn <= since + TOPIC_TURNS).map(|(_, asker)| asker);
                 if asked && asks_allergy && sentence.speaker != Speaker::Patient {
-                    topic = Some((turn, sentence.speaker));
-                    self.none_answered(scene, index, &substances, &mut out);
-                } else if goes_on && topic.is_some_and(|(_, asker)| asker == sentence.speaker) && asked {
-                    let confirms = !substances.is_empty();
-                    self.confirmed(scene, index, &substances, &mut out);
-                    let short =
-                        sentence.words.len() <= 6 || self.first(&self.what_happens, scene, &sentence.words).is_some();
-                    topic = topic.filter(|_| confirms || short);
-                } else if goes_on && topic.is_some_and(|(_, asker)| asker != sentence.speaker) && !asked {
+                    let none = self.none_answered(scene, index, &substances, &mut out);
+                    topic = (!none).then_some((turn, sentence.speaker));
+                } else if asked && asker == Some(sentence.speaker) {
+                    let about = self.still_about(scene, index);
+                    if about {
+                        self.confirmed(scene, index, &substances, &mut out);
+                    }
+                    topic = topic.filter(|_| about);
+                } else if !asked
+                    && asker.is_some_and(|asker| asker != sentence.speaker)
+                    && !tells_of_taking(scene, index)
+                {
                     let denies = dialogue.polarity(scene.reading, sentence) == Polarity::No && substances.len() != 1;
                     if !denies {
                         self.take(scene, index, &substances, None, &mut out);
@@ -267,9 +272,17 @@ impl AllergyRules {
         }
     }
 
-    /// A question about allergies that was answered with no.
-    fn none_answered(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], out: &mut Allergies) {
-        let Some(answer) = scene.exchanges.answer(index) else { return };
+    /// Whether the asker's next question stays with allergies: a short one ("Ciprofloxacin?", "Are you sure?") or one
+    /// about the reaction; "Are you still taking Zoloft?" has left them.
+    fn still_about(&self, scene: &Scene<'_>, index: usize) -> bool {
+        let words = &scene.reading.sentences[index].words;
+        let reaction = self.first(&self.what_happens, scene, words).is_some();
+        reaction || (words.len() <= SHORT_QUESTION && !tells_of_taking(scene, index))
+    }
+
+    /// A question about allergies that was answered; whether the answer was that there are none.
+    fn none_answered(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], out: &mut Allergies) -> bool {
+        let Some(answer) = scene.exchanges.answer(index) else { return false };
         let words = &scene.reading.sentences[index].words;
         let other = self.first(&self.other, scene, words).is_some();
         match (answer.polarity, substances) {
@@ -280,9 +293,13 @@ impl AllergyRules {
                 if !goes_on {
                     out.statements.push(Statement { kind: StatementKind::NoKnownAllergies, span: given.span });
                 }
+                !goes_on
             }
-            (Polarity::Yes | Polarity::No, [_, ..]) => self.take(scene, index, substances, None, out),
-            _ => {}
+            (Polarity::Yes | Polarity::No, [_, ..]) => {
+                self.take(scene, index, substances, None, out);
+                false
+            }
+            _ => false,
         }
     }
 
@@ -381,4 +398,28 @@ impl AllergyRules {
         }
         out.statements.dedup();
     }
+}
+
+/// Whether a sentence tells what is taken rather than what is not tolerated.
+fn tells_of_taking(scene: &Scene<'_>, index: usize) -> bool {
+    const TAKING: &[&str] = &[
+        "take",
+        "taking",
+        "takes",
+        "took",
+        "taken",
+        "using",
+        "prescribed",
+        "tomo",
+        "toma",
+        "tomando",
+        "tomaba",
+        "tomas",
+        "receto",
+    ];
+    let mut words = scene.reading.sentences[index].words.clone();
+    let allergic = words
+        .clone()
+        .any(|w| scene.reading.word(w).starts_with("alerg") || scene.reading.word(w).starts_with("allerg"));
+    !allergic && words.any(|word| TAKING.contains(&scene.reading.word(word)))
 }

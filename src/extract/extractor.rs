@@ -6,13 +6,17 @@ use super::allergies::AllergyRules;
 use super::clinical::ClinicalRules;
 use super::context::{Contexts, Cues};
 use super::dialogue::DialogueRules;
+use super::facts::{self, FactRules};
+use super::hypotheses::{self, HypothesisRules};
 use super::input::ExtractionInput;
 use super::lexicon::{ALLERGENS, CLINICAL, DRUGS, REACTIONS, SPEECH};
 use super::medication::MedicationRules;
 use super::reading::Reading;
+use super::risk::{self, RiskRules};
 use super::scene::Scene;
 use super::statements::StatementRules;
-use super::{Context, Extraction, Sentiment};
+use super::tone::{self, ToneRules};
+use super::{Context, Extraction};
 use crate::text::Span;
 
 /// Raised whenever a rule changes what is found.
@@ -26,6 +30,10 @@ pub struct Extractor {
     medication: MedicationRules,
     allergies: AllergyRules,
     statements: StatementRules,
+    risk: RiskRules,
+    tone: ToneRules,
+    hypotheses: HypothesisRules,
+    facts: FactRules,
 }
 
 impl Extractor {
@@ -38,6 +46,10 @@ impl Extractor {
             medication: MedicationRules::builtin(),
             allergies: AllergyRules::builtin(),
             statements: StatementRules::builtin(),
+            risk: RiskRules::builtin(),
+            tone: ToneRules::builtin(),
+            hypotheses: HypothesisRules::builtin(),
+            facts: FactRules::builtin(),
         }
     }
 
@@ -58,16 +70,17 @@ impl Extractor {
         let mut entities = allergies.entities;
         self.medication.find(&scene, &drugs, &allergies.taken, &mut entities);
         self.clinical.find(&scene, &mut entities);
+        self.facts.find(&scene, &mut entities);
         let mut statements = allergies.statements;
         statements.extend(self.statements.find(&scene, &self.medication, &drugs, &entities));
         entities.sort_by_key(|entity| (entity.span, entity.kind));
         Extraction {
             entities,
             statements,
-            risk: Vec::new(),
-            themes: Vec::new(),
-            sentiment: Sentiment::Neutral,
-            hypotheses: Vec::new(),
+            risk: self.risk.find(&scene),
+            themes: self.tone.themes(&scene),
+            sentiment: self.tone.sentiment(&scene),
+            hypotheses: self.hypotheses.find(&scene),
             targets,
         }
     }
@@ -81,8 +94,20 @@ fn target(reading: &Reading<'_>, contexts: &Contexts, span: Span) -> Context {
 }
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
-    let files = [CLINICAL, DRUGS, ALLERGENS, REACTIONS, &[SPEECH], Cues::FILES].concat();
+    let files = [
+        CLINICAL,
+        DRUGS,
+        ALLERGENS,
+        REACTIONS,
+        &[SPEECH, risk::FILE, tone::THEMES, tone::FEELINGS, hypotheses::FILE, facts::FILE],
+        Cues::FILES,
+    ]
+    .concat();
     let mut context = aws_lc_rs::digest::Context::new(&aws_lc_rs::digest::SHA256);
     files.iter().for_each(|file| context.update(file.as_bytes()));
     format!("{RULES}.{}", hex::encode(&context.finish().as_ref()[..6]))
 });
+
+#[cfg(test)]
+#[path = "extractor_tests.rs"]
+mod tests;

@@ -6,13 +6,17 @@ mod clinical;
 mod context;
 mod dialogue;
 mod extractor;
+mod facts;
+mod hypotheses;
 mod input;
 mod lexicon;
 mod matcher;
 mod medication;
 mod reading;
+mod risk;
 mod scene;
 mod statements;
+mod tone;
 mod values;
 
 pub use extractor::Extractor;

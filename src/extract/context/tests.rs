@@ -10,7 +10,8 @@ fn around(marked: &str) -> Context {
     let length = marked[start + '«'.len_utf8()..].find('»').expect("an end");
     let document = Document::plain(text, Language::Unknown);
     let reading = Reading::new(&document);
-    let contexts = Contexts::new(&reading, &Cues::builtin());
+    static CUES: std::sync::LazyLock<Cues> = std::sync::LazyLock::new(Cues::builtin);
+    let contexts = Contexts::new(&reading, &CUES);
     contexts.of(&reading, &reading.words_at(crate::text::Span::new(start, start + length)))
 }
 

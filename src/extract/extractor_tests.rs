@@ -1,0 +1,149 @@
+//! Whole documents in both languages, and what must hold for any input.
+
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+
+use super::super::{CurrentValues, EntityType};
+use super::*;
+use crate::domain::document::DocumentType;
+use crate::text::{Document, Language, Speaker};
+
+static EXTRACTOR: LazyLock<Extractor> = LazyLock::new(Extractor::builtin);
+
+fn dialogue(turns: &[(Speaker, &str)]) -> Document {
+    Document::dialogue(turns.iter().map(|(who, words)| (*who, *words, None)), Language::Unknown)
+}
+
+/// One line per finding, readable in a review.
+fn shown(document: &Document) -> Vec<String> {
+    let found = EXTRACTOR.extract(&ExtractionInput::of(document));
+    let mut out: Vec<String> = found
+        .entities
+        .iter()
+        .map(|entity| {
+            let flags = [(entity.context.negated, "negated"), (entity.context.uncertain, "uncertain")];
+            let flags: Vec<&str> = flags.iter().filter(|(on, _)| *on).map(|(_, name)| *name).collect();
+            let details = [&entity.status, &entity.dose, &entity.route, &entity.frequency, &entity.severity];
+            let details: Vec<&str> = details.into_iter().flatten().map(String::as_str).collect();
+            format!(
+                "{} {} «{}» {} {} {} {flags:?} {details:?}",
+                entity.kind.code(),
+                entity.value,
+                entity.span.of(&document.text),
+                entity.epistemic.code(),
+                entity.context.temporality.code(),
+                entity.context.experiencer.code()
+            )
+        })
+        .collect();
+    let values = CurrentValues::of(&document.text, &found.entities);
+    out.push(format!("values: allergies {:?}, medications {:?}", values.allergies, values.medications));
+    out.extend(found.statements.iter().map(|s| format!("statement {} «{}»", s.kind.code(), s.span.of(&document.text))));
+    out.extend(
+        found
+            .risk
+            .iter()
+            .map(|r| format!("risk {} «{}» denied {}", r.class.code(), r.span.of(&document.text), r.denied)),
+    );
+    out.extend(
+        found
+            .hypotheses
+            .iter()
+            .map(|h| format!("hypothesis {} {:.1} «{}»", h.text, h.confidence, h.evidence.of(&document.text))),
+    );
+    out.push(format!("themes {:?}, sentiment {}", found.themes, found.sentiment.code()));
+    out
+}
+
+#[test]
+fn a_spanish_session_is_read() {
+    use Speaker::{Clinician as C, Patient as P};
+    insta::assert_json_snapshot!(shown(&dialogue(&[
+        (C, "Hola, ¿cómo ha dormido estas semanas?"),
+        (P, "Fatal, no puedo dormir y tengo mucha ansiedad. Lloro todos los días desde que murió mi padre."),
+        (C, "¿Toma alguna medicación?"),
+        (P, "Sí, tomo sertralina 50 mg cada mañana. Perdón, 100 mg. El lorazepam lo dejé hace un mes."),
+        (C, "¿Es alérgica a algún medicamento?"),
+        (P, "A la penicilina, me salieron ronchas. El ibuprofeno me sienta mal al estómago."),
+        (C, "¿Ha pensado en hacerse daño?"),
+        (P, "No, eso no. Pero siempre lo arruino todo, soy un fracaso."),
+        (C, "Mi impresión es un episodio depresivo moderado. Le voy a recetar mirtazapina 15 mg por la noche."),
+    ])));
+}
+
+#[test]
+fn an_english_session_is_read() {
+    use Speaker::{Agent as A, Clinician as C, Family as F, Patient as P};
+    insta::assert_json_snapshot!(shown(&dialogue(&[
+        (A, "Reminder: you are allergic to latex."),
+        (C, "Any allergies?"),
+        (P, "Um, not that I know of."),
+        (C, "Are you still taking Zoloft?"),
+        (P, "Yes, fifty milligrams once a day."),
+        (C, "Any chest pain or palpitations?"),
+        (P, "No. My mother has depression, though, and I used to take Prozac."),
+        (F, "She has been having panic attacks at work."),
+        (P, "I wish I was dead sometimes. Nobody cares about me."),
+    ])));
+}
+
+#[test]
+fn an_analysis_is_inference_and_an_agent_is_never_input() {
+    let document = Document::plain("The patient has generalized anxiety disorder.", Language::English);
+    let input = ExtractionInput { document_type: Some(DocumentType::Analysis), ..ExtractionInput::of(&document) };
+    assert!(
+        EXTRACTOR.extract(&input).entities.iter().all(|entity| entity.epistemic == super::super::Epistemic::Inferred)
+    );
+    let agent =
+        dialogue(&[(Speaker::Agent, "You have depression, take sertraline 50 mg, you are allergic to penicillin.")]);
+    assert!(EXTRACTOR.extract(&ExtractionInput::of(&agent)).entities.is_empty());
+}
+
+#[test]
+fn a_question_alone_says_nothing() {
+    let document = dialogue(&[(Speaker::Clinician, "¿Tiene fiebre? ¿Ha pensado en suicidarse? ¿Toma litio?")]);
+    let found = EXTRACTOR.extract(&ExtractionInput::of(&document));
+    assert!(found.entities.is_empty() && found.risk.is_empty() && found.statements.is_empty());
+}
+
+#[test]
+fn the_version_names_rules_and_lexicon() {
+    assert!(EXTRACTOR.version().starts_with("1.") && EXTRACTOR.version().len() == 14);
+}
+
+#[test]
+fn somebody_elses_allergy_and_a_denied_one_are_not_current() {
+    for text in [
+        "Mi hermana es alérgica a la penicilina.",
+        "No es alérgico a la penicilina.",
+        "If she becomes allergic to latex, call.",
+    ] {
+        let document = Document::plain(text, Language::Unknown);
+        let found = EXTRACTOR.extract(&ExtractionInput::of(&document));
+        assert!(CurrentValues::of(text, &found.entities).allergies.is_empty(), "{text}");
+        assert!(found.statements.is_empty(), "{text}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn every_finding_is_literally_there(words in proptest::collection::vec(prop_oneof![
+        "\\PC{0,6}", Just("alérgico a".to_owned()), Just("penicilina".to_owned()), Just("no".to_owned()), Just("sertralina 50 mg c/8h".to_owned()),
+        Just("me quiero matar".to_owned()), Just("mi madre".to_owned()), Just("prefiero".to_owned()), Just(".".to_owned()), Just("?\n".to_owned()), Just("depresión".to_owned()),
+    ], 0..40), split in 0usize..40) {
+        let (a, b) = words.split_at(split.min(words.len()));
+        let (a, b) = (a.join(" "), b.join(" "));
+        let document = dialogue(&[(Speaker::Clinician, &a), (Speaker::Patient, &b)]);
+        let found = EXTRACTOR.extract(&ExtractionInput::of(&document));
+        for entity in &found.entities {
+            prop_assert!(entity.is_grounded(&document.text));
+            prop_assert!(entity.kind != EntityType::Medication || !entity.value.is_empty());
+        }
+        let spans = found.risk.iter().map(|r| r.span).chain(found.hypotheses.iter().map(|h| h.evidence)).chain(found.statements.iter().map(|s| s.span));
+        for span in spans {
+            prop_assert!(document.text.get(span.start..span.end).is_some_and(|t| !t.is_empty()));
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Preferences, goals, people, appointments and events: a first reading of what is not clinical.
+
+use std::ops::Range;
+
+use super::lexicon::{Lexicon, Mention};
+use super::scene::Scene;
+use super::{Entity, EntityType};
+use crate::text::Speaker;
+
+pub(super) const FILE: &str = include_str!("lexicon/facts.tsv");
+/// Words that a preference or a goal may be long.
+const LONGEST_CLAUSE: usize = 12;
+
+pub struct FactRules {
+    lexicon: Lexicon,
+}
+
+impl FactRules {
+    pub fn builtin() -> Self {
+        Self { lexicon: Lexicon::load(&[FILE]) }
+    }
+
+    pub fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {
+        for (index, sentence) in scene.sentences() {
+            for mention in self.lexicon.find(scene.reading, sentence.words.clone()) {
+                let kind = match EntityType::from_code(mention.concept.group) {
+                    // A clinician's own likes and plans are nobody's memory.
+                    Some(EntityType::Preference | EntityType::Goal) if sentence.speaker == Speaker::Clinician => {
+                        continue;
+                    }
+                    Some(kind) => kind,
+                    None => continue,
+                };
+                out.extend(self.entity(scene, index, kind, &mention, &sentence.words));
+            }
+        }
+    }
+
+    fn entity(
+        &self,
+        scene: &Scene<'_>,
+        index: usize,
+        kind: EntityType,
+        mention: &Mention,
+        within: &Range<usize>,
+    ) -> Option<Entity> {
+        let clause = mention.concept.name == "clause";
+        let words = if clause {
+            mention.words.start..clause_end(scene, mention.words.end, within.end)
+        } else {
+            mention.words.clone()
+        };
+        if clause && words.end == mention.words.end {
+            return None;
+        }
+        let mut stance = scene.stance(index, &mention.words)?;
+        stance.confidence = stance.confidence.min(0.7);
+        // "Mi madre" names a person in the patient's life, whatever is said of her.
+        if kind == EntityType::Relationship {
+            stance.context = super::Context::default();
+        }
+        let value = if clause {
+            scene.reading.source(&words).of(scene.text()).to_lowercase()
+        } else {
+            mention.concept.name.to_owned()
+        };
+        scene.entity(kind, &words, value, &stance)
+    }
+}
+
+fn clause_end(scene: &Scene<'_>, from: usize, limit: usize) -> usize {
+    let limit = limit.min(from + LONGEST_CLAUSE);
+    let stops = |word: &usize| {
+        matches!(
+            scene.reading.word(*word),
+            "," | "." | ";" | ":" | "?" | "!" | "pero" | "but" | "porque" | "because" | "aunque" | "although"
+        )
+    };
+    (from..limit).find(stops).unwrap_or(limit)
+}
