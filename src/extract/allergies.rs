@@ -258,16 +258,14 @@ impl AllergyRules {
         let sentence = &scene.reading.sentences[index];
         let abbreviated =
             sentence.words.clone().any(|w| matches!(scene.reading.word(w), "nkda" | "nka" | "namc" | "nkma"));
-        let Some(cue) = self.first(&self.asks, scene, &sentence.words) else {
-            if abbreviated {
-                out.statements.push(Statement { kind: StatementKind::NoKnownAllergies, span: sentence.span });
-            }
-            return;
-        };
-        let context = scene.contexts.of(scene.reading, &(cue.start..cue.start + 1));
         let other = self.first(&self.other, scene, &sentence.words).is_some();
-        let own = context.experiencer == Experiencer::Patient && context.temporality != Temporality::Hypothetical;
-        if abbreviated || (context.negated && !context.uncertain && own && !other) {
+        // A title ("ALERGIAS: sin alergias conocidas") says it twice: one denial is enough.
+        let denied = sentence.words.clone().filter_map(|word| self.asks.at(scene.reading, word)).any(|cue| {
+            let context = scene.contexts.of(scene.reading, &(cue.words.start..cue.words.start + 1));
+            let own = context.experiencer == Experiencer::Patient && context.temporality != Temporality::Hypothetical;
+            context.negated && !context.uncertain && own
+        });
+        if abbreviated || (denied && !other) {
             out.statements.push(Statement { kind: StatementKind::NoKnownAllergies, span: sentence.span });
         }
     }

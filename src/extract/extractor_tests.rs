@@ -126,6 +126,42 @@ fn somebody_elses_allergy_and_a_denied_one_are_not_current() {
     }
 }
 
+#[test]
+fn that_there_are_no_allergies_or_medicines_is_heard_in_notes() {
+    for (text, kinds) in [
+        ("No soy alérgico a nada que yo sepa. No tomo medicación.", vec!["no_known_allergies", "no_medications"]),
+        (
+            "ALERGIAS: Sin alergias medicamentosas conocidas.\nTRATAMIENTO: Ninguno",
+            vec!["no_known_allergies", "no_medications"],
+        ),
+        ("NKDA. I'm not taking any medications.", vec!["no_known_allergies", "no_medications"]),
+        ("Alergias: penicilina. Toma litio.", vec![]),
+    ] {
+        let document = Document::plain(text, Language::Unknown);
+        let found = EXTRACTOR.extract(&ExtractionInput::of(&document));
+        let heard: Vec<&str> = found.statements.iter().map(|statement| statement.kind.code()).collect();
+        assert_eq!(heard, kinds, "{text}");
+    }
+}
+
+#[test]
+fn what_is_taken_now_is_told_from_what_was_stopped() {
+    for (text, taken) in [
+        ("Me recetaron Rivotril pero no lo tomo.", vec![]),
+        ("She stopped taking Prozac two weeks ago.", vec![]),
+        ("Ya no tomo fluoxetina, ahora me pusieron escitalopram 10 mg.", vec!["escitalopram"]),
+        (
+            "Medicación habitual: sertralina 100 mg/24h, lorazepam 1 mg si precisa.",
+            vec!["sertralina (sertraline)", "lorazepam"],
+        ),
+        ("Previously on lithium 300 mg BID; switched to lamotrigine 25 mg daily.", vec!["lamotrigine"]),
+    ] {
+        let document = Document::plain(text, Language::Unknown);
+        let found = EXTRACTOR.extract(&ExtractionInput::of(&document));
+        assert_eq!(CurrentValues::of(text, &found.entities).medications, taken, "{text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]

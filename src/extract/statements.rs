@@ -15,7 +15,7 @@ pub struct StatementRules {
 
 /// Medicines in general, as one denies or reports to take them.
 const GENERIC: &str = "medication{,s} | medicine{,s} | meds | prescription{,s} | medicamento{,s} | medicacion | medicinas | \
-     pastillas | farmacos | tratamiento {habitual,farmacologico,medico} | drugs | pills";
+     pastillas | farmacos | tratamiento{, habitual, farmacologico, medico} | drugs | pills";
 
 impl StatementRules {
     pub fn builtin() -> Self {
@@ -75,6 +75,7 @@ impl StatementRules {
                         | "no"
                         | "none"
                         | "ninguna"
+                        | "ninguno"
                         | "niega"
                         | "denies"
                         | ":"

@@ -99,7 +99,7 @@ impl Scope {
         let within_cue = self.cue.start < target.start && target.start < self.cue.end;
         let forward = self.words.start == self.cue.end;
         if within_cue {
-            (forward || self.category == Category::Negated) && target.end >= self.cue.end
+            self.category == Category::Negated || (forward && target.end >= self.cue.end)
         } else {
             self.words.contains(&target.start)
         }

@@ -22,6 +22,7 @@ pub struct MedicationRules {
     regimen: RegimenRules,
     statuses: Vec<(&'static str, Matcher)>,
     ask: Matcher,
+    not_taken: Matcher,
 }
 
 /// Drug mentions of one sentence.
@@ -37,6 +38,7 @@ impl MedicationRules {
             regimen: RegimenRules::builtin(),
             statuses: STATUSES.iter().map(|status| (*status, label(SPEECH, status))).collect(),
             ask: label(SPEECH, "ask_medication"),
+            not_taken: label(SPEECH, "not_taken"),
         }
     }
 
@@ -110,6 +112,13 @@ impl MedicationRules {
 
     /// The verb nearest before the mention within its clause; else one right after it ("sertralina suspendida").
     fn status(&self, scene: &Scene<'_>, mention: &Range<usize>, within: &Range<usize>) -> Option<&'static str> {
+        // "Me recetaron Rivotril pero no lo tomo": what is done with it comes after its name.
+        let refused = (mention.end..within.end.min(mention.end + VERB_REACH))
+            .take_while(|word| self.drugs.find(scene.reading, *word..*word + 1).is_empty())
+            .any(|word| self.not_taken.at(scene.reading, word).is_some());
+        if refused {
+            return Some("stopped");
+        }
         let start = mention.start.saturating_sub(VERB_REACH).max(within.start);
         let mut best: Option<(usize, usize, &'static str)> = None;
         for word in start..mention.start {

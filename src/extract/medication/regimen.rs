@@ -62,11 +62,12 @@ impl RegimenRules {
     pub fn read_words(&self, reading: &Reading<'_>, words: Range<usize>) -> Regimen {
         let labels = self.labels.find(reading, words.clone());
         let first = |prefix: &str| labels.iter().find_map(|(_, name)| name.strip_prefix(prefix)).map(str::to_owned);
+        let per = words.clone().find_map(|w| per_time(reading.word(w)));
         let scheme = words.clone().map(|w| reading.word(w)).find(|word| is_scheme(word)).map(str::to_owned);
         Regimen {
             dose: self.dose(reading, words),
             route: first("route:"),
-            frequency: scheme.or_else(|| first("freq:")),
+            frequency: scheme.or_else(|| per.map(str::to_owned)).or_else(|| first("freq:")),
         }
     }
 
@@ -100,7 +101,9 @@ impl RegimenRules {
                 word += 1;
                 continue;
             };
-            let dose = match unit_at(end) {
+            let slashed =
+                reading.word(end).split_once('/').and_then(|(unit, _)| unit_of(unit)).filter(|_| end < words.end);
+            let dose = match unit_at(end).or(slashed.map(|unit| (end..end + 1, unit))) {
                 Some((at, unit)) => Some(Dose {
                     words: word..at.end,
                     text: format!("{number} {unit}"),
@@ -167,15 +170,31 @@ fn decimal(text: &str) -> String {
 fn glued(word: &str) -> Option<String> {
     let digits = word.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '/')))?;
     let (number, unit) = word.split_at(digits);
-    let unit = match unit {
+    let unit = unit_of(unit.split('/').next().unwrap_or(unit))?;
+    number.starts_with(|c: char| c.is_ascii_digit()).then(|| format!("{} {unit}", decimal(number)))
+}
+
+fn unit_of(written: &str) -> Option<&'static str> {
+    Some(match written {
         "mg" | "mgs" | "mgr" => "mg",
         "mcg" | "ug" => "mcg",
         "g" | "gr" => "g",
         "ml" | "cc" => "ml",
         "ui" | "iu" | "u" => "IU",
         _ => return None,
-    };
-    number.starts_with(|c: char| c.is_ascii_digit()).then(|| format!("{} {unit}", decimal(number)))
+    })
+}
+
+/// "mg/24h", "50mg/dia": how often, written after the slash.
+fn per_time(word: &str) -> Option<&'static str> {
+    Some(match word.rsplit_once('/')?.1 {
+        "24h" | "24" | "dia" | "day" | "d" => "1/day",
+        "12h" | "12" => "2/day",
+        "8h" => "3/day",
+        "6h" => "4/day",
+        "semana" | "week" => "1/week",
+        _ => return None,
+    })
 }
 
 /// "1-0-1", "0-0-1/2": doses of the day's meals.
