@@ -7,7 +7,9 @@ use super::token::Kind;
 use crate::text::Span;
 
 /// Digits from which a run is no measurement, dose or code.
-const LONG_RUN: usize = 7;
+const LONG_RUN: usize = 9;
+/// Digits in one run from which a word of letters and digits is a number of something ("AB1234567").
+const MIXED_RUN: usize = 6;
 
 /// Finds long digit runs (with single separators) and words around '@'.
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
@@ -24,7 +26,17 @@ fn digit_runs(context: &Context<'_>, found: &mut Vec<Finding>) {
             continue;
         }
         let digits = tokens[at].span.len();
-        if digits >= LONG_RUN {
+        let clings = |left: usize, right: usize| {
+            tokens.get(right).is_some_and(|token| {
+                tokens[left].span.end == token.span.start
+                    && !(tokens[left].kind == Kind::Sign || token.kind == Kind::Sign)
+            })
+        };
+        let before = at > 0 && tokens[at - 1].span.len() <= 5 && clings(at - 1, at);
+        if digits >= MIXED_RUN && before {
+            let span = Span::new(tokens[at - 1].span.start, tokens[at].span.end);
+            found.push(Finding::new(span, label::NUMBER, "letters_and_digits", 0.4, Layer::Sweep));
+        } else if digits >= LONG_RUN {
             found.push(Finding::new(tokens[at].span, label::NUMBER, "digit_run", 0.5, Layer::Sweep));
         }
         at += 1;

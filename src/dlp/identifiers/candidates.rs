@@ -113,14 +113,14 @@ fn judge(
             && shape.allows(breaks)
             && match rule.alone {
                 Alone::Never => false,
-                Alone::Separated => breaks != 0,
+                Alone::Separated => shape.is_separated(breaks),
                 Alone::Valid => true,
             };
         let score = match (valid, told) {
             (true, true) if rule.alone == Alone::Never => 0.75,
             (true, true) => 1.0,
             _ if alone => 0.9,
-            (false, true) if shape.allows(breaks) => 0.8,
+            (false, true) if shape.allows(breaks) && rule.alone != Alone::Never => 0.8,
             _ => continue,
         };
         if best.is_none_or(|(known, _)| score > known) {

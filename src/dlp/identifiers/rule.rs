@@ -56,6 +56,11 @@ impl Shape {
             })
     }
 
+    /// Whether the last place of a separator is used: before the check digit of a RUT, the serial of an SSN.
+    pub fn is_separated(&self, breaks: u64) -> bool {
+        self.breaks != 0 && breaks & (1 << self.breaks.ilog2()) != 0
+    }
+
     /// Whether separators stand only where this shape has them.
     pub fn allows(&self, breaks: u64) -> bool {
         breaks & !self.breaks == 0

@@ -97,7 +97,7 @@ pub const RULES: &[Rule] = &[
         label: "BO_CI",
         shapes: &["ddddddd-aa", "dddddddd-aa", "ddddddd", "dddddddd", "dddddd"],
         keywords: CARD,
-        check: unchecked,
+        check: bolivian,
         alone: Alone::Never,
     },
     Rule {
@@ -189,6 +189,12 @@ fn uruguayan(value: &str) -> bool {
 
 fn venezuelan(value: &str) -> bool {
     matches!(value.as_bytes()[0], b'v' | b'e')
+}
+
+/// Digits, and behind them the department that issued the card or nothing.
+fn bolivian(value: &str) -> bool {
+    let letters = value.trim_start_matches(|c: char| c.is_ascii_digit());
+    matches!(letters, "" | "lp" | "cb" | "sc" | "or" | "pt" | "ch" | "tj" | "be" | "bn" | "pd" | "pa")
 }
 
 fn rif(value: &str) -> bool {
