@@ -1,14 +1,19 @@
 //! The command line: global options, the list of verbs, exit codes. One file per verb; a verb is listed when it works.
 
 mod completions;
+mod context;
 mod contract;
 pub mod exit;
 mod extract;
 mod ingest;
 mod job;
+mod memory;
 pub mod output;
+mod patient;
+mod profile;
 mod redact;
 pub mod rules;
+mod sections;
 mod worker;
 pub mod world;
 
@@ -76,6 +81,12 @@ verbs! {
     Worker(worker::Args) => worker::run,
     /// Take in documents: NDJSON files, folders or standard input
     Ingest(ingest::Args) => ingest::run,
+    /// Show what is known of a patient: profile, symptoms, events, hypotheses, passages for a question
+    Context(context::Args) => context::run,
+    /// Show a patient's clinical profile
+    Profile(profile::Args) => profile::run,
+    /// Look at memories: list, show, trace, history, contradictions
+    Memory(memory::Args) => memory::run,
     /// Ask the pure rules of memory: NDJSON questions in, one answer each
     Rules(rules::Args) => rules::run,
     /// Print a completion script for a shell

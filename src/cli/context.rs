@@ -1,0 +1,102 @@
+//! `context`: all that is known of one patient for one question, in the order of precedence (seed 002, section 7).
+
+use std::sync::Arc;
+
+use super::output::Format;
+use super::patient::{Of, Point};
+use super::world::World;
+use super::{Context, Exit, Failure, output, sections};
+use crate::dlp::{Policy, Redactor};
+use crate::recall::{Context as Known, ContextRequest, Recall};
+
+/// The assembled context of a patient.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    of: Of,
+    /// A question: adds the passages that answer it, and ranks memories by it.
+    #[arg(long, value_name = "TEXT")]
+    query: Option<String>,
+    /// Most passages [default: 5].
+    #[arg(long, value_name = "N")]
+    top_k: Option<usize>,
+    /// Least similarity of a passage found by meaning (cosine) [default: the embedding model's].
+    #[arg(long, value_name = "COSINE", allow_negative_numbers = true)]
+    min_score: Option<f64>,
+    /// Documents from this date or instant on.
+    #[arg(long, value_name = "DATE")]
+    since: Option<Point>,
+    /// Documents up to this date (with it) or instant (without it).
+    #[arg(long, value_name = "DATE")]
+    until: Option<Point>,
+    /// As it stood at the end of this date, or at this instant.
+    #[arg(long, value_name = "DATE")]
+    as_of: Option<Point>,
+}
+
+/// # Errors
+/// When the configuration is wrong, the store cannot be read, or the question asks for everything.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let scope = args.of.scope()?;
+    if args.min_score.is_some_and(|score| !(-1.0..=1.0).contains(&score)) {
+        return Err(Failure::usage("--min-score is a cosine: −1.0 to 1.0"));
+    }
+    let request = ContextRequest {
+        query: args.query.filter(|query| !query.trim().is_empty()),
+        top_k: args.top_k,
+        min_score: args.min_score,
+        since: args.since.map(Point::start),
+        until: args.until.map(Point::end),
+        as_of: args.as_of.map(Point::last),
+    };
+    let format = context.format_or(Format::Table);
+    context.block_on(async {
+        let world = World::open(context).await?;
+        let known = recall(&world, args.of.org).await?.context(scope, &request).await?;
+        match format {
+            Format::Json => output::json(&known)?,
+            Format::Table => print(&known)?,
+        }
+        Ok(Exit::Done)
+    })
+}
+
+/// The reading side of a world, with the redaction policy of the organisation's documents.
+pub async fn recall(world: &World, org: crate::domain::ids::OrgId) -> Result<Recall, Failure> {
+    let rules = world.store.organizations(&[org]).await?.remove(&org);
+    let policy = match rules {
+        Some(rules) => Policy::named(&rules.redaction_policy).map_err(|error| Failure::failed(error.to_string()))?,
+        None => Policy::default(),
+    };
+    let redactor = Arc::new(Redactor::builtin(policy));
+    Ok(Recall { store: world.store.clone(), embedder: world.embedder()?, redactor })
+}
+
+fn print(known: &Known) -> Result<(), Failure> {
+    output::line(&format!("Context of patient {} at {}", known.patient_id, known.at.format("%Y-%m-%d %H:%M UTC")))?;
+    if !known.known {
+        return output::line("Nothing is known of this patient.");
+    }
+    sections::profile(&known.profile)?;
+    sections::items("Also stated", &known.statements)?;
+    sections::items("Hypotheses (ask, do not act)", &known.hypotheses)?;
+    if !known.contradictions.is_empty() {
+        sections::title("Contradictions")?;
+        sections::contradictions(&known.contradictions)?;
+    }
+    if !known.recent_documents.is_empty() {
+        sections::title("Recent documents")?;
+        let rows = known.recent_documents.iter().map(|d| {
+            let risk = d.risk_level.clone().unwrap_or_default();
+            [d.source.clone(), d.themes.join(", "), d.sentiment.clone().unwrap_or_default(), risk]
+        });
+        output::table(&["document", "themes", "sentiment", "risk"], rows)?;
+    }
+    if known.query.is_some() {
+        sections::passages(&known.passages)?;
+    }
+    if known.notes.contains(&"by_words_alone") {
+        output::note("note: the embedding provider gave no vector; passages were found by their words alone");
+    }
+    Ok(())
+}

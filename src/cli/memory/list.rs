@@ -1,0 +1,76 @@
+//! `memory list` and `memory contradictions`.
+
+use super::Pairs;
+use crate::cli::output::{self, Format};
+use crate::cli::patient::{Of, Point, known, when};
+use crate::cli::world::World;
+use crate::cli::{Context, Exit, Failure, sections};
+use crate::domain::finding::EntityType;
+use crate::domain::memory::{Class, Kind, State};
+use crate::recall::Item;
+use crate::store::read::Filter;
+
+/// Which memories. Conditions add up; each may be given several times.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    of: Of,
+    /// active, resolved, resolved_unconfirmed, expired, stale, superseded, inactive, quarantined. Without it: all but
+    /// the forgotten and the quarantined.
+    #[arg(long, value_parser = |text: &str| known(text, State::ALL, State::code))]
+    state: Vec<State>,
+    /// long_lived_fact, time_bound_state, event, inference, health_signal, preference, pattern.
+    #[arg(long, value_parser = |text: &str| known(text, Class::ALL, Class::code))]
+    class: Vec<Class>,
+    /// raw, episode, note, belief, value, goal, drive, relationship.
+    #[arg(long, value_parser = |text: &str| known(text, Kind::ALL, Kind::code))]
+    kind: Vec<Kind>,
+    /// condition, symptom, allergy, medication, appointment, event, health_signal, preference, goal, relationship.
+    #[arg(long, value_parser = |text: &str| known(text, EntityType::ALL, EntityType::code))]
+    entity: Vec<EntityType>,
+    /// Most memories.
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// As they stood at the end of this date, or at this instant.
+    #[arg(long, value_name = "DATE")]
+    as_of: Option<Point>,
+}
+
+pub async fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let scope = args.of.scope()?;
+    let world = World::open(context).await?;
+    let filter = Filter {
+        states: args.state,
+        classes: args.class,
+        kinds: args.kind,
+        entities: args.entity,
+        ids: Vec::new(),
+        limit: args.limit,
+    };
+    let memories = world.store.memories(scope, &filter, when(args.as_of)).await?;
+    let items: Vec<Item> = memories.iter().map(Item::conversational).collect();
+    match context.format_or(Format::Table) {
+        Format::Json => output::json(&items)?,
+        Format::Table if items.is_empty() => output::line("No such memories.")?,
+        Format::Table => {
+            let rows = items.iter().map(|item| {
+                let [statement, source, use_, confidence, notes] = sections::row(item);
+                [item.memory_id.to_string(), statement, source, item.state.to_string(), use_, confidence, notes]
+            });
+            output::table(&["id", "statement", "source", "state", "use", "confidence", "notes"], rows)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+pub async fn contradictions(args: Pairs, context: &Context) -> Result<Exit, Failure> {
+    let scope = args.of.scope()?;
+    let world = World::open(context).await?;
+    let pairs = world.store.opposed(scope, when(args.as_of)).await?;
+    match context.format_or(Format::Table) {
+        Format::Json => output::json(&pairs)?,
+        Format::Table if pairs.is_empty() => output::line("No contradictions.")?,
+        Format::Table => sections::contradictions(&pairs)?,
+    }
+    Ok(Exit::Done)
+}

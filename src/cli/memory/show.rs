@@ -1,0 +1,111 @@
+//! `memory show`, `memory trace` and `memory history`.
+
+use serde::Serialize;
+
+use super::{One, tree, unknown};
+use crate::cli::output::{self, Format};
+use crate::cli::patient::{Of, when};
+use crate::cli::world::World;
+use crate::cli::{Context, Exit, Failure, sections};
+use crate::domain::ids::MemoryId;
+use crate::recall::{self, Item};
+use crate::store::read::{Direction, Memory};
+
+#[derive(Debug, clap::Args)]
+pub struct TraceArgs {
+    /// The memory.
+    #[arg(value_name = "ID")]
+    id: MemoryId,
+    #[command(flatten)]
+    of: Of,
+    /// What was made of it, instead of what it was made from.
+    #[arg(long)]
+    down: bool,
+}
+
+/// A memory as a program sees it: how it reads, and all its fields.
+#[derive(Serialize)]
+struct Shown<'m> {
+    statement: &'m str,
+    source: &'m recall::Source,
+    memory: &'m Memory,
+}
+
+pub async fn show(args: One, context: &Context) -> Result<Exit, Failure> {
+    let scope = args.of.scope()?;
+    let world = World::open(context).await?;
+    let memory = world.store.memory(scope, args.id, when(args.as_of)).await?.ok_or_else(unknown)?;
+    let item = Item::conversational(&memory);
+    match context.format_or(Format::Table) {
+        Format::Json => {
+            output::json(&Shown { statement: &item.statement, source: &item.source, memory: &memory })?;
+        }
+        Format::Table => output::table(&["", &item.line()], fields(&memory, &item))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn fields(m: &Memory, item: &Item) -> Vec<[String; 2]> {
+    let row = |name: &str, value: String| [name.to_owned(), value];
+    let stored = format!("{:.2} stored, {:.2} now ({})", m.confidence, item.confidence, m.confidence_basis);
+    let mut rows = vec![
+        row("id", m.id.to_string()),
+        row("kind, class", format!("{}, {}", m.kind, m.class)),
+        row("state", m.standing.state.to_string()),
+        row("use", m.standing.use_.to_string()),
+        row("confidence", stored),
+        row("read rightly", format!("{:.2}", m.extraction_confidence)),
+        row("source type", format!("{}, {}, {}", m.source_type, m.epistemic, m.trust)),
+        row("reinforced, verified", format!("{}, {}", m.times_reinforced, m.verification_count)),
+        row("valid from", m.valid_from.to_rfc3339()),
+    ];
+    let times = [
+        ("valid to", m.valid_to),
+        ("last confirmed", m.last_confirmed_at),
+        ("reconfirm due", m.reconfirm_due_at),
+        ("expires", m.expires_at),
+        ("recorded", Some(m.recorded_at)),
+    ];
+    rows.extend(times.into_iter().filter_map(|(name, at)| Some(row(name, at?.to_rfc3339()))));
+    rows.extend(m.supersedes.map(|id| row("supersedes", id.to_string())));
+    rows.extend(m.superseded_by.map(|id| row("superseded by", id.to_string())));
+    rows.extend(m.document_id.map(|id| row("document", format!("{id}, revision {}", m.revision.unwrap_or(0)))));
+    rows.extend(item.fragment.clone().map(|quote| row("evidence", quote)));
+    let notes = sections::row(item)[4].clone();
+    rows.extend((!notes.is_empty()).then(|| row("notes", notes)));
+    rows
+}
+
+pub async fn trace(args: TraceArgs, context: &Context) -> Result<Exit, Failure> {
+    let scope = args.of.scope()?;
+    let world = World::open(context).await?;
+    let direction = if args.down { Direction::Down } else { Direction::Up };
+    let node = recall::trace(&world.store, scope, args.id, direction).await?.ok_or_else(unknown)?;
+    match context.format_or(Format::Table) {
+        Format::Json => output::json(&node)?,
+        Format::Table => output::line(&tree::drawn(&node))?,
+    }
+    Ok(Exit::Done)
+}
+
+pub async fn history(args: One, context: &Context) -> Result<Exit, Failure> {
+    let scope = args.of.scope()?;
+    let world = World::open(context).await?;
+    let when = when(args.as_of);
+    world.store.memory(scope, args.id, when).await?.ok_or_else(unknown)?;
+    let mut entries = world.store.history(scope, args.id).await?;
+    entries.retain(|entry| when.limit().is_none_or(|limit| entry.at <= limit));
+    match context.format_or(Format::Table) {
+        Format::Json => output::json(&entries)?,
+        Format::Table => {
+            let number = |value: Option<f64>| value.map(|v| format!("{v:.2}")).unwrap_or_default();
+            let rows = entries.iter().map(|e| {
+                let evidence = e.evidence_id.map(|id| id.to_string()).unwrap_or_default();
+                let at = e.at.format("%Y-%m-%d %H:%M").to_string();
+                [at, e.action.clone(), e.source.clone(), number(e.old_confidence), number(e.new_confidence), evidence]
+            });
+            output::table(&["at (UTC)", "what", "by", "before", "after", "evidence"], rows)?;
+        }
+    }
+    Ok(Exit::Done)
+}

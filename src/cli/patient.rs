@@ -1,0 +1,127 @@
+//! Arguments that name a patient and an instant, the same in every verb that reads.
+
+use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
+
+use super::Failure;
+use crate::domain::ids::{OrgId, PatientId};
+use crate::domain::scope::Scope;
+use crate::recall::RecallError;
+use crate::store::StoreError;
+use crate::store::read::When;
+
+/// Whose memory.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Of {
+    /// The organisation.
+    #[arg(long, value_name = "UUID")]
+    pub org: OrgId,
+    /// The patient, as the organisation names it.
+    #[arg(long, value_name = "UUID")]
+    pub patient: PatientId,
+}
+
+impl Of {
+    /// # Errors
+    /// When either id is nil: there is no wildcard.
+    pub fn scope(&self) -> Result<Scope, Failure> {
+        Scope::new(self.org, self.patient).map_err(|error| Failure::usage(error.to_string()))
+    }
+}
+
+/// A date (UTC) or an instant (RFC 3339).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Point {
+    Date(NaiveDate),
+    Instant(DateTime<Utc>),
+}
+
+impl std::str::FromStr for Point {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Ok(date) = text.parse() {
+            return Ok(Self::Date(date));
+        }
+        let instant = DateTime::parse_from_rfc3339(text).map_err(|_| "write a date (2026-03-02) or RFC 3339")?;
+        Ok(Self::Instant(instant.to_utc()))
+    }
+}
+
+impl Point {
+    /// Where it begins.
+    pub fn start(self) -> DateTime<Utc> {
+        match self {
+            Self::Date(date) => date.and_time(NaiveTime::MIN).and_utc(),
+            Self::Instant(at) => at,
+        }
+    }
+
+    /// The first instant after it, where it is a day; an instant is its own end.
+    pub fn end(self) -> DateTime<Utc> {
+        match self {
+            Self::Date(_) => self.start() + TimeDelta::days(1),
+            Self::Instant(at) => at,
+        }
+    }
+
+    /// The last instant in it: what was known by the end of that day.
+    pub fn last(self) -> DateTime<Utc> {
+        match self {
+            Self::Date(_) => self.end() - TimeDelta::microseconds(1),
+            Self::Instant(at) => at,
+        }
+    }
+}
+
+/// From when to look.
+pub fn when(as_of: Option<Point>) -> When {
+    as_of.map_or(When::Now, |point| When::AsOf(point.last()))
+}
+
+/// A word of a closed set, as an argument.
+pub fn known<T: Copy>(text: &str, all: &[T], code: fn(T) -> &'static str) -> Result<T, String> {
+    let known = all.iter().copied().find(|value| code(*value) == text);
+    known.ok_or_else(|| format!("one of: {}", all.iter().map(|value| code(*value)).collect::<Vec<_>>().join(", ")))
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::failed(format!("store: {error}"))
+    }
+}
+
+impl From<RecallError> for Failure {
+    fn from(error: RecallError) -> Self {
+        Self::failed(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_known_by_its_end_and_an_instant_is_itself() {
+        let day: Point = "2026-03-02".parse().unwrap();
+        assert_eq!(day.start().to_rfc3339(), "2026-03-02T00:00:00+00:00");
+        assert_eq!(day.last().to_rfc3339(), "2026-03-02T23:59:59.999999+00:00");
+        let instant: Point = "2026-03-02T10:00:00-05:00".parse().unwrap();
+        assert_eq!(instant.last().to_rfc3339(), "2026-03-02T15:00:00+00:00");
+        assert_eq!(instant.end(), instant.start());
+        assert!("yesterday".parse::<Point>().is_err());
+    }
+
+    #[test]
+    fn a_nil_id_names_nobody() {
+        let nil = uuid::Uuid::nil();
+        assert!(Of { org: nil.into(), patient: uuid::Uuid::from_u128(1).into() }.scope().is_err());
+        assert!(Of { org: uuid::Uuid::from_u128(1).into(), patient: nil.into() }.scope().is_err());
+    }
+
+    #[test]
+    fn an_unknown_word_is_answered_with_the_known_ones() {
+        use crate::domain::memory::State;
+        assert_eq!(known("stale", State::ALL, State::code), Ok(State::Stale));
+        assert!(known("old", State::ALL, State::code).unwrap_err().contains("resolved_unconfirmed"));
+    }
+}

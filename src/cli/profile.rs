@@ -1,0 +1,33 @@
+//! `profile`: the clinical profile, from the clinical store (seed 002, section 6: the first place to look).
+
+use super::output::Format;
+use super::patient::{Of, Point, when};
+use super::world::World;
+use super::{Context, Exit, Failure, output, sections};
+
+/// The clinical profile of a patient.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    of: Of,
+    /// As it stood at the end of this date, or at this instant.
+    #[arg(long, value_name = "DATE")]
+    as_of: Option<Point>,
+}
+
+/// # Errors
+/// When the configuration is wrong or the store cannot be read.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let scope = args.of.scope()?;
+    let format = context.format_or(Format::Table);
+    context.block_on(async {
+        let world = World::open(context).await?;
+        let profile = world.store.clinical_profile(scope, when(args.as_of)).await?;
+        match format {
+            Format::Json => output::json(&profile)?,
+            Format::Table if profile.patient.is_none() => output::line("Nothing is known of this patient.")?,
+            Format::Table => sections::profile(&profile)?,
+        }
+        Ok(Exit::Done)
+    })
+}

@@ -1,0 +1,125 @@
+//! Statements for people: titled tables, empty ones said to be empty where silence could be misread.
+
+use super::{Failure, output};
+use crate::recall::{Hit, Item, Opposed, PatientSummary};
+
+/// A title above what follows.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn title(text: &str) -> Result<(), Failure> {
+    output::line(&format!("\n{text}"))
+}
+
+/// A table of statements under a title; nothing at all when there are none.
+///
+/// # Errors
+/// As [`title`].
+pub fn items(name: &str, items: &[Item]) -> Result<(), Failure> {
+    if items.is_empty() {
+        return Ok(());
+    }
+    title(name)?;
+    output::table(&["statement", "source", "use", "confidence", "notes"], items.iter().map(row))
+}
+
+/// As [`items`], but an empty section is said to be empty: an absent allergy list is not a list of no allergies.
+///
+/// # Errors
+/// As [`title`].
+pub fn required(name: &str, list: &[Item]) -> Result<(), Failure> {
+    if list.is_empty() { title(&format!("{name}: none recorded")) } else { items(name, list) }
+}
+
+/// One statement as a row.
+pub fn row(item: &Item) -> [String; 5] {
+    let mut notes: Vec<String> = item.flags().into_iter().map(str::to_owned).collect();
+    notes.extend(item.status.filter(|status| *status != "active").map(str::to_owned));
+    notes.extend(item.at.map(|at| format!("on {}", at.date_naive())));
+    [
+        item.statement.clone(),
+        item.source.label.clone(),
+        item.use_.to_string(),
+        format!("{:.2}", item.confidence),
+        notes.join(", "),
+    ]
+}
+
+/// The clinical profile.
+///
+/// # Errors
+/// As [`title`].
+pub fn profile(p: &PatientSummary) -> Result<(), Failure> {
+    required("Allergies", &p.allergies)?;
+    required("Medications", &p.medications)?;
+    required("Conditions", &p.conditions)?;
+    items("Family history", &p.family_history)?;
+    items("Symptoms in force", &p.symptoms)?;
+    items("Appointments and events", &p.events)?;
+    items("Health signals", &p.signals)?;
+    if !p.risks.is_empty() {
+        title("Risk flags")?;
+        let rows = p.risks.iter().map(|r| {
+            let class = if r.denied { format!("{} (denied)", r.class) } else { r.class.clone() };
+            [class, r.experiencer.to_string(), r.at.date_naive().to_string(), r.quote.clone()]
+        });
+        output::table(&["risk", "of", "date", "said"], rows)?;
+    }
+    if !p.preferences.is_empty() {
+        title("Preferences")?;
+        let rows = p
+            .preferences
+            .iter()
+            .map(|x| [x.key.clone(), x.value.clone(), format!("{}, {}", x.source, x.stated_at.date_naive())]);
+        output::table(&["preference", "value", "source"], rows)?;
+    }
+    if let Some(patient) = &p.patient {
+        let state = patient.cognitive_state.map(|s| format!("cognitive state {s:.0} of 100"));
+        let notes = [state, patient.ephemeral.then(|| "ephemeral mode is on: nothing is stored".to_owned())];
+        for note in notes.into_iter().flatten() {
+            title(&note)?;
+        }
+    }
+    items("Past (history only)", &p.past)
+}
+
+/// Passages to cite.
+///
+/// # Errors
+/// As [`title`].
+pub fn passages(hits: &[Hit]) -> Result<(), Failure> {
+    title("Passages")?;
+    if hits.is_empty() {
+        return output::line("none above the threshold");
+    }
+    let rows = hits.iter().map(|hit| {
+        let found = match hit.similarity {
+            Some(similarity) => format!("{:.2} (cosine {similarity:.2})", hit.score),
+            None => format!("{:.2} (by words)", hit.score),
+        };
+        let notes = if hit.low_confidence { "verify: low confidence" } else { "" };
+        [found, hit.fragment.clone(), hit.source.clone(), hit.use_.to_string(), notes.to_owned()]
+    });
+    output::table(&["score", "passage", "source", "use", "notes"], rows)
+}
+
+/// Contradictions, each with both sides.
+///
+/// # Errors
+/// As [`title`].
+pub fn contradictions(pairs: &[Opposed]) -> Result<(), Failure> {
+    let side = |item: &Option<Item>| match item {
+        Some(item) => format!("{}\n{}", item.statement, item.source.label),
+        None => "no longer shown".to_owned(),
+    };
+    let rows = pairs.iter().map(|pair| {
+        [
+            side(&pair.kept),
+            side(&pair.claim),
+            pair.type_.clone(),
+            pair.state.clone(),
+            pair.found_at.date_naive().to_string(),
+        ]
+    });
+    output::table(&["stands", "against it", "type", "state", "found"], rows)
+}
