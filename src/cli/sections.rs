@@ -53,6 +53,7 @@ pub fn profile(p: &PatientSummary) -> Result<(), Failure> {
     required("Allergies", &p.allergies)?;
     required("Medications", &p.medications)?;
     required("Conditions", &p.conditions)?;
+    items("Stated absences", &p.absences)?;
     items("Family history", &p.family_history)?;
     items("Symptoms in force", &p.symptoms)?;
     items("Appointments and events", &p.events)?;

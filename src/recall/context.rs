@@ -8,12 +8,12 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::search::{Found, Hit, SearchRequest, TOP_K};
-use super::wording::{Item, document_label};
+use super::wording::{Item, absence, document_label};
 use super::{Recall, RecallError, bm25, guard};
 use crate::domain::document::DocumentType;
 use crate::domain::finding::{EntityType, Experiencer};
 use crate::domain::ids::{ContradictionId, DocumentId, MemoryId, OrgId, PatientId};
-use crate::domain::memory::{Kind, State, Use};
+use crate::domain::memory::{Class, Kind, State, Use};
 use crate::domain::scope::Scope;
 use crate::store::read::{Clinical, Filter, Memory, Preference, Profile, RiskFlag, When, Window};
 use crate::store::{Store, StoreError};
@@ -55,6 +55,8 @@ pub struct PatientSummary {
     pub allergies: Vec<Item>,
     pub medications: Vec<Item>,
     pub conditions: Vec<Item>,
+    /// "No known allergies", "takes no medication": said, which an empty list is not.
+    pub absences: Vec<Item>,
     /// Conditions of relatives: never the patient's own.
     pub family_history: Vec<Item>,
     /// Ended, refuted long ago, replaced or not confirmed: history only.
@@ -143,8 +145,10 @@ impl Recall {
         };
         let clinical = self.store.clinical(scope, when).await?;
         let rest = self.rest(scope, &clinical, found.as_ref(), when).await?;
-        let (hypotheses, statements) = rest.into_iter().partition(|item| item.use_ == Use::Hypothesis);
         let profile = self.store.patient_summary(scope, clinical, when).await?;
+        let told: BTreeSet<Uuid> = profile.memory_ids();
+        let rest = rest.into_iter().filter(|item| !told.contains(&item.memory_id.0));
+        let (hypotheses, statements) = rest.partition(|item| item.use_ == Use::Hypothesis);
         let without_vector = found.as_ref().is_some_and(|f| !f.query.is_empty() && !f.by_meaning);
         Ok(Context {
             organization_id: scope.org(),
@@ -244,6 +248,11 @@ impl Store {
             risks: self.risks(scope, when).await?,
             ..PatientSummary::default()
         };
+        let entities = vec![EntityType::Allergy, EntityType::Medication];
+        let filter = Filter { entities, states: vec![State::Active], ..Filter::default() };
+        let stated = self.memories(scope, &filter, when).await?;
+        let in_force = stated.iter().filter(|m| m.standing.use_ == Use::Decision && absence(m).is_some());
+        summary.absences = in_force.map(Item::conversational).collect();
         for row in clinical {
             let item = Item::clinical(&row);
             summary.section(&row).push(item);
@@ -289,6 +298,8 @@ impl PatientSummary {
             EntityType::HealthSignal => &mut self.signals,
             EntityType::Appointment | EntityType::Event => &mut self.events,
             _ if !decision => &mut self.past,
+            // A symptom told as one of the past was never a state that could be confirmed.
+            EntityType::Symptom if row.memory.class == Class::Event => &mut self.past,
             EntityType::Allergy => &mut self.allergies,
             EntityType::Medication => &mut self.medications,
             EntityType::Symptom => &mut self.symptoms,
@@ -302,6 +313,7 @@ impl PatientSummary {
         [
             &self.allergies,
             &self.medications,
+            &self.absences,
             &self.conditions,
             &self.family_history,
             &self.symptoms,

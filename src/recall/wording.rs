@@ -12,6 +12,9 @@ use crate::store::read::{Clinical, Memory};
 use crate::store::records::FindingWords;
 use crate::text::Speaker;
 
+/// The concept of a statement about everything of its type.
+const EVERY: &str = "*";
+
 /// Where a statement comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Source {
@@ -176,11 +179,14 @@ fn speaker(speaker: Speaker) -> Option<&'static str> {
 /// What a memory says, as one line without its source. A denial and another person's fact begin with that: they must
 /// never be read as the patient's own.
 pub fn statement(m: &Memory) -> String {
+    let words = m.words.as_ref();
+    if let Some(line) = absence(m) {
+        return line.to_owned();
+    }
     let mut line = String::new();
     if m.negated {
         line.push_str("Denied — ");
     }
-    let words = m.words.as_ref();
     let person = words.and_then(|w| w.person.as_deref());
     match (m.experiencer, person) {
         (Experiencer::Patient, _) => {}
@@ -197,8 +203,20 @@ pub fn statement(m: &Memory) -> String {
     line
 }
 
+/// A statement about every allergy or every medicine there could be.
+pub fn absence(m: &Memory) -> Option<&'static str> {
+    let every = m.words.as_ref().is_some_and(|w| w.concept == EVERY);
+    match m.entity {
+        Some(EntityType::Allergy) if every && m.negated => Some("No known allergies"),
+        Some(EntityType::Medication) if every && m.negated => Some("Takes no medication"),
+        _ => None,
+    }
+}
+
 fn heading(m: &Memory) -> &'static str {
     match m.entity {
+        // What a model made of a text is about anything: it is named for what it is.
+        _ if m.class == Class::Inference && m.kind == Kind::Belief => "Hypothesis",
         Some(EntityType::Condition) => "Condition",
         Some(EntityType::Symptom) => "Symptom",
         Some(EntityType::Allergy) => "Allergy",
@@ -242,4 +260,38 @@ fn details(w: &FindingWords) -> String {
         text.push_str(&format!(" [{code}]"));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
+    #[test]
+    fn details_follow_the_concept_in_one_order() {
+        let words = FindingWords {
+            concept: "sertraline".into(),
+            dose: said("50 mg"),
+            frequency: said("daily"),
+            route: said("oral"),
+            status: said("active"),
+            ..FindingWords::default()
+        };
+        assert_eq!(details(&words), "sertraline 50 mg, oral, daily");
+        let stopped = FindingWords { status: said("stopped"), code: said("N06AB06"), ..words };
+        assert_eq!(details(&stopped), "sertraline 50 mg, oral, daily, stopped [N06AB06]");
+        let allergy = FindingWords { concept: "penicillin".into(), reaction: said("rash"), ..FindingWords::default() };
+        assert_eq!(details(&allergy), "penicillin, reaction: rash");
+    }
+
+    #[test]
+    fn a_document_says_when_it_was_and_who_speaks() {
+        let at = DateTime::UNIX_EPOCH;
+        assert_eq!(document_label(DocumentType::ClinicalNote, at, &[]), "document: clinical_note, 1970-01-01");
+        let label = document_label(DocumentType::ChatMessage, at, &[Speaker::Patient, Speaker::Unknown]);
+        assert_eq!(label, "document: chat_message, 1970-01-01 (patient)");
+    }
 }

@@ -8,5 +8,6 @@ mod dashboards;
 mod deployment;
 mod generated_docs;
 mod jobs;
+mod recall;
 mod redaction;
 mod rules;

@@ -1,0 +1,378 @@
+//! What is written is read back: within its scope, as it stands at the instant, with its source.
+
+use std::sync::Arc;
+
+use anamnesis::clock::{Clock, ManualClock, SeededEntropy};
+use anamnesis::config::embedding::ModelProfile;
+use anamnesis::crypto::LocalKeyStore;
+use anamnesis::dlp::{Policy, Redactor};
+use anamnesis::domain::confidence::ConfidenceBasis;
+use anamnesis::domain::document::DocumentType;
+use anamnesis::domain::fact::FactParts;
+use anamnesis::domain::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
+use anamnesis::domain::fold::{Assertion, Details};
+use anamnesis::domain::ids::{DocumentId, MemoryId, OrgId, PassageId, PatientId, derive};
+use anamnesis::domain::memory::{Class, Kind, SetBy, State, Use};
+use anamnesis::domain::provenance::{SourceType, Trust};
+use anamnesis::domain::scope::Scope;
+use anamnesis::embed::{EmbedError, Embedder, Purpose};
+use anamnesis::recall::{ContextRequest, Recall, RecallError, SearchRequest, trace};
+use anamnesis::store::Store;
+use anamnesis::store::engine::{Database, Location};
+use anamnesis::store::read::{Direction, Filter, When, Window};
+use anamnesis::store::records::{
+    DocumentContent, Evidence, FindingWords, InboxEntry, NewDocument, NewFinding, NewPassage, OrgBatch, finding_id,
+};
+use anamnesis::text::{Language, Span, Speaker, stems};
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use uuid::Uuid;
+
+const SAID: &str = "2026-03-02T10:00:00Z";
+
+fn utc(text: &str) -> DateTime<Utc> {
+    text.parse().unwrap()
+}
+
+fn scope(org: u128, patient: u128) -> Scope {
+    Scope::new(OrgId(Uuid::from_u128(org)), PatientId(Uuid::from_u128(patient))).unwrap()
+}
+
+/// Three directions: sleep, medicine, everything else. Tells what it was asked.
+struct Compass {
+    profile: ModelProfile,
+    asked: std::sync::Mutex<Vec<String>>,
+    fails: bool,
+}
+
+fn direction(text: &str) -> Vec<f32> {
+    let text = text.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let at = if has(&["duerm", "sueño", "sleep", "noche"]) {
+        0
+    } else if has(&["sertralina", "medic", "pastilla", "drug"]) {
+        1
+    } else {
+        2
+    };
+    (0..3).map(|n| if n == at { 1.0 } else { 0.0 }).collect()
+}
+
+#[async_trait]
+impl Embedder for Compass {
+    fn profile(&self) -> &ModelProfile {
+        &self.profile
+    }
+
+    async fn embed(&self, _purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        self.asked.lock().unwrap().extend(texts.iter().map(|t| (*t).to_owned()));
+        if self.fails { Err(EmbedError::Misconfigured) } else { Ok(texts.iter().map(|t| direction(t)).collect()) }
+    }
+}
+
+fn compass(fails: bool) -> Arc<Compass> {
+    let profile = ModelProfile {
+        model: "compass".into(),
+        dimension: 3,
+        min_score: 0.7,
+        contradiction_similarity: 0.6,
+        generation: 1,
+        max_tokens: 512,
+        document_task: None,
+        query_task: None,
+    };
+    Arc::new(Compass { profile, asked: Default::default(), fails })
+}
+
+struct World {
+    store: Store,
+    clock: Arc<ManualClock>,
+}
+
+impl World {
+    async fn new() -> Self {
+        let clock = Arc::new(ManualClock::at(utc(SAID) + TimeDelta::hours(1)));
+        let entropy = Arc::new(SeededEntropy::new(7));
+        let keys = LocalKeyStore::in_memory(clock.clone(), entropy.clone()).await.unwrap();
+        let database = Database::open(&Location::Memory).await.unwrap();
+        Self { store: Store::new(database, Arc::new(keys), clock.clone(), entropy), clock }
+    }
+
+    fn recall(&self, embedder: Arc<Compass>) -> Recall {
+        let redactor = Arc::new(Redactor::builtin(Policy::default()));
+        Recall { store: self.store.clone(), embedder, redactor }
+    }
+
+    /// One session with a medicine and a symptom, said by the patient.
+    async fn tell(&self, whose: Scope, document: u128, at: DateTime<Utc>, medicine: &str) {
+        let org = whose.org();
+        if !self.store.organizations(&[org]).await.unwrap().contains_key(&org) {
+            self.store.register(org).await.unwrap();
+        }
+        let keys = self.store.keys().ensure(&[whose]).await.unwrap();
+        let mine = &keys[&whose];
+        let told = [format!("Tomo {medicine} 50 mg cada noche."), "No duermo nada.".to_owned()];
+        let text = told.join("\n");
+        let cut = told[0].len();
+        let spans = [Span::new(0, cut), Span::new(cut + 1, text.len())];
+        let passages = spans.iter().enumerate().map(|(n, span)| {
+            let mut terms: Vec<i64> = stems(span.of(&text), Language::Spanish).iter().map(|s| mine.term(s)).collect();
+            terms.sort_unstable();
+            NewPassage {
+                id: PassageId(derive("p", &[&document.to_be_bytes(), &[n as u8], whose.patient().0.as_bytes()])),
+                span: *span,
+                terms,
+                vector: Some(direction(span.of(&text))),
+            }
+        });
+        let id = DocumentId(Uuid::from_u128(document));
+        let body_hash = mine.hash("body", &document.to_be_bytes());
+        let new = NewDocument {
+            scope: whose,
+            id,
+            revision: 1,
+            document_type: DocumentType::SessionTranscript,
+            occurred_at: at,
+            language: Language::Spanish,
+            therapist_id: None,
+            sentiment: None,
+            risk_level: None,
+            body_hash,
+            content: DocumentContent {
+                turns: vec![(Speaker::Patient, 0, cut), (Speaker::Patient, cut + 1, text.len())],
+                themes: vec!["sueño".into()],
+                producer_themes: vec![],
+                producer_sentiment: None,
+                producer_risk_level: None,
+                session_key: None,
+                source_entity: None,
+                proxy_agent: None,
+                file: None,
+                text: text.clone(),
+            },
+            redaction_policy: "safe_harbor/1+1".into(),
+            extractor_version: "1".into(),
+            passages: passages.collect(),
+            risks: vec![],
+        };
+        let medicine = FindingWords {
+            concept: medicine.into(),
+            dose: Some("50 mg".into()),
+            mention: medicine.into(),
+            ..FindingWords::default()
+        };
+        let sleep = FindingWords { concept: "insomnio".into(), mention: "No duermo".into(), ..FindingWords::default() };
+        let now = self.clock.now();
+        let findings = vec![
+            finding(whose, id, at, now, (EntityType::Medication, medicine, &told[0], spans[0]), mine),
+            finding(whose, id, at, now, (EntityType::Symptom, sleep, &told[1], spans[1]), mine),
+        ];
+        let message = mine.hash("message", &document.to_be_bytes());
+        let entry = InboxEntry { message, body: body_hash, scope: whose, message_type: "document" };
+        let batch =
+            OrgBatch { inbox: vec![entry], documents: vec![new], findings, generation: 1, ..OrgBatch::default() };
+        self.store.commit(org, batch, &keys).await.unwrap();
+    }
+}
+
+fn finding(
+    whose: Scope,
+    document: DocumentId,
+    at: DateTime<Utc>,
+    now: DateTime<Utc>,
+    (entity, words, quote, span): (EntityType, FindingWords, &str, Span),
+    keys: &anamnesis::crypto::PatientKeys,
+) -> NewFinding {
+    let concept = words.concept.clone();
+    let attribute = keys.hash("attribute", &FactParts::of(entity, &concept).attribute());
+    NewFinding {
+        scope: whose,
+        group: attribute,
+        assertion: Assertion {
+            id: finding_id(whose, document.0, 1, concept.as_bytes()),
+            source: document.0,
+            live: true,
+            attribute,
+            entity,
+            kind: Kind::Note,
+            class: Class::of_finding(entity),
+            polarity: Polarity::Affirmed,
+            experiencer: Experiencer::Patient,
+            details: Details { dose: words.dose.clone(), ..Details::default() },
+            ending: false,
+            blanket: false,
+            set_by: SetBy::Patient,
+            document_type: Some(DocumentType::SessionTranscript),
+            source_type: SourceType::DirectExperience,
+            epistemic: Epistemic::Explicit,
+            trust: Trust::T1,
+            is_proxy: false,
+            extraction_confidence: 0.9,
+            initial_confidence: 0.8,
+            basis: ConfidenceBasis::CognitiveState,
+            asserted_at: at,
+            valid_from: at,
+            expires_at: None,
+            recorded_at: now,
+        },
+        revision: 1,
+        uncertain: false,
+        temporality: Temporality::Recent,
+        words,
+        evidence: Some(Evidence { quote: quote.to_owned(), span }),
+        extractor_version: "1".into(),
+    }
+}
+
+fn question(text: &str) -> SearchRequest {
+    SearchRequest { query: text.into(), ..SearchRequest::default() }
+}
+
+async fn medicine_of(world: &World, whose: Scope) -> MemoryId {
+    let filter = Filter { entities: vec![EntityType::Medication], ..Filter::default() };
+    world.store.memories(whose, &filter, When::Now).await.unwrap()[0].id
+}
+
+#[tokio::test]
+async fn rows_of_another_patient_or_organisation_never_appear() {
+    let world = World::new().await;
+    let (mine, neighbour, namesake) = (scope(1, 1), scope(1, 2), scope(2, 1));
+    // The same document id in all three: an id that collides crosses no border.
+    world.tell(mine, 9, utc(SAID), "sertralina").await;
+    world.tell(neighbour, 9, utc(SAID), "litio").await;
+    world.tell(namesake, 9, utc(SAID), "warfarina").await;
+    let recall = world.recall(compass(false));
+    for (whose, medicine) in [(mine, "sertralina"), (neighbour, "litio"), (namesake, "warfarina")] {
+        let request = ContextRequest {
+            query: Some("¿qué medicamento toma?".into()),
+            min_score: Some(-1.0),
+            top_k: Some(50),
+            ..Default::default()
+        };
+        let context = recall.context(whose, &request).await.unwrap();
+        let json = serde_json::to_string(&context).unwrap();
+        assert_eq!(context.profile.medications[0].statement, format!("Medication: {medicine} 50 mg"));
+        for other in ["sertralina", "litio", "warfarina"] {
+            assert_eq!(json.contains(other), other == medicine, "{other} in the context of {medicine}");
+        }
+        assert_eq!(context.passages.len(), 2);
+        assert_eq!(world.store.documents(whose, Window::default(), 10, When::Now).await.unwrap().len(), 1);
+    }
+    let theirs = medicine_of(&world, neighbour).await;
+    for stranger in [mine, namesake] {
+        assert_eq!(world.store.memory(stranger, theirs, When::Now).await.unwrap(), None);
+        assert_eq!(trace(&world.store, stranger, theirs, Direction::Up).await.unwrap(), None);
+        assert!(world.store.history(stranger, theirs).await.unwrap().is_empty());
+        assert!(world.store.links(stranger, &[theirs.0], Direction::Up).await.unwrap().is_empty());
+    }
+    assert_eq!(
+        world.store.find_patients(OrgId(Uuid::from_u128(1))).await.unwrap(),
+        [mine.patient(), neighbour.patient()]
+    );
+}
+
+#[tokio::test]
+async fn of_a_patient_without_a_key_nothing_is_known() {
+    let world = World::new().await;
+    world.tell(scope(1, 1), 9, utc(SAID), "sertralina").await;
+    world.store.keys().destroy(scope(1, 1)).await.unwrap();
+    for whose in [scope(1, 1), scope(1, 77)] {
+        let request = ContextRequest { query: Some("medicamento".into()), ..Default::default() };
+        let context = world.recall(compass(false)).context(whose, &request).await.unwrap();
+        assert!(!context.known);
+        assert!(context.passages.is_empty() && context.profile.items().next().is_none());
+        assert!(context.recent_documents.is_empty() && context.statements.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_symptom_that_nobody_confirmed_is_history_on_read_though_no_job_ran() {
+    let world = World::new().await;
+    let mine = scope(1, 1);
+    world.tell(mine, 9, utc(SAID), "sertralina").await;
+    let symptoms = |as_of: Option<&str>| {
+        let when = as_of.map_or(When::Now, |at| When::AsOf(utc(at)));
+        let store = world.store.clone();
+        async move { store.clinical_profile(mine, when).await.unwrap() }
+    };
+    assert!(!symptoms(None).await.symptoms[0].reconfirm_due);
+    world.clock.set(utc("2026-03-04T10:00:00Z"));
+    assert!(symptoms(None).await.symptoms[0].reconfirm_due, "due at exactly 48 hours");
+    world.clock.set(utc("2026-03-09T10:00:00Z"));
+    let lapsed = symptoms(None).await;
+    assert!(lapsed.symptoms.is_empty());
+    assert_eq!((lapsed.past[0].state, lapsed.past[0].use_), (State::ResolvedUnconfirmed, Use::History));
+    assert_eq!(lapsed.medications[0].use_, Use::Decision, "a medicine does not lapse");
+    assert_eq!(symptoms(Some("2026-03-03T00:00:00Z")).await.symptoms.len(), 1, "as it stood then");
+    let before = symptoms(Some("2026-03-01T00:00:00Z")).await;
+    assert!(before.items().next().is_none(), "what was said later is not known yet");
+}
+
+#[tokio::test]
+async fn lineage_leads_from_a_memory_to_its_document_and_back() {
+    let world = World::new().await;
+    let mine = scope(1, 1);
+    world.tell(mine, 9, utc(SAID), "sertralina").await;
+    world.clock.advance(TimeDelta::days(1));
+    world.tell(mine, 10, utc(SAID) + TimeDelta::days(1), "sertralina").await;
+    let id = medicine_of(&world, mine).await;
+    let up = trace(&world.store, mine, id, Direction::Up).await.unwrap().unwrap();
+    assert!(up.label.starts_with("Medication: sertralina 50 mg"), "{}", up.label);
+    let documents: Vec<Uuid> = up.children.iter().flat_map(|raw| &raw.children).map(|d| d.id).collect();
+    assert_eq!(documents, [Uuid::from_u128(9), Uuid::from_u128(10)], "{up:?}");
+    assert!(up.children.iter().all(|raw| raw.kind == "raw" && raw.children[0].kind == "document"));
+    let down = trace(&world.store, mine, MemoryId(up.children[0].id), Direction::Down).await.unwrap().unwrap();
+    assert_eq!(down.children.len(), 2, "a medicine and a symptom were made of it: {down:?}");
+    let history = world.store.history(mine, id).await.unwrap();
+    assert_eq!(history[0].action, "created");
+    assert_eq!(history.last().unwrap().action, "reinforced");
+}
+
+#[tokio::test]
+async fn a_search_finds_by_meaning_and_by_word_within_its_window() {
+    let world = World::new().await;
+    let mine = scope(1, 1);
+    world.tell(mine, 9, utc(SAID), "sertralina").await;
+    let recall = world.recall(compass(false));
+    let found = recall.search(mine, &question("How does she sleep?")).await.unwrap();
+    assert_eq!(found.hits.len(), 2, "both passages speak of the night");
+    let found = recall.search(mine, &question("her drugs")).await.unwrap();
+    let best = &found.hits[0];
+    assert_eq!(best.fragment, "Tomo sertralina 50 mg cada noche.");
+    assert_eq!(best.source, "document: session_transcript, 2026-03-02 (patient)");
+    assert_eq!((best.use_, best.memories.len(), best.effective_confidence), (Use::History, 1, 0.8));
+    let found = recall.search(mine, &question("¿DUERMO?")).await.unwrap();
+    assert!(found.hits.iter().any(|hit| hit.keyword.is_some() && hit.fragment == "No duermo nada."));
+    let mut late = question("her drugs");
+    late.window.since = Some(utc(SAID) + TimeDelta::seconds(1));
+    assert!(recall.search(mine, &late).await.unwrap().hits.is_empty());
+    late.window = Window { since: Some(utc(SAID)), until: Some(utc(SAID)) };
+    assert!(recall.search(mine, &late).await.unwrap().hits.is_empty(), "the end is not in the window");
+}
+
+#[tokio::test]
+async fn without_a_vector_the_words_still_find_and_the_answer_says_so() {
+    let world = World::new().await;
+    world.tell(scope(1, 1), 9, utc(SAID), "sertralina").await;
+    let request = ContextRequest { query: Some("sertralina".into()), ..Default::default() };
+    let context = world.recall(compass(true)).context(scope(1, 1), &request).await.unwrap();
+    assert_eq!(context.notes, ["by_words_alone"]);
+    assert_eq!(context.passages.len(), 1);
+    assert!(context.passages[0].keyword_only);
+}
+
+#[tokio::test]
+async fn a_query_is_redacted_before_anybody_sees_it_and_a_dump_is_refused() {
+    let world = World::new().await;
+    world.tell(scope(1, 1), 9, utc(SAID), "sertralina").await;
+    let embedder = compass(false);
+    let recall = world.recall(embedder.clone());
+    let request =
+        ContextRequest { query: Some("did she write to ana.perez@example.com?".into()), ..Default::default() };
+    let context = recall.context(scope(1, 1), &request).await.unwrap();
+    assert!(!context.query.unwrap().contains("ana.perez"));
+    assert!(!embedder.asked.lock().unwrap().join(" ").contains("ana.perez"));
+    let dump = ContextRequest { query: Some("dump all memories".into()), ..Default::default() };
+    assert_eq!(recall.context(scope(1, 1), &dump).await, Err(RecallError::DumpRefused));
+    assert_eq!(recall.context(scope(1, 77), &dump).await, Err(RecallError::DumpRefused), "known or not");
+}
