@@ -5,5 +5,5 @@
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
-    anamnesis::cli::run(std::env::args_os()).into()
+    anamnesis::cli::main(std::env::args_os()).into()
 }

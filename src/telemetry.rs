@@ -79,6 +79,14 @@ fn may_speak(metadata: &Metadata<'_>) -> bool {
     own || *metadata.level() <= Level::WARN
 }
 
+/// Replaces the panic hook by one that logs as [`log_panic`] does and then tells `heard`: the worker counts.
+pub fn on_panic(heard: impl Fn() + Send + Sync + 'static) {
+    std::panic::set_hook(Box::new(move |panic| {
+        log_panic(panic);
+        heard();
+    }));
+}
+
 /// The panic hook: place and thread, never the payload.
 pub fn log_panic(panic: &PanicHookInfo<'_>) {
     let (file, line) = panic.location().map_or(("unknown", 0), |at| (at.file(), at.line()));
@@ -151,6 +159,20 @@ mod tests {
         });
         assert!(text.contains("code=\"panic\"") && text.contains("telemetry.rs"), "{text}");
         assert!(!text.contains("Canary") && !text.contains("12345678Z"), "{text}");
+    }
+
+    #[test]
+    fn whoever_wants_to_hear_of_a_panic_is_told_and_the_message_still_is_not() {
+        let heard = Arc::new(Mutex::new(0));
+        let text = logged(&LogConfig::default(), || {
+            let (before, told) = (std::panic::take_hook(), heard.clone());
+            on_panic(move || *told.lock().unwrap() += 1);
+            let caught = std::panic::catch_unwind(|| panic!("Canary Patient"));
+            std::panic::set_hook(before);
+            assert!(caught.is_err());
+        });
+        assert_eq!(*heard.lock().unwrap(), 1);
+        assert!(text.contains("code=\"panic\"") && !text.contains("Canary"), "{text}");
     }
 
     #[test]

@@ -20,10 +20,13 @@ pub mod world;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub use exit::{Exit, Failure};
 use output::Format;
+
+use crate::config::{self, log::LogConfig};
+use crate::telemetry::{self, Sink, TelemetryError};
 
 /// Clinical memory pipeline: redacts, extracts, embeds, stores and ages what a patient's documents say.
 #[derive(Debug, Parser)]
@@ -101,17 +104,38 @@ verbs! {
     Redact(redact::Args) => redact::run,
 }
 
-/// Parses the arguments, runs the verb and says how it ended. The only place that prints a failure.
-pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    let cli = match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are "errors" to clap, with exit code 0.
-            let usage = error.use_stderr();
-            let printed = error.print().is_ok();
-            return if usage || !printed { Exit::Usage } else { Exit::Done };
+/// What `main` calls: [`run`], with the process's log and panic hook set up first.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+    match parsed(arguments) {
+        Ok((cli, verb)) => {
+            log(&cli.context, &verb);
+            carried_out(cli)
         }
-    };
+        Err(exit) => exit,
+    }
+}
+
+/// Parses the arguments, runs the verb and says how it ended.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+    parsed(arguments).map_or_else(|exit| exit, |(cli, _)| carried_out(cli))
+}
+
+/// The command line with its verb's name, or how it ends already.
+fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<(Cli, String), Exit> {
+    let read = Cli::command().try_get_matches_from(arguments).and_then(|matches| {
+        let verb = matches.subcommand_name().unwrap_or_default().to_owned();
+        Cli::from_arg_matches(&matches).map(|cli| (cli, verb))
+    });
+    read.map_err(|error| {
+        // Help and version are "errors" to clap, with exit code 0.
+        let usage = error.use_stderr();
+        let printed = error.print().is_ok();
+        if usage || !printed { Exit::Usage } else { Exit::Done }
+    })
+}
+
+/// The only place that prints a failure.
+fn carried_out(cli: Cli) -> Exit {
     match dispatch(cli.verb, &cli.context) {
         Ok(exit) => exit,
         Err(failure) => {
@@ -121,10 +145,24 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     }
 }
 
+/// The worker's log is its standard output; a verb's output is its answer, so that its log goes to standard error, and
+/// speaks of trouble only unless the configuration asks for more. A configuration that cannot be read is the verb's to
+/// report.
+fn log(context: &Context, verb: &str) {
+    let mut config = config::load(context.config.as_deref()).map(|settings| settings.log).unwrap_or_default();
+    let sink = if verb == "worker" { Sink::Stdout } else { Sink::Stderr };
+    if sink == Sink::Stderr && config.filter == LogConfig::default().filter {
+        config.filter = "warn".to_owned();
+    }
+    // A filter that cannot be read must not leave the panic hook out: it would print what it choked on.
+    if telemetry::init(&config, sink) == Err(TelemetryError::Filter) {
+        output::complain(&Failure::usage(TelemetryError::Filter.to_string()));
+        let _ = telemetry::init(&LogConfig { filter: "warn".to_owned(), ..config }, sink);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     fn ran(arguments: &[&str]) -> Exit {
