@@ -26,7 +26,7 @@ pub use exit::{Exit, Failure};
 use output::Format;
 
 use crate::config::{self, log::LogConfig};
-use crate::telemetry::{self, Sink, TelemetryError};
+use crate::telemetry::{self, Sink};
 
 /// Clinical memory pipeline: redacts, extracts, embeds, stores and ages what a patient's documents say.
 #[derive(Debug, Parser)]
@@ -107,10 +107,10 @@ verbs! {
 /// What `main` calls: [`run`], with the process's log and panic hook set up first.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     match parsed(arguments) {
-        Ok((cli, verb)) => {
-            log(&cli.context, &verb);
-            carried_out(cli)
-        }
+        Ok((cli, verb)) => match log(&cli.context, &verb) {
+            Ok(()) => carried_out(cli),
+            Err(failure) => ended(Err(failure)),
+        },
         Err(exit) => exit,
     }
 }
@@ -134,9 +134,13 @@ fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<(Cli, String)
     })
 }
 
-/// The only place that prints a failure.
 fn carried_out(cli: Cli) -> Exit {
-    match dispatch(cli.verb, &cli.context) {
+    ended(dispatch(cli.verb, &cli.context))
+}
+
+/// The only place that prints a failure.
+fn ended(result: Result<Exit, Failure>) -> Exit {
+    match result {
         Ok(exit) => exit,
         Err(failure) => {
             output::complain(&failure);
@@ -148,17 +152,13 @@ fn carried_out(cli: Cli) -> Exit {
 /// The worker's log is its standard output; a verb's output is its answer, so that its log goes to standard error, and
 /// speaks of trouble only unless the configuration asks for more. A configuration that cannot be read is the verb's to
 /// report.
-fn log(context: &Context, verb: &str) {
+fn log(context: &Context, verb: &str) -> Result<(), Failure> {
     let mut config = config::load(context.config.as_deref()).map(|settings| settings.log).unwrap_or_default();
     let sink = if verb == "worker" { Sink::Stdout } else { Sink::Stderr };
     if sink == Sink::Stderr && config.filter == LogConfig::default().filter {
         config.filter = "warn".to_owned();
     }
-    // A filter that cannot be read must not leave the panic hook out: it would print what it choked on.
-    if telemetry::init(&config, sink) == Err(TelemetryError::Filter) {
-        output::complain(&Failure::usage(TelemetryError::Filter.to_string()));
-        let _ = telemetry::init(&LogConfig { filter: "warn".to_owned(), ..config }, sink);
-    }
+    telemetry::init(&config, sink).map_err(|error| Failure::usage(error.to_string()))
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use crate::pipeline::Pipeline;
 use crate::shutdown::{DRAIN, Shutdown};
 use crate::store::Store;
 use crate::store::engine::Access;
-use crate::telemetry::{self, Sink};
+use crate::telemetry;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {}
@@ -31,7 +31,8 @@ pub struct Args {}
 pub fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let world = World::open(context).await?;
-        telemetry::init(&world.settings.log, Sink::Stdout).map_err(|error| Failure::usage(error.to_string()))?;
+        let metrics = Arc::clone(&world.metrics);
+        telemetry::on_panic(move || metrics.panics.inc());
         let shutdown = Shutdown::on_signals()?;
         work(world, &shutdown).await
     })
