@@ -5,6 +5,7 @@ mod context;
 mod contract;
 pub mod exit;
 mod extract;
+mod demo;
 mod ingest;
 mod job;
 mod memory;
@@ -80,6 +81,8 @@ macro_rules! verbs {
 }
 
 verbs! {
+    /// The main job on shipped sample patients, then thirty simulated nights; no server, no key
+    Demo(demo::Args) => demo::run,
     /// Watch the spool, tick the nights, serve probes and metrics; the long-running role
     Worker(worker::Args) => worker::run,
     /// Take in documents: NDJSON files, folders or standard input

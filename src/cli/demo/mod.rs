@@ -1,0 +1,169 @@
+//! `demo`: the main job on shipped sample patients, without a server and without a key, then thirty simulated nights.
+
+mod told;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use chrono::{DateTime, Duration, NaiveDate, Utc};
+use secrecy::SecretString;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::output::{self, Format};
+use super::world::World;
+use super::{Context, Exit, Failure, worker};
+use crate::clock::ManualClock;
+use crate::config::{self, Settings};
+use crate::domain::ids::{OrgId, PatientId};
+use crate::domain::scope::Scope;
+use crate::intake::{Decoder, Limits};
+use crate::pipeline::{Disposition, Pipeline, Raw, Tally};
+use crate::recall::Recall;
+
+/// Shipped with the program: four fictional patients, in Spanish and English.
+const SAMPLES: [(&str, &str); 4] = [
+    ("Lucía", include_str!("../../../samples/lucia.ndjson")),
+    ("Daniel", include_str!("../../../samples/daniel.ndjson")),
+    ("Mateo", include_str!("../../../samples/mateo.ndjson")),
+    ("Rosa", include_str!("../../../samples/rosa.ndjson")),
+];
+const NIGHTS: i64 = 30;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Where to make the demonstration's store [default: a new folder among temporary files].
+    #[arg(long, value_name = "FOLDER")]
+    keep: Option<PathBuf>,
+}
+
+/// One simulated night that changed something.
+#[derive(Debug, serde::Serialize)]
+pub(super) struct Night {
+    date: NaiveDate,
+    job: &'static str,
+    examined: u64,
+    changed: u64,
+}
+
+/// # Errors
+/// When the temporary store cannot be made.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let format = context.format_or(Format::Table);
+    context.block_on(async {
+        let started = Instant::now();
+        let folder = folder(args.keep)?;
+        let settings = settings(context, &folder)?;
+        let messages = messages(&settings)?;
+        let last = messages.iter().map(|(at, _)| *at).max().ok_or_else(|| Failure::failed("the samples are empty"))?;
+        let clock = Arc::new(ManualClock::at(messages[0].0));
+        let world = World::at(settings, Arc::clone(&clock) as _).await?;
+        let pipeline = world.pipeline()?;
+        let tally = feed(&pipeline, &clock, messages).await;
+        clock.set(last);
+        let nights = nights(&world, &clock).await?;
+        let recall = recall(&world, &pipeline)?;
+        let people = people()?;
+        let told = told::Told { recall: &recall, people: &people, tally: &tally, nights: &nights, folder: &folder };
+        match format {
+            Format::Json => output::json(&told.json().await?)?,
+            Format::Table => told.print().await?,
+        }
+        output::note(&format!("Finished in {:.1} s. Nothing left this machine.", started.elapsed().as_secs_f64()));
+        world.store.close().await;
+        Ok(if tally.of("stored") == tally.total() { Exit::Done } else { Exit::Partial })
+    })
+}
+
+fn folder(keep: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    let folder = keep.unwrap_or_else(|| std::env::temp_dir().join(format!("anamnesis-demo-{}", std::process::id())));
+    if folder.join("store.db").exists() {
+        return Err(Failure::usage("--keep: this folder already holds a store; name a new one"));
+    }
+    std::fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+/// The configured settings over a store of its own; its keys lie beside it.
+fn settings(context: &Context, folder: &std::path::Path) -> Result<Settings, Failure> {
+    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    settings.store.path = folder.join("store.db");
+    settings.store.keys = folder.join("store.keys");
+    settings.store.master_key = SecretString::from("");
+    settings.pipeline.now = None;
+    Ok(settings)
+}
+
+/// All samples in the order in which they happened.
+fn messages(settings: &Settings) -> Result<Vec<(DateTime<Utc>, Vec<u8>)>, Failure> {
+    let decoder = Decoder::new(Limits::from(&settings.intake));
+    let mut messages = Vec::new();
+    for line in SAMPLES.iter().flat_map(|(_, lines)| lines.lines()).filter(|line| !line.trim().is_empty()) {
+        let envelope = decoder.decode(line.as_bytes()).map_err(|refusal| Failure::failed(refusal.to_string()))?;
+        let at = envelope.message.happened_at().ok_or_else(|| Failure::failed("a sample has no time"))?;
+        messages.push((at, line.as_bytes().to_vec()));
+    }
+    messages.sort();
+    Ok(messages)
+}
+
+/// Day by day, with the clock standing where the day ends.
+async fn feed(pipeline: &Pipeline, clock: &ManualClock, messages: Vec<(DateTime<Utc>, Vec<u8>)>) -> Tally {
+    let progress = output::progress_count(Some(messages.len() as u64));
+    let mut tally = Tally::default();
+    for day in messages.chunk_by(|a, b| a.0.date_naive() == b.0.date_naive()) {
+        if let Some((at, _)) = day.last() {
+            clock.set(*at);
+        }
+        let bodies = day.iter().map(|(_, body)| Raw { body: body.clone(), refused: None }).collect();
+        for disposition in pipeline.run(bodies).await {
+            tally.add(disposition);
+            progress.inc(1);
+        }
+    }
+    progress.finish_and_clear();
+    tally
+}
+
+/// Thirty nights of every job, one day after the other, as the worker's bell would ring them.
+async fn nights(world: &World, clock: &ManualClock) -> Result<Vec<Night>, Failure> {
+    let night = worker::night(world, CancellationToken::new())?;
+    let progress = output::progress_count(Some(NIGHTS as u64));
+    let mut told = Vec::new();
+    for _ in 0..NIGHTS {
+        clock.advance(Duration::days(1));
+        let reports = night.round().await.map_err(|error| Failure::failed(error.to_string()))?;
+        for report in reports.iter().filter(|r| r.changed > 0) {
+            told.push(Night { date: report.as_of, job: report.job.code(), examined: report.examined, changed: report.changed });
+        }
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    Ok(told)
+}
+
+fn recall(world: &World, pipeline: &Pipeline) -> Result<Recall, Failure> {
+    let redactor = pipeline.redactor("safe_harbor").ok_or_else(|| Failure::failed("the default policy is missing"))?;
+    Ok(Recall { store: world.store.clone(), embedder: world.embedder()?, redactor: Arc::clone(redactor) })
+}
+
+/// Name and scope of each sample patient. The names are ours: the store does not know them.
+fn people() -> Result<Vec<(&'static str, Scope)>, Failure> {
+    SAMPLES
+        .iter()
+        .map(|(name, lines)| {
+            let first: serde_json::Value = lines.lines().next().and_then(|l| serde_json::from_str(l).ok()).unwrap_or(json!({}));
+            let id = |key: &str| first[key].as_str().and_then(|t| t.parse::<Uuid>().ok()).unwrap_or_default();
+            let scope = Scope::new(OrgId(id("organization_id")), PatientId(id("patient_id")));
+            scope.map(|scope| (*name, scope)).map_err(|error| Failure::failed(error.to_string()))
+        })
+        .collect()
+}
+
+/// Counts by disposition, for programs.
+pub(super) fn counts(tally: &Tally) -> serde_json::Value {
+    let of: serde_json::Map<String, serde_json::Value> = tally.iter().map(|(d, n): (Disposition, u64)| (d.code().to_owned(), json!(n))).collect();
+    json!(of)
+}

@@ -1,0 +1,176 @@
+//! What the demonstration shows: in an order and in words that a clinician would follow.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{Night, counts};
+use crate::cli::Failure;
+use crate::cli::output;
+use crate::domain::finding::EntityType;
+use crate::domain::memory::{Kind, State};
+use crate::domain::scope::Scope;
+use crate::pipeline::Tally;
+use crate::recall::{Item, Node, Recall, SearchRequest, trace};
+use crate::store::read::{Direction, Filter, Memory, When};
+
+/// Seed 003's own question, and the same in English.
+const QUESTIONS: [(&str, &str); 2] = [
+    ("Lucía", "Me siento igual que aquella vez que perdí mi trabajo"),
+    ("Daniel", "I feel the same as that time I lost my job"),
+];
+
+pub(super) struct Told<'a> {
+    pub recall: &'a Recall,
+    pub people: &'a [(&'static str, Scope)],
+    pub tally: &'a Tally,
+    pub nights: &'a [Night],
+    pub folder: &'a Path,
+}
+
+impl Told<'_> {
+    pub async fn print(&self) -> Result<(), Failure> {
+        heading("Taken in")?;
+        output::table(&["Disposition", "Messages"], self.tally.iter().map(|(d, n)| [d.code().to_owned(), n.to_string()]))?;
+        for (name, scope) in self.people.iter().take(2) {
+            self.timeline(name, *scope).await?;
+        }
+        self.disagreements().await?;
+        self.lineage().await?;
+        for (name, question) in QUESTIONS {
+            self.search(name, question).await?;
+        }
+        heading("Thirty nights later")?;
+        let rows = self.nights.iter().map(|n| [n.date.to_string(), n.job.to_owned(), n.changed.to_string()]);
+        output::table(&["Night", "Job", "Memories changed"], rows)?;
+        self.next_steps()
+    }
+
+    fn scope(&self, name: &str) -> Option<Scope> {
+        self.people.iter().find(|(n, _)| *n == name).map(|(_, scope)| *scope)
+    }
+
+    /// What is remembered of a patient, oldest first.
+    async fn timeline(&self, name: &str, scope: Scope) -> Result<(), Failure> {
+        heading(&format!("What is remembered of {name}"))?;
+        let mut memories = self.memories(scope).await?;
+        memories.sort_by_key(|m| (m.valid_from, m.id));
+        let rows = memories.iter().map(|m| {
+            let item = Item::conversational(m);
+            let until = m.valid_to.map(|to| format!(" → {}", to.date_naive())).unwrap_or_default();
+            let mut state = m.standing.state.code().to_owned();
+            if m.contested {
+                state.push_str(", contested");
+            }
+            [format!("{}{until}", m.valid_from.date_naive()), item.statement.clone(), state, m.set_by.code().to_owned()]
+        });
+        output::table(&["When", "What", "State", "Told by"], rows)
+    }
+
+    async fn memories(&self, scope: Scope) -> Result<Vec<Memory>, Failure> {
+        let all = self.recall.store.memories(scope, &Filter::default(), When::Now).await.map_err(failed)?;
+        Ok(all.into_iter().filter(|m| m.kind != Kind::Raw).collect())
+    }
+
+    /// Contradictions are kept and asked about, never settled silently.
+    async fn disagreements(&self) -> Result<(), Failure> {
+        heading("Kept apart, and a person is asked")?;
+        let mut rows = Vec::new();
+        for (name, scope) in self.people {
+            for opposed in self.recall.opposed(*scope, When::Now).await.map_err(failed)? {
+                rows.push([(*name).to_owned(), opposed.kept.statement.clone(), opposed.claim.statement.clone()]);
+            }
+        }
+        output::table(&["Patient", "On record", "Claimed against it"], rows)
+    }
+
+    /// Why one fact is believed: a superseded dose, back to the words that carried it.
+    async fn lineage(&self) -> Result<(), Failure> {
+        if let Some((name, node)) = self.traced().await? {
+            heading(&format!("Why is this believed of {name}?"))?;
+            tree(&node, 0)?;
+        }
+        Ok(())
+    }
+
+    async fn traced(&self) -> Result<Option<(&'static str, Node)>, Failure> {
+        for (name, scope) in self.people {
+            let memories = self.memories(*scope).await?;
+            let successor = memories.iter().find(|m| m.entity == Some(EntityType::Medication) && m.supersedes.is_some() && m.standing.state == State::Active);
+            let Some(memory) = successor else { continue };
+            let node = trace(&self.recall.store, *scope, memory.id, Direction::Up).await.map_err(failed)?;
+            if let Some(node) = node {
+                return Ok(Some((name, node)));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn search(&self, name: &str, question: &str) -> Result<(), Failure> {
+        let Some(scope) = self.scope(name) else { return Ok(()) };
+        heading(&format!("By meaning, of {name}: “{question}”"))?;
+        let request = SearchRequest { query: question.to_owned(), top_k: Some(3), ..SearchRequest::default() };
+        let found = self.recall.search(scope, &request).await.map_err(|error| Failure::failed(error.to_string()))?;
+        let rows = found.hits.iter().map(|hit| {
+            let similarity = hit.similarity.map_or("–".to_owned(), |s| format!("{s:.2}"));
+            [similarity, hit.date.date_naive().to_string(), hit.document_type.code().to_owned(), shortened(&hit.fragment)]
+        });
+        output::table(&["Similarity", "Date", "Document", "Fragment"], rows)
+    }
+
+    fn next_steps(&self) -> Result<(), Failure> {
+        let Some((_, scope)) = self.people.first() else { return Ok(()) };
+        let store = self.folder.join("store.db");
+        let keys = self.folder.join("store.keys");
+        heading("Try next")?;
+        output::line(&format!("export ANAMNESIS__STORE__PATH={} ANAMNESIS__STORE__KEYS={}", store.display(), keys.display()))?;
+        output::line(&format!("anamnesis context --org {} --patient {} --query 'dormir mal'", scope.org(), scope.patient()))?;
+        output::line(&format!("anamnesis memory list --org {} --patient {}", scope.org(), scope.patient()))?;
+        output::line("anamnesis job status")?;
+        output::line("anamnesis ingest YOUR_FILE.ndjson")
+    }
+
+    /// The same for programs.
+    pub async fn json(&self) -> Result<Value, Failure> {
+        let mut searches = Vec::new();
+        for (name, question) in QUESTIONS {
+            let Some(scope) = self.scope(name) else { continue };
+            let request = SearchRequest { query: question.to_owned(), top_k: Some(3), ..SearchRequest::default() };
+            let found = self.recall.search(scope, &request).await.map_err(|error| Failure::failed(error.to_string()))?;
+            searches.push(json!({"patient": scope.patient(), "found": found}));
+        }
+        let mut memories = serde_json::Map::new();
+        for (_, scope) in self.people {
+            let items: Vec<Item> = self.memories(*scope).await?.iter().map(Item::conversational).collect();
+            memories.insert(scope.patient().to_string(), json!(items));
+        }
+        let lineage = self.traced().await?.map(|(_, node)| node);
+        Ok(json!({"dispositions": counts(self.tally), "memories": memories, "lineage": lineage, "searches": searches, "nights": self.nights, "store": self.folder}))
+    }
+}
+
+fn heading(text: &str) -> Result<(), Failure> {
+    output::line(&format!("\n{text}"))
+}
+
+fn tree(node: &Node, depth: usize) -> Result<(), Failure> {
+    let relation = node.relation.as_deref().map(|r| format!("{r}: ")).unwrap_or_default();
+    output::line(&format!("{}{relation}{}", "   ".repeat(depth), output::printable(&node.label)))?;
+    for child in &node.children {
+        tree(child, depth + 1)?;
+    }
+    Ok(())
+}
+
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 220;
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match flat.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &flat[..at]),
+        None => flat,
+    }
+}
+
+fn failed(error: crate::store::StoreError) -> Failure {
+    Failure::failed(error.to_string())
+}
