@@ -3,9 +3,9 @@
 mod completions;
 mod context;
 mod contract;
+mod demo;
 pub mod exit;
 mod extract;
-mod demo;
 mod ingest;
 mod job;
 mod memory;

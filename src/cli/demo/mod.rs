@@ -136,7 +136,12 @@ async fn nights(world: &World, clock: &ManualClock) -> Result<Vec<Night>, Failur
         clock.advance(Duration::days(1));
         let reports = night.round().await.map_err(|error| Failure::failed(error.to_string()))?;
         for report in reports.iter().filter(|r| r.changed > 0) {
-            told.push(Night { date: report.as_of, job: report.job.code(), examined: report.examined, changed: report.changed });
+            told.push(Night {
+                date: report.as_of,
+                job: report.job.code(),
+                examined: report.examined,
+                changed: report.changed,
+            });
         }
         progress.inc(1);
     }
@@ -154,7 +159,8 @@ fn people() -> Result<Vec<(&'static str, Scope)>, Failure> {
     SAMPLES
         .iter()
         .map(|(name, lines)| {
-            let first: serde_json::Value = lines.lines().next().and_then(|l| serde_json::from_str(l).ok()).unwrap_or(json!({}));
+            let first: serde_json::Value =
+                lines.lines().next().and_then(|l| serde_json::from_str(l).ok()).unwrap_or(json!({}));
             let id = |key: &str| first[key].as_str().and_then(|t| t.parse::<Uuid>().ok()).unwrap_or_default();
             let scope = Scope::new(OrgId(id("organization_id")), PatientId(id("patient_id")));
             scope.map(|scope| (*name, scope)).map_err(|error| Failure::failed(error.to_string()))
@@ -164,6 +170,7 @@ fn people() -> Result<Vec<(&'static str, Scope)>, Failure> {
 
 /// Counts by disposition, for programs.
 pub(super) fn counts(tally: &Tally) -> serde_json::Value {
-    let of: serde_json::Map<String, serde_json::Value> = tally.iter().map(|(d, n): (Disposition, u64)| (d.code().to_owned(), json!(n))).collect();
+    let of: serde_json::Map<String, serde_json::Value> =
+        tally.iter().map(|(d, n): (Disposition, u64)| (d.code().to_owned(), json!(n))).collect();
     json!(of)
 }

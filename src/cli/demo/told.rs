@@ -31,7 +31,10 @@ pub(super) struct Told<'a> {
 impl Told<'_> {
     pub async fn print(&self) -> Result<(), Failure> {
         heading("Taken in")?;
-        output::table(&["Disposition", "Messages"], self.tally.iter().map(|(d, n)| [d.code().to_owned(), n.to_string()]))?;
+        output::table(
+            &["Disposition", "Messages"],
+            self.tally.iter().map(|(d, n)| [d.code().to_owned(), n.to_string()]),
+        )?;
         for (name, scope) in self.people.iter().take(2) {
             self.timeline(name, *scope).await?;
         }
@@ -77,8 +80,9 @@ impl Told<'_> {
         heading("Kept apart, and a person is asked")?;
         let mut rows = Vec::new();
         for (name, scope) in self.people {
-            for opposed in self.recall.opposed(*scope, When::Now).await.map_err(failed)? {
-                rows.push([(*name).to_owned(), opposed.kept.statement.clone(), opposed.claim.statement.clone()]);
+            for opposed in self.recall.store.opposed(*scope, When::Now).await.map_err(failed)? {
+                let words = |item: &Option<Item>| item.as_ref().map_or_else(String::new, |i| i.statement.clone());
+                rows.push([(*name).to_owned(), words(&opposed.kept), words(&opposed.claim)]);
             }
         }
         output::table(&["Patient", "On record", "Claimed against it"], rows)
@@ -96,7 +100,9 @@ impl Told<'_> {
     async fn traced(&self) -> Result<Option<(&'static str, Node)>, Failure> {
         for (name, scope) in self.people {
             let memories = self.memories(*scope).await?;
-            let successor = memories.iter().find(|m| m.entity == Some(EntityType::Medication) && m.supersedes.is_some() && m.standing.state == State::Active);
+            let successor = memories.iter().find(|m| {
+                m.entity == Some(EntityType::Medication) && m.supersedes.is_some() && m.standing.state == State::Active
+            });
             let Some(memory) = successor else { continue };
             let node = trace(&self.recall.store, *scope, memory.id, Direction::Up).await.map_err(failed)?;
             if let Some(node) = node {
@@ -113,7 +119,12 @@ impl Told<'_> {
         let found = self.recall.search(scope, &request).await.map_err(|error| Failure::failed(error.to_string()))?;
         let rows = found.hits.iter().map(|hit| {
             let similarity = hit.similarity.map_or("–".to_owned(), |s| format!("{s:.2}"));
-            [similarity, hit.date.date_naive().to_string(), hit.document_type.code().to_owned(), shortened(&hit.fragment)]
+            [
+                similarity,
+                hit.date.date_naive().to_string(),
+                hit.document_type.code().to_owned(),
+                shortened(&hit.fragment),
+            ]
         });
         output::table(&["Similarity", "Date", "Document", "Fragment"], rows)
     }
@@ -123,8 +134,16 @@ impl Told<'_> {
         let store = self.folder.join("store.db");
         let keys = self.folder.join("store.keys");
         heading("Try next")?;
-        output::line(&format!("export ANAMNESIS__STORE__PATH={} ANAMNESIS__STORE__KEYS={}", store.display(), keys.display()))?;
-        output::line(&format!("anamnesis context --org {} --patient {} --query 'dormir mal'", scope.org(), scope.patient()))?;
+        output::line(&format!(
+            "export ANAMNESIS__STORE__PATH={} ANAMNESIS__STORE__KEYS={}",
+            store.display(),
+            keys.display()
+        ))?;
+        output::line(&format!(
+            "anamnesis context --org {} --patient {} --query 'dormir mal'",
+            scope.org(),
+            scope.patient()
+        ))?;
         output::line(&format!("anamnesis memory list --org {} --patient {}", scope.org(), scope.patient()))?;
         output::line("anamnesis job status")?;
         output::line("anamnesis ingest YOUR_FILE.ndjson")
@@ -136,7 +155,8 @@ impl Told<'_> {
         for (name, question) in QUESTIONS {
             let Some(scope) = self.scope(name) else { continue };
             let request = SearchRequest { query: question.to_owned(), top_k: Some(3), ..SearchRequest::default() };
-            let found = self.recall.search(scope, &request).await.map_err(|error| Failure::failed(error.to_string()))?;
+            let found =
+                self.recall.search(scope, &request).await.map_err(|error| Failure::failed(error.to_string()))?;
             searches.push(json!({"patient": scope.patient(), "found": found}));
         }
         let mut memories = serde_json::Map::new();
@@ -145,7 +165,9 @@ impl Told<'_> {
             memories.insert(scope.patient().to_string(), json!(items));
         }
         let lineage = self.traced().await?.map(|(_, node)| node);
-        Ok(json!({"dispositions": counts(self.tally), "memories": memories, "lineage": lineage, "searches": searches, "nights": self.nights, "store": self.folder}))
+        Ok(
+            json!({"dispositions": counts(self.tally), "memories": memories, "lineage": lineage, "searches": searches, "nights": self.nights, "store": self.folder}),
+        )
     }
 }
 
