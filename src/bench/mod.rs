@@ -1,3 +1,7 @@
 //! Measurements, and the servers they need.
 
+pub mod bare;
+pub mod corpus;
+pub mod ingest;
+pub mod process;
 pub mod provider;

@@ -1,5 +1,6 @@
 //! The command line: global options, the list of verbs, exit codes. One file per verb; a verb is listed when it works.
 
+mod bench;
 mod completions;
 mod context;
 mod contract;
@@ -93,6 +94,8 @@ verbs! {
     Profile(profile::Args) => profile::run,
     /// Look at memories: list, show, trace, history, contradictions
     Memory(memory::Args) => memory::run,
+    /// Measure this machine: documents per second, and where the time goes
+    Bench(bench::Args) => bench::run,
     /// Ask the pure rules of memory: NDJSON questions in, one answer each
     Rules(rules::Args) => rules::run,
     /// Print a completion script for a shell

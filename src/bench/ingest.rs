@@ -1,0 +1,249 @@
+//! `bench ingest`: how fast documents become memory, where the time goes, and how that compares with inserting the same
+//! rows and nothing else ([`super::bare`]).
+//!
+//! What is measured is the pipeline from bytes to commit. Making or reading the messages is not; a fake embedding
+//! server in the same process is, in processor time and memory.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::bare::{self, Bare};
+use super::{corpus, process};
+use crate::intake::spool::{Content, Spool, SpoolError};
+use crate::metrics::labels::Stage;
+use crate::metrics::{Label as _, Metrics};
+use crate::pipeline::{Disposition, Pipeline, Raw, Tally};
+use crate::store::engine::{Database, DbError, Location};
+
+/// How often a batch is offered in all while something outside fails.
+const OFFERS: u32 = 8;
+/// Between the offers: this, doubled each time, at most [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// What may stop a measurement.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    #[error(transparent)]
+    Spool(#[from] SpoolError),
+    #[error("{path}: line {line} is longer than a message may be")]
+    TooLong { path: String, line: u64 },
+    #[error("there is no message to measure with")]
+    Nothing,
+    #[error(transparent)]
+    Store(#[from] DbError),
+}
+
+/// Where the messages come from. Read once for each pass, a batch at a time.
+#[derive(Debug, Clone)]
+pub enum Source {
+    /// So many documents of [`corpus`].
+    Generated(u64),
+    /// NDJSON files or folders of them; at most `limit` messages.
+    Data { path: PathBuf, limit: Option<u64>, max_body_bytes: usize },
+}
+
+type Bodies = Box<dyn Iterator<Item = Result<Vec<u8>, BenchError>> + Send>;
+
+impl Source {
+    fn bodies(&self) -> Result<Bodies, BenchError> {
+        match self {
+            Self::Generated(count) => Ok(Box::new((0..*count).map(|number| Ok(corpus::document(number))))),
+            Self::Data { path, limit, max_body_bytes } => {
+                let records = Spool::find(std::slice::from_ref(path), *max_body_bytes)?.records();
+                let body = |record: Result<crate::intake::spool::Record, SpoolError>| {
+                    let record = record?;
+                    match record.content {
+                        Content::Line(body) => Ok(body),
+                        Content::TooLong => {
+                            Err(BenchError::TooLong { path: record.source.to_string(), line: record.line })
+                        }
+                    }
+                };
+                let most = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+                Ok(Box::new(records.take(most).map(body)))
+            }
+        }
+    }
+
+    /// Messages of a pass, where that is known before.
+    pub fn len_hint(&self) -> Option<u64> {
+        match self {
+            Self::Generated(count) => Some(*count),
+            Self::Data { .. } => None,
+        }
+    }
+}
+
+/// Seconds of a stage, summed over documents and threads, and its share of all stages.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct StageTime {
+    pub seconds: f64,
+    pub share: f64,
+}
+
+/// The figures. Rates are messages per second; `null` where the operating system does not tell.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Measured {
+    pub bench: &'static str,
+    /// `release` or `debug`.
+    pub build: &'static str,
+    pub documents: u64,
+    pub stored: u64,
+    /// Set aside or given up, in the first pass.
+    pub not_stored: u64,
+    pub body_bytes_per_document: f64,
+    pub batch: usize,
+    pub documents_per_second: f64,
+    pub bare_documents_per_second: f64,
+    pub ratio_to_bare_upserts: f64,
+    pub redelivered_duplicates: u64,
+    pub redelivered_documents_per_second: f64,
+    /// The second pass over the first.
+    pub redelivery_ratio: f64,
+    pub cpu_ms_per_document: Option<f64>,
+    /// Mebibytes resident at most, up to the end of the first pass.
+    pub peak_mb: Option<f64>,
+    pub store_bytes_per_document: f64,
+    pub stages: BTreeMap<&'static str, StageTime>,
+    /// Rows of the bare upserts, by table.
+    pub rows: BTreeMap<&'static str, u64>,
+}
+
+/// Where the stores of a run lie: both empty folders' files, on the same disk.
+#[derive(Debug, Clone, Copy)]
+pub struct Files<'a> {
+    /// The file of the pipeline's store.
+    pub store: &'a Path,
+    /// A file that does not exist yet.
+    pub bare: &'a Path,
+}
+
+/// Runs the three passes: all messages fresh, the bare upserts of what they left, all messages again.
+///
+/// # Errors
+/// When messages cannot be read or a store refuses; a message that the pipeline sets aside is a figure, not an error.
+pub async fn measure(
+    pipeline: &Pipeline,
+    source: &Source,
+    batch: usize,
+    files: Files<'_>,
+    told: &(dyn Fn(u64) + Sync),
+) -> Result<Measured, BenchError> {
+    let fresh = pass(pipeline, source, batch, told).await?;
+    if fresh.tally.total() == 0 {
+        return Err(BenchError::Nothing);
+    }
+    let peak = process::peak_bytes();
+    let stages = stages(pipeline.metrics());
+    let db = pipeline.store().db();
+    db.checkpoint().await?;
+    let store_bytes = std::fs::metadata(files.store).map_or(0, |file| file.len());
+    let again = pass(pipeline, source, batch, told).await?;
+    let empty = Database::open(&Location::File(files.bare.to_owned())).await?;
+    let bare = bare::upserts(db, &empty, batch).await?;
+    empty.close().await;
+    Ok(figures(&fresh, &again, &bare, batch, stages, (peak, store_bytes)))
+}
+
+fn figures(
+    fresh: &Pass,
+    again: &Pass,
+    bare: &Bare,
+    batch: usize,
+    stages: BTreeMap<&'static str, StageTime>,
+    (peak, store_bytes): (Option<u64>, u64),
+) -> Measured {
+    let documents = fresh.tally.total();
+    let each = |amount: f64| amount / documents as f64;
+    let rate = |took: Duration| documents as f64 / took.as_secs_f64().max(1e-9);
+    let (fresh_rate, again_rate, bare_rate) = (rate(fresh.took), rate(again.took), rate(bare.took));
+    Measured {
+        bench: "ingest",
+        build: if cfg!(debug_assertions) { "debug" } else { "release" },
+        documents,
+        stored: fresh.tally.of("stored"),
+        not_stored: fresh.tally.of("quarantined") + fresh.tally.of("retry"),
+        body_bytes_per_document: each(fresh.bytes as f64),
+        batch,
+        documents_per_second: fresh_rate,
+        bare_documents_per_second: bare_rate,
+        ratio_to_bare_upserts: fresh_rate / bare_rate,
+        redelivered_duplicates: again.tally.of("duplicate"),
+        redelivered_documents_per_second: again_rate,
+        redelivery_ratio: again_rate / fresh_rate,
+        cpu_ms_per_document: fresh.cpu.map(|cpu| each(cpu.as_secs_f64() * 1_000.0)),
+        peak_mb: peak.map(|bytes| bytes as f64 / f64::from(1 << 20)),
+        store_bytes_per_document: each(store_bytes as f64),
+        stages,
+        rows: bare.rows.iter().copied().collect(),
+    }
+}
+
+/// All messages once.
+struct Pass {
+    tally: Tally,
+    /// Inside the pipeline only.
+    took: Duration,
+    cpu: Option<Duration>,
+    bytes: u64,
+}
+
+async fn pass(
+    pipeline: &Pipeline,
+    source: &Source,
+    batch: usize,
+    told: &(dyn Fn(u64) + Sync),
+) -> Result<Pass, BenchError> {
+    let mut bodies = source.bodies()?;
+    let mut pass = Pass { tally: Tally::default(), took: Duration::ZERO, cpu: Some(Duration::ZERO), bytes: 0 };
+    loop {
+        let next = bodies.by_ref().take(batch.max(1)).collect::<Result<Vec<_>, _>>()?;
+        if next.is_empty() {
+            return Ok(pass);
+        }
+        pass.bytes += next.iter().map(|body| body.len() as u64).sum::<u64>();
+        let (started, before) = (Instant::now(), process::cpu());
+        let done = offer(pipeline, &next).await;
+        pass.took += started.elapsed();
+        let used = process::cpu().zip(before).map(|(after, before)| after.saturating_sub(before));
+        pass.cpu = pass.cpu.zip(used).map(|(sum, used)| sum + used);
+        for disposition in done {
+            pass.tally.add(disposition);
+        }
+        told(pass.tally.total());
+    }
+}
+
+/// Offers a batch until nothing of it asks for more, with pauses, as a consumer would.
+async fn offer(pipeline: &Pipeline, bodies: &[Vec<u8>]) -> Vec<Disposition> {
+    let raw = |body: &Vec<u8>| Raw { body: body.clone(), refused: None };
+    let mut done = pipeline.run(bodies.iter().map(raw).collect()).await;
+    let mut pause = FIRST_PAUSE;
+    for _ in 1..OFFERS {
+        let open: Vec<usize> = (0..done.len()).filter(|at| done[*at] == Disposition::Retry).collect();
+        if open.is_empty() {
+            break;
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+        let again = pipeline.run(open.iter().map(|at| raw(&bodies[*at])).collect()).await;
+        for (at, disposition) in open.into_iter().zip(again) {
+            done[at] = disposition;
+        }
+    }
+    done
+}
+
+fn stages(metrics: &Metrics) -> BTreeMap<&'static str, StageTime> {
+    let seconds = |stage: Stage| metrics.stages.seconds.of(stage).get_sample_sum();
+    let all: f64 = Stage::ALL.iter().map(|stage| seconds(*stage)).sum();
+    let one = |stage: &Stage| {
+        let seconds = seconds(*stage);
+        (stage.code(), StageTime { seconds, share: if all > 0.0 { seconds / all } else { 0.0 } })
+    };
+    Stage::ALL.iter().map(one).collect()
+}

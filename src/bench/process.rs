@@ -1,0 +1,48 @@
+//! What the operating system says of this process. `None` where there is no `/proc`.
+
+use std::time::Duration;
+
+/// Length of a tick of `/proc/self/stat`: fixed at 1/100 s in Linux's user interface.
+const TICK: Duration = Duration::from_millis(10);
+
+/// Processor time of all threads since the start, user and system.
+pub fn cpu() -> Option<Duration> {
+    cpu_of(&std::fs::read_to_string("/proc/self/stat").ok()?)
+}
+
+/// Most memory that was resident at once, in bytes.
+pub fn peak_bytes() -> Option<u64> {
+    peak_of(&std::fs::read_to_string("/proc/self/status").ok()?)
+}
+
+/// Fields 14 and 15 (`proc(5)`); the second field is the program's name and may hold anything, in parentheses.
+fn cpu_of(stat: &str) -> Option<Duration> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at)?.parse::<u32>().ok();
+    Some(TICK * ticks(11)?.checked_add(ticks(12)?)?)
+}
+
+fn peak_of(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processor_time_is_found_behind_a_name_with_parentheses() {
+        let stat = "7 (a) b) S 1 7 7 0 -1 4194304 100 0 0 0 25 17 0 0 20 0 4 0 1 2 3";
+        assert_eq!(cpu_of(stat), Some(Duration::from_millis(420)));
+        assert_eq!(cpu_of("nonsense"), None);
+    }
+
+    #[test]
+    fn peak_memory_is_told_in_bytes() {
+        assert_eq!(peak_of("Name:\tx\nVmHWM:\t    2048 kB\nVmRSS:\t 1 kB\n"), Some(2_097_152));
+        assert_eq!(peak_of("Name:\tx\n"), None);
+    }
+}

@@ -1,0 +1,175 @@
+//! `bench ingest`: how fast documents become memory on this machine, in a temporary folder, with nothing to install.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Subcommand, ValueEnum};
+
+use super::output::{self, Format};
+use super::world::World;
+use super::{Context, Exit, Failure};
+use crate::bench::ingest::{self, Files, Measured, Source};
+use crate::bench::provider::{FakeOptions, FakeProvider, FaultRates};
+use crate::config::embedding::{EmbeddingSettings, Encoding, ModelProfile, Provider};
+use crate::config::{self, IntakeConfig, Settings};
+
+/// Documents of a run when neither `--documents` nor `--data` says otherwise.
+const DOCUMENTS: u64 = 500;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Documents through the whole pipeline, beside the bare upserts of the same rows
+    Ingest(IngestArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct IngestArgs {
+    /// How many documents [default: 500; with --data: all].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    documents: Option<u64>,
+    /// Milliseconds that the fake embedding server waits before each answer.
+    #[arg(long, value_name = "MS", default_value_t = 0)]
+    latency_ms: u64,
+    /// What goes wrong at the fake embedding server, as NAME=SHARE of its requests: 429:1=0.05,500=0.01,reset=0.01.
+    #[arg(long, value_name = "SPEC", default_value = "", hide_default_value = true)]
+    faults: FaultRates,
+    /// How the fake embedding server sends vectors.
+    #[arg(long, value_enum, default_value_t = Wire::Base64)]
+    encoding: Wire,
+    /// Who embeds.
+    #[arg(long, value_enum, default_value_t = Embedding::Fake)]
+    provider: Embedding,
+    /// NDJSON messages of your own instead of invented documents: a file or a folder.
+    #[arg(long, value_name = "PATH")]
+    data: Option<PathBuf>,
+    /// Messages that share one transaction [default: pipeline.batch_documents].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    batch: Option<u16>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Wire {
+    /// Numbers in JSON.
+    Float,
+    /// Base64 of 32-bit floats.
+    Base64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Embedding {
+    /// A server inside this process, OpenAI's shape, that answers at once.
+    Fake,
+    /// The encoder inside the program.
+    Builtin,
+}
+
+/// # Errors
+/// When arguments contradict each other, the configuration is wrong, or messages or stores cannot be read.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let What::Ingest(args) = args.what;
+    if args.provider == Embedding::Builtin && (args.latency_ms > 0 || !args.faults.is_empty()) {
+        return Err(Failure::usage("--latency-ms and --faults belong to the fake embedding server, not to builtin"));
+    }
+    let measured = context.block_on(measured(&args, context))?;
+    if context.format_or(Format::Table) == Format::Table {
+        tables(&measured)?;
+    }
+    output::json(&measured)?;
+    Ok(if measured.not_stored == 0 { Exit::Done } else { Exit::Partial })
+}
+
+async fn measured(args: &IngestArgs, context: &Context) -> Result<Measured, Failure> {
+    let folder = tempfile::Builder::new().prefix("anamnesis-bench").tempdir()?;
+    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let server = place(&mut settings, args, folder.path()).await?;
+    let batch = args.batch.map_or(settings.pipeline.batch_documents, usize::from);
+    let source = match &args.data {
+        None => Source::Generated(args.documents.unwrap_or(DOCUMENTS)),
+        Some(path) => {
+            let max_body_bytes = settings.intake.max_body_bytes;
+            Source::Data { path: path.clone(), limit: args.documents, max_body_bytes }
+        }
+    };
+    let (store, bare) = (settings.store.path.clone(), folder.path().join("bare.db"));
+    let world = World::with(settings).await?;
+    let pipeline = world.pipeline()?;
+    let progress = output::progress_count(source.len_hint());
+    let told = |done| progress.set_position(done);
+    let files = Files { store: &store, bare: &bare };
+    let measured = ingest::measure(&pipeline, &source, batch, files, &told).await;
+    progress.finish_and_clear();
+    world.store.close().await;
+    drop(server);
+    measured.map_err(|error| Failure::failed(error.to_string()))
+}
+
+/// Turns the configuration to the temporary folder and the chosen embedder. The server runs as long as it is held.
+async fn place(settings: &mut Settings, args: &IngestArgs, folder: &Path) -> Result<Option<FakeProvider>, Failure> {
+    settings.store.path = folder.join("store.db");
+    settings.store.keys = folder.join("keys");
+    settings.store.master_key = String::new().into();
+    settings.intake = IntakeConfig { max_body_bytes: settings.intake.max_body_bytes, ..IntakeConfig::default() };
+    if args.provider == Embedding::Builtin {
+        settings.embedding.provider = Provider::Builtin;
+        return Ok(None);
+    }
+    let options = FakeOptions {
+        latency: Duration::from_millis(args.latency_ms),
+        faults: args.faults.clone(),
+        ..FakeOptions::default()
+    };
+    let dimension = options.dimension;
+    let server = FakeProvider::start(options).await?;
+    settings.embedding = EmbeddingSettings {
+        provider: Provider::OpenAi,
+        url: Some(server.openai_url()),
+        profile: Some(ModelProfile {
+            model: "bench".to_owned(),
+            dimension,
+            min_score: 0.7,
+            contradiction_similarity: 0.6,
+            generation: 1,
+            max_tokens: 2048,
+            document_task: None,
+            query_task: None,
+        }),
+        encoding: if args.encoding == Wire::Float { Encoding::Float } else { Encoding::Auto },
+        ..EmbeddingSettings::default()
+    };
+    Ok(Some(server))
+}
+
+fn tables(measured: &Measured) -> Result<(), Failure> {
+    let told = |figure: Option<f64>| figure.map_or_else(|| "unknown".to_owned(), |figure| format!("{figure:.1}"));
+    let rows = [
+        ("Messages", measured.documents.to_string()),
+        ("Stored", measured.stored.to_string()),
+        ("Bytes of a message", format!("{:.0}", measured.body_bytes_per_document)),
+        ("Documents per second", format!("{:.1}", measured.documents_per_second)),
+        ("Bare upserts of the same rows, documents per second", format!("{:.1}", measured.bare_documents_per_second)),
+        ("Ratio to bare upserts", format!("{:.3}", measured.ratio_to_bare_upserts)),
+        ("Redelivery, documents per second", format!("{:.1}", measured.redelivered_documents_per_second)),
+        ("Redelivery over fresh", format!("{:.2}", measured.redelivery_ratio)),
+        ("Processor ms per document", told(measured.cpu_ms_per_document)),
+        ("Peak memory, MiB", told(measured.peak_mb)),
+        ("Bytes of store per document", format!("{:.0}", measured.store_bytes_per_document)),
+    ];
+    output::table(&["Measure", "Value"], rows.map(|(name, value)| [name.to_owned(), value]))?;
+    let stages = measured.stages.iter().map(|(stage, time)| {
+        let each = time.seconds * 1_000.0 / measured.documents as f64;
+        [(*stage).to_owned(), format!("{each:.2}"), format!("{:.1} %", time.share * 100.0)]
+    });
+    output::table(&["Stage", "ms per document", "Share"], stages)?;
+    let rows = measured.rows.iter().map(|(table, rows)| [(*table).to_owned(), rows.to_string()]);
+    output::table(&["Bare upserts into", "Rows"], rows)?;
+    if measured.build == "debug" {
+        output::note("This is a development build: for figures that mean something, build with --release.");
+    }
+    Ok(())
+}

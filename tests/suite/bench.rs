@@ -1,0 +1,81 @@
+//! `bench ingest` end to end: what it counts and what it prints. Times are not looked at.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn bench(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_anamnesis"))
+        .args(["bench", "ingest"])
+        .args(arguments)
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
+        .env_remove("ANAMNESIS_CONFIG")
+        .output()
+        .unwrap()
+}
+
+fn printed(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn count(value: &Value, key: &str) -> u64 {
+    value[key].as_u64().unwrap_or_else(|| panic!("{key} is no count in {value}"))
+}
+
+#[test]
+fn twenty_documents_are_stored_once_and_compared_with_their_own_rows() {
+    let text = printed(&bench(&["--documents", "20", "--batch", "8", "--output", "json"]));
+    assert_eq!(text.lines().count(), 1, "only the line of JSON");
+    let found: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(found["bench"], "ingest");
+    for key in ["documents", "stored", "redelivered_duplicates"] {
+        assert_eq!(count(&found, key), 20, "{key}");
+    }
+    assert_eq!(count(&found, "not_stored"), 0);
+    let rows = &found["rows"];
+    assert_eq!(count(rows, "documents"), 20);
+    assert!(count(rows, "passage") >= 20);
+    assert_eq!(count(rows, "embedding"), count(rows, "passage"), "every passage has its vector");
+    for table in ["extracted_findings", "memory", "memory_link"] {
+        assert!(count(rows, table) > 0, "{table}");
+    }
+    for key in ["documents_per_second", "ratio_to_bare_upserts", "redelivery_ratio", "store_bytes_per_document"] {
+        assert!(found[key].as_f64().is_some_and(|figure| figure > 0.0), "{key}");
+    }
+    let stages: Vec<&String> = found["stages"].as_object().unwrap().keys().collect();
+    assert_eq!(stages, ["decode", "embed", "extract", "redact", "store"]);
+    let shares = found["stages"].as_object().unwrap().values().map(|stage| stage["share"].as_f64().unwrap());
+    assert!((shares.sum::<f64>() - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn for_a_person_tables_come_first_and_the_line_of_json_last() {
+    let text = printed(&bench(&["--documents", "4", "--encoding", "float", "--latency-ms", "1"]));
+    assert!(text.contains("Ratio to bare upserts") && text.contains("redact") && text.contains("memory_link"));
+    let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!(count(&last, "stored"), 4);
+}
+
+#[test]
+fn faults_of_the_embedding_server_lose_nothing() {
+    let text =
+        printed(&bench(&["--documents", "8", "--batch", "2", "--faults", "500=0.3,count=0.1", "--output", "json"]));
+    let found: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((count(&found, "stored"), count(&found["rows"], "documents")), (8, 8));
+}
+
+#[test]
+fn messages_of_ones_own_are_taken_from_a_folder() {
+    let text = printed(&bench(&["--data", "samples", "--documents", "6", "--output", "json"]));
+    let found: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((count(&found, "documents"), count(&found, "stored")), (6, 6));
+}
+
+#[test]
+fn what_the_chosen_embedder_cannot_do_is_a_usage_error() {
+    for arguments in [["--provider", "builtin", "--latency-ms", "5"], ["--faults", "gremlins=1", "--documents", "1"]] {
+        assert_eq!(bench(&arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}
