@@ -201,5 +201,5 @@ fn per_time(word: &str) -> Option<&'static str> {
 fn is_scheme(word: &str) -> bool {
     let parts: Vec<&str> = word.split('-').collect();
     let small = |part: &&str| matches!(*part, "0" | "1" | "2" | "3" | "4" | "1/2" | "0.5" | "0,5" | "1/4");
-    (3..=4).contains(&parts.len()) && parts.iter().all(|part| small(part))
+    (3..=4).contains(&parts.len()) && parts.iter().all(small)
 }
