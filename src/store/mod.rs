@@ -107,6 +107,14 @@ impl Store {
     }
 }
 
+/// Every statement that the store runs: what the engine is asked to prepare, in place of compile-time checking.
+pub fn statements() -> Vec<&'static engine::Sql> {
+    let mut all = admission::statements();
+    all.extend(write::statements());
+    all.extend(read::statements());
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::engine::{Database, Location};
@@ -115,11 +123,7 @@ mod tests {
     #[tokio::test]
     async fn every_statement_is_prepared_by_the_engine() {
         let db = Database::open(&Location::Memory).await.unwrap();
-        let all = super::admission::statements()
-            .into_iter()
-            .chain(super::write::statements())
-            .chain(super::read::statements());
-        for sql in all {
+        for sql in super::statements() {
             db.prepare(sql).await.unwrap_or_else(|error| panic!("{error}: {sql:?}"));
         }
     }

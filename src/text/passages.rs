@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::sentences::sentences;
 use super::{Document, Span};
 
-/// The budget that suits small embedding models: about 160–200 of their tokens.
-pub const DEFAULT_MAX_WORDS: usize = 120;
+/// A few sentences: a vector of more blurs what each of them says, and a question finds none.
+pub const DEFAULT_MAX_WORDS: usize = 40;
 
 /// A stretch of a document's text, and the turns it touches (empty for a text without turns).
 #[derive(Debug, Clone, PartialEq, Eq)]

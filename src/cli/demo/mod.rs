@@ -39,6 +39,9 @@ pub struct Args {
     keep: Option<PathBuf>,
 }
 
+/// A sample and when it happened.
+type Message = (DateTime<Utc>, Vec<u8>);
+
 /// One simulated night that changed something.
 #[derive(Debug, serde::Serialize)]
 pub(super) struct Night {
@@ -97,7 +100,7 @@ fn settings(context: &Context, folder: &std::path::Path) -> Result<Settings, Fai
 }
 
 /// All samples in the order in which they happened.
-fn messages(settings: &Settings) -> Result<Vec<(DateTime<Utc>, Vec<u8>)>, Failure> {
+fn messages(settings: &Settings) -> Result<Vec<Message>, Failure> {
     let decoder = Decoder::new(Limits::from(&settings.intake));
     let mut messages = Vec::new();
     for line in SAMPLES.iter().flat_map(|(_, lines)| lines.lines()).filter(|line| !line.trim().is_empty()) {
@@ -110,7 +113,7 @@ fn messages(settings: &Settings) -> Result<Vec<(DateTime<Utc>, Vec<u8>)>, Failur
 }
 
 /// Day by day, with the clock standing where the day ends.
-async fn feed(pipeline: &Pipeline, clock: &ManualClock, messages: Vec<(DateTime<Utc>, Vec<u8>)>) -> Tally {
+async fn feed(pipeline: &Pipeline, clock: &ManualClock, messages: Vec<Message>) -> Tally {
     let progress = output::progress_count(Some(messages.len() as u64));
     let mut tally = Tally::default();
     for day in messages.chunk_by(|a, b| a.0.date_naive() == b.0.date_naive()) {
@@ -131,11 +134,17 @@ async fn feed(pipeline: &Pipeline, clock: &ManualClock, messages: Vec<(DateTime<
 async fn nights(world: &World, clock: &ManualClock) -> Result<Vec<Night>, Failure> {
     let night = worker::night(world, CancellationToken::new())?;
     let progress = output::progress_count(Some(NIGHTS as u64));
-    let mut told = Vec::new();
+    let mut told: Vec<Night> = Vec::new();
     for _ in 0..NIGHTS {
         clock.advance(Duration::days(1));
         let reports = night.round().await.map_err(|error| Failure::failed(error.to_string()))?;
         for report in reports.iter().filter(|r| r.changed > 0) {
+            let same = |n: &&mut Night| n.date == report.as_of && n.job == report.job.code();
+            if let Some(night) = told.iter_mut().find(same) {
+                night.examined += report.examined;
+                night.changed += report.changed;
+                continue;
+            }
             told.push(Night {
                 date: report.as_of,
                 job: report.job.code(),

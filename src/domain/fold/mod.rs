@@ -51,9 +51,12 @@ impl Details {
         ]
     }
 
-    /// No detail that both give differs.
+    /// No detail that both give differs. "100" and "100 mg", "1/day" and "1/day in the morning" are one said shorter.
     pub fn agrees(&self, other: &Self) -> bool {
-        self.pairs(other).iter().all(|(a, b)| a.is_none() || b.is_none() || a == b)
+        self.pairs(other).iter().all(|pair| match pair {
+            (Some(a), Some(b)) => a == b || is_start_of(a, b) || is_start_of(b, a),
+            _ => true,
+        })
     }
 
     /// How many details are given.
@@ -67,11 +70,21 @@ impl Details {
             [&mut self.dose, &mut self.frequency, &mut self.route, &mut self.severity, &mut self.date, &mut self.value];
         let theirs = [&other.dose, &other.frequency, &other.route, &other.severity, &other.date, &other.value];
         for (mine, theirs) in mine.into_iter().zip(theirs) {
-            if mine.is_none() {
+            let fuller = match (&mine, theirs) {
+                (None, Some(_)) => true,
+                (Some(short), Some(long)) => is_start_of(short, long),
+                _ => false,
+            };
+            if fuller {
                 mine.clone_from(theirs);
             }
         }
     }
+}
+
+/// Whether `short` is the beginning of `long`, up to the end of a word.
+fn is_start_of(short: &str, long: &str) -> bool {
+    long.strip_prefix(short).is_some_and(|rest| rest.starts_with(' '))
 }
 
 /// One finding of the log.

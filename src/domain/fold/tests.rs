@@ -287,3 +287,17 @@ fn a_clinician_who_says_what_was_only_claimed_settles_the_claim() {
     assert_eq!(out.memories[1].superseded_by, Some(out.memories[2].id));
     assert!(!out.memories[2].contested);
 }
+
+#[test]
+fn a_number_without_its_unit_confirms_the_dose_and_another_number_never_does() {
+    let said = |n, at, dose: &str| Assertion {
+        details: Details { dose: Some(dose.into()), ..Details::default() },
+        ..finding(n, EntityType::Medication, at)
+    };
+    let out = folded(vec![by_clinician(said(1, 0, "100 mg")), said(2, 3, "100")], 4);
+    assert_eq!((out.memories.len(), out.conflicts.len()), (1, 0));
+    let out = folded(vec![by_clinician(said(1, 0, "100 mg")), said(2, 3, "10")], 4);
+    assert_eq!((out.memories.len(), out.conflicts.len()), (2, 1));
+    let shorter_first = folded(vec![said(1, 0, "100"), said(2, 3, "100 mg")], 4);
+    assert_eq!(shorter_first.memories[0].details.dose.as_deref(), Some("100 mg"));
+}
