@@ -15,7 +15,7 @@ pub async fn embed_each(
     let mut results: Vec<Option<Result<Vec<f32>, EmbedError>>> = vec![None; texts.len()];
     let mut halted: Option<EmbedError> = None;
     // A stack with the left half on top: texts are sent in their order.
-    let mut pending: Vec<Range<usize>> = Vec::from_iter((!texts.is_empty()).then(|| 0..texts.len()));
+    let mut pending: Vec<Range<usize>> = Vec::from_iter((!texts.is_empty()).then_some(0..texts.len()));
     while let Some(range) = pending.pop() {
         let answer = match &halted {
             Some(error) => Err(error.clone()),

@@ -137,11 +137,12 @@ impl Item {
 fn source(m: &Memory, section: &'static str) -> Source {
     let date = m.said_at.date_naive();
     let mut label = m.set_by.code().to_owned();
-    for part in [m.source_entity.as_deref(), m.is_proxy.then_some("proxy"), m.document_type.map(|d| d.code())] {
-        if let Some(part) = part {
-            label.push_str(", ");
-            label.push_str(part);
-        }
+    for part in [m.source_entity.as_deref(), m.is_proxy.then_some("proxy"), m.document_type.map(|d| d.code())]
+        .into_iter()
+        .flatten()
+    {
+        label.push_str(", ");
+        label.push_str(part);
     }
     label.push_str(&format!(", {date}"));
     Source {

@@ -15,9 +15,9 @@ const TAIL: &str = r"(?:,? ?(?:n[uº°o]?m?\.?(?:ero)? ?º?|km\.?|esquina)? ?[0-
 const DOOR: &str = r"(?:[,.]? ?(?:- ?)?(?:(?:p\.?)?(?:[0-9]{1,2}\.? ?[ºªo°]?|(?:piso|planta|puerta|pta|portal|escalera|esc|bloque|blq|bajo|entresuelo|atico|depto|departamento|dpto|apto|apartamento|int|interior|local|casa|torre|manzana|mz|lote|lt)\.? ?[0-9a-z]{0,3})(?: ?-? ?(?:izq(?:uierda|da)?|iz|dcha|der|derecha|ctro|centro|[a-z])(?-u:\b))?|(?:izq(?:uierda|da)?|dcha|derecha|bajo|atico|[a-h])(?-u:\b)))";
 
 static SPANISH: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(&format!(
-        r"(?-u:\b)(?:c/\.?|(?:c\.|c|crta\.?|pz\.?|cl\.|calle|avda\.?|avenida|avd\.?|av\.?|paseo|pº\.?|p\.º|pso\.?|plaza|plz\.?|pza\.?|plza\.?|carretera|ctra\.?|cra\.?|carrera|camino|cno\.?|ronda|travesia|trav\.?|urb\.?|urbanizacion|glorieta|cuesta|callejon|pasaje|pje\.?|passeig|bulevar|rambla|gran via|carrer|rua|autopista|poligono|pol\.|colonia|col\.|barrio|barriada|jiron|jr\.|calzada|calz\.?|diagonal|transversal|vereda|prolongacion|privada|cerrada)[ ./]) ?(?:/ ?)?([^\n;:()\[\]]{{2,90}})"
-    ))
+    compiled(
+        r"(?-u:\b)(?:c/\.?|(?:c\.|c|crta\.?|pz\.?|cl\.|calle|avda\.?|avenida|avd\.?|av\.?|paseo|pº\.?|p\.º|pso\.?|plaza|plz\.?|pza\.?|plza\.?|carretera|ctra\.?|cra\.?|carrera|camino|cno\.?|ronda|travesia|trav\.?|urb\.?|urbanizacion|glorieta|cuesta|callejon|pasaje|pje\.?|passeig|bulevar|rambla|gran via|carrer|rua|autopista|poligono|pol\.|colonia|col\.|barrio|barriada|jiron|jr\.|calzada|calz\.?|diagonal|transversal|vereda|prolongacion|privada|cerrada)[ ./]) ?(?:/ ?)?([^\n;:()\[\]]{2,90})",
+    )
 });
 static NUMBERED: LazyLock<Regex> =
     LazyLock::new(|| compiled(&format!(r"^(?:[^0-9,.;:\n]|\.(?: |[a-z])){{2,60}}?{TAIL}{DOOR}{{0,3}}")));

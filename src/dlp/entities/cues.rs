@@ -248,7 +248,7 @@ pub fn trigger(context: &Context<'_>, at: usize) -> Trigger {
         return Trigger::Strong;
     }
     if RELATIONS.contains(&word) && matches!(sign, "" | "," | ":" | "(") {
-        return if sign == "" { Trigger::Relation } else { Trigger::Weak };
+        return if sign.is_empty() { Trigger::Relation } else { Trigger::Weak };
     }
     if cue {
         return Trigger::Weak;

@@ -126,12 +126,12 @@ fn value_of(context: &Context<'_>, kind: &'static str, name: &str, span: Span, f
                 push(found, Span::new(span.start, span.start + value.len()), shown);
             }
         }
-        label::ADDRESS if name != "calle" || has_digit => {
-            if text.len() > 3
-                && (has_digit || context.tokens.get(context.token_at(span.start)).is_some_and(|t| t.is_large()))
-            {
-                push(found, span, kind);
-            }
+        label::ADDRESS
+            if (name != "calle" || has_digit)
+                && text.len() > 3
+                && (has_digit || context.tokens.get(context.token_at(span.start)).is_some_and(|t| t.is_large())) =>
+        {
+            push(found, span, kind);
         }
         label::ORGANIZATION => {
             let large = context.tokens.get(context.token_at(span.start)).is_some_and(|t| t.is_large());

@@ -199,15 +199,16 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
             continue;
         }
         let lower = context.lower(token);
-        if FIRST.contains(&lower) || starts_with_two(context, at) {
-            if let Some(last) = forward(context, at) {
-                push(context, at, last, found);
-            }
+        if (FIRST.contains(&lower) || starts_with_two(context, at))
+            && let Some(last) = forward(context, at)
+        {
+            push(context, at, last, found);
         }
-        if LAST.contains(&lower) && !(FIRST.contains(&lower) && forward(context, at).is_some()) {
-            if let Some(first) = backward(context, at) {
-                push(context, first, at, found);
-            }
+        if LAST.contains(&lower)
+            && !(FIRST.contains(&lower) && forward(context, at).is_some())
+            && let Some(first) = backward(context, at)
+        {
+            push(context, first, at, found);
         }
     }
 }

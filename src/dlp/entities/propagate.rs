@@ -15,7 +15,7 @@ const SURE: f64 = 0.75;
 /// Adds every further mention of the people found so far, and links parts to whole names.
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     let wholes = wholes(context, found);
-    let parts: HashSet<&str> = wholes.iter().flat_map(|whole| whole.split(' ')).filter(|part| spreads(part)).collect();
+    let parts: HashSet<&str> = wholes.iter().flat_map(|whole| whole.split(' ')).filter(spreads).collect();
     if !parts.is_empty() {
         spread(context, &parts, found);
     }

@@ -17,7 +17,7 @@ pub fn luhn(value: &str) -> bool {
             _ => digit * 2 / 10 + digit * 2 % 10,
         })
         .sum();
-    sum % 10 == 0 && value.bytes().any(|byte| byte != b'0')
+    sum.is_multiple_of(10) && value.bytes().any(|byte| byte != b'0')
 }
 
 /// The weighted sum of the first digits.

@@ -91,7 +91,7 @@ fn aba(value: &str) -> bool {
     let all = digits(value);
     let range: u32 = value[..2].parse().unwrap_or(99);
     matches!(range, 0..=12 | 21..=32 | 61..=72 | 80)
-        && weighted(&all, &[3, 7, 1, 3, 7, 1, 3, 7, 1]) % 10 == 0
+        && weighted(&all, &[3, 7, 1, 3, 7, 1, 3, 7, 1]).is_multiple_of(10)
         && varied(value)
 }
 

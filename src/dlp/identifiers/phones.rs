@@ -209,8 +209,7 @@ fn is_date_or_decimal(run: &Run) -> bool {
         && run.signs.iter().all(|sign| *sign == b'.')
         && !(run.groups[0] == 3 && run.groups.len() == 3 && run.digits.starts_with(['6', '7', '9']));
     // "150.000-400.000": two amounts.
-    let range =
-        run.signs.contains(&b'-') && run.signs.contains(&b'.') && run.groups[1..].iter().any(|group| *group == 3);
+    let range = run.signs.contains(&b'-') && run.signs.contains(&b'.') && run.groups[1..].contains(&3);
     (range && !run.plus)
         || (dates && !run.plus && run.digits.len() <= 8)
         || (thousands && !run.plus)

@@ -3,6 +3,8 @@
 
 use std::sync::LazyLock;
 
+use chrono::{DateTime, Utc};
+
 use super::Writer;
 use super::memories::Changed;
 use crate::crypto::Cell;
@@ -11,6 +13,7 @@ use crate::domain::memory::State;
 use crate::domain::provenance::Trust;
 use crate::store::StoreError;
 use crate::store::engine::{Arg, Bulk, ColumnType, Sql};
+use crate::store::records::FindingWords;
 use crate::store::seal::Sealer;
 
 macro_rules! table {
@@ -169,23 +172,15 @@ impl Writer<'_> {
                 let reading = sealer.record(clinical_cell("health_signals", f.id.0, "reading"), words)?;
                 (5, vec![hash.into(), reading, status.into(), f.last_confirmed_at.unwrap_or(a.asserted_at).into()])
             }
-            _ => {
-                let at = words
-                    .date
-                    .as_deref()
-                    .and_then(|d| d.parse::<chrono::NaiveDate>().ok())
-                    .and_then(|d| d.and_hms_opt(0, 0, 0));
-                let at = at.map(|naive| naive.and_utc());
-                (
-                    4,
-                    vec![
-                        seal("appointments", "title", &words.concept),
-                        status.into(),
-                        at.into(),
-                        f.set_by.code().into(),
-                    ],
-                )
-            }
+            _ => (
+                4,
+                vec![
+                    seal("appointments", "title", &words.concept),
+                    status.into(),
+                    day_of(words).into(),
+                    f.set_by.code().into(),
+                ],
+            ),
         };
         let now = Arg::from(self.target.now);
         let mut row = vec![c.scope.org().0.into(), c.scope.patient().0.into(), f.id.0.into()];
@@ -193,6 +188,12 @@ impl Writer<'_> {
         row.extend([now.clone(), now]);
         Ok((own.0, row))
     }
+}
+
+/// The day of an appointment, where it is known.
+fn day_of(words: &FindingWords) -> Option<DateTime<Utc>> {
+    let day = words.date.as_deref()?.parse::<chrono::NaiveDate>().ok()?;
+    day.and_hms_opt(0, 0, 0).map(|at| at.and_utc())
 }
 
 /// Whether a memory may stand in the clinical store at all.

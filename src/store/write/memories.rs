@@ -188,7 +188,7 @@ pub(in crate::store) fn raw_id(scope: Scope, document: Uuid, revision: u32) -> U
     derive("raw", &[org.as_bytes(), patient.as_bytes(), document.as_bytes(), &revision.to_be_bytes()])
 }
 
-fn vanished<'l>(scope: Scope, loaded: &'l Loaded, outcome: &Outcome) -> Vec<(Scope, MemoryId)> {
+fn vanished(scope: Scope, loaded: &Loaded, outcome: &Outcome) -> Vec<(Scope, MemoryId)> {
     let kept: BTreeSet<MemoryId> = outcome.memories.iter().map(|m| m.id).collect();
     loaded.existing.keys().filter(|id| !kept.contains(id)).map(|id| (scope, *id)).collect()
 }
