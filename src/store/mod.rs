@@ -3,6 +3,7 @@
 
 pub mod admission;
 pub mod aging;
+pub mod digest;
 pub mod engine;
 pub mod outbox;
 pub mod read;
@@ -112,6 +113,7 @@ pub fn statements() -> Vec<&'static engine::Sql> {
     let mut all = admission::statements();
     all.extend(write::statements());
     all.extend(read::statements());
+    all.extend(digest::statements());
     all
 }
 

@@ -60,7 +60,7 @@ pub enum Cell {
 
 /// One row, read by position.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row(pub(super) Vec<Cell>);
+pub struct Row(pub(in crate::store) Vec<Cell>);
 
 macro_rules! getter {
     ($name:ident, $optional:ident, $type:ty, $($pattern:pat => $value:expr),+) => {
