@@ -225,6 +225,7 @@ impl Pipeline {
         crash_point("embedded");
         done.extend(self.store_all(org, embedded, &keys).await?);
         self.store.end_attempts(&messages).await?;
+        crash_point("attempts_ended");
         Ok(done)
     }
 }

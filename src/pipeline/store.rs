@@ -47,7 +47,10 @@ impl Pipeline {
             }
             Err(error) if error.is_transient() || good.len() == 1 => match error {
                 error if error.is_transient() => return Err(error.into()),
-                _ => done.push((good[0].0, Disposition::Quarantined(Reason::CrashSuspect), None)),
+                error => {
+                    tracing::error!(%error, "the store refuses a message; it is set aside");
+                    done.push((good[0].0, Disposition::Quarantined(Reason::CrashSuspect), None));
+                }
             },
             Err(_) => {
                 for (place, ephemeral, one) in good {
@@ -90,8 +93,10 @@ impl Pipeline {
     }
 
     /// What one message does to the store.
-    fn effects(&self, entry: Embedded, keys: &Keys) -> Result<OrgBatch, (Reason, Option<String>)> {
+    fn effects(&self, mut entry: Embedded, keys: &Keys) -> Result<OrgBatch, (Reason, Option<String>)> {
         let mut batch = OrgBatch { generation: self.embedder.profile().generation, ..OrgBatch::default() };
+        // Those of the whole batch travel with its first message, which need not be a document.
+        batch.vectors = std::mem::take(&mut entry.fresh);
         let admitted = &entry.read.admitted;
         let scope = admitted.scope;
         batch.inbox.push(InboxEntry {
@@ -114,7 +119,6 @@ impl Pipeline {
                 batch.findings = teaching.findings();
                 let document = self.document(document, &entry, &version).map_err(plain)?;
                 batch.documents.push(document);
-                batch.vectors = entry.fresh;
             }
             Message::ProfileUpdated(profile) => {
                 let stating = Stating { admitted, guard: &entry.read.guard, keys: patient, now, concept: &concept };

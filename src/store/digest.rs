@@ -269,10 +269,8 @@ mod tests {
             "SELECT t.name, c.name FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c WHERE t.type = 'table' \
              AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE name = 'org_id') AND t.name <> 'job_run'",
         );
-        let digested: BTreeSet<(String, String)> = TABLES
-            .iter()
-            .flat_map(|t| t.columns.iter().map(|c| (t.name.to_owned(), (*c).to_owned())))
-            .collect();
+        let digested: BTreeSet<(String, String)> =
+            TABLES.iter().flat_map(|t| t.columns.iter().map(|c| (t.name.to_owned(), (*c).to_owned()))).collect();
         let rows = tx.fetch_all(&sql, Vec::new()).await.unwrap();
         assert!(rows.len() > 200, "the schema is read");
         for row in rows {

@@ -4,11 +4,15 @@
 
 mod architecture;
 mod bench;
+mod canary;
 mod contract;
+mod crash;
 mod dashboards;
 mod deployment;
 mod generated_docs;
+mod ingest;
 mod jobs;
 mod recall;
 mod redaction;
 mod rules;
+mod support;

@@ -74,6 +74,7 @@ const MEMORY_COLUMNS: [(&str, ColumnType); 49] = [
     ("updated_at", ColumnType::Int),
 ];
 
+// A message that comes late may open a memory that others opened before: all of its provenance is the opening's then.
 // `created_at` equals `recorded_at`; a memory that is folded again keeps both, and keeps its sealed words while the
 // finding that tells them is the same (an event's content is never updated). A confirmation opens a new cycle.
 static MEMORY: LazyLock<Bulk> = LazyLock::new(|| {
@@ -82,7 +83,9 @@ static MEMORY: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::new(
         "memory",
         &columns,
-        "ON CONFLICT (org_id, patient_id, id) DO UPDATE SET state = excluded.state, contested = excluded.contested, \
+        "ON CONFLICT (org_id, patient_id, id) DO UPDATE SET attribute_hash = excluded.attribute_hash, kind = excluded.kind, \
+         class = excluded.class, entity_type = excluded.entity_type, sensitivity = excluded.sensitivity, \
+         negated = excluded.negated, experiencer = excluded.experiencer, state = excluded.state, contested = excluded.contested, \
          ungrounded = excluded.ungrounded, \
          content_sealed = CASE WHEN memory.finding_id IS NOT DISTINCT FROM excluded.finding_id THEN memory.content_sealed ELSE excluded.content_sealed END, \
          finding_id = excluded.finding_id, document_id = excluded.document_id, revision = excluded.revision, \

@@ -1,0 +1,219 @@
+//! A canary in every free text of every message: what a patient said, and who it was, is nowhere but sealed.
+
+use std::path::Path;
+
+use anamnesis::crypto::Cell;
+use anamnesis::domain::ids::DocumentId;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::support::{self, Clinic, ORG, PATIENT, Program, bodies, event, feed};
+
+/// Makes canaries, and remembers them. Letters only, so that no rule of redaction takes them for an identifier.
+#[derive(Default)]
+struct Cage(Vec<String>);
+
+impl Cage {
+    fn put(&mut self) -> String {
+        let n = self.0.len();
+        let letter = |n: usize| char::from(b'a' + u8::try_from(n % 26).unwrap());
+        let bird = format!("zqcanario{}{}wxkq", letter(n / 26), letter(n));
+        self.0.push(bird.clone());
+        bird
+    }
+}
+
+const AT: &str = "2026-05-04T10:00:00Z";
+
+fn documents(cage: &mut Cage) -> Vec<Value> {
+    let named = cage.0.len();
+    let mut name = cage.put();
+    name[..1].make_ascii_uppercase();
+    cage.0[named].clone_from(&name);
+    let text = format!("Vino {name} y habló de {}. Toma sertralina 50 mg al día.", cage.put());
+    let hint = json!([{"role": "patient", "names": [name], "phones": [cage.put()], "emails": [cage.put()],
+        "ids": [cage.put()], "addresses": [cage.put()]}]);
+    let provenance = json!({"source": cage.put(), "proxy_agent": cage.put()});
+    let file = json!({"name": cage.put(), "media_type": cage.put(), "sha256": "0".repeat(64), "uri": cage.put()});
+    let metadata = json!({"sentiment": cage.put(), "risk_level": cage.put(), "themes": [cage.put()]});
+    let base = json!({"organization_id": ORG, "patient_id": PATIENT, "occurred_at": AT});
+    let mut whole = base.clone();
+    let own = json!({"document_id": Uuid::from_u128(1), "document_type": "clinical_note", "text": text,
+        "known_identities": hint, "metadata": metadata, "provenance": provenance, "file": file,
+        "session_key": cage.put(), cage.put(): cage.put()});
+    merge(&mut whole, own);
+    let mut turns = base;
+    let said = |speaker: &str, text: String| json!({"speaker": speaker, "text": text});
+    let own = json!({"document_id": Uuid::from_u128(2), "document_type": "session_transcript",
+        "turns": [said("patient", format!("tengo {} y quiero morirme", cage.put())), said("clinician", cage.put())]});
+    merge(&mut turns, own);
+    vec![whole, turns]
+}
+
+fn others(cage: &mut Cage) -> Vec<Value> {
+    let own = [
+        json!({"actor": Uuid::from_u128(9), "recorded_at": AT, "region": cage.put(), "privacy_tier": cage.put(),
+            "conditions": [{"name": cage.put(), "code": cage.put()}],
+            "allergies": [{"substance": cage.put(), "reaction": cage.put()}],
+            "medications": [{"name": cage.put(), "dose": cage.put(), "route": cage.put(), "frequency": cage.put()}],
+            "emergency_contacts": [{"reference": cage.put()}], "preferences": {cage.put(): cage.put()}}),
+        json!({"metric": cage.put(), "unit": cage.put(), "value": 7.5, "trend": cage.put(), "device": cage.put(),
+            "synced_at": AT}),
+        json!({"scope": cage.put(), "provision": "permit", "from": AT, "recorded_by": Uuid::from_u128(9)}),
+        json!({"actor": {"id": Uuid::from_u128(9), "role": "patient"}, "command": "verify", "issued_at": AT,
+            "memory_ids": [Uuid::from_u128(5)], "topic": cage.put(), "reason": cage.put(), "text": cage.put()}),
+        json!({"actor": {"id": Uuid::from_u128(9), "role": "patient"}, "command": "forget", "issued_at": AT,
+            "topic": cage.put(), "reason": cage.put()}),
+    ];
+    let scope = json!({"organization_id": ORG, "patient_id": PATIENT});
+    own.into_iter()
+        .map(|own| {
+            let mut all = scope.clone();
+            merge(&mut all, own);
+            all
+        })
+        .collect()
+}
+
+fn merge(into: &mut Value, more: Value) {
+    let Value::Object(more) = more else { unreachable!("messages are objects") };
+    into.as_object_mut().unwrap().extend(more);
+}
+
+/// Messages that break the contract, each in another way, each with its canary where it breaks.
+fn broken(cage: &mut Cage) -> Vec<Vec<u8>> {
+    let mut wrong = json!({"organization_id": ORG, "patient_id": PATIENT, "document_id": Uuid::from_u128(3),
+        "document_type": cage.put(), "occurred_at": AT, "text": cage.put()});
+    let mut all = vec![wrong.to_string().into_bytes()];
+    wrong["document_type"] = json!("chat_message");
+    wrong["occurred_at"] = json!(cage.put());
+    all.push(wrong.to_string().into_bytes());
+    wrong["patient_id"] = json!(cage.put());
+    all.push(wrong.to_string().into_bytes());
+    all.push(event("x", &cage.put(), &json!({"text": cage.put()})).to_string().into_bytes());
+    all.push(format!("{{\"text\": \"{}", cage.put()).into_bytes());
+    let bird = cage.put();
+    all.push(format!("{{\"{bird}\": 1, \"{bird}\": 2, \"text\": 1}}").into_bytes());
+    all.push([cage.put().as_bytes(), b"\xff"].concat());
+    all
+}
+
+fn everything() -> (Vec<Vec<u8>>, Vec<String>) {
+    let mut cage = Cage::default();
+    let mut good = documents(&mut cage);
+    good.extend(others(&mut cage));
+    let mut lines = bodies(&good);
+    let kind = "anamnesis.document.submitted.v1";
+    let mut enveloped = support::document(4, 1, AT, &cage.put());
+    enveloped["title"] = json!(cage.put());
+    lines.push(event(&cage.put(), kind, &enveloped).to_string().into_bytes());
+    lines.extend(broken(&mut cage));
+    (lines, cage.0)
+}
+
+/// The canaries that stand in these bytes: as UTF-8, UTF-16, hexadecimal or base64, in either case of letters.
+fn found<'c>(cage: &'c [String], bytes: &[u8]) -> Vec<&'c str> {
+    let hay = bytes.to_ascii_lowercase();
+    let flown = |bird: &&String| {
+        let lower = bird.to_lowercase();
+        let wide: Vec<u8> = lower.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        // The middle of each of the three ways in which base64 may fall upon the bytes.
+        let base64 = (0..3).any(|skip| {
+            let part = &bird.as_bytes()[skip..];
+            inside(bytes, STANDARD_NO_PAD.encode(&part[..part.len() / 3 * 3]).as_bytes())
+        });
+        inside(&hay, lower.as_bytes())
+            || inside(&hay, &wide)
+            || inside(&hay, hex::encode(bird).as_bytes())
+            || inside(&hay, hex::encode(&lower).as_bytes())
+            || base64
+    };
+    cage.iter().filter(flown).map(String::as_str).collect()
+}
+
+fn inside(hay: &[u8], needle: &[u8]) -> bool {
+    hay.windows(needle.len()).any(|window| window == needle)
+}
+
+#[test]
+fn a_canary_is_found_in_every_form_that_it_may_take() {
+    let cage = vec!["Zqcanarioabwxkq".to_owned()];
+    let wide: Vec<u8> = cage[0].encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let forms = [
+        cage[0].to_uppercase().into_bytes(),
+        wide,
+        hex::encode_upper(&cage[0]).into_bytes(),
+        STANDARD_NO_PAD.encode(format!("{} and more", cage[0])).into_bytes(),
+        STANDARD_NO_PAD.encode(format!("a{} and more", cage[0])).into_bytes(),
+        STANDARD_NO_PAD.encode(format!("ab{} and more", cage[0])).into_bytes(),
+    ];
+    for form in forms {
+        let hay = [b"before ", form.as_slice(), b" after"].concat();
+        assert_eq!(found(&cage, &hay), ["Zqcanarioabwxkq"], "{}", String::from_utf8_lossy(&hay));
+    }
+    assert!(found(&cage, b"zqcanarioacwxkq").is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_canary_is_in_a_log_nor_in_plain_in_any_file_of_the_store() {
+    let (lines, cage) = everything();
+    let program = Program::new().await;
+    let output = program.ingest(&lines, &[("ANAMNESIS__LOG__FILTER", "trace")]);
+    let told = support::counts(&output);
+    assert_eq!(told["retry"], json!(0), "{told}");
+    assert!(told["stored"].as_i64() >= Some(7) && told["quarantined"].as_i64() >= Some(7), "{told}");
+    assert!(inside(&output.stderr, b"anamnesis"), "the program logs at this level");
+    assert_eq!(found(&cage, &output.stderr), Vec::<&str>::new(), "the log");
+    assert_eq!(found(&cage, &output.stdout), Vec::<&str>::new(), "the answer");
+    let searched = search_files(program.folder.path(), &cage);
+    let store = program.store().await;
+    // With the store open, its write-ahead log is there to be searched too.
+    assert!(searched.max(search_files(program.folder.path(), &cage)) >= 3);
+    assert!(store.digest(None).await.unwrap().rows("outbox") > 0);
+}
+
+fn search_files(folder: &Path, cage: &[String]) -> usize {
+    let files = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<_> = files.filter(|path| path.extension().is_none_or(|e| e != "ndjson")).collect();
+    for file in &files {
+        let bytes = std::fs::read(file).unwrap();
+        assert_eq!(found(cage, &bytes), Vec::<&str>::new(), "{:?}", file.file_name());
+    }
+    files.len()
+}
+
+#[tokio::test]
+async fn no_canary_is_in_a_metric_an_event_or_a_reason() {
+    let (lines, cage) = everything();
+    let clinic = Clinic::new().await;
+    let pipeline = clinic.pipeline().await;
+    feed(&pipeline, &lines, 5).await;
+    let metrics = pipeline.metrics().render().unwrap();
+    assert!(metrics.contains("quarantined"));
+    assert_eq!(found(&cage, metrics.as_bytes()), Vec::<&str>::new(), "metrics");
+    let store = pipeline.store();
+    let reasons = support::rows(store, "SELECT reason || ' ' || coalesce(field, '') FROM quarantine").await;
+    assert!(reasons.len() >= 7);
+    for row in reasons {
+        assert_eq!(found(&cage, row.text(0).unwrap().as_bytes()), Vec::<&str>::new(), "a reason");
+    }
+    let keys = store.keys_of(support::scope()).await.unwrap().unwrap();
+    let events = support::rows(store, "SELECT id, event_type, body_sealed FROM outbox").await;
+    assert!(events.len() > 3);
+    for row in events {
+        let cell = Cell { table: "outbox", row: row.uuid(0).unwrap(), column: "body" };
+        let body = keys.open(cell, &row.blob(2).unwrap()).unwrap();
+        assert_eq!(found(&cage, &body), Vec::<&str>::new(), "{}", row.text(1).unwrap());
+    }
+    // Whom the producer named is not even in the text that is kept.
+    let ids = [1, 2].map(|n| DocumentId(Uuid::from_u128(n)));
+    let kept = store.revisions(support::scope(), &ids).await.unwrap();
+    let text = serde_json::to_string(&kept.iter().map(|d| &d.content.text).collect::<Vec<_>>()).unwrap();
+    let names = &cage[..1];
+    assert!(text.contains("sertralina"));
+    assert_eq!(found(names, text.as_bytes()), Vec::<&str>::new(), "the redacted text");
+    // And the canaries did get in: the test searches for something.
+    assert!(!found(&cage, text.as_bytes()).is_empty());
+}

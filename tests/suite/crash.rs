@@ -1,0 +1,67 @@
+//! Killed anywhere on the way and started again: nothing is lost and nothing is there twice.
+
+use anamnesis::pipeline::CRASH_POINTS;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::support::{self, ORG, PATIENT, Program, count, document};
+
+fn messages() -> Vec<Vec<u8>> {
+    let note = |id, day: u32, text| document(id, 1, &format!("2026-05-{day:02}T10:00:00Z"), text);
+    let profile = json!({"organization_id": ORG, "patient_id": PATIENT, "actor": Uuid::from_u128(9),
+        "recorded_at": "2026-05-01T10:00:00Z", "allergies": [{"substance": "penicilina"}]});
+    let all = [
+        profile,
+        note(1, 2, "Paciente con asma. Toma sertralina 50 mg al día."),
+        note(2, 3, "Refiere insomnio desde hace una semana."),
+        note(3, 4, "Toma sertralina 100 mg al día. Niega alergias."),
+        document(2, 2, "2026-05-03T10:00:00Z", "Refiere migraña desde hace una semana."),
+        note(4, 6, "Sigue con asma. Toma sertralina 100 mg al día."),
+    ];
+    support::bodies(&all)
+}
+
+#[test]
+fn every_named_point_is_on_the_way_of_a_message_and_every_point_is_named() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/pipeline");
+    let mut called = Vec::new();
+    for file in folder.read_dir().unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        called.extend(text.split("crash_point(\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()));
+    }
+    called.sort();
+    let mut named = CRASH_POINTS.map(str::to_owned).to_vec();
+    named.sort();
+    assert_eq!(called, named);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_killed_at_any_point_and_started_again_ends_like_one_that_nothing_disturbed() {
+    let messages = messages();
+    let batches = [("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS", "4")];
+    let calm = Program::new().await;
+    let told = support::counts(&calm.ingest(&messages, &batches));
+    assert_eq!(told["stored"], json!(messages.len()), "{told}");
+    let expected = calm.store().await.digest(None).await.unwrap();
+    assert!(expected.rows("memory") > 4 && expected.rows("outbox") > 4);
+    for point in CRASH_POINTS {
+        let program = Program::with_keys_of(&calm).await;
+        let killed = program.ingest(&messages, &[batches[0], ("ANAMNESIS_CRASH_AT", point)]);
+        assert_eq!(killed.status.code(), None, "{point}: the process was not killed");
+        let store = program.store().await;
+        let begun = count(&store, "SELECT count(*) FROM attempt WHERE attempts = 1").await;
+        assert_eq!(begun, if point == "attempts_ended" { 0 } else { 4 }, "{point}");
+        let stored = count(&store, "SELECT count(*) FROM inbox").await;
+        let committed = ["committed", "attempts_ended"].contains(&point);
+        assert_eq!(stored, if committed { 4 } else { 0 }, "{point}: a batch is stored whole or not at all");
+        store.close().await;
+        let told = support::counts(&program.ingest(&messages, &batches));
+        assert_eq!(told["duplicate"], json!(stored), "{point}: {told}");
+        assert_eq!(told["stored"], json!(messages.len() as i64 - stored), "{point}: {told}");
+        let store = program.store().await;
+        let found = store.digest(None).await.unwrap();
+        for (table, digest) in &expected.tables {
+            assert_eq!(found.tables[table], *digest, "{point}: {table}");
+        }
+    }
+}

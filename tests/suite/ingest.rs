@@ -1,0 +1,213 @@
+//! Documents in, memory out: nothing lost, nothing twice, whatever the order and however often.
+
+use anamnesis::domain::reason::Reason;
+use anamnesis::pipeline::Disposition;
+use anamnesis::store::digest::Digest;
+use anamnesis::store::read::{When, Window};
+use aws_lc_rs::digest::{SHA256, digest};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::support::{self, Clinic, Program, bodies, count, document, event, feed, samples};
+
+const DOCUMENT: &str = "anamnesis.document.submitted.v1";
+/// What is announced tells the steps by which memory came to be, and vectors may be asked for twice: neither is memory.
+const STEPS: &[&str] = &["outbox", "embedding_cache"];
+
+/// The same messages in an order that depends on the seed alone.
+fn shuffled(messages: &[Vec<u8>], seed: u8) -> Vec<Vec<u8>> {
+    let mut all = messages.to_vec();
+    all.sort_by_key(|body| digest(&SHA256, &[&[seed], body.as_slice()].concat()).as_ref().to_vec());
+    all
+}
+
+/// A profile's cognitive state weighs what is said after it came (the confidence that a statement begins with), so that
+/// it has to come first for a comparison.
+fn weighs(body: &[u8]) -> bool {
+    let message: serde_json::Value = serde_json::from_slice(body).unwrap();
+    message.get("recorded_at").is_some() && message.get("cognitive_state").is_some()
+}
+
+/// The tables in which two digests differ.
+fn difference(one: &Digest, other: &Digest) -> Vec<String> {
+    let differs = |name: &&&'static str| one.tables[**name] != other.tables[**name];
+    let told = |name: &&str| format!("{name}: {} rows and {}", one.rows(name), other.rows(name));
+    one.tables.keys().filter(differs).map(|name| told(&name)).collect()
+}
+
+fn all(disposition: Disposition, done: &[Disposition]) -> bool {
+    done.iter().all(|d| *d == disposition)
+}
+
+#[tokio::test]
+async fn the_samples_are_stored_whole_and_a_second_run_changes_nothing() {
+    let clinic = Clinic::new().await;
+    let pipeline = clinic.pipeline().await;
+    let messages = samples();
+    let done = feed(&pipeline, &messages, 32).await;
+    assert!(all(Disposition::Stored, &done), "{done:?}");
+    let first = pipeline.store().digest(None).await.unwrap();
+    assert_eq!(first.rows("inbox"), messages.len() as u64);
+    for table in ["documents", "passage", "embedding", "extracted_findings", "memory", "medications", "outbox"] {
+        assert!(first.rows(table) > 0, "{table}");
+    }
+    let again = feed(&pipeline, &messages, 7).await;
+    assert!(all(Disposition::Duplicate, &again), "{again:?}");
+    assert_eq!(pipeline.store().digest(None).await.unwrap(), first);
+    assert_eq!(count(pipeline.store(), "SELECT count(*) FROM attempt").await, 0);
+}
+
+#[tokio::test]
+async fn any_order_and_any_batch_of_the_same_messages_end_in_the_same_memory() {
+    let clinic = Clinic::new().await;
+    let (first, rest): (Vec<_>, Vec<_>) = samples().into_iter().partition(|body| weighs(body));
+    let calm = clinic.pipeline().await;
+    feed(&calm, &first, 1).await;
+    feed(&calm, &rest, 32).await;
+    let expected = calm.store().digest(None).await.unwrap();
+    for (seed, batch) in [(0u8, 1), (1, 7), (2, 64), (3, 7), (4, 1)] {
+        let pipeline = clinic.pipeline().await;
+        feed(&pipeline, &first, 1).await;
+        let done = feed(&pipeline, &shuffled(&rest, seed), batch).await;
+        assert!(all(Disposition::Stored, &done), "seed {seed}, batches of {batch}: {done:?}");
+        let found = pipeline.store().digest(None).await.unwrap();
+        let differs: Vec<String> = difference(&expected, &found);
+        assert_eq!(found.without(STEPS), expected.without(STEPS), "seed {seed}, batches of {batch}: {differs:?}");
+        assert_ne!(found.rows("outbox"), 0);
+    }
+}
+
+#[tokio::test]
+async fn the_order_of_the_revisions_of_one_document_does_not_matter() {
+    let clinic = Clinic::new().await;
+    let at = "2026-05-04T10:00:00Z";
+    let one = document(7, 1, at, "Paciente con asma. Toma sertralina 50 mg al día.");
+    let two = document(7, 2, at, "Paciente con migraña. Toma sertralina 100 mg al día.");
+    let three = document(7, 3, at, "Paciente con migraña. Toma fluoxetina 20 mg al día.");
+    let other = document(8, 1, "2026-05-05T10:00:00Z", "Refiere insomnio. Toma sertralina 100 mg al día.");
+    let messages = bodies(&[one, two, three, other]);
+    let calm = clinic.pipeline().await;
+    feed(&calm, &messages, 1).await;
+    let expected = calm.store().digest(None).await.unwrap();
+    assert_eq!(count(calm.store(), "SELECT revision FROM documents WHERE current = 1 AND revision > 1").await, 3);
+    for seed in 0..8 {
+        let pipeline = clinic.pipeline().await;
+        let done = feed(&pipeline, &shuffled(&messages, seed), [1, 2, 4][usize::from(seed % 3)]).await;
+        assert!(all(Disposition::Stored, &done), "{done:?}");
+        let found = pipeline.store().digest(None).await.unwrap();
+        let differs = difference(&expected, &found);
+        assert_eq!(found.without(STEPS), expected.without(STEPS), "seed {seed}: {differs:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_new_revision_replaces_the_old_one_and_a_late_old_one_changes_nothing_visible() {
+    let clinic = Clinic::new().await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    let at = "2026-05-04T10:00:00Z";
+    let [one, two, three] = ["Toma sertralina 50 mg al día.", "Toma fluoxetina 20 mg al día.", "Toma litio 400 mg."];
+    let visible = async || {
+        let seen = store.candidates(support::scope(), 1, Window::default(), When::Now).await.unwrap();
+        let mut seen: Vec<(u32, Vec<i64>)> = seen.into_iter().map(|c| (c.revision, c.terms)).collect();
+        seen.sort();
+        let memories =
+            "SELECT hex(m.id) || m.state FROM memory AS m WHERE m.kind <> 'raw' AND m.ungrounded = 0 ORDER BY 1";
+        let memories: Vec<String> =
+            support::rows(store, memories).await.iter().map(|row| row.text(0).unwrap()).collect();
+        (seen, memories)
+    };
+    feed(&pipeline, &bodies(&[document(7, 1, at, one)]), 1).await;
+    let (first, _) = visible().await;
+    assert!(first.iter().all(|(revision, terms)| *revision == 1 && !terms.is_empty()) && !first.is_empty());
+    feed(&pipeline, &bodies(&[document(7, 3, at, three)]), 1).await;
+    let (third, memories) = visible().await;
+    assert!(third.iter().all(|(revision, _)| *revision == 3) && !third.is_empty());
+    assert_eq!(count(store, "SELECT count(*) FROM passage WHERE revision < 3").await, 0);
+    assert_eq!(
+        count(
+            store,
+            "SELECT count(*) FROM embedding AS e LEFT JOIN passage AS p ON p.id = e.passage_id WHERE p.id IS NULL"
+        )
+        .await,
+        0
+    );
+    let done = feed(&pipeline, &bodies(&[document(7, 2, at, two)]), 1).await;
+    assert_eq!(done, [Disposition::Stored]);
+    assert_eq!(visible().await, (third, memories));
+    assert_eq!(count(store, "SELECT count(*) FROM documents").await, 3);
+    assert_eq!(count(store, "SELECT count(*) FROM documents WHERE current = 1 AND revision = 3").await, 1);
+}
+
+#[tokio::test]
+async fn the_same_id_with_another_body_is_set_aside() {
+    let clinic = Clinic::new().await;
+    let pipeline = clinic.pipeline().await;
+    let at = "2026-05-04T10:00:00Z";
+    let (one, other) = (document(7, 1, at, "Duerme mal."), document(8, 1, at, "Duerme bien."));
+    let first = bodies(&[event("a", DOCUMENT, &one)]);
+    assert_eq!(feed(&pipeline, &first, 1).await, [Disposition::Stored]);
+    let before = pipeline.store().digest(None).await.unwrap();
+    let reused = Disposition::Quarantined(Reason::IdReused);
+    assert_eq!(feed(&pipeline, &bodies(&[event("a", DOCUMENT, &other)]), 1).await, [reused]);
+    // The same revision of the same document under another id is the same mistake.
+    let changed = document(7, 1, at, "Duerme regular.");
+    assert_eq!(feed(&pipeline, &bodies(&[event("b", DOCUMENT, &changed)]), 1).await, [reused]);
+    assert_eq!(feed(&pipeline, &first, 1).await, [Disposition::Duplicate]);
+    let after = pipeline.store().digest(None).await.unwrap();
+    assert_eq!(after.without(&["quarantine"]), before.without(&["quarantine"]));
+    assert_eq!(after.rows("quarantine"), 2);
+    // Within one batch too.
+    let fresh = clinic.pipeline().await;
+    let both = bodies(&[event("a", DOCUMENT, &one), event("a", DOCUMENT, &other)]);
+    assert_eq!(feed(&fresh, &both, 2).await, [Disposition::Stored, reused]);
+}
+
+#[tokio::test]
+async fn a_bad_message_never_takes_its_neighbours_along() {
+    let clinic = Clinic::new().await;
+    let pipeline = clinic.pipeline().await;
+    let at = "2026-05-04T10:00:00Z";
+    let good = |id| document(id, 1, at, "Toma litio 400 mg al día.").to_string().into_bytes();
+    let mut nobody = document(2, 1, at, "x");
+    nobody["patient_id"] = json!(Uuid::nil());
+    let messages = vec![
+        good(10),
+        b"{\"text\": ".to_vec(),
+        good(11),
+        b"\xff\xfe not text".to_vec(),
+        good(12),
+        nobody.to_string().into_bytes(),
+        good(13),
+    ];
+    let done = feed(&pipeline, &messages, 64).await;
+    let stored = done.iter().enumerate().filter(|(_, d)| **d == Disposition::Stored).map(|(n, _)| n);
+    assert_eq!(stored.collect::<Vec<_>>(), [0, 2, 4, 6], "{done:?}");
+    assert!(done.iter().all(|d| *d != Disposition::Retry), "{done:?}");
+    let alone = clinic.pipeline().await;
+    feed(&alone, &[10, 11, 12, 13].map(good), 64).await;
+    let (mixed, alone) = (pipeline.store().digest(None).await.unwrap(), alone.store().digest(None).await.unwrap());
+    assert_eq!(mixed.without(&["quarantine"]), alone.without(&["quarantine"]), "{:?}", difference(&mixed, &alone));
+    assert_eq!(count(pipeline.store(), "SELECT count(*) FROM quarantine").await, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_with_bad_lines_is_ingested_line_by_line() {
+    let program = Program::new().await;
+    let at = "2026-05-04T10:00:00Z";
+    let good = |id| document(id, 1, at, "Toma litio 400 mg al día.").to_string().into_bytes();
+    let long = document(5, 1, at, &"mucho ".repeat(1000)).to_string().into_bytes();
+    let lines = [good(1), long, good(2), b"{\"text\": \"\xff\"}".to_vec(), Vec::new(), b"no".to_vec(), good(3)];
+    let limit = [("ANAMNESIS__INTAKE__MAX_BODY_BYTES", "2048")];
+    let output = program.ingest(&lines, &limit);
+    let told = support::counts(&output);
+    assert_eq!((&told["stored"], &told["quarantined"], &told["retry"]), (&json!(3), &json!(3), &json!(0)), "{told}");
+    assert_eq!((&told["reasons"]["too_large"], &told["reasons"]["malformed"]), (&json!(1), &json!(2)), "{told}");
+    assert_eq!(output.status.code(), Some(3), "some stored, some not");
+    let before = program.store().await.digest(None).await.unwrap();
+    let again = support::counts(&program.ingest(&lines, &limit));
+    assert_eq!((&again["duplicate"], &again["quarantined"]), (&json!(3), &json!(3)), "{again}");
+    let store = program.store().await;
+    assert_eq!(store.digest(None).await.unwrap(), before);
+    assert_eq!(count(&store, "SELECT count(*) FROM quarantine").await, 3, "kept once, however often it comes");
+}

@@ -1,0 +1,198 @@
+//! What the proofs of ingest share: a pipeline over a store of its own, the sample messages, the program as a process.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Arc;
+
+use anamnesis::bench::provider::{FakeOptions, FakeProvider, vector_of};
+use anamnesis::clock::{Clock, ManualClock, SeededEntropy};
+use anamnesis::config::{self, Settings};
+use anamnesis::crypto::{KeyStore, LocalKeyStore};
+use anamnesis::domain::ids::{OrgId, PatientId};
+use anamnesis::domain::scope::Scope;
+use anamnesis::embed::{EmbedError, Embedder, ModelProfile, Purpose};
+use anamnesis::metrics::{Identity, Metrics};
+use anamnesis::pipeline::{Disposition, Pipeline, Raw};
+use anamnesis::store::Store;
+use anamnesis::store::engine::{Access, Database, Location, Row, Sql};
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// The instant at which all proofs happen: after every sample.
+pub const NOW: &str = "2026-07-01T12:00:00Z";
+pub const ORG: Uuid = Uuid::from_u128(0x0aaa_0000_0000_4000_8000_0000_0000_0001);
+pub const PATIENT: Uuid = Uuid::from_u128(0x0aaa_0000_0000_4000_8000_0000_0000_0002);
+const DIMENSION: usize = 16;
+
+pub fn scope() -> Scope {
+    Scope::new(OrgId(ORG), PatientId(PATIENT)).unwrap()
+}
+
+/// A document of [`PATIENT`] with a text of its own.
+pub fn document(id: u128, revision: u32, at: &str, text: &str) -> Value {
+    json!({"organization_id": ORG, "patient_id": PATIENT, "document_id": Uuid::from_u128(id), "revision": revision,
+        "document_type": "clinical_note", "occurred_at": at, "text": text})
+}
+
+/// A message in its envelope, so that its id is ours.
+pub fn event(id: &str, kind: &str, data: &Value) -> Value {
+    json!({"specversion": "1.0", "id": id, "source": "urn:test", "type": kind, "data": data})
+}
+
+/// Vectors that depend on the text alone, at no cost.
+pub struct TextVectors(ModelProfile);
+
+#[async_trait]
+impl Embedder for TextVectors {
+    fn profile(&self) -> &ModelProfile {
+        &self.0
+    }
+
+    async fn embed(&self, _: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        Ok(texts.iter().map(|text| vector_of(text, DIMENSION)).collect())
+    }
+}
+
+pub fn embedder() -> Arc<dyn Embedder> {
+    Arc::new(TextVectors(ModelProfile {
+        model: "text".to_owned(),
+        dimension: DIMENSION,
+        min_score: 0.5,
+        contradiction_similarity: 0.9,
+        generation: 1,
+        max_tokens: 512,
+        document_task: None,
+        query_task: None,
+    }))
+}
+
+/// Stores that can be compared: they share keys and clock.
+pub struct Clinic {
+    pub keys: Arc<dyn KeyStore>,
+    clock: Arc<dyn Clock>,
+    settings: Settings,
+}
+
+impl Clinic {
+    pub async fn new() -> Self {
+        let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW.parse().unwrap()));
+        let keys = LocalKeyStore::in_memory(Arc::clone(&clock), Arc::new(SeededEntropy::new(1))).await.unwrap();
+        Self { keys: Arc::new(keys), clock, settings: config::load(None).unwrap() }
+    }
+
+    /// A pipeline over a new, empty store.
+    pub async fn pipeline(&self) -> Pipeline {
+        let db = Database::open(&Location::Memory).await.unwrap();
+        let entropy = Arc::new(SeededEntropy::new(2));
+        let store = Store::new(db, Arc::clone(&self.keys), Arc::clone(&self.clock), entropy);
+        let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());
+        Pipeline::new(store, embedder(), &self.settings, metrics).unwrap()
+    }
+}
+
+/// Sends messages through, so many in a batch; what became of each.
+pub async fn feed(pipeline: &Pipeline, messages: &[Vec<u8>], batch: usize) -> Vec<Disposition> {
+    let mut done = Vec::new();
+    for chunk in messages.chunks(batch) {
+        let raws = chunk.iter().map(|body| Raw { body: body.clone(), refused: None });
+        done.extend(pipeline.run(raws.collect()).await);
+    }
+    done
+}
+
+pub fn bodies(messages: &[Value]) -> Vec<Vec<u8>> {
+    messages.iter().map(|message| message.to_string().into_bytes()).collect()
+}
+
+/// Every line of `samples/`, in the order of files and lines.
+pub fn samples() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples");
+    let mut files: Vec<PathBuf> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == "ndjson"));
+    files.sort();
+    let texts = files.iter().map(|path| std::fs::read_to_string(path).unwrap());
+    texts.flat_map(|text| text.lines().map(|line| line.as_bytes().to_vec()).collect::<Vec<_>>()).collect()
+}
+
+/// Rows of any statement.
+pub async fn rows(store: &Store, sql: &'static str) -> Vec<Row> {
+    let mut tx = store.db().read(Access::Platform).await.unwrap();
+    tx.fetch_all(&Sql::new(sql), Vec::new()).await.unwrap()
+}
+
+pub async fn count(store: &Store, sql: &'static str) -> i64 {
+    rows(store, sql).await[0].i64(0).unwrap()
+}
+
+/// The program, with a store and keys of its own and an embedding server that costs nothing.
+pub struct Program {
+    pub folder: tempfile::TempDir,
+    provider: FakeProvider,
+    environment: Vec<(String, String)>,
+}
+
+impl Program {
+    pub async fn new() -> Self {
+        let options = FakeOptions { dimension: DIMENSION, ..FakeOptions::default() };
+        let provider = FakeProvider::start(options).await.unwrap();
+        Self { folder: tempfile::tempdir().unwrap(), provider, environment: Vec::new() }
+    }
+
+    /// With the keys of another, so that what both store can be compared.
+    pub async fn with_keys_of(other: &Program) -> Self {
+        let new = Self::new().await;
+        for name in ["keys", "keys.master"] {
+            std::fs::copy(other.folder.path().join(name), new.folder.path().join(name)).unwrap();
+        }
+        new
+    }
+
+    pub fn set(&mut self, key: &str, value: &str) {
+        self.environment.push((key.to_owned(), value.to_owned()));
+    }
+
+    /// Writes lines to a file and ingests it.
+    pub fn ingest(&self, lines: &[Vec<u8>], more: &[(&str, &str)]) -> Output {
+        let file = self.folder.path().join("messages.ndjson");
+        let mut text = lines.join(&b'\n');
+        text.push(b'\n');
+        std::fs::write(&file, text).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_anamnesis"));
+        command
+            .args(["ingest", "--output", "json"])
+            .arg(&file)
+            .env("ANAMNESIS__STORE__PATH", self.folder.path().join("store.db"))
+            .env("ANAMNESIS__STORE__KEYS", self.folder.path().join("keys"))
+            .env("ANAMNESIS__PIPELINE__NOW", NOW)
+            .env("ANAMNESIS__EMBEDDING__PROVIDER", "openai")
+            .env("ANAMNESIS__EMBEDDING__URL", self.provider.openai_url())
+            .env("ANAMNESIS__EMBEDDING__PROFILE__MODEL", "fake")
+            .env("ANAMNESIS__EMBEDDING__PROFILE__DIMENSION", DIMENSION.to_string())
+            .env("ANAMNESIS__EMBEDDING__PROFILE__MIN_SCORE", "0.5")
+            .env("ANAMNESIS__EMBEDDING__PROFILE__CONTRADICTION_SIMILARITY", "0.9")
+            .env("ANAMNESIS__EMBEDDING__PROFILE__GENERATION", "1")
+            .env("ANAMNESIS__EMBEDDING__PROFILE__MAX_TOKENS", "512")
+            .current_dir(self.folder.path());
+        for (key, value) in self.environment.iter().map(|(k, v)| (k.as_str(), v.as_str())).chain(more.iter().copied()) {
+            command.env(key, value);
+        }
+        command.output().unwrap()
+    }
+
+    /// The store as another process finds it.
+    pub async fn store(&self) -> Store {
+        let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW.parse().unwrap()));
+        let entropy = Arc::new(SeededEntropy::new(3));
+        let path = self.folder.path().join("keys");
+        let keys = LocalKeyStore::open(&path, None, Arc::clone(&clock), entropy.clone()).await.unwrap();
+        let db = Database::open(&Location::File(self.folder.path().join("store.db"))).await.unwrap();
+        Store::new(db, Arc::new(keys), clock, entropy)
+    }
+}
+
+/// The counts that `ingest --output json` prints.
+pub fn counts(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("no counts; standard error: {}", String::from_utf8_lossy(&output.stderr)))
+}
