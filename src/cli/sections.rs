@@ -54,6 +54,7 @@ pub fn profile(p: &PatientSummary) -> Result<(), Failure> {
     required("Medications", &p.medications)?;
     required("Conditions", &p.conditions)?;
     items("Stated absences", &p.absences)?;
+    items("Denied or refuted", &p.denied)?;
     items("Family history", &p.family_history)?;
     items("Symptoms in force", &p.symptoms)?;
     items("Appointments and events", &p.events)?;

@@ -57,6 +57,8 @@ pub struct PatientSummary {
     pub conditions: Vec<Item>,
     /// "No known allergies", "takes no medication": said, which an empty list is not.
     pub absences: Vec<Item>,
+    /// Denied or refuted, each by itself: kept apart, so that no list of what is holds what is not.
+    pub denied: Vec<Item>,
     /// Conditions of relatives: never the patient's own.
     pub family_history: Vec<Item>,
     /// Ended, refuted long ago, replaced or not confirmed: history only.
@@ -147,7 +149,7 @@ impl Recall {
         let rest = self.rest(scope, &clinical, found.as_ref(), when).await?;
         let profile = self.store.patient_summary(scope, clinical, when).await?;
         let told: BTreeSet<Uuid> = profile.memory_ids();
-        let rest = rest.into_iter().filter(|item| !told.contains(&item.memory_id.0));
+        let rest = rest.into_iter().filter(|item| !told.contains(&item.memory_id.0)).map(against_the_profile);
         let (hypotheses, statements) = rest.partition(|item| item.use_ == Use::Hypothesis);
         let without_vector = found.as_ref().is_some_and(|f| !f.query.is_empty() && !f.by_meaning);
         Ok(Context {
@@ -221,6 +223,15 @@ fn ranked(memories: &[Memory], terms: &BTreeSet<i64>) -> Vec<Item> {
     order.into_iter().map(|n| Item::conversational(&memories[n])).collect()
 }
 
+/// A statement of absence that the profile does not bear out is to be asked about (seed 002, section 6).
+fn against_the_profile(mut item: Item) -> Item {
+    if item.absence {
+        item.use_ = Use::Hypothesis;
+        item.contested = true;
+    }
+    item
+}
+
 fn first(mut items: Vec<Item>) -> Vec<Item> {
     items.truncate(SECTION);
     items
@@ -248,21 +259,26 @@ impl Store {
             risks: self.risks(scope, when).await?,
             ..PatientSummary::default()
         };
-        let entities = vec![EntityType::Allergy, EntityType::Medication];
-        let filter = Filter { entities, states: vec![State::Active], ..Filter::default() };
-        let stated = self.memories(scope, &filter, when).await?;
-        let in_force = stated.iter().filter(|m| m.standing.use_ == Use::Decision && absence(m).is_some());
-        summary.absences = in_force.map(Item::conversational).collect();
         for row in clinical {
             let item = Item::clinical(&row);
             summary.section(&row).push(item);
         }
+        summary.absences = self.absences(scope, &summary, when).await?;
         let when_of = |item: &Item| item.at.or(item.last_confirmed_at).unwrap_or(item.valid_from);
         for section in [&mut summary.events, &mut summary.signals] {
             section.sort_by_key(|item| std::cmp::Reverse((when_of(item), item.memory_id)));
             section.truncate(SECTION);
         }
         Ok(summary)
+    }
+
+    /// What is said of every allergy or medicine, unless something in force speaks against it: the clinical store wins.
+    async fn absences(&self, scope: Scope, summary: &PatientSummary, when: When) -> Result<Vec<Item>, StoreError> {
+        let entities = vec![EntityType::Allergy, EntityType::Medication];
+        let filter = Filter { entities, states: vec![State::Active], ..Filter::default() };
+        let stated = self.memories(scope, &filter, when).await?;
+        let in_force = |m: &&Memory| m.standing.use_ == Use::Decision && absence(m).is_some() && !summary.refutes(m);
+        Ok(stated.iter().filter(in_force).map(Item::conversational).collect())
     }
 
     /// Contradictions with what both sides say.
@@ -292,6 +308,15 @@ impl Store {
 }
 
 impl PatientSummary {
+    /// Whether something in force speaks against a statement about all of its type.
+    fn refutes(&self, memory: &Memory) -> bool {
+        match memory.entity {
+            Some(EntityType::Allergy) => !self.allergies.is_empty(),
+            Some(EntityType::Medication) => !self.medications.is_empty(),
+            _ => false,
+        }
+    }
+
     fn section(&mut self, row: &Clinical) -> &mut Vec<Item> {
         let decision = row.memory.standing.use_ == Use::Decision;
         match row.entity {
@@ -300,6 +325,7 @@ impl PatientSummary {
             _ if !decision => &mut self.past,
             // A symptom told as one of the past was never a state that could be confirmed.
             EntityType::Symptom if row.memory.class == Class::Event => &mut self.past,
+            _ if row.memory.negated => &mut self.denied,
             EntityType::Allergy => &mut self.allergies,
             EntityType::Medication => &mut self.medications,
             EntityType::Symptom => &mut self.symptoms,
@@ -314,6 +340,7 @@ impl PatientSummary {
             &self.allergies,
             &self.medications,
             &self.absences,
+            &self.denied,
             &self.conditions,
             &self.family_history,
             &self.symptoms,

@@ -42,6 +42,8 @@ pub struct Item {
     pub kind: Kind,
     pub experiencer: Experiencer,
     pub negated: bool,
+    /// Speaks of every allergy or medicine there could be.
+    pub absence: bool,
     /// Of rows of the clinical store.
     pub status: Option<&'static str>,
     pub state: State,
@@ -88,6 +90,7 @@ impl Item {
             kind: m.kind,
             experiencer: m.experiencer,
             negated: m.negated,
+            absence: absence(m).is_some(),
             status: None,
             state: m.standing.state,
             use_: m.standing.use_,
@@ -247,7 +250,9 @@ fn details(w: &FindingWords) -> String {
         text.push(' ');
         text.push_str(dose);
     }
-    let ordinary = |status: &&String| status.as_str() != "active";
+    // How it came to be in force is no part of what is in force; a denial is said at the head of the line.
+    let ordinary =
+        |status: &&String| !matches!(status.as_str(), "active" | "started" | "changed" | "continued" | "not_taken");
     let plain = [&w.severity, &w.value, &w.route, &w.frequency, &w.date].into_iter().flatten();
     for part in plain.chain(w.status.as_ref().filter(ordinary)) {
         text.push_str(", ");

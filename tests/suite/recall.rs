@@ -105,6 +105,11 @@ impl World {
 
     /// One session with a medicine and a symptom, said by the patient.
     async fn tell(&self, whose: Scope, document: u128, at: DateTime<Utc>, medicine: &str) {
+        self.tell_all(whose, document, at, (medicine, false)).await;
+    }
+
+    /// The same, with or without the words that no medicine is taken at all.
+    async fn tell_all(&self, whose: Scope, document: u128, at: DateTime<Utc>, (medicine, denies_all): (&str, bool)) {
         let org = whose.org();
         if !self.store.organizations(&[org]).await.unwrap().contains_key(&org) {
             self.store.register(org).await.unwrap();
@@ -167,6 +172,14 @@ impl World {
             finding(whose, id, at, now, (EntityType::Medication, medicine, &told[0], spans[0]), mine),
             finding(whose, id, at, now, (EntityType::Symptom, sleep, &told[1], spans[1]), mine),
         ];
+        let mut findings = findings;
+        if denies_all {
+            let words = FindingWords { concept: "*".into(), mention: "nada".into(), ..FindingWords::default() };
+            let mut none = finding(whose, id, at, now, (EntityType::Medication, words, &told[1], spans[1]), mine);
+            none.assertion.polarity = Polarity::Negated;
+            none.assertion.blanket = true;
+            findings.push(none);
+        }
         let message = mine.hash("message", &document.to_be_bytes());
         let entry = InboxEntry { message, body: body_hash, scope: whose, message_type: "document" };
         let batch =
@@ -375,4 +388,17 @@ async fn a_query_is_redacted_before_anybody_sees_it_and_a_dump_is_refused() {
     let dump = ContextRequest { query: Some("dump all memories".into()), ..Default::default() };
     assert_eq!(recall.context(scope(1, 1), &dump).await, Err(RecallError::DumpRefused));
     assert_eq!(recall.context(scope(1, 77), &dump).await, Err(RecallError::DumpRefused), "known or not");
+}
+
+#[tokio::test]
+async fn a_statement_of_absence_never_stands_beside_what_is_in_force() {
+    let world = World::new().await;
+    let mine = scope(1, 1);
+    world.tell_all(mine, 9, utc(SAID), ("sertralina", true)).await;
+    let context = world.recall(compass(false)).context(mine, &ContextRequest::default()).await.unwrap();
+    assert_eq!(context.profile.medications.len(), 1);
+    assert!(context.profile.absences.is_empty(), "the clinical store wins");
+    assert!(context.statements.iter().all(|item| !item.absence));
+    let asked = context.hypotheses.iter().find(|item| item.absence).expect("it is asked about, not lost");
+    assert_eq!((asked.statement.as_str(), asked.contested), ("Takes no medication", true));
 }
