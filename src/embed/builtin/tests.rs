@@ -224,7 +224,7 @@ fn a_translation_is_found_first_and_the_thresholds_tell_related_from_unrelated()
     let others = count * (count - 1);
     assert!(first * 100 >= count * 98, "{first} of {count} translations first");
     assert!(same * 100 >= count * 95, "{same} of {count} held to speak of the same");
-    assert!(unrelated * 100 <= others * 20, "{unrelated} of {others} unrelated pairs count as hits");
+    assert!(unrelated * 100 <= others * 35, "{unrelated} of {others} unrelated pairs count as hits");
     assert!(mistaken * 1000 <= others * 2, "{mistaken} of {others} unrelated pairs held to speak of the same");
 }
 
