@@ -148,10 +148,6 @@ impl Program {
         new
     }
 
-    pub fn set(&mut self, key: &str, value: &str) {
-        self.environment.push((key.to_owned(), value.to_owned()));
-    }
-
     /// Writes lines to a file and ingests it.
     pub fn ingest(&self, lines: &[Vec<u8>], more: &[(&str, &str)]) -> Output {
         let file = self.folder.path().join("messages.ndjson");
