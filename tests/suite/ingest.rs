@@ -32,7 +32,7 @@ fn weighs(body: &[u8]) -> bool {
 fn difference(one: &Digest, other: &Digest) -> Vec<String> {
     let differs = |name: &&&'static str| one.tables[**name] != other.tables[**name];
     let told = |name: &&str| format!("{name}: {} rows and {}", one.rows(name), other.rows(name));
-    one.tables.keys().filter(differs).map(|name| told(name)).collect()
+    one.tables.keys().filter(differs).map(told).collect()
 }
 
 fn all(disposition: Disposition, done: &[Disposition]) -> bool {
