@@ -17,6 +17,7 @@ use crate::intake::Limits;
 use crate::intake::spool::Spool;
 use crate::jobs::night::Night;
 use crate::jobs::policy::Policies;
+use crate::metrics::labels::Queue;
 use crate::pipeline::Pipeline;
 use crate::shutdown::{DRAIN, Shutdown};
 use crate::store::Store;
@@ -43,7 +44,7 @@ pub fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
 /// # Errors
 /// As [`run`].
 pub async fn work(world: World, shutdown: &Shutdown) -> Result<Exit, Failure> {
-    let pipeline = world.pipeline()?;
+    let pipeline = world.pipeline()?.fed_by(Queue::Spool);
     let draining = shutdown.draining();
     let listener = TcpListener::bind(world.settings.http.bind)
         .await

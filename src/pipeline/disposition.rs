@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::domain::reason::Reason;
+use crate::intake;
 use crate::metrics::Metrics;
+use crate::metrics::labels::{self, MessageType, Queue};
 
 /// The end of a message's way through the pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,10 +58,30 @@ impl Tally {
     }
 }
 
-pub(super) fn count(metrics: &Metrics, done: &[Disposition]) {
-    for disposition in done {
-        if let Disposition::Quarantined(reason) = disposition {
-            metrics.ingest.quarantined.of(*reason).inc();
-        }
+pub(super) fn count(metrics: &Metrics, queue: Queue, types: &[MessageType], done: &[Disposition]) {
+    for (kind, disposition) in types.iter().zip(done) {
+        metrics.ingest.received.of((queue, *kind)).inc();
+        let outcome = match disposition {
+            Disposition::Stored => labels::Disposition::Stored,
+            Disposition::Duplicate => labels::Disposition::Duplicate,
+            Disposition::Ephemeral => labels::Disposition::Ephemeral,
+            Disposition::Quarantined(reason) => {
+                metrics.ingest.quarantined.of(*reason).inc();
+                labels::Disposition::Quarantined
+            }
+            Disposition::Retry => labels::Disposition::Retried,
+        };
+        metrics.ingest.processed.of((queue, *kind, outcome)).inc();
+    }
+}
+
+/// The metric's word for a type of message.
+pub(super) fn label(kind: intake::MessageType) -> MessageType {
+    match kind {
+        intake::MessageType::DocumentSubmitted => MessageType::Document,
+        intake::MessageType::HealthSignalRecorded => MessageType::HealthSignal,
+        intake::MessageType::ProfileUpdated => MessageType::Profile,
+        intake::MessageType::ConsentRecorded => MessageType::Consent,
+        intake::MessageType::MemoryCommand => MessageType::Command,
     }
 }

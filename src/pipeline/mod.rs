@@ -29,7 +29,7 @@ use crate::extract::Extractor;
 use crate::intake::binding::Bindings;
 use crate::intake::{Decoder, Envelope, Refusal};
 use crate::metrics::Metrics;
-use crate::metrics::labels::Stage;
+use crate::metrics::labels::{MessageType, Queue, Stage};
 use crate::store::{Store, StoreError};
 
 /// What the stages need.
@@ -42,6 +42,7 @@ pub struct Pipeline {
     decoder: Decoder,
     config: PipelineConfig,
     metrics: Arc<Metrics>,
+    queue: Queue,
 }
 
 /// A body as it came in.
@@ -94,7 +95,14 @@ impl Pipeline {
             decoder: Decoder::new((&settings.intake).into()),
             config: settings.pipeline.clone(),
             metrics,
+            queue: Queue::File,
         })
+    }
+
+    /// Counts what comes in as of this queue.
+    #[must_use]
+    pub fn fed_by(self, queue: Queue) -> Self {
+        Self { queue, ..self }
     }
 
     pub fn store(&self) -> &Store {
@@ -113,7 +121,11 @@ impl Pipeline {
     /// Works a batch. One disposition per body, in order. Transient failures come back as [`Disposition::Retry`].
     pub async fn run(&self, bodies: Vec<Raw>) -> Vec<Disposition> {
         let mut dispositions: Vec<Option<Disposition>> = vec![None; bodies.len()];
+        let mut types = vec![MessageType::Unknown; bodies.len()];
         let (envelopes, refused) = self.decode(bodies);
+        for (place, _, envelope) in &envelopes {
+            types[*place] = disposition::label(envelope.kind());
+        }
         let mut rejected = Vec::new();
         for (place, body, refusal) in refused {
             dispositions[place] = Some(Disposition::Quarantined(refusal.reason));
@@ -129,7 +141,7 @@ impl Pipeline {
                 other => other.unwrap_or(open),
             })
             .collect();
-        disposition::count(&self.metrics, &done);
+        disposition::count(&self.metrics, self.queue, &types, &done);
         done
     }
 

@@ -8,10 +8,12 @@ use super::profile::Stating;
 use super::{Disposition, Pipeline, PipelineError, crash_point};
 use crate::domain::fold::{Act, Deed};
 use crate::domain::ids::{MemoryEventId, OrgId, derive};
+use crate::domain::memory::Kind;
 use crate::domain::reason::Reason;
+use crate::extract::RiskClass;
 use crate::intake::Message;
 use crate::intake::contract::{ActorRole, Command, DocumentSubmitted, MemoryCommand, Provision};
-use crate::metrics::labels::Stage;
+use crate::metrics::labels::{Risk, Stage, Transaction, WriteOutcome};
 use crate::store::records::{
     DocumentContent, InboxEntry, NewAct, NewConsent, NewDocument, NewRisk, OrgBatch, StoredFile,
 };
@@ -90,6 +92,18 @@ impl Pipeline {
             events = committed.events,
             "committed"
         );
+        self.metrics.store.transactions.of(Transaction::Committed).inc();
+        for (kind, change) in &committed.memories {
+            let outcome = match *change {
+                "created" => WriteOutcome::Created,
+                "confirmed" => WriteOutcome::Reconfirmed,
+                "superseded" => WriteOutcome::Superseded,
+                _ => WriteOutcome::Ended,
+            };
+            if let Some(kind) = Kind::from_code(kind) {
+                self.metrics.memory.writes.of((kind, outcome)).inc();
+            }
+        }
     }
 
     /// What one message does to the store.
@@ -222,6 +236,9 @@ impl Pipeline {
             span: r.span,
         });
         let risks: Vec<NewRisk> = risks.collect();
+        for risk in extraction.risk.iter().filter(|risk| !risk.denied) {
+            self.metrics.memory.risks.of(risk_label(risk.class)).inc();
+        }
         // A producer's own value wins; the rules' stays in their findings.
         let sentiment = known(metadata.sentiment.as_deref(), &["positive", "neutral", "negative", "mixed"])
             .unwrap_or(extraction.sentiment.code());
@@ -266,4 +283,17 @@ fn merged(mut all: OrgBatch, one: OrgBatch) -> OrgBatch {
     all.ephemeral.extend(one.ephemeral);
     all.vectors.extend(one.vectors);
     all
+}
+
+/// The metric's word for a class of risk.
+fn risk_label(class: RiskClass) -> Risk {
+    match class {
+        RiskClass::PassiveIdeation => Risk::PassiveIdeation,
+        RiskClass::ActiveIdeation => Risk::ActiveIdeation,
+        RiskClass::PlanOrMeans => Risk::PlanOrMeans,
+        RiskClass::AttemptHistory => Risk::AttemptHistory,
+        RiskClass::SelfHarm => Risk::SelfHarm,
+        RiskClass::HarmToOthers => Risk::HarmToOthers,
+        RiskClass::Abuse => Risk::Abuse,
+    }
 }
