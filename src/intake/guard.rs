@@ -54,9 +54,10 @@ pub(super) fn guard(json: &str, max_depth: usize) -> Result<Guarded, Refusal> {
 }
 
 /// Tab, line feed and carriage return shape a text; a form feed is the page break of an uploaded document. Every other
-/// control character is refused: PostgreSQL takes no U+0000, and the rest come from broken exports.
+/// ASCII control character is refused: PostgreSQL takes no U+0000, and the rest come from broken exports. U+0080–U+009F
+/// are taken: real notes hold them where a Windows quotation mark was decoded wrongly, and a note must not be lost for it.
 fn is_refused(c: char) -> bool {
-    c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{c}')
+    c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{c}')
 }
 
 enum Step {
