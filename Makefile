@@ -22,7 +22,8 @@ demo: setup ## Sample documents become memory, then 30 simulated nights pass
 
 test: setup check ## Every test that CI runs
 	@scripts/nextest.sh
-	@cargo nextest run --locked --no-fail-fast
+	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
+	cargo nextest run --locked --no-fail-fast
 
 check: check-scripts check-deps check-helm check-alerts ## What is not Rust: scripts, Dockerfile, dependencies, Helm chart, alerts
 

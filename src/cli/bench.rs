@@ -111,6 +111,7 @@ async fn measured(args: &IngestArgs, context: &Context) -> Result<Measured, Fail
 
 /// Turns the configuration to the temporary folder and the chosen embedder. The server runs as long as it is held.
 async fn place(settings: &mut Settings, args: &IngestArgs, folder: &Path) -> Result<Option<FakeProvider>, Failure> {
+    settings.store.url = String::new().into();
     settings.store.path = folder.join("store.db");
     settings.store.keys = folder.join("keys");
     settings.store.master_key = String::new().into();

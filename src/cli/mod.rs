@@ -10,6 +10,7 @@ mod extract;
 mod ingest;
 mod job;
 mod memory;
+mod migrate;
 pub mod output;
 mod patient;
 mod profile;
@@ -94,6 +95,8 @@ verbs! {
     Profile(profile::Args) => profile::run,
     /// Look at memories: list, show, trace, history, contradictions
     Memory(memory::Args) => memory::run,
+    /// Bring the schema of a store on a server up to date, or wait until it is
+    Migrate(migrate::Args) => migrate::run,
     /// Measure this machine: documents per second, and where the time goes
     Bench(bench::Args) => bench::run,
     /// Ask the pure rules of memory: NDJSON questions in, one answer each

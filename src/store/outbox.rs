@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::engine::{Bulk, ColumnType, DbError, Transaction};
+use super::engine::{Bulk, ColumnType, DbError, Sql, Transaction};
 use crate::clock::Entropy;
 use crate::crypto::{Cell, PatientKeys};
 use crate::domain::ids::derive;
@@ -27,6 +27,10 @@ static INSERT: LazyLock<Bulk> = LazyLock::new(|| {
         "ON CONFLICT (org_id, id) DO NOTHING",
     )
 });
+
+pub(super) fn statement() -> &'static Sql {
+    INSERT.sql()
+}
 
 /// The cell that an event's body is sealed for.
 pub fn body_cell(id: Uuid) -> Cell {

@@ -9,7 +9,10 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::support::{self, Clinic, ORG, PATIENT, Program, bodies, event, feed};
+use super::server::Server;
+use super::support::{
+    self, Clinic, Engine, ORG, PATIENT, Program, bodies, event, feed, on_every_engine, on_every_program,
+};
 
 /// Makes canaries, and remembers them. Letters only, so that no rule of redaction takes them for an identifier.
 #[derive(Default)]
@@ -156,10 +159,12 @@ fn a_canary_is_found_in_every_form_that_it_may_take() {
     assert!(found(&cage, b"zqcanarioacwxkq").is_empty());
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn no_canary_is_in_a_log_nor_in_plain_in_any_file_of_the_store() {
+on_every_program!(no_canary_is_in_a_log_nor_in_plain_in_any_file_of_the_store);
+on_every_engine!(no_canary_is_in_a_metric_an_event_or_a_reason);
+
+async fn no_canary_is_in_a_log_nor_in_plain_in_any_file_of_the_store(engine: Engine) {
     let (lines, cage) = everything();
-    let program = Program::new().await;
+    let program = Program::on(engine).await;
     let output = program.ingest(&lines, &[("ANAMNESIS__LOG__FILTER", "trace")]);
     let told = support::counts(&output);
     assert_eq!(told["retry"], json!(0), "{told}");
@@ -170,8 +175,33 @@ async fn no_canary_is_in_a_log_nor_in_plain_in_any_file_of_the_store() {
     let searched = search_files(program.folder.path(), &cage);
     let store = program.store().await;
     // With the store open, its write-ahead log is there to be searched too.
-    assert!(searched.max(search_files(program.folder.path(), &cage)) >= 3);
+    assert!(searched.max(search_files(program.folder.path(), &cage)) >= if program.server.is_some() { 2 } else { 3 });
+    if let Some(server) = &program.server {
+        search_server(server, &cage).await;
+    }
     assert!(store.digest(None).await.unwrap().rows("outbox") > 0);
+}
+
+/// The files of the database, the server's write-ahead log and its log: the server may read them to its administrator.
+async fn search_server(server: &Server, cage: &[String]) {
+    let mut connection = server.administrator().await;
+    sqlx::raw_sql("CHECKPOINT").execute(&mut connection).await.unwrap();
+    let base = "SELECT 'base/' || oid || '/' FROM pg_database WHERE datname = current_database()";
+    let base: String = sqlx::query_scalar(base).fetch_one(&mut connection).await.unwrap();
+    let mut searched = 0;
+    for folder in [base.as_str(), "pg_wal/", "./"] {
+        let files = "SELECT $1 || name FROM pg_ls_dir($1) AS name WHERE NOT (pg_stat_file($1 || name, true)).isdir \
+                     AND (pg_stat_file($1 || name, true)).modification > now() - interval '10 minutes'";
+        let files: Vec<String> = sqlx::query_scalar(files).bind(folder).fetch_all(&mut connection).await.unwrap();
+        for file in files {
+            let read = "SELECT pg_read_binary_file($1, 0, 67108864, true)";
+            let bytes: Option<Vec<u8>> = sqlx::query_scalar(read).bind(&file).fetch_one(&mut connection).await.unwrap();
+            let Some(bytes) = bytes else { continue };
+            searched += bytes.len();
+            assert_eq!(found(cage, &bytes), Vec::<&str>::new(), "{file}");
+        }
+    }
+    assert!(searched > 1 << 20, "{searched} bytes of the server were searched");
 }
 
 fn search_files(folder: &Path, cage: &[String]) -> usize {
@@ -184,10 +214,9 @@ fn search_files(folder: &Path, cage: &[String]) -> usize {
     files.len()
 }
 
-#[tokio::test]
-async fn no_canary_is_in_a_metric_an_event_or_a_reason() {
+async fn no_canary_is_in_a_metric_an_event_or_a_reason(engine: Engine) {
     let (lines, cage) = everything();
-    let clinic = Clinic::new().await;
+    let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     feed(&pipeline, &lines, 5).await;
     let metrics = pipeline.metrics().render().unwrap();

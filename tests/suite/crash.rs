@@ -4,7 +4,7 @@ use anamnesis::pipeline::CRASH_POINTS;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::support::{self, ORG, PATIENT, Program, count, document};
+use super::support::{self, Engine, ORG, PATIENT, Program, count, document, on_every_program};
 
 fn messages() -> Vec<Vec<u8>> {
     let note = |id, day: u32, text| document(id, 1, &format!("2026-05-{day:02}T10:00:00Z"), text);
@@ -35,11 +35,12 @@ fn every_named_point_is_on_the_way_of_a_message_and_every_point_is_named() {
     assert_eq!(called, named);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_run_killed_at_any_point_and_started_again_ends_like_one_that_nothing_disturbed() {
+on_every_program!(a_run_killed_at_any_point_and_started_again_ends_like_one_that_nothing_disturbed);
+
+async fn a_run_killed_at_any_point_and_started_again_ends_like_one_that_nothing_disturbed(engine: Engine) {
     let messages = messages();
     let batches = [("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS", "4")];
-    let calm = Program::new().await;
+    let calm = Program::on(engine).await;
     let told = support::counts(&calm.ingest(&messages, &batches));
     assert_eq!(told["stored"], json!(messages.len()), "{told}");
     let expected = calm.store().await.digest(None).await.unwrap();

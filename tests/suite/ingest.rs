@@ -8,7 +8,19 @@ use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::support::{self, Clinic, Program, bodies, count, document, event, feed, samples};
+use super::support::{
+    self, Clinic, Engine, Program, bodies, count, document, event, feed, on_every_engine, on_every_program, samples,
+};
+
+on_every_engine!(
+    the_samples_are_stored_whole_and_a_second_run_changes_nothing,
+    any_order_and_any_batch_of_the_same_messages_end_in_the_same_memory,
+    the_order_of_the_revisions_of_one_document_does_not_matter,
+    a_new_revision_replaces_the_old_one_and_a_late_old_one_changes_nothing_visible,
+    the_same_id_with_another_body_is_set_aside,
+    a_bad_message_never_takes_its_neighbours_along,
+);
+on_every_program!(a_file_with_bad_lines_is_ingested_line_by_line);
 
 const DOCUMENT: &str = "anamnesis.document.submitted.v1";
 /// What is announced tells the steps by which memory came to be, and vectors may be asked for twice: neither is memory.
@@ -39,9 +51,8 @@ fn all(disposition: Disposition, done: &[Disposition]) -> bool {
     done.iter().all(|d| *d == disposition)
 }
 
-#[tokio::test]
-async fn the_samples_are_stored_whole_and_a_second_run_changes_nothing() {
-    let clinic = Clinic::new().await;
+async fn the_samples_are_stored_whole_and_a_second_run_changes_nothing(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let messages = samples();
     let done = feed(&pipeline, &messages, 32).await;
@@ -57,9 +68,8 @@ async fn the_samples_are_stored_whole_and_a_second_run_changes_nothing() {
     assert_eq!(count(pipeline.store(), "SELECT count(*) FROM attempt").await, 0);
 }
 
-#[tokio::test]
-async fn any_order_and_any_batch_of_the_same_messages_end_in_the_same_memory() {
-    let clinic = Clinic::new().await;
+async fn any_order_and_any_batch_of_the_same_messages_end_in_the_same_memory(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
     let (first, rest): (Vec<_>, Vec<_>) = samples().into_iter().partition(|body| weighs(body));
     let calm = clinic.pipeline().await;
     feed(&calm, &first, 1).await;
@@ -77,9 +87,8 @@ async fn any_order_and_any_batch_of_the_same_messages_end_in_the_same_memory() {
     }
 }
 
-#[tokio::test]
-async fn the_order_of_the_revisions_of_one_document_does_not_matter() {
-    let clinic = Clinic::new().await;
+async fn the_order_of_the_revisions_of_one_document_does_not_matter(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
     let at = "2026-05-04T10:00:00Z";
     let one = document(7, 1, at, "Paciente con asma. Toma sertralina 50 mg al día.");
     let two = document(7, 2, at, "Paciente con migraña. Toma sertralina 100 mg al día.");
@@ -100,9 +109,8 @@ async fn the_order_of_the_revisions_of_one_document_does_not_matter() {
     }
 }
 
-#[tokio::test]
-async fn a_new_revision_replaces_the_old_one_and_a_late_old_one_changes_nothing_visible() {
-    let clinic = Clinic::new().await;
+async fn a_new_revision_replaces_the_old_one_and_a_late_old_one_changes_nothing_visible(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     let at = "2026-05-04T10:00:00Z";
@@ -111,10 +119,10 @@ async fn a_new_revision_replaces_the_old_one_and_a_late_old_one_changes_nothing_
         let seen = store.candidates(support::scope(), 1, Window::default(), When::Now).await.unwrap();
         let mut seen: Vec<(u32, Vec<i64>)> = seen.into_iter().map(|c| (c.revision, c.terms)).collect();
         seen.sort();
-        let memories =
-            "SELECT hex(m.id) || m.state FROM memory AS m WHERE m.kind <> 'raw' AND m.ungrounded = 0 ORDER BY 1";
-        let memories: Vec<String> =
-            support::rows(store, memories).await.iter().map(|row| row.text(0).unwrap()).collect();
+        let memories = "SELECT m.id, m.state FROM memory AS m WHERE m.kind <> 'raw' AND m.ungrounded = 0 ORDER BY 1";
+        let memories = support::rows(store, memories).await;
+        let memories: Vec<(Uuid, String)> =
+            memories.iter().map(|row| (row.uuid(0).unwrap(), row.text(1).unwrap())).collect();
         (seen, memories)
     };
     feed(&pipeline, &bodies(&[document(7, 1, at, one)]), 1).await;
@@ -139,9 +147,8 @@ async fn a_new_revision_replaces_the_old_one_and_a_late_old_one_changes_nothing_
     assert_eq!(count(store, "SELECT count(*) FROM documents WHERE current = 1 AND revision = 3").await, 1);
 }
 
-#[tokio::test]
-async fn the_same_id_with_another_body_is_set_aside() {
-    let clinic = Clinic::new().await;
+async fn the_same_id_with_another_body_is_set_aside(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let at = "2026-05-04T10:00:00Z";
     let (one, other) = (document(7, 1, at, "Duerme mal."), document(8, 1, at, "Duerme bien."));
@@ -163,9 +170,8 @@ async fn the_same_id_with_another_body_is_set_aside() {
     assert_eq!(feed(&fresh, &both, 2).await, [Disposition::Stored, reused]);
 }
 
-#[tokio::test]
-async fn a_bad_message_never_takes_its_neighbours_along() {
-    let clinic = Clinic::new().await;
+async fn a_bad_message_never_takes_its_neighbours_along(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let at = "2026-05-04T10:00:00Z";
     let good = |id| document(id, 1, at, "Toma litio 400 mg al día.").to_string().into_bytes();
@@ -191,9 +197,8 @@ async fn a_bad_message_never_takes_its_neighbours_along() {
     assert_eq!(count(pipeline.store(), "SELECT count(*) FROM quarantine").await, 3);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_file_with_bad_lines_is_ingested_line_by_line() {
-    let program = Program::new().await;
+async fn a_file_with_bad_lines_is_ingested_line_by_line(engine: Engine) {
+    let program = Program::on(engine).await;
     let at = "2026-05-04T10:00:00Z";
     let good = |id| document(id, 1, at, "Toma litio 400 mg al día.").to_string().into_bytes();
     let long = document(5, 1, at, &"mucho ".repeat(1000)).to_string().into_bytes();
@@ -210,4 +215,19 @@ async fn a_file_with_bad_lines_is_ingested_line_by_line() {
     let store = program.store().await;
     assert_eq!(store.digest(None).await.unwrap(), before);
     assert_eq!(count(&store, "SELECT count(*) FROM quarantine").await, 3, "kept once, however often it comes");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_engine_ends_with_the_same_digest_of_the_same_messages() {
+    let clinic = Clinic::new().await;
+    let messages = samples();
+    let mut digests = Vec::new();
+    for engine in Engine::ALL {
+        let pipeline = clinic.pipeline_on(engine).await;
+        assert!(all(Disposition::Stored, &feed(&pipeline, &messages, 16).await), "{engine:?}");
+        digests.push(pipeline.store().digest(None).await.unwrap());
+    }
+    let [memory, file, server] = digests.as_slice() else { unreachable!("three engines") };
+    assert_eq!(memory, file, "{:?}", difference(memory, file));
+    assert_eq!(memory, server, "{:?}", difference(memory, server));
 }

@@ -15,4 +15,6 @@ mod jobs;
 mod recall;
 mod redaction;
 mod rules;
+mod server;
+mod store;
 mod support;

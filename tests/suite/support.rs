@@ -19,6 +19,8 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::server::Server;
+
 /// The instant at which all proofs happen: after every sample.
 pub const NOW: &str = "2026-07-01T12:00:00Z";
 pub const ORG: Uuid = Uuid::from_u128(0x0aaa_0000_0000_4000_8000_0000_0000_0001);
@@ -67,23 +69,109 @@ pub fn embedder() -> Arc<dyn Embedder> {
     }))
 }
 
+/// What a proof is repeated on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    Memory,
+    File,
+    Postgres,
+}
+
+impl Engine {
+    pub const ALL: [Engine; 3] = [Engine::Memory, Engine::File, Engine::Postgres];
+}
+
+/// The same proof on each engine: a test of its own for each.
+macro_rules! on_every_engine {
+    ($($proof:ident),+ $(,)?) => {
+        mod on_memory {
+            $(#[tokio::test(flavor = "multi_thread")] async fn $proof() { super::$proof(crate::support::Engine::Memory).await; })+
+        }
+        mod on_a_file {
+            $(#[tokio::test(flavor = "multi_thread")] async fn $proof() { super::$proof(crate::support::Engine::File).await; })+
+        }
+        mod on_postgres {
+            $(#[tokio::test(flavor = "multi_thread")] async fn $proof() { super::$proof(crate::support::Engine::Postgres).await; })+
+        }
+    };
+}
+pub(crate) use on_every_engine;
+
+/// The same for a proof that runs the program as a process, which memory does not outlive.
+macro_rules! on_every_program {
+    ($($proof:ident),+ $(,)?) => {
+        mod as_a_process_on_a_file {
+            $(#[tokio::test(flavor = "multi_thread")] async fn $proof() { super::$proof(crate::support::Engine::File).await; })+
+        }
+        mod as_a_process_on_postgres {
+            $(#[tokio::test(flavor = "multi_thread")] async fn $proof() { super::$proof(crate::support::Engine::Postgres).await; })+
+        }
+    };
+}
+pub(crate) use on_every_program;
+
+/// Where a store of a test lives, for as long as it is held.
+pub enum Place {
+    Memory,
+    File(tempfile::TempDir),
+    Postgres(Server),
+}
+
+impl Place {
+    pub async fn on(engine: Engine) -> Self {
+        match engine {
+            Engine::Memory => Self::Memory,
+            Engine::File => Self::File(tempfile::tempdir().unwrap()),
+            Engine::Postgres => Self::Postgres(Server::new().await),
+        }
+    }
+
+    pub fn location(&self) -> Location {
+        match self {
+            Self::Memory => Location::Memory,
+            Self::File(folder) => Location::File(folder.path().join("store.db")),
+            Self::Postgres(server) => server.location("test_app"),
+        }
+    }
+}
+
 /// Stores that can be compared: they share keys and clock.
 pub struct Clinic {
     pub keys: Arc<dyn KeyStore>,
     clock: Arc<dyn Clock>,
     settings: Settings,
+    engine: Engine,
+    places: std::sync::Mutex<Vec<Place>>,
 }
 
 impl Clinic {
     pub async fn new() -> Self {
+        Self::on(Engine::Memory).await
+    }
+
+    pub async fn on(engine: Engine) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW.parse().unwrap()));
         let keys = LocalKeyStore::in_memory(Arc::clone(&clock), Arc::new(SeededEntropy::new(1))).await.unwrap();
-        Self { keys: Arc::new(keys), clock, settings: config::load(None).unwrap() }
+        let places = std::sync::Mutex::default();
+        Self { keys: Arc::new(keys), clock, settings: config::load(None).unwrap(), engine, places }
     }
 
     /// A pipeline over a new, empty store.
     pub async fn pipeline(&self) -> Pipeline {
-        let db = Database::open(&Location::Memory).await.unwrap();
+        self.pipeline_on(self.engine).await
+    }
+
+    /// The same on another engine.
+    pub async fn pipeline_on(&self, engine: Engine) -> Pipeline {
+        let place = Place::on(engine).await;
+        let pipeline = self.pipeline_at(&place.location()).await;
+        self.places.lock().unwrap().push(place);
+        pipeline
+    }
+
+    /// Over a store that may hold something already.
+    pub async fn pipeline_at(&self, location: &Location) -> Pipeline {
+        let db = Database::open(location).await.unwrap();
         let entropy = Arc::new(SeededEntropy::new(2));
         let store = Store::new(db, Arc::clone(&self.keys), Arc::clone(&self.clock), entropy);
         let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());
@@ -115,9 +203,11 @@ pub fn samples() -> Vec<Vec<u8>> {
     texts.flat_map(|text| text.lines().map(|line| line.as_bytes().to_vec()).collect::<Vec<_>>()).collect()
 }
 
-/// Rows of any statement.
+/// Rows of any statement, of [`ORG`] or of the tables that belong to no tenant.
 pub async fn rows(store: &Store, sql: &'static str) -> Vec<Row> {
-    let mut tx = store.db().read(Access::Platform).await.unwrap();
+    let platform = sql.contains("FROM attempt") || sql.contains("FROM quarantine");
+    let access = if platform { Access::Platform } else { Access::Organization(OrgId(ORG)) };
+    let mut tx = store.db().read(access).await.unwrap();
     tx.fetch_all(&Sql::new(sql), Vec::new()).await.unwrap()
 }
 
@@ -128,24 +218,37 @@ pub async fn count(store: &Store, sql: &'static str) -> i64 {
 /// The program, with a store and keys of its own and an embedding server that costs nothing.
 pub struct Program {
     pub folder: tempfile::TempDir,
+    pub server: Option<Server>,
     provider: FakeProvider,
-    environment: Vec<(String, String)>,
 }
 
 impl Program {
     pub async fn new() -> Self {
-        let options = FakeOptions { dimension: DIMENSION, ..FakeOptions::default() };
-        let provider = FakeProvider::start(options).await.unwrap();
-        Self { folder: tempfile::tempdir().unwrap(), provider, environment: Vec::new() }
+        Self::on(Engine::File).await
     }
 
-    /// With the keys of another, so that what both store can be compared.
+    pub async fn on(engine: Engine) -> Self {
+        let options = FakeOptions { dimension: DIMENSION, ..FakeOptions::default() };
+        let provider = FakeProvider::start(options).await.unwrap();
+        let server = if engine == Engine::Postgres { Some(Server::new().await) } else { None };
+        Self { folder: tempfile::tempdir().unwrap(), server, provider }
+    }
+
+    /// On the same engine and with the keys of another, so that what both store can be compared.
     pub async fn with_keys_of(other: &Program) -> Self {
-        let new = Self::new().await;
+        let new = Self::on(if other.server.is_some() { Engine::Postgres } else { Engine::File }).await;
         for name in ["keys", "keys.master"] {
             std::fs::copy(other.folder.path().join(name), new.folder.path().join(name)).unwrap();
         }
         new
+    }
+
+    /// Where its store lives.
+    pub fn location(&self) -> Location {
+        match &self.server {
+            Some(server) => server.location("test_app"),
+            None => Location::File(self.folder.path().join("store.db")),
+        }
     }
 
     /// Writes lines to a file and ingests it.
@@ -159,6 +262,7 @@ impl Program {
             .args(["ingest", "--output", "json"])
             .arg(&file)
             .env("ANAMNESIS__STORE__PATH", self.folder.path().join("store.db"))
+            .env("ANAMNESIS__STORE__URL", self.server.as_ref().map(|s| s.url(Some("test_app"))).unwrap_or_default())
             .env("ANAMNESIS__STORE__KEYS", self.folder.path().join("keys"))
             .env("ANAMNESIS__PIPELINE__NOW", NOW)
             .env("ANAMNESIS__EMBEDDING__PROVIDER", "openai")
@@ -170,7 +274,7 @@ impl Program {
             .env("ANAMNESIS__EMBEDDING__PROFILE__GENERATION", "1")
             .env("ANAMNESIS__EMBEDDING__PROFILE__MAX_TOKENS", "512")
             .current_dir(self.folder.path());
-        for (key, value) in self.environment.iter().map(|(k, v)| (k.as_str(), v.as_str())).chain(more.iter().copied()) {
+        for (key, value) in more {
             command.env(key, value);
         }
         command.output().unwrap()
@@ -182,7 +286,7 @@ impl Program {
         let entropy = Arc::new(SeededEntropy::new(3));
         let path = self.folder.path().join("keys");
         let keys = LocalKeyStore::open(&path, None, Arc::clone(&clock), entropy.clone()).await.unwrap();
-        let db = Database::open(&Location::File(self.folder.path().join("store.db"))).await.unwrap();
+        let db = Database::open(&self.location()).await.unwrap();
         Store::new(db, Arc::new(keys), clock, entropy)
     }
 }

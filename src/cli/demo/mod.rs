@@ -92,6 +92,7 @@ fn folder(keep: Option<PathBuf>) -> Result<PathBuf, Failure> {
 /// The configured settings over a store of its own; its keys lie beside it.
 fn settings(context: &Context, folder: &std::path::Path) -> Result<Settings, Failure> {
     let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    settings.store.url = String::new().into();
     settings.store.path = folder.join("store.db");
     settings.store.keys = folder.join("store.keys");
     settings.store.master_key = SecretString::from("");

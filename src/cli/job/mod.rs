@@ -89,7 +89,8 @@ async fn open(context: &Context, observer: Arc<dyn Observer>) -> Result<Night, F
     let master = if master.is_empty() { None } else { Some(parse_master(master).map_err(key_failure)?) };
     let keys = LocalKeyStore::open(&settings.store.keys, master, clock.clone(), entropy.clone());
     let keys = keys.await.map_err(key_failure)?;
-    let database = Database::open(&Location::File(settings.store.path.clone())).await.map_err(database_failure)?;
+    let database =
+        Database::open(&Location::of(&settings.store).map_err(database_failure)?).await.map_err(database_failure)?;
     let store = Store::new(database, Arc::new(keys), clock, entropy).with_policy(policies.lifecycle());
     Ok(Night::over(&store, policies, observer, Shutdown::on_signals()?.draining()))
 }

@@ -1,13 +1,19 @@
 //! The seam between the store's statements and the two engines. A statement is written once ([`Sql`]); what really
 //! differs between the engines is a placeholder in braces, and only this folder knows what it means on which engine.
 
+mod migrate;
+mod options;
+mod postgres;
 mod sqlite;
 mod statement;
 mod value;
 
 use std::path::PathBuf;
 
-pub use statement::{Bulk, ColumnType, Sql};
+pub use migrate::{ROLES, SchemaState, migrate, schema_state};
+pub use options::{PostgresOptions, Statements};
+pub use statement::{Bulk, Column, ColumnType, Sql};
+pub(in crate::store) use value::list_as_json;
 pub use value::{Arg, Cell, Row};
 
 use crate::domain::ids::OrgId;
@@ -25,6 +31,37 @@ pub enum DbError {
     /// The schema is not the one this version knows.
     #[error("the database has another schema: run `anamnesis migrate`")]
     Schema,
+    /// The schema was made by a newer version of the program.
+    #[error("the database was migrated by a newer version of this program (migration {0}): this one must not touch it")]
+    Newer(i64),
+    /// A migration that was applied is not the one this version knows, or ended half-way.
+    #[error("migration {0} of the database is not the one this program knows")]
+    Changed(i64),
+    /// The database's administrator has not run `roles.sql` yet.
+    #[error(
+        "the database has no schema `anamnesis` yet: run `anamnesis migrate roles | psql` as its administrator first"
+    )]
+    Unprepared,
+    /// The role is not bound by row-level security.
+    #[error("the database role is {0}, which no worker may be: use a member of anamnesis_app")]
+    Role(&'static str),
+    /// The role may not do this, or may not log in.
+    #[error("the database refuses the role, its password or its right to do this")]
+    Denied,
+    /// A pooler between us and the server forgets prepared statements.
+    #[error("a connection pooler loses prepared statements: set store.postgres.prepared_statements = false")]
+    Pooler,
+    /// Unencrypted beyond this machine, or the server's certificate is not the host's.
+    #[error("the connection is not encrypted as store.postgres.tls asks, or the server's certificate is not its own")]
+    Tls,
+    #[error("store.url cannot be read as postgres://user:password@host/database")]
+    Url,
+    /// A transaction in which a statement failed cannot be committed.
+    #[error("a statement of the transaction failed before")]
+    Aborted,
+    /// A transaction without an organisation.
+    #[error("a transaction names no organisation")]
+    Scope,
     /// A column holds something else than the program reads: a defect.
     #[error("column {index} of a row is not of the expected type")]
     Decode { index: usize },
@@ -49,60 +86,103 @@ pub enum Access {
     Platform,
 }
 
-/// Where an embedded store lives.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Where a store lives.
+#[derive(Debug, Clone)]
 pub enum Location {
+    /// One file, made when it is not there.
     File(PathBuf),
     /// Vanishes with the process: tests, dry runs.
     Memory,
+    /// A server, whose schema `anamnesis migrate` made.
+    Postgres(Box<PostgresOptions>),
 }
 
 /// An open database. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Database {
-    inner: sqlite::SqliteDatabase,
+    inner: Inner,
+}
+
+#[derive(Debug, Clone)]
+enum Inner {
+    Sqlite(sqlite::SqliteDatabase),
+    Postgres(postgres::PostgresDatabase),
 }
 
 impl Database {
-    /// Opens or creates the embedded store and brings its schema up to date.
+    /// Opens a store. An embedded one is made where there is none and brought up to date; a server must be up to date,
+    /// and the role must be one that row-level security binds.
     ///
     /// # Errors
-    /// [`DbError::Schema`] when the file was made by a version that this one does not know.
+    /// [`DbError::Schema`] and its neighbours when the schema is not the one that this version knows,
+    /// [`DbError::Role`] for a role with too many rights.
     pub async fn open(location: &Location) -> Result<Self, DbError> {
-        Ok(Self { inner: sqlite::SqliteDatabase::open(location).await? })
+        let inner = match location {
+            Location::Postgres(options) => Inner::Postgres(postgres::PostgresDatabase::open(options).await?),
+            Location::File(path) => Inner::Sqlite(sqlite::SqliteDatabase::open(Some(path)).await?),
+            Location::Memory => Inner::Sqlite(sqlite::SqliteDatabase::open(None).await?),
+        };
+        Ok(Self { inner })
     }
 
     /// A transaction that writes. On SQLite it takes the write lock at once (`BEGIN IMMEDIATE`), so that a read that is
     /// followed by a write never fails half-way.
     pub async fn begin(&self, access: Access) -> Result<Transaction, DbError> {
-        Ok(Transaction { inner: self.inner.begin(true).await?, access })
+        self.open_transaction(true, access).await
     }
 
     /// A transaction that only reads: a consistent snapshot, beside writers.
     pub async fn read(&self, access: Access) -> Result<Transaction, DbError> {
-        Ok(Transaction { inner: self.inner.begin(false).await?, access })
+        self.open_transaction(false, access).await
     }
 
-    /// Empties the write-ahead log into the main file, so that deleted rows are in no file (traps.md, `secure_delete`).
+    async fn open_transaction(&self, write: bool, access: Access) -> Result<Transaction, DbError> {
+        if matches!(access, Access::Organization(org) if org.0.is_nil()) {
+            return Err(DbError::Scope);
+        }
+        let inner = match &self.inner {
+            Inner::Sqlite(db) => InnerTransaction::Sqlite(db.begin(write).await?),
+            Inner::Postgres(db) => InnerTransaction::Postgres(db.begin(write, access).await?),
+        };
+        Ok(Transaction { inner, access })
+    }
+
+    /// Empties SQLite's write-ahead log into the main file, so that deleted rows are in no file (traps.md,
+    /// `secure_delete`). A server does so by itself.
     pub async fn checkpoint(&self) -> Result<(), DbError> {
-        self.inner.checkpoint().await
+        match &self.inner {
+            Inner::Sqlite(db) => db.checkpoint().await,
+            Inner::Postgres(_) => Ok(()),
+        }
     }
 
     /// Prepares a statement without running it: the test that replaces compile-time checking.
     pub async fn prepare(&self, sql: &Sql) -> Result<(), DbError> {
-        self.inner.prepare(sql.sqlite()).await
+        match &self.inner {
+            Inner::Sqlite(db) => db.prepare(sql.sqlite()).await,
+            Inner::Postgres(db) => db.prepare(sql).await,
+        }
     }
 
     pub async fn close(&self) {
-        self.inner.close().await;
+        match &self.inner {
+            Inner::Sqlite(db) => db.close().await,
+            Inner::Postgres(db) => db.close().await,
+        }
     }
 }
 
 /// An open transaction; dropped without [`Transaction::commit`] it is rolled back.
 #[derive(Debug)]
 pub struct Transaction {
-    inner: sqlite::SqliteTransaction,
+    inner: InnerTransaction,
     access: Access,
+}
+
+#[derive(Debug)]
+enum InnerTransaction {
+    Sqlite(sqlite::SqliteTransaction),
+    Postgres(postgres::PostgresTransaction),
 }
 
 impl Transaction {
@@ -112,32 +192,49 @@ impl Transaction {
 
     /// Runs a statement; the number of rows it changed.
     pub async fn execute(&mut self, sql: &Sql, args: Vec<Arg>) -> Result<u64, DbError> {
-        self.inner.execute(sql.sqlite(), args).await
+        match &mut self.inner {
+            InnerTransaction::Sqlite(tx) => tx.execute(sql.sqlite(), args).await,
+            InnerTransaction::Postgres(tx) => tx.execute(sql, args).await,
+        }
     }
 
     pub async fn fetch_all(&mut self, sql: &Sql, args: Vec<Arg>) -> Result<Vec<Row>, DbError> {
-        self.inner.fetch_all(sql.sqlite(), args).await
+        match &mut self.inner {
+            InnerTransaction::Sqlite(tx) => tx.fetch_all(sql.sqlite(), args).await,
+            InnerTransaction::Postgres(tx) => tx.fetch_all(sql, args).await,
+        }
     }
 
     pub async fn fetch_optional(&mut self, sql: &Sql, args: Vec<Arg>) -> Result<Option<Row>, DbError> {
         Ok(self.fetch_all(sql, args).await?.into_iter().next())
     }
 
-    /// Inserts all rows by one statement. Rows are in the order of the statement's columns.
+    /// Inserts or changes all rows by one statement. Rows are in the order of the statement's columns.
     pub async fn bulk(&mut self, bulk: &Bulk, rows: Vec<Vec<Arg>>) -> Result<u64, DbError> {
         if rows.is_empty() {
             return Ok(0);
         }
-        let packed = Arg::Text(value::rows_as_json(&rows));
-        self.execute(bulk.sql(), vec![packed]).await
+        match &mut self.inner {
+            InnerTransaction::Sqlite(tx) => {
+                let packed = Arg::Text(value::rows_as_json(&rows));
+                tx.execute(bulk.sql().sqlite(), vec![packed]).await
+            }
+            InnerTransaction::Postgres(tx) => tx.bulk(bulk, rows).await,
+        }
     }
 
     pub async fn commit(self) -> Result<(), DbError> {
-        self.inner.commit().await
+        match self.inner {
+            InnerTransaction::Sqlite(tx) => tx.commit().await,
+            InnerTransaction::Postgres(tx) => tx.commit().await,
+        }
     }
 
     pub async fn rollback(self) -> Result<(), DbError> {
-        self.inner.rollback().await
+        match self.inner {
+            InnerTransaction::Sqlite(tx) => tx.rollback().await,
+            InnerTransaction::Postgres(tx) => tx.rollback().await,
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! SQLite: one file, write-ahead log, one writer and several readers.
 
+use std::path::Path;
 use std::time::Duration;
 
+use sqlx::migrate::MigrateError;
 use sqlx::sqlite::{
     SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteRow,
     SqliteSynchronous,
@@ -9,7 +11,7 @@ use sqlx::sqlite::{
 use sqlx::{Column as _, Executor as _, Row as _, SqlSafeStr as _, Sqlite, TypeInfo as _, ValueRef as _};
 
 use super::value::{list_as_json, pairs_as_json};
-use super::{Arg, Cell, DbError, Location, Row};
+use super::{Arg, Cell, DbError, Row};
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
@@ -22,10 +24,11 @@ pub(super) struct SqliteDatabase {
 }
 
 impl SqliteDatabase {
-    pub async fn open(location: &Location) -> Result<Self, DbError> {
-        let options = match location {
-            Location::File(path) => SqliteConnectOptions::new().filename(path).create_if_missing(true),
-            Location::Memory => SqliteConnectOptions::new().in_memory(true),
+    /// The file, or a store in memory.
+    pub async fn open(file: Option<&Path>) -> Result<Self, DbError> {
+        let options = match file {
+            Some(path) => SqliteConnectOptions::new().filename(path).create_if_missing(true),
+            None => SqliteConnectOptions::new().in_memory(true),
         };
         let options = options
             .journal_mode(SqliteJournalMode::Wal)
@@ -38,11 +41,11 @@ impl SqliteDatabase {
         let one =
             || SqlitePoolOptions::new().max_connections(1).min_connections(1).idle_timeout(None).max_lifetime(None);
         let writer = one().connect_with(options.clone()).await.map_err(|e| error(&e))?;
-        MIGRATIONS.run(&writer).await.map_err(|_| DbError::Schema)?;
-        let reader = match location {
+        MIGRATIONS.run(&writer).await.map_err(|e| refused(&e))?;
+        let reader = match file {
             // A second connection to a memory store would be a second, empty store.
-            Location::Memory => writer.clone(),
-            Location::File(_) => SqlitePoolOptions::new()
+            None => writer.clone(),
+            Some(_) => SqlitePoolOptions::new()
                 .max_connections(READERS)
                 .connect_with(options.create_if_missing(false))
                 .await
@@ -141,6 +144,15 @@ fn row(row: &SqliteRow) -> Result<Row, DbError> {
         cells.push(cell);
     }
     Ok(Row(cells))
+}
+
+fn refused(why: &MigrateError) -> DbError {
+    match why {
+        MigrateError::VersionMissing(version) => DbError::Newer(*version),
+        MigrateError::VersionMismatch(version) | MigrateError::Dirty(version) => DbError::Changed(*version),
+        MigrateError::Execute(inner) | MigrateError::ExecuteMigration(inner, _) => error(inner),
+        _ => DbError::Schema,
+    }
 }
 
 /// SQLite's message may quote a value: only the constraint's columns and the code go on.

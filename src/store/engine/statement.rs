@@ -2,38 +2,54 @@
 //!
 //! | placeholder | SQLite | PostgreSQL |
 //! |---|---|---|
-//! | `{uuids $n}` `{blobs $n}` | `(SELECT unhex(value) FROM json_each($n))` | `(SELECT unnest($n))` |
-//! | `{ints $n}` `{texts $n}` | `(SELECT value FROM json_each($n))` | `(SELECT unnest($n))` |
-//! | `{pairs $n}` | `(SELECT unhex(value->>0), unhex(value->>1) FROM json_each($n))` | `(SELECT * FROM unnest(…))` |
+//! | `{uuids $n}` `{blobs $n}` | `(SELECT unhex(value) FROM json_each($n))` | `(SELECT unnest($n::…[]))` |
+//! | `{ints $n}` `{texts $n}` | `(SELECT value FROM json_each($n))` | `(SELECT unnest($n::…[]))` |
+//! | `{pairs $n}`: two ids | `(SELECT unhex(value->>0), unhex(value->>1) FROM json_each($n))` | `(SELECT …::uuid, …::uuid FROM unnest($n::bytea[]))` |
+//! | `{keyed $n}`: an id and bytes | as `{pairs $n}` | `(SELECT …::uuid, … FROM unnest($n::bytea[]))` |
 //! | `{overlaps column $n}` | `EXISTS (… json_each(column) …)` | `column && $n` |
-//! | `{skip_locked}` | nothing: one writer at a time | `FOR UPDATE SKIP LOCKED` |
+//! | `{for_update}` | nothing: one writer at a time | `FOR NO KEY UPDATE` |
+//! | `{skip_locked}` | nothing | `FOR UPDATE SKIP LOCKED` |
 //! | `{rows}` (bulk statements) | `(SELECT … FROM json_each($1))` | `(SELECT … FROM unnest($1, …))` |
 
 /// A statement as each engine reads it. Made once, from literals only: never from input.
 #[derive(Debug)]
 pub struct Sql {
     sqlite: &'static str,
+    postgres: &'static str,
 }
 
 impl Sql {
     /// Statements live as long as the program: they are written in `static` items, once each.
     pub fn new(template: &'static str) -> Self {
-        let text = if template.contains('{') { &*Box::leak(sqlite_text(template).into_boxed_str()) } else { template };
-        Self { sqlite: text }
+        if !template.contains('{') {
+            return Self { sqlite: template, postgres: template };
+        }
+        Self {
+            sqlite: leak(filled(template, sqlite_placeholder)),
+            postgres: leak(filled(template, postgres_placeholder)),
+        }
     }
 
     pub(in crate::store) fn sqlite(&self) -> &'static str {
         self.sqlite
     }
+
+    pub(in crate::store) fn postgres(&self) -> &'static str {
+        self.postgres
+    }
 }
 
-fn sqlite_text(template: &str) -> String {
+fn leak(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+fn filled(template: &str, placeholder: fn(&str) -> String) -> String {
     let mut out = String::with_capacity(template.len() + 64);
     let mut rest = template;
     while let Some(open) = rest.find('{') {
         let close = rest[open..].find('}').map(|at| open + at).expect("a statement closes its braces");
         out.push_str(&rest[..open]);
-        out.push_str(&sqlite_placeholder(&rest[open + 1..close]));
+        out.push_str(&placeholder(&rest[open + 1..close]));
         rest = &rest[close + 1..];
     }
     out.push_str(rest);
@@ -45,13 +61,33 @@ fn sqlite_placeholder(inside: &str) -> String {
     match words.as_slice() {
         ["uuids" | "blobs", list] => format!("(SELECT unhex(value) FROM json_each({list}))"),
         ["ints" | "texts", list] => format!("(SELECT value FROM json_each({list}))"),
-        ["pairs", list] => format!("(SELECT unhex(value->>0), unhex(value->>1) FROM json_each({list}))"),
+        ["pairs" | "keyed", list] => format!("(SELECT unhex(value->>0), unhex(value->>1) FROM json_each({list}))"),
         ["overlaps", column, list] => {
             format!(
                 "EXISTS (SELECT 1 FROM json_each({column}) AS own WHERE own.value IN (SELECT value FROM json_each({list})))"
             )
         }
-        ["skip_locked"] => String::new(),
+        ["skip_locked" | "for_update"] => String::new(),
+        _ => unreachable!("unknown placeholder in a statement: {inside}"),
+    }
+}
+
+/// A pair travels as one byte string, sixteen bytes of id first: one argument, whatever the number of pairs.
+fn postgres_placeholder(inside: &str) -> String {
+    let first = "encode(substr(pair, 1, 16), 'hex')::uuid";
+    let words: Vec<&str> = inside.split_whitespace().collect();
+    match words.as_slice() {
+        ["uuids", list] => format!("(SELECT unnest({list}::uuid[]))"),
+        ["blobs", list] => format!("(SELECT unnest({list}::bytea[]))"),
+        ["ints", list] => format!("(SELECT unnest({list}::bigint[]))"),
+        ["texts", list] => format!("(SELECT unnest({list}::text[]))"),
+        ["pairs", list] => {
+            format!("(SELECT {first}, encode(substr(pair, 17), 'hex')::uuid FROM unnest({list}::bytea[]) AS pair)")
+        }
+        ["keyed", list] => format!("(SELECT {first}, substr(pair, 17) FROM unnest({list}::bytea[]) AS pair)"),
+        ["overlaps", column, list] => format!("{column} && {list}::bigint[]"),
+        ["skip_locked"] => "FOR UPDATE SKIP LOCKED".to_owned(),
+        ["for_update"] => "FOR NO KEY UPDATE".to_owned(),
         _ => unreachable!("unknown placeholder in a statement: {inside}"),
     }
 }
@@ -67,45 +103,88 @@ pub enum ColumnType {
     Bytes,
     /// A list of integers (`terms`).
     Ints,
+    /// A vector of 16-bit floats, little endian (`embedding.vector`).
+    Vector,
+}
+
+impl ColumnType {
+    /// The array that carries a column of rows to PostgreSQL. Lists of differing lengths make no array of arrays: they
+    /// travel as text.
+    fn postgres_array(self) -> &'static str {
+        match self {
+            Self::Uuid => "uuid[]",
+            Self::Int => "bigint[]",
+            Self::Float => "double precision[]",
+            Self::Bool => "smallint[]",
+            Self::Text | Self::Ints => "text[]",
+            Self::Bytes => "bytea[]",
+            Self::Vector => "halfvec[]",
+        }
+    }
 }
 
 /// One statement over many rows.
 #[derive(Debug)]
 pub struct Bulk {
     sql: Sql,
+    kinds: Vec<ColumnType>,
 }
+
+/// A column of a bulk statement: its name and type.
+pub type Column = (&'static str, ColumnType);
 
 impl Bulk {
     /// `ending` is what follows the rows: `ON CONFLICT …`, or nothing.
-    pub fn new(table: &'static str, columns: &[(&'static str, ColumnType)], ending: &'static str) -> Self {
+    pub fn new(table: &'static str, columns: &[Column], ending: &'static str) -> Self {
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-        let reads: Vec<String> = columns.iter().enumerate().map(|(n, (_, kind))| read(n, *kind)).collect();
+        let insert = format!("INSERT INTO {table} ({})", names.join(", "));
+        let (sqlite, postgres) = (sqlite_rows(columns), postgres_rows(columns));
         // `WHERE true` keeps SQLite's parser from taking `ON` of an upsert for the `ON` of a join.
-        let text = format!(
-            "INSERT INTO {table} ({}) SELECT {} FROM json_each($1) WHERE true {ending}",
-            names.join(", "),
-            reads.join(", ")
-        );
-        Self { sql: Sql { sqlite: Box::leak(text.into_boxed_str()) } }
+        Self {
+            sql: Sql {
+                sqlite: leak(format!("{insert} {sqlite} WHERE true {ending}")),
+                postgres: leak(format!("{insert} {postgres} WHERE true {ending}")),
+            },
+            kinds: columns.iter().map(|(_, kind)| *kind).collect(),
+        }
     }
 
     /// Any other statement over many rows, such as `UPDATE … FROM {rows} AS r WHERE …`: `{rows}` is a derived table
     /// with these columns.
-    pub fn over(template: &'static str, columns: &[(&'static str, ColumnType)]) -> Self {
-        let reads: Vec<String> =
-            columns.iter().enumerate().map(|(n, (name, kind))| format!("{} AS {name}", read(n, *kind))).collect();
-        let rows = format!("(SELECT {} FROM json_each($1))", reads.join(", "));
-        Self { sql: Sql { sqlite: Box::leak(template.replace("{rows}", &rows).into_boxed_str()) } }
+    pub fn over(template: &'static str, columns: &[Column]) -> Self {
+        let filled = |rows: String| leak(template.replace("{rows}", &format!("({rows})")));
+        Self {
+            sql: Sql { sqlite: filled(sqlite_rows(columns)), postgres: filled(postgres_rows(columns)) },
+            kinds: columns.iter().map(|(_, kind)| *kind).collect(),
+        }
     }
 
     pub fn sql(&self) -> &Sql {
         &self.sql
     }
+
+    pub(in crate::store) fn kinds(&self) -> &[ColumnType] {
+        &self.kinds
+    }
 }
 
-fn read(n: usize, kind: ColumnType) -> String {
-    match kind {
-        ColumnType::Uuid | ColumnType::Bytes => format!("unhex(value->>{n})"),
-        _ => format!("value->>{n}"),
-    }
+fn sqlite_rows(columns: &[Column]) -> String {
+    let read = |(n, (name, kind)): (usize, &Column)| match kind {
+        ColumnType::Uuid | ColumnType::Bytes | ColumnType::Vector => format!("unhex(value->>{n}) AS {name}"),
+        _ => format!("value->>{n} AS {name}"),
+    };
+    let reads: Vec<String> = columns.iter().enumerate().map(read).collect();
+    format!("SELECT {} FROM json_each($1)", reads.join(", "))
+}
+
+fn postgres_rows(columns: &[Column]) -> String {
+    let read = |(name, kind): &Column| match kind {
+        ColumnType::Ints => format!("u.{name}::bigint[] AS {name}"),
+        _ => format!("u.{name}"),
+    };
+    let reads: Vec<String> = columns.iter().map(read).collect();
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    let array = |(n, (_, kind)): (usize, &Column)| format!("${}::{}", n + 1, kind.postgres_array());
+    let arrays: Vec<String> = columns.iter().enumerate().map(array).collect();
+    format!("SELECT {} FROM unnest({}) AS u({})", reads.join(", "), arrays.join(", "), names.join(", "))
 }

@@ -22,7 +22,7 @@ pub enum Arg {
     Blobs(Vec<Vec<u8>>),
     /// A list for `IN {texts $n}`.
     Texts(Vec<String>),
-    /// A list for `(column, column) IN {pairs $n}`.
+    /// A list for `(column, column) IN {pairs $n}` or `{keyed $n}`.
     Pairs(Vec<(Uuid, Vec<u8>)>),
 }
 
@@ -56,6 +56,8 @@ pub enum Cell {
     F64(f64),
     Text(String),
     Blob(Vec<u8>),
+    /// A list of integers, where the engine has such a type.
+    Ints(Vec<i64>),
 }
 
 /// One row, read by position.
@@ -115,7 +117,10 @@ impl Row {
 
     /// A list of integers, as `terms` columns hold them.
     pub fn ints(&self, index: usize) -> Result<Vec<i64>, DbError> {
-        serde_json::from_str(&self.text(index)?).map_err(|_| DbError::Decode { index })
+        match self.0.get(index) {
+            Some(Cell::Ints(list)) => Ok(list.clone()),
+            _ => serde_json::from_str(&self.text(index)?).map_err(|_| DbError::Decode { index }),
+        }
     }
 }
 
@@ -144,7 +149,7 @@ pub(super) fn rows_as_json(rows: &[Vec<Arg>]) -> String {
 }
 
 /// A list argument as JSON text.
-pub(super) fn list_as_json(args: impl Iterator<Item = Arg>) -> String {
+pub(in crate::store) fn list_as_json(args: impl Iterator<Item = Arg>) -> String {
     let mut out = String::from("[");
     for (i, arg) in args.enumerate() {
         if i > 0 {

@@ -87,7 +87,7 @@ static EMBEDDING: LazyLock<Bulk> = LazyLock::new(|| {
         ("generation", ColumnType::Int),
         ("passage_id", ColumnType::Uuid),
         ("dimension", ColumnType::Int),
-        ("vector", ColumnType::Bytes),
+        ("vector", ColumnType::Vector),
         ("created_at", ColumnType::Int),
         ("updated_at", ColumnType::Int),
     ];
@@ -99,7 +99,7 @@ static CACHE: LazyLock<Bulk> = LazyLock::new(|| {
         ("patient_id", ColumnType::Uuid),
         ("generation", ColumnType::Int),
         ("text_hash", ColumnType::Bytes),
-        ("vector", ColumnType::Bytes),
+        ("vector", ColumnType::Vector),
         ("created_at", ColumnType::Int),
         ("updated_at", ColumnType::Int),
     ];

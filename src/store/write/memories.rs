@@ -36,7 +36,7 @@ static DELETE_BACK_LINKS: LazyLock<Sql> = LazyLock::new(|| {
 });
 static DELETE_CONFLICTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "DELETE FROM contradiction WHERE org_id = $1 AND state = 'open' AND (patient_id, group_hash) IN {pairs $2}",
+        "DELETE FROM contradiction WHERE org_id = $1 AND state = 'open' AND (patient_id, group_hash) IN {keyed $2}",
     )
 });
 

@@ -99,9 +99,11 @@ impl Writer<'_> {
     async fn inbox(&mut self, batch: &OrgBatch) -> Result<(), StoreError> {
         let now = self.target.now;
         let org = self.org().0;
-        let rows: Vec<_> = batch
-            .inbox
-            .iter()
+        // In one order everywhere: two workers that hold the same messages wait for each other, never in a circle.
+        let mut inbox: Vec<_> = batch.inbox.iter().collect();
+        inbox.sort_by_key(|m| m.message);
+        let rows: Vec<_> = inbox
+            .into_iter()
             .map(|m| {
                 let patient = m.scope.patient().0;
                 vec![

@@ -50,7 +50,7 @@ static PROFILE: LazyLock<Bulk> = LazyLock::new(|| {
            THEN coalesce(excluded.privacy_tier_sealed, patient_profile.privacy_tier_sealed) ELSE coalesce(patient_profile.privacy_tier_sealed, excluded.privacy_tier_sealed) END, \
          emergency_contacts_sealed = CASE WHEN patient_profile.profile_at IS NULL OR excluded.profile_at >= patient_profile.profile_at \
            THEN coalesce(excluded.emergency_contacts_sealed, patient_profile.emergency_contacts_sealed) ELSE coalesce(patient_profile.emergency_contacts_sealed, excluded.emergency_contacts_sealed) END, \
-         profile_at = max(coalesce(patient_profile.profile_at, excluded.profile_at), excluded.profile_at), \
+         profile_at = CASE WHEN patient_profile.profile_at > excluded.profile_at THEN patient_profile.profile_at ELSE excluded.profile_at END, \
          updated_at = excluded.updated_at",
     )
 });
@@ -106,6 +106,12 @@ static AUDIT: LazyLock<Bulk> = LazyLock::new(|| {
     ];
     Bulk::new("action_audit", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
 });
+// What is folded is read, decided and written: another worker's half of the same patient must not come in between.
+static HOLD: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id FROM patient_profile WHERE org_id = $1 AND patient_id IN {uuids $2} ORDER BY patient_id {for_update}",
+    )
+});
 static EPHEMERAL: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "UPDATE patient_profile SET ephemeral = $2, updated_at = $4 WHERE org_id = $1 AND patient_id IN {uuids $3}",
@@ -129,6 +135,8 @@ impl Writer<'_> {
         let patients: BTreeSet<Scope> = batch.inbox.iter().map(|m| m.scope).collect();
         let rows = patients.iter().map(|s| vec![org.into(), s.patient().0.into(), now.clone(), now.clone()]).collect();
         self.tx.bulk(&PATIENT, rows).await?;
+        let held = Arg::Uuids(patients.iter().map(|s| s.patient().0).collect());
+        self.tx.fetch_all(&HOLD, vec![org.into(), held]).await?;
         let mut profiles = batch.profiles.iter().collect::<Vec<_>>();
         // One row per patient and statement: later ones are merged in order.
         profiles.sort_by_key(|p| (p.scope, p.at));
@@ -251,5 +259,5 @@ impl Writer<'_> {
 }
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![PATIENT.sql(), PROFILE.sql(), PREFERENCE.sql(), CONSENT.sql(), AUDIT.sql(), &EPHEMERAL]
+    vec![PATIENT.sql(), PROFILE.sql(), PREFERENCE.sql(), CONSENT.sql(), AUDIT.sql(), &HOLD, &EPHEMERAL]
 }

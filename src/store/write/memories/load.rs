@@ -30,19 +30,19 @@ static FINDINGS: LazyLock<Sql> = LazyLock::new(|| {
          document_type, source_type, epistemic, trust, ending, blanket, negated, experiencer, extraction_confidence, \
          initial_confidence, confidence_basis, is_proxy, asserted_at, valid_from, expires_at, recorded_at, payload_sealed, \
          evidence_sealed, evidence_start, evidence_end FROM extracted_findings \
-         WHERE org_id = $1 AND (patient_id, group_hash) IN {pairs $2}",
+         WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2}",
     )
 });
 static EXISTING: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT patient_id, group_hash, id, state, fold_hash FROM memory WHERE org_id = $1 AND (patient_id, group_hash) IN {pairs $2}",
+        "SELECT patient_id, group_hash, id, state, fold_hash FROM memory WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2}",
     )
 });
 static ACTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT m.patient_id, m.group_hash, e.id, e.memory_id, e.at, e.action FROM memory AS m \
          JOIN memory_event AS e ON e.org_id = m.org_id AND e.patient_id = m.patient_id AND e.memory_id = m.id \
-         WHERE m.org_id = $1 AND (m.patient_id, m.group_hash) IN {pairs $2} AND e.derived = 0",
+         WHERE m.org_id = $1 AND (m.patient_id, m.group_hash) IN {keyed $2} AND e.derived = 0",
     )
 });
 

@@ -1,0 +1,33 @@
+-- Privileges, least first; `anamnesis migrate` runs this after the migrations, each time. A table that is not named here
+-- is nobody's but the owner's. No role may truncate, which row-level security does not see.
+REVOKE ALL ON ALL TABLES IN SCHEMA anamnesis FROM anamnesis_app, anamnesis_jobs, anamnesis_audit, anamnesis_read, PUBLIC;
+GRANT SELECT ON _sqlx_migrations TO anamnesis_app, anamnesis_jobs, anamnesis_audit, anamnesis_read;
+
+GRANT SELECT, INSERT, UPDATE, DELETE ON
+  patient_profile, inbox, documents, passage, embedding, embedding_cache, extracted_findings, memory, memory_event,
+  contradiction, conditions, allergies, medications, symptom_states, appointments, health_signals,
+  conversation_preferences, consent, risk_flag, outbox, attempt, quarantine, job_run
+  TO anamnesis_app;
+-- Lineage is write-once, and what was audited stays.
+GRANT SELECT, INSERT, DELETE ON memory_link TO anamnesis_app;
+GRANT SELECT, INSERT ON action_audit TO anamnesis_app;
+GRANT SELECT, INSERT, UPDATE ON organization TO anamnesis_app;
+
+-- The nights change what is remembered, never what came in.
+GRANT SELECT ON
+  organization, patient_profile, inbox, documents, consent, risk_flag, conversation_preferences
+  TO anamnesis_jobs;
+GRANT SELECT, INSERT, UPDATE, DELETE ON
+  passage, embedding, embedding_cache, extracted_findings, memory, memory_event, contradiction, conditions, allergies,
+  medications, symptom_states, appointments, health_signals, outbox, job_run
+  TO anamnesis_jobs;
+GRANT SELECT, INSERT, DELETE ON memory_link TO anamnesis_jobs;
+GRANT SELECT, INSERT ON action_audit TO anamnesis_jobs;
+
+GRANT SELECT ON action_audit, memory_event, job_run, organization TO anamnesis_audit;
+
+GRANT SELECT ON
+  organization, patient_profile, documents, passage, embedding, extracted_findings, memory, memory_link, memory_event,
+  contradiction, conditions, allergies, medications, symptom_states, appointments, health_signals,
+  conversation_preferences, consent, risk_flag
+  TO anamnesis_read;

@@ -1,0 +1,48 @@
+//! The schema of a store, looked at and brought up to date apart from any work.
+
+use super::postgres::{self, Applied};
+use super::{Database, DbError, Location};
+
+/// What must run once, by the administrator of the database, before the first migration.
+pub const ROLES: &str = include_str!("../../../migrations/postgres/roles.sql");
+
+/// What a schema is to this program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SchemaState {
+    Current,
+    /// These migrations have not been applied.
+    Behind(Vec<i64>),
+    /// A newer program applied this one.
+    Newer(i64),
+    /// Not the migration that this program knows, or one that ended half-way.
+    Changed(i64),
+}
+
+/// Applies what is missing and says what that was. An embedded store is brought up to date by opening it, so that
+/// nothing is left to tell.
+///
+/// # Errors
+/// See [`DbError`]; an unknown version is refused.
+pub async fn migrate(location: &Location) -> Result<Vec<i64>, DbError> {
+    match location {
+        Location::Postgres(options) => postgres::migrate(options).await.map(|Applied(versions)| versions),
+        Location::File(_) | Location::Memory => {
+            Database::open(location).await?.close().await;
+            Ok(Vec::new())
+        }
+    }
+}
+
+/// Whether work may begin, without changing anything on a server.
+///
+/// # Errors
+/// When the server cannot be asked.
+pub async fn schema_state(location: &Location) -> Result<SchemaState, DbError> {
+    match location {
+        Location::Postgres(options) => postgres::state(options).await,
+        Location::File(_) | Location::Memory => {
+            Database::open(location).await?.close().await;
+            Ok(SchemaState::Current)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! How to reach PostgreSQL.
+
+use std::path::Path;
+use std::str::FromStr as _;
+use std::time::Duration;
+
+use secrecy::ExposeSecret as _;
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
+
+use super::{DbError, Location};
+use crate::config::StoreConfig;
+use crate::config::store::{PostgresConfig, Tls};
+
+/// How statements are kept on a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Statements {
+    /// Prepared once per connection. Directly, through PgBouncer 1.21 or newer, or one that pools sessions.
+    Named,
+    /// Prepared each time: through older poolers that pool transactions.
+    Unnamed,
+}
+
+/// A server, with the limits of what is asked of it.
+#[derive(Debug, Clone)]
+pub struct PostgresOptions {
+    pub(super) connect: PgConnectOptions,
+    pub(super) max_connections: u32,
+    pub(super) acquire_timeout: Duration,
+    pub(super) statement_timeout: Duration,
+    pub(super) lock_timeout: Duration,
+    pub(super) idle_transaction_timeout: Duration,
+    pub(super) statements: Statements,
+}
+
+impl PostgresOptions {
+    /// # Errors
+    /// [`DbError::Url`] when the URL cannot be read, [`DbError::Tls`] when it would go unencrypted over a network.
+    pub fn new(url: &str, config: &PostgresConfig) -> Result<Self, DbError> {
+        let connect = PgConnectOptions::from_str(url).map_err(|_| DbError::Url)?;
+        let ms = |millis: u64| Duration::from_millis(millis);
+        Ok(Self {
+            connect: encrypted(connect, config)?.application_name("anamnesis"),
+            max_connections: config.max_connections.into(),
+            acquire_timeout: ms(config.acquire_timeout_ms),
+            statement_timeout: ms(config.statement_timeout_ms),
+            lock_timeout: ms(config.lock_timeout_ms),
+            idle_transaction_timeout: ms(config.idle_transaction_timeout_ms),
+            statements: if config.prepared_statements { Statements::Named } else { Statements::Unnamed },
+        })
+    }
+}
+
+/// Beyond this machine the server must prove its name: anything less is open to whoever stands in between.
+fn encrypted(connect: PgConnectOptions, config: &PostgresConfig) -> Result<PgConnectOptions, DbError> {
+    let host = connect.get_host();
+    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+    let here = connect.get_socket().is_some()
+        || host.starts_with('/')
+        || host == "localhost"
+        || address.is_ok_and(|address| address.is_loopback());
+    let connect = match &config.ca_file {
+        path if path.as_os_str().is_empty() => connect,
+        path => connect.ssl_root_cert(Path::new(path)),
+    };
+    Ok(match config.tls {
+        Tls::VerifyFull => connect.ssl_mode(PgSslMode::VerifyFull),
+        Tls::Auto if here => connect,
+        Tls::Auto => connect.ssl_mode(PgSslMode::VerifyFull),
+        Tls::Off if here => connect.ssl_mode(PgSslMode::Disable),
+        Tls::Off => return Err(DbError::Tls),
+    })
+}
+
+impl Location {
+    /// Where the configuration says that memory lives: a server where `store.url` names one, else a file.
+    ///
+    /// # Errors
+    /// As [`PostgresOptions::new`].
+    pub fn of(config: &StoreConfig) -> Result<Self, DbError> {
+        match config.url.expose_secret() {
+            "" => Ok(Self::File(config.path.clone())),
+            url => Ok(Self::Postgres(Box::new(PostgresOptions::new(url, &config.postgres)?))),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Arguments as PostgreSQL takes them: binary, typed, one array per column of a bulk statement.
+
+use sqlx::encode::{Encode, IsNull};
+use sqlx::error::BoxDynError;
+use sqlx::postgres::types::Oid;
+use sqlx::postgres::{PgArgumentBuffer, PgArguments, PgHasArrayType, PgTypeInfo};
+use sqlx::{Arguments as _, Postgres, Type};
+use uuid::Uuid;
+
+use super::super::value::list_as_json;
+use super::super::{Arg, ColumnType, DbError};
+
+/// A vector of 16-bit floats, little endian, as the store keeps it.
+struct HalfVector(Vec<u8>);
+
+impl Type<Postgres> for HalfVector {
+    fn type_info() -> PgTypeInfo {
+        PgTypeInfo::with_name("halfvec")
+    }
+}
+
+impl PgHasArrayType for HalfVector {
+    fn array_type_info() -> PgTypeInfo {
+        PgTypeInfo::array_of("halfvec")
+    }
+}
+
+impl Encode<'_, Postgres> for HalfVector {
+    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        // pgvector's binary form: dimension, nothing, then big-endian floats.
+        buffer.extend_from_slice(&u16::try_from(self.0.len() / 2)?.to_be_bytes());
+        buffer.extend_from_slice(&[0, 0]);
+        self.0.chunks_exact(2).for_each(|pair| buffer.extend_from_slice(&[pair[1], pair[0]]));
+        Ok(IsNull::No)
+    }
+}
+
+/// A NULL whose type the statement knows.
+struct Null;
+
+impl Type<Postgres> for Null {
+    fn type_info() -> PgTypeInfo {
+        PgTypeInfo::with_oid(Oid(0))
+    }
+}
+
+impl Encode<'_, Postgres> for Null {
+    fn encode_by_ref(&self, _: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        Ok(IsNull::Yes)
+    }
+}
+
+fn refused(_: BoxDynError) -> DbError {
+    DbError::Other { code: "argument".to_owned() }
+}
+
+pub(super) fn arguments(args: Vec<Arg>) -> Result<PgArguments, DbError> {
+    let mut out = PgArguments::default();
+    for arg in args {
+        let added = match arg {
+            Arg::Null => out.add(Null),
+            Arg::I64(v) => out.add(v),
+            Arg::F64(v) => out.add(v),
+            Arg::Bool(v) => out.add(i16::from(v)),
+            Arg::Text(v) => out.add(v),
+            Arg::Blob(v) => out.add(v),
+            Arg::Uuid(v) => out.add(v),
+            Arg::Uuids(v) => out.add(v),
+            Arg::Ints(v) => out.add(v),
+            Arg::Blobs(v) => out.add(v),
+            Arg::Texts(v) => out.add(v),
+            Arg::Pairs(v) => {
+                out.add(v.into_iter().map(|(id, rest)| [id.as_bytes(), rest.as_slice()].concat()).collect::<Vec<_>>())
+            }
+        };
+        added.map_err(refused)?;
+    }
+    Ok(out)
+}
+
+/// Rows as columns: one array each.
+pub(super) fn columns(kinds: &[ColumnType], mut rows: Vec<Vec<Arg>>) -> Result<PgArguments, DbError> {
+    let mut out = PgArguments::default();
+    for (at, kind) in kinds.iter().enumerate() {
+        let column =
+            rows.iter_mut().map(|row| row.get_mut(at).map_or(Arg::Null, |arg| std::mem::replace(arg, Arg::Null)));
+        let added = match kind {
+            ColumnType::Uuid => out.add(list(column, |arg| match arg {
+                Arg::Uuid(v) => Some(v),
+                Arg::Blob(v) => Uuid::from_slice(&v).ok(),
+                _ => None,
+            })?),
+            ColumnType::Int => out.add(list(column, |arg| match arg {
+                Arg::I64(v) => Some(v),
+                _ => None,
+            })?),
+            ColumnType::Float => out.add(list(column, |arg| match arg {
+                Arg::F64(v) => Some(v),
+                _ => None,
+            })?),
+            ColumnType::Bool => out.add(list(column, |arg| match arg {
+                Arg::Bool(v) => Some(i16::from(v)),
+                Arg::I64(v) => i16::try_from(v).ok(),
+                _ => None,
+            })?),
+            ColumnType::Text => out.add(list(column, |arg| match arg {
+                Arg::Text(v) => Some(v),
+                _ => None,
+            })?),
+            ColumnType::Bytes => out.add(list(column, |arg| match arg {
+                Arg::Blob(v) => Some(v),
+                _ => None,
+            })?),
+            ColumnType::Ints => out.add(list(column, |arg| match arg {
+                Arg::Ints(v) => Some(array_text(&v)),
+                _ => None,
+            })?),
+            ColumnType::Vector => out.add(list(column, |arg| match arg {
+                Arg::Blob(v) => Some(HalfVector(v)),
+                _ => None,
+            })?),
+        };
+        added.map_err(refused)?;
+    }
+    Ok(out)
+}
+
+fn list<T>(column: impl Iterator<Item = Arg>, read: impl Fn(Arg) -> Option<T>) -> Result<Vec<Option<T>>, DbError> {
+    let cell = |arg| match arg {
+        Arg::Null => Ok(None),
+        arg => read(arg).map(Some).ok_or(DbError::Other { code: "argument".to_owned() }),
+    };
+    column.map(cell).collect()
+}
+
+/// `{1,2}`: JSON with other brackets.
+fn array_text(list: &[i64]) -> String {
+    let json = list_as_json(list.iter().copied().map(Arg::I64));
+    format!("{{{}}}", json.trim_matches(['[', ']']))
+}

@@ -1,0 +1,191 @@
+//! PostgreSQL: a pool of connections, and transactions that say whose rows they may touch.
+//!
+//! Nothing is ever set for a session: scope, time limits and search path are settings of each transaction, so that no
+//! borrower of a connection finds what another left, and a pooler may stand in between. A transaction that is dropped
+//! between two statements is rolled back; one that is dropped within a statement (a cancelled request, a time-out)
+//! takes its connection along, which would otherwise be pinned until the server answers.
+
+mod args;
+mod rows;
+mod schema;
+
+use std::time::Duration;
+
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgArguments, PgPool, PgPoolOptions};
+use sqlx::query::Query;
+use sqlx::{Connection as _, Executor as _, Postgres, SqlSafeStr as _};
+use tokio::time::timeout;
+
+use super::options::{PostgresOptions, Statements};
+use super::{Access, Arg, Bulk, DbError, Row, Sql};
+use rows::error;
+pub(super) use schema::{Applied, migrate, state};
+
+/// What every transaction says first. One round trip.
+static SCOPE: &str = "SELECT set_config('search_path', 'anamnesis, public', true), \
+     set_config('anamnesis.org', $1, true), set_config('anamnesis.access', $2, true), \
+     set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true), \
+     set_config('idle_in_transaction_session_timeout', $5, true)";
+
+/// How long after the server should have given up we do.
+const GRACE: Duration = Duration::from_secs(5);
+/// A connection unused for this long is tried before it is given out.
+const DOUBTFUL: Duration = Duration::from_secs(1);
+const LIFETIME: Duration = Duration::from_secs(1_800);
+const IDLE: Duration = Duration::from_secs(300);
+
+#[derive(Debug, Clone)]
+pub(super) struct PostgresDatabase {
+    pool: PgPool,
+    options: PostgresOptions,
+}
+
+impl PostgresDatabase {
+    /// Connects, and looks at role and schema before anything is read.
+    pub async fn open(options: &PostgresOptions) -> Result<Self, DbError> {
+        let pool = PgPoolOptions::new()
+            .max_connections(options.max_connections)
+            .acquire_timeout(options.acquire_timeout)
+            .max_lifetime(LIFETIME)
+            .idle_timeout(IDLE)
+            .test_before_acquire(false)
+            .before_acquire(|connection, about| {
+                Box::pin(async move {
+                    if about.idle_for > DOUBTFUL {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
+                })
+            })
+            .connect_lazy_with(options.connect.clone());
+        let db = Self { pool, options: options.clone() };
+        let mut connection = db.pool.acquire().await.map_err(|e| error(&e))?;
+        schema::look(&mut connection, options.statements == Statements::Named).await?;
+        drop(connection);
+        Ok(db)
+    }
+
+    pub async fn begin(&self, write: bool, access: Access) -> Result<PostgresTransaction, DbError> {
+        let begin = if write { "BEGIN" } else { "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY" };
+        let connection = self.pool.acquire().await.map_err(|e| error(&e))?;
+        let options = &self.options;
+        let mut tx = PostgresTransaction {
+            connection: Some(connection),
+            limit: options.statement_timeout + GRACE,
+            named: options.statements == Statements::Named,
+            failed: false,
+        };
+        let (org, access) = match access {
+            Access::Organization(org) => (org.0.to_string(), ""),
+            Access::Platform => (String::new(), "platform"),
+        };
+        tx.run(async |c| c.execute(sqlx::raw_sql(begin)).await).await?;
+        let millis = |duration: Duration| Arg::Text(duration.as_millis().to_string());
+        let settings = vec![
+            org.into(),
+            access.into(),
+            millis(options.statement_timeout),
+            millis(options.lock_timeout),
+            millis(options.idle_transaction_timeout),
+        ];
+        let scope = tx.query(SCOPE, args::arguments(settings)?);
+        tx.run(async |c| c.execute(scope).await).await?;
+        Ok(tx)
+    }
+
+    pub async fn prepare(&self, sql: &Sql) -> Result<(), DbError> {
+        let mut tx = self.begin(true, Access::Platform).await?;
+        tx.run(async |c| c.prepare(sql.postgres().into_sql_str()).await).await?;
+        Ok(())
+    }
+
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct PostgresTransaction {
+    /// `None` while a statement runs, and after the end.
+    connection: Option<PoolConnection<Postgres>>,
+    limit: Duration,
+    named: bool,
+    /// The server answers COMMIT with success after a statement failed, and rolls back all the same.
+    failed: bool,
+}
+
+impl PostgresTransaction {
+    pub async fn execute(&mut self, sql: &Sql, args: Vec<Arg>) -> Result<u64, DbError> {
+        let query = self.query(sql.postgres(), args::arguments(args)?);
+        Ok(self.run(async |c| c.execute(query).await).await?.rows_affected())
+    }
+
+    pub async fn fetch_all(&mut self, sql: &Sql, args: Vec<Arg>) -> Result<Vec<Row>, DbError> {
+        let query = self.query(sql.postgres(), args::arguments(args)?);
+        self.run(async |c| c.fetch_all(query).await).await?.iter().map(rows::row).collect()
+    }
+
+    pub async fn bulk(&mut self, bulk: &Bulk, rows: Vec<Vec<Arg>>) -> Result<u64, DbError> {
+        let query = self.query(bulk.sql().postgres(), args::columns(bulk.kinds(), rows)?);
+        Ok(self.run(async |c| c.execute(query).await).await?.rows_affected())
+    }
+
+    pub async fn commit(mut self) -> Result<(), DbError> {
+        if self.failed {
+            return Err(DbError::Aborted);
+        }
+        self.run(async |c| c.execute(sqlx::raw_sql("COMMIT")).await).await?;
+        self.connection = None;
+        Ok(())
+    }
+
+    pub async fn rollback(mut self) -> Result<(), DbError> {
+        self.run(async |c| c.execute(sqlx::raw_sql("ROLLBACK")).await).await?;
+        self.connection = None;
+        Ok(())
+    }
+
+    fn query(&self, sql: &'static str, arguments: PgArguments) -> Query<'static, Postgres, PgArguments> {
+        sqlx::query_with(sql, arguments).persistent(self.named)
+    }
+
+    /// Runs one exchange with the server. Whoever is cancelled in it closes the connection.
+    async fn run<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&mut sqlx::PgConnection) -> Result<T, sqlx::Error>,
+    ) -> Result<T, DbError> {
+        let connection = self.connection.take().ok_or(DbError::Transient("closed"))?;
+        let mut held = Held(Some(connection));
+        let Some(connection) = held.0.as_mut() else { return Err(DbError::Transient("closed")) };
+        let done = timeout(self.limit, work(connection)).await.map_err(|_| DbError::Transient("timeout"))?;
+        self.connection = held.0.take();
+        self.failed |= done.is_err();
+        done.map_err(|e| error(&e))
+    }
+}
+
+impl Drop for PostgresTransaction {
+    fn drop(&mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        let (mut held, limit) = (Held(Some(connection)), self.limit);
+        tokio::spawn(async move {
+            let Some(connection) = held.0.as_mut() else { return };
+            let done = timeout(limit, connection.execute(sqlx::raw_sql("ROLLBACK"))).await;
+            if matches!(done, Ok(Ok(_))) {
+                drop(held.0.take());
+            }
+        });
+    }
+}
+
+/// A connection in the middle of an exchange.
+struct Held(Option<PoolConnection<Postgres>>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(connection) = self.0.as_mut() {
+            connection.close_on_drop();
+        }
+    }
+}

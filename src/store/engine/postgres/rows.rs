@@ -1,0 +1,88 @@
+//! Rows and errors of PostgreSQL as the engine's own.
+
+use sqlx::postgres::types::Oid;
+use sqlx::postgres::{PgRow, PgValueRef};
+use sqlx::{Column as _, Row as _, TypeInfo as _, ValueRef as _};
+
+use super::super::{Cell, DbError, Row};
+
+const BOOL: Oid = Oid(16);
+const BYTEA: Oid = Oid(17);
+const INT8: Oid = Oid(20);
+const INT2: Oid = Oid(21);
+const INT4: Oid = Oid(23);
+const FLOAT8: Oid = Oid(701);
+const INT8_ARRAY: Oid = Oid(1016);
+const UUID: Oid = Oid(2950);
+
+pub(super) fn row(row: &PgRow) -> Result<Row, DbError> {
+    let cell = |index| {
+        let raw = row.try_get_raw(index).map_err(|_| DbError::Decode { index })?;
+        if raw.is_null() { Ok(Cell::Null) } else { cell(&raw).ok_or(DbError::Decode { index }) }
+    };
+    Ok(Row(row.columns().iter().map(|column| cell(column.ordinal())).collect::<Result<_, _>>()?))
+}
+
+/// `None` for a type that no statement asks for.
+fn cell(raw: &PgValueRef<'_>) -> Option<Cell> {
+    let bytes = raw.as_bytes().ok()?;
+    let kind = raw.type_info();
+    Some(match kind.oid() {
+        Some(INT8) => Cell::I64(i64::from_be_bytes(bytes.try_into().ok()?)),
+        Some(INT4) => Cell::I64(i32::from_be_bytes(bytes.try_into().ok()?).into()),
+        Some(INT2) => Cell::I64(i16::from_be_bytes(bytes.try_into().ok()?).into()),
+        Some(BOOL) => Cell::I64((*bytes.first()?).into()),
+        Some(FLOAT8) => Cell::F64(f64::from_be_bytes(bytes.try_into().ok()?)),
+        Some(BYTEA | UUID) => Cell::Blob(bytes.to_vec()),
+        Some(INT8_ARRAY) => Cell::Ints(integers(bytes)?),
+        _ if kind.name() == "halfvec" => {
+            Cell::Blob(bytes.get(4..)?.chunks_exact(2).flat_map(|pair| [pair[1], pair[0]]).collect())
+        }
+        _ if matches!(kind.name(), "TEXT" | "VARCHAR" | "NAME" | "\"CHAR\"" | "CHAR") => {
+            Cell::Text(std::str::from_utf8(bytes).ok()?.to_owned())
+        }
+        _ => return None,
+    })
+}
+
+/// The binary form of `bigint[]`: dimensions, whether there are NULLs, element type, then length, lower bound and the
+/// elements with their sizes.
+fn integers(bytes: &[u8]) -> Option<Vec<i64>> {
+    if bytes.get(..4)? == [0; 4] {
+        return Some(Vec::new());
+    }
+    bytes.get(20..)?.chunks(12).map(|element| Some(i64::from_be_bytes(element.get(4..)?.try_into().ok()?))).collect()
+}
+
+/// DETAIL and messages may quote a row: only SQLSTATE and names of the schema go on.
+pub(super) fn error(error: &sqlx::Error) -> DbError {
+    match error {
+        sqlx::Error::Database(inner) => {
+            let code = inner.code().unwrap_or_default().into_owned();
+            let constraint = || {
+                let name = [inner.table(), inner.constraint()].into_iter().flatten().collect::<Vec<_>>().join(".");
+                DbError::Constraint { constraint: name }
+            };
+            match code.as_str() {
+                "40001" | "40P01" => DbError::Transient("conflict"),
+                "55P03" => DbError::Transient("lock"),
+                "57014" | "25P03" | "25P04" => DbError::Transient("timeout"),
+                "42P01" | "42703" | "3F000" => DbError::Schema,
+                "42501" => DbError::Denied,
+                "26000" | "42P05" => DbError::Pooler,
+                state => match &state[..state.len().min(2)] {
+                    "08" | "57" => DbError::Transient("connection"),
+                    "53" | "58" => DbError::Transient("resources"),
+                    "23" => constraint(),
+                    "28" => DbError::Denied,
+                    _ => DbError::Other { code },
+                },
+            }
+        }
+        sqlx::Error::PoolTimedOut => DbError::Transient("pool"),
+        sqlx::Error::PoolClosed => DbError::Transient("closed"),
+        sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::BeginFailed => DbError::Transient("io"),
+        sqlx::Error::Tls(_) => DbError::Tls,
+        _ => DbError::Other { code: "client".to_owned() },
+    }
+}

@@ -1,0 +1,145 @@
+//! The schema of the server: who may change it, and what a program that only works must find.
+//!
+//! Migrations run in one dedicated command and connection (`anamnesis migrate`). Its lock is asked for again and again
+//! rather than waited for: a session that waits for a lock holds a snapshot, and `CREATE INDEX CONCURRENTLY` waits for
+//! every snapshot, which would be a deadlock.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::postgres::PgConnection;
+use sqlx::{Connection as _, Executor as _, Row as _};
+
+use super::super::options::PostgresOptions;
+use super::super::{DbError, SchemaState};
+use super::rows::error;
+
+/// Ours alone, and not sqlx's, whose lock waits.
+static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
+    let mut migrations = sqlx::migrate!("migrations/postgres");
+    migrations.set_locking(false);
+    migrations
+});
+static GRANTS: &str = include_str!("../../../../migrations/postgres/grants.sql");
+
+/// "anamnesi" in ASCII.
+const LOCK: i64 = 0x616e_616d_6e65_7369;
+const POLL: Duration = Duration::from_millis(100);
+/// Migrations of a large store take their time; whoever waits for the lock waits for them.
+const PATIENCE: Duration = Duration::from_secs(1_800);
+
+/// What a run of the migrations did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied(pub Vec<i64>);
+
+async fn connect(options: &PostgresOptions) -> Result<PgConnection, DbError> {
+    let connect = options.connect.clone().options([("search_path", "anamnesis,public")]);
+    tokio::time::timeout(options.acquire_timeout, PgConnection::connect_with(&connect))
+        .await
+        .map_err(|_| DbError::Transient("connection"))?
+        .map_err(|e| error(&e))
+}
+
+/// Brings the schema up to date, as the owner.
+///
+/// # Errors
+/// [`DbError::Unprepared`] before `roles.sql` has run, [`DbError::Newer`] for a schema of a newer program.
+pub async fn migrate(options: &PostgresOptions) -> Result<Applied, DbError> {
+    let mut connection = connect(options).await?;
+    if one(&mut connection, "SELECT to_regnamespace('anamnesis') IS NULL OR to_regrole('anamnesis_owner') IS NULL")
+        .await?
+    {
+        return Err(DbError::Unprepared);
+    }
+    // Tables belong to the role, not to the person who migrates.
+    connection.execute("SET ROLE anamnesis_owner").await.map_err(|e| error(&e))?;
+    let lock = async {
+        while !locked(&mut connection).await? {
+            tokio::time::sleep(POLL).await;
+        }
+        Ok::<(), DbError>(())
+    };
+    tokio::time::timeout(PATIENCE, lock).await.map_err(|_| DbError::Transient("lock"))??;
+    let before = versions(&mut connection).await?;
+    MIGRATIONS.run_direct(None, &mut connection, false).await.map_err(|e| refused(&e))?;
+    let applied: Vec<i64> =
+        MIGRATIONS.iter().map(|m| m.version).filter(|v| !before.iter().any(|(b, ..)| b == v)).collect();
+    sqlx::raw_sql(GRANTS).execute(&mut connection).await.map_err(|e| error(&e))?;
+    connection.close().await.map_err(|e| error(&e))?;
+    Ok(Applied(applied))
+}
+
+async fn locked(connection: &mut PgConnection) -> Result<bool, DbError> {
+    sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(LOCK).fetch_one(connection).await.map_err(|e| error(&e))
+}
+
+async fn one(connection: &mut PgConnection, sql: &'static str) -> Result<bool, DbError> {
+    sqlx::query_scalar(sql).persistent(false).fetch_one(connection).await.map_err(|e| error(&e))
+}
+
+fn refused(why: &MigrateError) -> DbError {
+    match why {
+        MigrateError::VersionMissing(version) => DbError::Newer(*version),
+        MigrateError::VersionMismatch(version) | MigrateError::Dirty(version) => DbError::Changed(*version),
+        MigrateError::Execute(inner) | MigrateError::ExecuteMigration(inner, _) => error(inner),
+        _ => DbError::Schema,
+    }
+}
+
+/// What the server's schema is to this program.
+pub async fn state(options: &PostgresOptions) -> Result<SchemaState, DbError> {
+    let mut connection = connect(options).await?;
+    let state = compared(&versions(&mut connection).await?);
+    connection.close().await.map_err(|e| error(&e))?;
+    Ok(state)
+}
+
+type Version = (i64, bool, Vec<u8>);
+
+/// Empty where there is no schema yet.
+async fn versions(connection: &mut PgConnection) -> Result<Vec<Version>, DbError> {
+    if one(connection, "SELECT to_regclass('anamnesis._sqlx_migrations') IS NULL").await? {
+        return Ok(Vec::new());
+    }
+    let sql = "SELECT version, success, checksum FROM anamnesis._sqlx_migrations ORDER BY version";
+    let rows = sqlx::query(sql).persistent(false).fetch_all(connection).await.map_err(|e| error(&e))?;
+    rows.iter()
+        .map(|row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)))
+        .collect::<Result<_, sqlx::Error>>()
+        .map_err(|e| error(&e))
+}
+
+fn compared(applied: &[Version]) -> SchemaState {
+    for (version, success, checksum) in applied {
+        match MIGRATIONS.iter().find(|m| m.version == *version) {
+            None => return SchemaState::Newer(*version),
+            Some(known) if *known.checksum != **checksum || !success => return SchemaState::Changed(*version),
+            Some(_) => {}
+        }
+    }
+    let missing = MIGRATIONS.iter().map(|m| m.version).filter(|v| !applied.iter().any(|(a, ..)| a == v));
+    match missing.collect::<Vec<_>>() {
+        missing if missing.is_empty() => SchemaState::Current,
+        missing => SchemaState::Behind(missing),
+    }
+}
+
+/// What must be so before a worker reads a row: a role that row-level security binds, and the schema that it knows.
+pub(super) async fn look(connection: &mut PgConnection, named: bool) -> Result<(), DbError> {
+    let sql = "SELECT r.rolsuper, r.rolbypassrls, EXISTS (SELECT 1 FROM pg_class AS c \
+         JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = 'anamnesis' \
+         AND pg_has_role(r.oid, c.relowner, 'MEMBER')) FROM pg_roles AS r WHERE r.rolname = current_user";
+    let row = sqlx::query(sql).persistent(named).fetch_one(&mut *connection).await.map_err(|e| error(&e))?;
+    for (at, why) in [(0, "a superuser"), (1, "a role that bypasses row-level security"), (2, "the schema's owner")] {
+        if row.try_get(at).map_err(|e| error(&e))? {
+            return Err(DbError::Role(why));
+        }
+    }
+    match compared(&versions(connection).await?) {
+        SchemaState::Current => Ok(()),
+        SchemaState::Behind(_) => Err(DbError::Schema),
+        SchemaState::Newer(version) => Err(DbError::Newer(version)),
+        SchemaState::Changed(version) => Err(DbError::Changed(version)),
+    }
+}

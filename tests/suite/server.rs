@@ -1,0 +1,149 @@
+//! A PostgreSQL of the tests' own (`scripts/postgres.sh`), and in it a database for each test that asks for one.
+
+use std::process::Command;
+use std::sync::LazyLock;
+
+use anamnesis::config;
+use anamnesis::store::engine::{self, Location, PostgresOptions, ROLES};
+use aws_lc_rs::digest::{SHA256, digest};
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
+use uuid::Uuid;
+
+/// Roles that log in: members of the roles of `roles.sql`, as a clinic would make them.
+const LOGINS: &[(&str, &str)] = &[
+    ("test_owner", "anamnesis_owner"),
+    ("test_app", "anamnesis_app"),
+    ("test_jobs", "anamnesis_jobs"),
+    ("test_audit", "anamnesis_audit"),
+    ("test_read", "anamnesis_read"),
+];
+
+/// The administrator's URL. Without a server a test fails: a proof that is left out is no proof.
+static ADMIN: LazyLock<String> = LazyLock::new(|| {
+    if let Ok(url) = std::env::var("ANAMNESIS_TEST_POSTGRES_URL") {
+        return url;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/postgres.sh");
+    let told = Command::new(script).arg("url").output().expect("scripts/postgres.sh runs");
+    let url = String::from_utf8_lossy(&told.stdout).trim().to_owned();
+    assert!(
+        told.status.success() && !url.is_empty(),
+        "no PostgreSQL to test with: run `scripts/postgres.sh start` (as `make test` does), or set \
+         ANAMNESIS_TEST_POSTGRES_URL to an administrator's URL of a server with pgvector"
+    );
+    url
+});
+
+/// A database of one test. It is dropped with this value.
+pub struct Server {
+    name: String,
+}
+
+impl Server {
+    /// With the current schema.
+    pub async fn new() -> Self {
+        let template = template().await;
+        let name = format!("test_{}", unique());
+        administer(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await;
+        Self { name }
+    }
+
+    /// With roles and an empty schema, before any migration.
+    pub async fn unmigrated() -> Self {
+        let server = Self { name: format!("test_{}", unique()) };
+        let mut lock = locked().await;
+        prepare(&mut lock, &server.name).await;
+        server
+    }
+
+    /// The URL of a role, of [`LOGINS`] or the administrator's (`None`).
+    pub fn url(&self, role: Option<&str>) -> String {
+        let (user, rest) = ADMIN.trim_start_matches("postgres://").split_once('@').expect("the URL names a user");
+        let host = rest.split('/').next().unwrap_or(rest);
+        format!("postgres://{}@{host}/{}", role.unwrap_or(user), self.name)
+    }
+
+    /// Where a role finds the store.
+    pub fn location(&self, role: &str) -> Location {
+        let config = config::load(None).unwrap().store.postgres;
+        Location::Postgres(Box::new(PostgresOptions::new(&self.url(Some(role)), &config).unwrap()))
+    }
+
+    /// A connection that nothing binds: to look at what the program must not see.
+    pub async fn administrator(&self) -> PgConnection {
+        let url = self.url(None);
+        let options: PgConnectOptions = url.parse().unwrap();
+        PgConnection::connect_with(&options.options([("search_path", "anamnesis,public")])).await.unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let sql = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
+        let dropping = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(administer(&sql));
+        });
+        let _ = dropping.join();
+    }
+}
+
+fn unique() -> String {
+    // The only place of the tests that must never repeat itself: databases outlive a run that was killed.
+    let mut bytes = [0u8; 16];
+    aws_lc_rs::rand::fill(&mut bytes).unwrap();
+    Uuid::from_bytes(bytes).simple().to_string()
+}
+
+async fn administer(sql: &str) {
+    let mut connection = PgConnection::connect(&ADMIN).await.unwrap();
+    connection.execute(AssertSqlSafe(sql.to_owned())).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+/// Roles belong to the whole server: one test at a time may make them.
+async fn locked() -> PgConnection {
+    let mut connection = PgConnection::connect(&ADMIN).await.unwrap();
+    connection.execute("SELECT pg_advisory_lock(4711)").await.unwrap();
+    connection
+}
+
+async fn prepare(lock: &mut PgConnection, name: &str) {
+    lock.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();
+    let server = Server { name: name.to_owned() };
+    let mut connection = server.administrator().await;
+    sqlx::raw_sql(ROLES).execute(&mut connection).await.unwrap();
+    for (login, role) in LOGINS {
+        let sql = format!(
+            "DO $$ BEGIN IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = '{login}') THEN \
+             CREATE ROLE {login} LOGIN IN ROLE {role}; END IF; END $$"
+        );
+        connection.execute(AssertSqlSafe(sql)).await.unwrap();
+    }
+    connection.close().await.unwrap();
+    std::mem::forget(server);
+}
+
+/// A migrated database that others are copied from; one for each set of migrations.
+async fn template() -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/postgres");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let text: Vec<u8> = files.iter().flat_map(|path| std::fs::read(path).unwrap()).collect();
+    let name = format!("template_{}", &hex::encode(digest(&SHA256, &text))[..16]);
+    let mut lock = locked().await;
+    let known: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)")
+        .bind(&name)
+        .fetch_one(&mut lock)
+        .await
+        .unwrap();
+    if !known {
+        let draft = Server { name: format!("draft_{}", unique()) };
+        prepare(&mut lock, &draft.name).await;
+        engine::migrate(&draft.location("test_owner")).await.unwrap();
+        lock.execute(AssertSqlSafe(format!("ALTER DATABASE {} RENAME TO {name}", draft.name))).await.unwrap();
+        std::mem::forget(draft);
+    }
+    name
+}
