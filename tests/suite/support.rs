@@ -223,10 +223,6 @@ pub struct Program {
 }
 
 impl Program {
-    pub async fn new() -> Self {
-        Self::on(Engine::File).await
-    }
-
     pub async fn on(engine: Engine) -> Self {
         let options = FakeOptions { dimension: DIMENSION, ..FakeOptions::default() };
         let provider = FakeProvider::start(options).await.unwrap();

@@ -9,6 +9,7 @@ mod statement;
 mod value;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub use migrate::{ROLES, SchemaState, migrate, schema_state};
 pub use options::{PostgresOptions, Statements};
@@ -106,7 +107,7 @@ pub struct Database {
 #[derive(Debug, Clone)]
 enum Inner {
     Sqlite(sqlite::SqliteDatabase),
-    Postgres(postgres::PostgresDatabase),
+    Postgres(Arc<postgres::PostgresDatabase>),
 }
 
 impl Database {
@@ -118,7 +119,7 @@ impl Database {
     /// [`DbError::Role`] for a role with too many rights.
     pub async fn open(location: &Location) -> Result<Self, DbError> {
         let inner = match location {
-            Location::Postgres(options) => Inner::Postgres(postgres::PostgresDatabase::open(options).await?),
+            Location::Postgres(options) => Inner::Postgres(Arc::new(postgres::PostgresDatabase::open(options).await?)),
             Location::File(path) => Inner::Sqlite(sqlite::SqliteDatabase::open(Some(path)).await?),
             Location::Memory => Inner::Sqlite(sqlite::SqliteDatabase::open(None).await?),
         };

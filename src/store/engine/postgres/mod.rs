@@ -35,7 +35,7 @@ const DOUBTFUL: Duration = Duration::from_secs(1);
 const LIFETIME: Duration = Duration::from_secs(1_800);
 const IDLE: Duration = Duration::from_secs(300);
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct PostgresDatabase {
     pool: PgPool,
     options: PostgresOptions,
