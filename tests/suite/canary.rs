@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use aho_corasick::AhoCorasick;
 use anamnesis::crypto::Cell;
 use anamnesis::domain::ids::DocumentId;
 use base64::Engine as _;
@@ -118,22 +119,25 @@ fn everything() -> (Vec<Vec<u8>>, Vec<String>) {
 
 /// The canaries that stand in these bytes: as UTF-8, UTF-16, hexadecimal or base64, in either case of letters.
 fn found<'c>(cage: &'c [String], bytes: &[u8]) -> Vec<&'c str> {
-    let hay = bytes.to_ascii_lowercase();
-    let flown = |bird: &&String| {
-        let lower = bird.to_lowercase();
-        let wide: Vec<u8> = lower.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let (mut letters, mut base64) = (Vec::new(), Vec::new());
+    for (bird, name) in cage.iter().enumerate() {
+        let wide: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let hexes = [hex::encode(name), hex::encode(name.to_lowercase())].map(String::into_bytes);
+        letters.extend([name.clone().into_bytes(), wide].into_iter().chain(hexes).map(|form| (bird, form)));
         // The middle of each of the three ways in which base64 may fall upon the bytes.
-        let base64 = (0..3).any(|skip| {
-            let part = &bird.as_bytes()[skip..];
-            inside(bytes, STANDARD_NO_PAD.encode(&part[..part.len() / 3 * 3]).as_bytes())
-        });
-        inside(&hay, lower.as_bytes())
-            || inside(&hay, &wide)
-            || inside(&hay, hex::encode(bird).as_bytes())
-            || inside(&hay, hex::encode(&lower).as_bytes())
-            || base64
+        base64.extend((0..3).map(|skip| {
+            let part = &name.as_bytes()[skip..];
+            (bird, STANDARD_NO_PAD.encode(&part[..part.len() / 3 * 3]).into_bytes())
+        }));
+    }
+    let flown = |forms: &[(usize, Vec<u8>)], either_case: bool| -> Vec<usize> {
+        let forest = AhoCorasick::builder().ascii_case_insensitive(either_case).build(forms.iter().map(|f| &f.1));
+        forest.unwrap().find_overlapping_iter(bytes).map(|hit| forms[hit.pattern().as_usize()].0).collect()
     };
-    cage.iter().filter(flown).map(String::as_str).collect()
+    let mut birds = [flown(&letters, true), flown(&base64, false)].concat();
+    birds.sort_unstable();
+    birds.dedup();
+    birds.into_iter().map(|bird| cage[bird].as_str()).collect()
 }
 
 fn inside(hay: &[u8], needle: &[u8]) -> bool {
