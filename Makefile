@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test check check-scripts check-deps check-helm check-alerts lint fmt docs bench clean
+.PHONY: help setup demo test proofs check check-scripts check-deps check-helm check-alerts lint fmt docs bench clean
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +24,11 @@ test: setup check ## Every test that CI runs
 	@scripts/nextest.sh
 	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
 	cargo nextest run --locked --no-fail-fast
+
+proofs: setup ## The long proofs: 2,000 orders, 10⁶ random operations, 50 starts of eight programs
+	@scripts/nextest.sh
+	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
+	ANAMNESIS_TEST_LONG=1 cargo nextest run --locked --no-fail-fast --test suite store::
 
 check: check-scripts check-deps check-helm check-alerts ## What is not Rust: scripts, Dockerfile, dependencies, Helm chart, alerts
 

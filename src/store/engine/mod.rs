@@ -46,9 +46,11 @@ pub enum DbError {
     /// The role is not bound by row-level security.
     #[error("the database role is {0}, which no worker may be: use a member of anamnesis_app")]
     Role(&'static str),
-    /// The role may not do this, or may not log in.
-    #[error("the database refuses the role, its password or its right to do this")]
+    /// The role may not do this.
+    #[error("the database role has no right to do this")]
     Denied,
+    #[error("the database refuses the role or its password")]
+    Login,
     /// A pooler between us and the server forgets prepared statements.
     #[error("a connection pooler loses prepared statements: set store.postgres.prepared_statements = false")]
     Pooler,

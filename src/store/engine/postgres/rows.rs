@@ -74,7 +74,7 @@ pub(super) fn error(error: &sqlx::Error) -> DbError {
                     "08" | "57" => DbError::Transient("connection"),
                     "53" | "58" => DbError::Transient("resources"),
                     "23" => constraint(),
-                    "28" => DbError::Denied,
+                    "28" => DbError::Login,
                     _ => DbError::Other { code },
                 },
             }
