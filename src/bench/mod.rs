@@ -5,3 +5,4 @@ pub mod corpus;
 pub mod ingest;
 pub mod process;
 pub mod provider;
+pub mod redaction;

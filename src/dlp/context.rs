@@ -19,6 +19,8 @@ pub struct Context<'a> {
     pub walls: Vec<Span>,
     /// The text has (almost) no capitals: case says nothing.
     pub no_case: bool,
+    /// The text has words beside its numbers. A bare value has no surroundings: only its form and check digit count.
+    pub prose: bool,
 }
 
 impl<'a> Context<'a> {
@@ -32,7 +34,9 @@ impl<'a> Context<'a> {
         }
         walls.sort();
         let no_case = lacks_case(&view.plain, &tokens);
-        Self { tokens, language: document.language, policy, walls, no_case, view }
+        let prose = is_prose(&tokens);
+        let language = document.language.or_detect(&document.text);
+        Self { tokens, language, policy, walls, no_case, prose, view }
     }
 
     /// The folded, lower-case word under a token.
@@ -55,6 +59,18 @@ impl<'a> Context<'a> {
         let (Some(a), Some(b)) = (self.tokens.get(left), self.tokens.get(right)) else { return false };
         a.span.end <= b.span.start && self.view.plain[a.span.end..b.span.start].chars().all(|c| c == ' ')
     }
+}
+
+/// True but for a text of numbers and codes with at most one word that touches no number.
+fn is_prose(tokens: &[Token]) -> bool {
+    let clings =
+        |a: &Token, b: &Token| a.span.end == b.span.start && (a.kind == Kind::Number || b.kind == Kind::Number);
+    let free = |at: usize| {
+        let before = at.checked_sub(1).is_some_and(|left| clings(&tokens[left], &tokens[at]));
+        !before && !tokens.get(at + 1).is_some_and(|next| clings(&tokens[at], next))
+    };
+    let words = |at: &usize| tokens[*at].is_word() && tokens[*at].span.len() > 1 && free(*at);
+    !tokens.iter().any(|token| token.kind == Kind::Number) || (0..tokens.len()).filter(words).nth(1).is_some()
 }
 
 /// True for a text that is written without capitals (speech, chat), or in capitals alone, but for those that begin

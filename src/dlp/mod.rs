@@ -13,7 +13,9 @@ mod redactor;
 mod speech;
 mod surrogate;
 mod sweep;
+pub mod tagger;
 mod token;
+pub mod training;
 mod view;
 
 use chrono::NaiveDate;

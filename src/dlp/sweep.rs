@@ -13,7 +13,10 @@ const MIXED_RUN: usize = 6;
 
 /// Finds long digit runs (with single separators) and words around '@'.
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
-    digit_runs(context, found);
+    // A bare number whose check digit is wrong names nobody; beside words it may be anything.
+    if context.prose {
+        digit_runs(context, found);
+    }
     at_signs(context, found);
 }
 

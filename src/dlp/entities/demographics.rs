@@ -26,13 +26,10 @@ static PROFESSION: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Finds sex, relations and professions, where the policy takes them at all.
+/// Finds sex, relations and professions. Most policies keep them; the tagger reads them all the same.
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     let lower = &context.view.lower;
     for (label, pattern) in [(label::SEX, &SEX), (label::FAMILY, &FAMILY), (label::PROFESSION, &PROFESSION)] {
-        if !context.policy.takes(label) {
-            continue;
-        }
         for hit in pattern.find_iter(lower) {
             found.push(Finding::new(Span::new(hit.start(), hit.end()), label, "word_list", 0.6, Layer::Entity));
         }

@@ -55,6 +55,15 @@ pub fn word(lower: &str) -> Word {
     }
 }
 
+/// Every listed word with what it may be.
+pub fn all() -> impl Iterator<Item = (&'static str, Word)> {
+    WORDS.iter().map(|(name, word)| (*name, *word))
+}
+
+pub fn eponyms() -> impl Iterator<Item = &'static str> {
+    EPONYMS.iter().copied()
+}
+
 pub fn is_eponym(lower: &str) -> bool {
     EPONYMS.contains(lower)
 }

@@ -108,7 +108,7 @@ fn is_no_adjective(lower: &str) -> bool {
 fn is_unknown_surname(lower: &str, word: lexicon::Word) -> bool {
     const ENDINGS: &[&str] = &[
         "ando", "iendo", "ado", "ada", "ido", "ida", "mente", "ar", "er", "ir", "aba", "ia", "ing", "ed", "ly", "amos",
-        "emos", "on", "que", "ia", "ion", "dad", "os", "as",
+        "emos", "on", "que", "ia", "ion", "dad", "os", "as", "bien",
     ];
     lower.len() >= 5 && !word.common && !word.is_name() && !ENDINGS.iter().any(|ending| lower.ends_with(ending))
 }

@@ -7,14 +7,18 @@ mod cues;
 mod dates;
 mod demographics;
 mod eponyms;
+pub(super) mod gazetteer;
 mod headers;
 mod lexicon;
 mod lower_case;
 mod organisations;
 mod persons;
 mod places;
-mod propagate;
+pub(super) mod propagate;
+pub(super) mod traits;
 pub(super) mod words;
+
+pub use places::is_country_name as is_country;
 
 use super::context::Context;
 use super::finding::Finding;
@@ -39,7 +43,6 @@ impl Entities {
         organisations::find(context, found);
         persons::find(context, found);
         self.places.find(context, found);
-        propagate::find(context, found);
     }
 }
 

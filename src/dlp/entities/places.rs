@@ -21,6 +21,19 @@ fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().filter(|line| !line.starts_with('#') && !line.is_empty())
 }
 
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PLACES.iter().copied()
+}
+
+pub fn countries() -> impl Iterator<Item = &'static str> {
+    COUNTRIES.iter().copied()
+}
+
+/// Whether a name as written is a country's.
+pub fn is_country_name(name: &str) -> bool {
+    is_country(&super::words::fold(name))
+}
+
 pub fn is_country(lower: &str) -> bool {
     COUNTRIES.contains(lower)
 }

@@ -27,8 +27,14 @@ fn wholes(context: &Context<'_>, found: &[Finding]) -> HashSet<String> {
     found
         .iter()
         .filter(|finding| finding.label == label::PERSON && finding.score >= SURE && finding.layer != Layer::Identity)
+        .filter(|finding| finding.recognizer != "learned" || !context.no_case || is_listed(context, finding.span))
         .map(|finding| normal(label::PERSON, finding.span.of(&context.view.lower)))
         .collect()
+}
+
+/// Where case says nothing, a name that the model alone found spreads only when the lists know a word of it.
+fn is_listed(context: &Context<'_>, span: Span) -> bool {
+    span.of(&context.view.lower).split(' ').any(|word| lexicon::word(word).is_strong())
 }
 
 /// A part that means a person wherever it stands.

@@ -90,14 +90,23 @@ pub fn cue_of_a_name(context: &Context<'_>, at: usize) -> bool {
     BEFORE.contains(&before) || dotted || (context.no_case && AFTER.contains(&after) && before != "de")
 }
 
+static EVERYDAY_NAMES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    include_str!("../data/nicknames.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .flat_map(str::split_whitespace)
+        .collect()
+});
+
 /// A first name that many people have (it has nicknames) and that is no everyday word.
 pub fn is_everyday_name(lower: &str) -> bool {
-    static NAMES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
-        include_str!("../data/nicknames.txt")
-            .lines()
-            .filter(|line| !line.starts_with('#'))
-            .flat_map(str::split_whitespace)
-            .collect()
-    });
-    NAMES.contains(lower)
+    EVERYDAY_NAMES.contains(lower)
+}
+
+pub fn everyday_names() -> impl Iterator<Item = &'static str> {
+    EVERYDAY_NAMES.iter().copied()
+}
+
+pub fn common_words() -> impl Iterator<Item = &'static str> {
+    COMMON_WORDS.iter().copied()
 }

@@ -39,8 +39,8 @@ impl Network {
             (label::DEVICE_ID, "mac", b'.', r"(?i)(?-u:\b)(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}(?-u:\b)".to_owned(), has_letter_and_digit),
             (label::GEO, "coordinates", b'.', r"[-+]?[0-9]{1,2}\.[0-9]{4,10}°? ?[NSns]?,? ?[-+]?[0-9]{1,3}\.[0-9]{4,10}°? ?[EWOewo]?(?-u:\b)".to_owned(), is_coordinate),
             (label::GEO, "coordinates", b'\'', r#"[0-9]{1,3} ?[°º] ?[0-9]{1,2} ?['′] ?(?:[0-9]{1,2}(?:[.,][0-9]{1,6})? ?(?:["″]|'')? ?)?[NSEWO](?-u:\b)"#.to_owned(), any),
-            (label::VEHICLE_ID, "plate", b'-', r"(?-u:\b)(?:[A-Z]{1,2}-[0-9]{4}-[A-Z]{1,2}|[0-9]{4}-[B-DF-HJ-NPR-TV-Z]{3}|[A-Z]{3}-[0-9]{3}-[A-Z]|[A-Z]{2}[0-9]{2}-[A-Z]{3})(?-u:\b)".to_owned(), any),
-            (label::VEHICLE_ID, "plate", b' ', r"(?-u:\b)(?:[0-9]{4} ?[B-DF-HJ-NPR-TV-Z]{3}|[A-Z]{2}[0-9]{2} ?[A-HJ-PR-Z]{3})(?-u:\b)".to_owned(), any),
+            (label::VEHICLE_ID, "plate", b'-', r"(?-u:\b)(?:[A-Z]{1,2}-[0-9]{4}-[A-Z]{1,2}|[0-9]{4}-[B-DF-HJ-NPR-TV-Z]{3}|[A-Z]{3}-[0-9]{3}-[A-Z]|[A-Z]{2}[0-9]{2}-[A-Z]{3})(?-u:\b)".to_owned(), is_plate),
+            (label::VEHICLE_ID, "plate", b' ', r"(?-u:\b)(?:[0-9]{4} ?[B-DF-HJ-NPR-TV-Z]{3}|[A-Z]{2}[0-9]{2} ?[A-HJ-PR-Z]{3})(?-u:\b)".to_owned(), is_plate),
         ];
         Self(
             patterns
@@ -69,6 +69,15 @@ impl Network {
 
 fn any(_: &str) -> bool {
     true
+}
+
+/// A British plate has a number for its half-year (02–30, 51–80) and no I or Q; other shapes have no such rule.
+fn is_plate(text: &str) -> bool {
+    let letters: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
+    let british =
+        letters.len() == 7 && letters.as_bytes()[1].is_ascii_uppercase() && letters.as_bytes()[4].is_ascii_uppercase();
+    let age = letters.get(2..4).and_then(|age| age.parse().ok()).unwrap_or(0);
+    !british || matches!(age, 2..=30 | 51..=79) && !letters.contains(['I', 'Q'])
 }
 
 fn is_ipv6(text: &str) -> bool {

@@ -172,12 +172,18 @@ fn judge(context: &Context<'_>, run: &Run) -> Option<f64> {
     {
         return None;
     }
-    let international = (run.plus || run.digits.starts_with("00")) && count >= 8;
+    // Behind "00" stands a country, and no country begins with 0.
+    let dialled = run.digits.starts_with("00") && !run.digits.starts_with("000") && count >= 11 && run.groups[0] != 3;
+    let international = run.plus && count >= 8 || dialled;
     if international {
         return Some(0.95);
     }
     if has_keyword_before(&context.view.lower, run.span, KEYWORDS) {
         return Some(0.9);
+    }
+    let repeated = run.digits.bytes().all(|digit| digit == run.digits.as_bytes()[0]);
+    if repeated {
+        return None;
     }
     let slashed = run.signs.contains(&b'/');
     let grouped = (9..=13).contains(&count) && !slashed && GROUPINGS.contains(&run.groups.as_slice());

@@ -1,0 +1,3 @@
+//! Redaction measured: against marked texts ([`score`]) and against the clock ([`speed`]).
+
+pub mod score;

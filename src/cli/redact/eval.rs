@@ -1,0 +1,203 @@
+//! `redact eval`: the redactor held against marked texts.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::super::output::{self, Format};
+use super::super::{Context, Exit, Failure};
+use super::{input, stream};
+use crate::bench::redaction::score::{Marked, Report, Score};
+use crate::dlp::{Redactor, SurrogateKey};
+use crate::text::CodePoints;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Gold lines: {"id","text","language"?,"known_identities"?,"spans":[{"start","end","label"}]}, offsets in code
+    /// points; or text lines with marks: Soy [[PERSON|Ana]].
+    gold: PathBuf,
+    #[arg(long, default_value = "safe_harbor")]
+    policy: String,
+    /// Gold labels that count neither way, separated by commas.
+    #[arg(long, value_delimiter = ',', default_value = "")]
+    ignore: Vec<String>,
+    /// How many of the worst misses are shown.
+    #[arg(long, default_value_t = 10)]
+    misses: usize,
+    /// Keep one in so many templates, where the set names them: those that training never saw.
+    #[arg(long, value_name = "N")]
+    templates: Option<u64>,
+}
+
+struct Gold {
+    id: String,
+    fields: serde_json::Map<String, Value>,
+    spans: Vec<Marked>,
+}
+
+#[derive(Deserialize)]
+struct Span {
+    start: usize,
+    end: usize,
+    label: String,
+}
+
+/// # Errors
+/// When the policy is unknown, the file cannot be read or a line is no gold line; the line is named.
+pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let redactor = Redactor::builtin(super::policy(&args.policy)?);
+    let ignored: HashSet<&str> = args.ignore.iter().map(String::as_str).filter(|label| !label.is_empty()).collect();
+    let language = args.gold.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let text = std::fs::read_to_string(&args.gold)?;
+    let key = SurrogateKey::new(stream::COMMAND_LINE_KEY);
+    let mut score = Score::default();
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#')) {
+        let wrong = || Failure::usage(format!("line {}: no gold line", at + 1));
+        let gold = if line.starts_with('{') { read(line) } else { unmarked(line, at, &language) }.ok_or_else(wrong)?;
+        let template = gold.fields.get("template_id").and_then(Value::as_u64);
+        if args.templates.is_some_and(|every| template.is_none_or(|template| template % every != 0)) {
+            continue;
+        }
+        let (document, identities) = input::document(&gold.fields).map_err(|_| wrong())?;
+        let redacted = redactor
+            .redact(&document, &identities, &key)
+            .map_err(|error| Failure::failed(format!("line {}: {error}", at + 1)))?;
+        let places = CodePoints::new(&document.text);
+        let found: Vec<Marked> = redacted
+            .redactions()
+            .iter()
+            .map(|one| {
+                let span = places.span_from_bytes(one.source);
+                Marked { start: span.start, end: span.end, label: family(one.label).to_owned() }
+            })
+            .collect();
+        let (aside, kept): (Vec<Marked>, Vec<Marked>) =
+            gold.spans.into_iter().partition(|span| ignored.contains(span.label.as_str()));
+        let kept: Vec<Marked> =
+            kept.into_iter().map(|span| Marked { label: family(&span.label).to_owned(), ..span }).collect();
+        score.add(&gold.id, &document.text, &kept, &aside, &found);
+    }
+    let report = score.report(args.misses);
+    if context.format_or(Format::Table) == Format::Table {
+        tables(&report)?;
+    } else {
+        output::json(&report)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn read(line: &str) -> Option<Gold> {
+    let Value::Object(mut fields) = serde_json::from_str::<Value>(line).ok()? else { return None };
+    let spans: Vec<Span> = serde_json::from_value(fields.get("spans")?.clone()).ok()?;
+    let id = fields.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned))?;
+    if let Some(language) = fields.get("lang").cloned().filter(|_| !fields.contains_key("language")) {
+        fields.insert("language".into(), language);
+    }
+    let spans = spans.into_iter().map(|span| Marked { start: span.start, end: span.end, label: span.label }).collect();
+    Some(Gold { id, fields, spans })
+}
+
+/// "Soy [[PERSON|Ana]]."; the file's name tells the language (`notes.es.txt`).
+fn unmarked(line: &str, at: usize, file: &str) -> Option<Gold> {
+    let (mut text, mut spans, mut rest) = (String::new(), Vec::new(), line);
+    while let Some((before, marked)) = rest.split_once("[[") {
+        let (inside, behind) = marked.split_once("]]")?;
+        let (label, value) = inside.split_once('|')?;
+        text.push_str(before);
+        let start = text.chars().count();
+        text.push_str(value);
+        spans.push(Marked { start, end: start + value.chars().count(), label: label.to_owned() });
+        rest = behind;
+    }
+    text.push_str(rest);
+    let mut fields = serde_json::Map::new();
+    fields.insert("text".into(), Value::String(text));
+    if let Some(language) = ["es", "en"].into_iter().find(|code| file.contains(&format!(".{code}."))) {
+        fields.insert("language".into(), Value::String(language.into()));
+    }
+    Some(Gold { id: (at + 1).to_string(), fields, spans })
+}
+
+/// Labels of public sets and of the contract, brought together where they mean the same kind of data.
+fn family(label: &str) -> &str {
+    match label {
+        "TERRITORIO" | "PAIS" | "POSTAL_CODE" | "COUNTRY" => "LOCATION",
+        "FECHAS" | "DATE_TIME" => "DATE",
+        "EDAD_SUJETO_ASISTENCIA" => "AGE",
+        "NOMBRE_SUJETO_ASISTENCIA" | "NOMBRE_PERSONAL_SANITARIO" => "PERSON",
+        "SEXO_SUJETO_ASISTENCIA" => "SEX",
+        "CALLE" => "ADDRESS",
+        "CORREO_ELECTRONICO" | "EMAIL_ADDRESS" => "EMAIL",
+        "HOSPITAL" | "INSTITUCION" | "CENTRO_SALUD" => "ORGANIZATION",
+        "FAMILIARES_SUJETO_ASISTENCIA" => "FAMILY",
+        "PROFESION" => "PROFESSION",
+        "NUMERO_TELEFONO" | "NUMERO_FAX" | "PHONE_NUMBER" => "PHONE",
+        "CREDIT_CARD" => "CARD",
+        "DOMAIN_NAME" => "URL",
+        "IBAN_CODE" => "BANK_ACCOUNT",
+        "OTROS_SUJETO_ASISTENCIA"
+        | "PERSON"
+        | "LOCATION"
+        | "DATE"
+        | "AGE"
+        | "SEX"
+        | "ADDRESS"
+        | "ORGANIZATION"
+        | "FAMILY"
+        | "PROFESSION"
+        | "PHONE"
+        | "EMAIL"
+        | "URL"
+        | "HANDLE"
+        | "IP_ADDRESS"
+        | "DEVICE_ID"
+        | "VEHICLE_ID"
+        | "GEO"
+        | "CARD"
+        | "BANK_ACCOUNT"
+        | "TITLE"
+        | "PREFIX" => label,
+        _ => "IDENTIFIER",
+    }
+}
+
+fn tables(report: &Report) -> Result<(), Failure> {
+    let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+    let with = |share: f64, [from, to]: [f64; 2]| format!("{} ({:.2}–{:.2})", percent(share), 100.0 * from, 100.0 * to);
+    let rows = [
+        ("Documents", report.documents.to_string()),
+        ("Gold spans", report.spans.to_string()),
+        ("Leak: gold characters left in clear", with(report.leak, report.leak_interval)),
+        ("Over-redaction: other characters taken", with(report.over, report.over_interval)),
+        ("Spans wholly missed", percent(report.spans_missed)),
+        ("Documents with a leak", percent(report.documents_leaking)),
+        ("Documents without gold, touched", format!("{} of {}", percent(report.clean_touched), report.clean_documents)),
+        ("Exact typed F1", format!("{:.4}", report.f1)),
+    ];
+    output::table(&["Measure", "Value"], rows.map(|(name, value)| [name.to_owned(), value]))?;
+    let rows = report.labels.iter().map(|(label, of)| {
+        let counts = [label.clone(), of.gold.to_string(), of.predicted.to_string()];
+        let shares = [of.leak, of.covered, of.exact_precision, of.exact_recall, of.exact_f1];
+        counts.into_iter().chain(shares.map(percent)).collect::<Vec<_>>()
+    });
+    output::table(&["Label", "Gold", "Found", "Leak", "Covered", "Precision", "Recall", "F1"], rows)?;
+    let rows = report.misses.iter().map(|miss| {
+        [miss.id.clone(), miss.label.clone(), format!("{}–{}", miss.start, miss.end), miss.left.to_string()]
+    });
+    output::table(&["Worst misses: id", "Label", "Place", "Characters left"], rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_become_spans_in_code_points() {
+        let gold = unmarked("ñ [[PERSON|José]] fue", 3, "notes.es.txt").unwrap();
+        assert_eq!((gold.spans[0].start, gold.spans[0].end, gold.spans[0].label.as_str()), (2, 6, "PERSON"));
+        assert_eq!((gold.fields["text"].as_str(), gold.fields["language"].as_str()), (Some("ñ José fue"), Some("es")));
+        assert!(unmarked("[[PERSON|José", 1, "").is_none());
+    }
+}

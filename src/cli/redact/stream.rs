@@ -1,0 +1,180 @@
+//! The stream: NDJSON in, NDJSON out, one line at a time.
+
+use std::io::{self, BufRead, Read, Write};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::super::{Exit, Failure, output};
+use super::explain;
+use super::input::{self, Refusal};
+use crate::dlp::{Redacted, Redactor, SurrogateKey};
+use crate::text::codepoints::CodePoints;
+
+/// Longest line read, in bytes: the limit of a message with room for JSON escapes.
+const LONGEST_LINE: u64 = 8 << 20;
+/// The key of the command line: published with the source, so its surrogates hide nothing from who knows the value.
+pub(super) const COMMAND_LINE_KEY: [u8; 32] = *b"anamnesis redact command line v1";
+
+/// How answers are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// The contract's lines.
+    Plain,
+    /// The contract's lines, each span with `why`.
+    Explained,
+    /// Coloured text for a person.
+    Coloured,
+}
+
+/// Redacts every line of `input` into `output`: 0 when all were redacted, 3 when some could not be read.
+///
+/// # Errors
+/// When the input cannot be read or the output not written.
+pub fn stream(
+    mut input: impl BufRead,
+    mut output: impl Write,
+    redactor: &Redactor,
+    shape: Shape,
+) -> Result<Exit, Failure> {
+    let key = SurrogateKey::new(COMMAND_LINE_KEY);
+    let mut exit = Exit::Done;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if (&mut input).take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        let whole = line.last() == Some(&b'\n') || (line.len() as u64) < LONGEST_LINE;
+        if !whole {
+            skip_line(&mut input)?;
+        }
+        if whole && line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let answer = if whole { answer(&line, redactor, &key, shape) } else { Err(Refusal::of("too_large", "")) };
+        match answer {
+            Ok(Said { answer, source }) if shape == Shape::Coloured => {
+                output.write_all(explain::coloured(&source, &answer).as_bytes())?;
+            }
+            Ok(Said { answer, .. }) => output::json_to(&mut output, &answer)?,
+            Err(refusal) => {
+                exit = Exit::Partial;
+                output::json_to(&mut output, &refusal)?;
+            }
+        }
+    }
+    output.flush()?;
+    Ok(exit)
+}
+
+fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let buffer = input.fill_buf()?;
+        let (used, ended) = match buffer.iter().position(|byte| *byte == b'\n') {
+            Some(at) => (at + 1, true),
+            None => (buffer.len(), buffer.is_empty()),
+        };
+        input.consume(used);
+        if ended {
+            return Ok(());
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct Answer {
+    pub id: Value,
+    pub text: String,
+    pub spans: Vec<Found>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Found {
+    pub start: usize,
+    pub end: usize,
+    pub label: &'static str,
+    pub recognizer: &'static str,
+    pub score: f64,
+    pub replacement: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<&'static str>,
+}
+
+/// An answer and the text it is about.
+struct Said {
+    answer: Answer,
+    source: String,
+}
+
+fn answer(line: &[u8], redactor: &Redactor, key: &SurrogateKey, shape: Shape) -> Result<Said, Refusal> {
+    let value: Value = serde_json::from_slice(line).map_err(|_| Refusal::of("malformed", ""))?;
+    let Value::Object(fields) = value else { return Err(Refusal::of("malformed", "")) };
+    let id = fields.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
+    redact_one(&fields, redactor, key, shape).map_err(|refusal| Refusal { id, ..refusal })
+}
+
+fn redact_one(
+    fields: &Map<String, Value>,
+    redactor: &Redactor,
+    key: &SurrogateKey,
+    shape: Shape,
+) -> Result<Said, Refusal> {
+    let id = fields.get("id").filter(|id| id.is_string() || id.is_number()).ok_or_else(|| input::wrong("id"))?;
+    let (document, identities) = input::document(fields)?;
+    let redacted = redactor.redact(&document, &identities, key).map_err(|_| Refusal::of("redaction_failed", "text"))?;
+    let spans = spans(&document.text, &redacted, shape);
+    let answer = Answer { id: id.clone(), spans, text: redacted.document().text.clone() };
+    Ok(Said { answer, source: document.text })
+}
+
+fn spans(text: &str, redacted: &Redacted, shape: Shape) -> Vec<Found> {
+    let places = CodePoints::new(text);
+    redacted
+        .redactions()
+        .iter()
+        .map(|redaction| Found {
+            start: places.from_byte(redaction.source.start),
+            end: places.from_byte(redaction.source.end),
+            label: redaction.label,
+            recognizer: redaction.recognizer,
+            score: redaction.score,
+            replacement: redaction.replacement.clone(),
+            why: (shape != Shape::Plain).then(|| explain::why(redaction.recognizer)),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dlp::Policy;
+
+    fn streamed(input: &str) -> (String, Exit) {
+        let mut out = Vec::new();
+        let exit = stream(input.as_bytes(), &mut out, &Redactor::builtin(Policy::default()), Shape::Plain).unwrap();
+        (String::from_utf8(out).unwrap(), exit)
+    }
+
+    #[test]
+    fn offsets_are_code_points_of_the_input() {
+        let (out, exit) =
+            streamed("{\"id\":\"a\",\"text\":\"el ñandú de José\",\"known_identities\":[{\"names\":[\"José\"]}]}\n");
+        let answer: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!((answer["spans"][0]["start"].as_u64(), answer["spans"][0]["end"].as_u64()), (Some(12), Some(16)));
+        assert_eq!(answer["spans"][0]["label"], "PERSON");
+        assert_eq!(exit, Exit::Done);
+    }
+
+    #[test]
+    fn a_bad_line_is_answered_by_code_and_field_and_the_rest_goes_on() {
+        let input = "{\"id\":1,\"text\":7}\nsecreto\n{\"id\":2,\"text\":\"hola\",\"known_identities\":[{\"birth_date\":\"secreto\"}]}\n{\"id\":3,\"text\":\"hola\"}\n";
+        let (out, exit) = streamed(input);
+        let lines: Vec<&str> = out.lines().collect();
+        assert_eq!(lines[0], r#"{"id":1,"error":{"code":"malformed","field":"text"}}"#);
+        assert_eq!(lines[1], r#"{"error":{"code":"malformed","field":""}}"#);
+        assert_eq!(lines[2], r#"{"id":2,"error":{"code":"malformed","field":"known_identities[0].birth_date"}}"#);
+        assert!(lines[3].contains("hola") && !out.contains("secreto"));
+        assert_eq!(exit, Exit::Partial);
+    }
+}

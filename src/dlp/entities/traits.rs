@@ -1,0 +1,103 @@
+//! What the word lists say of a single word, as bits: one look-up for all lists.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::LazyLock;
+
+use super::super::tagger::hash;
+use super::{cues, lexicon, places, words};
+
+/// A set of traits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Traits(u16);
+
+impl Traits {
+    pub const GIVEN: Self = Self(1);
+    pub const SURNAME: Self = Self(2);
+    pub const COMMON: Self = Self(4);
+    pub const EPONYM: Self = Self(8);
+    pub const PLACE: Self = Self(16);
+    pub const COUNTRY: Self = Self(32);
+    pub const TITLE: Self = Self(64);
+    pub const RELATION: Self = Self(128);
+    pub const MONTH: Self = Self(256);
+    pub const NUMBER: Self = Self(512);
+    pub const PARTICLE: Self = Self(1024);
+    /// A first name that many people have.
+    pub const EVERYDAY_NAME: Self = Self(2048);
+
+    pub fn bits(self) -> u16 {
+        self.0
+    }
+
+    pub fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    fn add(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+const MONTHS: &str = "enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre \
+    january february march april may june july august september october november december lunes martes miercoles jueves \
+    viernes sabado domingo monday tuesday wednesday thursday friday saturday sunday jan feb mar apr jun jul aug sep sept \
+    oct nov dec ene abr ago dic";
+const NUMBERS: &str = "cero uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince \
+    dieciseis diecisiete dieciocho diecinueve veinte veintiuno veintidos veintitres veinticuatro veinticinco veintiseis \
+    veintisiete veintiocho veintinueve treinta cuarenta cincuenta sesenta setenta ochenta noventa cien ciento mil \
+    zero oh one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen \
+    eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand double triple doble";
+
+/// Keys are hashes: they are hashed no further.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+/// Words by their hash: the atom of a word has it anyway.
+static ALL: LazyLock<HashMap<u64, Traits, BuildHasherDefault<Hashed>>> = LazyLock::new(|| {
+    let mut all: HashMap<u64, Traits, BuildHasherDefault<Hashed>> =
+        HashMap::with_capacity_and_hasher(40_000, BuildHasherDefault::default());
+    let mut add = |word: &str, trait_of: Traits| all.entry(hash::of(word.as_bytes())).or_default().add(trait_of);
+    for (word, known) in lexicon::all() {
+        for (holds, trait_of) in
+            [(known.given, Traits::GIVEN), (known.surname, Traits::SURNAME), (known.common, Traits::COMMON)]
+        {
+            if holds {
+                add(word, trait_of);
+            }
+        }
+    }
+    words::common_words().for_each(|word| add(word, Traits::COMMON));
+    lexicon::eponyms().for_each(|word| add(word, Traits::EPONYM));
+    places::names().for_each(|word| add(word, Traits::PLACE));
+    places::countries().for_each(|word| add(word, Traits::COUNTRY));
+    words::everyday_names().for_each(|word| add(word, Traits::EVERYDAY_NAME));
+    for (list, trait_of) in
+        [(cues::TITLES, Traits::TITLE), (cues::RELATIONS, Traits::RELATION), (cues::PARTICLES, Traits::PARTICLE)]
+    {
+        list.iter().for_each(|word| add(word, trait_of));
+    }
+    MONTHS.split_whitespace().for_each(|word| add(word, Traits::MONTH));
+    NUMBERS.split_whitespace().for_each(|word| add(word, Traits::NUMBER));
+    all
+});
+
+/// The traits of a folded, lower-case word; a possessive has those of its word.
+pub fn traits(lower: &str) -> Traits {
+    let bare = lower.strip_suffix("'s").unwrap_or(lower);
+    ALL.get(&hash::of(bare.as_bytes())).copied().unwrap_or_default()
+}

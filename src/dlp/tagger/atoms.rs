@@ -1,0 +1,141 @@
+//! What the tagger knows of a token before it looks at the neighbours: hashes of its letters, its shape, what the word
+//! lists say, the field it stands in, and what the rules found there.
+
+use super::super::context::Context;
+use super::super::entities::traits::{Traits, traits};
+use super::super::finding::Finding;
+use super::super::token::{Case, Kind, Token};
+use super::hash::{mix, of};
+use super::tags::KINDS;
+use crate::text::Span;
+
+/// One token as features read it. Words are hashes: a model holds no text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Atom {
+    pub word: u64,
+    pub prefix: u64,
+    pub suffix: u64,
+    pub ending: u64,
+    /// Kind, case and length class.
+    pub shape: u8,
+    pub traits: Traits,
+    /// The name of the field the token stands in ("nombre" in "Nombre: Ana"); 0 without one.
+    pub field: u64,
+    /// 1 + twice the kind that a rule found here, one more where it goes on; 0 where none did.
+    pub rule: u8,
+}
+
+/// Words a field's name may have.
+const FIELD_WORDS: usize = 4;
+
+/// The atoms of a document.
+pub fn atoms(context: &Context<'_>, found: &[Finding]) -> Vec<Atom> {
+    let mut list: Vec<Atom> = context.tokens.iter().map(|token| atom(context, token)).collect();
+    fields(context, &mut list);
+    rules(context, found, &mut list);
+    list
+}
+
+fn atom(context: &Context<'_>, token: &Token) -> Atom {
+    let lower = context.lower(token);
+    match token.kind {
+        Kind::Word => {
+            let bytes = lower.as_bytes();
+            let cut = |n: usize| n.min(bytes.len());
+            let word = of(bytes);
+            Atom {
+                word,
+                prefix: of(&bytes[..cut(3)]),
+                suffix: of(&bytes[bytes.len() - cut(3)..]),
+                ending: of(&bytes[bytes.len() - cut(2)..]),
+                shape: word_shape(token, context.no_case),
+                traits: traits(lower),
+                ..Atom::default()
+            }
+        }
+        Kind::Number => {
+            let shape = 16 + token.span.len().min(11) as u8;
+            // Years and small numbers are words of their own; longer ones are told by their length.
+            let word =
+                if token.span.len() <= 2 { of(lower.as_bytes()) } else { mix(1, shape.into(), first_digits(lower)) };
+            Atom { word, shape, ..Atom::default() }
+        }
+        Kind::Sign => {
+            let word = of(lower.as_bytes());
+            Atom { word, shape: 32 + (word % 8) as u8, ..Atom::default() }
+        }
+        Kind::Break => Atom { word: 10, shape: 40, ..Atom::default() },
+    }
+}
+
+fn first_digits(lower: &str) -> u64 {
+    if lower.len() == 4 && (lower.starts_with("19") || lower.starts_with("20")) { 1 } else { 0 }
+}
+
+fn word_shape(token: &Token, no_case: bool) -> u8 {
+    let length = match token.span.len() {
+        1 => 0,
+        2 | 3 => 1,
+        _ => 2,
+    };
+    let case = match token.case {
+        _ if no_case => 4,
+        Case::Lower => 0,
+        Case::Title => 1,
+        Case::Upper => 2,
+        Case::Other => 3,
+    };
+    1 + case * 3 + length
+}
+
+/// Gives the tokens behind the first colon of a line the name of their field.
+fn fields(context: &Context<'_>, list: &mut [Atom]) {
+    let tokens = &context.tokens;
+    let (mut words, mut count, mut field) = (0u64, 0usize, 0u64);
+    for (at, token) in tokens.iter().enumerate() {
+        match token.kind {
+            Kind::Break => (words, count, field) = (0, 0, 0),
+            Kind::Sign if context.plain(token) == ":" && count > 0 && count <= FIELD_WORDS => {
+                (field, words, count) = (words, 0, 0);
+            }
+            _ => {
+                list[at].field = field;
+                if token.kind == Kind::Word {
+                    words = mix(2, words, list[at].word);
+                    count += 1;
+                }
+                if token.kind == Kind::Sign && matches!(context.plain(token), "." | ";") {
+                    (words, count) = (0, 0);
+                }
+            }
+        }
+    }
+}
+
+/// Marks the tokens that rules found; a wider finding wins over a narrower one.
+fn rules(context: &Context<'_>, found: &[Finding], list: &mut [Atom]) {
+    let mut order: Vec<(Span, u8)> =
+        found.iter().filter_map(|finding| Some((finding.span, kind_for(finding.label)?))).collect();
+    order.sort_by_key(|(span, kind)| (span.len(), span.start, *kind));
+    for (span, kind) in order {
+        let first = context.tokens.partition_point(|token| token.span.end <= span.start);
+        for (at, token) in
+            context.tokens[first..].iter().enumerate().take_while(|(_, token)| token.span.start < span.end)
+        {
+            if token.kind != Kind::Break {
+                list[first + at].rule = 1 + 2 * kind + u8::from(at > 0);
+            }
+        }
+    }
+}
+
+/// The kind under which a label of the rules is learned; identifiers are numbers. `None` for what no kind is.
+pub fn kind_for(name: &str) -> Option<u8> {
+    let name = match name {
+        super::super::label::GREAT_AGE => super::super::label::AGE,
+        super::super::label::HANDLE | super::super::label::URL => super::super::label::EMAIL,
+        known if KINDS.contains(&known) => known,
+        _ => super::super::label::NUMBER,
+    };
+    KINDS.iter().position(|kind| *kind == name).map(|at| at as u8)
+}
