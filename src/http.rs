@@ -1,5 +1,5 @@
 //! What Kubernetes and Prometheus ask of the process. `/healthz` says that it runs and touches nothing: a broken
-//! database must not get every pod restarted. `/readyz` says whether work can be done. `/metrics` is the registry.
+//! database must not get every pod restarted, a consumer that stands idle beside a backlog must. `/readyz` says whether work can be done. `/metrics` is the registry.
 
 use std::future::IntoFuture;
 use std::io;
@@ -47,6 +47,12 @@ impl Check {
 #[async_trait]
 pub trait Readiness: Send + Sync {
     async fn check(&self) -> Vec<Check>;
+
+    /// Why this process should be replaced by another, as a code. A dependency that is away is no reason: another
+    /// process would have it no better.
+    fn dead(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// What the endpoints answer from.
@@ -61,7 +67,7 @@ pub struct Probes {
 /// The three endpoints. A request that takes longer than `timeout` is answered 503.
 pub fn router(probes: Probes, timeout: Duration) -> Router {
     Router::new()
-        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
         .route("/metrics", get(metrics))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, timeout))
@@ -88,6 +94,13 @@ pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToke
 struct Answer {
     ready: bool,
     checks: Vec<Check>,
+}
+
+async fn healthz(State(probes): State<Probes>) -> Response {
+    match probes.readiness.dead() {
+        None => "ok\n".into_response(),
+        Some(code) => (StatusCode::SERVICE_UNAVAILABLE, format!("{code}\n")).into_response(),
+    }
 }
 
 async fn readyz(State(probes): State<Probes>) -> Response {
@@ -161,6 +174,25 @@ mod tests {
         let body: serde_json::Value = serde_json::from_str(&body).unwrap();
         assert_eq!(body["checks"][1], serde_json::json!({"name": "store", "ready": false, "code": "locked"}));
         assert_eq!(asked(&world, "/healthz").await, (200, "ok\n".to_owned()));
+    }
+
+    struct Dead;
+
+    #[async_trait]
+    impl Readiness for Dead {
+        async fn check(&self) -> Vec<Check> {
+            vec![Check::ready("store")]
+        }
+
+        fn dead(&self) -> Option<&'static str> {
+            Some("idle_beside_backlog")
+        }
+    }
+
+    #[tokio::test]
+    async fn a_process_that_does_nothing_beside_its_work_is_not_alive() {
+        let world = world(Dead, LINGER).await;
+        assert_eq!(asked(&world, "/healthz").await, (503, "idle_beside_backlog\n".to_owned()));
     }
 
     #[tokio::test]

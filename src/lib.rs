@@ -4,6 +4,8 @@
 //! `store` → `crypto`, `text`, `domain`, `clock`. A test holds the table of ARCHITECTURE.md against the code.
 
 pub mod bench;
+pub mod broker;
+pub mod bug;
 pub mod cli;
 pub mod clock;
 pub mod config;

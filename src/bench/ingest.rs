@@ -220,7 +220,7 @@ async fn pass(
 
 /// Offers a batch until nothing of it asks for more, with pauses, as a consumer would.
 async fn offer(pipeline: &Pipeline, bodies: &[Vec<u8>]) -> Vec<Disposition> {
-    let raw = |body: &Vec<u8>| Raw { body: body.clone(), refused: None };
+    let raw = |body: &Vec<u8>| Raw::of(body.clone());
     let mut done = pipeline.run(bodies.iter().map(raw).collect()).await;
     let mut pause = FIRST_PAUSE;
     for _ in 1..OFFERS {

@@ -6,3 +6,4 @@ pub mod ingest;
 pub mod process;
 pub mod provider;
 pub mod redaction;
+pub mod relay;

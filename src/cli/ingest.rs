@@ -72,9 +72,10 @@ fn next_batch(records: &mut Records, (documents, bytes): (usize, usize)) -> Resu
     for record in records.by_ref() {
         let record = record.map_err(|error| Failure::failed(error.to_string()))?;
         let raw = match record.content {
-            Content::Line(body) => Raw { body, refused: None },
+            Content::Line(body) => Raw::of(body),
             Content::TooLong => Raw {
                 body: place(&record.source, record.line),
+                attributes: None,
                 refused: Some(Refusal::new(Reason::TooLarge, Problem::Size)),
             },
         };
@@ -96,7 +97,7 @@ fn place(source: &str, line: u64) -> Vec<u8> {
 async fn offer(pipeline: &Pipeline, bodies: Vec<Raw>) -> Vec<Disposition> {
     let mut last = Vec::new();
     for attempt in 0..OFFERS {
-        let again = bodies.iter().map(|raw| Raw { body: raw.body.clone(), refused: raw.refused.clone() }).collect();
+        let again = bodies.clone();
         let done = pipeline.run(again).await;
         last = if attempt == 0 { done } else { settle(&last, done) };
         if !last.contains(&Disposition::Retry) {

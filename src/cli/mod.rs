@@ -1,5 +1,6 @@
 //! The command line: global options, the list of verbs, exit codes. One file per verb; a verb is listed when it works.
 
+mod alone;
 mod bench;
 mod completions;
 mod context;
@@ -14,14 +15,17 @@ mod migrate;
 pub mod output;
 mod patient;
 mod profile;
+mod publish;
 mod redact;
 pub mod rules;
 mod sections;
+mod topology;
 mod worker;
 pub mod world;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
@@ -63,7 +67,11 @@ impl Context {
     /// # Errors
     /// When the machine gives no threads, or what the verb itself returns.
     pub fn block_on<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-        tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let result = runtime.block_on(work);
+        // What still computes was given up already: the process does not wait for it.
+        runtime.shutdown_timeout(Duration::from_millis(300));
+        result
     }
 }
 
@@ -111,6 +119,13 @@ verbs! {
     Extract(extract::Args) => extract::run,
     /// Take personal data out of texts: NDJSON in, NDJSON out
     Redact(redact::Args) => redact::run,
+    /// RabbitMQ's exchanges, queues and limits: declare them, or explain what is different
+    Topology(topology::Args) => topology::run,
+    /// Send messages to the broker, each confirmed
+    Publish(publish::Args) => publish::run,
+    /// Work one message of standard input: what a worker runs for a message that killed one before
+    #[command(hide = true)]
+    Alone(alone::Args) => alone::run,
 }
 
 /// What `main` calls: [`run`], with the process's log and panic hook set up first.

@@ -1,6 +1,7 @@
 //! Configuration: defaults (`default.toml`, itself the reference) ‹ `--config FILE` ‹ `ANAMNESIS__SECTION__KEY`. One
 //! file per section. A bad value is reported by key and origin, never by content: it may be a secret.
 
+pub mod broker;
 pub mod embedding;
 pub mod embedding_limits;
 pub mod http;
@@ -17,6 +18,7 @@ use figment::Figment;
 use figment::providers::{Env, Format as _, Toml};
 use serde::{Deserialize, Serialize};
 
+pub use broker::BrokerConfig;
 pub use intake::IntakeConfig;
 pub use pipeline::PipelineConfig;
 pub use store::StoreConfig;
@@ -30,6 +32,8 @@ pub const REFERENCE: &str = include_str!("default.toml");
 pub struct Settings {
     pub store: StoreConfig,
     pub intake: IntakeConfig,
+    #[serde(default)]
+    pub broker: BrokerConfig,
     pub pipeline: PipelineConfig,
     #[serde(default)]
     pub embedding: embedding::EmbeddingSettings,

@@ -4,6 +4,7 @@ use std::fmt;
 
 use aws_lc_rs::digest::{Context, SHA256};
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 
 use super::contract::{Message, MessageType};
 use crate::domain::ids::{OrgId, PatientId};
@@ -13,7 +14,7 @@ pub const BARE_SOURCE: &str = "urn:anamnesis:bare";
 
 /// CloudEvents attributes as a transport delivers them beside the body (binary mode): the headers of AMQP, or of HTTP.
 /// In structured mode and in NDJSON they are read from the body itself.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attributes {
     pub specversion: Option<String>,
     pub id: Option<String>,
@@ -24,6 +25,13 @@ pub struct Attributes {
     pub content_type: Option<String>,
     pub partition_key: Option<String>,
     pub traceparent: Option<String>,
+}
+
+impl fmt::Debug for Attributes {
+    /// The producer's words do not show.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attributes").finish_non_exhaustive()
+    }
 }
 
 /// How a message was wrapped.

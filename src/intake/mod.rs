@@ -4,6 +4,7 @@
 //! `contract` holds the types of the wire, `decode` reads bytes, `binding` says which producer may speak for which
 //! organisation, `spool` reads NDJSON from files, folders and standard input, `convert` hands a document to redaction.
 
+pub mod amqp;
 pub mod binding;
 pub mod contract;
 pub mod convert;

@@ -23,6 +23,8 @@ area! {
         quarantined: Counters<Reason> = "messages_quarantined_total";
         /// Messages that came again after an attempt
         redelivered: Counters<Queue> = "messages_redelivered_total";
+        /// Messages that wait in a queue of the broker, as its consumers last saw it
+        backlog: Gauges<Queue> = "queue_ready_messages";
         /// Messages being worked on
         in_flight: Gauges<()> = "messages_in_flight";
         /// Seconds from a message's own time to the end of its processing

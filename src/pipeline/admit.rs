@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Admitted, Disposition, Pipeline, PipelineError};
+use super::{Admitted, Disposition, Pipeline, PipelineError, Raw};
 use crate::domain::ids::{DocumentId, OrgId, PatientId};
 use crate::domain::reason::Reason;
 use crate::domain::scope::Scope;
@@ -18,7 +18,7 @@ impl Pipeline {
     pub(super) async fn admit(
         &self,
         org: OrgId,
-        entries: Vec<(usize, Vec<u8>, Envelope)>,
+        entries: Vec<(usize, Raw, Envelope)>,
     ) -> Result<(Vec<Admitted>, Vec<Verdict>), PipelineError> {
         let mut done = Vec::new();
         let rules = self.store.organizations(&[org]).await?.remove(&org);
@@ -46,9 +46,9 @@ impl Pipeline {
         &self,
         org: OrgId,
         registered: bool,
-        entries: Vec<(usize, Vec<u8>, Envelope)>,
+        entries: Vec<(usize, Raw, Envelope)>,
         done: &mut Vec<Verdict>,
-    ) -> Result<Vec<(usize, Vec<u8>, Envelope)>, PipelineError> {
+    ) -> Result<Vec<(usize, Raw, Envelope)>, PipelineError> {
         let mut kept = Vec::new();
         let mut register = false;
         for entry in entries {
@@ -66,7 +66,7 @@ impl Pipeline {
         Ok(kept)
     }
 
-    fn wanted(&self, entries: &[(usize, Vec<u8>, Envelope)]) -> Wanted {
+    fn wanted(&self, entries: &[(usize, Raw, Envelope)]) -> Wanted {
         let mut wanted = Wanted::default();
         for (_, _, envelope) in entries {
             wanted.messages.push(self.message_key(envelope));
@@ -83,7 +83,7 @@ impl Pipeline {
     }
 
     /// Patients whose key was not destroyed.
-    async fn alive(&self, entries: &[(usize, Vec<u8>, Envelope)]) -> Result<HashSet<Scope>, PipelineError> {
+    async fn alive(&self, entries: &[(usize, Raw, Envelope)]) -> Result<HashSet<Scope>, PipelineError> {
         let scopes: HashSet<Scope> =
             entries.iter().filter_map(|(_, _, e)| Scope::new(e.organization(), e.patient()).ok()).collect();
         let scopes: Vec<Scope> = scopes.into_iter().collect();
@@ -92,7 +92,7 @@ impl Pipeline {
     }
 
     /// (organisation, source, id) as the inbox keeps it.
-    fn message_key(&self, envelope: &Envelope) -> [u8; 32] {
+    pub(super) fn message_key(&self, envelope: &Envelope) -> [u8; 32] {
         let org = envelope.organization().0;
         self.store
             .keys()

@@ -5,6 +5,7 @@
 //! batch with a [`Disposition`] of its own and never takes a neighbour along.
 
 mod admit;
+mod aside;
 mod disposition;
 mod embed;
 mod facts;
@@ -18,6 +19,7 @@ use std::time::Instant;
 
 pub use disposition::{Disposition, Tally};
 
+use crate::bug;
 use crate::config::PipelineConfig;
 use crate::dlp::{Policy, Redactor};
 use crate::domain::fold::KeyHash;
@@ -27,7 +29,8 @@ use crate::domain::scope::Scope;
 use crate::embed::{EmbedError, Embedder};
 use crate::extract::Extractor;
 use crate::intake::binding::Bindings;
-use crate::intake::{Decoder, Envelope, Refusal};
+use crate::intake::decode::said_at;
+use crate::intake::{Attributes, Decoder, Envelope, Refusal};
 use crate::metrics::Metrics;
 use crate::metrics::labels::{MessageType, Queue, Stage};
 use crate::store::{Store, StoreError};
@@ -46,10 +49,20 @@ pub struct Pipeline {
 }
 
 /// A body as it came in.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Raw {
     pub body: Vec<u8>,
+    /// CloudEvents attributes that travelled beside the body; `None` where the body tells them.
+    pub attributes: Option<Attributes>,
     /// What the door already knows to be wrong (a line beyond the limit).
     pub refused: Option<Refusal>,
+}
+
+impl Raw {
+    /// A body that describes itself.
+    pub fn of(body: Vec<u8>) -> Self {
+        Self { body, ..Self::default() }
+    }
 }
 
 /// An envelope on its way, with its place in the batch.
@@ -120,16 +133,24 @@ impl Pipeline {
 
     /// Works a batch. One disposition per body, in order. Transient failures come back as [`Disposition::Retry`].
     pub async fn run(&self, bodies: Vec<Raw>) -> Vec<Disposition> {
+        self.run_from(self.queue, bodies).await
+    }
+
+    /// The same, counted as coming from this queue.
+    pub async fn run_from(&self, queue: Queue, bodies: Vec<Raw>) -> Vec<Disposition> {
         let mut dispositions: Vec<Option<Disposition>> = vec![None; bodies.len()];
         let mut types = vec![MessageType::Unknown; bodies.len()];
         let (envelopes, refused) = self.decode(bodies);
+        let mut said = vec![None; types.len()];
         for (place, _, envelope) in &envelopes {
             types[*place] = disposition::label(envelope.kind());
+            said[*place] = said_at(envelope);
+            self.metrics.ingest.unknown_fields.inc_by(envelope.unknown_fields.len() as u64);
         }
         let mut rejected = Vec::new();
-        for (place, body, refusal) in refused {
+        for (place, raw, refusal) in refused {
             dispositions[place] = Some(Disposition::Quarantined(refusal.reason));
-            rejected.push(self.rejected(None, &body, &refusal));
+            rejected.push(self.rejected(None, &raw, &refusal));
         }
         let outcome = self.work(envelopes, &mut dispositions, &mut rejected).await;
         let kept = self.store.quarantine(&rejected).await;
@@ -141,19 +162,24 @@ impl Pipeline {
                 other => other.unwrap_or(open),
             })
             .collect();
-        disposition::count(&self.metrics, self.queue, &types, &done);
+        disposition::count(&self.metrics, queue, &types, &done);
+        let now = self.store.clock().now();
+        for (said, _) in said.iter().zip(&done).filter(|(_, done)| **done == Disposition::Stored) {
+            let lag = said.map_or(0.0, |said| (now - said).as_seconds_f64().max(0.0));
+            self.metrics.ingest.lag.of(queue).observe(lag);
+        }
         done
     }
 
     /// Bytes to typed messages.
     #[allow(clippy::type_complexity)] // two lists of one split
-    fn decode(&self, bodies: Vec<Raw>) -> (Vec<(usize, Vec<u8>, Envelope)>, Vec<(usize, Vec<u8>, Refusal)>) {
+    fn decode(&self, bodies: Vec<Raw>) -> (Vec<(usize, Raw, Envelope)>, Vec<(usize, Raw, Refusal)>) {
         let started = Instant::now();
         let (mut good, mut bad) = (Vec::new(), Vec::new());
         for (place, raw) in bodies.into_iter().enumerate() {
-            match raw.refused.map_or_else(|| self.decoder.decode(&raw.body), Err) {
-                Ok(envelope) => good.push((place, raw.body, envelope)),
-                Err(refusal) => bad.push((place, raw.body, refusal)),
+            match self.read_envelope(&raw) {
+                Ok(envelope) => good.push((place, raw, envelope)),
+                Err(refusal) => bad.push((place, raw, refusal)),
             }
         }
         self.observe(Stage::Decode, started);
@@ -162,21 +188,21 @@ impl Pipeline {
 
     async fn work(
         &self,
-        envelopes: Vec<(usize, Vec<u8>, Envelope)>,
+        envelopes: Vec<(usize, Raw, Envelope)>,
         dispositions: &mut [Option<Disposition>],
         rejected: &mut Vec<crate::store::admission::Rejected>,
     ) -> Result<(), PipelineError> {
-        let mut by_org: BTreeMap<OrgId, Vec<(usize, Vec<u8>, Envelope)>> = BTreeMap::new();
+        let mut by_org: BTreeMap<OrgId, Vec<(usize, Raw, Envelope)>> = BTreeMap::new();
         for entry in envelopes {
             by_org.entry(entry.2.organization()).or_default().push(entry);
         }
         for (org, entries) in by_org {
-            let bodies: BTreeMap<usize, Vec<u8>> = entries.iter().map(|(p, body, _)| (*p, body.clone())).collect();
+            let raws: BTreeMap<usize, Raw> = entries.iter().map(|(p, raw, _)| (*p, raw.clone())).collect();
             let done = match self.organization(org, entries).await {
                 Ok(done) => done,
                 Err(error) => {
                     tracing::warn!(%error, "a batch could not be worked and will be tried again");
-                    for place in bodies.keys() {
+                    for place in raws.keys() {
                         dispositions[*place] = Some(Disposition::Retry);
                     }
                     continue;
@@ -185,8 +211,9 @@ impl Pipeline {
             for (place, disposition, field) in done {
                 if let Disposition::Quarantined(reason) = disposition {
                     let refusal = Refusal { reason, problem: crate::intake::Problem::Conflict, field };
-                    let body = bodies.get(&place).map_or(&[][..], Vec::as_slice);
-                    rejected.push(self.rejected(Some(org), body, &refusal));
+                    if let Some(raw) = raws.get(&place) {
+                        rejected.push(self.rejected(Some(org), raw, &refusal));
+                    }
                 }
                 dispositions[place] = Some(disposition);
             }
@@ -194,16 +221,6 @@ impl Pipeline {
         Ok(())
     }
 
-    fn rejected(&self, org: Option<OrgId>, body: &[u8], refusal: &Refusal) -> crate::store::admission::Rejected {
-        let message = self.store.keys().platform().hash("body", &[body]);
-        crate::store::admission::Rejected {
-            org,
-            message,
-            reason: refusal.reason,
-            field: refusal.field.clone(),
-            body: Some(body.to_vec()),
-        }
-    }
 
     pub(crate) fn observe(&self, stage: Stage, started: Instant) {
         self.metrics.stages.seconds.of(stage).observe(started.elapsed().as_secs_f64());
@@ -213,19 +230,39 @@ impl Pipeline {
     async fn organization(
         &self,
         org: OrgId,
-        entries: Vec<(usize, Vec<u8>, Envelope)>,
+        entries: Vec<(usize, Raw, Envelope)>,
     ) -> Result<Vec<(usize, Disposition, Option<String>)>, PipelineError> {
         let (admitted, mut done) = self.admit(org, entries).await?;
         if admitted.is_empty() {
             return Ok(done);
         }
         let messages: Vec<KeyHash> = admitted.iter().map(|a| a.message).collect();
-        self.store.begin_attempts(&messages).await?;
+        if !bug::is("attempt_after_work") {
+            self.store.begin_attempts(&messages).await?;
+        }
         crash_point("attempt_recorded");
+        let outcome = self.attempt(org, admitted).await;
+        // Whatever the end, it is one: only a death leaves an attempt behind. An end that cannot be written now is
+        // written when the message is worked again.
+        let ended = self.store.end_attempts(&messages).await;
+        done.extend(outcome?);
+        ended?;
+        crash_point("attempts_ended");
+        Ok(done)
+    }
+
+    /// The work on admitted messages.
+    async fn attempt(
+        &self,
+        org: OrgId,
+        admitted: Vec<Admitted>,
+    ) -> Result<Vec<(usize, Disposition, Option<String>)>, PipelineError> {
+        let mut done = Vec::new();
+        self.metrics.ingest.batch.observe(admitted.len() as f64);
         let scopes: Vec<Scope> = admitted.iter().map(|a| a.scope).collect();
         let keys = self.store.keys().ensure(&scopes).await.map_err(StoreError::from)?;
         let mut read = Vec::new();
-        for outcome in self.read_all(admitted, &keys) {
+        for outcome in off_the_runtime(|| self.read_all(admitted, &keys)) {
             match outcome {
                 Ok(work) => read.push(work),
                 Err((place, reason)) => done.push((place, Disposition::Quarantined(reason), None)),
@@ -236,9 +273,17 @@ impl Pipeline {
         done.extend(refused.into_iter().map(|(place, reason)| (place, Disposition::Quarantined(reason), None)));
         crash_point("embedded");
         done.extend(self.store_all(org, embedded, &keys).await?);
-        self.store.end_attempts(&messages).await?;
-        crash_point("attempts_ended");
         Ok(done)
+    }
+}
+
+/// Runs what computes for long without holding up those who wait: heartbeats, probes, other batches.
+fn off_the_runtime<T>(work: impl FnOnce() -> T) -> T {
+    match tokio::runtime::Handle::try_current() {
+        Ok(handle) if handle.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread => {
+            tokio::task::block_in_place(work)
+        }
+        _ => work(),
     }
 }
 

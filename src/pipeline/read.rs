@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::{Admitted, Pipeline};
+use crate::bug;
 use crate::dlp::{Redacted, Redactor, SurrogateKey};
 use crate::domain::reason::Reason;
 use crate::extract::{Extraction, ExtractionInput};
@@ -99,6 +100,7 @@ impl Pipeline {
     fn redact(&self, message: &crate::intake::contract::DocumentSubmitted, guard: &Guard) -> Result<Redacted, Reason> {
         let started = Instant::now();
         let document = message.to_document();
+        bug::die_of(&document.text);
         let language = document.language.or_detect(&document.text);
         let document = Document { language, ..document };
         let key = SurrogateKey::new(guard.surrogate);

@@ -52,6 +52,9 @@ static ATTEMPTS: LazyLock<Bulk> = LazyLock::new(|| {
         "ON CONFLICT (message_hash) DO UPDATE SET attempts = attempt.attempts + 1, updated_at = excluded.updated_at";
     Bulk::new("attempt", &columns, ending)
 });
+static BEGUN: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("SELECT message_hash, attempts FROM attempt WHERE message_hash IN {blobs $1}")
+});
 static DONE: LazyLock<Sql> = LazyLock::new(|| Sql::new("DELETE FROM attempt WHERE message_hash IN {blobs $1}"));
 static QUARANTINE: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
@@ -61,10 +64,14 @@ static QUARANTINE: LazyLock<Bulk> = LazyLock::new(|| {
         ("reason", ColumnType::Text),
         ("field", ColumnType::Text),
         ("body_sealed", ColumnType::Bytes),
+        ("attributes_sealed", ColumnType::Bytes),
         ("created_at", ColumnType::Int),
         ("updated_at", ColumnType::Int),
     ];
-    Bulk::new("quarantine", &columns, "ON CONFLICT (id) DO NOTHING")
+    // One that was tried again and came back is open again; a redelivery changes nothing.
+    let ending = "ON CONFLICT (id) DO UPDATE SET state = 'open', noticed_at = NULL, updated_at = excluded.updated_at \
+         WHERE quarantine.state = 'retried'";
+    Bulk::new("quarantine", &columns, ending)
 });
 
 static CACHED: LazyLock<Sql> = LazyLock::new(|| {
@@ -112,6 +119,8 @@ pub struct Rejected {
     pub field: Option<String>,
     /// `None` for patients in ephemeral mode: nothing is kept.
     pub body: Option<Vec<u8>>,
+    /// CloudEvents attributes that travelled beside the body, as JSON.
+    pub attributes: Option<Vec<u8>>,
 }
 
 impl Store {
@@ -204,6 +213,13 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
+    /// How often work on these messages began and never ended: with the process that did it.
+    pub async fn attempts(&self, messages: &[KeyHash]) -> Result<HashMap<KeyHash, i64>, StoreError> {
+        let mut tx = self.db.read(Access::Platform).await?;
+        let rows = tx.fetch_all(&BEGUN, vec![Arg::Blobs(messages.iter().map(|m| m.to_vec()).collect())]).await?;
+        rows.iter().map(|row| Ok((row.bytes(0)?, row.i64(1)?))).collect()
+    }
+
     /// Work on these messages ended, well or in quarantine.
     pub async fn end_attempts(&self, messages: &[KeyHash]) -> Result<(), StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
@@ -221,6 +237,9 @@ impl Store {
             .map(|r| {
                 let id = crate::domain::ids::derive("quarantine", &[&r.message, r.reason.code().as_bytes()]);
                 let body = r.body.as_ref().map(|body| platform.seal(id, body, self.entropy.as_ref()));
+                let attributes = r.attributes.as_ref();
+                let attributes =
+                    attributes.map(|json| platform.seal(attributes_row(id), json, self.entropy.as_ref()));
                 let field = r.field.clone();
                 let org: Option<Uuid> = r.org.map(|o| o.0);
                 let at = Arg::I64(micros(now));
@@ -231,6 +250,7 @@ impl Store {
                     r.reason.code().into(),
                     field.into(),
                     body.into(),
+                    attributes.into(),
                     at.clone(),
                     at,
                 ]
@@ -241,6 +261,11 @@ impl Store {
         tx.execute(&DONE, vec![Arg::Blobs(rejected.iter().map(|r| r.message.to_vec()).collect())]).await?;
         Ok(tx.commit().await?)
     }
+}
+
+/// What the attributes of a quarantined message are sealed for: another row id than its body's.
+pub(super) fn attributes_row(id: Uuid) -> Uuid {
+    crate::domain::ids::derive("quarantine.attributes", &[id.as_bytes()])
 }
 
 /// A stored vector: 16-bit floats, little endian.
@@ -258,6 +283,7 @@ pub(super) fn statements() -> Vec<&'static Sql> {
         &PATIENTS,
         &CONSENTS,
         ATTEMPTS.sql(),
+        &BEGUN,
         &DONE,
         QUARANTINE.sql(),
     ]

@@ -84,6 +84,12 @@ fn the_pipeline_names_no_broker_and_no_database() {
 }
 
 #[test]
+fn only_the_broker_and_its_intake_name_the_client_library() {
+    let allowed = ["broker/", "intake/amqp/", "bench/"];
+    none(&offences(r"\blapin\b", |path| !allowed.iter().any(|folder| path.starts_with(folder))));
+}
+
+#[test]
 fn errors_without_a_type_live_in_the_command_line_only() {
     none(&offences(r"\b(anyhow|miette)\b", |path| module(path) != "cli" && path != "main.rs"));
 }

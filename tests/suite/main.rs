@@ -4,6 +4,7 @@
 
 mod architecture;
 mod bench;
+mod broker;
 mod canary;
 mod contract;
 mod crash;
@@ -11,6 +12,7 @@ mod dashboards;
 mod deployment;
 mod generated_docs;
 mod ingest;
+mod intake_amqp;
 mod jobs;
 mod recall;
 mod redaction;

@@ -183,7 +183,7 @@ impl Clinic {
 pub async fn feed(pipeline: &Pipeline, messages: &[Vec<u8>], batch: usize) -> Vec<Disposition> {
     let mut done = Vec::new();
     for chunk in messages.chunks(batch) {
-        let raws = chunk.iter().map(|body| Raw { body: body.clone(), refused: None });
+        let raws = chunk.iter().map(|body| Raw::of(body.clone()));
         done.extend(pipeline.run(raws.collect()).await);
     }
     done
@@ -247,6 +247,29 @@ impl Program {
         }
     }
 
+    /// Where its store, keys and provider are.
+    pub fn environment(&self) -> Vec<(String, String)> {
+        let own = |name: &str| self.folder.path().join(name).display().to_string();
+        let mut environment: Vec<(String, String)> = [
+            ("STORE__PATH", own("store.db")),
+            ("STORE__URL", self.server.as_ref().map(|s| s.url(Some("test_app"))).unwrap_or_default()),
+            ("STORE__KEYS", own("keys")),
+            ("PIPELINE__NOW", NOW.to_owned()),
+            ("EMBEDDING__PROVIDER", "openai".to_owned()),
+            ("EMBEDDING__URL", self.provider.openai_url()),
+            ("EMBEDDING__PROFILE__MODEL", "fake".to_owned()),
+            ("EMBEDDING__PROFILE__DIMENSION", DIMENSION.to_string()),
+            ("EMBEDDING__PROFILE__MIN_SCORE", "0.5".to_owned()),
+            ("EMBEDDING__PROFILE__CONTRADICTION_SIMILARITY", "0.9".to_owned()),
+            ("EMBEDDING__PROFILE__GENERATION", "1".to_owned()),
+            ("EMBEDDING__PROFILE__MAX_TOKENS", "512".to_owned()),
+        ]
+        .map(|(key, value)| (format!("ANAMNESIS__{key}"), value))
+        .to_vec();
+        environment.extend(self.environment.iter().cloned());
+        environment
+    }
+
     /// Writes lines to a file and ingests it.
     pub fn ingest(&self, lines: &[Vec<u8>], more: &[(&str, &str)]) -> Output {
         let file = self.folder.path().join("messages.ndjson");
@@ -257,18 +280,7 @@ impl Program {
         command
             .args(["ingest", "--output", "json"])
             .arg(&file)
-            .env("ANAMNESIS__STORE__PATH", self.folder.path().join("store.db"))
-            .env("ANAMNESIS__STORE__URL", self.server.as_ref().map(|s| s.url(Some("test_app"))).unwrap_or_default())
-            .env("ANAMNESIS__STORE__KEYS", self.folder.path().join("keys"))
-            .env("ANAMNESIS__PIPELINE__NOW", NOW)
-            .env("ANAMNESIS__EMBEDDING__PROVIDER", "openai")
-            .env("ANAMNESIS__EMBEDDING__URL", self.provider.openai_url())
-            .env("ANAMNESIS__EMBEDDING__PROFILE__MODEL", "fake")
-            .env("ANAMNESIS__EMBEDDING__PROFILE__DIMENSION", DIMENSION.to_string())
-            .env("ANAMNESIS__EMBEDDING__PROFILE__MIN_SCORE", "0.5")
-            .env("ANAMNESIS__EMBEDDING__PROFILE__CONTRADICTION_SIMILARITY", "0.9")
-            .env("ANAMNESIS__EMBEDDING__PROFILE__GENERATION", "1")
-            .env("ANAMNESIS__EMBEDDING__PROFILE__MAX_TOKENS", "512")
+            .envs(self.environment())
             .current_dir(self.folder.path());
         for (key, value) in more {
             command.env(key, value);

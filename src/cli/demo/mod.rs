@@ -121,7 +121,7 @@ async fn feed(pipeline: &Pipeline, clock: &ManualClock, messages: Vec<Message>) 
         if let Some((at, _)) = day.last() {
             clock.set(*at);
         }
-        let bodies = day.iter().map(|(_, body)| Raw { body: body.clone(), refused: None }).collect();
+        let bodies = day.iter().map(|(_, body)| Raw::of(body.clone())).collect();
         for disposition in pipeline.run(bodies).await {
             tally.add(disposition);
             progress.inc(1);

@@ -96,7 +96,7 @@ impl MessageType {
 
     /// The type of bare data, told from its field names: each type is recognised by fields that no other has, the most
     /// telling first, so that data that lacks one of them is still refused by the name of what it lacks.
-    pub(super) fn of_fields(has: impl Fn(&str) -> bool) -> Option<Self> {
+    pub(in crate::intake) fn of_fields(has: impl Fn(&str) -> bool) -> Option<Self> {
         let any = |names: &[&str]| names.iter().any(|name| has(name));
         if any(&["document_id", "document_type", "turns"]) {
             Some(MessageType::DocumentSubmitted)

@@ -1,0 +1,35 @@
+//! Seeded bugs: in builds with debug assertions `ANAMNESIS_BUG=name` breaks one promise on purpose, so that the proofs
+//! can show that they would notice. In release builds nothing of it exists.
+
+/// Every bug that can be switched on, with the promise that it breaks.
+pub const BUGS: [(&str, &str); 12] = [
+    ("ack_before_commit", "a message is acknowledged after its effects are committed"),
+    ("no_inbox", "the message's key is written in the transaction of its effects"),
+    ("no_body_check", "the same id with another body is set aside"),
+    ("ignore_ack_false", "an acknowledgement that was not sent counts as none"),
+    ("ack_over_open", "acknowledging many never covers a message that is still worked on"),
+    ("retry_without_confirm", "a message leaves its queue when its retry is confirmed"),
+    ("no_mandatory", "an event that no queue takes stays in the outbox"),
+    ("outbox_watermark", "every committed event is published, whatever the order of commits"),
+    ("publish_before_commit", "nothing is told that was not committed"),
+    ("quarantine_acks_first", "a message is acknowledged when its quarantine is written"),
+    ("attempt_after_work", "an attempt is recorded before the work"),
+    ("error_text_logged", "no text of a message reaches the log"),
+];
+
+/// Whether a bug is switched on.
+pub fn is(name: &str) -> bool {
+    debug_assert!(BUGS.iter().any(|(known, _)| *known == name), "a bug that is not in the table");
+    cfg!(debug_assertions) && std::env::var_os("ANAMNESIS_BUG").is_some_and(|on| on == name)
+}
+
+/// Ends the process when `ANAMNESIS_DIE_OF` names a word of this text: a message that kills whoever works it.
+pub fn die_of(text: &str) {
+    if cfg!(debug_assertions)
+        && let Ok(word) = std::env::var("ANAMNESIS_DIE_OF")
+        && !word.is_empty()
+        && text.contains(&word)
+    {
+        std::process::abort();
+    }
+}

@@ -1,0 +1,156 @@
+//! `topology check|apply`: RabbitMQ's exchanges, queues, bindings and limits.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Subcommand;
+use secrecy::ExposeSecret as _;
+use serde_json::json;
+
+use super::output::{self, Format};
+use super::{Context, Exit, Failure};
+use crate::broker::topology::{self, Difference, Topology};
+use crate::broker::{BrokerError, Link, Names, Role, definitions};
+use crate::config::{self, BrokerConfig};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Explain everything that is missing or different on the broker; changes nothing
+    Check {
+        /// Also compare with an export (`rabbitmqctl export_definitions -`; `-` reads standard input): it tells
+        /// bindings and policies, which AMQP does not. With broker.management_url it is fetched.
+        #[arg(long, value_name = "FILE")]
+        definitions: Option<PathBuf>,
+        /// The virtual host to look at in the export.
+        #[arg(long, default_value = "/")]
+        vhost: String,
+    },
+    /// Declare what is missing; what is there stays as it is
+    Apply,
+    /// Print the definitions file with the limits, for `rabbitmqctl import_definitions`
+    Definitions,
+}
+
+/// # Errors
+/// When no broker is configured, it cannot be asked, or the export cannot be read.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let config = settings.broker;
+    match args.what {
+        What::Definitions => {
+            output::json(&definitions::shipped(&Names::new(&config.prefix)))?;
+            Ok(Exit::Done)
+        }
+        What::Apply => {
+            needs_url(&config)?;
+            context.block_on(async { topology::apply(&config).await.map_err(failure) })?;
+            output::note("declared; limits are policies: see deploy/rabbitmq/definitions.json");
+            Ok(Exit::Done)
+        }
+        What::Check { definitions, vhost } => {
+            let format = context.format_or(Format::Table);
+            let found = context.block_on(check(&config, definitions.as_deref(), &vhost))?;
+            report(&found, format)
+        }
+    }
+}
+
+fn needs_url(config: &BrokerConfig) -> Result<(), Failure> {
+    if config.is_set() {
+        Ok(())
+    } else {
+        Err(Failure::usage("broker.url is not set: give it as ANAMNESIS__BROKER__URL"))
+    }
+}
+
+/// How a broker's refusal ends a verb: what a person must change is exit code 2.
+pub fn failure(error: BrokerError) -> Failure {
+    if error.is_transient() { Failure::failed(error.to_string()) } else { Failure::usage(error.to_string()) }
+}
+
+async fn check(config: &BrokerConfig, export: Option<&Path>, vhost: &str) -> Result<Vec<Difference>, Failure> {
+    let names = Names::new(&config.prefix);
+    let exported = match export {
+        Some(path) => Some(read(path)?),
+        None => fetched(config, vhost).await?,
+    };
+    let mut found = match &exported {
+        Some(bytes) => definitions::compare(&names, vhost, bytes)
+            .map_err(|_| Failure::usage("the export is not RabbitMQ's definitions format"))?,
+        None => {
+            needs_url(config)?;
+            output::note("bindings and policies are not looked at: AMQP does not tell them (--definitions does)");
+            Vec::new()
+        }
+    };
+    if config.is_set() {
+        let link = Link::open(config, Role::Topology).await.map_err(failure)?;
+        let asked = Topology::new(&names).differences(&link).await;
+        link.close().await;
+        for difference in asked.map_err(failure)? {
+            // The export told the same thing already.
+            if !found.iter().any(|one| one.kind == difference.kind && one.name == difference.name) {
+                found.push(difference);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        std::io::stdin().read_to_end(&mut bytes)?;
+    } else {
+        bytes = std::fs::read(path)?;
+    }
+    Ok(bytes)
+}
+
+/// The definitions from the management API, where one is configured.
+async fn fetched(config: &BrokerConfig, vhost: &str) -> Result<Option<Vec<u8>>, Failure> {
+    let url = config.management_url.expose_secret();
+    if url.is_empty() {
+        return Ok(None);
+    }
+    let wrong = || Failure::usage("broker.management_url is not a URL: http://user:password@host:15672");
+    let mut url: reqwest::Url = url.parse().map_err(|_| wrong())?;
+    let (user, password) = (url.username().to_owned(), url.password().map(str::to_owned));
+    url.set_username("").map_err(|()| wrong())?;
+    url.set_password(None).map_err(|()| wrong())?;
+    url.path_segments_mut().map_err(|()| wrong())?.pop_if_empty().extend(["api", "definitions", vhost]);
+    let client = reqwest::Client::builder()
+        .timeout(Duration::from_secs(10))
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .map_err(|_| Failure::failed("no HTTP client can be made"))?;
+    let answer = client.get(url).basic_auth(user, password).send().await;
+    let answer = answer.map_err(|_| Failure::failed("the management API is not reachable"))?;
+    if !answer.status().is_success() {
+        return Err(Failure::failed(format!("the management API answers {}", answer.status().as_u16())));
+    }
+    let bytes = answer.bytes().await.map_err(|_| Failure::failed("the management API broke off"))?;
+    Ok(Some(bytes.to_vec()))
+}
+
+fn report(found: &[Difference], format: Format) -> Result<Exit, Failure> {
+    if format == Format::Json {
+        output::json(&json!({"same": found.is_empty(), "differences": found}))?;
+    } else if found.is_empty() {
+        output::note("nothing is different");
+    } else {
+        let rows = found
+            .iter()
+            .map(|one| [one.kind.to_owned(), one.name.clone(), one.problem.clone(), one.remedy.to_owned()]);
+        output::table(&["What", "Name", "Difference", "Remedy"], rows)?;
+    }
+    Ok(if found.is_empty() { Exit::Done } else { Exit::Failed })
+}

@@ -1,0 +1,81 @@
+//! What the worker does with messages of the broker: the pipeline, for suspects a process of their own, and for those
+//! that nothing helped a place in quarantine.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::isolation::Isolation;
+use crate::broker::Queue;
+use crate::domain::reason::Reason;
+use crate::intake::amqp::{Message, Verdict, Work, label};
+use crate::pipeline::{Disposition, Pipeline, Raw};
+
+/// The pipeline as the consumer sees it.
+pub struct Through {
+    pub pipeline: Arc<Pipeline>,
+    pub isolation: Isolation,
+}
+
+impl Through {
+    async fn aside(&self, message: &Message, reason: Reason) -> Verdict {
+        match self.pipeline.set_aside(&raw(message), reason).await {
+            Ok(()) => Verdict::Settled,
+            Err(_) => Verdict::Later,
+        }
+    }
+
+    /// The messages that were begun twice and never ended. Asked for those only that came again: a first delivery
+    /// killed nobody.
+    async fn suspects(&self, messages: &[Message]) -> Option<Vec<bool>> {
+        let again: Vec<usize> = (0..messages.len()).filter(|at| messages[*at].redelivered).collect();
+        let mut suspects = vec![false; messages.len()];
+        if !again.is_empty() {
+            let raws: Vec<Raw> = again.iter().map(|at| raw(&messages[*at])).collect();
+            for (at, suspect) in again.into_iter().zip(self.pipeline.suspects(&raws).await.ok()?) {
+                suspects[at] = suspect;
+            }
+        }
+        Some(suspects)
+    }
+}
+
+#[async_trait]
+impl Work for Through {
+    async fn together(&self, queue: Queue, messages: &[Message]) -> Vec<Verdict> {
+        let Some(suspects) = self.suspects(messages).await else { return vec![Verdict::Later; messages.len()] };
+        let mut verdicts = vec![Verdict::Alone; messages.len()];
+        let rest: Vec<usize> = (0..messages.len()).filter(|at| !suspects[*at]).collect();
+        let raws = rest.iter().map(|at| raw(&messages[*at])).collect();
+        let done = self.pipeline.run_from(label(queue), raws).await;
+        for (at, disposition) in rest.into_iter().zip(done) {
+            verdicts[at] = verdict(disposition);
+        }
+        verdicts
+    }
+
+    async fn alone(&self, queue: Queue, message: &Message) -> Verdict {
+        match self.isolation.work(queue, message).await {
+            Some(verdict) => verdict,
+            None => self.aside(message, Reason::CrashSuspect).await,
+        }
+    }
+
+    async fn give_up(&self, _: Queue, message: &Message) -> Verdict {
+        self.aside(message, Reason::TransientExhausted).await
+    }
+}
+
+/// The one table from what became of a message to what the broker is told.
+fn verdict(disposition: Disposition) -> Verdict {
+    match disposition {
+        Disposition::Stored | Disposition::Duplicate | Disposition::Ephemeral | Disposition::Quarantined(_) => {
+            Verdict::Settled
+        }
+        Disposition::Retry => Verdict::Later,
+    }
+}
+
+fn raw(message: &Message) -> Raw {
+    Raw { body: message.body.clone(), attributes: message.attributes.clone(), refused: message.refused.clone() }
+}

@@ -1,0 +1,124 @@
+//! A message that was begun and never ended, twice, is worked in a process of its own. Only that process's own death
+//! counts against the message: neither a neighbour's nor a random kill of the worker does.
+
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::Command;
+
+use crate::broker::Queue;
+use crate::cli::alone::{Answer, Asked};
+use crate::intake::amqp::{Message, Verdict};
+
+/// Deaths in a row that make a message a suspect no longer but the cause.
+const DEATHS: u32 = 3;
+/// Longest work on one message: beyond every limit of a stage.
+const LIMIT: Duration = Duration::from_secs(120);
+/// A process may die of what happens around it: the next one comes a little later.
+const REST: Duration = Duration::from_millis(500);
+/// What Rust ends with after a panic.
+const PANICKED: i32 = 101;
+
+/// How one try ended.
+enum Ended {
+    With(Verdict),
+    /// By its own death.
+    Died,
+}
+
+/// Starts the processes.
+#[derive(Debug, Clone)]
+pub struct Isolation {
+    program: PathBuf,
+    config: Option<PathBuf>,
+}
+
+impl Isolation {
+    /// The program that runs now, with the same configuration.
+    ///
+    /// # Errors
+    /// When the operating system does not tell which program that is.
+    pub fn of_this_program(config: Option<PathBuf>) -> std::io::Result<Self> {
+        Ok(Self { program: std::env::current_exe()?, config })
+    }
+
+    /// What became of the message, or `None` when it killed every process that worked it.
+    pub async fn work(&self, queue: Queue, message: &Message) -> Option<Verdict> {
+        for death in 0..DEATHS {
+            if death > 0 {
+                tokio::time::sleep(REST * death).await;
+            }
+            match self.once(queue, message).await {
+                Ok(Ended::With(verdict)) => return Some(verdict),
+                Ok(Ended::Died) => {
+                    tracing::warn!(code = "died_alone", deaths = death + 1, "a message killed a process of its own");
+                }
+                // No process could be had: that is not the message's fault.
+                Err(_) => return Some(Verdict::Later),
+            }
+        }
+        None
+    }
+
+    async fn once(&self, queue: Queue, message: &Message) -> std::io::Result<Ended> {
+        let mut command = Command::new(&self.program);
+        command.arg("alone").stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+        if let Some(config) = &self.config {
+            command.arg("--config").arg(config);
+        }
+        let mut child = command.spawn()?;
+        let asked = serde_json::to_vec(&Asked::new(queue, message))?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // A process that dies while it reads shows by its status.
+            let _ = stdin.write_all(&asked).await;
+        }
+        match tokio::time::timeout(LIMIT, child.wait_with_output()).await {
+            Err(_) => Ok(Ended::Died),
+            Ok(output) => {
+                let output = output?;
+                Ok(judged(output.status, &output.stdout))
+            }
+        }
+    }
+}
+
+/// Killed or panicked is dead; a process that could not begin (no store, no configuration) says so and is not.
+fn judged(status: ExitStatus, answer: &[u8]) -> Ended {
+    match status.code() {
+        None | Some(PANICKED) => Ended::Died,
+        Some(0) => match serde_json::from_slice::<Answer>(answer).map(|answer| answer.disposition) {
+            Ok(disposition) if disposition != "retry" => Ended::With(Verdict::Settled),
+            _ => Ended::With(Verdict::Later),
+        },
+        Some(_) => Ended::With(Verdict::Later),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use super::*;
+
+    fn verdict(raw: i32, answer: &str) -> Option<Verdict> {
+        match judged(ExitStatus::from_raw(raw), answer.as_bytes()) {
+            Ended::With(verdict) => Some(verdict),
+            Ended::Died => None,
+        }
+    }
+
+    #[test]
+    fn only_its_own_death_counts_against_a_message() {
+        assert_eq!(verdict(6, ""), None, "aborted");
+        assert_eq!(verdict(9, ""), None, "killed");
+        assert_eq!(verdict(PANICKED << 8, ""), None, "panicked");
+        assert_eq!(verdict(1 << 8, ""), Some(Verdict::Later), "no store");
+        assert_eq!(verdict(2 << 8, ""), Some(Verdict::Later), "no configuration");
+        assert_eq!(verdict(0, "{\"disposition\":\"stored\"}"), Some(Verdict::Settled));
+        assert_eq!(verdict(0, "{\"disposition\":\"quarantined\"}"), Some(Verdict::Settled));
+        assert_eq!(verdict(0, "{\"disposition\":\"retry\"}"), Some(Verdict::Later));
+        assert_eq!(verdict(0, ""), Some(Verdict::Later));
+    }
+}

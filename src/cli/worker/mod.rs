@@ -1,0 +1,145 @@
+//! `worker`: the long-running role: consumes from the broker where one is configured, watches a spool folder, ticks the
+//! nights, serves probes and metrics, and drains when asked to end.
+
+mod consume;
+mod isolation;
+mod probes;
+mod spool;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use self::consume::Through;
+use self::isolation::Isolation;
+use self::probes::Ready;
+use super::world::World;
+use super::{Context, Exit, Failure};
+use crate::broker::{BrokerError, Publisher, Role};
+use crate::http::{self, Probes};
+use crate::intake::amqp::Consumer;
+use crate::jobs::night::Night;
+use crate::jobs::policy::Policies;
+use crate::metrics::labels::Queue;
+use crate::shutdown::{DRAIN, Shutdown};
+use crate::telemetry;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// How long closing the store may take: its connections may hang on a database that is away.
+const CLOSE: Duration = Duration::from_secs(1);
+/// What the drain leaves for goodbyes: all of an ending stays below [`DRAIN`].
+const GOODBYES: Duration = Duration::from_millis(1_500);
+
+/// # Errors
+/// When the configuration, the store or the listening address cannot be used.
+pub fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
+    let isolation = Isolation::of_this_program(context.config.clone())?;
+    context.block_on(async {
+        let world = World::open(context).await?;
+        let metrics = Arc::clone(&world.metrics);
+        telemetry::on_panic(move || metrics.panics.inc());
+        let shutdown = Shutdown::on_signals()?;
+        work(world, isolation, &shutdown).await
+    })
+}
+
+/// Runs until the shutdown begins, then finishes what is in hand.
+///
+/// # Errors
+/// As [`run`], and what the broker says that only a person can put right.
+async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result<Exit, Failure> {
+    let pipeline = Arc::new(world.pipeline()?.fed_by(Queue::Spool));
+    let draining = shutdown.draining();
+    let broker = world.settings.broker.is_set().then(|| broker(&world, &pipeline, isolation));
+    let listener = TcpListener::bind(world.settings.http.bind)
+        .await
+        .map_err(|_| Failure::usage("http.bind: the address is in use or not ours"))?;
+    let address = listener.local_addr()?;
+    let consumer = broker.as_ref().map(|broker| broker.consumer.status());
+    let readiness = Arc::new(Ready { store: world.store.clone(), consumer });
+    let probes = Probes { metrics: Arc::clone(&world.metrics), readiness, draining: draining.clone() };
+    // Probes are answered until the very end: a draining process still lives.
+    let over = CancellationToken::new();
+    let serving =
+        tokio::spawn(http::serve(listener, http::router(probes, world.settings.http.timeout()), over.clone()));
+    let night = night(&world, draining.clone())?;
+    tracing::info!(code = "started", %address, tick = world.settings.jobs.tick, "the worker takes work");
+    let nights = async {
+        if world.settings.jobs.tick {
+            night.watch().await;
+        } else {
+            draining.cancelled().await;
+        }
+    };
+    let watching = spool::watch(&world, &pipeline, draining.clone());
+    let consuming = async {
+        let consumed = match &broker {
+            Some(broker) => broker.run(&draining).await,
+            None => Ok(()),
+        };
+        // A broker that refuses us is for a person to see: the process ends and says why.
+        if consumed.is_err() {
+            shutdown.begin();
+        }
+        consumed
+    };
+    let drained = shutdown.drain(DRAIN - GOODBYES, async { tokio::join!(nights, watching, consuming) }).await;
+    over.cancel();
+    let _ = serving.await;
+    let _ = tokio::time::timeout(CLOSE, world.store.close()).await;
+    ended(drained.map(|((), (), consumed)| consumed))
+}
+
+fn ended(drained: Result<Result<(), BrokerError>, crate::shutdown::Overdue>) -> Result<Exit, Failure> {
+    match drained {
+        Ok(Ok(())) => {
+            tracing::info!(code = "ended", "everything in hand is finished");
+            Ok(Exit::Done)
+        }
+        Ok(Err(error)) => {
+            tracing::error!(code = error.code(), "the broker cannot be used; the worker ends");
+            Err(Failure::usage(error.to_string()))
+        }
+        Err(_) => {
+            tracing::warn!(code = "overdue", "work in hand was given up; it will be offered again");
+            Ok(Exit::Partial)
+        }
+    }
+}
+
+/// What the worker has of the broker.
+struct Broker {
+    consumer: Consumer,
+    retries: Arc<Publisher>,
+}
+
+fn broker(world: &World, pipeline: &Arc<crate::pipeline::Pipeline>, isolation: Isolation) -> Broker {
+    let retries = Arc::new(Publisher::new(&world.settings.broker, Role::Publish, Arc::clone(&world.entropy)));
+    let work = Arc::new(Through { pipeline: Arc::clone(pipeline), isolation });
+    let (metrics, entropy) = (Arc::clone(&world.metrics), Arc::clone(&world.entropy));
+    let consumer = Consumer::new(&world.settings, work, Arc::clone(&retries) as _, metrics, entropy);
+    Broker { consumer, retries }
+}
+
+impl Broker {
+    async fn run(&self, draining: &CancellationToken) -> Result<(), BrokerError> {
+        let consumed = self.consumer.run(draining).await;
+        self.retries.close().await;
+        consumed
+    }
+}
+
+/// The nights over this world.
+///
+/// # Errors
+/// When a policy cannot be read.
+pub fn night(world: &World, shutdown: CancellationToken) -> Result<Arc<Night>, Failure> {
+    let policies =
+        Policies::load(world.settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))?;
+    let observer = Arc::clone(&world.metrics) as _;
+    Ok(Arc::new(Night::over(&world.store, policies, observer, shutdown)))
+}

@@ -1,0 +1,246 @@
+//! A delivery, read: CloudEvents in binary mode (attributes as headers, either prefix) and in structured mode (the body
+//! tells everything).
+
+use chrono::{DateTime, Utc};
+use lapin::BasicProperties;
+use lapin::types::{AMQPValue, FieldTable};
+
+use crate::broker::Letter;
+use crate::domain::reason::Reason;
+use crate::intake::{Attributes, Problem, Refusal};
+
+/// Prefixes of CloudEvents headers: of the AMQP binding, and of those that came before it.
+const PREFIXES: [&str; 2] = ["cloudEvents_", "cloudEvents:"];
+/// The prefix that we write.
+pub const CE_PREFIX: &str = PREFIXES[0];
+/// How often a message was offered again.
+pub const RETRIES: &str = "x-anamnesis-retries";
+/// Headers of the broker's own that must not travel on: it would take a second stay in a tier for a loop.
+const BROKERS_OWN: [&str; 9] = [
+    "x-death",
+    "x-first-death-exchange",
+    "x-first-death-queue",
+    "x-first-death-reason",
+    "x-last-death-exchange",
+    "x-last-death-queue",
+    "x-last-death-reason",
+    "x-delivery-count",
+    "x-acquired-count",
+];
+
+/// A message as it was delivered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    pub tag: u64,
+    pub redelivered: bool,
+    /// How often it was offered again after a failure.
+    pub retries: u32,
+    pub routing_key: String,
+    /// CloudEvents attributes of binary mode; `None` where the body tells them.
+    pub attributes: Option<Attributes>,
+    /// What the headers already show to be wrong.
+    pub refused: Option<Refusal>,
+    pub body: Vec<u8>,
+    properties: BasicProperties,
+}
+
+impl Message {
+    pub fn new(
+        tag: u64,
+        redelivered: bool,
+        routing_key: &str,
+        properties: BasicProperties,
+        body: Vec<u8>,
+        max_body_bytes: usize,
+    ) -> Self {
+        let retries = properties.headers().as_ref().map_or(0, retries);
+        let (attributes, refused) = if body.len() > max_body_bytes {
+            (None, Some(Refusal::new(Reason::TooLarge, Problem::Size)))
+        } else {
+            match attributes(&properties) {
+                Ok(attributes) => (attributes, None),
+                Err(refusal) => (None, Some(refusal)),
+            }
+        };
+        let routing_key = routing_key.to_owned();
+        Self { tag, redelivered, retries, routing_key, attributes, refused, body, properties }
+    }
+
+    /// The same message, as it leaves for a retry.
+    pub fn again(&self, exchange: String, routing_key: String) -> Letter {
+        let mut headers = FieldTable::default();
+        let old = self.properties.headers().as_ref();
+        for (name, value) in old.into_iter().flat_map(|headers| headers.inner().iter()) {
+            if !BROKERS_OWN.contains(&name.as_str()) {
+                headers.insert(name.clone(), value.clone());
+            }
+        }
+        headers.insert(RETRIES.into(), AMQPValue::LongUInt(self.retries.saturating_add(1)));
+        let properties = self.properties.clone().with_headers(headers);
+        Letter { exchange, routing_key, properties, body: self.body.clone() }
+    }
+}
+
+fn retries(headers: &FieldTable) -> u32 {
+    let count = match headers.inner().get(RETRIES) {
+        Some(AMQPValue::LongUInt(count)) => i64::from(*count),
+        Some(AMQPValue::LongInt(count)) => i64::from(*count),
+        Some(AMQPValue::LongLongInt(count)) => *count,
+        _ => 0,
+    };
+    u32::try_from(count).unwrap_or(0)
+}
+
+/// The attributes of binary mode, or `None` for a body that describes itself.
+fn attributes(properties: &BasicProperties) -> Result<Option<Attributes>, Refusal> {
+    let encoding = properties.content_encoding().as_ref().map_or("", |encoding| encoding.as_str());
+    if !["", "identity", "utf-8", "UTF-8", "utf8"].contains(&encoding) {
+        return Err(Refusal::malformed(Problem::Mistyped, "datacontenttype"));
+    }
+    let content_type = properties.content_type().as_ref().map_or("", |media| media.as_str());
+    let essence = content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+    match essence.as_str() {
+        "application/cloudevents+json" => return Ok(None),
+        media if media.starts_with("application/cloudevents") => {
+            return Err(Refusal::malformed(Problem::Mistyped, "datacontenttype"));
+        }
+        _ => {}
+    }
+    let Some(headers) = properties.headers().as_ref() else { return Ok(None) };
+    if !headers.inner().keys().any(|name| PREFIXES.iter().any(|prefix| name.as_str().starts_with(prefix))) {
+        return Ok(None);
+    }
+    let id = identity(text(headers, "id")?, properties.message_id().as_ref().map(|id| id.as_str()))?;
+    let content_type = (!content_type.is_empty()).then(|| content_type.to_owned());
+    Ok(Some(Attributes {
+        specversion: text(headers, "specversion")?,
+        id,
+        source: text(headers, "source")?,
+        kind: text(headers, "type")?,
+        time: time(headers)?,
+        content_type: content_type.or(text(headers, "datacontenttype")?),
+        partition_key: text(headers, "partitionkey")?,
+        traceparent: text(headers, "traceparent")?,
+    }))
+}
+
+/// `message_id` is the event's id: either may be left out, but they must not differ.
+fn identity(header: Option<String>, message_id: Option<&str>) -> Result<Option<String>, Refusal> {
+    match (header, message_id) {
+        (Some(header), Some(id)) if header != id => Err(Refusal::malformed(Problem::Conflict, "id")),
+        (Some(header), _) => Ok(Some(header)),
+        (None, id) => Ok(id.map(str::to_owned)),
+    }
+}
+
+fn value<'a>(headers: &'a FieldTable, name: &str) -> Option<&'a AMQPValue> {
+    PREFIXES.iter().find_map(|prefix| headers.inner().get(format!("{prefix}{name}").as_str()))
+}
+
+/// A header's text; `Void` counts as absent.
+fn text(headers: &FieldTable, name: &str) -> Result<Option<String>, Refusal> {
+    let wrong = || Refusal::malformed(Problem::Mistyped, name);
+    match value(headers, name) {
+        None | Some(AMQPValue::Void) => Ok(None),
+        Some(AMQPValue::LongString(text)) => {
+            std::str::from_utf8(text.as_bytes()).map(|text| Some(text.to_owned())).map_err(|_| wrong())
+        }
+        Some(AMQPValue::ShortString(text)) => Ok(Some(text.as_str().to_owned())),
+        Some(_) => Err(wrong()),
+    }
+}
+
+/// RFC 3339 text, or AMQP's own timestamp (seconds).
+fn time(headers: &FieldTable) -> Result<Option<DateTime<Utc>>, Refusal> {
+    let wrong = || Refusal::malformed(Problem::Mistyped, "time");
+    if let Some(AMQPValue::Timestamp(seconds)) = value(headers, "time") {
+        let at = i64::try_from(*seconds).ok().and_then(|seconds| DateTime::from_timestamp(seconds, 0));
+        return at.map(Some).ok_or_else(wrong);
+    }
+    let Some(text) = text(headers, "time")? else { return Ok(None) };
+    DateTime::parse_from_rfc3339(&text).map(|at| Some(at.with_timezone(&Utc))).map_err(|_| wrong())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(entries: &[(&str, AMQPValue)]) -> BasicProperties {
+        let mut table = FieldTable::default();
+        for (name, value) in entries {
+            table.insert((*name).into(), value.clone());
+        }
+        BasicProperties::default().with_headers(table).with_content_type("application/json".into())
+    }
+
+    fn long(text: &str) -> AMQPValue {
+        AMQPValue::LongString(text.into())
+    }
+
+    fn read(properties: BasicProperties) -> Message {
+        Message::new(1, false, "bulk.x", properties, b"{}".to_vec(), 1024)
+    }
+
+    #[test]
+    fn both_header_prefixes_carry_the_attributes() {
+        for prefix in PREFIXES {
+            let names = ["specversion", "id", "source", "type", "time", "partitionkey"].map(|n| format!("{prefix}{n}"));
+            let values = ["1.0", "e-1", "urn:clinic", "t.v1", "2026-03-02T10:00:00-05:00", "p"];
+            let entries: Vec<_> = names.iter().map(String::as_str).zip(values.iter().map(|v| long(v))).collect();
+            let attributes = read(headers(&entries)).attributes.unwrap();
+            assert_eq!(attributes.id.as_deref(), Some("e-1"));
+            assert_eq!(attributes.kind.as_deref(), Some("t.v1"));
+            assert_eq!(attributes.time.unwrap().to_rfc3339(), "2026-03-02T15:00:00+00:00");
+            assert_eq!(attributes.content_type.as_deref(), Some("application/json"));
+            assert_eq!(attributes.partition_key.as_deref(), Some("p"));
+        }
+    }
+
+    #[test]
+    fn a_structured_event_and_bare_data_describe_themselves() {
+        let structured = BasicProperties::default().with_content_type("application/cloudevents+json; charset=utf-8".into());
+        assert_eq!(read(structured).attributes, None);
+        assert_eq!(read(BasicProperties::default()).attributes, None);
+        assert_eq!(read(headers(&[("x-other", long("1"))])).attributes, None);
+    }
+
+    #[test]
+    fn the_message_id_is_the_id_of_the_event() {
+        let named = headers(&[("cloudEvents_source", long("urn:a"))]).with_message_id("m-1".into());
+        assert_eq!(read(named).attributes.unwrap().id.as_deref(), Some("m-1"));
+        let differs = headers(&[("cloudEvents_id", long("e-1"))]).with_message_id("m-1".into());
+        assert_eq!(read(differs).refused.unwrap().field.as_deref(), Some("id"));
+    }
+
+    #[test]
+    fn headers_of_a_wrong_kind_are_refused_by_name() {
+        for (name, value, field) in [
+            ("cloudEvents_id", AMQPValue::LongInt(7), "id"),
+            ("cloudEvents_time", long("yesterday"), "time"),
+            ("cloudEvents_source", AMQPValue::LongString(vec![0xff].into()), "source"),
+        ] {
+            let refused = read(headers(&[(name, value)])).refused.unwrap();
+            assert_eq!(refused.field.as_deref(), Some(field));
+        }
+        let packed = BasicProperties::default().with_content_encoding("gzip".into());
+        assert!(read(packed).refused.is_some());
+        let batch = BasicProperties::default().with_content_type("application/cloudevents-batch+json".into());
+        assert!(read(batch).refused.is_some());
+    }
+
+    #[test]
+    fn a_body_beyond_the_limit_is_refused_unread() {
+        let message = Message::new(1, false, "", BasicProperties::default(), vec![b' '; 1025], 1024);
+        assert_eq!(message.refused.unwrap().reason, Reason::TooLarge);
+    }
+
+    #[test]
+    fn a_retry_keeps_the_message_and_counts() {
+        let properties = headers(&[("cloudEvents_id", long("e-1")), ("x-death", long("…"))]);
+        let message = read(properties);
+        let letter = message.again("retry".into(), "5s.bulk.x".into());
+        let second = Message::new(2, false, "bulk.x", letter.properties.clone(), letter.body, 1024);
+        assert_eq!((second.retries, &second.attributes), (1, &message.attributes));
+        assert!(!letter.properties.headers().as_ref().unwrap().contains_key("x-death"));
+    }
+}

@@ -1,0 +1,54 @@
+//! Messages from RabbitMQ. One supervisor, one generation per connection: a generation opens its channels, consumes,
+//! and ends as a whole; nothing of it (no acknowledgement above all) reaches into the next. What is done with a message
+//! is somebody else's ([`Work`]); when it is acknowledged is decided in one place ([`settle`]).
+
+mod delivery;
+mod generation;
+mod lane;
+mod outgoing;
+pub mod settle;
+mod status;
+mod supervisor;
+
+use async_trait::async_trait;
+
+pub use delivery::{CE_PREFIX, Message, RETRIES};
+pub use lane::{Lane, Limits, brake};
+pub use outgoing::letter;
+pub use status::Status;
+pub use supervisor::Consumer;
+
+use crate::broker::Queue;
+
+/// What is to be done with a message after the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Its effects are committed, or it had none, or it is kept in quarantine: acknowledge.
+    Settled,
+    /// Something outside failed: offer it again later.
+    Later,
+    /// It was begun before and never ended: work it alone.
+    Alone,
+}
+
+/// What the consumer gives messages to.
+#[async_trait]
+pub trait Work: Send + Sync {
+    /// Works messages that share a batch. One verdict per message, in order.
+    async fn together(&self, queue: Queue, messages: &[Message]) -> Vec<Verdict>;
+
+    /// Works one message where its death harms nobody else. Never [`Verdict::Alone`].
+    async fn alone(&self, queue: Queue, message: &Message) -> Verdict;
+
+    /// The message was offered as often as allowed: sets it aside. `Later` when even that fails.
+    async fn give_up(&self, queue: Queue, message: &Message) -> Verdict;
+}
+
+/// The metric's word for a queue.
+pub fn label(queue: Queue) -> crate::metrics::labels::Queue {
+    match queue {
+        Queue::Realtime => crate::metrics::labels::Queue::Realtime,
+        Queue::Bulk => crate::metrics::labels::Queue::Bulk,
+        Queue::Parked => crate::metrics::labels::Queue::Parked,
+    }
+}

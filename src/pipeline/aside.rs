@@ -1,0 +1,67 @@
+//! What is done with messages outside a batch: reading their envelope, asking whether they killed a process before, and
+//! setting them aside.
+
+use super::{Pipeline, Raw};
+use crate::domain::fold::KeyHash;
+use crate::domain::ids::OrgId;
+use crate::domain::reason::Reason;
+use crate::intake::{Envelope, Problem, Refusal};
+use crate::store::StoreError;
+use crate::store::admission::Rejected;
+
+/// Attempts that began and never ended, after which a message is worked alone.
+const SUSPECT: i64 = 2;
+
+impl Pipeline {
+    /// Bytes to a typed message, whichever way the attributes came.
+    pub(super) fn read_envelope(&self, raw: &Raw) -> Result<Envelope, Refusal> {
+        match (&raw.refused, &raw.attributes) {
+            (Some(refusal), _) => Err(refusal.clone()),
+            (None, Some(attributes)) => self.decoder.decode_with(attributes.clone(), &raw.body),
+            (None, None) => self.decoder.decode(&raw.body),
+        }
+    }
+
+    /// Which of these messages were begun twice and never ended: with whom or with what is to be found out alone.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn suspects(&self, raws: &[Raw]) -> Result<Vec<bool>, StoreError> {
+        let keys: Vec<Option<KeyHash>> = raws.iter().map(|raw| self.key_of(raw)).collect();
+        let known: Vec<KeyHash> = keys.iter().flatten().copied().collect();
+        let begun = self.store.attempts(&known).await?;
+        let suspect = |key: &KeyHash| begun.get(key).is_some_and(|attempts| *attempts >= SUSPECT);
+        Ok(keys.iter().map(|key| key.as_ref().is_some_and(suspect)).collect())
+    }
+
+    /// Sets one message aside for a reason that is not its contract's.
+    ///
+    /// # Errors
+    /// Of the store: then it is not set aside and must not be acknowledged.
+    pub async fn set_aside(&self, raw: &Raw, reason: Reason) -> Result<(), StoreError> {
+        let org = self.read_envelope(raw).ok().map(|envelope| envelope.organization());
+        let refusal = Refusal::new(reason, Problem::Conflict);
+        self.store.quarantine(&[self.rejected(org, raw, &refusal)]).await?;
+        self.metrics.ingest.quarantined.of(reason).inc();
+        match self.key_of(raw) {
+            Some(key) => self.store.end_attempts(&[key]).await,
+            None => Ok(()),
+        }
+    }
+
+    fn key_of(&self, raw: &Raw) -> Option<KeyHash> {
+        self.read_envelope(raw).ok().map(|envelope| self.message_key(&envelope))
+    }
+
+    /// As quarantine keeps it: the same body under another id is another message.
+    pub(super) fn rejected(&self, org: Option<OrgId>, raw: &Raw, refusal: &Refusal) -> Rejected {
+        let attributes = raw.attributes.as_ref().and_then(|attributes| serde_json::to_vec(attributes).ok());
+        let platform = self.store.keys().platform();
+        let message = match &attributes {
+            None => platform.hash("body", &[&raw.body]),
+            Some(attributes) => platform.hash("body", &[&raw.body, attributes]),
+        };
+        let (reason, field) = (refusal.reason, refusal.field.clone());
+        Rejected { org, message, reason, field, body: Some(raw.body.clone()), attributes }
+    }
+}

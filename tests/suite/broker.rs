@@ -1,0 +1,223 @@
+//! A real RabbitMQ for proofs: names of the test's own on a broker that it shares, and the program as a worker.
+
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use anamnesis::broker::topology::Topology;
+use anamnesis::broker::{Letter, Link, Names, Outlet as _, Publisher, Queue, Role, Tier};
+use anamnesis::clock::{Entropy as _, SystemEntropy};
+use anamnesis::config::BrokerConfig;
+use anamnesis::intake::amqp::letter;
+use lapin::options::{BasicGetOptions, ExchangeDeleteOptions, QueueDeclareOptions, QueueDeleteOptions};
+use lapin::types::FieldTable;
+use serde_json::Value;
+
+use crate::support::Program;
+
+/// The broker that answers, started where none does.
+pub fn url() -> &'static str {
+    static URL: OnceLock<String> = OnceLock::new();
+    URL.get_or_init(|| {
+        if let Ok(url) = std::env::var("ANAMNESIS_TEST_AMQP_URL") {
+            return url;
+        }
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/rabbitmq.sh");
+        let output = Command::new(script).arg("start").stderr(Stdio::inherit()).output().unwrap();
+        assert!(output.status.success(), "no broker: scripts/rabbitmq.sh start failed");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    })
+}
+
+/// A corner of the broker with names of its own; removed when dropped.
+pub struct Corner {
+    pub config: BrokerConfig,
+    pub names: Names,
+}
+
+impl Corner {
+    /// With everything declared.
+    pub async fn new() -> Self {
+        let corner = Self::empty();
+        anamnesis::broker::topology::apply(&corner.config).await.unwrap();
+        corner
+    }
+
+    /// With nothing declared yet.
+    pub fn empty() -> Self {
+        let mut random = [0u8; 8];
+        SystemEntropy.fill(&mut random);
+        let prefix = format!("t{}", u64::from_le_bytes(random));
+        let config = BrokerConfig { url: url().into(), prefix: prefix.clone(), relay_ms: 50, ..BrokerConfig::default() };
+        Self { config, names: Names::new(&prefix) }
+    }
+
+    pub async fn link(&self) -> Link {
+        Link::open(&self.config, Role::Topology).await.unwrap()
+    }
+
+    /// Publishes lines as `publish` does; every one must be confirmed.
+    pub async fn publish(&self, lines: &[Vec<u8>]) {
+        let letters: Vec<Letter> =
+            lines.iter().map(|line| letter(&self.names.ingest(), line.clone(), false)).collect();
+        self.send(&letters).await;
+    }
+
+    pub async fn send(&self, letters: &[Letter]) {
+        let publisher = Publisher::new(&self.config, Role::Publish, Arc::new(SystemEntropy));
+        for window in letters.chunks(500) {
+            for result in publisher.publish(window).await {
+                result.unwrap();
+            }
+        }
+        publisher.close().await;
+    }
+
+    /// Messages that wait in a queue.
+    pub async fn ready(&self, queue: &str) -> u32 {
+        let link = self.link().await;
+        let channel = link.channel().await.unwrap();
+        let options = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::durable() };
+        let count = channel.queue_declare(queue.into(), options, FieldTable::default()).await.unwrap().message_count();
+        link.close().await;
+        count
+    }
+
+    /// Takes everything out of a queue: routing keys and bodies.
+    pub async fn taken(&self, queue: &str) -> Vec<(String, Vec<u8>)> {
+        let link = self.link().await;
+        let channel = link.channel().await.unwrap();
+        let mut taken = Vec::new();
+        while let Some(got) = channel.basic_get(queue.into(), BasicGetOptions { no_ack: true }).await.unwrap() {
+            taken.push((got.delivery.routing_key.as_str().to_owned(), got.delivery.data));
+        }
+        link.close().await;
+        taken
+    }
+
+    /// What the program needs to find this corner.
+    pub fn environment(&self) -> Vec<(String, String)> {
+        vec![
+            ("ANAMNESIS__BROKER__URL".to_owned(), url().to_owned()),
+            ("ANAMNESIS__BROKER__PREFIX".to_owned(), self.names.prefix().to_owned()),
+            ("ANAMNESIS__BROKER__RELAY_MS".to_owned(), "50".to_owned()),
+        ]
+    }
+
+    async fn remove(config: BrokerConfig) {
+        let names = Names::new(&config.prefix);
+        let Ok(link) = Link::open(&config, Role::Topology).await else { return };
+        let topology = Topology::new(&names);
+        for queue in &topology.queues {
+            let Ok(channel) = link.channel().await else { return };
+            let _ = channel.queue_delete(queue.name.as_str().into(), QueueDeleteOptions::default()).await;
+        }
+        for exchange in &topology.exchanges {
+            let Ok(channel) = link.channel().await else { return };
+            let _ = channel.exchange_delete(exchange.name.as_str().into(), ExchangeDeleteOptions::default()).await;
+        }
+        link.close().await;
+    }
+
+    pub fn queues(&self) -> Vec<String> {
+        let own = Queue::ALL.map(|queue| self.names.queue(queue));
+        let tiers = Tier::ALL.map(|tier| self.names.tier(tier));
+        own.into_iter().chain(tiers).collect()
+    }
+}
+
+impl Drop for Corner {
+    fn drop(&mut self) {
+        let config = self.config.clone();
+        let cleaning = std::thread::spawn(move || {
+            tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(Self::remove(config));
+        });
+        let _ = cleaning.join();
+    }
+}
+
+/// A running `anamnesis worker`; killed when dropped.
+pub struct Worker {
+    child: Child,
+    pub address: String,
+    log: std::path::PathBuf,
+}
+
+impl Worker {
+    /// Starts it over a program's store; `more` is environment.
+    pub async fn start(program: &Program, more: &[(String, String)]) -> Self {
+        // Two processes that make one SQLite file at once would race; production migrates before it starts workers.
+        program.store().await.close().await;
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let log = program.folder.path().join(format!("worker-{port}.log"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_anamnesis"));
+        command.arg("worker").envs(program.environment()).envs(more.iter().cloned());
+        command
+            .env("ANAMNESIS__HTTP__BIND", format!("127.0.0.1:{port}"))
+            .env("ANAMNESIS__WORKER__SPOOL", "")
+            .env("ANAMNESIS__JOBS__TICK", "false")
+            .env("ANAMNESIS__LOG__FORMAT", "json")
+            .current_dir(program.folder.path())
+            .stdin(Stdio::null())
+            .stdout(std::fs::File::create(&log).unwrap())
+            .stderr(std::fs::File::options().append(true).open(&log).unwrap());
+        Self { child: command.spawn().unwrap(), address: format!("http://127.0.0.1:{port}"), log }
+    }
+
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap()
+    }
+
+    pub fn running(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    /// SIGTERM; how it ended and how long it took.
+    pub fn terminate(mut self) -> (std::process::ExitStatus, Duration) {
+        let began = Instant::now();
+        let told = Command::new("kill").arg("-TERM").arg(self.child.id().to_string()).status().unwrap();
+        assert!(told.success());
+        (self.child.wait().unwrap(), began.elapsed())
+    }
+
+    /// Waits for it to end by itself.
+    pub fn ended(mut self) -> (std::process::ExitStatus, String) {
+        let status = self.child.wait().unwrap();
+        (status, self.log())
+    }
+
+    pub async fn probe(&self, path: &str) -> Option<(u16, String)> {
+        let answer = reqwest::get(format!("{}{path}", self.address)).await.ok()?;
+        Some((answer.status().as_u16(), answer.text().await.ok()?))
+    }
+
+    /// One series of its metrics.
+    pub async fn metric(&self, series: &str) -> f64 {
+        let Some((_, text)) = self.probe("/metrics").await else { return 0.0 };
+        let line = text.lines().find(|line| line.strip_prefix(series).is_some_and(|rest| rest.starts_with(' ')));
+        line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or(0.0)
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Asks until it is so; a proof that waits in vain fails with what it waited for.
+pub async fn until<F: Future<Output = bool>>(what: &str, mut so: impl FnMut() -> F) {
+    let patience = Instant::now() + Duration::from_secs(90);
+    while !so().await {
+        assert!(Instant::now() < patience, "waited in vain: {what}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// What `--output json` printed.
+pub fn told(output: &std::process::Output) -> Value {
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("no JSON; standard error: {}", String::from_utf8_lossy(&output.stderr)))
+}

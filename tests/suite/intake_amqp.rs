@@ -1,0 +1,413 @@
+//! Messages through a real broker: nothing lost, nothing twice.
+
+use std::time::Duration;
+
+use anamnesis::bench::relay::{TcpRelay, Weather};
+use anamnesis::broker::topology::Topology;
+use anamnesis::broker::{BrokerError, Letter, Link, Queue, Role};
+use anamnesis::intake::amqp::letter;
+use anamnesis::pipeline::CRASH_POINTS;
+use lapin::BasicProperties;
+use lapin::options::{QueueDeclareOptions, QueueDeleteOptions};
+use lapin::types::{AMQPValue, FieldTable};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::broker::{Corner, Worker, until};
+use crate::support::{self, Program, count, document, event};
+
+/// So many documents of one patient, each in its envelope.
+fn documents(from: u128, number: u128) -> Vec<Vec<u8>> {
+    let one = |n: u128| {
+        let text = format!("Paciente refiere insomnio. Toma sertralina 50 mg al día. Sesión {n}.");
+        let data = document(n, 1, "2026-03-02T10:00:00Z", &text);
+        event(&format!("m-{n}"), "anamnesis.document.submitted.v1", &data).to_string().into_bytes()
+    };
+    (from..from + number).map(one).collect()
+}
+
+async fn stored(program: &Program) -> i64 {
+    let store = program.store().await;
+    let found = count(&store, "SELECT count(*) FROM inbox").await;
+    store.close().await;
+    found
+}
+
+async fn everything_is_stored(program: &Program, number: usize) {
+    let number = i64::try_from(number).unwrap();
+    until("every message is stored", || async { stored(program).await == number }).await;
+}
+
+async fn everything_is_acknowledged(corner: &Corner) {
+    until("every queue is empty", || async {
+        let mut left = 0;
+        for queue in corner.queues() {
+            left += corner.ready(&queue).await;
+        }
+        left == 0
+    })
+    .await;
+}
+
+async fn digests_are_equal(one: &Program, other: &Program) {
+    let (one, other) = (one.store().await, other.store().await);
+    let (expected, found) = (one.digest(None).await.unwrap(), other.digest(None).await.unwrap());
+    // The outbox tells how memory came to be, which depends on who was first; the rest does not.
+    for (table, digest) in expected.tables.iter().filter(|(table, _)| **table != "outbox") {
+        assert_eq!(found.tables[table], *digest, "{table}");
+    }
+    let indexed = "SELECT count(*) FROM outbox WHERE event_type = 'document.indexed.v1'";
+    assert_eq!(count(&one, indexed).await, count(&other, indexed).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_samples_through_the_broker_are_the_memory_that_ingest_makes() {
+    let (corner, calm) = (Corner::new().await, Program::new().await);
+    let messages = support::samples();
+    let told = support::counts(&calm.ingest(&messages, &[]));
+    let program = Program::with_keys_of(&calm).await;
+    corner.publish(&messages).await;
+    let worker = Worker::start(&program, &corner.environment()).await;
+    everything_is_stored(&program, usize::try_from(told["stored"].as_u64().unwrap()).unwrap()).await;
+    let (status, _) = worker.terminate();
+    assert!(status.success());
+    everything_is_acknowledged(&corner).await;
+    digests_are_equal(&calm, &program).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_at_any_point_loses_nothing_and_doubles_nothing() {
+    let messages = documents(1, 12);
+    let calm = Program::new().await;
+    calm.ingest(&messages, &[]);
+    for point in CRASH_POINTS {
+        let (corner, program) = (Corner::new().await, Program::with_keys_of(&calm).await);
+        corner.publish(&messages).await;
+        let mut environment = corner.environment();
+        environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "4".to_owned()));
+        let mut dying = environment.clone();
+        dying.push(("ANAMNESIS_CRASH_AT".to_owned(), point.to_owned()));
+        let (status, log) = Worker::start(&program, &dying).await.ended();
+        assert_eq!(status.code(), None, "{point}: the worker was not killed\n{log}");
+        let worker = Worker::start(&program, &environment).await;
+        everything_is_stored(&program, messages.len()).await;
+        let (status, _) = worker.terminate();
+        assert!(status.success(), "{point}");
+        everything_is_acknowledged(&corner).await;
+        digests_are_equal(&calm, &program).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attributes_come_as_headers_of_either_prefix_or_in_the_body() {
+    let (corner, program) = (Corner::new().await, Program::new().await);
+    let data = |n: u128| document(n, 1, "2026-03-02T10:00:00Z", "Duerme mal.").to_string().into_bytes();
+    let mut letters = Vec::new();
+    for (n, prefix) in [(1, "cloudEvents_"), (2, "cloudEvents:")] {
+        let mut headers = FieldTable::default();
+        for (name, value) in [("specversion", "1.0"), ("source", "urn:test"), ("type", "anamnesis.document.submitted.v1")]
+        {
+            headers.insert(format!("{prefix}{name}").into(), AMQPValue::LongString(value.into()));
+        }
+        let properties = BasicProperties::default()
+            .with_content_type("application/json".into())
+            .with_message_id(format!("m-{n}").into())
+            .with_headers(headers);
+        letters.push(Letter {
+            exchange: corner.names.ingest(),
+            routing_key: "bulk.anamnesis.document.submitted.v1".to_owned(),
+            properties,
+            body: data(n),
+        });
+    }
+    let structured = event("m-3", "anamnesis.document.submitted.v1", &document(3, 1, "2026-03-02T10:00:00Z", "Llora."));
+    letters.push(letter(&corner.names.ingest(), structured.to_string().into_bytes(), true));
+    corner.send(&letters).await;
+    let _worker = Worker::start(&program, &corner.environment()).await;
+    everything_is_stored(&program, 3).await;
+    everything_is_acknowledged(&corner).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn poison_is_set_aside_at_its_first_delivery_and_harms_nobody() {
+    let (corner, program) = (Corner::new().await, Program::new().await);
+    let mut messages = documents(1, 3);
+    messages.push(b"{\"no\": json".to_vec());
+    let other = document(99, 1, "2026-03-02T10:00:00Z", "Otro texto.");
+    messages.push(event("m-1", "anamnesis.document.submitted.v1", &other).to_string().into_bytes());
+    messages.push(event("m-9", "anamnesis.unknown.v9", &json!({})).to_string().into_bytes());
+    corner.publish(&messages).await;
+    let worker = Worker::start(&program, &corner.environment()).await;
+    everything_is_stored(&program, 3).await;
+    everything_is_acknowledged(&corner).await;
+    let store = program.store().await;
+    until("three are set aside", || async { count(&store, "SELECT count(*) FROM quarantine").await == 3 }).await;
+    let reasons = support::rows(&store, "SELECT reason FROM quarantine ORDER BY reason").await;
+    let reasons: Vec<String> = reasons.iter().map(|row| row.text(0).unwrap()).collect();
+    assert_eq!(reasons, ["id_reused", "malformed", "schema_unknown"]);
+    assert!((worker.metric("anamnesis_messages_redelivered_total{queue=\"bulk\"}").await).abs() < 0.5);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_kills_is_found_alone_and_its_neighbours_are_stored() {
+    let (corner, program) = (Corner::new().await, Program::new().await);
+    let mut messages = documents(1, 6);
+    let killer = document(50, 1, "2026-03-02T10:00:00Z", "Palabra mortífera: XYZZY.");
+    messages.insert(3, event("m-50", "anamnesis.document.submitted.v1", &killer).to_string().into_bytes());
+    corner.publish(&messages).await;
+    let mut environment = corner.environment();
+    environment.push(("ANAMNESIS_DIE_OF".to_owned(), "XYZZY".to_owned()));
+    let mut deaths = 0;
+    let mut worker = Worker::start(&program, &environment).await;
+    let store = program.store().await;
+    loop {
+        if !worker.running() {
+            deaths += 1;
+            assert!(deaths <= 3, "the message kills one worker after the other\n{}", worker.log());
+            worker = Worker::start(&program, &environment).await;
+        }
+        if count(&store, "SELECT count(*) FROM quarantine").await == 1 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let reason = support::rows(&store, "SELECT reason FROM quarantine").await[0].text(0).unwrap();
+    assert_eq!(reason, "crash_suspect");
+    everything_is_stored(&program, 6).await;
+    everything_is_acknowledged(&corner).await;
+    assert_eq!(deaths, 2);
+    assert_eq!(count(&store, "SELECT count(*) FROM attempt").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_fails_outside_waits_in_a_tier_and_comes_back() {
+    let (corner, program) = (Corner::new().await, Program::new().await);
+    let mut environment = corner.environment();
+    // Nobody listens there: the first offer fails.
+    let mut broken = environment.clone();
+    broken.push(("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned()));
+    broken.push(("ANAMNESIS__EMBEDDING__RETRY__ATTEMPTS".to_owned(), "1".to_owned()));
+    let messages = documents(1, 4);
+    corner.publish(&messages).await;
+    let worker = Worker::start(&program, &broken).await;
+    let tier = format!("{}.retry.5s", corner.names.prefix());
+    until("all wait in the first tier", || async { corner.ready(&tier).await == 4 }).await;
+    let (status, _) = worker.terminate();
+    assert!(status.success());
+    environment.push(("ANAMNESIS__BROKER__RETRIES".to_owned(), "3".to_owned()));
+    let _worker = Worker::start(&program, &environment).await;
+    everything_is_stored(&program, 4).await;
+    everything_is_acknowledged(&corner).await;
+    let store = program.store().await;
+    assert_eq!(count(&store, "SELECT count(*) FROM quarantine").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_offered_often_enough_is_set_aside() {
+    let (corner, program) = (Corner::new().await, Program::new().await);
+    let mut environment = corner.environment();
+    environment.push(("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned()));
+    environment.push(("ANAMNESIS__EMBEDDING__RETRY__ATTEMPTS".to_owned(), "1".to_owned()));
+    environment.push(("ANAMNESIS__BROKER__RETRIES".to_owned(), "0".to_owned()));
+    corner.publish(&documents(1, 1)).await;
+    let _worker = Worker::start(&program, &environment).await;
+    let store = program.store().await;
+    until("it is set aside", || async { count(&store, "SELECT count(*) FROM quarantine").await == 1 }).await;
+    assert_eq!(support::rows(&store, "SELECT reason FROM quarantine").await[0].text(0).unwrap(), "transient_exhausted");
+    everything_is_acknowledged(&corner).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broker_that_refuses_ends_the_worker_with_words_and_without_the_password() {
+    let (corner, program) = (Corner::empty(), Program::new().await);
+    for url in ["amqp://guest:hunter2@HOST/%2f", "amqp://guest:guest@HOST/nosuchvhost"] {
+        let host = crate::broker::url().split('@').nth(1).unwrap().split('/').next().unwrap();
+        let mut environment = corner.environment();
+        environment.push(("ANAMNESIS__BROKER__URL".to_owned(), url.replace("HOST", host)));
+        let (status, log) = Worker::start(&program, &environment).await.ended();
+        assert_eq!(status.code(), Some(2), "{log}");
+        assert!(log.contains("the broker refuses this user, password or virtual host"), "{log}");
+        assert!(!log.contains("hunter2"), "{log}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queue_that_is_deleted_under_the_consumer_is_consumed_again() {
+    let (corner, program) = (Corner::new().await, Program::new().await);
+    let worker = Worker::start(&program, &corner.environment()).await;
+    until("it consumes", || async { worker.probe("/readyz").await.is_some_and(|(status, _)| status == 200) }).await;
+    let link = corner.link().await;
+    let channel = link.channel().await.unwrap();
+    let name = corner.names.queue(Queue::Bulk);
+    channel.queue_delete(name.as_str().into(), QueueDeleteOptions::default()).await.unwrap();
+    until("it is declared again", || async {
+        let channel = link.channel().await.unwrap();
+        let options = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::durable() };
+        channel.queue_declare(name.as_str().into(), options, FieldTable::default()).await.is_ok()
+    })
+    .await;
+    let topology = Topology::new(&corner.names);
+    until("its bindings are there", || async { topology.differences(&link).await.unwrap().is_empty() }).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    corner.publish(&documents(1, 2)).await;
+    everything_is_stored(&program, 2).await;
+}
+
+fn behind(relay: &TcpRelay) -> String {
+    let user = crate::broker::url().split('@').next().unwrap();
+    format!("{user}@{}/%2f", relay.address())
+}
+
+async fn relay() -> TcpRelay {
+    let host = crate::broker::url().split('@').nth(1).unwrap().split('/').next().unwrap();
+    TcpRelay::start(host.parse().unwrap()).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cuts_truncations_and_refusals_of_the_line_lose_nothing() {
+    let (corner, program, relay) = (Corner::new().await, Program::new().await, relay().await);
+    let mut environment = corner.environment();
+    environment.push(("ANAMNESIS__BROKER__URL".to_owned(), behind(&relay)));
+    environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "2".to_owned()));
+    let worker = Worker::start(&program, &environment).await;
+    for round in 0..6u128 {
+        corner.publish(&documents(1 + round * 10, 10)).await;
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        match round % 3 {
+            0 => relay.cut(),
+            1 => {
+                relay.set(Weather::Truncating);
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                relay.set(Weather::Clear);
+            }
+            _ => {
+                relay.set(Weather::Refusing);
+                relay.cut();
+                tokio::time::sleep(Duration::from_millis(400)).await;
+                relay.set(Weather::Clear);
+            }
+        }
+    }
+    everything_is_stored(&program, 60).await;
+    everything_is_acknowledged(&corner).await;
+    let store = program.store().await;
+    assert_eq!(count(&store, "SELECT count(*) FROM quarantine").await, 0);
+    let (status, _) = worker.terminate();
+    assert!(status.success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_ends_in_time_whatever_state_its_broker_is_in() {
+    let (corner, relay) = (Corner::new().await, relay().await);
+    for weather in [Weather::Clear, Weather::Refusing, Weather::Stalled] {
+        let program = Program::new().await;
+        let mut environment = corner.environment();
+        environment.push(("ANAMNESIS__BROKER__URL".to_owned(), behind(&relay)));
+        corner.publish(&documents(1, 40)).await;
+        relay.set(Weather::Clear);
+        let worker = Worker::start(&program, &environment).await;
+        until("it consumes", || async { worker.probe("/readyz").await.is_some_and(|(status, _)| status == 200) }).await;
+        relay.set(weather);
+        if weather == Weather::Refusing {
+            relay.cut();
+        }
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let log = worker.log();
+        let (status, took) = worker.terminate();
+        assert!(took < Duration::from_secs(10), "{weather:?}: {took:?}\n{log}");
+        assert!(status.code().is_some(), "{weather:?}");
+        relay.set(Weather::Clear);
+        relay.cut();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_silent_listener_and_a_line_that_died_are_noticed() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut corner = Corner::empty();
+    corner.config.url = format!("amqp://guest:guest@{}/%2f", silent.local_addr().unwrap()).into();
+    corner.config.connect_timeout_ms = 300;
+    let met = Link::open(&corner.config, Role::Consume).await.err();
+    assert_eq!(met, Some(BrokerError::Late { step: "connect" }));
+    corner.config.url = crate::broker::url().into();
+    let (program, relay) = (Program::new().await, relay().await);
+    let mut environment = corner.environment();
+    environment.push(("ANAMNESIS__BROKER__URL".to_owned(), behind(&relay)));
+    environment.push(("ANAMNESIS__BROKER__HEARTBEAT_SECONDS".to_owned(), "1".to_owned()));
+    let worker = Worker::start(&program, &environment).await;
+    let ready = || async { worker.probe("/readyz").await.is_some_and(|(status, _)| status == 200) };
+    until("it consumes", ready).await;
+    relay.set(Weather::Stalled);
+    until("the silence is noticed", || async { !ready().await }).await;
+    relay.set(Weather::Clear);
+    until("it consumes again", ready).await;
+    corner.publish(&documents(1, 1)).await;
+    everything_is_stored(&program, 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn chat_passes_a_bulk_backlog() {
+    let (corner, program) = (Corner::new().await, Program::new().await);
+    corner.publish(&documents(1, 400)).await;
+    let mut environment = corner.environment();
+    environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "8".to_owned()));
+    let _worker = Worker::start(&program, &environment).await;
+    until("the backlog is being worked", || async { stored(&program).await > 8 }).await;
+    let mut chat = document(9_000, 1, "2026-03-02T10:00:00Z", "Hoy dormí bien.");
+    chat["document_type"] = json!("chat_message");
+    let chat = event("chat", "anamnesis.document.submitted.v1", &chat);
+    corner.publish(&[chat.to_string().into_bytes()]).await;
+    let store = program.store().await;
+    let own = Uuid::from_u128(9_000);
+    until("the chat message is stored", || async {
+        let found = support::rows(&store, "SELECT document_id FROM documents WHERE document_type = 'chat_message'").await;
+        found.iter().any(|row| row.uuid(0).unwrap() == own)
+    })
+    .await;
+    assert!(stored(&program).await < 401, "the chat message waited for the whole backlog");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_topology_is_declared_again_and_again_and_its_differences_are_explained() {
+    let corner = Corner::empty();
+    let link = corner.link().await;
+    let topology = Topology::new(&corner.names);
+    let missing = topology.differences(&link).await.unwrap();
+    assert_eq!(missing.len(), topology.exchanges.len() + topology.queues.len());
+    // Somebody made a classic queue of that name.
+    let channel = link.channel().await.unwrap();
+    let name = corner.names.queue(Queue::Bulk);
+    channel.queue_declare(name.as_str().into(), QueueDeclareOptions::durable(), FieldTable::default()).await.unwrap();
+    let refused = topology.declare(&link).await.unwrap_err();
+    assert!(matches!(&refused, BrokerError::Mismatch { what } if what.contains(&name)), "{refused:?}");
+    let different = topology.differences(&link).await.unwrap();
+    let found = different.iter().find(|one| one.name == name).unwrap();
+    assert!(found.problem.contains("x-"), "{found:?}");
+    channel.queue_delete(name.as_str().into(), QueueDeleteOptions::default()).await.unwrap();
+    for _ in 0..2 {
+        topology.declare(&link).await.unwrap();
+        assert_eq!(topology.differences(&link).await.unwrap(), []);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn publish_says_what_the_broker_took_and_what_nobody_takes() {
+    let (corner, program) = (Corner::new().await, Program::new().await);
+    let file = program.folder.path().join("messages.ndjson");
+    std::fs::write(&file, documents(1, 7).join(&b'\n')).unwrap();
+    let publish = || {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_anamnesis"));
+        let output = command.args(["publish", "--output", "json"]).arg(&file).envs(corner.environment()).output();
+        let output = output.unwrap();
+        (output.status.code(), crate::broker::told(&output))
+    };
+    let (code, told): (_, Value) = publish();
+    assert_eq!((code, &told["confirmed"]), (Some(0), &json!(7)), "{told}");
+    assert_eq!(corner.taken(&corner.names.queue(Queue::Bulk)).await.len(), 7);
+    let link = corner.link().await;
+    let channel = link.channel().await.unwrap();
+    let name = corner.names.queue(Queue::Bulk);
+    channel.queue_delete(name.as_str().into(), QueueDeleteOptions::default()).await.unwrap();
+    let (code, told) = publish();
+    assert_eq!((code, &told["unroutable"]), (Some(1), &json!(7)), "{told}");
+}
