@@ -23,6 +23,7 @@ demo: setup ## Sample documents become memory, then 30 simulated nights pass
 test: setup check ## Every test that CI runs
 	@scripts/nextest.sh
 	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
+	export ANAMNESIS_TEST_AMQP_URL=$${ANAMNESIS_TEST_AMQP_URL:-$$(scripts/rabbitmq.sh start)}; \
 	cargo nextest run --locked --no-fail-fast
 
 proofs: setup ## The long proofs: 2,000 orders, 10⁶ random operations, 50 starts of eight programs
@@ -63,5 +64,6 @@ bench: setup ## Benchmarks: tables, and one JSON line each
 
 clean: ## Remove what was built, fetched or started here
 	@scripts/postgres.sh stop
+	@scripts/rabbitmq.sh stop
 	@cargo clean
 	@rm -rf "$(CACHE)"

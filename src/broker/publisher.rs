@@ -158,9 +158,7 @@ impl Outlet for Publisher {
                 Err(error) => Err(error),
             });
         }
-        let broken = |result: &Result<(), BrokerError>| {
-            matches!(result, Err(error) if !matches!(error, BrokerError::Unroutable | BrokerError::Nacked))
-        };
+        let broken = |result: &Result<(), BrokerError>| matches!(result, Err(error) if !matches!(error, BrokerError::Unroutable | BrokerError::Nacked));
         if results.iter().any(broken) {
             self.drop_open(&open).await;
         }
@@ -168,11 +166,7 @@ impl Outlet for Publisher {
     }
 }
 
-async fn confirmed(
-    open: &Open,
-    confirm: PublisherConfirm,
-    deadline: tokio::time::Instant,
-) -> Result<(), BrokerError> {
+async fn confirmed(open: &Open, confirm: PublisherConfirm, deadline: tokio::time::Instant) -> Result<(), BrokerError> {
     match tokio::time::timeout_at(deadline, confirm).await {
         Ok(Ok(Confirmation::Ack(None))) => Ok(()),
         Ok(Ok(Confirmation::Ack(Some(_)) | Confirmation::Nack(Some(_)))) => Err(BrokerError::Unroutable),

@@ -147,9 +147,8 @@ fn report(found: &[Difference], format: Format) -> Result<Exit, Failure> {
     } else if found.is_empty() {
         output::note("nothing is different");
     } else {
-        let rows = found
-            .iter()
-            .map(|one| [one.kind.to_owned(), one.name.clone(), one.problem.clone(), one.remedy.to_owned()]);
+        let rows =
+            found.iter().map(|one| [one.kind.to_owned(), one.name.clone(), one.problem.clone(), one.remedy.to_owned()]);
         output::table(&["What", "Name", "Difference", "Remedy"], rows)?;
     }
     Ok(if found.is_empty() { Exit::Done } else { Exit::Failed })

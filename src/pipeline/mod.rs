@@ -221,7 +221,6 @@ impl Pipeline {
         Ok(())
     }
 
-
     pub(crate) fn observe(&self, stage: Stage, started: Instant) {
         self.metrics.stages.seconds.of(stage).observe(started.elapsed().as_secs_f64());
     }

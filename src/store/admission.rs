@@ -52,9 +52,8 @@ static ATTEMPTS: LazyLock<Bulk> = LazyLock::new(|| {
         "ON CONFLICT (message_hash) DO UPDATE SET attempts = attempt.attempts + 1, updated_at = excluded.updated_at";
     Bulk::new("attempt", &columns, ending)
 });
-static BEGUN: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT message_hash, attempts FROM attempt WHERE message_hash IN {blobs $1}")
-});
+static BEGUN: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT message_hash, attempts FROM attempt WHERE message_hash IN {blobs $1}"));
 static DONE: LazyLock<Sql> = LazyLock::new(|| Sql::new("DELETE FROM attempt WHERE message_hash IN {blobs $1}"));
 static QUARANTINE: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
@@ -238,8 +237,7 @@ impl Store {
                 let id = crate::domain::ids::derive("quarantine", &[&r.message, r.reason.code().as_bytes()]);
                 let body = r.body.as_ref().map(|body| platform.seal(id, body, self.entropy.as_ref()));
                 let attributes = r.attributes.as_ref();
-                let attributes =
-                    attributes.map(|json| platform.seal(attributes_row(id), json, self.entropy.as_ref()));
+                let attributes = attributes.map(|json| platform.seal(attributes_row(id), json, self.entropy.as_ref()));
                 let field = r.field.clone();
                 let org: Option<Uuid> = r.org.map(|o| o.0);
                 let at = Arg::I64(micros(now));

@@ -49,7 +49,8 @@ impl Corner {
         let mut random = [0u8; 8];
         SystemEntropy.fill(&mut random);
         let prefix = format!("t{}", u64::from_le_bytes(random));
-        let config = BrokerConfig { url: url().into(), prefix: prefix.clone(), relay_ms: 50, ..BrokerConfig::default() };
+        let config =
+            BrokerConfig { url: url().into(), prefix: prefix.clone(), relay_ms: 50, ..BrokerConfig::default() };
         Self { config, names: Names::new(&prefix) }
     }
 
@@ -59,8 +60,7 @@ impl Corner {
 
     /// Publishes lines as `publish` does; every one must be confirmed.
     pub async fn publish(&self, lines: &[Vec<u8>]) {
-        let letters: Vec<Letter> =
-            lines.iter().map(|line| letter(&self.names.ingest(), line.clone(), false)).collect();
+        let letters: Vec<Letter> = lines.iter().map(|line| letter(&self.names.ingest(), line.clone(), false)).collect();
         self.send(&letters).await;
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anamnesis::broker::{Names, definitions};
 use anamnesis::metrics::{Identity, Metrics, reference_page};
 
 /// Compares a page with what it should be, or writes it when `ANAMNESIS_UPDATE_DOCS` is set.
@@ -18,4 +19,10 @@ fn holds(page: &str, now: &str) {
 fn the_page_of_metrics_is_what_the_registry_declares() {
     let metrics = Metrics::new(&Identity::default()).unwrap();
     holds("docs/metrics.md", &reference_page(metrics.catalogue()));
+}
+
+#[test]
+fn the_definitions_for_the_broker_are_the_topology_of_the_code() {
+    let shipped = definitions::shipped(&Names::new("anamnesis"));
+    holds("deploy/rabbitmq/definitions.json", &format!("{}\n", serde_json::to_string_pretty(&shipped).unwrap()));
 }

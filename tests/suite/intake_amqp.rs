@@ -14,7 +14,15 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::broker::{Corner, Worker, until};
-use crate::support::{self, Program, count, document, event};
+use crate::support::{self, Engine, Program, count, document, event, on_every_program};
+
+on_every_program!(
+    the_samples_through_the_broker_are_the_memory_that_ingest_makes,
+    a_kill_at_any_point_loses_nothing_and_doubles_nothing,
+    a_message_that_kills_is_found_alone_and_its_neighbours_are_stored,
+    cuts_truncations_and_refusals_of_the_line_lose_nothing,
+    poison_is_set_aside_at_its_first_delivery_and_harms_nobody,
+);
 
 /// So many documents of one patient, each in its envelope.
 fn documents(from: u128, number: u128) -> Vec<Vec<u8>> {
@@ -60,9 +68,8 @@ async fn digests_are_equal(one: &Program, other: &Program) {
     assert_eq!(count(&one, indexed).await, count(&other, indexed).await);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_samples_through_the_broker_are_the_memory_that_ingest_makes() {
-    let (corner, calm) = (Corner::new().await, Program::new().await);
+async fn the_samples_through_the_broker_are_the_memory_that_ingest_makes(engine: Engine) {
+    let (corner, calm) = (Corner::new().await, Program::on(engine).await);
     let messages = support::samples();
     let told = support::counts(&calm.ingest(&messages, &[]));
     let program = Program::with_keys_of(&calm).await;
@@ -75,10 +82,9 @@ async fn the_samples_through_the_broker_are_the_memory_that_ingest_makes() {
     digests_are_equal(&calm, &program).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_kill_at_any_point_loses_nothing_and_doubles_nothing() {
+async fn a_kill_at_any_point_loses_nothing_and_doubles_nothing(engine: Engine) {
     let messages = documents(1, 12);
-    let calm = Program::new().await;
+    let calm = Program::on(engine).await;
     calm.ingest(&messages, &[]);
     for point in CRASH_POINTS {
         let (corner, program) = (Corner::new().await, Program::with_keys_of(&calm).await);
@@ -100,12 +106,13 @@ async fn a_kill_at_any_point_loses_nothing_and_doubles_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn attributes_come_as_headers_of_either_prefix_or_in_the_body() {
-    let (corner, program) = (Corner::new().await, Program::new().await);
+    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
     let data = |n: u128| document(n, 1, "2026-03-02T10:00:00Z", "Duerme mal.").to_string().into_bytes();
     let mut letters = Vec::new();
     for (n, prefix) in [(1, "cloudEvents_"), (2, "cloudEvents:")] {
         let mut headers = FieldTable::default();
-        for (name, value) in [("specversion", "1.0"), ("source", "urn:test"), ("type", "anamnesis.document.submitted.v1")]
+        for (name, value) in
+            [("specversion", "1.0"), ("source", "urn:test"), ("type", "anamnesis.document.submitted.v1")]
         {
             headers.insert(format!("{prefix}{name}").into(), AMQPValue::LongString(value.into()));
         }
@@ -128,9 +135,8 @@ async fn attributes_come_as_headers_of_either_prefix_or_in_the_body() {
     everything_is_acknowledged(&corner).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn poison_is_set_aside_at_its_first_delivery_and_harms_nobody() {
-    let (corner, program) = (Corner::new().await, Program::new().await);
+async fn poison_is_set_aside_at_its_first_delivery_and_harms_nobody(engine: Engine) {
+    let (corner, program) = (Corner::new().await, Program::on(engine).await);
     let mut messages = documents(1, 3);
     messages.push(b"{\"no\": json".to_vec());
     let other = document(99, 1, "2026-03-02T10:00:00Z", "Otro texto.");
@@ -148,9 +154,8 @@ async fn poison_is_set_aside_at_its_first_delivery_and_harms_nobody() {
     assert!((worker.metric("anamnesis_messages_redelivered_total{queue=\"bulk\"}").await).abs() < 0.5);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_message_that_kills_is_found_alone_and_its_neighbours_are_stored() {
-    let (corner, program) = (Corner::new().await, Program::new().await);
+async fn a_message_that_kills_is_found_alone_and_its_neighbours_are_stored(engine: Engine) {
+    let (corner, program) = (Corner::new().await, Program::on(engine).await);
     let mut messages = documents(1, 6);
     let killer = document(50, 1, "2026-03-02T10:00:00Z", "Palabra mortífera: XYZZY.");
     messages.insert(3, event("m-50", "anamnesis.document.submitted.v1", &killer).to_string().into_bytes());
@@ -181,7 +186,7 @@ async fn a_message_that_kills_is_found_alone_and_its_neighbours_are_stored() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_fails_outside_waits_in_a_tier_and_comes_back() {
-    let (corner, program) = (Corner::new().await, Program::new().await);
+    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
     let mut environment = corner.environment();
     // Nobody listens there: the first offer fails.
     let mut broken = environment.clone();
@@ -204,7 +209,7 @@ async fn what_fails_outside_waits_in_a_tier_and_comes_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_offered_often_enough_is_set_aside() {
-    let (corner, program) = (Corner::new().await, Program::new().await);
+    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
     let mut environment = corner.environment();
     environment.push(("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned()));
     environment.push(("ANAMNESIS__EMBEDDING__RETRY__ATTEMPTS".to_owned(), "1".to_owned()));
@@ -219,7 +224,7 @@ async fn what_was_offered_often_enough_is_set_aside() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_broker_that_refuses_ends_the_worker_with_words_and_without_the_password() {
-    let (corner, program) = (Corner::empty(), Program::new().await);
+    let (corner, program) = (Corner::empty(), Program::on(Engine::File).await);
     for url in ["amqp://guest:hunter2@HOST/%2f", "amqp://guest:guest@HOST/nosuchvhost"] {
         let host = crate::broker::url().split('@').nth(1).unwrap().split('/').next().unwrap();
         let mut environment = corner.environment();
@@ -233,7 +238,7 @@ async fn a_broker_that_refuses_ends_the_worker_with_words_and_without_the_passwo
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_queue_that_is_deleted_under_the_consumer_is_consumed_again() {
-    let (corner, program) = (Corner::new().await, Program::new().await);
+    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
     let worker = Worker::start(&program, &corner.environment()).await;
     until("it consumes", || async { worker.probe("/readyz").await.is_some_and(|(status, _)| status == 200) }).await;
     let link = corner.link().await;
@@ -263,9 +268,8 @@ async fn relay() -> TcpRelay {
     TcpRelay::start(host.parse().unwrap()).await.unwrap()
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn cuts_truncations_and_refusals_of_the_line_lose_nothing() {
-    let (corner, program, relay) = (Corner::new().await, Program::new().await, relay().await);
+async fn cuts_truncations_and_refusals_of_the_line_lose_nothing(engine: Engine) {
+    let (corner, program, relay) = (Corner::new().await, Program::on(engine).await, relay().await);
     let mut environment = corner.environment();
     environment.push(("ANAMNESIS__BROKER__URL".to_owned(), behind(&relay)));
     environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "2".to_owned()));
@@ -300,7 +304,7 @@ async fn cuts_truncations_and_refusals_of_the_line_lose_nothing() {
 async fn a_worker_ends_in_time_whatever_state_its_broker_is_in() {
     let (corner, relay) = (Corner::new().await, relay().await);
     for weather in [Weather::Clear, Weather::Refusing, Weather::Stalled] {
-        let program = Program::new().await;
+        let program = Program::on(Engine::File).await;
         let mut environment = corner.environment();
         environment.push(("ANAMNESIS__BROKER__URL".to_owned(), behind(&relay)));
         corner.publish(&documents(1, 40)).await;
@@ -330,7 +334,7 @@ async fn a_silent_listener_and_a_line_that_died_are_noticed() {
     let met = Link::open(&corner.config, Role::Consume).await.err();
     assert_eq!(met, Some(BrokerError::Late { step: "connect" }));
     corner.config.url = crate::broker::url().into();
-    let (program, relay) = (Program::new().await, relay().await);
+    let (program, relay) = (Program::on(Engine::File).await, relay().await);
     let mut environment = corner.environment();
     environment.push(("ANAMNESIS__BROKER__URL".to_owned(), behind(&relay)));
     environment.push(("ANAMNESIS__BROKER__HEARTBEAT_SECONDS".to_owned(), "1".to_owned()));
@@ -347,7 +351,7 @@ async fn a_silent_listener_and_a_line_that_died_are_noticed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn chat_passes_a_bulk_backlog() {
-    let (corner, program) = (Corner::new().await, Program::new().await);
+    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
     corner.publish(&documents(1, 400)).await;
     let mut environment = corner.environment();
     environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "8".to_owned()));
@@ -360,7 +364,8 @@ async fn chat_passes_a_bulk_backlog() {
     let store = program.store().await;
     let own = Uuid::from_u128(9_000);
     until("the chat message is stored", || async {
-        let found = support::rows(&store, "SELECT document_id FROM documents WHERE document_type = 'chat_message'").await;
+        let found =
+            support::rows(&store, "SELECT document_id FROM documents WHERE document_type = 'chat_message'").await;
         found.iter().any(|row| row.uuid(0).unwrap() == own)
     })
     .await;
@@ -392,7 +397,7 @@ async fn the_topology_is_declared_again_and_again_and_its_differences_are_explai
 
 #[tokio::test(flavor = "multi_thread")]
 async fn publish_says_what_the_broker_took_and_what_nobody_takes() {
-    let (corner, program) = (Corner::new().await, Program::new().await);
+    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
     let file = program.folder.path().join("messages.ndjson");
     std::fs::write(&file, documents(1, 7).join(&b'\n')).unwrap();
     let publish = || {

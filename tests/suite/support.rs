@@ -250,7 +250,7 @@ impl Program {
     /// Where its store, keys and provider are.
     pub fn environment(&self) -> Vec<(String, String)> {
         let own = |name: &str| self.folder.path().join(name).display().to_string();
-        let mut environment: Vec<(String, String)> = [
+        [
             ("STORE__PATH", own("store.db")),
             ("STORE__URL", self.server.as_ref().map(|s| s.url(Some("test_app"))).unwrap_or_default()),
             ("STORE__KEYS", own("keys")),
@@ -265,9 +265,7 @@ impl Program {
             ("EMBEDDING__PROFILE__MAX_TOKENS", "512".to_owned()),
         ]
         .map(|(key, value)| (format!("ANAMNESIS__{key}"), value))
-        .to_vec();
-        environment.extend(self.environment.iter().cloned());
-        environment
+        .to_vec()
     }
 
     /// Writes lines to a file and ingests it.

@@ -198,7 +198,8 @@ mod tests {
 
     #[test]
     fn a_structured_event_and_bare_data_describe_themselves() {
-        let structured = BasicProperties::default().with_content_type("application/cloudevents+json; charset=utf-8".into());
+        let structured =
+            BasicProperties::default().with_content_type("application/cloudevents+json; charset=utf-8".into());
         assert_eq!(read(structured).attributes, None);
         assert_eq!(read(BasicProperties::default()).attributes, None);
         assert_eq!(read(headers(&[("x-other", long("1"))])).attributes, None);

@@ -6,9 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::{Stream, StreamExt as _};
 use lapin::message::Delivery;
-use lapin::options::{
-    BasicAckOptions, BasicCancelOptions, BasicConsumeOptions, BasicQosOptions, QueueDeclareOptions,
-};
+use lapin::options::{BasicAckOptions, BasicCancelOptions, BasicConsumeOptions, BasicQosOptions, QueueDeclareOptions};
 use lapin::types::FieldTable;
 use lapin::{Channel, Consumer as Deliveries};
 use tokio::task::JoinSet;
@@ -82,7 +80,8 @@ struct Open {
 }
 
 async fn open(consumer: &Consumer, link: &Link, over: &CancellationToken) -> Result<Open, BrokerError> {
-    let mut open = Open { lanes: JoinSet::new(), consumers: Vec::new(), eyes: link.channel().await?, watched: Vec::new() };
+    let mut open =
+        Open { lanes: JoinSet::new(), consumers: Vec::new(), eyes: link.channel().await?, watched: Vec::new() };
     for queue in Queue::ALL {
         let limits = consumer.limits(queue);
         let channel = link.channel().await?;
@@ -91,8 +90,12 @@ async fn open(consumer: &Consumer, link: &Link, over: &CancellationToken) -> Res
         link.within("qos", channel.basic_qos(prefetch, BasicQosOptions::default())).await?;
         let tag = queue.word();
         let name = consumer.names.queue(queue);
-        let consuming =
-            channel.basic_consume(name.as_str().into(), tag.into(), BasicConsumeOptions::default(), FieldTable::default());
+        let consuming = channel.basic_consume(
+            name.as_str().into(),
+            tag.into(),
+            BasicConsumeOptions::default(),
+            FieldTable::default(),
+        );
         let deliveries = link.within("consume", consuming).await?;
         let lane = Arc::new(lane(consumer, queue, limits, &channel, over));
         open.consumers.push((channel, tag));
@@ -133,9 +136,11 @@ fn messages(deliveries: Deliveries, max_body_bytes: usize) -> impl Stream<Item =
         Message::new(delivery_tag, redelivered, routing_key.as_str(), properties, data, max_body_bytes)
     };
     // The first error is the last word of a channel.
-    Box::pin(deliveries.take_while(|delivery| std::future::ready(delivery.is_ok())).filter_map(move |delivery| {
-        std::future::ready(delivery.ok().map(read))
-    }))
+    Box::pin(
+        deliveries
+            .take_while(|delivery| std::future::ready(delivery.is_ok()))
+            .filter_map(move |delivery| std::future::ready(delivery.ok().map(read))),
+    )
 }
 
 async fn attend(
@@ -156,7 +161,8 @@ async fn attend(
     } else {
         // What is in work goes on to its commit; its acknowledgement will fail, and it comes again as a duplicate.
         over.cancel();
-        let _ = tokio::time::timeout(Duration::from_secs(1), async { while open.lanes.join_next().await.is_some() {} }).await;
+        let _ = tokio::time::timeout(Duration::from_secs(1), async { while open.lanes.join_next().await.is_some() {} })
+            .await;
         open.lanes.detach_all();
     }
     ending

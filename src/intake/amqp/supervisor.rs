@@ -11,8 +11,8 @@ use super::{Limits, Status, Work};
 use crate::broker::topology::Topology;
 use crate::broker::{Backoff, BrokerError, Link, Names, Outlet, Queue, Role};
 use crate::clock::Entropy;
-use crate::config::Settings;
 use crate::config::BrokerConfig;
+use crate::config::Settings;
 use crate::metrics::Metrics;
 
 /// The consuming side of the worker.
