@@ -96,7 +96,7 @@ impl Topology {
             bindings.push(bind(names.retry(), names.tier(tier), format!("{}.#", tier.word())));
         }
         queues.push(QueueSpec { name: names.quarantine(), arguments: quorum() });
-        bindings.push(bind(names.events(), names.quarantine(), "message.quarantined.v1".to_owned()));
+        bindings.push(bind(names.events(), names.quarantine(), "anamnesis.message.quarantined.v1".to_owned()));
         queues.push(QueueSpec { name: names.mailbox(), arguments: quorum() });
         bindings.push(bind(names.events(), names.mailbox(), "#".to_owned()));
         Self { exchanges, queues, bindings }

@@ -192,6 +192,13 @@ impl Worker {
         Some((answer.status().as_u16(), answer.text().await.ok()?))
     }
 
+    /// All series of one of its metrics, added up.
+    pub async fn sum(&self, metric: &str) -> f64 {
+        let Some((_, text)) = self.probe("/metrics").await else { return 0.0 };
+        let series = text.lines().filter(|line| line.strip_prefix(metric).is_some_and(|rest| rest.starts_with('{')));
+        series.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
+    }
+
     /// One series of its metrics.
     pub async fn metric(&self, series: &str) -> f64 {
         let Some((_, text)) = self.probe("/metrics").await else { return 0.0 };
