@@ -105,7 +105,7 @@ async fn any_order_with_any_repetition_ends_in_the_same_memory(engine: Engine) {
 async fn work(pipeline: Arc<Pipeline>, messages: Vec<Vec<u8>>) {
     for body in messages {
         for _ in 0..100 {
-            let raw = Raw { body: body.clone(), refused: None };
+            let raw = Raw::of(body.clone());
             match pipeline.run(vec![raw]).await[0] {
                 Disposition::Stored | Disposition::Duplicate => break,
                 Disposition::Retry => tokio::task::yield_now().await,
