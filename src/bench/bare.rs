@@ -153,10 +153,10 @@ async fn rows_of(from: &Database, org: OrgId, table: &Table, columns: &Columns) 
 fn args(row: &Row, kinds: &[ColumnType]) -> Result<Vec<Arg>, DbError> {
     let one = |(at, kind): (usize, &ColumnType)| {
         Ok(match kind {
-            ColumnType::Bytes | ColumnType::Vector | ColumnType::Uuid => row.opt_blob(at)?.into(),
+            ColumnType::Bytes | ColumnType::Vector | ColumnType::Ints | ColumnType::Uuid => row.opt_blob(at)?.into(),
             ColumnType::Int | ColumnType::Bool => row.opt_i64(at)?.into(),
             ColumnType::Float => row.opt_f64(at)?.into(),
-            ColumnType::Text | ColumnType::Ints => row.opt_text(at)?.into(),
+            ColumnType::Text => row.opt_text(at)?.into(),
         })
     };
     kinds.iter().enumerate().map(one).collect()

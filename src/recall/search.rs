@@ -13,7 +13,7 @@ use crate::domain::ids::{DocumentId, MemoryId, PassageId};
 use crate::domain::memory::Use;
 use crate::domain::scope::Scope;
 use crate::store::StoreError;
-use crate::store::read::{Candidate, Filter, Memory, StoredDocument, When, Window};
+use crate::store::read::{Candidate, Memory, StoredDocument, When, Window};
 use crate::text::{Span, Speaker};
 use crate::vector;
 
@@ -88,7 +88,10 @@ impl Recall {
         let Some(keys) = self.store.keys_of(scope).await? else { return Ok(Found::default()) };
         let prepared = self.prepare(&keys, &request.query).await?;
         let generation = self.embedder.profile().generation;
-        let candidates = self.store.candidates(scope, generation, request.window, request.when).await?;
+        let candidates = self
+            .store
+            .candidates(scope, (generation, prepared.vector.as_deref()), request.window, request.when)
+            .await?;
         let mut best = self.legs(&prepared, &candidates, request.min_score);
         best.truncate(request.top_k.unwrap_or(TOP_K));
         let hits = self.hits(scope, &best, &candidates, request.when).await?;
@@ -97,10 +100,7 @@ impl Recall {
 
     fn legs(&self, prepared: &Prepared, candidates: &[Candidate], min_score: Option<f64>) -> Vec<Fused> {
         let least = min_score.unwrap_or(self.embedder.profile().min_score);
-        let by_meaning = match &prepared.vector {
-            Some(query) => vector::nearest(query, candidates.iter().map(|c| c.vector.as_deref()), least, LEG_DEPTH),
-            None => Vec::new(),
-        };
+        let by_meaning = vector::nearest(candidates.iter().map(|c| c.similarity), least, LEG_DEPTH);
         let terms: Vec<&[i64]> = candidates.iter().map(|c| c.terms.as_slice()).collect();
         let mut by_word = bm25::rank(&prepared.terms, &terms);
         by_word.truncate(LEG_DEPTH);
@@ -122,8 +122,7 @@ impl Recall {
         let ids: Vec<DocumentId> = wanted.iter().copied().collect();
         let documents: HashMap<(DocumentId, u32), StoredDocument> =
             self.store.revisions(scope, &ids).await?.into_iter().map(|d| ((d.id, d.revision), d)).collect();
-        let mut memories = self.store.memories(scope, &Filter::default(), when).await?;
-        memories.retain(|m| m.document_id.is_some_and(|id| wanted.contains(&id)));
+        let memories = self.store.memories_of_documents(scope, &ids, when).await?;
         best.iter()
             .map(|fused| {
                 let candidate = &candidates[fused.place];

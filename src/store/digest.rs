@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use aws_lc_rs::digest::{Context, SHA256, digest};
 use uuid::Uuid;
 
-use super::engine::{Access, Arg, Cell, Row, Sql, list_as_json};
+use super::engine::{Access, Arg, Cell, Row, Sql};
 use super::seal::{document_row, hash_row};
 use super::{Store, StoreError};
 use crate::crypto::{Cell as SealedCell, PatientKeys};
@@ -232,8 +232,6 @@ fn plain(cell: &Cell) -> Vec<u8> {
         Cell::F64(v) => (2, v.to_bits().to_be_bytes().to_vec()),
         Cell::Text(v) => (3, v.as_bytes().to_vec()),
         Cell::Blob(v) => (4, v.clone()),
-        // An engine without lists keeps them as text.
-        Cell::Ints(v) => (3, list_as_json(v.iter().copied().map(Arg::I64)).into_bytes()),
     };
     [&[kind], value.as_slice()].concat()
 }

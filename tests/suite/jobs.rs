@@ -228,7 +228,6 @@ fn memory(
         text("epistemic", "explicit"),
         text("experiencer", "patient"),
         text("confidence_basis", "default"),
-        text("terms", "[]"),
         ("evidence_sealed", vec![0u8].into()),
         ("recorded_at", confirmed.into()),
         ("state_at", confirmed.into()),

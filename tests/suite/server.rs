@@ -19,6 +19,10 @@ const LOGINS: &[(&str, &str)] = &[
     ("test_read", "anamnesis_read"),
 ];
 
+/// What this program was built with, which names the template of databases.
+pub static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/postgres");
+static GRANTS: &str = include_str!("../../migrations/postgres/grants.sql");
+
 /// The administrator's URL. Without a server a test fails: a proof that is left out is no proof.
 static ADMIN: LazyLock<String> = LazyLock::new(|| {
     if let Ok(url) = std::env::var("ANAMNESIS_TEST_POSTGRES_URL") {
@@ -127,10 +131,8 @@ async fn prepare(lock: &mut PgConnection, name: &str) {
 
 /// A migrated database that others are copied from; one for each set of migrations.
 async fn template() -> String {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/postgres");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
-    files.sort();
-    let text: Vec<u8> = files.iter().flat_map(|path| std::fs::read(path).unwrap()).collect();
+    let mut text = [ROLES, GRANTS].concat().into_bytes();
+    text.extend(MIGRATIONS.iter().flat_map(|migration| migration.checksum.to_vec()));
     let name = format!("template_{}", &hex::encode(digest(&SHA256, &text))[..16]);
     let mut lock = locked().await;
     let known: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)")

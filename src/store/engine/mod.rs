@@ -14,7 +14,6 @@ use std::sync::Arc;
 pub use migrate::{ROLES, SchemaState, migrate, schema_state};
 pub use options::{PostgresOptions, Statements};
 pub use statement::{Bulk, Column, ColumnType, Sql};
-pub(in crate::store) use value::list_as_json;
 pub use value::{Arg, Cell, Row};
 
 use crate::domain::ids::OrgId;

@@ -112,7 +112,7 @@ fn arguments(args: Vec<Arg>) -> Result<SqliteArguments, DbError> {
             Arg::F64(v) => out.add(v),
             Arg::Bool(v) => out.add(i64::from(v)),
             Arg::Text(v) => out.add(v),
-            Arg::Blob(v) => out.add(v),
+            Arg::Blob(v) | Arg::Vector(v) => out.add(v),
             Arg::Uuid(v) => out.add(v.as_bytes().to_vec()),
             Arg::Uuids(v) => out.add(list_as_json(v.into_iter().map(Arg::Uuid))),
             Arg::Ints(v) => out.add(list_as_json(v.into_iter().map(Arg::I64))),

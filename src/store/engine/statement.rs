@@ -6,7 +6,7 @@
 //! | `{ints $n}` `{texts $n}` | `(SELECT value FROM json_each($n))` | `(SELECT unnest($n::…[]))` |
 //! | `{pairs $n}`: two ids | `(SELECT unhex(value->>0), unhex(value->>1) FROM json_each($n))` | `(SELECT …::uuid, …::uuid FROM unnest($n::bytea[]))` |
 //! | `{keyed $n}`: an id and bytes | as `{pairs $n}` | `(SELECT …::uuid, … FROM unnest($n::bytea[]))` |
-//! | `{overlaps column $n}` | `EXISTS (… json_each(column) …)` | `column && $n` |
+//! | `{similarity column $n}` | the vector itself, compared when it is read | the dot product |
 //! | `{for_update}` | nothing: one writer at a time | `FOR NO KEY UPDATE` |
 //! | `{skip_locked}` | nothing | `FOR UPDATE SKIP LOCKED` |
 //! | `{rows}` (bulk statements) | `(SELECT … FROM json_each($1))` | `(SELECT … FROM unnest($1, …))` |
@@ -62,11 +62,7 @@ fn sqlite_placeholder(inside: &str) -> String {
         ["uuids" | "blobs", list] => format!("(SELECT unhex(value) FROM json_each({list}))"),
         ["ints" | "texts", list] => format!("(SELECT value FROM json_each({list}))"),
         ["pairs" | "keyed", list] => format!("(SELECT unhex(value->>0), unhex(value->>1) FROM json_each({list}))"),
-        ["overlaps", column, list] => {
-            format!(
-                "EXISTS (SELECT 1 FROM json_each({column}) AS own WHERE own.value IN (SELECT value FROM json_each({list})))"
-            )
-        }
+        ["similarity", column, query] => format!("CASE WHEN {query} IS NOT NULL THEN {column} END"),
         ["skip_locked" | "for_update"] => String::new(),
         _ => unreachable!("unknown placeholder in a statement: {inside}"),
     }
@@ -85,7 +81,10 @@ fn postgres_placeholder(inside: &str) -> String {
             format!("(SELECT {first}, encode(substr(pair, 17), 'hex')::uuid FROM unnest({list}::bytea[]) AS pair)")
         }
         ["keyed", list] => format!("(SELECT {first}, substr(pair, 17) FROM unnest({list}::bytea[]) AS pair)"),
-        ["overlaps", column, list] => format!("{column} && {list}::bigint[]"),
+        ["similarity", column, query] => {
+            let (own, asked) = (format!("vector_dims({column})"), format!("vector_dims({query}::halfvec)"));
+            format!("CASE WHEN {own} = {asked} THEN -({column} <#> {query}::halfvec) END")
+        }
         ["skip_locked"] => "FOR UPDATE SKIP LOCKED".to_owned(),
         ["for_update"] => "FOR NO KEY UPDATE".to_owned(),
         _ => unreachable!("unknown placeholder in a statement: {inside}"),
@@ -101,23 +100,22 @@ pub enum ColumnType {
     Bool,
     Text,
     Bytes,
-    /// A list of integers (`terms`).
+    /// A list of integers, eight bytes each (`terms`).
     Ints,
     /// A vector of 16-bit floats, little endian (`embedding.vector`).
     Vector,
 }
 
 impl ColumnType {
-    /// The array that carries a column of rows to PostgreSQL. Lists of differing lengths make no array of arrays: they
-    /// travel as text.
+    /// The array that carries a column of rows to PostgreSQL.
     fn postgres_array(self) -> &'static str {
         match self {
             Self::Uuid => "uuid[]",
             Self::Int => "bigint[]",
             Self::Float => "double precision[]",
             Self::Bool => "smallint[]",
-            Self::Text | Self::Ints => "text[]",
-            Self::Bytes => "bytea[]",
+            Self::Text => "text[]",
+            Self::Bytes | Self::Ints => "bytea[]",
             Self::Vector => "halfvec[]",
         }
     }
@@ -170,7 +168,9 @@ impl Bulk {
 
 fn sqlite_rows(columns: &[Column]) -> String {
     let read = |(n, (name, kind)): (usize, &Column)| match kind {
-        ColumnType::Uuid | ColumnType::Bytes | ColumnType::Vector => format!("unhex(value->>{n}) AS {name}"),
+        ColumnType::Uuid | ColumnType::Bytes | ColumnType::Vector | ColumnType::Ints => {
+            format!("unhex(value->>{n}) AS {name}")
+        }
         _ => format!("value->>{n} AS {name}"),
     };
     let reads: Vec<String> = columns.iter().enumerate().map(read).collect();
@@ -178,11 +178,7 @@ fn sqlite_rows(columns: &[Column]) -> String {
 }
 
 fn postgres_rows(columns: &[Column]) -> String {
-    let read = |(name, kind): &Column| match kind {
-        ColumnType::Ints => format!("u.{name}::bigint[] AS {name}"),
-        _ => format!("u.{name}"),
-    };
-    let reads: Vec<String> = columns.iter().map(read).collect();
+    let reads: Vec<String> = columns.iter().map(|(name, _)| format!("u.{name}")).collect();
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     let array = |(n, (_, kind)): (usize, &Column)| format!("${}::{}", n + 1, kind.postgres_array());
     let arrays: Vec<String> = columns.iter().enumerate().map(array).collect();

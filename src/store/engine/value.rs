@@ -16,8 +16,10 @@ pub enum Arg {
     Uuid(Uuid),
     /// A list for `IN {uuids $n}`.
     Uuids(Vec<Uuid>),
-    /// A list for `IN {ints $n}` and `{overlaps …}`.
+    /// A list for `IN {ints $n}`, or a column of [`super::ColumnType::Ints`].
     Ints(Vec<i64>),
+    /// 16-bit floats, little endian, for `{similarity …}`.
+    Vector(Vec<u8>),
     /// A list for `IN {blobs $n}`.
     Blobs(Vec<Vec<u8>>),
     /// A list for `IN {texts $n}`.
@@ -56,8 +58,6 @@ pub enum Cell {
     F64(f64),
     Text(String),
     Blob(Vec<u8>),
-    /// A list of integers, where the engine has such a type.
-    Ints(Vec<i64>),
 }
 
 /// One row, read by position.
@@ -117,9 +117,23 @@ impl Row {
 
     /// A list of integers, as `terms` columns hold them.
     pub fn ints(&self, index: usize) -> Result<Vec<i64>, DbError> {
+        let Some(Cell::Blob(packed)) = self.0.get(index) else { return Err(DbError::Decode { index }) };
+        let (words, rest) = packed.as_chunks::<8>();
+        if rest.is_empty() {
+            Ok(words.iter().map(|w| i64::from_be_bytes(*w)).collect())
+        } else {
+            Err(DbError::Decode { index })
+        }
+    }
+
+    /// What `{similarity column $n}` found: the dot product of the stored vector with `query`, −1.0–1.0 for unit
+    /// vectors; `None` without a query, a vector, or where their dimensions differ.
+    pub fn similarity(&self, index: usize, query: Option<&[f32]>) -> Result<Option<f64>, DbError> {
         match self.0.get(index) {
-            Some(Cell::Ints(list)) => Ok(list.clone()),
-            _ => serde_json::from_str(&self.text(index)?).map_err(|_| DbError::Decode { index }),
+            Some(Cell::Null) => Ok(None),
+            Some(Cell::F64(found)) => Ok(Some(found.clamp(-1.0, 1.0))),
+            Some(Cell::Blob(stored)) => Ok(query.and_then(|query| crate::vector::cosine(query, stored))),
+            _ => Err(DbError::Decode { index }),
         }
     }
 }
@@ -148,8 +162,13 @@ pub(super) fn rows_as_json(rows: &[Vec<Arg>]) -> String {
     out
 }
 
+/// A list of integers as a column holds it: eight bytes each, biggest first.
+pub(super) fn packed(list: &[i64]) -> Vec<u8> {
+    list.iter().flat_map(|value| value.to_be_bytes()).collect()
+}
+
 /// A list argument as JSON text.
-pub(in crate::store) fn list_as_json(args: impl Iterator<Item = Arg>) -> String {
+pub(super) fn list_as_json(args: impl Iterator<Item = Arg>) -> String {
     let mut out = String::from("[");
     for (i, arg) in args.enumerate() {
         if i > 0 {
@@ -175,11 +194,8 @@ fn push_json(out: &mut String, arg: &Arg) {
         Arg::Text(v) => out.push_str(&serde_json::Value::from(v.as_str()).to_string()),
         Arg::Blob(v) => push_hex(out, v),
         Arg::Uuid(v) => push_hex(out, v.as_bytes()),
-        // A list inside a row is itself a JSON text (column `terms`).
-        Arg::Ints(v) => {
-            let list = list_as_json(v.iter().map(|i| Arg::I64(*i)));
-            out.push_str(&serde_json::Value::from(list).to_string());
-        }
+        Arg::Ints(v) => push_hex(out, &packed(v)),
+        Arg::Vector(v) => push_hex(out, v),
         Arg::Uuids(_) | Arg::Blobs(_) | Arg::Texts(_) | Arg::Pairs(_) => out.push_str("null"),
     }
 }

@@ -23,24 +23,35 @@ use crate::store::seal::{open_record, open_text};
 use crate::store::write::memories::rows::memory_cell;
 use crate::store::{Store, StoreError};
 
-static MEMORIES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT m.id, m.kind, m.class, m.entity_type, m.sensitivity, m.state, m.state_at, m.contested, m.ungrounded, \
-         m.content_sealed, m.evidence_sealed, m.evidence_start, m.evidence_end, m.source_entity_sealed, m.document_id, \
-         m.revision, d.document_type, d.occurred_at, m.source_type, m.epistemic, m.is_proxy, m.trust, m.set_by, m.negated, \
-         m.experiencer, m.extraction_confidence, m.initial_confidence, m.confidence_basis, m.confidence, \
-         m.times_reinforced, m.verification_count, m.last_verified, m.is_protected, m.cycle, m.valid_from, m.valid_to, \
-         m.last_confirmed_at, m.reconfirm_due_at, m.expires_at, m.supersedes, m.superseded_by, m.terms, m.recorded_at, \
-         (SELECT min(e.at) FROM memory_event AS e WHERE e.org_id = m.org_id AND e.patient_id = m.patient_id \
-           AND e.memory_id = m.id AND e.derived = 1) \
-         FROM memory AS m LEFT JOIN documents AS d ON d.org_id = m.org_id AND d.patient_id = m.patient_id \
-           AND d.document_id = m.document_id AND d.revision = m.revision \
-         WHERE m.org_id = $1 AND m.patient_id = $2 \
-         AND ($3 = 0 OR m.kind IN {texts $4}) AND ($5 = 0 OR m.class IN {texts $6}) \
-         AND ($7 = 0 OR m.entity_type IN {texts $8}) AND ($9 = 0 OR m.id IN {uuids $10}) \
-         AND ($11 = 1 OR m.state NOT IN ('inactive', 'quarantined')) ORDER BY m.recorded_at, m.id",
-    )
-});
+macro_rules! select {
+    ($which:literal) => {
+        LazyLock::new(|| {
+            Sql::new(concat!(
+                "SELECT m.id, m.kind, m.class, m.entity_type, m.sensitivity, m.state, m.state_at, m.contested, m.ungrounded, \
+                 m.content_sealed, m.evidence_sealed, m.evidence_start, m.evidence_end, m.source_entity_sealed, m.document_id, \
+                 m.revision, d.document_type, d.occurred_at, m.source_type, m.epistemic, m.is_proxy, m.trust, m.set_by, m.negated, \
+                 m.experiencer, m.extraction_confidence, m.initial_confidence, m.confidence_basis, m.confidence, \
+                 m.times_reinforced, m.verification_count, m.last_verified, m.is_protected, m.cycle, m.valid_from, m.valid_to, \
+                 m.last_confirmed_at, m.reconfirm_due_at, m.expires_at, m.supersedes, m.superseded_by, m.terms, m.recorded_at, \
+                 (SELECT min(e.at) FROM memory_event AS e WHERE e.org_id = m.org_id AND e.patient_id = m.patient_id \
+                   AND e.memory_id = m.id AND e.derived = 1) \
+                 FROM memory AS m LEFT JOIN documents AS d ON d.org_id = m.org_id AND d.patient_id = m.patient_id \
+                   AND d.document_id = m.document_id AND d.revision = m.revision \
+                 WHERE m.org_id = $1 AND m.patient_id = $2 AND ",
+                $which,
+                " ORDER BY m.recorded_at, m.id"
+            ))
+        })
+    };
+}
+
+static MEMORIES: LazyLock<Sql> = select!(
+    "($3 = 0 OR m.kind IN {texts $4}) AND ($5 = 0 OR m.class IN {texts $6}) \
+     AND ($7 = 0 OR m.entity_type IN {texts $8}) AND ($9 = 0 OR m.id IN {uuids $10}) \
+     AND ($11 = 1 OR m.state NOT IN ('inactive', 'quarantined'))"
+);
+static OF_DOCUMENTS: LazyLock<Sql> =
+    select!("m.document_id IN {uuids $3} AND m.state NOT IN ('inactive', 'quarantined')");
 
 /// Which memories. An empty list asks for all; without `states` the forgotten and the quarantined are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -163,15 +174,31 @@ impl Store {
         let mut found = Vec::new();
         for row in self.rows(&MEMORIES, scope, filter.args()).await? {
             let memory = read(&row, at, self.policy())?;
-            let unsaid = when.limit().is_some_and(|limit| memory.said_at > limit);
-            let wanted = filter.states.is_empty() || filter.states.contains(&memory.standing.state);
-            if !unsaid && wanted {
+            if filter.states.is_empty() || filter.states.contains(&memory.standing.state) {
                 found.push((memory, row));
             }
         }
-        found.sort_by_key(|(m, _)| (std::cmp::Reverse(m.said_at), m.id));
-        found.truncate(filter.limit.unwrap_or(usize::MAX));
-        found.into_iter().map(|(memory, row)| open(memory, &row, &keys)).collect()
+        newest_first(found, when, filter.limit).map(|(memory, row)| open(memory, &row, &keys)).collect()
+    }
+
+    /// Visible memories that come from these documents, newest first.
+    ///
+    /// # Errors
+    /// As [`Store::memories`].
+    pub async fn memories_of_documents(
+        &self,
+        scope: Scope,
+        documents: &[DocumentId],
+        when: When,
+    ) -> Result<Vec<Memory>, StoreError> {
+        let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
+        let at = self.instant(when);
+        let ids = Arg::Uuids(documents.iter().map(|id| id.0).collect());
+        let mut found = Vec::new();
+        for row in self.rows(&OF_DOCUMENTS, scope, vec![ids]).await? {
+            found.push((read(&row, at, self.policy())?, row));
+        }
+        newest_first(found, when, None).map(|(memory, row)| open(memory, &row, &keys)).collect()
     }
 
     /// One memory, whatever its state; `None` when this patient has none of this id.
@@ -181,6 +208,17 @@ impl Store {
     pub async fn memory(&self, scope: Scope, id: MemoryId, when: When) -> Result<Option<Memory>, StoreError> {
         Ok(self.memories(scope, &Filter::ids(vec![id]), when).await?.pop())
     }
+}
+
+/// Without what was not said yet; at most `limit`.
+fn newest_first(
+    mut found: Vec<(Memory, Row)>,
+    when: When,
+    limit: Option<usize>,
+) -> impl Iterator<Item = (Memory, Row)> {
+    found.retain(|(m, _)| when.limit().is_none_or(|limit| m.said_at <= limit));
+    found.sort_by_key(|(m, _)| (std::cmp::Reverse(m.said_at), m.id));
+    found.into_iter().take(limit.unwrap_or(usize::MAX))
 }
 
 /// All that stands in the clear.
@@ -301,5 +339,5 @@ fn open(mut memory: Memory, row: &Row, keys: &PatientKeys) -> Result<Memory, Sto
 }
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&MEMORIES]
+    vec![&MEMORIES, &OF_DOCUMENTS]
 }

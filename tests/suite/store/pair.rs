@@ -43,7 +43,6 @@ async fn embedded() -> Shape {
                 "TEXT" => "text",
                 other => panic!("{other}"),
             };
-            let kind = if text(1) == "terms" { "list" } else { kind };
             shape.columns.insert((text(0), text(1)), (kind, row.i64(3).unwrap() == 0, row.i64(4).unwrap()));
         }
     }
@@ -88,7 +87,6 @@ async fn server() -> Shape {
                 "int8" | "int2" => "integer",
                 "float8" => "float",
                 "text" => "text",
-                "_int8" => "list",
                 other => panic!("{other}"),
             };
             shape.columns.insert((table, column), (kind, row.get(3), row.get(4)));

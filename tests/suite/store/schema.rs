@@ -1,8 +1,11 @@
 //! Statements and schema: the same on both engines, and only ever forward.
 
+use anamnesis::domain::ids::OrgId;
 use anamnesis::jobs::ledger::rows;
 use anamnesis::store;
-use anamnesis::store::engine::{self, Database, DbError, Location, SchemaState};
+use anamnesis::store::engine::{self, Access, Database, DbError, Location, SchemaState, Sql};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
+use uuid::Uuid;
 
 use crate::server::Server;
 use crate::support::{Engine, Place, on_every_engine};
@@ -59,10 +62,63 @@ async fn an_embedded_store_of_a_newer_program_is_touched_by_nobody() {
     let path = folder.path().join("store.db");
     Database::open(&Location::File(path.clone())).await.unwrap().close().await;
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&path);
-    let mut connection = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    let mut connection = options.connect().await.unwrap();
     let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
                  VALUES (9000, 'of a newer program', 1, x'00', 1)";
     sqlx::raw_sql(newer).execute(&mut connection).await.unwrap();
-    sqlx::Connection::close(connection).await.unwrap();
+    connection.close().await.unwrap();
     assert_eq!(Database::open(&Location::File(path)).await.unwrap_err(), DbError::Newer(9000));
+}
+
+const SAMPLE: &str = "INSERT INTO organization (org_id, created_at, updated_at) VALUES (ID(1), 0, 0); \
+    INSERT INTO patient_profile (org_id, patient_id, created_at, updated_at) VALUES (ID(1), ID(2), 0, 0); \
+    INSERT INTO documents (org_id, patient_id, document_id, revision, document_type, occurred_at, language, body_hash, \
+      content_sealed, redaction_policy, extractor_version, current, recorded_at, created_at, updated_at) \
+      VALUES (ID(1), ID(2), ID(3), 1, 'clinical_note', 0, 'es', HASH, HASH, '', '', 1, 0, 0, 0); \
+    INSERT INTO passage (org_id, patient_id, id, document_id, revision, ordinal, start_offset, end_offset, terms, \
+      created_at, updated_at) VALUES (ID(1), ID(2), ID(4), ID(3), 1, 0, 0, 1, TERMS, 0, 0)";
+
+/// Rows that the first version of the schema took, as an engine writes them.
+fn sample(id: &str, hash: &str, terms: &str) -> String {
+    let mut sql = SAMPLE.replace("HASH", hash).replace("TERMS", terms);
+    for n in 1..=4 {
+        sql = sql.replace(&format!("ID({n})"), &id.replace('#', &format!("{n:032x}")));
+    }
+    sql
+}
+
+async fn terms(location: &Location) -> Vec<i64> {
+    let db = Database::open(location).await.unwrap();
+    let mut tx = db.read(Access::Organization(OrgId(Uuid::from_u128(1)))).await.unwrap();
+    let rows = tx.fetch_all(&Sql::new("SELECT terms FROM passage"), Vec::new()).await.unwrap();
+    assert_eq!(rows.len(), 1);
+    let terms = rows[0].ints(0).unwrap();
+    drop(tx);
+    db.close().await;
+    terms
+}
+
+#[tokio::test]
+async fn what_the_first_version_stored_is_there_after_every_migration() {
+    let kept = vec![-7, 0, i64::MAX, i64::MIN, 4_711];
+    let list = kept.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+
+    let server = Server::unmigrated().await;
+    let mut owner = server.administrator().await;
+    sqlx::raw_sql("SET ROLE anamnesis_owner").execute(&mut owner).await.unwrap();
+    crate::server::MIGRATIONS.run_to(1, &mut owner).await.unwrap();
+    let rows = sample("'#'::uuid", "sha256('x')", &format!("'{{{list}}}'"));
+    sqlx::raw_sql(AssertSqlSafe(rows)).execute(&mut server.administrator().await).await.unwrap();
+    engine::migrate(&server.location("test_owner")).await.unwrap();
+    assert_eq!(terms(&server.location("test_app")).await, kept);
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&path).create_if_missing(true);
+    let mut connection = options.connect().await.unwrap();
+    sqlx::migrate!("migrations/sqlite").run_to(1, &mut connection).await.unwrap();
+    let rows = sample("x'#'", &format!("x'{}'", "00".repeat(32)), &format!("'[{list}]'"));
+    sqlx::raw_sql(AssertSqlSafe(rows)).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+    assert_eq!(terms(&Location::File(path)).await, kept);
 }

@@ -7,7 +7,7 @@ use sqlx::postgres::{PgArgumentBuffer, PgArguments, PgHasArrayType, PgTypeInfo};
 use sqlx::{Arguments as _, Postgres, Type};
 use uuid::Uuid;
 
-use super::super::value::list_as_json;
+use super::super::value::packed;
 use super::super::{Arg, ColumnType, DbError};
 
 /// A vector of 16-bit floats, little endian, as the store keeps it.
@@ -67,6 +67,7 @@ pub(super) fn arguments(args: Vec<Arg>) -> Result<PgArguments, DbError> {
             Arg::Uuid(v) => out.add(v),
             Arg::Uuids(v) => out.add(v),
             Arg::Ints(v) => out.add(v),
+            Arg::Vector(v) => out.add(HalfVector(v)),
             Arg::Blobs(v) => out.add(v),
             Arg::Texts(v) => out.add(v),
             Arg::Pairs(v) => {
@@ -112,7 +113,8 @@ pub(super) fn columns(kinds: &[ColumnType], mut rows: Vec<Vec<Arg>>) -> Result<P
                 _ => None,
             })?),
             ColumnType::Ints => out.add(list(column, |arg| match arg {
-                Arg::Ints(v) => Some(array_text(&v)),
+                Arg::Ints(v) => Some(packed(&v)),
+                Arg::Blob(v) => Some(v),
                 _ => None,
             })?),
             ColumnType::Vector => out.add(list(column, |arg| match arg {
@@ -131,10 +133,4 @@ fn list<T>(column: impl Iterator<Item = Arg>, read: impl Fn(Arg) -> Option<T>) -
         arg => read(arg).map(Some).ok_or(DbError::Other { code: "argument".to_owned() }),
     };
     column.map(cell).collect()
-}
-
-/// `{1,2}`: JSON with other brackets.
-fn array_text(list: &[i64]) -> String {
-    let json = list_as_json(list.iter().copied().map(Arg::I64));
-    format!("{{{}}}", json.trim_matches(['[', ']']))
 }

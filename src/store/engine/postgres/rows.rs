@@ -12,7 +12,6 @@ const INT8: Oid = Oid(20);
 const INT2: Oid = Oid(21);
 const INT4: Oid = Oid(23);
 const FLOAT8: Oid = Oid(701);
-const INT8_ARRAY: Oid = Oid(1016);
 const UUID: Oid = Oid(2950);
 
 pub(super) fn row(row: &PgRow) -> Result<Row, DbError> {
@@ -34,7 +33,6 @@ fn cell(raw: &PgValueRef<'_>) -> Option<Cell> {
         Some(BOOL) => Cell::I64((*bytes.first()?).into()),
         Some(FLOAT8) => Cell::F64(f64::from_be_bytes(bytes.try_into().ok()?)),
         Some(BYTEA | UUID) => Cell::Blob(bytes.to_vec()),
-        Some(INT8_ARRAY) => Cell::Ints(integers(bytes)?),
         _ if kind.name() == "halfvec" => {
             Cell::Blob(bytes.get(4..)?.chunks_exact(2).flat_map(|pair| [pair[1], pair[0]]).collect())
         }
@@ -43,15 +41,6 @@ fn cell(raw: &PgValueRef<'_>) -> Option<Cell> {
         }
         _ => return None,
     })
-}
-
-/// The binary form of `bigint[]`: dimensions, whether there are NULLs, element type, then length, lower bound and the
-/// elements with their sizes.
-fn integers(bytes: &[u8]) -> Option<Vec<i64>> {
-    if bytes.get(..4)? == [0; 4] {
-        return Some(Vec::new());
-    }
-    bytes.get(20..)?.chunks(12).map(|element| Some(i64::from_be_bytes(element.get(4..)?.try_into().ok()?))).collect()
 }
 
 /// DETAIL and messages may quote a row: only SQLSTATE and names of the schema go on.
