@@ -4,7 +4,8 @@ REVOKE ALL ON ALL TABLES IN SCHEMA anamnesis FROM anamnesis_app, anamnesis_jobs,
 GRANT SELECT ON _sqlx_migrations TO anamnesis_app, anamnesis_jobs, anamnesis_audit, anamnesis_read;
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON
-  patient_profile, inbox, documents, passage, embedding, embedding_cache, extracted_findings, memory, memory_event,
+  patient_profile, profile_statement, ephemeral_mode, inbox, documents, passage, embedding, embedding_cache,
+  extracted_findings, memory, memory_event,
   contradiction, conditions, allergies, medications, symptom_states, appointments, health_signals,
   conversation_preferences, consent, risk_flag, outbox, attempt, quarantine, job_run
   TO anamnesis_app;
@@ -15,7 +16,8 @@ GRANT SELECT, INSERT, UPDATE ON organization TO anamnesis_app;
 
 -- The nights change what is remembered, never what came in.
 GRANT SELECT ON
-  organization, patient_profile, inbox, documents, consent, risk_flag, conversation_preferences
+  organization, patient_profile, profile_statement, ephemeral_mode, inbox, documents, consent, risk_flag,
+  conversation_preferences
   TO anamnesis_jobs;
 GRANT SELECT, INSERT, UPDATE, DELETE ON
   passage, embedding, embedding_cache, extracted_findings, memory, memory_event, contradiction, conditions, allergies,
@@ -27,7 +29,8 @@ GRANT SELECT, INSERT ON action_audit TO anamnesis_jobs;
 GRANT SELECT ON action_audit, memory_event, job_run, organization TO anamnesis_audit;
 
 GRANT SELECT ON
-  organization, patient_profile, documents, passage, embedding, extracted_findings, memory, memory_link, memory_event,
+  organization, patient_profile, profile_statement, ephemeral_mode, documents, passage, embedding, extracted_findings,
+  memory, memory_link, memory_event,
   contradiction, conditions, allergies, medications, symptom_states, appointments, health_signals,
   conversation_preferences, consent, risk_flag
   TO anamnesis_read;

@@ -69,7 +69,7 @@ pub async fn recall(world: &World, org: crate::domain::ids::OrgId) -> Result<Rec
         None => Policy::default(),
     };
     let redactor = Arc::new(Redactor::builtin(policy));
-    Ok(Recall { store: world.store.clone(), embedder: world.embedder()?, redactor })
+    Ok(Recall::new(world.store.clone(), world.embedder()?, redactor, Arc::clone(&world.metrics)))
 }
 
 fn print(known: &Known) -> Result<(), Failure> {

@@ -12,10 +12,12 @@ pub struct WorkerConfig {
     pub spool: PathBuf,
     /// Milliseconds between two looks at the spool, 10–60000.
     pub poll_ms: u64,
+    /// Seconds between two counts of what the store holds, for the gauges; 1–86400.
+    pub census_seconds: u64,
 }
 
 impl Default for WorkerConfig {
     fn default() -> Self {
-        Self { spool: PathBuf::from("spool"), poll_ms: 500 }
+        Self { spool: PathBuf::from("spool"), poll_ms: 500, census_seconds: 300 }
     }
 }

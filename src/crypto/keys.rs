@@ -131,6 +131,12 @@ impl PatientKeys {
         i64::from_be_bytes(first)
     }
 
+    /// A concept as the store keeps it among the search terms: what texts of two languages have in common. No stem
+    /// reads like one.
+    pub fn concept_term(&self, concept: &str) -> i64 {
+        self.term(&format!("\u{0}concept {concept}"))
+    }
+
     /// The associated data of a cell: organisation, patient, table, row, column.
     fn aad(&self, cell: Cell) -> Vec<u8> {
         let mut aad = Vec::with_capacity(96);

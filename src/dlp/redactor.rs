@@ -85,6 +85,19 @@ impl Redactor {
         found
     }
 
+    /// The last look before storage: how many stretches of a text that should be clean still read as one of the people
+    /// of the message or as an identifier. Anything but 0 means that redaction failed, and the text must not be stored.
+    pub fn left_over(&self, document: &Document, identities: &[KnownIdentity]) -> usize {
+        let look = || {
+            let context = Context::new(document, &self.policy);
+            let mut found = identities::find(&context, identities);
+            self.identifiers.find(&context, &mut found);
+            sweep::find(&context, &mut found);
+            self.settle(&context, found).len()
+        };
+        catch_unwind(AssertUnwindSafe(look)).unwrap_or(1)
+    }
+
     /// Cuts at walls, merges, and leaves what the policy keeps.
     fn settle(&self, context: &Context<'_>, mut found: Vec<Finding>) -> Vec<Finding> {
         countries_of_addresses(context, &mut found);

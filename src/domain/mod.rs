@@ -13,6 +13,7 @@ pub mod ids;
 pub mod lifecycle;
 pub mod lineage;
 pub mod memory;
+pub mod profile;
 pub mod provenance;
 pub mod quantity;
 pub mod reason;

@@ -113,6 +113,17 @@ pub struct Extraction {
     pub targets: Vec<Context>,
 }
 
+impl Extraction {
+    /// Preferred names of the concepts that a stretch of the text speaks of, each once: the same in both languages.
+    pub fn concepts(&self, within: Span) -> Vec<&str> {
+        let inside = self.entities.iter().filter(|e| e.span.overlaps(&within));
+        let mut names: Vec<&str> = inside.map(|e| e.value.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
 impl Entity {
     /// Whether mention and evidence are literally there, on character boundaries, one inside the other.
     pub fn is_grounded(&self, text: &str) -> bool {

@@ -1,17 +1,27 @@
 //! Admission: before any work, and by a fixed number of look-ups for the whole batch.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::{Admitted, Disposition, Pipeline, PipelineError, Raw};
+use chrono::{DateTime, Utc};
+
+use super::{Admitted, Disposition, Pipeline, PipelineError, Raw, Verdict};
 use crate::domain::ids::{DocumentId, OrgId, PatientId};
 use crate::domain::reason::Reason;
 use crate::domain::scope::Scope;
 use crate::intake::binding::Admission;
+use crate::intake::contract::{Command, MemoryCommand};
 use crate::intake::{Envelope, Message};
 use crate::store::StoreError;
 use crate::store::admission::{Known, Organization, Wanted};
 
-type Verdict = (usize, Disposition, Option<String>);
+/// The messages of one organisation after admission.
+#[derive(Default)]
+pub(super) struct Doorstep {
+    pub admitted: Vec<Admitted>,
+    pub done: Vec<Verdict>,
+    /// Places of those of which nothing may be kept, not even in quarantine.
+    pub unkept: BTreeSet<usize>,
+}
 
 impl Pipeline {
     /// Which messages go on, and what becomes of the others.
@@ -19,26 +29,31 @@ impl Pipeline {
         &self,
         org: OrgId,
         entries: Vec<(usize, Raw, Envelope)>,
-    ) -> Result<(Vec<Admitted>, Vec<Verdict>), PipelineError> {
+    ) -> Result<Doorstep, PipelineError> {
         let mut done = Vec::new();
         let rules = self.store.organizations(&[org]).await?.remove(&org);
         let entries = self.bound(org, rules.is_some(), entries, &mut done).await?;
         if entries.is_empty() {
-            return Ok((Vec::new(), done));
+            return Ok(Doorstep { done, ..Doorstep::default() });
         }
         let rules = rules.unwrap_or(Organization { redaction_policy: "safe_harbor".into(), consent_required: false });
         let wanted = self.wanted(&entries);
         let known = self.store.known(org, &wanted, self.store.clock().now()).await?;
         let alive = self.alive(&entries).await?;
         let mut batch = Batch { known, seen: HashMap::new(), revisions: HashMap::new() };
-        let mut admitted = Vec::new();
+        batch.modes(&entries, self.store.clock().now());
+        let mut doorstep = Doorstep { done, ..Doorstep::default() };
         for (place, _, envelope) in entries {
+            if batch.ephemeral(envelope.patient(), &envelope.message) {
+                doorstep.unkept.insert(place);
+            }
+            let ephemeral = doorstep.unkept.contains(&place);
             match self.verdict(place, envelope, &rules, &alive, &mut batch) {
-                Ok(entry) => admitted.push(entry),
-                Err(verdict) => done.push(verdict),
+                Ok(entry) => doorstep.admitted.push(Admitted { ephemeral, ..entry }),
+                Err(verdict) => doorstep.done.push(verdict),
             }
         }
-        Ok((admitted, done))
+        Ok(doorstep)
     }
 
     /// Producers that may speak for this organisation; a new organisation is registered where that is allowed.
@@ -132,10 +147,7 @@ impl Pipeline {
             }
             batch.revision(place, document.patient_id, document.document_id, document.revision, body_hash)?;
         }
-        let ephemeral =
-            batch.known.ephemeral.contains(&patient) && !matches!(envelope.message, Message::MemoryCommand(_));
         batch.seen.insert(message, body_hash);
-        let cognitive_state = batch.known.cognitive_state.get(&patient).copied();
         Ok(Admitted {
             place,
             scope,
@@ -143,9 +155,22 @@ impl Pipeline {
             body_hash,
             envelope,
             policy: rules.redaction_policy.clone(),
-            ephemeral,
-            cognitive_state,
+            ephemeral: false,
         })
+    }
+}
+
+/// When a command was given: as it says itself, else as its envelope says, else now.
+pub(super) fn issued_at(command: &MemoryCommand, envelope: &Envelope, now: DateTime<Utc>) -> DateTime<Utc> {
+    command.issued_at.or(envelope.time).unwrap_or(now)
+}
+
+/// Whether a command switches the ephemeral mode on or off.
+pub(super) fn ephemeral_switch(command: Command) -> Option<bool> {
+    match command {
+        Command::EphemeralOn => Some(true),
+        Command::EphemeralOff => Some(false),
+        _ => None,
     }
 }
 
@@ -157,6 +182,29 @@ struct Batch {
 }
 
 impl Batch {
+    /// Commands of this very batch that switch the ephemeral mode: a document beside them must not slip through.
+    fn modes(&mut self, entries: &[(usize, Raw, Envelope)], now: DateTime<Utc>) {
+        for (_, _, envelope) in entries {
+            let Message::MemoryCommand(command) = &envelope.message else { continue };
+            if let Some(on) = ephemeral_switch(command.command) {
+                let stamp = (issued_at(command, envelope, now), uuid::Uuid::nil());
+                self.known.ephemeral.entry(envelope.patient()).or_default().add(stamp, on);
+            }
+        }
+    }
+
+    /// Whether nothing of the message may be kept: the mode that counts is the one at its own time. What a person
+    /// commands or consents to is kept, since it says what may be.
+    fn ephemeral(&self, patient: PatientId, message: &Message) -> bool {
+        let at = match message {
+            Message::DocumentSubmitted(document) => document.occurred_at,
+            Message::HealthSignalRecorded(signal) => signal.synced_at,
+            Message::ProfileUpdated(profile) => profile.recorded_at,
+            Message::ConsentRecorded(_) | Message::MemoryCommand(_) => return false,
+        };
+        self.known.ephemeral.get(&patient).and_then(|course| course.at(at)).unwrap_or(false)
+    }
+
     /// The same revision of a document under another message id: a repetition if it says the same, a reused id if not.
     fn revision(
         &mut self,

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
+use super::counting::reason_of;
 use super::read::Read;
-use super::{Pipeline, PipelineError, reason_of};
+use super::{Pipeline, PipelineError};
 use crate::domain::ids::{PassageId, derive};
 use crate::domain::reason::Reason;
 use crate::embed::cache::{Batch, CacheKey, embed_cached};
@@ -35,9 +36,7 @@ impl Pipeline {
         let mut owners = Vec::new();
         let mut texts: Vec<(CacheKey, &str)> = Vec::new();
         for (n, entry) in work.iter().enumerate() {
-            let Some((redacted, _)) = entry.read.text.as_ref().filter(|_| !entry.read.admitted.ephemeral) else {
-                continue;
-            };
+            let Some((redacted, _)) = entry.read.text.as_ref() else { continue };
             let Some(patient) = keys.get(&entry.read.admitted.scope) else { continue };
             for (p, passage) in entry.passages.iter().enumerate() {
                 let text = passage.span.of(&redacted.document().text);
@@ -52,6 +51,7 @@ impl Pipeline {
         let known: HashMap<CacheKey, Vec<f32>> = self.store.cached_vectors(batch.keys().copied()).await?;
         let embedded = embed_cached(self.embedder.as_ref(), &batch, &known).await;
         drop(batch);
+        self.count_cache(embedded.hits, embedded.vectors.len());
         let mut refused: Vec<(usize, Reason)> = Vec::new();
         for ((n, p), vector) in owners.into_iter().zip(embedded.vectors) {
             match vector {
@@ -72,11 +72,12 @@ impl Pipeline {
         Ok((work, refused))
     }
 
-    /// Cuts a document into passages with their keyed terms.
+    /// Cuts a document into passages with their keyed terms; none for a patient of whom nothing is kept.
     fn cut(&self, read: Read, keys: &Keys) -> Embedded {
         let mut out = Vec::new();
-        if let (Some((redacted, _)), Message::DocumentSubmitted(message)) =
-            (&read.text, &read.admitted.envelope.message)
+        if !read.admitted.ephemeral
+            && let (Some((redacted, extraction)), Message::DocumentSubmitted(message)) =
+                (&read.text, &read.admitted.envelope.message)
             && let Some(patient) = keys.get(&read.admitted.scope)
         {
             let document = redacted.document();
@@ -87,6 +88,7 @@ impl Pipeline {
                 let id = derive("passage", &[org.as_bytes(), who.as_bytes(), id.as_bytes(), &revision, &ordinal]);
                 let mut terms: Vec<i64> =
                     stems(passage.span.of(&document.text), document.language).iter().map(|s| patient.term(s)).collect();
+                terms.extend(extraction.concepts(passage.span).into_iter().map(|name| patient.concept_term(name)));
                 terms.sort_unstable();
                 out.push(NewPassage { id: PassageId(id), span: passage.span, terms, vector: None });
             }

@@ -193,7 +193,7 @@ impl<'a> Teaching<'a> {
         let creation = Creation {
             is_proxy,
             given: provenance.and_then(|p| p.confidence),
-            cognitive_state: provenance.and_then(|p| p.cognitive_state).or(self.work.read.admitted.cognitive_state),
+            cognitive_state: provenance.and_then(|p| p.cognitive_state),
             formed_from: (trust >= Trust::T4).then_some(1.0),
         };
         let first = initial(&creation).ok()?;

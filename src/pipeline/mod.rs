@@ -6,6 +6,7 @@
 
 mod admit;
 mod aside;
+mod counting;
 mod disposition;
 mod embed;
 mod facts;
@@ -13,7 +14,7 @@ mod profile;
 mod read;
 mod store;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,7 +25,6 @@ use crate::config::PipelineConfig;
 use crate::dlp::{Policy, Redactor};
 use crate::domain::fold::KeyHash;
 use crate::domain::ids::OrgId;
-use crate::domain::reason::Reason;
 use crate::domain::scope::Scope;
 use crate::embed::{EmbedError, Embedder};
 use crate::extract::Extractor;
@@ -73,9 +73,12 @@ pub(crate) struct Admitted {
     pub body_hash: KeyHash,
     pub envelope: Envelope,
     pub policy: String,
+    /// Nothing of it may be kept.
     pub ephemeral: bool,
-    pub cognitive_state: Option<f64>,
 }
+
+/// What became of the message at a place of the batch, with the field that a refusal names.
+pub(crate) type Verdict = (usize, Disposition, Option<String>);
 
 /// Why a whole batch could not be worked; nothing of it was lost.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -133,10 +136,14 @@ impl Pipeline {
 
     /// Works a batch. One disposition per body, in order. Transient failures come back as [`Disposition::Retry`].
     pub async fn run(&self, bodies: Vec<Raw>) -> Vec<Disposition> {
-        self.run_from(self.queue, bodies).await
+        let held = bodies.len() as i64;
+        self.metrics.ingest.in_flight.add(held);
+        let done = self.run_from(self.queue, bodies).await;
+        self.metrics.ingest.in_flight.sub(held);
+        done
     }
 
-    /// The same, counted as coming from this queue.
+    /// The same, counted as coming from this queue; who feeds it counts what is in flight.
     pub async fn run_from(&self, queue: Queue, bodies: Vec<Raw>) -> Vec<Disposition> {
         let mut dispositions: Vec<Option<Disposition>> = vec![None; bodies.len()];
         let mut types = vec![MessageType::Unknown; bodies.len()];
@@ -145,7 +152,7 @@ impl Pipeline {
         for (place, _, envelope) in &envelopes {
             types[*place] = disposition::label(envelope.kind());
             said[*place] = said_at(envelope);
-            self.metrics.ingest.unknown_fields.inc_by(envelope.unknown_fields.len() as u64);
+            self.count_unknown(envelope);
         }
         let mut rejected = Vec::new();
         for (place, raw, refusal) in refused {
@@ -162,12 +169,8 @@ impl Pipeline {
                 other => other.unwrap_or(open),
             })
             .collect();
-        disposition::count(&self.metrics, queue, &types, &done);
-        let now = self.store.clock().now();
-        for (said, _) in said.iter().zip(&done).filter(|(_, done)| **done == Disposition::Stored) {
-            let lag = said.map_or(0.0, |said| (now - said).as_seconds_f64().max(0.0));
-            self.metrics.ingest.lag.of(queue).observe(lag);
-        }
+        self.count_dispositions(queue, &types, &done);
+        self.count_lag(queue, &said, &done);
         done
     }
 
@@ -198,9 +201,10 @@ impl Pipeline {
         }
         for (org, entries) in by_org {
             let raws: BTreeMap<usize, Raw> = entries.iter().map(|(p, raw, _)| (*p, raw.clone())).collect();
-            let done = match self.organization(org, entries).await {
-                Ok(done) => done,
+            let (done, unkept) = match self.organization(org, entries).await {
+                Ok(outcome) => outcome,
                 Err(error) => {
+                    self.count_failure(&error);
                     tracing::warn!(%error, "a batch could not be worked and will be tried again");
                     for place in raws.keys() {
                         dispositions[*place] = Some(Disposition::Retry);
@@ -212,7 +216,11 @@ impl Pipeline {
                 if let Disposition::Quarantined(reason) = disposition {
                     let refusal = Refusal { reason, problem: crate::intake::Problem::Conflict, field };
                     if let Some(raw) = raws.get(&place) {
-                        rejected.push(self.rejected(Some(org), raw, &refusal));
+                        let mut entry = self.rejected(Some(org), raw, &refusal);
+                        if unkept.contains(&place) {
+                            entry.body = None;
+                        }
+                        rejected.push(entry);
                     }
                 }
                 dispositions[place] = Some(disposition);
@@ -221,19 +229,16 @@ impl Pipeline {
         Ok(())
     }
 
-    pub(crate) fn observe(&self, stage: Stage, started: Instant) {
-        self.metrics.stages.seconds.of(stage).observe(started.elapsed().as_secs_f64());
-    }
-
-    /// The messages of one organisation, from admission to commit.
+    /// The messages of one organisation, from admission to commit; also the places of those of which nothing may be
+    /// kept, not even in quarantine.
     async fn organization(
         &self,
         org: OrgId,
         entries: Vec<(usize, Raw, Envelope)>,
-    ) -> Result<Vec<(usize, Disposition, Option<String>)>, PipelineError> {
-        let (admitted, mut done) = self.admit(org, entries).await?;
+    ) -> Result<(Vec<Verdict>, BTreeSet<usize>), PipelineError> {
+        let admit::Doorstep { admitted, mut done, unkept } = self.admit(org, entries).await?;
         if admitted.is_empty() {
-            return Ok(done);
+            return Ok((done, unkept));
         }
         let messages: Vec<KeyHash> = admitted.iter().map(|a| a.message).collect();
         if !bug::is("attempt_after_work") {
@@ -247,15 +252,11 @@ impl Pipeline {
         done.extend(outcome?);
         ended?;
         crash_point("attempts_ended");
-        Ok(done)
+        Ok((done, unkept))
     }
 
     /// The work on admitted messages.
-    async fn attempt(
-        &self,
-        org: OrgId,
-        admitted: Vec<Admitted>,
-    ) -> Result<Vec<(usize, Disposition, Option<String>)>, PipelineError> {
+    async fn attempt(&self, org: OrgId, admitted: Vec<Admitted>) -> Result<Vec<Verdict>, PipelineError> {
         let mut done = Vec::new();
         self.metrics.ingest.batch.observe(admitted.len() as f64);
         let scopes: Vec<Scope> = admitted.iter().map(|a| a.scope).collect();
@@ -296,12 +297,3 @@ pub fn crash_point(name: &str) {
 /// The names of all crash points, in the order of the way of a message.
 pub const CRASH_POINTS: [&str; 6] =
     ["attempt_recorded", "redacted_and_extracted", "embedded", "before_commit", "committed", "attempts_ended"];
-
-fn reason_of(error: &EmbedError) -> Option<Reason> {
-    match error {
-        EmbedError::Dimension => Some(Reason::EmbeddingDimension),
-        EmbedError::NotFinite => Some(Reason::EmbeddingNotFinite),
-        EmbedError::Rejected => Some(Reason::TransientExhausted),
-        _ => None,
-    }
-}

@@ -11,6 +11,7 @@ use crate::domain::confidence::ConfidenceBasis;
 use crate::domain::finding::{EntityType, Experiencer, Polarity, Temporality};
 use crate::domain::fold::{Assertion, Details};
 use crate::domain::memory::{Class, Kind, SetBy};
+use crate::domain::profile::ProfileStatement;
 use crate::domain::provenance::{SourceType, Trust};
 use crate::domain::reason::Reason;
 use crate::intake::contract::{
@@ -65,17 +66,15 @@ impl Stating<'_> {
         for (key, value) in p.preferences.iter().flatten() {
             preferences.push((self.guard.clean(key)?, self.guard.clean(value)?));
         }
-        let change = ProfileChange {
-            scope: self.admitted.scope,
-            at: p.recorded_at,
+        let statement = ProfileStatement {
+            stamp: (p.recorded_at, self.source()),
             cognitive_state: p.cognitive_state,
             disclaimer_accepted_at: p.disclaimer_accepted_at,
             region: p.region.as_deref().map(str::to_owned),
             privacy_tier: p.privacy_tier.as_deref().map(str::to_owned),
             emergency_contacts: contacts,
-            preferences,
-            actor: p.actor,
         };
+        let change = ProfileChange { scope: self.admitted.scope, statement, preferences, actor: p.actor };
         Ok((change, findings))
     }
 

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 
 use super::{Admitted, Pipeline};
 use crate::bug;
-use crate::dlp::{Redacted, Redactor, SurrogateKey};
+use crate::dlp::{KnownIdentity, Redacted, Redactor, SurrogateKey};
 use crate::domain::reason::Reason;
 use crate::extract::{Extraction, ExtractionInput};
 use crate::intake::Message;
-use crate::metrics::labels::{RedactionOutcome, Stage};
+use crate::metrics::Metrics;
+use crate::metrics::labels::{InfoType, RedactionOutcome, Stage};
 use crate::store::Keys;
 use crate::text::{Document, Language};
 
@@ -23,10 +24,12 @@ pub(crate) struct Read {
     pub guard: Guard,
 }
 
-/// Redacts the short texts of a message's other fields under the same policy and key.
+/// Redacts the short texts of a message's other fields under the same policy and key, with the same people in mind.
 pub(crate) struct Guard {
     redactor: Arc<Redactor>,
     surrogate: [u8; 32],
+    identities: Vec<KnownIdentity>,
+    metrics: Arc<Metrics>,
 }
 
 impl Guard {
@@ -36,8 +39,25 @@ impl Guard {
     /// When redaction fails: then the message must not be stored.
     pub fn clean(&self, text: &str) -> Result<String, Reason> {
         let document = Document::plain(text, Language::Unknown);
-        let redacted = self.redactor.redact(&document, &[], &SurrogateKey::new(self.surrogate));
-        redacted.map(|r| r.document().text.clone()).map_err(|_| Reason::RedactionFailed)
+        self.redact(&document).map(|redacted| redacted.document().text.clone())
+    }
+
+    /// # Errors
+    /// When redaction fails, or the last look finds what it left.
+    fn redact(&self, document: &Document) -> Result<Redacted, Reason> {
+        let key = SurrogateKey::new(self.surrogate);
+        let redacted = self.redactor.redact(document, &self.identities, &key).map_err(|_| Reason::RedactionFailed)?;
+        for redaction in redacted.redactions() {
+            self.metrics.redaction.findings.of(InfoType::of_label(redaction.label)).inc();
+        }
+        match self.redactor.left_over(redacted.document(), &self.identities) {
+            0 => Ok(redacted),
+            left => {
+                self.metrics.redaction.leak_guard.inc_by(left as u64);
+                tracing::error!(code = "leak_guard", left, "redaction left personal data; the message is set aside");
+                Err(Reason::RedactionFailed)
+            }
+        }
     }
 
     pub fn clean_option(&self, text: Option<&str>) -> Result<Option<String>, Reason> {
@@ -77,7 +97,11 @@ impl Pipeline {
         let place = admitted.place;
         let redactor = self.redactor(&admitted.policy).ok_or((place, Reason::RedactionFailed))?;
         let surrogate = *keys.get(&admitted.scope).ok_or((place, Reason::ErasedSubject))?.surrogate();
-        let guard = Guard { redactor: Arc::clone(redactor), surrogate };
+        let identities = match &admitted.envelope.message {
+            Message::DocumentSubmitted(document) => document.identities(),
+            _ => Vec::new(),
+        };
+        let guard = Guard { redactor: Arc::clone(redactor), surrogate, identities, metrics: Arc::clone(&self.metrics) };
         let text = match &admitted.envelope.message {
             Message::DocumentSubmitted(document) => {
                 let redacted = self.redact(document, &guard).map_err(|reason| (place, reason))?;
@@ -103,8 +127,7 @@ impl Pipeline {
         bug::die_of(&document.text);
         let language = document.language.or_detect(&document.text);
         let document = Document { language, ..document };
-        let key = SurrogateKey::new(guard.surrogate);
-        let redacted = guard.redactor.redact(&document, &message.identities(), &key);
+        let redacted = guard.redact(&document);
         let late = started.elapsed() > Duration::from_millis(self.config.redaction_timeout_ms);
         self.observe(Stage::Redact, started);
         let outcome = match &redacted {

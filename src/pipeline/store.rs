@@ -2,24 +2,21 @@
 
 use std::time::Instant;
 
+use super::admit::{ephemeral_switch, issued_at};
 use super::embed::Embedded;
 use super::facts::Teaching;
 use super::profile::Stating;
-use super::{Disposition, Pipeline, PipelineError, crash_point};
+use super::{Disposition, Pipeline, PipelineError, Verdict, crash_point};
 use crate::domain::fold::{Act, Deed};
 use crate::domain::ids::{MemoryEventId, OrgId, derive};
-use crate::domain::memory::Kind;
 use crate::domain::reason::Reason;
-use crate::extract::RiskClass;
 use crate::intake::Message;
 use crate::intake::contract::{ActorRole, Command, DocumentSubmitted, MemoryCommand, Provision};
-use crate::metrics::labels::{Risk, Stage, Transaction, WriteOutcome};
+use crate::metrics::labels::Stage;
 use crate::store::records::{
-    DocumentContent, InboxEntry, NewAct, NewConsent, NewDocument, NewRisk, OrgBatch, StoredFile,
+    Alarm, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewConsent, NewDocument, NewRisk, OrgBatch, StoredFile,
 };
 use crate::store::{Keys, StoreError};
-
-type Verdict = (usize, Disposition, Option<String>);
 
 impl Pipeline {
     /// Commits the batch; when the database refuses a row, each message is committed alone, so that only the bad one
@@ -42,9 +39,8 @@ impl Pipeline {
         }
         let whole = good.iter().fold(OrgBatch::default(), |all, (_, _, one)| merged(all, one.clone()));
         crash_point("before_commit");
-        match self.store.commit(org, whole, keys).await {
-            Ok(committed) => {
-                self.count(&committed);
+        match self.commit(org, whole, keys).await {
+            Ok(()) => {
                 done.extend(good.iter().map(|(place, ephemeral, _)| (*place, stored(*ephemeral), None)));
             }
             Err(error) if error.is_transient() || good.len() == 1 => match error {
@@ -65,6 +61,13 @@ impl Pipeline {
         Ok(done)
     }
 
+    async fn commit(&self, org: OrgId, batch: OrgBatch, keys: &Keys) -> Result<(), StoreError> {
+        let started = Instant::now();
+        let committed = self.store.commit(org, batch, keys).await.inspect_err(|error| self.count_rollback(error))?;
+        self.count_committed(&committed, started);
+        Ok(())
+    }
+
     async fn store_one(
         &self,
         org: OrgId,
@@ -72,36 +75,12 @@ impl Pipeline {
         keys: &Keys,
         ephemeral: bool,
     ) -> Result<Disposition, StoreError> {
-        match self.store.commit(org, one, keys).await {
-            Ok(committed) => {
-                self.count(&committed);
-                Ok(stored(ephemeral))
-            }
+        match self.commit(org, one, keys).await {
+            Ok(()) => Ok(stored(ephemeral)),
             Err(error) if error.is_transient() => Err(error),
             Err(error) => {
                 tracing::error!(%error, "the store refuses a message; it is set aside");
                 Ok(Disposition::Quarantined(Reason::CrashSuspect))
-            }
-        }
-    }
-
-    fn count(&self, committed: &crate::store::records::Committed) {
-        tracing::debug!(
-            documents = committed.documents,
-            findings = committed.findings,
-            events = committed.events,
-            "committed"
-        );
-        self.metrics.store.transactions.of(Transaction::Committed).inc();
-        for (kind, change) in &committed.memories {
-            let outcome = match *change {
-                "created" => WriteOutcome::Created,
-                "confirmed" => WriteOutcome::Reconfirmed,
-                "superseded" => WriteOutcome::Superseded,
-                _ => WriteOutcome::Ended,
-            };
-            if let Some(kind) = Kind::from_code(kind) {
-                self.metrics.memory.writes.of((kind, outcome)).inc();
             }
         }
     }
@@ -112,6 +91,9 @@ impl Pipeline {
         // Those of the whole batch travel with its first message, which need not be a document.
         batch.vectors = std::mem::take(&mut entry.fresh);
         let admitted = &entry.read.admitted;
+        if admitted.ephemeral {
+            return Ok(OrgBatch { vectors: batch.vectors, generation: batch.generation, ..self.ephemeral(&entry) });
+        }
         let scope = admitted.scope;
         batch.inbox.push(InboxEntry {
             message: admitted.message,
@@ -119,9 +101,6 @@ impl Pipeline {
             scope,
             message_type: admitted.envelope.kind().name(),
         });
-        if admitted.ephemeral {
-            return Ok(self.ephemeral(&entry, batch));
-        }
         let patient = keys.get(&scope).ok_or((Reason::ErasedSubject, None))?;
         let now = self.store.clock().now();
         let plain = |reason| (reason, None);
@@ -159,9 +138,15 @@ impl Pipeline {
     }
 
     /// Seed 000, `/efimero`: nothing is kept; danger is still raised, without content.
-    fn ephemeral(&self, _entry: &Embedded, mut batch: OrgBatch) -> OrgBatch {
-        batch.inbox.clear();
-        batch
+    fn ephemeral(&self, entry: &Embedded) -> OrgBatch {
+        let admitted = &entry.read.admitted;
+        let risks = entry.read.text.iter().flat_map(|(_, extraction)| &extraction.risk).filter(|risk| !risk.denied);
+        let alarms = risks.map(|risk| {
+            self.count_risk(risk.class);
+            let (class, experiencer) = (risk.class.code(), risk.experiencer);
+            Alarm { scope: admitted.scope, message: admitted.message, class, experiencer }
+        });
+        OrgBatch { alarms: alarms.collect(), ..OrgBatch::default() }
     }
 
     fn command(
@@ -171,7 +156,12 @@ impl Pipeline {
         batch: &mut OrgBatch,
     ) -> Result<(), (Reason, Option<String>)> {
         let admitted = &entry.read.admitted;
-        let at = command.issued_at.or(admitted.envelope.time).unwrap_or_else(|| self.store.clock().now());
+        let at = issued_at(command, &admitted.envelope, self.store.clock().now());
+        if let Some(on) = ephemeral_switch(command.command) {
+            let stamp = (at, derive("ephemeral", &[&admitted.message]));
+            batch.ephemeral.push(EphemeralChange { scope: admitted.scope, stamp, on });
+            return Ok(());
+        }
         let deed = match command.command {
             Command::Verify => Deed::Verified,
             Command::Confirm => Deed::Confirmed,
@@ -179,10 +169,6 @@ impl Pipeline {
             Command::Protect => Deed::Protected,
             Command::Forget => Deed::Forgotten,
             Command::Recover => Deed::Recovered,
-            Command::EphemeralOn | Command::EphemeralOff => {
-                batch.ephemeral.push((admitted.scope, command.command == Command::EphemeralOn));
-                return Ok(());
-            }
             // Understood and not yet carried out: set aside rather than lost.
             _ => return Err((Reason::SchemaUnknown, Some("command".to_owned()))),
         };
@@ -237,7 +223,7 @@ impl Pipeline {
         });
         let risks: Vec<NewRisk> = risks.collect();
         for risk in extraction.risk.iter().filter(|risk| !risk.denied) {
-            self.metrics.memory.risks.of(risk_label(risk.class)).inc();
+            self.count_risk(risk.class);
         }
         // A producer's own value wins; the rules' stays in their findings.
         let sentiment = known(metadata.sentiment.as_deref(), &["positive", "neutral", "negative", "mixed"])
@@ -281,19 +267,7 @@ fn merged(mut all: OrgBatch, one: OrgBatch) -> OrgBatch {
     all.consents.extend(one.consents);
     all.acts.extend(one.acts);
     all.ephemeral.extend(one.ephemeral);
+    all.alarms.extend(one.alarms);
     all.vectors.extend(one.vectors);
     all
-}
-
-/// The metric's word for a class of risk.
-fn risk_label(class: RiskClass) -> Risk {
-    match class {
-        RiskClass::PassiveIdeation => Risk::PassiveIdeation,
-        RiskClass::ActiveIdeation => Risk::ActiveIdeation,
-        RiskClass::PlanOrMeans => Risk::PlanOrMeans,
-        RiskClass::AttemptHistory => Risk::AttemptHistory,
-        RiskClass::SelfHarm => Risk::SelfHarm,
-        RiskClass::HarmToOthers => Risk::HarmToOthers,
-        RiskClass::Abuse => Risk::Abuse,
-    }
 }

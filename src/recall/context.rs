@@ -7,9 +7,10 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::query::word_terms;
 use super::search::{Found, Hit, SearchRequest, TOP_K};
 use super::wording::{Item, absence, document_label};
-use super::{Recall, RecallError, bm25, guard};
+use super::{Recall, RecallError, bm25};
 use crate::domain::document::DocumentType;
 use crate::domain::finding::{EntityType, Experiencer};
 use crate::domain::ids::{ContradictionId, DocumentId, MemoryId, OrgId, PatientId};
@@ -17,7 +18,6 @@ use crate::domain::memory::{Class, Kind, State, Use};
 use crate::domain::scope::Scope;
 use crate::store::read::{Clinical, Filter, Memory, Preference, Profile, RiskFlag, When, Window};
 use crate::store::{Store, StoreError};
-use crate::text::{Language, stems};
 
 /// Seed 002, section 7: recent is the last 14–30 days.
 const RECENT_DAYS: i64 = 30;
@@ -128,8 +128,14 @@ impl Recall {
     /// # Errors
     /// See [`RecallError`].
     pub async fn context(&self, scope: Scope, request: &ContextRequest) -> Result<Context, RecallError> {
+        let told = self.assembled(scope, request).await;
+        self.count_read(&told);
+        told
+    }
+
+    async fn assembled(&self, scope: Scope, request: &ContextRequest) -> Result<Context, RecallError> {
         if let Some(query) = &request.query {
-            guard::check(query)?;
+            self.guard(query)?;
         }
         let when = request.when();
         let found = match &request.query {
@@ -180,10 +186,13 @@ impl Recall {
         let states = vec![State::Active, State::Stale];
         let mut memories = self.store.memories(scope, &Filter { states, ..Filter::default() }, when).await?;
         memories.retain(|m| m.kind != Kind::Raw && m.standing.use_ != Use::History && !standing.contains(&m.id));
+        for m in &memories {
+            self.metrics.memory.confidence.of(m.kind).observe(m.standing.effective_confidence);
+        }
         let mut terms: BTreeSet<i64> = BTreeSet::new();
         if let (Some(found), Some(keys)) = (found, self.store.keys_of(scope).await?) {
-            let both = [Language::Spanish, Language::English];
-            terms = both.iter().flat_map(|l| stems(&found.query, *l)).map(|stem| keys.term(&stem)).collect();
+            terms = word_terms(&keys, &found.query);
+            terms.extend(self.concept_terms(&keys, &found.query));
         }
         Ok(ranked(&memories, &terms))
     }

@@ -11,6 +11,7 @@ mod trace;
 mod wording;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 pub use context::{Context, ContextRequest, Opposed, PatientSummary, RecentDocument};
 pub use search::{Found, Hit, SearchRequest};
@@ -19,6 +20,9 @@ pub use wording::{Item, Source};
 
 use crate::dlp::{RedactionError, Redactor};
 use crate::embed::Embedder;
+use crate::extract::Extractor;
+use crate::metrics::Metrics;
+use crate::metrics::labels::{Door, ErrorCode, Leg, Operation, ReadOutcome};
 use crate::store::{Store, StoreError};
 
 /// Why nothing was told. Carries no text.
@@ -49,14 +53,59 @@ impl RecallError {
 /// The reading side.
 #[derive(Clone)]
 pub struct Recall {
-    pub store: Store,
-    pub embedder: Arc<dyn Embedder>,
+    store: Store,
+    embedder: Arc<dyn Embedder>,
     /// The one that documents pass: a query's names become the same surrogates.
-    pub redactor: Arc<Redactor>,
+    redactor: Arc<Redactor>,
+    /// The one that documents pass: a query names the same concepts.
+    extractor: Arc<Extractor>,
+    metrics: Arc<Metrics>,
 }
 
 impl std::fmt::Debug for Recall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Recall").finish_non_exhaustive()
+    }
+}
+
+impl Recall {
+    pub fn new(store: Store, embedder: Arc<dyn Embedder>, redactor: Arc<Redactor>, metrics: Arc<Metrics>) -> Self {
+        Self { store, embedder, redactor, extractor: Arc::new(Extractor::builtin()), metrics }
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The metrics that reading is counted in.
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// # Errors
+    /// When the query asks for everything; counted.
+    fn guard(&self, query: &str) -> Result<(), RecallError> {
+        guard::check(query).inspect_err(|_| self.metrics.recall.dumps_refused.inc())
+    }
+
+    fn count_read(&self, told: &Result<Context, RecallError>) {
+        let outcome = match told {
+            Ok(context) if context.known => ReadOutcome::Hit,
+            Ok(_) => ReadOutcome::Empty,
+            Err(RecallError::DumpRefused) => ReadOutcome::Refused,
+            Err(_) => ReadOutcome::Error,
+        };
+        self.metrics.memory.reads.of((Door::Context, outcome)).inc();
+        let code = match told {
+            Err(RecallError::Redaction(_)) => ErrorCode::Redaction,
+            Err(RecallError::Store(StoreError::Key(_) | StoreError::Open(_))) => ErrorCode::Key,
+            Err(RecallError::Store(_)) => ErrorCode::Store,
+            Ok(_) | Err(RecallError::DumpRefused) => return,
+        };
+        self.metrics.memory.errors.of((Operation::Read, code)).inc();
+    }
+
+    fn observe(&self, leg: Leg, started: Instant) {
+        self.metrics.recall.seconds.of(leg).observe(started.elapsed().as_secs_f64());
     }
 }

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{Recall, RecallError, guard};
+use super::{Recall, RecallError};
 use crate::crypto::PatientKeys;
 use crate::dlp::SurrogateKey;
 use crate::embed::Purpose;
-use crate::text::{Document, Language, stems};
+use crate::extract::ExtractionInput;
+use crate::text::{Document, Language, Span, stems};
 
 /// What the two legs search by.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -15,24 +16,24 @@ pub struct Prepared {
     /// As it may be shown, logged or sent.
     pub redacted: String,
     pub terms: BTreeSet<i64>,
+    /// Of the concepts that the query names.
+    pub concepts: BTreeSet<i64>,
     /// `None` when the embedding provider gave none: the search goes by words alone and says so.
     pub vector: Option<Vec<f32>>,
 }
 
 impl Recall {
     /// # Errors
-    /// When the query asks for everything, or cannot be redacted.
+    /// When the query cannot be redacted.
     pub(super) async fn prepare(&self, keys: &PatientKeys, query: &str) -> Result<Prepared, RecallError> {
-        guard::check(query)?;
         let document = Document::plain(query, Language::Unknown);
         let redacted = self.redactor.redact(&document, &[], &SurrogateKey::new(*keys.surrogate()))?;
         let text = redacted.document().text.trim().to_owned();
         if text.is_empty() {
             return Ok(Prepared::default());
         }
-        // A question is too short to tell its language by: it is stemmed by the rules of both.
-        let both = [Language::Spanish, Language::English];
-        let terms = both.iter().flat_map(|language| stems(&text, *language)).map(|stem| keys.term(&stem)).collect();
+        let terms = word_terms(keys, &text);
+        let concepts = self.concept_terms(keys, &text);
         let vector = match self.embedder.embed(Purpose::Query, &[text.as_str()]).await {
             Ok(mut vectors) => vectors.pop(),
             Err(error) => {
@@ -40,6 +41,20 @@ impl Recall {
                 None
             }
         };
-        Ok(Prepared { redacted: text, terms, vector })
+        Ok(Prepared { redacted: text, terms, concepts, vector })
     }
+
+    /// The concepts that a short text names, as search terms.
+    pub(super) fn concept_terms(&self, keys: &PatientKeys, text: &str) -> BTreeSet<i64> {
+        let document = Document::plain(text, Language::Unknown);
+        let found = self.extractor.extract(&ExtractionInput::of(&document));
+        let whole = Span::new(0, document.text.len());
+        found.concepts(whole).into_iter().map(|name| keys.concept_term(name)).collect()
+    }
+}
+
+/// A question is too short to tell its language by: it is stemmed by the rules of both.
+pub(super) fn word_terms(keys: &PatientKeys, text: &str) -> BTreeSet<i64> {
+    let both = [Language::Spanish, Language::English];
+    both.iter().flat_map(|language| stems(text, *language)).map(|stem| keys.term(&stem)).collect()
 }

@@ -1,17 +1,19 @@
 //! Hybrid search over a patient's passages.
 
 use std::collections::{BTreeSet, HashMap};
+use std::time::Instant;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use super::fusion::{Fused, fuse};
+use super::fusion::{Fused, Legs, fuse};
 use super::query::Prepared;
 use super::{Recall, RecallError, bm25};
 use crate::domain::document::DocumentType;
 use crate::domain::ids::{DocumentId, MemoryId, PassageId};
 use crate::domain::memory::Use;
 use crate::domain::scope::Scope;
+use crate::metrics::labels::Leg;
 use crate::store::StoreError;
 use crate::store::read::{Candidate, Memory, StoredDocument, When, Window};
 use crate::text::{Span, Speaker};
@@ -48,7 +50,9 @@ pub struct Hit {
     pub score: f64,
     pub similarity: Option<f64>,
     pub keyword: Option<f64>,
-    /// Found by its words alone.
+    /// Speaks of what the query speaks of, by name of the concept.
+    pub concept: Option<f64>,
+    /// Found by its words or concepts alone.
     pub keyword_only: bool,
     /// Of the redacted text.
     pub fragment: String,
@@ -84,7 +88,7 @@ impl Recall {
     /// See [`RecallError`].
     pub async fn search(&self, scope: Scope, request: &SearchRequest) -> Result<Found, RecallError> {
         // The guard comes first: whether a patient is known must not be told by how a refusal reads.
-        super::guard::check(&request.query)?;
+        self.guard(&request.query)?;
         let Some(keys) = self.store.keys_of(scope).await? else { return Ok(Found::default()) };
         let prepared = self.prepare(&keys, &request.query).await?;
         let generation = self.embedder.profile().generation;
@@ -92,19 +96,30 @@ impl Recall {
             .store
             .candidates(scope, (generation, prepared.vector.as_deref()), request.window, request.when)
             .await?;
-        let mut best = self.legs(&prepared, &candidates, request.min_score);
+        let mut best = fuse(&self.legs(&prepared, &candidates, request.min_score));
         best.truncate(request.top_k.unwrap_or(TOP_K));
+        let started = Instant::now();
         let hits = self.hits(scope, &best, &candidates, request.when).await?;
+        self.observe(Leg::Assembly, started);
         Ok(Found { by_meaning: prepared.vector.is_some(), query: prepared.redacted, hits })
     }
 
-    fn legs(&self, prepared: &Prepared, candidates: &[Candidate], min_score: Option<f64>) -> Vec<Fused> {
+    fn legs(&self, prepared: &Prepared, candidates: &[Candidate], min_score: Option<f64>) -> Legs {
         let least = min_score.unwrap_or(self.embedder.profile().min_score);
-        let by_meaning = vector::nearest(candidates.iter().map(|c| c.similarity), least, LEG_DEPTH);
+        let started = Instant::now();
+        let vector = vector::nearest(candidates.iter().map(|c| c.similarity), least, LEG_DEPTH);
+        self.observe(Leg::Vector, started);
+        let started = Instant::now();
         let terms: Vec<&[i64]> = candidates.iter().map(|c| c.terms.as_slice()).collect();
-        let mut by_word = bm25::rank(&prepared.terms, &terms);
-        by_word.truncate(LEG_DEPTH);
-        fuse(&by_meaning, &by_word)
+        let by = |wanted: &BTreeSet<i64>| {
+            let mut ranked = bm25::rank(wanted, &terms);
+            ranked.truncate(LEG_DEPTH);
+            ranked
+        };
+        let text = by(&prepared.terms);
+        let concept = (!prepared.concepts.is_empty()).then(|| by(&prepared.concepts));
+        self.observe(Leg::Text, started);
+        Legs { vector, text, concept }
     }
 
     /// Opens only the documents that are shown.
@@ -159,6 +174,7 @@ fn hit(fused: &Fused, c: &Candidate, document: &StoredDocument, memories: &[Memo
         score: fused.score,
         similarity: fused.similarity,
         keyword: fused.keyword,
+        concept: fused.concept,
         keyword_only: fused.keyword_only(),
         fragment: c.span.of(&document.content.text).to_owned(),
         start: c.span.start,

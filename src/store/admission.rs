@@ -7,10 +7,12 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::engine::{Access, Arg, Bulk, ColumnType, Sql};
+use super::write::profile;
 use super::{Store, StoreError};
 use crate::clock::micros;
 use crate::domain::fold::KeyHash;
 use crate::domain::ids::{DocumentId, OrgId, PatientId};
+use crate::domain::profile::EphemeralCourse;
 use crate::domain::reason::Reason;
 use crate::embed::cache::CacheKey;
 
@@ -28,11 +30,6 @@ static SEEN: LazyLock<Sql> = LazyLock::new(|| {
 static REVISIONS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT patient_id, document_id, revision, body_hash FROM documents WHERE org_id = $1 AND (patient_id, document_id) IN {pairs $2}",
-    )
-});
-static PATIENTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, ephemeral, cognitive_state FROM patient_profile WHERE org_id = $1 AND patient_id IN {uuids $2}",
     )
 });
 static CONSENTS: LazyLock<Sql> = LazyLock::new(|| {
@@ -94,8 +91,8 @@ pub struct Known {
     pub seen: HashMap<KeyHash, KeyHash>,
     /// Body hash by revision.
     pub revisions: HashMap<(PatientId, DocumentId, u32), KeyHash>,
-    pub ephemeral: HashSet<PatientId>,
-    pub cognitive_state: HashMap<PatientId, f64>,
+    /// When nothing was to be kept, by patient.
+    pub ephemeral: HashMap<PatientId, EphemeralCourse>,
     /// Patients whose latest consent in force permits memory.
     pub consented: HashSet<PatientId>,
 }
@@ -156,15 +153,11 @@ impl Store {
             known.revisions.insert((PatientId(row.uuid(0)?), DocumentId(row.uuid(1)?), revision), row.bytes(3)?);
         }
         let patients = || Arg::Uuids(wanted.patients.iter().map(|p| p.0).collect());
-        for row in tx.fetch_all(&PATIENTS, vec![org.0.into(), patients()]).await? {
-            let patient = PatientId(row.uuid(0)?);
-            if row.bool(1)? {
-                known.ephemeral.insert(patient);
-            }
-            if let Some(state) = row.opt_f64(2)? {
-                known.cognitive_state.insert(patient, state);
-            }
+        let mut modes = HashMap::new();
+        for row in tx.fetch_all(profile::modes(), vec![org.0.into(), patients()]).await? {
+            profile::add_mode(&mut modes, &row)?;
         }
+        known.ephemeral = modes.into_iter().map(|(patient, course)| (PatientId(patient), course)).collect();
         for row in tx.fetch_all(&CONSENTS, vec![org.0.into(), patients(), now.into()]).await? {
             let patient = PatientId(row.uuid(0)?);
             if row.text(1)? == "permit" {
@@ -278,7 +271,6 @@ pub(super) fn statements() -> Vec<&'static Sql> {
         &REGISTER,
         &SEEN,
         &REVISIONS,
-        &PATIENTS,
         &CONSENTS,
         ATTEMPTS.sql(),
         &BEGUN,

@@ -54,6 +54,9 @@ tables! {
     "patient_profile", RowId::Column(1), ["org_id", "patient_id", "cognitive_state", "cognitive_state_at",
         "disclaimer_accepted_at", "region_sealed", "privacy_tier_sealed", "emergency_contacts_sealed", "profile_at",
         "ephemeral"];
+    "profile_statement", RowId::Column(2), ["org_id", "patient_id", "id", "stated_at", "cognitive_state",
+        "disclaimer_accepted_at", "region_sealed", "privacy_tier_sealed", "emergency_contacts_sealed"];
+    "ephemeral_mode", RowId::Open, ["org_id", "patient_id", "id", "from_at", "is_on"];
     "inbox", RowId::Open, ["org_id", "patient_id", "message_hash", "body_hash", "message_type", "disposition"];
     "quarantine", RowId::Open, ["org_id", "id", "message_hash", "reason", "field", "state"];
     "documents", RowId::Document(2, 3), ["org_id", "patient_id", "document_id", "revision", "document_type",
@@ -93,7 +96,7 @@ tables! {
     "health_signals", RowId::Column(2), ["org_id", "patient_id", "memory_id", "metric_hash", "reading_sealed", "status",
         "synced_at"];
     "conversation_preferences", RowId::Hash(2), ["org_id", "patient_id", "key_hash", "key_sealed", "value_sealed",
-        "source", "confidence", "stated_at"];
+        "source", "confidence", "stated_at", "stated_by"];
     "consent", RowId::Open, ["org_id", "patient_id", "id", "scope_hash", "provision", "from_at", "until_at",
         "recorded_by"];
     "action_audit", RowId::Open, ["org_id", "patient_id", "id", "at", "actor", "action", "subject_id", "outcome"];
@@ -102,7 +105,6 @@ tables! {
     "outbox", RowId::Column(2), ["org_id", "patient_id", "id", "event_type", "body_sealed"];
 }
 
-static ORGANIZATIONS: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT org_id FROM organization"));
 static PATIENTS: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT DISTINCT patient_id FROM patient_profile WHERE org_id = $1"));
 
@@ -150,7 +152,7 @@ impl Store {
     pub async fn digest(&self, orgs: Option<&[OrgId]>) -> Result<Digest, StoreError> {
         let orgs = match orgs {
             Some(orgs) => orgs.to_vec(),
-            None => self.organizations_of_the_store().await?,
+            None => self.every_organization().await?,
         };
         let mut rows: BTreeMap<&'static str, Vec<[u8; 32]>> = TABLES.iter().map(|t| (t.name, Vec::new())).collect();
         for org in orgs {
@@ -164,12 +166,6 @@ impl Store {
         }
         let tables = rows.into_iter().map(|(name, rows)| (name, summed(rows))).collect();
         Ok(Digest { tables })
-    }
-
-    async fn organizations_of_the_store(&self) -> Result<Vec<OrgId>, StoreError> {
-        let mut tx = self.db.read(Access::Platform).await?;
-        let rows = tx.fetch_all(&ORGANIZATIONS, Vec::new()).await?;
-        rows.iter().map(|row| Ok(OrgId(row.uuid(0)?))).collect()
     }
 
     async fn keys_of_all(&self, org: OrgId) -> Result<HashMap<Uuid, Arc<PatientKeys>>, StoreError> {
@@ -238,7 +234,7 @@ fn plain(cell: &Cell) -> Vec<u8> {
 
 pub(super) fn statements() -> Vec<&'static Sql> {
     let mut all: Vec<&'static Sql> = TABLES.iter().map(|table| &table.sql).collect();
-    all.extend([&*ORGANIZATIONS, &*PATIENTS]);
+    all.push(&PATIENTS);
     all
 }
 

@@ -3,6 +3,7 @@
 
 pub mod admission;
 pub mod aging;
+pub mod census;
 pub mod digest;
 pub mod engine;
 pub mod outbox;
@@ -116,5 +117,6 @@ pub fn statements() -> Vec<&'static engine::Sql> {
     all.extend(digest::statements());
     all.extend(aging::statements());
     all.push(outbox::statement());
+    all.extend(census::statements());
     all
 }

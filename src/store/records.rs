@@ -9,6 +9,8 @@ use crate::domain::document::DocumentType;
 use crate::domain::finding::{Experiencer, Temporality};
 use crate::domain::fold::{Act, Assertion, KeyHash};
 use crate::domain::ids::{DocumentId, FindingId, OrgId, PassageId};
+use crate::domain::memory::{Kind, State};
+use crate::domain::profile::{ProfileStatement, Stamp};
 use crate::domain::scope::Scope;
 use crate::text::{Language, Span, Speaker};
 
@@ -130,14 +132,27 @@ pub struct NewFinding {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProfileChange {
     pub scope: Scope,
-    pub at: DateTime<Utc>,
-    pub cognitive_state: Option<f64>,
-    pub disclaimer_accepted_at: Option<DateTime<Utc>>,
-    pub region: Option<String>,
-    pub privacy_tier: Option<String>,
-    pub emergency_contacts: Option<Vec<String>>,
+    pub statement: ProfileStatement,
     pub preferences: Vec<(String, String)>,
     pub actor: Uuid,
+}
+
+/// From this instant on nothing (`on`), or something again, is kept of the patient.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EphemeralChange {
+    pub scope: Scope,
+    pub stamp: Stamp,
+    pub on: bool,
+}
+
+/// Danger in a text of which nothing is kept: told at once, without content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alarm {
+    pub scope: Scope,
+    /// Keyed hash of the message.
+    pub message: KeyHash,
+    pub class: &'static str,
+    pub experiencer: Experiencer,
 }
 
 /// A permission or its withdrawal.
@@ -179,8 +194,8 @@ pub struct OrgBatch {
     pub profiles: Vec<ProfileChange>,
     pub consents: Vec<NewConsent>,
     pub acts: Vec<NewAct>,
-    /// Patients whose ephemeral mode changes.
-    pub ephemeral: Vec<(Scope, bool)>,
+    pub ephemeral: Vec<EphemeralChange>,
+    pub alarms: Vec<Alarm>,
     /// Vectors to keep for equal texts of the same patient.
     pub vectors: Vec<(crate::embed::cache::CacheKey, Vec<f32>)>,
     pub generation: i64,
@@ -198,10 +213,21 @@ pub struct Target {
 pub struct Committed {
     pub documents: usize,
     pub findings: usize,
-    /// Memories by what happened to them: (kind, change).
-    pub memories: Vec<(&'static str, &'static str)>,
-    pub contradictions: usize,
+    pub vectors: usize,
+    pub memories: Vec<MemoryChange>,
+    /// Types of the contradictions that are new.
+    pub contradictions: Vec<&'static str>,
     pub events: usize,
+}
+
+/// What a commit made of a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryChange {
+    pub kind: Kind,
+    /// `None` when it is new.
+    pub from: Option<State>,
+    pub to: State,
+    pub contested: bool,
 }
 
 /// The id of a finding, from where it stands.

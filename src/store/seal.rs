@@ -31,6 +31,10 @@ impl Sealer<'_> {
         let json = serde_json::to_vec(record).map_err(|_| StoreError::Shape)?;
         Ok(Arg::Blob(self.keys.seal(cell, &json, self.entropy)))
     }
+
+    pub fn optional_record(&self, cell: Cell, record: Option<&impl Serialize>) -> Result<Arg, StoreError> {
+        record.map_or(Ok(Arg::Null), |record| self.record(cell, record))
+    }
 }
 
 pub fn open_text(keys: &PatientKeys, cell: Cell, sealed: &[u8]) -> Result<String, StoreError> {

@@ -16,6 +16,7 @@ use anamnesis::domain::memory::{Class, Kind, SetBy, State, Use};
 use anamnesis::domain::provenance::{SourceType, Trust};
 use anamnesis::domain::scope::Scope;
 use anamnesis::embed::{EmbedError, Embedder, Purpose};
+use anamnesis::metrics::{Identity, Metrics};
 use anamnesis::recall::{ContextRequest, Recall, RecallError, SearchRequest, trace};
 use anamnesis::store::Store;
 use anamnesis::store::engine::{Database, Location};
@@ -100,7 +101,8 @@ impl World {
 
     fn recall(&self, embedder: Arc<Compass>) -> Recall {
         let redactor = Arc::new(Redactor::builtin(Policy::default()));
-        Recall { store: self.store.clone(), embedder, redactor }
+        let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());
+        Recall::new(self.store.clone(), embedder, redactor, metrics)
     }
 
     /// One session with a medicine and a symptom, said by the patient.

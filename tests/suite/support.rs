@@ -189,6 +189,11 @@ pub async fn feed(pipeline: &Pipeline, messages: &[Vec<u8>], batch: usize) -> Ve
     done
 }
 
+/// A port that was free a moment ago.
+pub fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
 pub fn bodies(messages: &[Value]) -> Vec<Vec<u8>> {
     messages.iter().map(|message| message.to_string().into_bytes()).collect()
 }
@@ -274,16 +279,17 @@ impl Program {
         let mut text = lines.join(&b'\n');
         text.push(b'\n');
         std::fs::write(&file, text).unwrap();
+        self.command(more).args(["ingest", "--output", "json"]).arg(&file).output().unwrap()
+    }
+
+    /// The program over this store, still without a verb.
+    pub fn command(&self, more: &[(&str, &str)]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_anamnesis"));
-        command
-            .args(["ingest", "--output", "json"])
-            .arg(&file)
-            .envs(self.environment())
-            .current_dir(self.folder.path());
+        command.envs(self.environment()).current_dir(self.folder.path());
         for (key, value) in more {
             command.env(key, value);
         }
-        command.output().unwrap()
+        command
     }
 
     /// The store as another process finds it.

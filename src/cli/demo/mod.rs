@@ -161,7 +161,7 @@ async fn nights(world: &World, clock: &ManualClock) -> Result<Vec<Night>, Failur
 
 fn recall(world: &World, pipeline: &Pipeline) -> Result<Recall, Failure> {
     let redactor = pipeline.redactor("safe_harbor").ok_or_else(|| Failure::failed("the default policy is missing"))?;
-    Ok(Recall { store: world.store.clone(), embedder: world.embedder()?, redactor: Arc::clone(redactor) })
+    Ok(Recall::new(world.store.clone(), world.embedder()?, Arc::clone(redactor), Arc::clone(&world.metrics)))
 }
 
 /// Name and scope of each sample patient. The names are ours: the store does not know them.

@@ -71,7 +71,7 @@ impl Told<'_> {
     }
 
     async fn memories(&self, scope: Scope) -> Result<Vec<Memory>, Failure> {
-        let all = self.recall.store.memories(scope, &Filter::default(), When::Now).await.map_err(failed)?;
+        let all = self.recall.store().memories(scope, &Filter::default(), When::Now).await.map_err(failed)?;
         Ok(all.into_iter().filter(|m| m.kind != Kind::Raw).collect())
     }
 
@@ -80,7 +80,7 @@ impl Told<'_> {
         heading("Kept apart, and a person is asked")?;
         let mut rows = Vec::new();
         for (name, scope) in self.people {
-            for opposed in self.recall.store.opposed(*scope, When::Now).await.map_err(failed)? {
+            for opposed in self.recall.store().opposed(*scope, When::Now).await.map_err(failed)? {
                 let words = |item: &Option<Item>| item.as_ref().map_or_else(String::new, |i| i.statement.clone());
                 rows.push([(*name).to_owned(), words(&opposed.kept), words(&opposed.claim)]);
             }
@@ -104,7 +104,7 @@ impl Told<'_> {
                 m.entity == Some(EntityType::Medication) && m.supersedes.is_some() && m.standing.state == State::Active
             });
             let Some(memory) = successor else { continue };
-            let node = trace(&self.recall.store, *scope, memory.id, Direction::Up).await.map_err(failed)?;
+            let node = trace(self.recall.store(), *scope, memory.id, Direction::Up).await.map_err(failed)?;
             if let Some(node) = node {
                 return Ok(Some((name, node)));
             }

@@ -1,6 +1,7 @@
 //! `worker`: the long-running role: consumes from the broker where one is configured, watches a spool folder, ticks the
 //! nights, serves probes and metrics, and drains when asked to end.
 
+mod census;
 mod consume;
 mod isolation;
 mod probes;
@@ -87,11 +88,12 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
         }
         consumed
     };
-    let drained = shutdown.drain(DRAIN - GOODBYES, async { tokio::join!(nights, watching, consuming) }).await;
+    let counting = census::count(&world, draining.clone());
+    let drained = shutdown.drain(DRAIN - GOODBYES, async { tokio::join!(nights, watching, consuming, counting) }).await;
     over.cancel();
     let _ = serving.await;
     let _ = tokio::time::timeout(CLOSE, world.store.close()).await;
-    ended(drained.map(|((), (), consumed)| consumed))
+    ended(drained.map(|((), (), consumed, ())| consumed))
 }
 
 fn ended(drained: Result<Result<(), BrokerError>, crate::shutdown::Overdue>) -> Result<Exit, Failure> {

@@ -18,6 +18,7 @@ use super::finding::{EntityType, Epistemic, Experiencer, Polarity};
 use super::ids::{FindingId, MemoryEventId, MemoryId, derive};
 use super::lifecycle::LifecyclePolicy;
 use super::memory::{Class, DocumentType, Kind, SetBy, State};
+use super::profile::CognitiveCourse;
 use super::provenance::{SourceType, Trust};
 use super::scope::Scope;
 
@@ -120,6 +121,20 @@ pub struct Assertion {
     /// Its own end of life, where it names one.
     pub expires_at: Option<DateTime<Utc>>,
     pub recorded_at: DateTime<Utc>,
+}
+
+impl Assertion {
+    /// What was said in a document without a confidence of its own is as sure as its speaker was then: the patient's
+    /// cognitive state at that time (seed 004). Profile events and devices do not depend on it.
+    pub fn weigh(&mut self, course: &CognitiveCourse) {
+        if self.basis != ConfidenceBasis::Default || self.document_type.is_none() {
+            return;
+        }
+        if let Some(state) = course.at(self.asserted_at) {
+            self.initial_confidence = (state / 100.0).clamp(0.0, 1.0);
+            self.basis = ConfidenceBasis::CognitiveState;
+        }
+    }
 }
 
 codes!(

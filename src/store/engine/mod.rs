@@ -166,6 +166,14 @@ impl Database {
         }
     }
 
+    /// Connections of the pool: idle, in use.
+    pub fn connections(&self) -> (i64, i64) {
+        match &self.inner {
+            Inner::Sqlite(db) => db.connections(),
+            Inner::Postgres(db) => db.connections(),
+        }
+    }
+
     pub async fn close(&self) {
         match &self.inner {
             Inner::Sqlite(db) => db.close().await,

@@ -8,7 +8,9 @@ use sqlx::sqlite::{
     SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteRow,
     SqliteSynchronous,
 };
-use sqlx::{Column as _, Executor as _, Row as _, SqlSafeStr as _, Sqlite, TypeInfo as _, ValueRef as _};
+use sqlx::{
+    Column as _, ConnectOptions as _, Executor as _, Row as _, SqlSafeStr as _, Sqlite, TypeInfo as _, ValueRef as _,
+};
 
 use super::value::{list_as_json, pairs_as_json};
 use super::{Arg, Cell, DbError, Row};
@@ -37,7 +39,8 @@ impl SqliteDatabase {
             .busy_timeout(Duration::from_secs(30))
             .pragma("secure_delete", "ON")
             .pragma("temp_store", "MEMORY")
-            .statement_cache_capacity(256);
+            .statement_cache_capacity(256)
+            .disable_statement_logging();
         let one =
             || SqlitePoolOptions::new().max_connections(1).min_connections(1).idle_timeout(None).max_lifetime(None);
         let writer = one().connect_with(options.clone()).await.map_err(|e| error(&e))?;
@@ -69,6 +72,13 @@ impl SqliteDatabase {
         let mut connection = self.reader.acquire().await.map_err(|e| error(&e))?;
         connection.prepare(sql.into_sql_str()).await.map_err(|e| error(&e))?;
         Ok(())
+    }
+
+    pub fn connections(&self) -> (i64, i64) {
+        let pools = [&self.writer, &self.reader];
+        let idle: i64 = pools.iter().map(|pool| pool.num_idle() as i64).sum();
+        let open: i64 = pools.iter().map(|pool| i64::from(pool.size())).sum();
+        (idle, (open - idle).max(0))
     }
 
     pub async fn close(&self) {

@@ -13,7 +13,7 @@ use crate::domain::ids::{DocumentId, OrgId, PatientId};
 use crate::domain::scope::Scope;
 use crate::store::engine::{Access, Sql};
 use crate::store::seal::{open_record, open_text};
-use crate::store::write::patients::{preference_cell, profile_cell};
+use crate::store::write::profile::{preference_cell, profile_cell};
 use crate::store::{Store, StoreError};
 
 static PROFILE: LazyLock<Sql> = LazyLock::new(|| {

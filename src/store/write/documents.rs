@@ -151,6 +151,7 @@ impl Writer<'_> {
             self.add(document, current(document), generation, &mut rows)?;
         }
         self.done.documents += rows.documents.len();
+        self.done.vectors += rows.embeddings.len();
         self.tx.bulk(&DOCUMENT, rows.documents).await?;
         self.tx.bulk(&PASSAGE, rows.passages).await?;
         self.tx.bulk(&EMBEDDING, rows.embeddings).await?;

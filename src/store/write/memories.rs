@@ -17,7 +17,7 @@ use crate::domain::memory::State;
 use crate::domain::scope::Scope;
 use crate::store::StoreError;
 use crate::store::engine::{Arg, Sql};
-use crate::store::records::{Evidence, FindingWords, NewDocument};
+use crate::store::records::{Evidence, FindingWords, MemoryChange, NewDocument};
 
 static DELETE_MEMORY: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("DELETE FROM memory WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}"));
@@ -79,12 +79,12 @@ impl Writer<'_> {
         if touched.is_empty() {
             return Ok(());
         }
-        let loaded = self.load(&touched).await?;
+        let mut loaded = self.load(&touched).await?;
+        let outcomes = self.folded(&mut loaded).await?;
         let mut changed = Vec::new();
         let mut gone = Vec::new();
         let mut conflicts = Vec::new();
-        for (group, loaded) in &loaded {
-            let outcome = fold::fold(group.0, &loaded.log, self.target.now, self.policy);
+        for ((group, loaded), outcome) in loaded.iter().zip(outcomes) {
             gone.extend(vanished(group.0, loaded, &outcome));
             conflicts.extend(outcome.conflicts.iter().map(|c| (group, *c)));
             changed.extend(outcome.memories.into_iter().filter_map(|folded| change(group, loaded, folded)));
@@ -92,11 +92,39 @@ impl Writer<'_> {
         self.forget_projection(&gone, &changed).await?;
         self.write_memories(&changed).await?;
         self.write_clinical(&changed).await?;
+        let new: BTreeSet<MemoryId> = changed.iter().filter(|c| c.was.is_none()).map(|c| c.folded.id).collect();
         self.write_conflicts(&touched, &conflicts).await?;
+        let found = conflicts.iter().filter(|(_, c)| new.contains(&c.claim)).map(|(_, c)| rows::conflict_type(c));
+        self.done.contradictions.extend(found);
         for change in &changed {
             self.announce_memory(change);
         }
         Ok(())
+    }
+
+    /// The outcome of each group. Acts are found by the memories that a fold makes, and may make it another: until no
+    /// memory is new, which is after one look for all but memories that were reopened.
+    async fn folded(&mut self, loaded: &mut BTreeMap<Group, Loaded>) -> Result<Vec<Outcome>, StoreError> {
+        let mut asked: BTreeSet<(Uuid, MemoryId)> = BTreeSet::new();
+        loop {
+            let fold =
+                |(group, loaded): (&Group, &Loaded)| fold::fold(group.0, &loaded.log, self.target.now, self.policy);
+            let outcomes: Vec<Outcome> = loaded.iter().map(fold).collect();
+            let made = loaded.keys().zip(&outcomes);
+            let made = made.flat_map(|(group, o)| o.memories.iter().map(|m| (group.0.patient().0, m.id)));
+            let new: BTreeSet<(Uuid, MemoryId)> = made.filter(|key| !asked.contains(key)).collect();
+            if new.is_empty() {
+                return Ok(outcomes);
+            }
+            let mut acts = self.acts_on(&new).await?;
+            asked.extend(new);
+            if acts.is_empty() {
+                return Ok(outcomes);
+            }
+            for (loaded, outcome) in loaded.values_mut().zip(&outcomes) {
+                loaded.log.acts.extend(outcome.memories.iter().filter_map(|m| acts.remove(&m.id)).flatten());
+            }
+        }
     }
 
     /// Removes what late messages made untrue, and the derived rows that are written anew.
@@ -136,25 +164,27 @@ impl Writer<'_> {
             let body = json!({"memory_id": conflict.kept, "contradiction_id": id, "cause": "contradiction"});
             self.events.push(scope, "anamnesis.reconfirmation.due.v1", &[id.as_bytes()], body);
         }
-        self.done.contradictions += written.len();
         self.tx.bulk(&rows::CONFLICT, written).await?;
         Ok(())
     }
 
     fn announce_memory(&mut self, changed: &Changed<'_>) {
-        let (id, state) = (changed.folded.id, changed.folded.state.code());
-        let what = match changed.was {
+        let opening = changed.opening();
+        let (id, to) = (changed.folded.id, changed.folded.state);
+        let from = changed.was.and_then(State::from_code);
+        let contested = changed.folded.contested;
+        self.done.memories.push(MemoryChange { kind: opening.kind, from, to, contested });
+        let what = match from {
             None => "created",
-            Some(was) if was != state => state,
+            Some(from) if from != to => to.code(),
             // Written anew after a night moved it: its change was told then, and nobody confirmed it.
-            Some(_) if changed.folded.state != State::Active => return,
+            Some(_) if to != State::Active => return,
             Some(_) => "confirmed",
         };
-        let kind = changed.opening().kind.code();
-        self.done.memories.push((kind, what));
         let at = crate::clock::micros(changed.folded.state_at).to_be_bytes();
         let key: [&[u8]; 4] = [id.0.as_bytes(), what.as_bytes(), &at, &changed.folded.cycle.to_be_bytes()];
-        let body = json!({"memory_id": id, "kind": kind, "class": changed.opening().class.code(), "change": what, "state": state});
+        let body = json!({"memory_id": id, "kind": opening.kind.code(), "class": opening.class.code(), "change": what,
+            "state": to.code()});
         self.events.push(changed.scope, "anamnesis.memory.changed.v1", &key, body);
     }
 

@@ -7,6 +7,7 @@ mod findings;
 pub(super) mod memories;
 mod outbox;
 pub(super) mod patients;
+pub(super) mod profile;
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -83,6 +84,7 @@ impl Store {
         };
         writer.inbox(&batch).await?;
         writer.patients(&batch).await?;
+        writer.alarms(&batch.alarms);
         writer.raws(&batch.documents).await?;
         writer.documents(batch.documents, batch.generation).await?;
         writer.keep_vectors(batch.vectors).await?;
@@ -127,6 +129,7 @@ impl Writer<'_> {
 pub(super) fn statements() -> Vec<&'static Sql> {
     let mut all = vec![INBOX.sql()];
     all.extend(patients::statements());
+    all.extend(profile::statements());
     all.extend(documents::statements());
     all.extend(findings::statements());
     all.extend(memories::statements());

@@ -12,6 +12,7 @@ use crate::domain::ids::derive;
 use crate::domain::scope::Scope;
 use crate::store::StoreError;
 use crate::store::engine::{Arg, Bulk, ColumnType, Sql};
+use crate::store::records::Alarm;
 
 static OUTBOX: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
@@ -50,6 +51,15 @@ pub(in crate::store) fn body_cell(id: Uuid) -> Cell {
 }
 
 impl Writer<'_> {
+    /// What is raised of a patient of whom nothing is kept: which danger, and nothing else.
+    pub(super) fn alarms(&mut self, alarms: &[Alarm]) {
+        for alarm in alarms {
+            let body = json!({"class": alarm.class, "experiencer": alarm.experiencer.code(), "ephemeral": true});
+            let key: [&[u8]; 2] = [&alarm.message, alarm.class.as_bytes()];
+            self.events.push(alarm.scope, "anamnesis.risk.flagged.v1", &key, body);
+        }
+    }
+
     pub(super) async fn flush_events(&mut self) -> Result<(), StoreError> {
         let events = std::mem::take(&mut self.events.0);
         let now = Arg::from(self.target.now);

@@ -100,6 +100,11 @@ impl PostgresDatabase {
         Ok(())
     }
 
+    pub fn connections(&self) -> (i64, i64) {
+        let idle = self.pool.num_idle() as i64;
+        (idle, (i64::from(self.pool.size()) - idle).max(0))
+    }
+
     pub async fn close(&self) {
         self.pool.close().await;
     }

@@ -40,24 +40,27 @@ static EXISTING: LazyLock<Sql> = LazyLock::new(|| {
 });
 static ACTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT m.patient_id, m.group_hash, e.id, e.memory_id, e.at, e.action FROM memory AS m \
-         JOIN memory_event AS e ON e.org_id = m.org_id AND e.patient_id = m.patient_id AND e.memory_id = m.id \
-         WHERE m.org_id = $1 AND (m.patient_id, m.group_hash) IN {keyed $2} AND e.derived = 0",
+        "SELECT patient_id, id, memory_id, at, action FROM memory_event \
+         WHERE org_id = $1 AND (patient_id, memory_id) IN {pairs $2} AND derived = 0",
     )
 });
 
 impl Writer<'_> {
-    /// Everything of the touched groups, by three statements.
+    /// Everything of the touched groups, by four statements.
     pub(super) async fn load(&mut self, touched: &BTreeSet<Group>) -> Result<BTreeMap<Group, Loaded>, StoreError> {
         let mut groups: BTreeMap<Group, Loaded> = touched.iter().map(|g| (*g, Loaded::default())).collect();
         let scopes: HashMap<Uuid, Scope> = touched.iter().map(|(s, _)| (s.patient().0, *s)).collect();
         let pairs = Arg::Pairs(touched.iter().map(|(s, g)| (s.patient().0, g.to_vec())).collect());
         let args = || vec![self.target.org.0.into(), pairs.clone()];
-        let (findings, existing, acts) = (args(), args(), args());
+        let (findings, existing) = (args(), args());
+        let courses = self.cognitive_courses(scopes.keys().copied().collect()).await?;
         for row in self.tx.fetch_all(&FINDINGS, findings).await? {
             let Some(group) = find(&mut groups, &scopes, &row)? else { continue };
             let keys = self.keys.get(&group.0).ok_or(StoreError::Race)?;
-            let (assertion, told) = finding(&row, keys)?;
+            let (mut assertion, told) = finding(&row, keys)?;
+            if let Some(course) = courses.get(&group.0.patient().0) {
+                assertion.weigh(course);
+            }
             group.1.told.insert(assertion.id, told);
             group.1.log.assertions.push(assertion);
         }
@@ -66,11 +69,21 @@ impl Writer<'_> {
             let existing = Existing { state: row.text(3)?, fold_hash: row.opt_blob(4)? };
             group.1.existing.insert(MemoryId(row.uuid(2)?), existing);
         }
-        for row in self.tx.fetch_all(&ACTS, acts).await? {
-            let Some(group) = find(&mut groups, &scopes, &row)? else { continue };
-            group.1.log.acts.push(act(&row)?);
-        }
         Ok(groups)
+    }
+
+    /// The acts on these memories, by patient. An act may be older than its memory: the command came first.
+    pub(super) async fn acts_on(
+        &mut self,
+        memories: &BTreeSet<(Uuid, MemoryId)>,
+    ) -> Result<HashMap<MemoryId, Vec<Act>>, StoreError> {
+        let mut found: HashMap<MemoryId, Vec<Act>> = HashMap::new();
+        let pairs = Arg::Pairs(memories.iter().map(|(patient, id)| (*patient, id.0.as_bytes().to_vec())).collect());
+        for row in self.tx.fetch_all(&ACTS, vec![self.target.org.0.into(), pairs]).await? {
+            let act = act(&row)?;
+            found.entry(act.memory).or_default().push(act);
+        }
+        Ok(found)
     }
 }
 
@@ -88,10 +101,10 @@ fn find<'g>(
 
 fn act(row: &Row) -> Result<Act, StoreError> {
     Ok(Act {
-        id: MemoryEventId(row.uuid(2)?),
-        memory: MemoryId(row.uuid(3)?),
-        at: row.time(4)?,
-        deed: code(row, 5, Deed::from_code)?,
+        id: MemoryEventId(row.uuid(1)?),
+        memory: MemoryId(row.uuid(2)?),
+        at: row.time(3)?,
+        deed: code(row, 4, Deed::from_code)?,
     })
 }
 

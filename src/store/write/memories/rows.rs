@@ -190,6 +190,7 @@ impl Writer<'_> {
         let recorded = Arg::from(a.recorded_at);
         let terms = terms_of(&told.words, evidence.map(|e| e.quote.as_str()));
         let mut terms: Vec<i64> = terms.iter().map(|stem| keys.term(stem)).collect();
+        terms.push(keys.concept_term(&told.words.concept));
         terms.sort_unstable();
         Ok(vec![
             c.scope.org().0.into(),

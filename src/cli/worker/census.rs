@@ -1,0 +1,44 @@
+//! Counts what the store holds, now and then, for the gauges.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::world::World;
+use crate::domain::memory::{Kind, State};
+use crate::metrics::labels::Connection;
+use crate::store::census::Census;
+
+/// Counts until the process drains.
+pub(super) async fn count(world: &World, draining: CancellationToken) {
+    let pause = Duration::from_secs(world.settings.worker.census_seconds.clamp(1, 86_400));
+    while !draining.is_cancelled() {
+        let counted = tokio::select! {
+            counted = world.store.census() => counted,
+            () = draining.cancelled() => return,
+        };
+        match counted {
+            Ok(census) => show(world, &census),
+            Err(error) => tracing::warn!(code = "census", %error, "the store could not be counted"),
+        }
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = draining.cancelled() => return,
+        }
+    }
+}
+
+fn show(world: &World, census: &Census) {
+    let metrics = &world.metrics;
+    for kind in Kind::ALL {
+        for state in State::ALL {
+            let held = census.memories.get(&(*kind, *state)).copied().unwrap_or(0);
+            metrics.memory.held.of((*kind, *state)).set(held);
+        }
+    }
+    metrics.store.outbox_pending.set(census.outbox_pending);
+    metrics.memory.reconfirmations_due.set(census.reconfirmations_due);
+    let (idle, used) = world.store.db().connections();
+    metrics.store.connections.of(Connection::Idle).set(idle);
+    metrics.store.connections.of(Connection::Used).set(used);
+}

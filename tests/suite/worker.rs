@@ -1,0 +1,150 @@
+//! The worker as a process: what is laid into its spool becomes memory, its probes tell the truth, and it ends when asked.
+
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use super::support::{Engine, Program, bodies, count, document, free_port, on_every_program};
+
+on_every_program!(
+    a_file_in_the_spool_becomes_memory_is_moved_away_and_is_counted,
+    a_file_that_cannot_be_worked_now_stays_until_it_can,
+);
+
+/// Longer than anything that is waited for here should ever take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Running {
+    child: Child,
+    port: u16,
+    spool: PathBuf,
+}
+
+impl Running {
+    async fn start(program: &Program, more: &[(&str, &str)]) -> Self {
+        let (port, spool) = (free_port(), program.folder.path().join("spool"));
+        std::fs::create_dir_all(&spool).unwrap();
+        let child = program
+            .command(more)
+            .arg("worker")
+            .env("ANAMNESIS__HTTP__BIND", format!("127.0.0.1:{port}"))
+            .env("ANAMNESIS__WORKER__SPOOL", &spool)
+            .env("ANAMNESIS__WORKER__POLL_MS", "20")
+            .env("ANAMNESIS__WORKER__CENSUS_SECONDS", "1")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let running = Self { child, port, spool };
+        until("the worker is ready", async || running.get("/readyz").await.is_some_and(|(status, _)| status == 200))
+            .await;
+        running
+    }
+
+    async fn get(&self, path: &str) -> Option<(u16, String)> {
+        let answer = reqwest::get(format!("http://127.0.0.1:{}{path}", self.port)).await.ok()?;
+        Some((answer.status().as_u16(), answer.text().await.ok()?))
+    }
+
+    /// Lays a file into the spool as a producer should: under a name with a dot, then renamed.
+    fn lay(&self, name: &str, lines: &[Vec<u8>]) {
+        let hidden = self.spool.join(format!(".{name}"));
+        std::fs::write(&hidden, lines.join(&b'\n')).unwrap();
+        std::fs::rename(hidden, self.spool.join(name)).unwrap();
+    }
+
+    async fn metric(&self, series: &str) -> f64 {
+        let (_, page) = self.get("/metrics").await.unwrap();
+        let line = page.lines().find(|line| line.starts_with(series)).unwrap_or_else(|| panic!("{series}"));
+        line.rsplit(' ').next().unwrap().parse().unwrap()
+    }
+
+    /// SIGTERM, and the exit code.
+    fn end(mut self) -> Option<i32> {
+        let id = self.child.id().to_string();
+        assert!(std::process::Command::new("kill").arg(&id).status().unwrap().success());
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(begun.elapsed() < PATIENCE, "the worker does not end");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds().await {
+        assert!(begun.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+fn notes() -> Vec<Vec<u8>> {
+    let note = |id: u128, text: &str| document(id, 1, "2026-05-02T10:00:00Z", text);
+    bodies(&[note(1, "Toma sertralina 50 mg al día."), note(2, "Refiere insomnio desde hace una semana.")])
+}
+
+async fn a_file_in_the_spool_becomes_memory_is_moved_away_and_is_counted(engine: Engine) {
+    let program = Program::on(engine).await;
+    let worker = Running::start(&program, &[]).await;
+    std::fs::write(worker.spool.join(".half-written.ndjson"), b"{\"organization_id\":").unwrap();
+    worker.lay("notes.ndjson", &notes());
+    let done = worker.spool.join("done/notes.ndjson");
+    until("the file is moved to done/", async || done.exists()).await;
+    assert!(worker.spool.join(".half-written.ndjson").exists(), "what is still being written is left alone");
+    let stored = "anamnesis_messages_processed_total{outcome=\"stored\",queue=\"spool\",type=\"document_submitted\"}";
+    assert_eq!(worker.metric(stored).await, 2.0);
+    assert_eq!(worker.metric("anamnesis_messages_in_flight").await, 0.0);
+    assert_eq!(worker.metric("anamnesis_dlp_leak_guard_total").await, 0.0);
+    let raw = "anamnesis_memories{kind=\"raw\",state=\"active\"}";
+    until("the store is counted", async || worker.metric(raw).await == 2.0).await;
+    assert!(worker.metric("anamnesis_outbox_pending").await > 0.0);
+    assert_eq!(worker.end(), Some(0));
+    let store = program.store().await;
+    assert_eq!(count(&store, "SELECT count(*) FROM documents").await, 2);
+    assert_eq!(count(&store, "SELECT count(*) FROM attempt").await, 0);
+}
+
+async fn a_file_that_cannot_be_worked_now_stays_until_it_can(engine: Engine) {
+    let program = Program::on(engine).await;
+    let nowhere = format!("http://127.0.0.1:{}/v1", free_port());
+    let worker = Running::start(&program, &[("ANAMNESIS__EMBEDDING__URL", nowhere.as_str())]).await;
+    worker.lay("notes.ndjson", &notes());
+    let retried = "anamnesis_messages_processed_total{outcome=\"retried\",queue=\"spool\",type=\"document_submitted\"}";
+    until("the messages are to be tried again", async || worker.metric(retried).await >= 2.0).await;
+    assert!(worker.spool.join("notes.ndjson").exists());
+    assert!(worker.metric("anamnesis_stage_errors_total{class=\"retryable\",stage=\"embed\"}").await > 0.0);
+    drop(worker);
+    let worker = Running::start(&program, &[]).await;
+    let done = worker.spool.join("done/notes.ndjson");
+    until("the file is done once the provider answers", async || done.exists()).await;
+    assert_eq!(worker.end(), Some(0));
+    assert_eq!(count(&program.store().await, "SELECT count(*) FROM documents").await, 2);
+}
+
+#[tokio::test]
+async fn probes_answer_and_an_address_in_use_is_a_configuration_error_that_names_its_key() {
+    let program = Program::on(Engine::File).await;
+    let worker = Running::start(&program, &[]).await;
+    assert_eq!(worker.get("/healthz").await.unwrap().0, 200);
+    let (status, page) = worker.get("/readyz").await.unwrap();
+    assert!(status == 200 && page.contains("store"), "{page}");
+    let second = program
+        .command(&[("ANAMNESIS__HTTP__BIND", &format!("127.0.0.1:{}", worker.port))])
+        .arg("worker")
+        .output()
+        .unwrap();
+    assert_eq!(second.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&second.stderr).contains("http.bind"));
+    assert_eq!(worker.end(), Some(0));
+}
