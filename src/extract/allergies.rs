@@ -6,6 +6,7 @@ use super::dialogue::{DialogueRules, Polarity};
 use super::lexicon::{ALLERGENS, Lexicon, REACTIONS, SPEECH, label};
 use super::matcher::Matcher;
 use super::medication::SentenceDrugs;
+use super::phrasebook::Builder;
 use super::scene::{Scene, Stance};
 use super::{Entity, EntityType, Experiencer, Statement, StatementKind, Temporality};
 use crate::text::Speaker;
@@ -124,16 +125,16 @@ struct Substance {
 }
 
 impl AllergyRules {
-    pub fn builtin() -> Self {
+    pub fn builtin(book: &mut Builder) -> Self {
         Self {
-            allergens: Lexicon::load(ALLERGENS),
-            reactions: Lexicon::load(REACTIONS),
-            allergic: label(SPEECH, "allergic_to"),
-            intolerant: label(SPEECH, "intolerant_to"),
-            asks: label(SPEECH, "ask_allergy"),
-            other: label(SPEECH, "other"),
-            what_happens: label(SPEECH, "what_happens"),
-            causes: label(SPEECH, "causes"),
+            allergens: Lexicon::load(book, ALLERGENS),
+            reactions: Lexicon::load(book, REACTIONS),
+            allergic: label(book, SPEECH, "allergic_to"),
+            intolerant: label(book, SPEECH, "intolerant_to"),
+            asks: label(book, SPEECH, "ask_allergy"),
+            other: label(book, SPEECH, "other"),
+            what_happens: label(book, SPEECH, "what_happens"),
+            causes: label(book, SPEECH, "causes"),
         }
     }
 

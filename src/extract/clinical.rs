@@ -2,6 +2,7 @@
 
 use super::lexicon::{CLINICAL, Lexicon, SPEECH, label};
 use super::matcher::Matcher;
+use super::phrasebook::Builder;
 use super::scene::Scene;
 use super::{Entity, EntityType};
 
@@ -11,9 +12,10 @@ pub struct ClinicalRules {
 }
 
 impl ClinicalRules {
-    pub fn builtin() -> Self {
-        let grade = |name| (name, label(SPEECH, name));
-        Self { lexicon: Lexicon::load(CLINICAL), grades: [grade("severe"), grade("moderate"), grade("mild")] }
+    pub fn builtin(book: &mut Builder) -> Self {
+        let mut grade = |name| (name, label(book, SPEECH, name));
+        let grades = [grade("severe"), grade("moderate"), grade("mild")];
+        Self { lexicon: Lexicon::load(book, CLINICAL), grades }
     }
 
     pub fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {

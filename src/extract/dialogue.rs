@@ -2,6 +2,7 @@
 
 use super::lexicon::{SPEECH, label};
 use super::matcher::Matcher;
+use super::phrasebook::Builder;
 use super::reading::{Reading, Sentence};
 use crate::text::Speaker;
 
@@ -31,8 +32,8 @@ pub struct DialogueRules {
 }
 
 impl DialogueRules {
-    pub fn builtin() -> Self {
-        Self { yes: label(SPEECH, "yes"), no: label(SPEECH, "no"), filler: label(SPEECH, "filler") }
+    pub fn builtin(book: &mut Builder) -> Self {
+        Self { yes: label(book, SPEECH, "yes"), no: label(book, SPEECH, "no"), filler: label(book, SPEECH, "filler") }
     }
 
     /// For every sentence: whether it asks, and what answers it.
@@ -137,8 +138,10 @@ mod tests {
 
     fn answers(turns: &[(Speaker, &str)]) -> Vec<Option<Polarity>> {
         let document = Document::dialogue(turns.iter().map(|(who, words)| (*who, *words, None)), Language::Unknown);
-        let reading = Reading::new(&document);
-        let exchanges = DialogueRules::builtin().exchanges(&reading);
+        let mut book = Builder::default();
+        let rules = DialogueRules::builtin(&mut book);
+        let reading = Reading::new(&document, &book.build());
+        let exchanges = rules.exchanges(&reading);
         (0..reading.sentences.len()).map(|s| exchanges.answer(s).map(|answer| answer.polarity)).collect()
     }
 

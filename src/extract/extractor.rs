@@ -11,6 +11,7 @@ use super::hypotheses::{self, HypothesisRules};
 use super::input::ExtractionInput;
 use super::lexicon::{ALLERGENS, CLINICAL, DRUGS, REACTIONS, SPEECH};
 use super::medication::MedicationRules;
+use super::phrasebook::{Builder, Phrasebook};
 use super::reading::Reading;
 use super::risk::{self, RiskRules};
 use super::scene::Scene;
@@ -24,6 +25,7 @@ const RULES: &str = "1";
 
 /// Rules and lexicons, ready to read documents.
 pub struct Extractor {
+    book: Phrasebook,
     cues: Cues,
     dialogue: DialogueRules,
     clinical: ClinicalRules,
@@ -39,18 +41,22 @@ pub struct Extractor {
 impl Extractor {
     /// Compiles the embedded lexicons: a few dozen milliseconds, once per process.
     pub fn builtin() -> Self {
-        Self {
-            cues: Cues::builtin(),
-            dialogue: DialogueRules::builtin(),
-            clinical: ClinicalRules::builtin(),
-            medication: MedicationRules::builtin(),
-            allergies: AllergyRules::builtin(),
-            statements: StatementRules::builtin(),
-            risk: RiskRules::builtin(),
-            tone: ToneRules::builtin(),
-            hypotheses: HypothesisRules::builtin(),
-            facts: FactRules::builtin(),
-        }
+        let mut book = Builder::default();
+        let mut this = Self {
+            book: Phrasebook::default(),
+            cues: Cues::builtin(&mut book),
+            dialogue: DialogueRules::builtin(&mut book),
+            clinical: ClinicalRules::builtin(&mut book),
+            medication: MedicationRules::builtin(&mut book),
+            allergies: AllergyRules::builtin(&mut book),
+            statements: StatementRules::builtin(&mut book),
+            risk: RiskRules::builtin(&mut book),
+            tone: ToneRules::builtin(&mut book),
+            hypotheses: HypothesisRules::builtin(&mut book),
+            facts: FactRules::builtin(&mut book),
+        };
+        this.book = book.build();
+        this
     }
 
     /// Version of rules and lexicons, stored with what they find: `rules.lexicon-hash`.
@@ -60,7 +66,7 @@ impl Extractor {
 
     /// Reads one document. Never fails and never panics: what the rules do not know is not there.
     pub fn extract(&self, input: &ExtractionInput<'_>) -> Extraction {
-        let reading = Reading::new(input.document);
+        let reading = Reading::new(input.document, &self.book);
         let contexts = Contexts::new(&reading, &self.cues);
         let exchanges = self.dialogue.exchanges(&reading);
         let targets = input.targets.iter().map(|span| target(&reading, &contexts, *span)).collect();
@@ -99,8 +105,9 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
         DRUGS,
         ALLERGENS,
         REACTIONS,
-        &[SPEECH, risk::FILE, tone::THEMES, tone::FEELINGS, hypotheses::FILE, facts::FILE],
+        &[SPEECH, tone::THEMES, tone::FEELINGS, hypotheses::FILE, facts::FILE],
         Cues::FILES,
+        &risk::FILES,
     ]
     .concat();
     let mut context = aws_lc_rs::digest::Context::new(&aws_lc_rs::digest::SHA256);

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::lexicon::{Lexicon, Mention};
+use super::phrasebook::Builder;
 use super::scene::Scene;
 use super::{Entity, EntityType};
 use crate::text::Speaker;
@@ -16,8 +17,8 @@ pub struct FactRules {
 }
 
 impl FactRules {
-    pub fn builtin() -> Self {
-        Self { lexicon: Lexicon::load(&[FILE]) }
+    pub fn builtin(book: &mut Builder) -> Self {
+        Self { lexicon: Lexicon::load(book, &[FILE]) }
     }
 
     pub fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {

@@ -3,6 +3,7 @@
 
 use super::Hypothesis;
 use super::lexicon::Labels;
+use super::phrasebook::Builder;
 use super::scene::Scene;
 use crate::text::Speaker;
 
@@ -17,8 +18,8 @@ pub struct HypothesisRules {
 }
 
 impl HypothesisRules {
-    pub fn builtin() -> Self {
-        Self { patterns: Labels::load(FILE) }
+    pub fn builtin(book: &mut Builder) -> Self {
+        Self { patterns: Labels::load(book, FILE) }
     }
 
     /// Each pattern once, with the sentence that first shows it.

@@ -1,15 +1,13 @@
-//! Looking up word sequences: every phrase of a data file in one automaton, anchored at word starts, longest first.
+//! The phrases of one list, as a rule asks for them: at a word, or all within a range; the longest at each place.
 
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Anchored, Input, MatchKind, StartKind};
-
+use super::phrasebook::{Builder, ListId};
 use super::reading::{Reading, layout};
 
-/// Phrases and what each of them stands for (an index the caller gave).
+/// One list of phrases; what each stands for is an index that the caller gave.
 pub struct Matcher {
-    automaton: AhoCorasick,
-    meaning: Vec<u32>,
+    list: ListId,
 }
 
 /// A phrase found: which words, and what it stands for.
@@ -20,46 +18,30 @@ pub struct Hit {
 }
 
 impl Matcher {
-    /// Compiles phrases. `{a,b}` in a phrase stands for either; the first meaning of a phrase counts.
-    pub fn new<'a>(phrases: impl IntoIterator<Item = (&'a str, u32)>) -> Self {
-        let mut patterns: Vec<(String, u32)> = Vec::new();
+    /// Puts phrases into the book. `{a,b}` in a phrase stands for either; the first meaning of a phrase counts.
+    pub fn new<'a>(book: &mut Builder, phrases: impl IntoIterator<Item = (&'a str, u32)>) -> Self {
+        let list = book.list();
         for (phrase, meaning) in phrases {
             for variant in expand(phrase) {
-                let pattern = layout(&variant);
-                if !pattern.is_empty() {
-                    patterns.push((pattern, meaning));
-                }
+                book.add(list, &layout(&variant), meaning);
             }
         }
-        // A stable sort keeps the first meaning first among equals.
-        patterns.sort_by(|a, b| a.0.cmp(&b.0));
-        patterns.dedup_by(|later, first| later.0 == first.0);
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .start_kind(StartKind::Anchored)
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(patterns.iter().map(|(pattern, _)| pattern))
-            .expect("the phrases are embedded data, far below the automaton's limit");
-        Self { automaton, meaning: patterns.into_iter().map(|(_, meaning)| meaning).collect() }
+        Self { list }
     }
 
     /// The longest phrase that starts at a word.
     pub fn at(&self, reading: &Reading<'_>, word: usize) -> Option<Hit> {
-        let start = reading.words.get(word)?.folded.start;
-        let input = Input::new(&reading.folded).span(start..reading.folded.len()).anchored(Anchored::Yes);
-        let found = self.automaton.find(input)?;
-        // A phrase ends with the space after its last word.
-        let mut end = word + 1;
-        while reading.words.get(end).is_some_and(|next| next.folded.start < found.end()) {
-            end += 1;
-        }
-        Some(Hit { words: word..end, meaning: self.meaning[found.pattern().as_usize()] })
+        let (len, meaning) = reading.places.at(self.list, word)?;
+        Some(Hit { words: word..word + len, meaning })
     }
 
     /// All phrases within a range of words, from left to right, longest first, without overlap.
     pub fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<Hit> {
         let mut out = Vec::new();
         let mut word = within.start;
+        if within.is_empty() || !reading.places.may_hold(self.list, reading.sentence_of(word)) {
+            return out;
+        }
         while word < within.end {
             match self.at(reading, word) {
                 Some(hit) => {
@@ -70,6 +52,14 @@ impl Matcher {
             }
         }
         out
+    }
+
+    /// The first phrase within a range of words.
+    pub fn first(&self, reading: &Reading<'_>, within: Range<usize>) -> Option<Hit> {
+        if within.is_empty() || !reading.places.may_hold(self.list, reading.sentence_of(within.start)) {
+            return None;
+        }
+        within.into_iter().find_map(|word| self.at(reading, word))
     }
 }
 
@@ -132,9 +122,10 @@ mod tests {
 
     #[test]
     fn the_longest_phrase_wins_and_words_are_never_torn() {
-        let matcher = Matcher::new([("no", 1), ("no hay", 2), ("dolor de cabeza", 3)]);
+        let mut book = Builder::default();
+        let matcher = Matcher::new(&mut book, [("no", 1), ("no hay", 2), ("dolor de cabeza", 3)]);
         let document = Document::plain("No haya nada, no hay dolor  de\ncabeza ni casino", Language::Spanish);
-        let reading = Reading::new(&document);
+        let reading = Reading::new(&document, &book.build());
         let hits: Vec<_> = matcher.find(&reading, 0..reading.words.len()).into_iter().map(|hit| hit.meaning).collect();
         assert_eq!(hits, [1, 2, 3]);
     }

@@ -5,6 +5,7 @@ mod allergies;
 mod clinical;
 mod context;
 mod dialogue;
+pub mod evaluation;
 mod extractor;
 mod facts;
 mod hypotheses;
@@ -12,6 +13,7 @@ mod input;
 mod lexicon;
 mod matcher;
 mod medication;
+mod phrasebook;
 mod reading;
 mod risk;
 mod scene;
@@ -75,6 +77,16 @@ pub struct Entity {
     pub dose: Option<String>,
     pub route: Option<String>,
     pub frequency: Option<String>,
+    /// Where dose, route and frequency were said.
+    pub places: RegimenPlaces,
+}
+
+/// Where the parts of a medicine's regimen stand in the text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RegimenPlaces {
+    pub dose: Option<Span>,
+    pub route: Option<Span>,
+    pub frequency: Option<Span>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

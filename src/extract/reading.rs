@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::phrasebook::{Phrasebook, Places};
 use crate::text::{Document, Span, Speaker, Token, TokenKind, fold_into, sentences, tokens};
 
 /// One word or sign.
@@ -33,16 +34,19 @@ pub struct Reading<'a> {
     pub folded: String,
     pub words: Vec<Word>,
     pub sentences: Vec<Sentence>,
+    /// Where the phrases of all lists stand.
+    pub places: Places,
 }
 
 impl<'a> Reading<'a> {
-    pub fn new(document: &'a Document) -> Self {
+    pub fn new(document: &'a Document, book: &Phrasebook) -> Self {
         let text = document.text.as_str();
         let mut reading = Self {
             text,
             folded: String::with_capacity(text.len() + text.len() / 8),
-            words: Vec::new(),
+            words: Vec::with_capacity(text.len() / 5),
             sentences: Vec::new(),
+            places: Places::default(),
         };
         let mut all = tokens(text).into_iter().peekable();
         let mut turn = 0;
@@ -56,7 +60,10 @@ impl<'a> Reading<'a> {
                 all.next();
             }
             while let Some(token) = all.next_if(|token| token.span.start < span.end) {
-                reading.push(token);
+                match all.next_if(|next| reading.continues(token, *next)) {
+                    Some(next) => reading.write_whole(Span::new(token.span.start, next.span.end)),
+                    None => reading.push(token),
+                }
             }
             reading.folded.push_str("\n ");
             reading.sentences.push(Sentence {
@@ -67,10 +74,25 @@ impl<'a> Reading<'a> {
                 question: span.of(text).contains(['?', '¿']),
             });
         }
+        let known: Vec<Option<u32>> =
+            reading.words.iter().map(|word| book.word(word.folded.of(&reading.folded))).collect();
+        reading.places = book.places(&known, reading.sentences.iter().map(|sentence| sentence.words.clone()));
         reading
     }
 
-    /// Hyphens part words and the English genitive stands alone, in the text as in the lexicons.
+    /// "I 'm" as some transcripts write it: the sign belongs to the letters after it.
+    fn continues(&self, sign: Token, next: Token) -> bool {
+        sign.span.end == next.span.start
+            && matches!(sign.span.of(self.text), "'" | "’")
+            && is_contraction(next.span.of(self.text))
+    }
+
+    fn write_whole(&mut self, span: Span) {
+        let raw = span.of(self.text);
+        self.write(span.start, raw, 0..raw.len(), false);
+    }
+
+    /// Hyphens part words; the genitive and contractions stand alone ("i 'm", "do n't"), in the text as in the lexicons.
     fn push(&mut self, token: Token) {
         let raw = token.span.of(self.text);
         match token.kind {
@@ -80,12 +102,15 @@ impl<'a> Reading<'a> {
                     if at < start {
                         continue;
                     }
-                    let genitive = sign.starts_with(['\'', '’']);
-                    if genitive && !matches!(&raw[at + sign.len()..], "s" | "S") {
-                        continue;
-                    }
-                    self.write(token.span.start, raw, start..at, false);
-                    start = if genitive { at } else { at + sign.len() };
+                    let apostrophe = sign.starts_with(['\'', '’']);
+                    let cut = match raw.get(at + sign.len()..) {
+                        Some("t" | "T") if apostrophe && raw[start..at].ends_with(['n', 'N']) => at - 1,
+                        Some(rest) if apostrophe && is_contraction(rest) => at,
+                        _ if apostrophe => continue,
+                        _ => at,
+                    };
+                    self.write(token.span.start, raw, start..cut, false);
+                    start = if apostrophe { cut } else { at + sign.len() };
                 }
                 self.write(token.span.start, raw, start..raw.len(), false);
             }
@@ -133,37 +158,55 @@ impl<'a> Reading<'a> {
     }
 }
 
+fn is_contraction(letters: &str) -> bool {
+    ["s", "m", "re", "ve", "ll", "d"].iter().any(|known| known.eq_ignore_ascii_case(letters))
+}
+
 /// Lays out a lexicon entry like a document's text: the form under which it is found.
 pub fn layout(term: &str) -> String {
     let document = Document::plain(term, crate::text::Language::Unknown);
-    let mut reading = Reading { text: &document.text, folded: String::new(), words: Vec::new(), sentences: Vec::new() };
-    for token in tokens(&document.text) {
-        reading.push(token);
+    let mut reading = Reading {
+        text: &document.text,
+        folded: String::new(),
+        words: Vec::new(),
+        sentences: Vec::new(),
+        places: Places::default(),
+    };
+    let mut all = tokens(&document.text).into_iter().peekable();
+    while let Some(token) = all.next() {
+        match all.next_if(|next| reading.continues(token, *next)) {
+            Some(next) => reading.write_whole(Span::new(token.span.start, next.span.end)),
+            None => reading.push(token),
+        }
     }
     reading.folded
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::phrasebook::Builder;
     use super::*;
     use crate::text::Language;
 
     #[test]
     fn words_are_folded_and_know_where_they_stood() {
         let document = Document::plain("La mamá's auto-lesión. ¿Duele?", Language::Unknown);
-        let reading = Reading::new(&document);
+        let reading = Reading::new(&document, &Builder::default().build());
         assert_eq!(reading.folded, "la mama 's auto lesion . \n ¿ duele ? \n ");
         assert_eq!(reading.source(&(3..5)).of(&document.text), "auto-lesión");
         assert_eq!(reading.words_at(Span::new(13, 21)), 3..5);
         assert!(reading.sentences[1].question && !reading.sentences[0].question);
         assert_eq!(layout("Parkinson's disease"), "parkinson 's disease ");
+        for text in ["I don't, he's; I'm", "i do n't , he 's ; i 'm"] {
+            assert_eq!(layout(text), "i do n't , he 's ; i 'm ");
+        }
     }
 
     #[test]
     fn sentences_know_their_turn_and_speaker() {
         let turns = [(Speaker::Clinician, "Any pain?", None), (Speaker::Patient, "No. None.", None)];
         let document = Document::dialogue(turns, Language::English);
-        let reading = Reading::new(&document);
+        let reading = Reading::new(&document, &Builder::default().build());
         let seen: Vec<_> = reading.sentences.iter().map(|s| (s.turn, s.speaker)).collect();
         assert_eq!(seen, [(Some(0), Speaker::Clinician), (Some(1), Speaker::Patient), (Some(1), Speaker::Patient)]);
         assert_eq!(reading.sentence_of(3), 1);

@@ -6,7 +6,7 @@ use super::context::Contexts;
 use super::dialogue::{Exchanges, Polarity};
 use super::input::ExtractionInput;
 use super::reading::{Reading, Sentence};
-use super::{Context, DocumentType, Entity, EntityType, Epistemic, Experiencer};
+use super::{Context, DocumentType, Entity, EntityType, Epistemic, Experiencer, RegimenPlaces};
 use crate::text::{Span, Speaker};
 
 pub struct Scene<'a> {
@@ -118,6 +118,7 @@ impl Scene<'_> {
             dose: None,
             route: None,
             frequency: None,
+            places: RegimenPlaces::default(),
         };
         entity.is_grounded(self.text()).then_some(entity)
     }

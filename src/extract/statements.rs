@@ -4,6 +4,7 @@ use super::dialogue::Polarity;
 use super::lexicon::{SPEECH, label};
 use super::matcher::Matcher;
 use super::medication::{MedicationRules, SentenceDrugs};
+use super::phrasebook::Builder;
 use super::scene::Scene;
 use super::{Entity, EntityType, Experiencer, Statement, StatementKind, Temporality};
 
@@ -18,9 +19,13 @@ const GENERIC: &str = "medication{,s} | medicine{,s} | meds | prescription{,s} |
      pastillas | farmacos | tratamiento{, habitual, farmacologico, medico} | drugs | pills";
 
 impl StatementRules {
-    pub fn builtin() -> Self {
+    pub fn builtin(book: &mut Builder) -> Self {
         let phrases = GENERIC.split('|').map(|phrase| (phrase.trim(), 0));
-        Self { generic: Matcher::new(phrases), other: label(SPEECH, "other"), allergy: label(SPEECH, "ask_allergy") }
+        Self {
+            generic: Matcher::new(book, phrases),
+            other: label(book, SPEECH, "other"),
+            allergy: label(book, SPEECH, "ask_allergy"),
+        }
     }
 
     pub fn find(

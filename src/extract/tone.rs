@@ -2,6 +2,7 @@
 
 use super::Sentiment;
 use super::lexicon::Labels;
+use super::phrasebook::Builder;
 use super::scene::Scene;
 use crate::text::Speaker;
 
@@ -18,8 +19,8 @@ pub struct ToneRules {
 }
 
 impl ToneRules {
-    pub fn builtin() -> Self {
-        Self { themes: Labels::load(THEMES), feelings: Labels::load(FEELINGS) }
+    pub fn builtin(book: &mut Builder) -> Self {
+        Self { themes: Labels::load(book, THEMES), feelings: Labels::load(book, FEELINGS) }
     }
 
     pub fn themes(&self, scene: &Scene<'_>) -> Vec<&'static str> {

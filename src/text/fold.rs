@@ -154,6 +154,12 @@ pub fn fold(text: &str) -> String {
 
 /// Folds onto the end of a string: no allocation of its own.
 pub fn fold_into(text: &str, out: &mut String) {
+    if text.is_ascii() {
+        let start = out.len();
+        out.push_str(text);
+        out[start..].make_ascii_lowercase();
+        return;
+    }
     for c in text.chars() {
         if c.is_ascii() {
             out.push(c.to_ascii_lowercase());

@@ -16,7 +16,7 @@ pub mod tokens;
 pub use codepoints::CodePoints;
 pub use fold::{Folded, fold, fold_into};
 pub use language::detect;
-pub use numbers::{NumberKind, NumberWord, number_words, value_of};
+pub use numbers::{NumberKind, NumberWord, begins_number, number_words, value_of};
 pub use passages::{DEFAULT_MAX_WORDS, Passage, passages};
 pub use sentences::{sentences, sentences_of};
 pub use stems::stems;

@@ -1,6 +1,9 @@
 //! Number words of Spanish and English with their values and places: "sesenta y uno" = 61, "two hundred and fifty" =
 //! 250, "seis uno dos" = the digits 612, "double four" = the digits 44. Spoken identifiers and doses are read with it.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::fold::fold;
 use super::tokens::{Token, TokenKind, tokens};
 use super::{Language, Span};
@@ -168,6 +171,15 @@ pub fn number_words(text: &str, language: Language) -> Vec<NumberWord> {
         }
     }
     out
+}
+
+/// Whether a folded word can begin a number said in words, in either language.
+pub fn begins_number(folded: &str) -> bool {
+    static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+        let begins = |(_, part): &&(&str, Part)| !matches!(part, Part::And);
+        SPANISH.iter().chain(ENGLISH).filter(begins).map(|(word, _)| *word).collect()
+    });
+    folded.len() <= 16 && WORDS.contains(folded)
 }
 
 /// The value of one number word or a few of them that are all of the text: `"dos y media"` → 2.5.

@@ -78,7 +78,22 @@ fn word_end(text: &str, start: usize, limit: usize) -> usize {
 }
 
 fn run_end(text: &str, start: usize, limit: usize) -> usize {
-    text[start..limit].find(|c| !is_word_char(c)).map_or(limit, |offset| start + offset)
+    let bytes = &text.as_bytes()[..limit];
+    let mut at = start;
+    while let Some(byte) = bytes.get(at) {
+        if byte.is_ascii() {
+            if !byte.is_ascii_alphanumeric() && *byte != b'_' {
+                return at;
+            }
+            at += 1;
+            continue;
+        }
+        match text[at..limit].chars().next() {
+            Some(c) if is_word_char(c) => at += c.len_utf8(),
+            _ => return at,
+        }
+    }
+    limit
 }
 
 /// Whether a sign between two runs of letters and digits keeps them together.

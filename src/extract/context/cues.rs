@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::extract::matcher::{Hit, Matcher};
+use crate::extract::phrasebook::Builder;
 use crate::extract::reading::Reading;
 
 /// What a cue says about the words in its scope, or about the scopes around it.
@@ -64,10 +65,14 @@ pub struct Cues {
 }
 
 impl Cues {
-    pub const FILES: &'static [&'static str] =
-        &[include_str!("../lexicon/cues.es.tsv"), include_str!("../lexicon/cues.en.tsv")];
+    pub const FILES: &'static [&'static str] = &[
+        include_str!("../lexicon/cues.speech.es.tsv"),
+        include_str!("../lexicon/cues.speech.en.tsv"),
+        include_str!("../lexicon/cues.es.tsv"),
+        include_str!("../lexicon/cues.en.tsv"),
+    ];
 
-    pub fn builtin() -> Self {
+    pub fn builtin(book: &mut Builder) -> Self {
         let mut groups = Vec::new();
         let mut phrases = Vec::new();
         for line in Self::FILES.iter().flat_map(|file| file.lines()) {
@@ -76,7 +81,7 @@ impl Cues {
             phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
             groups.push(cue);
         }
-        Self { matcher: Matcher::new(phrases), groups }
+        Self { matcher: Matcher::new(book, phrases), groups }
     }
 
     pub fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<CueHit> {

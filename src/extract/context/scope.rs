@@ -38,6 +38,11 @@ pub(super) fn resolve(reading: &Reading<'_>, words: Range<usize>, hits: &[CueHit
             let words = sentence.backward_from(hit.words.start - 1, cue.reach.min(8), true)..hit.words.start - 1;
             scopes.push(Scope { category: cue.category, words, cue: hit.words.clone() });
         }
+        if cue.category == Category::Negated && closes && sentence.follows_its_noun(hit) {
+            // "Tristeza sí, pero ansiedad no."
+            let words = sentence.backward_from(hit.words.start, 2, false)..hit.words.start;
+            scopes.push(Scope { category: cue.category, words, cue: hit.words.clone() });
+        }
         if cue.closing && !closes {
             continue;
         }
@@ -76,6 +81,22 @@ impl Sentence<'_, '_> {
             || matches!(self.category_at(next), Some(Category::End | Category::Verb))
             || COORDINATORS.contains(&self.reading.word(next))
             || FOLLOWS_CLOSING.contains(&self.reading.word(next))
+    }
+
+    /// A bare "no" at the end of its phrase, right behind what it denies.
+    fn follows_its_noun(&self, hit: &CueHit) -> bool {
+        let before = hit.words.start.wrapping_sub(1);
+        let ends = hit.words.end >= self.words.end || self.reading.words[hit.words.end].punctuation;
+        hit.words.len() == 1
+            && self.reading.word(hit.words.start) == "no"
+            && ends
+            && hit.words.start > self.words.start
+            && !self.reading.words[before].punctuation
+            && !FUNCTION_WORDS.contains(&self.reading.word(before))
+            && !matches!(
+                self.reading.word(before),
+                "si" | "pero" | "but" | "por" | "como" | "or" | "o" | "that" | "digo" | "dice" | "dicen"
+            )
     }
 
     /// A colon, dash or equals sign stands before it.

@@ -1,6 +1,7 @@
 //! Sentences of our own for every kind of context, in both languages.
 
 use super::*;
+use crate::extract::phrasebook::{Builder, Phrasebook};
 use crate::text::{Document, Language};
 
 /// Context of the words marked with «…».
@@ -9,9 +10,13 @@ fn around(marked: &str) -> Context {
     let text = marked.replace(['«', '»'], "");
     let length = marked[start + '«'.len_utf8()..].find('»').expect("an end");
     let document = Document::plain(text, Language::Unknown);
-    let reading = Reading::new(&document);
-    static CUES: std::sync::LazyLock<Cues> = std::sync::LazyLock::new(Cues::builtin);
-    let contexts = Contexts::new(&reading, &CUES);
+    static RULES: std::sync::LazyLock<(Cues, Phrasebook)> = std::sync::LazyLock::new(|| {
+        let mut book = Builder::default();
+        (Cues::builtin(&mut book), book.build())
+    });
+    let (cues, book) = &*RULES;
+    let reading = Reading::new(&document, book);
+    let contexts = Contexts::new(&reading, cues);
     contexts.of(&reading, &reading.words_at(crate::text::Span::new(start, start + length)))
 }
 

@@ -1,6 +1,7 @@
 //! The words that extraction knows: our own lists, embedded as data files, Spanish and English as equals.
 
 use super::matcher::{Hit, Matcher};
+use super::phrasebook::Builder;
 use super::reading::Reading;
 use std::ops::Range;
 
@@ -37,7 +38,7 @@ pub struct Mention {
 
 impl Lexicon {
     /// Reads `group TAB name TAB code-or-dash TAB phrase|phrase…`; `#` begins a comment.
-    pub fn load(files: &[&'static str]) -> Self {
+    pub fn load(book: &mut Builder, files: &[&'static str]) -> Self {
         let mut concepts = Vec::new();
         let mut phrases = Vec::new();
         for (fields, words) in files.iter().flat_map(|file| file.lines()).filter_map(row) {
@@ -49,7 +50,7 @@ impl Lexicon {
                 code: Some(fields[2]).filter(|code| *code != "-"),
             });
         }
-        Self { matcher: Matcher::new(phrases), concepts }
+        Self { matcher: Matcher::new(book, phrases), concepts }
     }
 
     pub fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<Mention> {
@@ -78,7 +79,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    pub fn load(file: &'static str) -> Self {
+    pub fn load(book: &mut Builder, file: &'static str) -> Self {
         let mut names = Vec::new();
         let mut phrases = Vec::new();
         for line in file.lines().filter(|line| !line.starts_with('#')) {
@@ -87,7 +88,7 @@ impl Labels {
             phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
             names.push(label);
         }
-        Self { matcher: Matcher::new(phrases), names }
+        Self { matcher: Matcher::new(book, phrases), names }
     }
 
     pub fn name(&self, hit: &Hit) -> &'static str {
@@ -100,10 +101,10 @@ impl Labels {
     }
 }
 
-/// The phrases of one label only: labels overlap ("no" answers and denies), so each use has its own automaton.
-pub fn label(file: &'static str, label: &str) -> Matcher {
+/// The phrases of one label only, of all its lines: labels overlap ("no" answers and denies), so each use has its own automaton.
+pub fn label(book: &mut Builder, file: &'static str, label: &str) -> Matcher {
     let rows = file.lines().filter_map(|line| line.split_once('\t')).filter(|(name, _)| *name == label);
-    Matcher::new(rows.flat_map(|(_, words)| words.split('|').map(|phrase| (phrase.trim(), 0))))
+    Matcher::new(book, rows.flat_map(|(_, words)| words.split('|').map(|phrase| (phrase.trim(), 0))))
 }
 
 #[cfg(test)]

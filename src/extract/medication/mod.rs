@@ -1,19 +1,29 @@
 //! Medicines: which, how much, how often, and whether they are taken now.
 
+mod dose;
+mod frequency;
+mod laboratory;
 mod regimen;
+mod stems;
 
 use std::ops::Range;
 
 use regimen::{Regimen, RegimenRules};
+use stems::is_named_by_stem;
 
-use super::lexicon::{DRUGS, Lexicon, Mention, SPEECH, label};
+use super::lexicon::{Concept, DRUGS, Lexicon, Mention, SPEECH, label};
 use super::matcher::Matcher;
+use super::phrasebook::Builder;
 use super::scene::{Scene, Stance};
-use super::{Entity, EntityType, Temporality};
+use super::{Entity, EntityType, RegimenPlaces, Temporality};
 use crate::text::Speaker;
 
 /// What was done with a medicine, told by the words around it; the first that applies from the top.
 const STATUSES: [&str; 7] = ["stopped", "past_use", "not_adherent", "changed", "started", "suggested", "taking"];
+/// Words of a sentence in which a bare number may answer for a dose.
+const LONGEST_ANSWER: usize = 12;
+/// The group of a medicine that no list names, known by the stem of its name.
+const STEM: &str = "stem";
 /// Words before a mention in which its verb is looked for.
 const VERB_REACH: usize = 14;
 
@@ -32,13 +42,13 @@ pub struct SentenceDrugs {
 }
 
 impl MedicationRules {
-    pub fn builtin() -> Self {
+    pub fn builtin(book: &mut Builder) -> Self {
         Self {
-            drugs: Lexicon::load(DRUGS),
-            regimen: RegimenRules::builtin(),
-            statuses: STATUSES.iter().map(|status| (*status, label(SPEECH, status))).collect(),
-            ask: label(SPEECH, "ask_medication"),
-            not_taken: label(SPEECH, "not_taken"),
+            drugs: Lexicon::load(book, DRUGS),
+            regimen: RegimenRules::builtin(book),
+            statuses: STATUSES.iter().map(|status| (*status, label(book, SPEECH, status))).collect(),
+            ask: label(book, SPEECH, "ask_medication"),
+            not_taken: label(book, SPEECH, "not_taken"),
         }
     }
 
@@ -46,12 +56,27 @@ impl MedicationRules {
     pub fn mentions(&self, scene: &Scene<'_>) -> Vec<SentenceDrugs> {
         scene
             .sentences()
-            .map(|(index, sentence)| SentenceDrugs {
-                sentence: index,
-                mentions: self.drugs.find(scene.reading, sentence.words.clone()),
-            })
+            .map(|(index, sentence)| SentenceDrugs { sentence: index, mentions: self.named(scene, &sentence.words) })
             .filter(|found| !found.mentions.is_empty())
             .collect()
+    }
+
+    /// Names of the list, and words built like the name of a medicine.
+    fn named(&self, scene: &Scene<'_>, words: &Range<usize>) -> Vec<Mention> {
+        let mut mentions = self.drugs.find(scene.reading, words.clone());
+        let listed = mentions.len();
+        for word in words.clone() {
+            if !is_named_by_stem(scene.reading.word(word))
+                || mentions[..listed].iter().any(|mention| mention.words.contains(&word))
+            {
+                continue;
+            }
+            let concept = Concept { group: STEM, name: STEM, code: None };
+            mentions.push(Mention { words: word..word + 1, concept });
+        }
+        mentions.retain(|mention| !laboratory::is_measured(scene.reading, words, mention));
+        mentions.sort_by_key(|mention| mention.words.start);
+        mentions
     }
 
     /// Medicines among the mentions that no allergy has taken (`taken`: first words of those).
@@ -106,7 +131,19 @@ impl MedicationRules {
         if status == Some("suggested") && entity.context.temporality == Temporality::Recent {
             entity.context.temporality = Temporality::Hypothetical;
         }
-        (entity.dose, entity.route, entity.frequency) = (regimen.dose, regimen.route, regimen.frequency);
+        let place = |said: &Option<regimen::Said>| said.as_ref().map(|said| scene.reading.source(&said.words));
+        entity.places = RegimenPlaces {
+            dose: place(&regimen.dose),
+            route: place(&regimen.route),
+            frequency: place(&regimen.frequency),
+        };
+        let text = |said: Option<regimen::Said>| said.map(|said| said.text);
+        (entity.dose, entity.route, entity.frequency) =
+            (text(regimen.dose), text(regimen.route), text(regimen.frequency));
+        if mention.concept.group == STEM {
+            entity.confidence = entity.confidence.min(0.7);
+            entity.value = scene.reading.word(mention.words.start).to_owned();
+        }
         Some(entity)
     }
 
@@ -165,8 +202,13 @@ impl MedicationRules {
             let said = self.regimen.read_words(scene.reading, later.words.clone());
             // The patient corrects what was said before; a clinician who asks "100?" does not.
             let asserts = later.speaker != Speaker::Clinician || !later.question;
-            if said.dose.as_ref().is_some_and(|dose| dose.contains(' ')) && asserts {
+            let with_unit = said.dose.as_ref().is_some_and(|dose| dose.text.contains(' '));
+            let answers = later.turn != Some(turn) && later.words.len() <= LONGEST_ANSWER;
+            if with_unit && asserts {
                 regimen.dose = said.dose;
+            } else if asserts && answers {
+                let bare = self.regimen.answered_dose(scene.reading, later.words.clone());
+                regimen.dose = bare.or(regimen.dose);
             }
             regimen.frequency = regimen.frequency.or(said.frequency);
             regimen.route = regimen.route.or(said.route);

@@ -1,42 +1,52 @@
-//! Dose, route and frequency around the name of a medicine.
+//! Dose, route and frequency around the name of a medicine, with their places.
 
 use std::ops::Range;
 
-use crate::extract::lexicon::{Labels, label};
+use super::dose::{Dose, DoseRules};
+use super::frequency::FrequencyRules;
+use crate::extract::lexicon::Labels;
 use crate::extract::matcher::Matcher;
+use crate::extract::phrasebook::Builder;
 use crate::extract::reading::Reading;
-use crate::text::{Language, number_words};
 
-const REGIMEN: &str = include_str!("../lexicon/regimen.tsv");
+pub(super) const REGIMEN: &str = include_str!("../lexicon/regimen.tsv");
+/// Words after a name in which its dose and its frequency are looked for.
+const DOSE_REACH: usize = 12;
+const FREQUENCY_REACH: usize = 24;
+/// Words before a name in which "a patch of", "half a tablet of" stand.
+const AHEAD: usize = 6;
+
+/// Words that were read, in normal form, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    pub text: String,
+    pub words: Range<usize>,
+}
 
 /// How a medicine is taken, as far as it was said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Regimen {
     /// "50 mg", "1 tablet"; a bare number where no unit was said.
-    pub dose: Option<String>,
-    pub route: Option<String>,
-    pub frequency: Option<String>,
+    pub dose: Option<Said>,
+    pub route: Option<Said>,
+    pub frequency: Option<Said>,
 }
 
 pub struct RegimenRules {
     labels: Labels,
+    doses: DoseRules,
+    frequencies: FrequencyRules,
     correction: Matcher,
 }
 
-/// A number with its unit, and where it stood.
-struct Dose {
-    words: Range<usize>,
-    text: String,
-    /// Milligrams say more than "one tablet", and both more than a bare number.
-    rank: u8,
-}
-
 impl RegimenRules {
-    pub fn builtin() -> Self {
-        Self { labels: Labels::load(REGIMEN), correction: label(super::SPEECH, "correction") }
+    pub fn builtin(book: &mut Builder) -> Self {
+        let correction = crate::extract::lexicon::label(book, super::SPEECH, "correction");
+        let labels = Labels::load(book, REGIMEN);
+        Self { labels, doses: DoseRules, frequencies: FrequencyRules, correction }
     }
 
-    /// Reads the words around a mention: those after it up to the next medicine, and a dose right before it.
+    /// Reads the words around a mention: those after it up to the next medicine, and "half a tablet of" before it.
     pub fn read(
         &self,
         reading: &Reading<'_>,
@@ -44,162 +54,78 @@ impl RegimenRules {
         before: Range<usize>,
         after: Range<usize>,
     ) -> Regimen {
-        let mut regimen = self.read_words(reading, after);
-        let near = before.start.max(mention.start.saturating_sub(4))..mention.start;
-        let ahead = self.doses(reading, near).pop().filter(|dose| {
-            dose.rank > 0 && (dose.words.end..mention.start).all(|w| matches!(reading.word(w), "of" | "de" | "del"))
-        });
-        if let Some(dose) = ahead {
-            regimen.dose = Some(dose.text);
+        let mut regimen = self.read_words(reading, after.start..clause_end(reading, after));
+        let near = before.start.max(mention.start.saturating_sub(AHEAD))..mention.start;
+        if let Some(dose) = self.dose_ahead(reading, &near) {
+            regimen.dose = Some(Said { text: dose.text, words: dose.words });
         }
+        regimen.route = regimen.route.or_else(|| self.route_ahead(reading, &near));
         if regimen.route.is_none() && reading.word(mention.end.saturating_sub(1)) == "inhaler" {
-            regimen.route = Some("inhaled".into());
+            regimen.route = Some(Said { text: "inhaled".into(), words: mention.end - 1..mention.end });
         }
         regimen
     }
 
+    /// "Half a tablet of", "20 de": the last dose before the name, with nothing but "of" between.
+    fn dose_ahead(&self, reading: &Reading<'_>, near: &Range<usize>) -> Option<Dose> {
+        let of = |word: usize| matches!(reading.word(word), "of" | "de" | "del" | "the" | "la" | "el");
+        let linked = |dose: &Dose| {
+            (dose.words.end..near.end).all(of) && (dose.rank > 1 || (dose.rank == 1 && dose.words.end < near.end))
+        };
+        self.doses.find(reading, &self.labels, near.clone()).pop().filter(linked)
+    }
+
+    /// "A patch of", "colirio de": a form that says the way in.
+    fn route_ahead(&self, reading: &Reading<'_>, near: &Range<usize>) -> Option<Said> {
+        let of = |word: usize| matches!(reading.word(word), "of" | "de" | "del" | "con" | "with");
+        let labels = self.labels.find(reading, near.clone());
+        let (words, name) = labels.into_iter().rfind(|(_, name)| name.starts_with("route:"))?;
+        let linked = (words.end..near.end).all(of) || words.end == near.end;
+        linked.then(|| Said { text: name["route:".len()..].to_owned(), words })
+    }
+
     /// What a stretch of words says, whatever medicine it belongs to.
     pub fn read_words(&self, reading: &Reading<'_>, words: Range<usize>) -> Regimen {
-        let labels = self.labels.find(reading, words.clone());
-        let first = |prefix: &str| labels.iter().find_map(|(_, name)| name.strip_prefix(prefix)).map(str::to_owned);
-        let per = words.clone().find_map(|w| per_time(reading.word(w)));
-        let scheme = words.clone().map(|w| reading.word(w)).find(|word| is_scheme(word)).map(str::to_owned);
-        Regimen {
-            dose: self.dose(reading, words),
-            route: first("route:"),
-            frequency: scheme.or_else(|| per.map(str::to_owned)).or_else(|| first("freq:")),
-        }
+        let labels = self.labels.find(reading, words.start..words.end.min(words.start + FREQUENCY_REACH));
+        let route = labels.iter().find_map(|(at, name)| {
+            name.strip_prefix("route:").map(|text| Said { text: text.to_owned(), words: at.clone() })
+        });
+        let dose = self.dose(reading, words.start..words.end.min(words.start + DOSE_REACH));
+        let frequency =
+            self.frequencies.find(reading, &labels, words.start..words.end.min(words.start + FREQUENCY_REACH));
+        Regimen { dose, route, frequency }
+    }
+
+    /// A number that answers "how much?": bare numbers count too.
+    pub fn answered_dose(&self, reading: &Reading<'_>, words: Range<usize>) -> Option<Said> {
+        let mut doses = self.doses.bare(reading, &self.labels, words.clone());
+        let last = doses.pop()?;
+        // "Two in the morning and one at night" is no correction: the first number stands.
+        let corrected = words.clone().any(|word| self.correction.at(reading, word).is_some());
+        let said = if corrected { last } else { doses.into_iter().next().unwrap_or(last) };
+        Some(Said { text: said.text, words: said.words })
     }
 
     /// The dose that holds: the last one where the speaker corrects or changes it, else the most telling one.
-    fn dose(&self, reading: &Reading<'_>, words: Range<usize>) -> Option<String> {
-        let mut doses = self.doses(reading, words);
+    fn dose(&self, reading: &Reading<'_>, words: Range<usize>) -> Option<Said> {
+        let mut doses = self.doses.find(reading, &self.labels, words);
         let best = doses.iter().map(|dose| dose.rank).max()?;
         doses.retain(|dose| dose.rank == best);
         let last = doses.pop()?;
-        let Some(previous) = doses.last() else { return Some(last.text) };
+        let Some(previous) = doses.last() else { return Some(Said { text: last.text, words: last.words }) };
         let between = previous.words.end..last.words.start;
         let corrected = between.clone().any(|w| self.correction.at(reading, w).is_some())
             || (between.len() <= 3 && between.clone().any(|w| matches!(reading.word(w), "to" | "a" | "hasta")));
-        match corrected {
-            true => Some(last.text),
-            false => doses.into_iter().next().map(|dose| dose.text),
-        }
-    }
-
-    fn doses(&self, reading: &Reading<'_>, words: Range<usize>) -> Vec<Dose> {
-        let units = self.labels.find(reading, words.clone());
-        let unit_at = |word: usize| {
-            let here = units.iter().find(|(at, _)| at.start == word);
-            here.and_then(|(at, name)| name.strip_prefix("unit:").map(|unit| (at.clone(), unit)))
-        };
-        let mut out = Vec::new();
-        let mut word = words.start;
-        while word < words.end {
-            let Some((end, number)) = number_at(reading, word, words.end) else {
-                out.extend(glued(reading.word(word)).map(|text| Dose { words: word..word + 1, text, rank: 3 }));
-                word += 1;
-                continue;
-            };
-            let slashed =
-                reading.word(end).split_once('/').and_then(|(unit, _)| unit_of(unit)).filter(|_| end < words.end);
-            let dose = match unit_at(end).or(slashed.map(|unit| (end..end + 1, unit))) {
-                Some((at, unit)) => Some(Dose {
-                    words: word..at.end,
-                    text: format!("{number} {unit}"),
-                    rank: if strength(unit) { 3 } else { 2 },
-                }),
-                // A bare number is a dose where it follows the name at once and is not "2 times", "3 years" or a list.
-                None if word == words.start && bare(reading, end, words.end) => {
-                    Some(Dose { words: word..end, text: number, rank: 1 })
-                }
-                None => None,
-            };
-            word = dose.as_ref().map_or(end, |dose| dose.words.end);
-            out.extend(dose);
-        }
-        out
+        let said = if corrected { last } else { doses.into_iter().next().unwrap_or(last) };
+        Some(Said { text: said.text, words: said.words })
     }
 }
 
-fn strength(unit: &str) -> bool {
-    matches!(unit, "mg" | "mcg" | "g" | "ml" | "IU" | "mEq")
-}
-
-fn bare(reading: &Reading<'_>, next: usize, end: usize) -> bool {
-    const NOT_DOSES: &[&str] = &[
-        "times", "veces", "vez", "years", "anos", "days", "dias", "weeks", "semanas", "months", "meses", "hours",
-        "horas", "%", "or", "o",
+/// A new clause speaks of something else.
+fn clause_end(reading: &Reading<'_>, words: Range<usize>) -> usize {
+    const STOPS: &[&str] = &[
+        ";", "!", "?", "pero", "but", "porque", "because", "aunque", "although", "que", "which", "who", "que",
+        "camina", "duerme", "sleeps", "walks",
     ];
-    next >= end || !NOT_DOSES.contains(&reading.word(next))
-}
-
-/// A number in figures or words: the word after it, and its digits with a decimal point.
-fn number_at(reading: &Reading<'_>, word: usize, limit: usize) -> Option<(usize, String)> {
-    let text = reading.word(word);
-    if text.starts_with(|c: char| c.is_ascii_digit()) {
-        let plain = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | '/'));
-        return (plain && !is_scheme(text)).then(|| (word + 1, decimal(text)));
-    }
-    let end = limit.min(word + 6);
-    let source = reading.source(&(word..end));
-    let said = number_words(source.of(reading.text), Language::Unknown);
-    let first = said.first().filter(|number| number.span.start == 0)?;
-    let mut digits = first.digits.clone();
-    let mut next = reading.words_at(crate::text::Span::new(source.start, source.start + first.span.end)).end;
-    if matches!(reading.word(next), "point" | "punto" | "coma") {
-        let tail = said
-            .iter()
-            .find(|number| source.start + number.span.start == reading.source(&(next + 1..next + 2)).start)?;
-        digits = format!("{digits}.{}", tail.digits);
-        next = reading.words_at(crate::text::Span::new(source.start, source.start + tail.span.end)).end;
-    }
-    Some((next, digits))
-}
-
-/// "0,5" → "0.5"; "1.000" is a thousand where nobody weighs in thousandths.
-fn decimal(text: &str) -> String {
-    let text = text.trim_end_matches(['.', ',']);
-    match text.split_once('.') {
-        Some((whole, tail)) if tail.len() == 3 && whole != "0" && !text.contains(',') => format!("{whole}{tail}"),
-        _ => text.replace(',', "."),
-    }
-}
-
-/// "50mg", "0,5mg", "100mcg" written as one.
-fn glued(word: &str) -> Option<String> {
-    let digits = word.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '/')))?;
-    let (number, unit) = word.split_at(digits);
-    let unit = unit_of(unit.split('/').next().unwrap_or(unit))?;
-    number.starts_with(|c: char| c.is_ascii_digit()).then(|| format!("{} {unit}", decimal(number)))
-}
-
-fn unit_of(written: &str) -> Option<&'static str> {
-    Some(match written {
-        "mg" | "mgs" | "mgr" => "mg",
-        "mcg" | "ug" => "mcg",
-        "g" | "gr" => "g",
-        "ml" | "cc" => "ml",
-        "ui" | "iu" | "u" => "IU",
-        _ => return None,
-    })
-}
-
-/// "mg/24h", "50mg/dia": how often, written after the slash.
-fn per_time(word: &str) -> Option<&'static str> {
-    Some(match word.rsplit_once('/')?.1 {
-        "24h" | "24" | "dia" | "day" | "d" => "1/day",
-        "12h" | "12" => "2/day",
-        "8h" => "3/day",
-        "6h" => "4/day",
-        "semana" | "week" => "1/week",
-        _ => return None,
-    })
-}
-
-/// "1-0-1", "0-0-1/2": doses of the day's meals.
-fn is_scheme(word: &str) -> bool {
-    let parts: Vec<&str> = word.split('-').collect();
-    let small = |part: &&str| matches!(*part, "0" | "1" | "2" | "3" | "4" | "1/2" | "0.5" | "0,5" | "1/4");
-    (3..=4).contains(&parts.len()) && parts.iter().all(small)
+    words.clone().find(|&word| STOPS.contains(&reading.word(word))).unwrap_or(words.end)
 }

@@ -1,0 +1,171 @@
+//! `extract`: findings out of texts, as a stream. One JSON object a line in and out (contract.md, `extract`); runs on
+//! the text as given and touches no store.
+//!
+//! Offsets are Unicode code points: of `text`, or of the turns' texts joined with a line feed.
+
+mod eval;
+mod shown;
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use serde_json::{Map, Value, json};
+
+use super::{Context, Exit, Failure, output};
+use crate::extract::{DocumentType, ExtractionInput, Extractor};
+use crate::text::{CodePoints, Document, Language, Span, Speaker};
+
+/// Longest line read, in bytes: the limit of a message with room for JSON escapes.
+const LONGEST_LINE: u64 = 8 << 20;
+
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// NDJSON file; standard input without it or with `-`.
+    path: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Compare what is found with gold data and print the figures
+    Eval(eval::Args),
+}
+
+/// # Errors
+/// When the file cannot be read or standard output not written. Bad lines are answered in place and end in exit
+/// code 3.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    if let Some(What::Eval(args)) = args.what {
+        return eval::run(args, context);
+    }
+    let out = BufWriter::new(io::stdout().lock());
+    match args.path.filter(|path| path.as_os_str() != "-") {
+        Some(path) => stream(BufReader::new(File::open(path)?), out),
+        None => stream(io::stdin().lock(), out),
+    }
+}
+
+/// Reads every line of `input` and answers it in `output`: 0 when all were read, 3 when some could not be.
+///
+/// # Errors
+/// When the input cannot be read or the output not written.
+pub fn stream(mut input: impl BufRead, mut output: impl Write) -> Result<Exit, Failure> {
+    let extractor = Extractor::builtin();
+    let mut exit = Exit::Done;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if (&mut input).take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        let whole = line.last() == Some(&b'\n') || (line.len() as u64) < LONGEST_LINE;
+        if !whole {
+            input.skip_until(b'\n')?;
+        }
+        if whole && line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let answer = if whole { answer(&line, &extractor) } else { Err(refusal(None, "too_large", "")) };
+        exit = if answer.is_err() { Exit::Partial } else { exit };
+        output::json_to(&mut output, &answer.unwrap_or_else(|refusal| refusal))?;
+    }
+    output.flush()?;
+    Ok(exit)
+}
+
+/// Why a line was not read: a code and the field at fault, never a value.
+fn refusal(id: Option<&Value>, code: &str, field: &str) -> Value {
+    let error = json!({"code": code, "field": field});
+    match id {
+        Some(id) => json!({"id": id, "error": error}),
+        None => json!({"error": error}),
+    }
+}
+
+fn answer(line: &[u8], extractor: &Extractor) -> Result<Value, Value> {
+    let fields = match serde_json::from_slice(line) {
+        Ok(Value::Object(fields)) => fields,
+        _ => return Err(refusal(None, "malformed", "")),
+    };
+    let id = fields.get("id").filter(|id| id.is_string() || id.is_number());
+    let wrong = |field: Wrong| refusal(id, "malformed", &field.0);
+    let document = document(&fields).map_err(wrong)?;
+    let document_type = document_type(fields.get("document_type")).map_err(wrong)?;
+    let places = CodePoints::new(&document.text);
+    let targets = targets(fields.get("targets"), &places).map_err(wrong)?;
+    let input = ExtractionInput { document_type, targets: &targets, ..ExtractionInput::of(&document) };
+    let found = extractor.extract(&input);
+    let mut answer = shown::answer(&document, &places, &found, &targets);
+    if let (Some(id), Some(fields)) = (id, answer.as_object_mut()) {
+        fields.insert("id".into(), id.clone());
+    }
+    Ok(answer)
+}
+
+/// The path of a field that cannot be read.
+struct Wrong(String);
+
+fn wrong<T>(field: impl Into<String>) -> Result<T, Wrong> {
+    Err(Wrong(field.into()))
+}
+
+fn document(fields: &Map<String, Value>) -> Result<Document, Wrong> {
+    let language = match fields.get("language") {
+        None | Some(Value::Null) => Language::Unknown,
+        Some(Value::String(code)) => match code.split(['-', '_']).next().unwrap_or_default() {
+            "es" => Language::Spanish,
+            "en" => Language::English,
+            _ => Language::Unknown,
+        },
+        Some(_) => return wrong("language"),
+    };
+    match (fields.get("text"), fields.get("turns")) {
+        (Some(Value::String(text)), None | Some(Value::Null)) => Ok(Document::plain(text.as_str(), language)),
+        (None | Some(Value::Null), Some(Value::Array(turns))) => {
+            let turns = turns.iter().enumerate().map(|(at, said)| turn(at, said)).collect::<Result<Vec<_>, _>>()?;
+            Ok(Document::dialogue(turns, language))
+        }
+        (None | Some(Value::Null), Some(_)) => wrong("turns"),
+        _ => wrong("text"),
+    }
+}
+
+fn turn(at: usize, value: &Value) -> Result<(Speaker, &str, Option<u64>), Wrong> {
+    let Some(text) = value.get("text").and_then(Value::as_str) else { return wrong(format!("turns[{at}].text")) };
+    let speaker = match value.get("speaker") {
+        None | Some(Value::Null) => Speaker::Unknown,
+        Some(speaker) => serde_json::from_value(speaker.clone()).or_else(|_| wrong(format!("turns[{at}].speaker")))?,
+    };
+    Ok((speaker, text, value.get("at_ms").and_then(Value::as_u64)))
+}
+
+fn document_type(value: Option<&Value>) -> Result<Option<DocumentType>, Wrong> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => match value.as_str().and_then(DocumentType::from_code) {
+            Some(kind) => Ok(Some(kind)),
+            None => wrong("document_type"),
+        },
+    }
+}
+
+fn targets(value: Option<&Value>, places: &CodePoints<'_>) -> Result<Vec<Span>, Wrong> {
+    let Some(targets) = value.filter(|value| !value.is_null()) else { return Ok(Vec::new()) };
+    let Some(targets) = targets.as_array() else { return wrong("targets") };
+    let offset =
+        |target: &Value, name: &str| target.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
+    let place = |(at, target): (usize, &Value)| {
+        let span = offset(target, "start")
+            .zip(offset(target, "end"))
+            .and_then(|(start, end)| places.span_to_bytes(start, end));
+        span.map_or_else(|| wrong(format!("targets[{at}]")), Ok)
+    };
+    targets.iter().enumerate().map(place).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! What was found, in the shape of contract.md (`extract`): offsets in code points.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::extract::{self, CurrentValues, Extraction};
+use crate::text::{CodePoints, Document, Span};
+
+#[derive(Serialize)]
+struct Finding<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    start: usize,
+    end: usize,
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turn: Option<usize>,
+    value: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
+    #[serde(flatten)]
+    context: Around,
+    epistemic: &'static str,
+    confidence: f64,
+    evidence: Place,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    severity: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dose: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    route: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frequency: Option<&'a str>,
+    /// Where dose, route and frequency were said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    regimen: Option<Value>,
+}
+
+#[derive(Serialize)]
+struct Around {
+    negated: bool,
+    uncertain: bool,
+    temporality: &'static str,
+    experiencer: &'static str,
+}
+
+#[derive(Serialize)]
+struct Place {
+    start: usize,
+    end: usize,
+}
+
+impl From<extract::Context> for Around {
+    fn from(context: extract::Context) -> Self {
+        Self {
+            negated: context.negated,
+            uncertain: context.uncertain,
+            temporality: context.temporality.code(),
+            experiencer: context.experiencer.code(),
+        }
+    }
+}
+
+fn place(places: &CodePoints<'_>, span: Span) -> Place {
+    Place { start: places.from_byte(span.start), end: places.from_byte(span.end) }
+}
+
+/// The answer to one line, without its id.
+pub(super) fn answer(document: &Document, places: &CodePoints<'_>, found: &Extraction, targets: &[Span]) -> Value {
+    let text = document.text.as_str();
+    let entities: Vec<Finding<'_>> = found.entities.iter().map(|entity| finding(text, places, entity)).collect();
+    let values = CurrentValues::of(text, &found.entities);
+    let spot = |span: Span| (places.from_byte(span.start), places.from_byte(span.end));
+    let statements = found.statements.iter().map(|statement| {
+        let (start, end) = spot(statement.span);
+        json!({"kind": statement.kind.code(), "start": start, "end": end})
+    });
+    let at_risk = found.risk.iter().filter(|risk| !risk.denied && risk.experiencer == extract::Experiencer::Patient);
+    let risk = at_risk.map(|risk| {
+        let (start, end) = spot(risk.span);
+        json!({"class": risk.class.code(), "start": start, "end": end})
+    });
+    let hypotheses = found.hypotheses.iter().map(|hypothesis| {
+        json!({"text": hypothesis.text, "confidence": hypothesis.confidence, "evidence": place(places, hypothesis.evidence)})
+    });
+    let contexts = targets.iter().zip(&found.targets).map(|(span, context)| {
+        let (start, end) = spot(*span);
+        let around = Around::from(*context);
+        json!({"start": start, "end": end, "negated": around.negated, "uncertain": around.uncertain,
+               "temporality": around.temporality, "experiencer": around.experiencer})
+    });
+    json!({
+        "entities": entities,
+        "statements": statements.collect::<Vec<_>>(),
+        "risk": risk.collect::<Vec<_>>(),
+        "themes": found.themes,
+        "sentiment": found.sentiment.code(),
+        "hypotheses": hypotheses.collect::<Vec<_>>(),
+        "targets": contexts.collect::<Vec<_>>(),
+        "values": {"allergies": values.allergies, "medications": values.medications},
+    })
+}
+
+fn finding<'a>(text: &'a str, places: &CodePoints<'_>, entity: &'a extract::Entity) -> Finding<'a> {
+    Finding {
+        kind: entity.kind.code(),
+        start: places.from_byte(entity.span.start),
+        end: places.from_byte(entity.span.end),
+        text: entity.span.of(text),
+        turn: entity.turn,
+        value: &entity.value,
+        code: entity.code,
+        context: entity.context.into(),
+        epistemic: entity.epistemic.code(),
+        confidence: entity.confidence,
+        evidence: place(places, entity.evidence),
+        status: entity.status.as_deref(),
+        severity: entity.severity.as_deref(),
+        dose: entity.dose.as_deref(),
+        route: entity.route.as_deref(),
+        frequency: entity.frequency.as_deref(),
+        regimen: regimen(places, entity),
+    }
+}
+
+fn regimen(places: &CodePoints<'_>, entity: &extract::Entity) -> Option<Value> {
+    let parts = [("dose", entity.places.dose), ("route", entity.places.route), ("frequency", entity.places.frequency)];
+    let said: Map<String, Value> = parts
+        .into_iter()
+        .filter_map(|(name, span)| span.map(|span| (name.to_owned(), json!(place(places, span)))))
+        .collect();
+    (!said.is_empty()).then_some(Value::Object(said))
+}

@@ -1,0 +1,242 @@
+//! Amounts: "50 mg", "0,5mg", "875/125 mg", "375 mg/m2", "media pastilla", "dos gotas", "fifty".
+
+use std::ops::Range;
+
+use crate::extract::lexicon::Labels;
+use crate::extract::reading::Reading;
+use crate::text::{Language, begins_number, number_words};
+
+/// A number with its unit, and where it stood.
+#[derive(Debug, Clone)]
+pub struct Dose {
+    pub words: Range<usize>,
+    pub text: String,
+    /// Milligrams say more than "one tablet", and both more than a bare number.
+    pub rank: u8,
+}
+
+pub struct DoseRules;
+
+impl DoseRules {
+    /// All amounts within a range; a bare number only right at its beginning.
+    pub fn find(&self, reading: &Reading<'_>, labels: &Labels, words: Range<usize>) -> Vec<Dose> {
+        self.amounts(reading, labels, words, false)
+    }
+
+    /// Bare numbers anywhere count too: the words answer a question about a dose.
+    pub fn bare(&self, reading: &Reading<'_>, labels: &Labels, words: Range<usize>) -> Vec<Dose> {
+        self.amounts(reading, labels, words, true)
+    }
+
+    fn amounts(&self, reading: &Reading<'_>, labels: &Labels, words: Range<usize>, anywhere: bool) -> Vec<Dose> {
+        let units = labels.find(reading, words.clone());
+        let unit_at = |word: usize| {
+            let here = units.iter().find(|(at, _)| at.start == word);
+            here.and_then(|(at, name)| name.strip_prefix("unit:").map(|unit| (at.clone(), unit)))
+        };
+        let mut out = Vec::new();
+        let mut word = words.start;
+        while word < words.end {
+            if let Some(dose) = half(reading, word, words.end, unit_at) {
+                word = dose.words.end;
+                out.push(dose);
+                continue;
+            }
+            let Some((end, number)) = number_at(reading, word, words.end) else {
+                out.extend(glued(reading.word(word)).map(|text| Dose { words: word..word + 1, text, rank: 3 }));
+                word += 1;
+                continue;
+            };
+            let slashed = slashed(reading, end).filter(|_| end < words.end);
+            let dose = match unit_at(end).or(slashed) {
+                Some((at, unit)) if !is_laboratory(reading, at.end) => Some(Dose {
+                    words: word..at.end,
+                    text: format!("{number} {unit}"),
+                    rank: if strength(unit) { 3 } else { 2 },
+                }),
+                Some(_) => None,
+                // A bare number is a dose where it follows the name at once and is not "2 times", "3 years" or a list.
+                None if (anywhere || opens(reading, words.start, word)) && bare(reading, end, words.end) => {
+                    Some(Dose { words: word..end, text: number, rank: 1 })
+                }
+                None => None,
+            };
+            word = dose.as_ref().map_or(end, |dose| dose.words.end);
+            out.extend(dose);
+        }
+        out
+    }
+}
+
+/// Right at the beginning, but for "de", "of", "at".
+fn opens(reading: &Reading<'_>, start: usize, word: usize) -> bool {
+    (start..word).all(|w| matches!(reading.word(w), "de" | "of" | "at" | "a" | "los"))
+}
+
+/// "Media pastilla", "medio comprimido", "half a tablet".
+fn half<'a>(
+    reading: &Reading<'_>,
+    word: usize,
+    limit: usize,
+    unit_at: impl Fn(usize) -> Option<(Range<usize>, &'a str)>,
+) -> Option<Dose> {
+    if !matches!(reading.word(word), "half" | "media" | "medio" | "1/2" | "½") {
+        return None;
+    }
+    let next = if matches!(reading.word(word + 1), "a" | "of" | "an") { word + 2 } else { word + 1 };
+    let (at, unit) = unit_at(next).filter(|_| next < limit)?;
+    Some(Dose { words: word..at.end, text: format!("0.5 {unit}"), rank: 2 })
+}
+
+/// "mg/día", "mg/kg", "mcg/h", written as one: the unit before the slash.
+fn slashed(reading: &Reading<'_>, word: usize) -> Option<(Range<usize>, &'static str)> {
+    let (unit, per) = reading.word(word).split_once('/')?;
+    let laboratory = matches!(per, "dl" | "ml" | "l" | "mmol");
+    unit_of(unit).filter(|_| !laboratory).map(|unit| (word..word + 1, unit))
+}
+
+/// "24 ng/ml", "0,8 mEq/l", "110 mg/dl": a concentration measured, not an amount taken.
+pub fn is_laboratory(reading: &Reading<'_>, after_unit: usize) -> bool {
+    matches!(reading.word(after_unit), "/") && matches!(reading.word(after_unit + 1), "dl" | "l" | "mmol" | "ml")
+        || matches!(reading.word(after_unit), "/dl" | "/l" | "/ml")
+}
+
+fn strength(unit: &str) -> bool {
+    matches!(unit, "mg" | "mcg" | "g" | "ml" | "IU" | "mEq")
+}
+
+fn bare(reading: &Reading<'_>, next: usize, end: usize) -> bool {
+    const NOT_DOSES: &[&str] = &[
+        "times",
+        "veces",
+        "vez",
+        "years",
+        "year",
+        "anos",
+        "ano",
+        "days",
+        "day",
+        "dias",
+        "dia",
+        "weeks",
+        "week",
+        "semanas",
+        "semana",
+        "months",
+        "month",
+        "meses",
+        "mes",
+        "hours",
+        "hour",
+        "horas",
+        "h",
+        "minutes",
+        "minutos",
+        "%",
+        "or",
+        "o",
+        "ng",
+        "ng/ml",
+        "mmol",
+        "mmol/l",
+        "mg/dl",
+        "meq/l",
+        "pg/ml",
+        "u/l",
+        "kg",
+        "cm",
+        "cigarrillos",
+        "cigarros",
+        "people",
+        "personas",
+        "pounds",
+        "lbs",
+        "kilos",
+        "more",
+        "mas",
+        "of",
+        "de",
+        "y",
+        "and",
+        "am",
+        "pm",
+        "ciclos",
+        "cycles",
+        "sesiones",
+        "sessions",
+        "pacientes",
+        "patients",
+        "/",
+        "o'clock",
+    ];
+    next >= end || !NOT_DOSES.contains(&reading.word(next))
+}
+
+/// A number in figures or words: the word after it, and its digits with a decimal point.
+pub fn number_at(reading: &Reading<'_>, word: usize, limit: usize) -> Option<(usize, String)> {
+    let text = reading.word(word);
+    if text.starts_with(|c: char| c.is_ascii_digit()) {
+        let plain = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | '/'));
+        if !plain || super::frequency::is_scheme(text) {
+            return None;
+        }
+        // "10 - 20 mg": a range counts as it stands.
+        let ranged = matches!(reading.word(word + 1), "-" | "–")
+            && reading.word(word + 2).starts_with(|c: char| c.is_ascii_digit())
+            && word + 2 < limit;
+        return Some(if ranged {
+            (word + 3, format!("{}-{}", decimal(text), decimal(reading.word(word + 2))))
+        } else {
+            (word + 1, decimal(text))
+        });
+    }
+    if !begins_number(text) {
+        return None;
+    }
+    let end = limit.min(word + 6);
+    let source = reading.source(&(word..end));
+    let said = number_words(source.of(reading.text), Language::Unknown);
+    let first = said.first().filter(|number| number.span.start == 0)?;
+    let mut digits = first.digits.clone();
+    let mut next = reading.words_at(crate::text::Span::new(source.start, source.start + first.span.end)).end;
+    if matches!(reading.word(next), "point" | "punto" | "coma") {
+        let tail = said
+            .iter()
+            .find(|number| source.start + number.span.start == reading.source(&(next + 1..next + 2)).start)?;
+        digits = format!("{digits}.{}", tail.digits);
+        next = reading.words_at(crate::text::Span::new(source.start, source.start + tail.span.end)).end;
+    }
+    Some((next, digits))
+}
+
+/// "0,5" → "0.5"; "1.000" is a thousand where nobody weighs in thousandths.
+fn decimal(text: &str) -> String {
+    let text = text.trim_end_matches(['.', ',']);
+    match text.split_once('.') {
+        Some((whole, tail)) if tail.len() == 3 && whole != "0" && !text.contains(',') => format!("{whole}{tail}"),
+        _ => text.replace(',', "."),
+    }
+}
+
+/// "50mg", "0,5mg", "100mcg" written as one.
+fn glued(word: &str) -> Option<String> {
+    let digits = word.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '/' | '-')))?;
+    let (number, unit) = word.split_at(digits);
+    if unit.split_once('/').is_some_and(|(_, per)| matches!(per, "dl" | "ml" | "l")) {
+        return None;
+    }
+    let unit = unit_of(unit.split('/').next().unwrap_or(unit))?;
+    number.starts_with(|c: char| c.is_ascii_digit()).then(|| format!("{} {unit}", decimal(number)))
+}
+
+fn unit_of(written: &str) -> Option<&'static str> {
+    Some(match written {
+        "mg" | "mgs" | "mgr" | "miligramos" => "mg",
+        "mcg" | "ug" | "μg" | "mcgs" => "mcg",
+        "g" | "gr" | "grs" => "g",
+        "ml" | "cc" => "ml",
+        "ui" | "iu" | "u" => "IU",
+        "meq" => "mEq",
+        _ => return None,
+    })
+}

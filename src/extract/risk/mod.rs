@@ -1,0 +1,275 @@
+//! Words of risk: ideation, plans and means, attempts, self-harm, harm to others, abuse. A denial is kept as a denial;
+//! what somebody else did or said of themselves is not the patient's risk.
+
+mod patterns;
+
+use std::ops::Range;
+
+use patterns::Patterns;
+
+use super::dialogue::Polarity;
+use super::lexicon::label;
+use super::matcher::Matcher;
+use super::phrasebook::Builder;
+use super::scene::Scene;
+use super::{Experiencer, Risk, RiskClass};
+use crate::text::Speaker;
+
+pub(super) const FILES: [&str; 3] = [include_str!("../lexicon/risk.tsv"), patterns::WORDS, patterns::PATTERNS];
+
+/// A row of the list: `None` for what only looks like risk.
+#[derive(Clone, Copy)]
+struct Row {
+    class: Option<RiskClass>,
+    /// The words say "me" or "I": they are the speaker's own.
+    own: bool,
+}
+
+/// Words of risk in a sentence.
+struct Words {
+    class: RiskClass,
+    own: bool,
+    words: Range<usize>,
+    /// The words that a denial must reach: what would be done.
+    core: Range<usize>,
+}
+
+pub struct RiskRules {
+    rows: Vec<Row>,
+    matcher: Matcher,
+    patterns: Patterns,
+    fiction: Matcher,
+    others: Matcher,
+}
+
+impl RiskRules {
+    pub fn builtin(book: &mut Builder) -> Self {
+        let mut rows = Vec::new();
+        let mut phrases = Vec::new();
+        for line in FILES[0].lines().filter(|line| !line.starts_with('#')) {
+            let mut fields = line.splitn(3, '\t');
+            let (Some(class), Some(person), Some(words)) = (fields.next(), fields.next(), fields.next()) else {
+                continue;
+            };
+            let index = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+            phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
+            rows.push(Row { class: RiskClass::from_code(class), own: person == "1" });
+        }
+        Self {
+            matcher: Matcher::new(book, phrases),
+            rows,
+            patterns: Patterns::builtin(book),
+            fiction: label(book, super::lexicon::SPEECH, "fiction"),
+            others: label(book, super::lexicon::SPEECH, "other_person"),
+        }
+    }
+
+    pub fn find(&self, scene: &Scene<'_>) -> Vec<Risk> {
+        let mut out: Vec<Risk> = Vec::new();
+        for (index, sentence) in scene.sentences() {
+            for words in self.words(scene, &sentence.words) {
+                out.extend(self.risk(scene, index, &words));
+            }
+        }
+        // The gravest first: what a reader must see, whatever came first in the text.
+        out.sort_by_key(|risk| (risk.denied, risk.experiencer != Experiencer::Patient, gravity(risk.class), risk.span));
+        out.dedup_by_key(|risk| (risk.span, risk.class));
+        out
+    }
+
+    /// Phrases and patterns of a sentence, without those that only look like risk.
+    fn words(&self, scene: &Scene<'_>, sentence: &Range<usize>) -> Vec<Words> {
+        let mut harmless: Vec<Range<usize>> = Vec::new();
+        let mut found = self.patterns.find(scene.reading, sentence);
+        for word in sentence.clone() {
+            let Some(hit) = self.matcher.at(scene.reading, word) else { continue };
+            let row = self.rows[hit.meaning as usize];
+            match row.class {
+                None => harmless.push(hit.words),
+                Some(class) => found.push(Words { class, own: row.own, core: hit.words.clone(), words: hit.words }),
+            }
+        }
+        let overlaps = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
+        found.retain(|words| !harmless.iter().any(|other| overlaps(other, &words.core)));
+        found
+    }
+
+    fn risk(&self, scene: &Scene<'_>, index: usize, found: &Words) -> Option<Risk> {
+        let sentence = &scene.reading.sentences[index];
+        let class = found.class;
+        let context = scene.contexts.of(scene.reading, &found.words);
+        // A plan is denied only where its own first words are; anything else also where its core is.
+        let negated = context.negated
+            || (class != RiskClass::PlanOrMeans && scene.contexts.of(scene.reading, &found.core).negated);
+        let asked = scene.is_dialogue() && scene.exchanges.asks(index) && sentence.speaker != Speaker::Patient;
+        let denied = match (asked, scene.exchanges.answer(index).map(|answer| answer.polarity)) {
+            (true, Some(Polarity::No)) => true,
+            (true, Some(Polarity::Yes)) => negated && found.own,
+            // Asked and neither affirmed nor denied: the question alone is nothing.
+            (true, _) => return None,
+            (false, _) => negated,
+        };
+        if !asked && sentence.question && sentence.speaker != Speaker::Patient && self.asks_you(scene, &sentence.words)
+        {
+            return None;
+        }
+        let experiencer = self.experiencer(scene, &sentence.words, found);
+        let span = scene.reading.source(&found.words);
+        scene.text().get(span.start..span.end).map(|_| Risk { class, span, denied, experiencer })
+    }
+
+    /// Whose risk it is: "me" and "I" are the speaker's; a film's and a friend's is not the patient's.
+    fn experiencer(&self, scene: &Scene<'_>, sentence: &Range<usize>, found: &Words) -> Experiencer {
+        let own_words = found.words.clone().any(|word| is_own(scene.reading.word(word)));
+        if found.own && own_words {
+            return Experiencer::Patient;
+        }
+        let before = sentence.start..found.words.start;
+        if self.fiction.first(scene.reading, before.clone()).is_some() {
+            return Experiencer::Other;
+        }
+        let about_others = matches!(found.class, RiskClass::HarmToOthers | RiskClass::Abuse);
+        if let Some(other) = self.others.first(scene.reading, before) {
+            // "Su hermana refiere que ella …" informs; "su hermana se corta" is about the sister. What "I" do stays mine.
+            let subject = sentence.start == other.words.start
+                || !matches!(
+                    scene.reading.word(other.words.start - 1),
+                    "con" | "with" | "a" | "to" | "de" | "of" | "by" | "por" | "segun" | "from" | "told" | "at"
+                );
+            let informs = (other.words.end..found.words.start).any(|word| {
+                matches!(
+                    scene.reading.word(word),
+                    "says" | "said" | "reports" | "refiere" | "dice" | "comenta" | "me" | "my" | "mi" | "tells" | "i"
+                )
+            });
+            let me = found.class == RiskClass::Abuse && found.own;
+            if subject && !informs && !me {
+                return Experiencer::Other;
+            }
+        }
+        if found.own || about_others {
+            Experiencer::Patient
+        } else {
+            scene.contexts.of(scene.reading, &found.core).experiencer
+        }
+    }
+
+    /// A question put to somebody, outside a dialogue: "Have you …?", "¿Ha tenido …?".
+    fn asks_you(&self, scene: &Scene<'_>, sentence: &Range<usize>) -> bool {
+        let word = |at: usize| scene.reading.word(at);
+        let own = sentence.clone().any(|at| matches!(word(at), "i" | "me" | "my" | "mi" | "yo" | "mis"));
+        let you = |at: usize| {
+            matches!(
+                word(at),
+                "you"
+                    | "your"
+                    | "anyone"
+                    | "usted"
+                    | "ha"
+                    | "has"
+                    | "le"
+                    | "te"
+                    | "tiene"
+                    | "tienes"
+                    | "piensa"
+                    | "alguien"
+            )
+        };
+        !own && sentence.clone().any(you)
+    }
+}
+
+/// Words that only the speaker says of themselves, "matarme" and "herself" told apart.
+fn is_own(word: &str) -> bool {
+    matches!(word, "i" | "me" | "my" | "myself" | "mi" | "mis" | "yo" | "conmigo" | "kms")
+        || (word.len() > 4
+            && word.ends_with("me")
+            && !matches!(word, "time" | "some" | "come" | "home" | "same" | "name" | "blame"))
+        || matches!(
+            word,
+            "quiero"
+                | "tengo"
+                | "pienso"
+                | "voy"
+                | "queria"
+                | "quisiera"
+                | "guardo"
+                | "he"
+                | "intente"
+                | "compre"
+                | "estoy"
+        )
+}
+
+fn gravity(class: RiskClass) -> u8 {
+    match class {
+        RiskClass::PlanOrMeans => 0,
+        RiskClass::AttemptHistory => 1,
+        RiskClass::HarmToOthers => 2,
+        RiskClass::ActiveIdeation => 3,
+        RiskClass::SelfHarm => 4,
+        RiskClass::Abuse => 5,
+        RiskClass::PassiveIdeation => 6,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::{ExtractionInput, Extractor};
+    use crate::text::{Document, Language};
+
+    fn class(text: &str) -> Option<RiskClass> {
+        static EXTRACTOR: std::sync::LazyLock<Extractor> = std::sync::LazyLock::new(Extractor::builtin);
+        let document = Document::plain(text, Language::Unknown);
+        let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).risk;
+        found.into_iter().find(|risk| !risk.denied && risk.experiencer == Experiencer::Patient).map(|risk| risk.class)
+    }
+
+    #[test]
+    fn every_class_is_heard_in_both_languages() {
+        use RiskClass::*;
+        for (text, expected) in [
+            ("A veces pienso que ojalá no despertara.", PassiveIdeation),
+            ("I just don't want to be here anymore.", PassiveIdeation),
+            ("Me quiero matar.", ActiveIdeation),
+            ("I keep thinking about killing myself.", ActiveIdeation),
+            ("Presenta ideación autolítica estructurada.", ActiveIdeation),
+            ("He guardado pastillas para tomármelas todas.", PlanOrMeans),
+            ("I have a plan to end my life.", PlanOrMeans),
+            ("Escribí una carta de despedida.", PlanOrMeans),
+            ("Hace dos años intenté suicidarme.", AttemptHistory),
+            ("I tried to kill myself in college.", AttemptHistory),
+            ("Anoche me corté en los brazos.", SelfHarm),
+            ("I've been cutting myself again.", SelfHarm),
+            ("Tengo ganas de matar a mi jefe.", HarmToOthers),
+            ("I want to hurt my brother.", HarmToOthers),
+            ("Mi marido me pega.", Abuse),
+            ("My boyfriend hits me when he drinks.", Abuse),
+        ] {
+            assert_eq!(class(text), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn denials_idioms_and_other_people_are_not_risk() {
+        for text in [
+            "Niega ideación suicida.",
+            "No he pensado en hacerme daño.",
+            "Nunca intentaría matarme.",
+            "Denies suicidal ideation.",
+            "I would never hurt myself.",
+            "No suicidal thoughts or plans.",
+            "Me muero de risa.",
+            "Estoy matando el tiempo.",
+            "This job is killing me.",
+            "I'm dying to see the movie.",
+            "Mi tío se suicidó: hubo un intento de suicidio de mi tío.",
+            "Her brother had a suicide attempt.",
+            "Me corté el pelo ayer.",
+            "Sin ideas de muerte ni ideación autolítica.",
+        ] {
+            assert_eq!(class(text), None, "{text}");
+        }
+    }
+}
