@@ -13,6 +13,12 @@ use crate::text::Speaker;
 
 /// Turns after which a question about allergies is forgotten.
 const TOPIC_TURNS: usize = 8;
+/// Words of an answer to a question about allergies; a longer sentence tells of something else.
+const LONGEST_ANSWER: usize = 18;
+/// Words, signs included, of a question that names substances and says hardly more ("And penicillin?").
+const ELLIPSIS: usize = 6;
+/// Words besides "Allergies" in a form's title.
+const FORM_TITLE: usize = 3;
 /// Words of a question that only follows up on the one before.
 const SHORT_QUESTION: usize = 9;
 /// Words after "allergic to" that name no substance.
@@ -142,6 +148,7 @@ impl AllergyRules {
         let mut out = Allergies::default();
         // The turn in which somebody last asked about allergies, and who.
         let mut topic: Option<(usize, Speaker)> = None;
+        let mut form = false;
         for (index, sentence) in scene.sentences() {
             let substances = self.substances(scene, index, drugs);
             // "What are you taking for allergies?" asks about medicines.
@@ -149,8 +156,13 @@ impl AllergyRules {
                 .first(&self.asks, scene, &sentence.words)
                 .is_some_and(|cue| !matches!(scene.reading.word(cue.start.saturating_sub(1)), "for" | "para" | "your"));
             let asked = scene.is_dialogue() && scene.exchanges.asks(index);
+            form = self.in_form(scene, index, form);
+            if form {
+                self.take(scene, index, &substances, None, &mut out);
+            }
             self.stated(scene, index, &substances, &mut out);
             self.reacted(scene, index, &substances, &mut out);
+            self.reacted_to_it(scene, index, drugs, &mut out);
             if let Some(turn) = sentence.turn {
                 let asker = topic.filter(|(since, _)| turn <= since + TOPIC_TURNS).map(|(_, asker)| asker);
                 if asked && asks_allergy && sentence.speaker != Speaker::Patient {
@@ -167,7 +179,11 @@ impl AllergyRules {
                     && !tells_of_taking(scene, index)
                 {
                     let denies = dialogue.polarity(scene.reading, sentence) == Polarity::No && substances.len() != 1;
-                    if !denies {
+                    let brief = sentence.words.len() <= LONGEST_ANSWER || asks_allergy;
+                    if !denies && brief {
+                        self.take(scene, index, &substances, None, &mut out);
+                    } else if denies && substances.len() == 2 && brief {
+                        // "No, a la aspirina no, al Nolotil": what is denied was asked, what follows is answered.
                         self.take(scene, index, &substances, None, &mut out);
                     }
                 }
@@ -279,6 +295,85 @@ impl AllergyRules {
         reaction || (words.len() <= SHORT_QUESTION && !tells_of_taking(scene, index))
     }
 
+    /// Lines under a title "Allergies" of a form, down to a blank line or the next title of another kind.
+    fn in_form(&self, scene: &Scene<'_>, index: usize, before: bool) -> bool {
+        let sentence = &scene.reading.sentences[index];
+        if sentence.turn.is_some() {
+            return false;
+        }
+        let words = sentence.words.clone();
+        let titled = words.clone().any(|word| scene.reading.word(word) == ":");
+        let cue = self.first(&self.asks, scene, &words);
+        if let Some(cue) = &cue {
+            let alone = words.len() <= cue.len() + FORM_TITLE && cue.start < words.start + 2;
+            let denied = scene.contexts.of(scene.reading, &(cue.start..cue.start + 1)).negated;
+            return alone && !denied;
+        }
+        if !before {
+            return false;
+        }
+        let previous = &scene.reading.sentences[index - 1];
+        let gap = scene.text().get(previous.span.end..sentence.span.start).unwrap_or("");
+        let field = matches!(
+            scene.reading.word(words.start),
+            "medication"
+                | "medicine"
+                | "drug"
+                | "substance"
+                | "allergen"
+                | "reaction"
+                | "severity"
+                | "type"
+                | "food"
+                | "medicamento"
+                | "farmaco"
+                | "sustancia"
+                | "alergeno"
+                | "reaccion"
+                | "gravedad"
+                | "tipo"
+                | "alimento"
+                | "medicacion"
+                | "name"
+                | "nombre"
+                | "-"
+                | "*"
+                | "•"
+        );
+        gap.matches('\n').count() <= 1 && (!titled || field)
+    }
+
+    /// "El ibuprofeno, ¿qué tal?" — "Me salen ronchas con él": the reaction is to what was just named.
+    fn reacted_to_it(&self, scene: &Scene<'_>, index: usize, drugs: &[SentenceDrugs], out: &mut Allergies) {
+        let sentence = &scene.reading.sentences[index];
+        let (Some(turn), Speaker::Patient | Speaker::Family) = (sentence.turn, sentence.speaker) else { return };
+        let words = &sentence.words;
+        let refers = words.clone().any(|word| {
+            matches!(
+                scene.reading.word(word),
+                "it" | "them" | "that" | "el" | "ella" | "eso" | "esa" | "ese" | "la" | "lo"
+            )
+        });
+        let cause =
+            self.first(&self.causes, scene, words).is_some() || self.first(&self.intolerant, scene, words).is_some();
+        let slot = drugs.partition_point(|found| found.sentence < index);
+        let Some(last) = slot.checked_sub(1).map(|before| &drugs[before]) else { return };
+        let near = scene.reading.sentences[last.sentence].turn.is_some_and(|named| named + 1 == turn);
+        let named_here = drugs.get(slot).is_some_and(|found| found.sentence == index);
+        if !(refers && cause && near) || named_here || last.mentions.len() != 1 || scene.exchanges.asks(index) {
+            return;
+        }
+        let Some(reaction) = self.reactions.find(scene.reading, words.clone()).into_iter().next() else { return };
+        if scene.contexts.of(scene.reading, &reaction.words).negated {
+            return;
+        }
+        let mention = &last.mentions[0];
+        let substance = Substance { words: mention.words.clone(), name: mention.concept.name.into() };
+        let stance = scene.answered(last.sentence, index, &mention.words);
+        let status = if reaction.concept.group == "allergic" { "allergy" } else { "intolerance" };
+        self.push(scene, &substance, &stance, Some(status), out);
+    }
+
     /// A question about allergies that was answered; whether the answer was that there are none.
     fn none_answered(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], out: &mut Allergies) -> bool {
         let Some(answer) = scene.exchanges.answer(index) else { return false };
@@ -305,7 +400,11 @@ impl AllergyRules {
     /// "Ciprofloxacin?" — "Yes!": named by the one who asks, confirmed by the other.
     fn confirmed(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], out: &mut Allergies) {
         let sentence = &scene.reading.sentences[index];
-        let confirmed = scene.exchanges.answer(index).is_some_and(|answer| answer.polarity == Polarity::Yes);
+        // "Did they give you antibiotics?" speaks of something else; "Ciprofloxacin?" does not.
+        let named: usize = substances.iter().map(|substance| substance.words.len()).sum();
+        let elliptic = sentence.words.len() <= named + ELLIPSIS;
+        let confirmed =
+            elliptic && scene.exchanges.answer(index).is_some_and(|answer| answer.polarity == Polarity::Yes);
         let reaction = self.first(&self.what_happens, scene, &sentence.words).is_some();
         if confirmed && !reaction {
             self.take(scene, index, substances, None, out);
@@ -415,6 +514,27 @@ fn tells_of_taking(scene: &Scene<'_>, index: usize) -> bool {
         "tomaba",
         "tomas",
         "receto",
+        "gave",
+        "given",
+        "give",
+        "got",
+        "on",
+        "put",
+        "started",
+        "mandaron",
+        "mando",
+        "dieron",
+        "recetaron",
+        "pusieron",
+        "puso",
+        "usando",
+        "uso",
+        "received",
+        "pills",
+        "pastillas",
+        "semana",
+        "week",
+        "course",
     ];
     let mut words = scene.reading.sentences[index].words.clone();
     let allergic = words

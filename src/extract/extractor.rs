@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::allergies::AllergyRules;
 use super::clinical::ClinicalRules;
-use super::context::{Contexts, Cues};
+use super::context::{Contexts, Cues, DENIED_VERBS};
 use super::dialogue::DialogueRules;
 use super::facts::{self, FactRules};
 use super::hypotheses::{self, HypothesisRules};
@@ -108,6 +108,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
         &[SPEECH, tone::THEMES, tone::FEELINGS, hypotheses::FILE, facts::FILE],
         Cues::FILES,
         &risk::FILES,
+        &[DENIED_VERBS],
     ]
     .concat();
     let mut context = aws_lc_rs::digest::Context::new(&aws_lc_rs::digest::SHA256);

@@ -164,6 +164,10 @@ fn is_contraction(letters: &str) -> bool {
 
 /// Lays out a lexicon entry like a document's text: the form under which it is found.
 pub fn layout(term: &str) -> String {
+    // Most entries are plain lower-case words: they are laid out as they stand.
+    if term.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b' ') {
+        return term.split_whitespace().fold(String::with_capacity(term.len() + 1), |line, word| line + word + " ");
+    }
     let document = Document::plain(term, crate::text::Language::Unknown);
     let mut reading = Reading {
         text: &document.text,

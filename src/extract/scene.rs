@@ -45,7 +45,7 @@ impl Scene<'_> {
     pub fn stance(&self, sentence: usize, words: &Range<usize>) -> Option<Stance> {
         let place = &self.reading.sentences[sentence];
         let mut context = self.contexts.of(self.reading, words);
-        if place.speaker == Speaker::Family && self.addresses_patient(place) {
+        if place.speaker == Speaker::Family && (self.addresses_patient(place) || self.speaks_of_own(place)) {
             context.experiencer = Experiencer::Patient;
         }
         let epistemic = self.epistemic(place.speaker);
@@ -86,6 +86,54 @@ impl Scene<'_> {
             .words
             .clone()
             .any(|word| matches!(self.reading.word(word), "you" | "your" | "usted" | "eres" | "tienes" | "tu"))
+    }
+
+    /// "My mother is diabetic", said by the daughter who came along: the mother is the patient.
+    fn speaks_of_own(&self, sentence: &Sentence) -> bool {
+        let mut words = sentence.words.clone().take(2).map(|word| self.reading.word(word));
+        matches!(words.next(), Some("my" | "mi"))
+            && words.next().is_some_and(|relative| {
+                matches!(
+                    relative,
+                    "mother"
+                        | "father"
+                        | "mom"
+                        | "dad"
+                        | "son"
+                        | "daughter"
+                        | "husband"
+                        | "wife"
+                        | "brother"
+                        | "sister"
+                        | "grandmother"
+                        | "grandfather"
+                        | "partner"
+                        | "madre"
+                        | "padre"
+                        | "mama"
+                        | "papa"
+                        | "hijo"
+                        | "hija"
+                        | "marido"
+                        | "mujer"
+                        | "esposo"
+                        | "esposa"
+                        | "hermano"
+                        | "hermana"
+                        | "abuela"
+                        | "abuelo"
+                        | "pareja"
+                )
+            })
+    }
+
+    /// The stance of words in a question that was answered by more than yes or no ("how much?" — "four hundred").
+    pub fn answered(&self, sentence: usize, answer: usize, words: &Range<usize>) -> Stance {
+        let (asked, given) = (&self.reading.sentences[sentence], &self.reading.sentences[answer]);
+        let mut context = self.contexts.of(self.reading, words);
+        (context.uncertain, context.negated) = (false, false);
+        let evidence = Span::new(asked.span.start, given.span.end.max(asked.span.end));
+        Stance { context, epistemic: self.epistemic(given.speaker), evidence, answered: true, confidence: 0.8 }
     }
 
     /// Who says it decides what it is worth (model.md "Provenance"): the patient's and the family's word is explicit,

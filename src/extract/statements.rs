@@ -12,7 +12,11 @@ pub struct StatementRules {
     generic: Matcher,
     other: Matcher,
     allergy: Matcher,
+    nothing_now: Matcher,
 }
+
+/// Turns after a medicine was named in which "now nothing" speaks of medicines.
+const TOPIC_TURNS: usize = 3;
 
 /// Medicines in general, as one denies or reports to take them.
 const GENERIC: &str = "medication{,s} | medicine{,s} | meds | prescription{,s} | medicamento{,s} | medicacion | medicinas | \
@@ -25,6 +29,7 @@ impl StatementRules {
             generic: Matcher::new(book, phrases),
             other: label(book, SPEECH, "other"),
             allergy: label(book, SPEECH, "ask_allergy"),
+            nothing_now: label(book, SPEECH, "nothing_now"),
         }
     }
 
@@ -37,7 +42,7 @@ impl StatementRules {
     ) -> Vec<Statement> {
         let mut out = Vec::new();
         for (index, sentence) in scene.sentences() {
-            let named = drugs.iter().any(|drugs| drugs.sentence == index);
+            let named = drugs.binary_search_by_key(&index, |drugs| drugs.sentence).is_ok();
             let about_allergy = sentence.words.clone().any(|w| self.allergy.at(scene.reading, w).is_some());
             let other = sentence.words.clone().any(|w| self.other.at(scene.reading, w).is_some());
             if named || about_allergy || (other && !sentence.question) {
@@ -45,6 +50,10 @@ impl StatementRules {
             }
             let asked = scene.is_dialogue() && scene.exchanges.asks(index);
             let kind = StatementKind::NoMedications;
+            if !asked && self.nothing_now(scene, index, drugs) {
+                out.push(Statement { kind, span: sentence.span });
+                continue;
+            }
             if asked && medication.asks(scene, &sentence.words) {
                 let answer = scene.exchanges.answer(index).filter(|answer| answer.polarity == Polarity::No);
                 out.extend(
@@ -58,6 +67,17 @@ impl StatementRules {
             out.clear();
         }
         out
+    }
+
+    /// "Antes tomaba Prozac." — "¿Y ahora?" — "Ahora nada."
+    fn nothing_now(&self, scene: &Scene<'_>, index: usize, drugs: &[SentenceDrugs]) -> bool {
+        let sentence = &scene.reading.sentences[index];
+        if self.nothing_now.first(scene.reading, sentence.words.clone()).is_none() || sentence.words.len() > 8 {
+            return false;
+        }
+        let before = drugs.partition_point(|found| found.sentence < index).checked_sub(1).map(|slot| &drugs[slot]);
+        let named = before.and_then(|found| scene.reading.sentences[found.sentence].turn);
+        named.zip(sentence.turn).is_some_and(|(named, here)| here <= named + TOPIC_TURNS)
     }
 
     fn denied(&self, scene: &Scene<'_>, index: usize) -> bool {

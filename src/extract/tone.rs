@@ -10,6 +10,8 @@ pub(super) const THEMES: &str = include_str!("lexicon/themes.tsv");
 pub(super) const FEELINGS: &str = include_str!("lexicon/sentiment.tsv");
 /// Themes shown, most spoken of first.
 const MOST_THEMES: usize = 5;
+/// Up to so many words of feeling the greater number decides.
+const SHORT_TALE: usize = 5;
 /// Words per mention that a theme of a long text needs: passing remarks are not themes.
 const WORDS_PER_MENTION: usize = 150;
 
@@ -41,22 +43,29 @@ impl ToneRules {
 
     /// The patient's feelings; the clinician's courtesies do not count.
     pub fn sentiment(&self, scene: &Scene<'_>) -> Sentiment {
-        let (mut good, mut bad) = (0usize, 0usize);
+        let (mut good, mut bad, mut contrast) = (0usize, 0usize, false);
         for (_, sentence) in scene.sentences().filter(|(_, sentence)| sentence.speaker != Speaker::Clinician) {
+            let (mut here, mut turned) = ((0usize, 0usize), false);
             for (words, sign) in self.feelings.find(scene.reading, sentence.words.clone()) {
                 let denied = scene.contexts.of(scene.reading, &words).negated;
                 match (sign, denied) {
-                    ("positive", false) => good += 1,
+                    ("contrast", _) => turned = true,
+                    ("positive", false) => here.0 += 1,
                     // "Not well" is bad; "no pain" is no joy.
-                    ("positive", true) | ("negative", false) => bad += 1,
+                    ("positive", true) | ("negative", false) => here.1 += 1,
                     _ => {}
                 }
             }
+            contrast |= turned && here.0 > 0 && here.1 > 0;
+            (good, bad) = (good + here.0, bad + here.1);
         }
         match (good, bad) {
             (0, 0) => Sentiment::Neutral,
+            _ if contrast && good.max(bad) <= 3 * good.min(bad) => Sentiment::Mixed,
             (good, bad) if good > 2 * bad => Sentiment::Positive,
             (good, bad) if bad > 2 * good => Sentiment::Negative,
+            (good, bad) if good + bad <= SHORT_TALE && good > bad => Sentiment::Positive,
+            (good, bad) if good + bad <= SHORT_TALE && bad > good => Sentiment::Negative,
             _ => Sentiment::Mixed,
         }
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::deeds::Deeds;
 use crate::extract::matcher::{Hit, Matcher};
 use crate::extract::phrasebook::Builder;
 use crate::extract::reading::Reading;
@@ -62,6 +63,7 @@ pub type CueHit = Hit;
 pub struct Cues {
     groups: Vec<Cue>,
     matcher: Matcher,
+    deeds: Deeds,
 }
 
 impl Cues {
@@ -81,11 +83,16 @@ impl Cues {
             phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
             groups.push(cue);
         }
-        Self { matcher: Matcher::new(book, phrases), groups }
+        Self { matcher: Matcher::new(book, phrases), groups, deeds: Deeds::builtin(book) }
     }
 
     pub fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<CueHit> {
         self.matcher.find(reading, within)
+    }
+
+    /// See [`Deeds::spent`].
+    pub fn spent(&self, reading: &Reading<'_>, denial: &CueHit, limit: usize) -> Option<usize> {
+        self.deeds.spent(reading, denial, limit)
     }
 
     pub fn of(&self, hit: &CueHit) -> &Cue {

@@ -2,12 +2,14 @@
 //! and pseudo-cues, in the tradition of NegEx and ConText, with cue lists of our own for Spanish and English as equals.
 
 mod cues;
+mod deeds;
 mod scope;
 
 use std::ops::Range;
 
 pub use cues::Cues;
 use cues::{Category, CueHit};
+pub(super) use deeds::FILE as DENIED_VERBS;
 
 use super::reading::Reading;
 use super::{Context, Experiencer, Temporality};
@@ -32,7 +34,7 @@ impl Contexts {
         let mut sentences = Vec::with_capacity(reading.sentences.len());
         for (index, sentence) in reading.sentences.iter().enumerate() {
             let hits = cues.find(reading, sentence.words.clone());
-            let mut scopes = scope::resolve(reading, sentence.words.clone(), &hits, cues);
+            let mut scopes = scope::resolve(reading, sentence.words.clone(), &hits, cues, sentence.turn.is_some());
             section = next_section(reading, index, &hits, cues, section);
             if let Some(category) = section {
                 let nowhere = sentence.words.start..sentence.words.start;

@@ -24,12 +24,23 @@ pub(super) struct Sentence<'a, 'b> {
     cues: &'a Cues,
 }
 
-pub(super) fn resolve(reading: &Reading<'_>, words: Range<usize>, hits: &[CueHit], cues: &Cues) -> Vec<Scope> {
+pub(super) fn resolve(
+    reading: &Reading<'_>,
+    words: Range<usize>,
+    hits: &[CueHit],
+    cues: &Cues,
+    spoken: bool,
+) -> Vec<Scope> {
     let sentence = Sentence { reading, words, hits, cues };
     let mut scopes = Vec::new();
     for hit in hits {
         let cue = cues.of(hit);
         if matches!(cue.category, Category::End | Category::Verb | Category::Pseudo) {
+            continue;
+        }
+        // "No, al Nolotil": an answer to what was asked, not a denial of what follows.
+        if spoken && hit.words == (sentence.words.start..sentence.words.start + 1) && reading.word(hit.words.end) == ","
+        {
             continue;
         }
         let closes = sentence.closes(hit);
@@ -44,6 +55,11 @@ pub(super) fn resolve(reading: &Reading<'_>, words: Range<usize>, hits: &[CueHit
             scopes.push(Scope { category: cue.category, words, cue: hit.words.clone() });
         }
         if cue.closing && !closes {
+            continue;
+        }
+        if let Some(end) = cues.spent(reading, hit, sentence.words.end).filter(|_| cue.category == Category::Negated) {
+            let cue_word = hit.words.start..hit.words.end;
+            scopes.push(Scope { category: cue.category, words: hit.words.end..end, cue: cue_word });
             continue;
         }
         let scope = |words| Scope { category: cue.category, words, cue: hit.words.clone() };

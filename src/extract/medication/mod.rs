@@ -87,7 +87,11 @@ impl MedicationRules {
                 if taken.contains(&mention.words.start) {
                     continue;
                 }
-                let Some(stance) = scene.stance(found.sentence, &mention.words) else { continue };
+                let Some(stance) =
+                    scene.stance(found.sentence, &mention.words).or_else(|| self.told_how(scene, found, mention))
+                else {
+                    continue;
+                };
                 let previous =
                     nth.checked_sub(1).map_or(sentence.words.start, |before| found.mentions[before].words.end);
                 let next = found.mentions.get(nth + 1).map_or(sentence.words.end, |after| after.words.start);
@@ -103,6 +107,22 @@ impl MedicationRules {
                 out.extend(self.entity(scene, mention, sentence.words.clone(), stance, regimen));
             }
         }
+    }
+
+    /// "How much lithium?" — "Four hundred": the answer says how it is taken, and so that it is.
+    fn told_how(&self, scene: &Scene<'_>, found: &SentenceDrugs, mention: &Mention) -> Option<Stance> {
+        let answer = scene.exchanges.answer(found.sentence)?;
+        let given = &scene.reading.sentences[answer.sentence];
+        if given.speaker == scene.reading.sentences[found.sentence].speaker || given.question {
+            return None;
+        }
+        let said = self.regimen.read_words(scene.reading, given.words.clone());
+        let dose = said.dose.or_else(|| {
+            let short = given.words.len() <= LONGEST_ANSWER;
+            short.then(|| self.regimen.answered_dose(scene.reading, given.words.clone())).flatten()
+        });
+        (dose.is_some() || said.frequency.is_some())
+            .then(|| scene.answered(found.sentence, answer.sentence, &mention.words))
     }
 
     fn entity(
