@@ -117,6 +117,12 @@ impl<'a> Teaching<'a> {
         finding.assertion.ending = ending && !e.context.negated;
         finding.uncertain = e.context.uncertain;
         finding.temporality = e.context.temporality;
+        if historical && e.code.is_some_and(is_lifelong) {
+            // "Antecedentes: diabetes" speaks of an illness that is still there.
+            finding.temporality = Temporality::Recent;
+        }
+        finding.assertion.past =
+            e.kind == EntityType::Condition && finding.temporality == Temporality::Historical && !e.context.negated;
         Some(finding)
     }
 
@@ -213,6 +219,7 @@ impl<'a> Teaching<'a> {
             experiencer: parts.experiencer,
             details: Details::default(), // read back from the words when folded
             ending: false,
+            past: false,
             blanket: false,
             set_by: set_by(parts.teller, self.document.document_type),
             document_type: Some(self.document.document_type),
@@ -320,6 +327,19 @@ fn finding_key(parts: &Parts) -> Vec<u8> {
     key.extend_from_slice(&(parts.key.end as u64).to_be_bytes());
     key.extend_from_slice(parts.words.concept.as_bytes());
     key
+}
+
+/// Illnesses that a history names and that do not end, by the letters and digits with which their ICD-10-CM codes begin:
+/// HIV, disorders of thyroid function, diabetes, dementia, schizophrenia, bipolar and personality disorders, intellectual
+/// disability, autism, attention deficit, Parkinson's, Alzheimer's, multiple sclerosis, epilepsy, hypertension, chronic
+/// heart disease, asthma and other chronic lung disease, inflammatory bowel and coeliac disease, rheumatoid arthritis,
+/// lupus, chronic kidney disease.
+fn is_lifelong(code: &str) -> bool {
+    const BEGINNINGS: &[&str] = &[
+        "B20", "E03", "E10", "E11", "E13", "F01", "F02", "F03", "F20", "F25", "F31", "F60", "F7", "F84", "F90", "G20",
+        "G30", "G35", "G40", "I10", "I25", "I48", "I50", "J44", "J45", "K50", "K51", "K90", "M05", "M06", "M32", "N18",
+    ];
+    BEGINNINGS.iter().any(|beginning| code.starts_with(beginning))
 }
 
 /// A conditional or planned thing is no fact yet.

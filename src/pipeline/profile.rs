@@ -161,6 +161,7 @@ impl Stating<'_> {
             experiencer: Experiencer::Patient,
             details: Details::default(),
             ending: said.ending,
+            past: false,
             blanket: false,
             set_by: said.set_by,
             document_type: None,

@@ -740,6 +740,7 @@ fn told(n: u8, at: DateTime<Utc>) -> OrgBatch {
         experiencer: Experiencer::Patient,
         details: Default::default(),
         ending: false,
+        past: false,
         blanket: false,
         set_by: SetBy::Patient,
         document_type: Some(DocumentType::ChatMessage),

@@ -215,6 +215,7 @@ fn finding(
             experiencer: Experiencer::Patient,
             details: Details { dose: words.dose.clone(), ..Details::default() },
             ending: false,
+            past: false,
             blanket: false,
             set_by: SetBy::Patient,
             document_type: Some(DocumentType::SessionTranscript),

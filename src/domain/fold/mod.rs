@@ -105,6 +105,8 @@ pub struct Assertion {
     pub details: Details,
     /// It says that something ended ("ya no tomo …").
     pub ending: bool,
+    /// It speaks of an illness of the past: history from the beginning, never an active state.
+    pub past: bool,
     /// "No known allergies": speaks of every substance.
     pub blanket: bool,
     pub set_by: SetBy,

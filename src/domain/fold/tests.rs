@@ -27,6 +27,7 @@ fn finding(n: u128, entity: EntityType, at: i64) -> Assertion {
         experiencer: Experiencer::Patient,
         details: Details::default(),
         ending: false,
+        past: false,
         blanket: false,
         set_by: SetBy::Patient,
         document_type: Some(DocumentType::ChatMessage),
@@ -143,6 +144,17 @@ fn what_the_patient_says_has_ended_is_resolved_and_a_clinicians_word_is_asked_ab
     let prescribed = folded(vec![by_clinician(dose(1, 0, 50)), stopped(2, 9)], 10);
     assert_eq!(prescribed.memories[0].state, State::Active);
     assert_eq!(prescribed.conflicts.len(), 1);
+}
+
+#[test]
+fn a_past_illness_is_history_and_changes_nothing_that_is_active() {
+    let past = |n, at| Assertion { past: true, ..finding(n, EntityType::Condition, at) };
+    let alone = folded(vec![past(1, 0), past(2, 3)], 4);
+    assert_eq!(states(&alone), [State::Resolved]);
+    let known = folded(vec![finding(1, EntityType::Condition, 0), past(2, 3)], 4);
+    assert_eq!(states(&known), [State::Active]);
+    let again = folded(vec![past(1, 0), finding(2, EntityType::Condition, 3)], 4);
+    assert_eq!(states(&again), [State::Resolved, State::Active]);
 }
 
 #[test]

@@ -44,6 +44,9 @@ impl<'a> Walk<'a> {
         if a.ending {
             return self.end(a);
         }
+        if a.past && a.polarity == Polarity::Affirmed {
+            return self.remember(a);
+        }
         let same = |m: &Interval| m.attribute == a.attribute && m.is_active() && m.says(a);
         if let Some(known) = self.newest(|m| same(m) && !m.folded.contested) {
             return self.again(known, a);
@@ -111,6 +114,14 @@ impl<'a> Walk<'a> {
         self.memories[kept].change(at, "contradicted", None, Some(ids.1.0));
         let negation = self.memories[kept].polarity != self.memories[claim].polarity;
         self.conflicts.push(Conflict { kept: ids.0, claim: ids.1, at, negation });
+    }
+
+    /// "Tuvo anorexia": history, unless it is known already. It neither confirms nor ends what is active.
+    fn remember(&mut self, a: &Assertion) {
+        if self.newest(|m| m.attribute == a.attribute && m.says(a)).is_none() {
+            let new = self.open(a);
+            self.memories[new].become_state(State::Resolved, a.asserted_at, Some(a.id.0));
+        }
     }
 
     /// "Ya no …": what it speaks of is over, unless the speaker may not say so.

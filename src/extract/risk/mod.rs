@@ -91,7 +91,20 @@ impl RiskRules {
         }
         let overlaps = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
         found.retain(|words| !harmless.iter().any(|other| overlaps(other, &words.core)));
-        found
+        // "I wish I was dead" holds "wish I was dead": one finding.
+        found.sort_by_key(|words| (words.words.start, std::cmp::Reverse(words.words.end)));
+        let mut out: Vec<Words> = Vec::new();
+        for words in found {
+            let inside = |known: &&Words| {
+                known.class == words.class
+                    && known.words.start <= words.words.start
+                    && words.words.end <= known.words.end
+            };
+            if !out.iter().any(|known| inside(&known)) {
+                out.push(words);
+            }
+        }
+        out
     }
 
     fn risk(&self, scene: &Scene<'_>, index: usize, found: &Words) -> Option<Risk> {

@@ -11,7 +11,7 @@ use super::{Existing, Loaded, Told};
 use crate::crypto::PatientKeys;
 use crate::domain::confidence::ConfidenceBasis;
 use crate::domain::document::DocumentType;
-use crate::domain::finding::{EntityType, Epistemic, Experiencer, Polarity};
+use crate::domain::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
 use crate::domain::fold::{Act, Assertion, Deed, Details, KeyHash};
 use crate::domain::ids::{FindingId, MemoryEventId, MemoryId};
 use crate::domain::memory::{Class, Kind, SetBy};
@@ -29,7 +29,7 @@ static FINDINGS: LazyLock<Sql> = LazyLock::new(|| {
         "SELECT patient_id, group_hash, id, source_id, revision, live, attribute_hash, entity_type, kind, class, set_by, \
          document_type, source_type, epistemic, trust, ending, blanket, negated, experiencer, extraction_confidence, \
          initial_confidence, confidence_basis, is_proxy, asserted_at, valid_from, expires_at, recorded_at, payload_sealed, \
-         evidence_sealed, evidence_start, evidence_end FROM extracted_findings \
+         evidence_sealed, evidence_start, evidence_end, temporality FROM extracted_findings \
          WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2}",
     )
 });
@@ -112,12 +112,14 @@ fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, Told), StoreErro
     let id = row.uuid(2)?;
     let words: FindingWords = open_record(keys, finding_cell(id, "payload"), &row.blob(27)?)?;
     let document_type = row.opt_text(11)?.map(|c| DocumentType::from_code(&c).ok_or(StoreError::Shape)).transpose()?;
+    let entity = code(row, 7, EntityType::from_code)?;
+    let temporality = code(row, 31, Temporality::from_code)?;
     let assertion = Assertion {
         id: FindingId(id),
         source: row.uuid(3)?,
         live: row.bool(5)?,
         attribute: row.bytes(6)?,
-        entity: code(row, 7, EntityType::from_code)?,
+        entity,
         kind: code(row, 8, Kind::from_code)?,
         class: code(row, 9, Class::from_code)?,
         set_by: code(row, 10, SetBy::from_code)?,
@@ -126,6 +128,7 @@ fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, Told), StoreErro
         epistemic: code(row, 13, Epistemic::from_code)?,
         trust: *Trust::ALL.get(usize::try_from(row.i64(14)? - 1).unwrap_or(usize::MAX)).ok_or(StoreError::Shape)?,
         ending: row.bool(15)?,
+        past: entity == EntityType::Condition && temporality == Temporality::Historical,
         blanket: row.bool(16)?,
         polarity: Polarity::of(row.bool(17)?),
         experiencer: code(row, 18, Experiencer::from_code)?,
