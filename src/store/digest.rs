@@ -253,6 +253,9 @@ mod tests {
         "retired_at",
         "memory.fold_hash",
         "quarantine.body_sealed",
+        "quarantine.attributes_sealed",
+        "quarantine.noticed_at",
+        "outbox.claimed_until",
         "outbox.attempts",
         "outbox.published_at",
     ];
