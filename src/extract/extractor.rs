@@ -1,6 +1,6 @@
 //! The extractor: compiled once, shared, pure. Same document, same answer.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use super::allergies::AllergyRules;
 use super::clinical::ClinicalRules;
@@ -39,7 +39,13 @@ pub struct Extractor {
 }
 
 impl Extractor {
-    /// Compiles the embedded lexicons: a few dozen milliseconds, once per process.
+    /// The extractor over the embedded lexicons: compiled once per process, shared by all who read.
+    pub fn shared() -> Arc<Self> {
+        static SHARED: LazyLock<Arc<Extractor>> = LazyLock::new(|| Arc::new(Extractor::builtin()));
+        Arc::clone(&SHARED)
+    }
+
+    /// Compiles the embedded lexicons: a few dozen milliseconds; see [`Extractor::shared`].
     pub fn builtin() -> Self {
         let mut book = Builder::default();
         let mut this = Self {

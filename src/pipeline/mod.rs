@@ -15,14 +15,14 @@ mod read;
 mod store;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 pub use disposition::{Disposition, Tally};
 
 use crate::bug;
 use crate::config::PipelineConfig;
-use crate::dlp::{Policy, Redactor};
+use crate::dlp::{Policy, RedactionError, Redactor};
 use crate::domain::fold::KeyHash;
 use crate::domain::ids::OrgId;
 use crate::domain::scope::Scope;
@@ -35,12 +35,20 @@ use crate::metrics::Metrics;
 use crate::metrics::labels::{MessageType, Queue, Stage};
 use crate::store::{Store, StoreError};
 
+type Redactors = BTreeMap<String, Arc<Redactor>>;
+
+/// The redactors of the built-in policies: made once per process, shared by all pipelines.
+static REDACTORS: LazyLock<Result<Redactors, RedactionError>> = LazyLock::new(|| {
+    let made = |name: &str| Ok((name.to_owned(), Arc::new(Redactor::builtin(Policy::named(name)?))));
+    ["safe_harbor", "gdpr_pseudonymise", "strict"].into_iter().map(made).collect()
+});
+
 /// What the stages need.
 pub struct Pipeline {
     store: Store,
     embedder: Arc<dyn Embedder>,
-    extractor: Extractor,
-    redactors: BTreeMap<String, Arc<Redactor>>,
+    extractor: Arc<Extractor>,
+    redactors: Redactors,
     bindings: Bindings,
     decoder: Decoder,
     config: PipelineConfig,
@@ -97,16 +105,12 @@ impl Pipeline {
         embedder: Arc<dyn Embedder>,
         settings: &crate::config::Settings,
         metrics: Arc<Metrics>,
-    ) -> Result<Self, crate::dlp::RedactionError> {
-        let mut redactors = BTreeMap::new();
-        for name in ["safe_harbor", "gdpr_pseudonymise", "strict"] {
-            redactors.insert(name.to_owned(), Arc::new(Redactor::builtin(Policy::named(name)?)));
-        }
+    ) -> Result<Self, RedactionError> {
         Ok(Self {
             store,
             embedder,
-            extractor: Extractor::builtin(),
-            redactors,
+            extractor: Extractor::shared(),
+            redactors: REDACTORS.clone()?,
             bindings: Bindings::new(&settings.intake),
             decoder: Decoder::new((&settings.intake).into()),
             config: settings.pipeline.clone(),

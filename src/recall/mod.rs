@@ -70,7 +70,7 @@ impl std::fmt::Debug for Recall {
 
 impl Recall {
     pub fn new(store: Store, embedder: Arc<dyn Embedder>, redactor: Arc<Redactor>, metrics: Arc<Metrics>) -> Self {
-        Self { store, embedder, redactor, extractor: Arc::new(Extractor::builtin()), metrics }
+        Self { store, embedder, redactor, extractor: Extractor::shared(), metrics }
     }
 
     pub fn store(&self) -> &Store {
