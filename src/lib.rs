@@ -20,6 +20,7 @@ pub mod jobs;
 pub mod metrics;
 pub mod pipeline;
 pub mod recall;
+pub mod relay;
 pub mod shutdown;
 pub mod store;
 pub mod telemetry;

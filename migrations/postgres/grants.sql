@@ -11,7 +11,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON
   TO anamnesis_app;
 -- Lineage is write-once, and what was audited stays.
 GRANT SELECT, INSERT, DELETE ON memory_link TO anamnesis_app;
-GRANT SELECT, INSERT ON action_audit TO anamnesis_app;
+GRANT SELECT, INSERT ON action_audit, quarantine_act TO anamnesis_app;
 GRANT SELECT, INSERT, UPDATE ON organization TO anamnesis_app;
 
 -- The nights change what is remembered, never what came in.
@@ -26,7 +26,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON
 GRANT SELECT, INSERT, DELETE ON memory_link TO anamnesis_jobs;
 GRANT SELECT, INSERT ON action_audit TO anamnesis_jobs;
 
-GRANT SELECT ON action_audit, memory_event, job_run, organization TO anamnesis_audit;
+GRANT SELECT ON action_audit, quarantine_act, memory_event, job_run, organization TO anamnesis_audit;
 
 GRANT SELECT ON
   organization, patient_profile, profile_statement, ephemeral_mode, documents, passage, embedding, extracted_findings,

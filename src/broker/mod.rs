@@ -14,4 +14,4 @@ pub use backoff::Backoff;
 pub use error::BrokerError;
 pub use link::{Link, Role};
 pub use names::{Names, Queue, Tier};
-pub use publisher::{Letter, Outlet, Publisher};
+pub use publisher::{Letter, Outlet, Publisher, event_letter};

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use lapin::options::{BasicPublishOptions, ConfirmSelectOptions};
+use lapin::types::{AMQPValue, FieldTable};
 use lapin::{BasicProperties, Channel, Confirmation, PublisherConfirm};
 use tokio::sync::Mutex;
 
@@ -23,6 +24,22 @@ pub struct Letter {
     pub routing_key: String,
     pub properties: BasicProperties,
     pub body: Vec<u8>,
+}
+
+/// Prefix of the headers that carry a CloudEvent's attributes in binary mode.
+pub const CE_PREFIX: &str = "cloudEvents_";
+
+/// A CloudEvent in binary mode: JSON with its attributes as headers, its id as `message_id`.
+pub fn event_letter(exchange: String, routing_key: &str, attributes: &[(&str, &str)], body: Vec<u8>) -> Letter {
+    let mut headers = FieldTable::default();
+    let mut properties = BasicProperties::default().with_content_type("application/json".into());
+    for (name, value) in attributes {
+        headers.insert(format!("{CE_PREFIX}{name}").as_str().into(), AMQPValue::LongString((*value).into()));
+        if *name == "id" && value.len() <= 255 {
+            properties = properties.with_message_id((*value).into());
+        }
+    }
+    Letter { exchange, routing_key: routing_key.to_owned(), properties: properties.with_headers(headers), body }
 }
 
 /// Where letters go: a broker, or a model of one.

@@ -16,6 +16,7 @@ pub mod output;
 mod patient;
 mod profile;
 mod publish;
+mod quarantine;
 mod redact;
 pub mod rules;
 mod sections;
@@ -123,6 +124,8 @@ verbs! {
     Topology(topology::Args) => topology::run,
     /// Send messages to the broker, each confirmed
     Publish(publish::Args) => publish::run,
+    /// Look at what was set aside; retry or drop it
+    Quarantine(quarantine::Args) => quarantine::run,
     /// Work one message of standard input: what a worker runs for a message that killed one before
     #[command(hide = true)]
     Alone(alone::Args) => alone::run,

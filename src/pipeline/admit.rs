@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use chrono::{DateTime, Utc};
 
 use super::{Admitted, Disposition, Pipeline, PipelineError, Raw, Verdict};
+use crate::bug;
 use crate::domain::ids::{DocumentId, OrgId, PatientId};
 use crate::domain::reason::Reason;
 use crate::domain::scope::Scope;
@@ -130,7 +131,7 @@ impl Pipeline {
         let message = self.message_key(&envelope);
         let body_hash = self.store.keys().platform().hash("content", &[&envelope.body_hash]);
         if let Some(seen) = batch.known.seen.get(&message).or_else(|| batch.seen.get(&message)) {
-            let same = *seen == body_hash;
+            let same = *seen == body_hash || bug::is("no_body_check");
             return Err(if same {
                 (place, Disposition::Duplicate, None)
             } else {

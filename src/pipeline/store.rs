@@ -6,7 +6,7 @@ use super::admit::{ephemeral_switch, issued_at};
 use super::embed::Embedded;
 use super::facts::Teaching;
 use super::profile::Stating;
-use super::{Disposition, Pipeline, PipelineError, Verdict, crash_point};
+use super::{Disposition, Pipeline, PipelineError, Verdict, crash_at};
 use crate::domain::fold::{Act, Deed};
 use crate::domain::ids::{MemoryEventId, OrgId, derive};
 use crate::domain::reason::Reason;
@@ -38,7 +38,7 @@ impl Pipeline {
             }
         }
         let whole = good.iter().fold(OrgBatch::default(), |all, (_, _, one)| merged(all, one.clone()));
-        crash_point("before_commit");
+        crash_at("before_commit");
         match self.commit(org, whole, keys).await {
             Ok(()) => {
                 done.extend(good.iter().map(|(place, ephemeral, _)| (*place, stored(*ephemeral), None)));
@@ -56,7 +56,7 @@ impl Pipeline {
                 }
             }
         }
-        crash_point("committed");
+        crash_at("committed");
         self.observe(Stage::Store, started);
         Ok(done)
     }

@@ -3,12 +3,15 @@
 
 pub mod admission;
 pub mod aging;
+mod bell;
 pub mod census;
 pub mod digest;
 pub mod engine;
 pub mod outbox;
+pub mod quarantine;
 pub mod read;
 pub mod records;
+pub mod relay;
 mod seal;
 mod write;
 
@@ -19,6 +22,7 @@ use crate::clock::{Clock, Entropy};
 use crate::crypto::{KeyError, KeyStore, OpenError, PatientKeys};
 use crate::domain::lifecycle::LifecyclePolicy;
 use crate::domain::scope::Scope;
+pub use bell::Bell;
 use engine::{Database, DbError};
 
 /// Keys of the patients of a batch.
@@ -64,6 +68,7 @@ pub struct Store {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     policy: LifecyclePolicy,
+    bell: Arc<Bell>,
 }
 
 impl std::fmt::Debug for Store {
@@ -74,7 +79,7 @@ impl std::fmt::Debug for Store {
 
 impl Store {
     pub fn new(db: Database, keys: Arc<dyn KeyStore>, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
-        Self { db, keys, clock, entropy, policy: LifecyclePolicy::default() }
+        Self { db, keys, clock, entropy, policy: LifecyclePolicy::default(), bell: Arc::default() }
     }
 
     /// With the intervals of the configured policies (`jobs::policy::Policies::lifecycle`), so that what is folded on
@@ -100,6 +105,11 @@ impl Store {
         &self.entropy
     }
 
+    /// Rings when there is something new in the outbox.
+    pub fn bell(&self) -> &Bell {
+        &self.bell
+    }
+
     pub fn policy(&self) -> &LifecyclePolicy {
         &self.policy
     }
@@ -117,6 +127,8 @@ pub fn statements() -> Vec<&'static engine::Sql> {
     all.extend(digest::statements());
     all.extend(aging::statements());
     all.push(outbox::statement());
-    all.extend(census::statements());
+    all.extend(quarantine::statements());
+    all.extend(relay::statements());
+all.extend(census::statements());
     all
 }

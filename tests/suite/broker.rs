@@ -11,7 +11,7 @@ use anamnesis::clock::{Entropy as _, SystemEntropy};
 use anamnesis::config::BrokerConfig;
 use anamnesis::intake::amqp::letter;
 use lapin::options::{BasicGetOptions, ExchangeDeleteOptions, QueueDeclareOptions, QueueDeleteOptions};
-use lapin::types::FieldTable;
+use lapin::types::{AMQPValue, FieldTable};
 use serde_json::Value;
 
 use crate::support::Program;
@@ -120,6 +120,14 @@ impl Corner {
         link.close().await;
     }
 
+    /// The arguments of a plain quorum queue.
+    pub fn quorum() -> FieldTable {
+        let mut arguments = FieldTable::default();
+        arguments.insert("x-queue-type".into(), AMQPValue::LongString("quorum".into()));
+        arguments
+    }
+
+    /// The queues that a message of a producer may be in.
     pub fn queues(&self) -> Vec<String> {
         let own = Queue::ALL.map(|queue| self.names.queue(queue));
         let tiers = Tier::ALL.map(|tier| self.names.tier(tier));

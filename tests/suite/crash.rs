@@ -27,7 +27,7 @@ fn every_named_point_is_on_the_way_of_a_message_and_every_point_is_named() {
     let mut called = Vec::new();
     for file in folder.read_dir().unwrap() {
         let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
-        called.extend(text.split("crash_point(\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()));
+        called.extend(text.split("crash_at(\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()));
     }
     called.sort();
     let mut named = CRASH_POINTS.map(str::to_owned).to_vec();

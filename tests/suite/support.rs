@@ -138,6 +138,8 @@ impl Place {
 /// Stores that can be compared: they share keys and clock.
 pub struct Clinic {
     pub keys: Arc<dyn KeyStore>,
+    /// The time of all its stores.
+    pub time: Arc<ManualClock>,
     clock: Arc<dyn Clock>,
     settings: Settings,
     engine: Engine,
@@ -150,10 +152,11 @@ impl Clinic {
     }
 
     pub async fn on(engine: Engine) -> Self {
-        let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW.parse().unwrap()));
+        let time = Arc::new(ManualClock::at(NOW.parse().unwrap()));
+        let clock: Arc<dyn Clock> = Arc::clone(&time) as _;
         let keys = LocalKeyStore::in_memory(Arc::clone(&clock), Arc::new(SeededEntropy::new(1))).await.unwrap();
         let places = std::sync::Mutex::default();
-        Self { keys: Arc::new(keys), clock, settings: config::load(None).unwrap(), engine, places }
+        Self { keys: Arc::new(keys), time, clock, settings: config::load(None).unwrap(), engine, places }
     }
 
     /// A pipeline over a new, empty store.

@@ -18,12 +18,14 @@ use self::isolation::Isolation;
 use self::probes::Ready;
 use super::world::World;
 use super::{Context, Exit, Failure};
-use crate::broker::{BrokerError, Publisher, Role};
+use crate::broker::{BrokerError, Names, Publisher, Role};
+use crate::clock::{Clock, SystemClock};
 use crate::http::{self, Probes};
 use crate::intake::amqp::Consumer;
 use crate::jobs::night::Night;
 use crate::jobs::policy::Policies;
 use crate::metrics::labels::Queue;
+use crate::relay::{Destination, Exchange, Hook, Relay};
 use crate::shutdown::{DRAIN, Shutdown};
 use crate::telemetry;
 
@@ -67,6 +69,13 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
     let over = CancellationToken::new();
     let serving =
         tokio::spawn(http::serve(listener, http::router(probes, world.settings.http.timeout()), over.clone()));
+    let relay = relay(&world)?;
+    let relaying = async {
+        match &relay {
+            Some(relay) => relay.run(&draining).await,
+            None => draining.cancelled().await,
+        }
+    };
     let night = night(&world, draining.clone())?;
     tracing::info!(code = "started", %address, tick = world.settings.jobs.tick, "the worker takes work");
     let nights = async {
@@ -89,11 +98,12 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
         consumed
     };
     let counting = census::count(&world, draining.clone());
-    let drained = shutdown.drain(DRAIN - GOODBYES, async { tokio::join!(nights, watching, consuming, counting) }).await;
+    let all = async { tokio::join!(nights, watching, relaying, counting, consuming) };
+    let drained = shutdown.drain(DRAIN - GOODBYES, all).await;
     over.cancel();
     let _ = serving.await;
     let _ = tokio::time::timeout(CLOSE, world.store.close()).await;
-    ended(drained.map(|((), (), consumed, ())| consumed))
+    ended(drained.map(|((), (), (), (), consumed)| consumed))
 }
 
 fn ended(drained: Result<Result<(), BrokerError>, crate::shutdown::Overdue>) -> Result<Exit, Failure> {
@@ -111,6 +121,27 @@ fn ended(drained: Result<Result<(), BrokerError>, crate::shutdown::Overdue>) -> 
             Ok(Exit::Partial)
         }
     }
+}
+
+/// The relay of the outbox, where there is anybody to tell.
+fn relay(world: &World) -> Result<Option<Relay>, Failure> {
+    let config = &world.settings.broker;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let mut destinations: Vec<Arc<dyn Destination>> = Vec::new();
+    if config.is_set() {
+        let publisher = Publisher::new(config, Role::Relay, Arc::clone(&world.entropy));
+        destinations.push(Arc::new(Exchange::new(publisher, Names::new(&config.prefix))));
+    }
+    for webhook in &config.webhooks {
+        let hook = Hook::new(webhook, Arc::clone(&clock)).map_err(|error| Failure::usage(error.to_string()))?;
+        destinations.push(Arc::new(hook));
+    }
+    if destinations.is_empty() {
+        return Ok(None);
+    }
+    let (store, metrics) = (world.store.clone(), Arc::clone(&world.metrics));
+    let with = (clock, Arc::clone(&world.entropy));
+    Ok(Some(Relay::new(store, destinations, metrics, with, config.relay_pause())))
 }
 
 /// What the worker has of the broker.

@@ -6,13 +6,12 @@ use lapin::BasicProperties;
 use lapin::types::{AMQPValue, FieldTable};
 
 use crate::broker::Letter;
+use crate::broker::publisher::CE_PREFIX;
 use crate::domain::reason::Reason;
 use crate::intake::{Attributes, Problem, Refusal};
 
 /// Prefixes of CloudEvents headers: of the AMQP binding, and of those that came before it.
-const PREFIXES: [&str; 2] = ["cloudEvents_", "cloudEvents:"];
-/// The prefix that we write.
-pub const CE_PREFIX: &str = PREFIXES[0];
+const PREFIXES: [&str; 2] = [CE_PREFIX, "cloudEvents:"];
 /// How often a message was offered again.
 pub const RETRIES: &str = "x-anamnesis-retries";
 /// Headers of the broker's own that must not travel on: it would take a second stay in a tier for a loop.

@@ -12,7 +12,7 @@ use lapin::{Channel, Consumer as Deliveries};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::lane::{Lane, brake};
+use super::lane::{Lane, pauses};
 use super::settle::{Acks, Gone, Settler};
 use super::supervisor::Consumer;
 use super::{Limits, Message};
@@ -113,6 +113,7 @@ fn lane(
     channel: &Channel,
     over: &CancellationToken,
 ) -> Lane<ChannelAcks> {
+    let (brake, resend) = pauses(&consumer.entropy);
     let acks = ChannelAcks { channel: channel.clone(), limit: consumer.config.answer_timeout() };
     Lane {
         queue,
@@ -123,9 +124,9 @@ fn lane(
         settler: Settler::new(acks),
         status: Arc::clone(&consumer.status),
         metrics: Arc::clone(&consumer.metrics),
-        entropy: Arc::clone(&consumer.entropy),
         over: over.clone(),
-        brake: brake(Arc::clone(&consumer.entropy)),
+        brake,
+        resend,
     }
 }
 

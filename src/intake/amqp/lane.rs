@@ -43,16 +43,19 @@ pub struct Lane<A> {
     pub settler: Settler<A>,
     pub status: Arc<Status>,
     pub metrics: Arc<Metrics>,
-    pub entropy: Arc<dyn Entropy>,
     /// Cancelled when nothing may be begun any more: draining, or the generation is over.
     pub over: CancellationToken,
     /// Slows a lane whose every message fails, so that an outage does not flush the queue into the tiers.
     pub brake: Mutex<Backoff>,
+    /// The pauses between two attempts to send a retry.
+    pub resend: Backoff,
 }
 
-/// The pauses of a braked lane.
-pub fn brake(entropy: Arc<dyn Entropy>) -> Mutex<Backoff> {
-    Mutex::new(Backoff::new(Duration::from_millis(250), Duration::from_secs(30), entropy))
+/// The pauses of a braked lane, and those between two attempts to send a retry.
+pub fn pauses(entropy: &Arc<dyn Entropy>) -> (Mutex<Backoff>, Backoff) {
+    let pauses =
+        |first, longest| Backoff::new(Duration::from_millis(first), Duration::from_secs(longest), Arc::clone(entropy));
+    (Mutex::new(pauses(250, 30)), pauses(200, 5))
 }
 
 impl<A: Acks + 'static> Lane<A> {
@@ -185,7 +188,7 @@ impl<A: Acks + 'static> Lane<A> {
                 waiting.push(message);
             }
         }
-        let mut pause = Backoff::new(Duration::from_millis(200), Duration::from_secs(5), Arc::clone(&self.entropy));
+        let mut pause = self.resend.clone();
         while !waiting.is_empty() && !self.over.is_cancelled() {
             let letters: Vec<Letter> = waiting.iter().map(|message| self.letter(message)).collect();
             let sent = self.outlet.publish(&letters).await;

@@ -12,8 +12,8 @@ mod supervisor;
 
 use async_trait::async_trait;
 
-pub use delivery::{CE_PREFIX, Message, RETRIES};
-pub use lane::{Lane, Limits, brake};
+pub use delivery::{Message, RETRIES};
+pub use lane::{Lane, Limits};
 pub use outgoing::letter;
 pub use status::Status;
 pub use supervisor::Consumer;

@@ -1,13 +1,11 @@
 //! A message of a file as it travels to the broker: an event in binary or structured mode, bare data as it is.
 
 use lapin::BasicProperties;
-use lapin::types::{AMQPValue, FieldTable};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::CE_PREFIX;
-use crate::broker::Letter;
 use crate::broker::names::routing_key;
+use crate::broker::{Letter, event_letter};
 use crate::intake::MessageType;
 
 /// The parts of a line that decide how it travels.
@@ -44,28 +42,18 @@ pub fn letter(exchange: &str, body: Vec<u8>, structured: bool) -> Letter {
     let key = routing_key(&kind, document_type.as_deref());
     match (line.data, line.specversion.is_some()) {
         (Some(data), true) if !structured => {
-            let mut headers = FieldTable::default();
             let attributes = [
-                ("specversion", line.specversion),
-                ("id", line.id.clone()),
-                ("source", line.source),
-                ("type", line.kind),
-                ("time", line.time),
-                ("partitionkey", line.partitionkey),
-                ("traceparent", line.traceparent),
+                ("specversion", &line.specversion),
+                ("id", &line.id),
+                ("source", &line.source),
+                ("type", &line.kind),
+                ("time", &line.time),
+                ("partitionkey", &line.partitionkey),
+                ("traceparent", &line.traceparent),
             ];
-            for (name, value) in attributes {
-                if let Some(value) = value {
-                    let name = format!("{}{name}", CE_PREFIX);
-                    headers.insert(name.as_str().into(), AMQPValue::LongString(value.into()));
-                }
-            }
-            let mut letter = plain(exchange, key, "application/json", data.get().as_bytes().to_vec());
-            letter.properties = letter.properties.with_headers(headers);
-            if let Some(id) = line.id.filter(|id| id.len() <= 255) {
-                letter.properties = letter.properties.with_message_id(id.into());
-            }
-            letter
+            let attributes: Vec<(&str, &str)> =
+                attributes.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?))).collect();
+            event_letter(exchange.to_owned(), &key, &attributes, data.get().as_bytes().to_vec())
         }
         (_, true) => plain(exchange, key, "application/cloudevents+json", body),
         (_, false) => plain(exchange, key, "application/json", body),

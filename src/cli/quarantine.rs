@@ -1,0 +1,189 @@
+//! `quarantine list|show|retry|drop`: what was set aside, and what to do about it. Every look at a content, every retry
+//! and every drop is written down with who did it.
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::output::{self, Format};
+use super::world::World;
+use super::{Context, Exit, Failure};
+use crate::pipeline::{Disposition, Raw};
+use crate::store::StoreError;
+use crate::store::quarantine::{Aside, Content, Deed};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// List what was set aside: ids and codes, no content
+    List {
+        /// open, retried, dropped or all.
+        #[arg(long, default_value = "open")]
+        state: String,
+        /// Only this reason code.
+        #[arg(long, default_value = "")]
+        reason: String,
+        /// At most so many.
+        #[arg(long, default_value_t = 100)]
+        limit: u32,
+    },
+    /// Show one; its content only with --content
+    Show {
+        id: Uuid,
+        /// Print the message as it came: it may hold what a patient said.
+        #[arg(long)]
+        content: bool,
+        #[command(flatten)]
+        by: By,
+    },
+    /// Offer messages again: all that are open, or only these
+    Retry {
+        ids: Vec<Uuid>,
+        /// With no id: only this reason code.
+        #[arg(long, default_value = "")]
+        reason: String,
+        #[command(flatten)]
+        by: By,
+    },
+    /// Destroy the content of messages for good
+    Drop {
+        #[arg(required = true)]
+        ids: Vec<Uuid>,
+        #[command(flatten)]
+        by: By,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct By {
+    /// Who does it, for the record.
+    #[arg(long, env = "USER", default_value = "operator", value_name = "NAME")]
+    actor: String,
+}
+
+/// # Errors
+/// When the store cannot be opened, or an id is not there.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let format = context.format_or(Format::Table);
+    context.block_on(async {
+        let world = World::open(context).await?;
+        let exit = match args.what {
+            What::List { state, reason, limit } => list(&world, &state, &reason, limit, format).await,
+            What::Show { id, content, by } => show(&world, id, content, &by.actor).await,
+            What::Retry { ids, reason, by } => retry(&world, ids, &reason, &by.actor, format).await,
+            What::Drop { ids, by } => discard(&world, &ids, &by.actor, format).await,
+        };
+        world.store.close().await;
+        exit
+    })
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::failed(error.to_string())
+}
+
+async fn list(world: &World, state: &str, reason: &str, limit: u32, format: Format) -> Result<Exit, Failure> {
+    let state = match state {
+        "all" => "",
+        "open" | "retried" | "dropped" => state,
+        _ => return Err(Failure::usage("--state: open, retried, dropped or all")),
+    };
+    let found = world.store.set_aside(state, reason, i64::from(limit)).await.map_err(failed)?;
+    if format == Format::Json {
+        for one in &found {
+            output::json(one)?;
+        }
+    } else {
+        let rows = found.iter().map(|one: &Aside| {
+            let org = one.organization_id.map(|org| org.to_string()).unwrap_or_default();
+            let field = one.field.clone().unwrap_or_default();
+            [one.id.to_string(), one.state.clone(), one.reason.clone(), field, org, one.created_at.to_rfc3339()]
+        });
+        output::table(&["Id", "State", "Reason", "Field", "Organisation", "Since"], rows)?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn show(world: &World, id: Uuid, content: bool, actor: &str) -> Result<Exit, Failure> {
+    let shown = world.store.open_aside(id, actor, Deed::Shown).await.map_err(failed)?;
+    let Some((aside, held, trace)) = shown else { return Err(Failure::failed("no such message in quarantine")) };
+    let mut answer = json!({"message": aside, "bytes": held.as_ref().map(|held| held.body.len()), "history": trace});
+    if content && let (Some(held), Value::Object(fields)) = (&held, &mut answer) {
+        fields.insert("body".to_owned(), json!(String::from_utf8_lossy(&held.body)));
+        let attributes = held.attributes.as_deref().and_then(|json| serde_json::from_slice::<Value>(json).ok());
+        fields.insert("attributes".to_owned(), attributes.unwrap_or(Value::Null));
+    }
+    output::json(&answer)?;
+    Ok(Exit::Done)
+}
+
+async fn retry(world: &World, ids: Vec<Uuid>, reason: &str, actor: &str, format: Format) -> Result<Exit, Failure> {
+    let ids = if ids.is_empty() {
+        let open = world.store.set_aside("open", reason, i64::from(u32::MAX)).await.map_err(failed)?;
+        open.into_iter().map(|one| one.id).collect()
+    } else {
+        ids
+    };
+    let pipeline = world.pipeline()?;
+    let (mut stored, mut again, mut missing) = (0u64, 0u64, 0u64);
+    for id in ids {
+        let opened = world.store.open_aside(id, actor, Deed::Retried).await.map_err(failed)?;
+        let Some((_, Some(content), _)) = opened else {
+            missing += 1;
+            continue;
+        };
+        let Some(raw) = raw(content) else {
+            missing += 1;
+            continue;
+        };
+        // Marked before the work: what is refused again opens it again.
+        world.store.mark_retried(id).await.map_err(failed)?;
+        match pipeline.run(vec![raw]).await.first() {
+            Some(Disposition::Stored | Disposition::Duplicate | Disposition::Ephemeral) => stored += 1,
+            _ => again += 1,
+        }
+    }
+    report(&[("stored", stored), ("set aside again", again), ("without content", missing)], format)
+}
+
+fn raw(content: Content) -> Option<Raw> {
+    let attributes = match content.attributes {
+        None => None,
+        Some(json) => Some(serde_json::from_slice(&json).ok()?),
+    };
+    Some(Raw { body: content.body, attributes, refused: None })
+}
+
+async fn discard(world: &World, ids: &[Uuid], actor: &str, format: Format) -> Result<Exit, Failure> {
+    let (mut dropped, mut missing) = (0u64, 0u64);
+    for id in ids {
+        match world.store.drop_aside(*id, actor).await.map_err(failed)? {
+            true => dropped += 1,
+            false => missing += 1,
+        }
+    }
+    world.store.db().checkpoint().await.map_err(|error| Failure::failed(error.to_string()))?;
+    report(&[("dropped", dropped), ("not there", missing)], format)
+}
+
+/// The first count is what was asked for.
+fn report(counts: &[(&str, u64)], format: Format) -> Result<Exit, Failure> {
+    if format == Format::Json {
+        let counts: serde_json::Map<String, Value> =
+            counts.iter().map(|(what, n)| (what.replace(' ', "_"), json!(n))).collect();
+        output::json(&counts)?;
+    } else {
+        output::table(&["Messages", "Number"], counts.iter().map(|(what, n)| [(*what).to_owned(), n.to_string()]))?;
+    }
+    let other: u64 = counts[1..].iter().map(|(_, n)| n).sum();
+    Ok(match (counts[0].1, other) {
+        (_, 0) => Exit::Done,
+        (0, _) => Exit::Failed,
+        _ => Exit::Partial,
+    })
+}

@@ -1,0 +1,51 @@
+//! The events exchange.
+
+use async_trait::async_trait;
+
+use super::event::SOURCE;
+use super::{Destination, Event, Taken};
+use crate::broker::{Letter, Names, Outlet as _, Publisher, event_letter};
+
+/// Publishes events, each mandatory and confirmed. One that no queue takes waits: the topology is not whole.
+pub struct Exchange {
+    publisher: Publisher,
+    names: Names,
+}
+
+impl Exchange {
+    pub fn new(publisher: Publisher, names: Names) -> Self {
+        Self { publisher, names }
+    }
+
+    fn letter(&self, event: &Event) -> Letter {
+        let (id, time) = (event.id.to_string(), event.time_text());
+        let partition = event.partition.map(|partition| partition.to_string());
+        let mut attributes = vec![
+            ("specversion", "1.0"),
+            ("id", id.as_str()),
+            ("source", SOURCE),
+            ("type", event.kind.as_str()),
+            ("time", time.as_str()),
+        ];
+        if let Some(partition) = &partition {
+            attributes.push(("partitionkey", partition));
+        }
+        event_letter(self.names.events(), &event.kind, &attributes, event.data.to_string().into_bytes())
+    }
+}
+
+#[async_trait]
+impl Destination for Exchange {
+    async fn deliver(&self, events: &[Event]) -> Vec<Taken> {
+        let letters: Vec<Letter> = events.iter().map(|event| self.letter(event)).collect();
+        let sent = self.publisher.publish(&letters).await;
+        if let Some(error) = sent.iter().find_map(|sent| sent.as_ref().err()) {
+            tracing::warn!(code = error.code(), "events wait in the outbox");
+        }
+        sent.iter().map(|sent| if sent.is_ok() { Taken::Yes } else { Taken::Later }).collect()
+    }
+
+    async fn close(&self) {
+        self.publisher.close().await;
+    }
+}

@@ -1,0 +1,275 @@
+//! The outbox leaves through a real broker and over HTTP: every event, under one id, when and only when it was taken.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use anamnesis::broker::{Publisher, Queue, Role};
+use anamnesis::clock::{SeededEntropy, SystemClock};
+use anamnesis::config::broker::Webhook;
+use anamnesis::metrics::{Identity, Metrics};
+use anamnesis::pipeline::{Disposition, Pipeline, Raw};
+use anamnesis::relay::{Destination, Event, Exchange, Hook, Relay, Taken, signature};
+use async_trait::async_trait;
+use aws_lc_rs::hmac;
+use chrono::TimeDelta;
+use lapin::options::{QueueBindOptions, QueueDeclareOptions, QueueDeleteOptions};
+use lapin::types::FieldTable;
+use serde_json::{Value, json};
+use wiremock::matchers::{method, path};
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use crate::broker::{Corner, Worker, told, until};
+use crate::support::{self, Clinic, Engine, Program, bodies, count, document, event, feed, on_every_engine};
+
+on_every_engine!(
+    an_event_that_is_not_taken_waits_and_one_that_is_taken_goes_once,
+    an_event_that_was_committed_late_goes_out_too,
+    two_relays_never_hold_one_event,
+);
+
+fn relay(pipeline: &Pipeline, destinations: Vec<Arc<dyn Destination>>) -> Relay {
+    let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());
+    let with = (Arc::new(SystemClock) as _, Arc::new(SeededEntropy::new(7)) as _);
+    Relay::new(pipeline.store().clone(), destinations, metrics, with, std::time::Duration::from_millis(20))
+}
+
+fn exchange(corner: &Corner) -> Arc<dyn Destination> {
+    let publisher = Publisher::new(&corner.config, Role::Relay, Arc::new(SeededEntropy::new(8)));
+    Arc::new(Exchange::new(publisher, corner.names.clone()))
+}
+
+fn notes(from: u128, number: u128) -> Vec<Vec<u8>> {
+    let one = |n| document(n, 1, "2026-03-02T10:00:00Z", "Alergia a la penicilina. Duerme mal.");
+    bodies(&(from..from + number).map(one).collect::<Vec<Value>>())
+}
+
+const WAITING: &str = "SELECT count(*) FROM outbox WHERE published_at IS NULL";
+const ALL: &str = "SELECT count(*) FROM outbox";
+
+/// Takes what it is told to take, and remembers.
+#[derive(Default)]
+struct Ear {
+    deaf: Mutex<bool>,
+    heard: Mutex<Vec<Event>>,
+}
+
+#[async_trait]
+impl Destination for Ear {
+    async fn deliver(&self, events: &[Event]) -> Vec<Taken> {
+        if *self.deaf.lock().unwrap() {
+            return vec![Taken::Later; events.len()];
+        }
+        self.heard.lock().unwrap().extend(events.iter().cloned());
+        vec![Taken::Yes; events.len()]
+    }
+}
+
+async fn an_event_that_is_not_taken_waits_and_one_that_is_taken_goes_once(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    feed(&pipeline, &notes(1, 3), 3).await;
+    let all = count(pipeline.store(), ALL).await;
+    assert!(all >= 3);
+    let (ear, other) = (Arc::new(Ear::default()), Arc::new(Ear::default()));
+    *ear.deaf.lock().unwrap() = true;
+    let relay = relay(&pipeline, vec![Arc::clone(&ear) as _, Arc::clone(&other) as _]);
+    relay.pass(true).await.unwrap();
+    assert_eq!(count(pipeline.store(), WAITING).await, all, "nothing is marked that was not taken");
+    assert_eq!(ear.heard.lock().unwrap().len(), 0);
+    *ear.deaf.lock().unwrap() = false;
+    until("the events have rested", || async {
+        relay.pass(true).await.unwrap();
+        count(pipeline.store(), WAITING).await == 0
+    })
+    .await;
+    for ear in [ear, other] {
+        let heard = ear.heard.lock().unwrap();
+        let ids: BTreeSet<_> = heard.iter().map(|event| event.id).collect();
+        assert_eq!((heard.len() as i64, ids.len() as i64), (all, all), "each event went once");
+    }
+}
+
+async fn an_event_that_was_committed_late_goes_out_too(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let ear = Arc::new(Ear::default());
+    let relay = relay(&pipeline, vec![Arc::clone(&ear) as _]);
+    feed(&pipeline, &notes(1, 1), 1).await;
+    relay.pass(true).await.unwrap();
+    // A transaction that began before and committed after what is published already.
+    clinic.time.set(support::NOW.parse::<chrono::DateTime<chrono::Utc>>().unwrap() - TimeDelta::hours(1));
+    feed(&pipeline, &notes(2, 1), 1).await;
+    relay.pass(true).await.unwrap();
+    let heard = ear.heard.lock().unwrap().len() as i64;
+    assert_eq!(heard, count(pipeline.store(), ALL).await);
+}
+
+async fn two_relays_never_hold_one_event(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    feed(&pipeline, &notes(1, 40), 8).await;
+    let ear = Arc::new(Ear::default());
+    let relays: Vec<Relay> = (0..4).map(|_| relay(&pipeline, vec![Arc::clone(&ear) as _])).collect();
+    let passes = relays.iter().map(|relay| relay.pass(true));
+    for passed in futures::future::join_all(passes).await {
+        passed.unwrap();
+    }
+    let heard = ear.heard.lock().unwrap();
+    let ids: BTreeSet<_> = heard.iter().map(|event| event.id).collect();
+    assert_eq!(heard.len(), ids.len());
+    assert_eq!(heard.len() as i64, count(pipeline.store(), ALL).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_that_no_queue_takes_stays_until_one_does() {
+    let (corner, clinic) = (Corner::new().await, Clinic::new().await);
+    let pipeline = clinic.pipeline().await;
+    feed(&pipeline, &notes(1, 2), 2).await;
+    let link = corner.link().await;
+    let channel = link.channel().await.unwrap();
+    let mailbox = corner.names.mailbox();
+    channel.queue_delete(mailbox.as_str().into(), QueueDeleteOptions::default()).await.unwrap();
+    let relay = relay(&pipeline, vec![exchange(&corner)]);
+    relay.pass(true).await.unwrap();
+    let all = count(pipeline.store(), ALL).await;
+    assert_eq!(count(pipeline.store(), WAITING).await, all);
+    let quorum = Corner::quorum();
+    channel.queue_declare(mailbox.as_str().into(), QueueDeclareOptions::durable(), quorum).await.unwrap();
+    let events = corner.names.events();
+    let binding = channel.queue_bind(
+        mailbox.as_str().into(),
+        events.as_str().into(),
+        "#".into(),
+        QueueBindOptions::default(),
+        FieldTable::default(),
+    );
+    binding.await.unwrap();
+    until("the events are taken", || async {
+        relay.pass(true).await.unwrap();
+        count(pipeline.store(), WAITING).await == 0
+    })
+    .await;
+    assert_eq!(corner.taken(&mailbox).await.len() as i64, all);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_worker_tells_of_what_it_stored_and_of_what_it_set_aside_in_codes_only() {
+    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
+    let data = document(1, 1, "2026-03-02T10:00:00Z", "Canario Zurriburri toma sertralina 50 mg.");
+    let good = event("m-1", "anamnesis.document.submitted.v1", &data).to_string().into_bytes();
+    corner.publish(&[good, b"{\"text\": Zurriburri".to_vec()]).await;
+    let worker = Worker::start(&program, &corner.environment()).await;
+    let store = program.store().await;
+    until("everything is told", || async {
+        let noticed = count(&store, "SELECT count(*) FROM quarantine WHERE noticed_at IS NOT NULL").await == 1;
+        noticed && count(&store, WAITING).await == 0 && count(&store, ALL).await > 0
+    })
+    .await;
+    let events = corner.taken(&corner.names.mailbox()).await;
+    assert_eq!(events.len() as i64, count(&store, ALL).await + 1);
+    assert!(events.iter().any(|(key, _)| key == "anamnesis.document.indexed.v1"));
+    let notices = corner.taken(&corner.names.quarantine()).await;
+    assert_eq!(notices.len(), 1);
+    let notice: Value = serde_json::from_slice(&notices[0].1).unwrap();
+    assert_eq!(notice["reason"], json!("malformed"));
+    for (key, body) in events.iter().chain(&notices) {
+        assert!(!String::from_utf8_lossy(body).contains("Zurriburri"), "{key}");
+    }
+    assert!(!worker.log().contains("Zurriburri"));
+    until("the gauge is fresh", || async { worker.metric("anamnesis_outbox_pending").await.abs() < 0.5 }).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_callback_is_signed_repeated_under_one_id_and_never_asked_again_once_it_refused() {
+    let clinic = Clinic::new().await;
+    let pipeline = clinic.pipeline().await;
+    feed(&pipeline, &notes(1, 1), 1).await;
+    let server = MockServer::start().await;
+    Mock::given(method("POST"))
+        .and(path("/down"))
+        .respond_with(ResponseTemplate::new(503))
+        .up_to_n_times(1)
+        .mount(&server)
+        .await;
+    Mock::given(method("POST")).and(path("/down")).respond_with(ResponseTemplate::new(204)).mount(&server).await;
+    Mock::given(method("POST")).and(path("/gone")).respond_with(ResponseTemplate::new(410)).mount(&server).await;
+    let hook = |path: &str| -> Arc<dyn Destination> {
+        let url = format!("{}/{path}", server.uri());
+        let config = Webhook { url, secret: "0123456789abcdef".into(), events: vec!["document.indexed.v1".into()] };
+        Arc::new(Hook::new(&config, Arc::new(SystemClock)).unwrap())
+    };
+    let relay = relay(&pipeline, vec![hook("down"), hook("gone")]);
+    until("everybody has answered for good", || async {
+        relay.pass(true).await.unwrap();
+        count(pipeline.store(), WAITING).await == 0
+    })
+    .await;
+    let asked = server.received_requests().await.unwrap();
+    let mut ids: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    let key = hmac::Key::new(hmac::HMAC_SHA256, b"0123456789abcdef");
+    for request in &asked {
+        let header = |name: &str| request.headers[name].to_str().unwrap().to_owned();
+        let at: i64 = header("webhook-timestamp").parse().unwrap();
+        assert_eq!(header("webhook-signature"), signature(&key, &header("webhook-id"), at, &request.body));
+        let body: Value = serde_json::from_slice(&request.body).unwrap();
+        assert_eq!(body["type"], json!("anamnesis.document.indexed.v1"));
+        ids.entry(request.url.path().to_owned()).or_default().insert(header("webhook-id"));
+        *times.entry(request.url.path().to_owned()).or_default() += 1;
+    }
+    assert_eq!((ids["/down"].len(), times["/down"]), (1, 2), "the same event twice");
+    assert_eq!((ids["/gone"].len(), times["/gone"]), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_set_aside_is_shown_retried_and_dropped_with_a_trace() {
+    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
+    let data = document(1, 1, "2026-03-02T10:00:00Z", "Duerme mal.");
+    // An organisation that is not registered where only registered ones may write.
+    let message = event("m-1", "anamnesis.document.submitted.v1", &data).to_string().into_bytes();
+    corner.publish(&[message, b"not json".to_vec()]).await;
+    let mut closed = corner.environment();
+    closed.push(("ANAMNESIS__INTAKE__UNKNOWN_ORGANIZATIONS".to_owned(), "refuse".to_owned()));
+    let worker = Worker::start(&program, &closed).await;
+    let store = program.store().await;
+    until("two are set aside", || async { count(&store, "SELECT count(*) FROM quarantine").await == 2 }).await;
+    let (status, _) = worker.terminate();
+    assert!(status.success());
+    assert_eq!(corner.ready(&corner.names.queue(Queue::Bulk)).await, 0);
+    let verb = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_anamnesis"));
+        command.args(["quarantine", "--output", "json"]).args(arguments).envs(program.environment());
+        command.current_dir(program.folder.path()).output().unwrap()
+    };
+    let listed = verb(&["list", "--reason", "unknown_organization"]);
+    assert!(!String::from_utf8_lossy(&listed.stdout).contains("Duerme"));
+    let id = told(&listed)["id"].as_str().unwrap().to_owned();
+    let shown = told(&verb(&["show", &id, "--actor", "ana"]));
+    assert_eq!(shown["message"]["reason"], json!("unknown_organization"));
+    assert_eq!(shown.get("body"), None);
+    let shown = told(&verb(&["show", &id, "--content", "--actor", "ana"]));
+    assert!(shown["body"].as_str().unwrap().contains("Duerme mal."));
+    assert_eq!(shown["attributes"]["id"], json!("m-1"), "the attributes that travelled beside it are kept");
+    let retried = told(&verb(&["retry", "--actor", "ben"]));
+    assert_eq!((&retried["stored"], &retried["set_aside_again"]), (&json!(1), &json!(1)));
+    assert_eq!(support::count(&store, "SELECT count(*) FROM inbox").await, 1);
+    let left = told(&verb(&["list"]));
+    assert_eq!(left["reason"], json!("malformed"));
+    let id = left["id"].as_str().unwrap().to_owned();
+    assert_eq!(told(&verb(&["drop", &id, "--actor", "cleo"]))["dropped"], json!(1));
+    assert_eq!(told(&verb(&["drop", &id]))["not_there"], json!(1));
+    let shown = told(&verb(&["show", &id, "--content"]));
+    assert_eq!((&shown["bytes"], &shown["body"]), (&Value::Null, &Value::Null));
+    let history: Vec<&str> =
+        shown["history"].as_array().unwrap().iter().map(|h| h["action"].as_str().unwrap()).collect();
+    assert_eq!(history, ["retried", "dropped", "shown"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_quarantine_that_cannot_be_written_is_a_retry() {
+    let clinic = Clinic::on(Engine::File).await;
+    let pipeline = clinic.pipeline().await;
+    pipeline.store().close().await;
+    let done = pipeline.run(vec![Raw::of(b"not json".to_vec())]).await;
+    assert_eq!(done, [Disposition::Retry]);
+}
