@@ -114,7 +114,7 @@ async fn two_relays_never_hold_one_event(engine: Engine) {
     for passed in futures::future::join_all(passes).await {
         passed.unwrap();
     }
-    let heard = ear.heard.lock().unwrap();
+    let heard = std::mem::take(&mut *ear.heard.lock().unwrap());
     let ids: BTreeSet<_> = heard.iter().map(|event| event.id).collect();
     assert_eq!(heard.len(), ids.len());
     assert_eq!(heard.len() as i64, count(pipeline.store(), ALL).await);
