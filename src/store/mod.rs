@@ -129,6 +129,6 @@ pub fn statements() -> Vec<&'static engine::Sql> {
     all.push(outbox::statement());
     all.extend(quarantine::statements());
     all.extend(relay::statements());
-all.extend(census::statements());
+    all.extend(census::statements());
     all
 }

@@ -31,7 +31,6 @@ static REST: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("UPDATE outbox SET claimed_until = $3 WHERE org_id = $1 AND id IN {uuids $2}"));
 static PENDING: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT count(*) FROM outbox WHERE org_id = $1 AND published_at IS NULL"));
-static ORGS: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT org_id FROM organization ORDER BY org_id"));
 static UNNOTICED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT id, org_id, reason, created_at FROM quarantine WHERE noticed_at IS NULL ORDER BY created_at, id LIMIT $1",
@@ -63,16 +62,6 @@ pub struct Notice {
 }
 
 impl Store {
-    /// Every organisation.
-    ///
-    /// # Errors
-    /// Of the database.
-    pub async fn every_organization(&self) -> Result<Vec<OrgId>, StoreError> {
-        let mut tx = self.db.read(Access::Platform).await?;
-        let rows = tx.fetch_all(&ORGS, Vec::new()).await?;
-        rows.iter().map(|row| Ok(OrgId(row.uuid(0)?))).collect()
-    }
-
     /// Claims up to `most` events of an organisation, oldest first, until `until`: nobody else gets them before.
     ///
     /// # Errors
@@ -174,5 +163,5 @@ impl Store {
 }
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&CLAIM, &PUBLISHED, &REST, &PENDING, &ORGS, &UNNOTICED, &NOTICED]
+    vec![&CLAIM, &PUBLISHED, &REST, &PENDING, &UNNOTICED, &NOTICED]
 }
