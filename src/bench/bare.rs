@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use uuid::Uuid;
 
 use crate::domain::ids::OrgId;
-use crate::store::engine::{Access, Arg, Bulk, ColumnType, Database, DbError, Row, Sql};
+use crate::store::engine::{Access, Arg, Bulk, Column, ColumnType, Database, DbError, Row, Sql};
 
 /// The tables compared, parents first. `follows` names the column by which a row goes into the batch of its parent.
 const TABLES: [Table; 6] = [
@@ -127,18 +127,8 @@ async fn organizations(from: &Database) -> Result<Vec<OrgId>, DbError> {
 
 /// Reads the schema. The names live as long as the program, as every statement does; a run has eight tables.
 async fn columns_of(db: &Database, table: &'static str) -> Result<Columns, DbError> {
-    let mut tx = db.read(Access::Platform).await?;
-    let sql = Sql::new("SELECT name, type FROM pragma_table_info($1) ORDER BY cid");
-    let mut columns = Vec::new();
-    for row in tx.fetch_all(&sql, vec![table.into()]).await? {
-        let kind = match row.text(1)?.as_str() {
-            "BLOB" => ColumnType::Bytes,
-            "INTEGER" => ColumnType::Int,
-            "REAL" => ColumnType::Float,
-            _ => ColumnType::Text,
-        };
-        columns.push((&*Box::leak(row.text(0)?.into_boxed_str()), kind));
-    }
+    let columns: Vec<Column> =
+        db.columns(table).await?.into_iter().map(|(name, kind)| (&*Box::leak(name.into_boxed_str()), kind)).collect();
     let bulk = Bulk::new(table, &columns, "ON CONFLICT DO NOTHING");
     let (names, kinds) = columns.into_iter().unzip();
     Ok(Columns { names, kinds, bulk })

@@ -5,7 +5,7 @@
 //! server in the same process is, in processor time and memory.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -89,6 +89,8 @@ pub struct StageTime {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Measured {
     pub bench: &'static str,
+    /// `sqlite` or `postgres`.
+    pub store: &'static str,
     /// `release` or `debug`.
     pub build: &'static str,
     pub documents: u64,
@@ -108,18 +110,12 @@ pub struct Measured {
     /// Mebibytes resident at most, up to the end of the first pass.
     pub peak_mb: Option<f64>,
     pub store_bytes_per_document: f64,
+    /// A server's write-ahead log during each pass, whoever wrote it; `null` for an embedded store.
+    pub log_bytes_per_document: Option<f64>,
+    pub log_bytes_per_redelivery: Option<f64>,
     pub stages: BTreeMap<&'static str, StageTime>,
     /// Rows of the bare upserts, by table.
     pub rows: BTreeMap<&'static str, u64>,
-}
-
-/// Where the stores of a run lie: both empty folders' files, on the same disk.
-#[derive(Debug, Clone, Copy)]
-pub struct Files<'a> {
-    /// The file of the pipeline's store.
-    pub store: &'a Path,
-    /// A file that does not exist yet.
-    pub bare: &'a Path,
 }
 
 /// Runs the three passes: all messages fresh, the bare upserts of what they left, all messages again.
@@ -130,23 +126,46 @@ pub async fn measure(
     pipeline: &Pipeline,
     source: &Source,
     batch: usize,
-    files: Files<'_>,
+    empty: &Location,
     told: &(dyn Fn(u64) + Sync),
 ) -> Result<Measured, BenchError> {
+    let db = pipeline.store().db();
+    let mut log = Log::at(db).await?;
     let fresh = pass(pipeline, source, batch, told).await?;
     if fresh.tally.total() == 0 {
         return Err(BenchError::Nothing);
     }
     let peak = process::peak_bytes();
     let stages = stages(pipeline.metrics());
-    let db = pipeline.store().db();
     db.checkpoint().await?;
-    let store_bytes = std::fs::metadata(files.store).map_or(0, |file| file.len());
+    let store_bytes = db.bytes().await?;
+    let fresh_log = log.grown(db).await?;
     let again = pass(pipeline, source, batch, told).await?;
-    let empty = Database::open(&Location::File(files.bare.to_owned())).await?;
+    let again_log = log.grown(db).await?;
+    let empty = Database::open(empty).await?;
     let bare = bare::upserts(db, &empty, batch).await?;
     empty.close().await;
-    Ok(figures(&fresh, &again, &bare, batch, stages, (peak, store_bytes)))
+    let mut measured = figures(&fresh, &again, &bare, batch, stages, (peak, store_bytes));
+    measured.store = db.engine();
+    let documents = measured.documents as f64;
+    let each = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64 / documents);
+    (measured.log_bytes_per_document, measured.log_bytes_per_redelivery) = (each(fresh_log), each(again_log));
+    Ok(measured)
+}
+
+/// How a server's write-ahead log grows.
+struct Log(Option<u64>);
+
+impl Log {
+    async fn at(db: &Database) -> Result<Self, DbError> {
+        Ok(Self(db.log_position().await?))
+    }
+
+    /// Since the last look.
+    async fn grown(&mut self, db: &Database) -> Result<Option<u64>, DbError> {
+        let before = std::mem::replace(&mut self.0, db.log_position().await?);
+        Ok(self.0.zip(before).map(|(now, before)| now.saturating_sub(before)))
+    }
 }
 
 fn figures(
@@ -163,6 +182,7 @@ fn figures(
     let (fresh_rate, again_rate, bare_rate) = (rate(fresh.took), rate(again.took), rate(bare.took));
     Measured {
         bench: "ingest",
+        store: "",
         build: if cfg!(debug_assertions) { "debug" } else { "release" },
         documents,
         stored: fresh.tally.of("stored"),
@@ -178,6 +198,8 @@ fn figures(
         cpu_ms_per_document: fresh.cpu.map(|cpu| each(cpu.as_secs_f64() * 1_000.0)),
         peak_mb: peak.map(|bytes| bytes as f64 / f64::from(1 << 20)),
         store_bytes_per_document: each(store_bytes as f64),
+        log_bytes_per_document: None,
+        log_bytes_per_redelivery: None,
         stages,
         rows: bare.rows.iter().copied().collect(),
     }

@@ -5,5 +5,6 @@ pub mod corpus;
 pub mod ingest;
 pub mod process;
 pub mod provider;
+pub mod recall;
 pub mod redaction;
 pub mod relay;

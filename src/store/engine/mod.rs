@@ -1,6 +1,7 @@
 //! The seam between the store's statements and the two engines. A statement is written once ([`Sql`]); what really
 //! differs between the engines is a placeholder in braces, and only this folder knows what it means on which engine.
 
+mod catalogue;
 mod migrate;
 mod options;
 mod postgres;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 pub use migrate::{ROLES, SchemaState, migrate, schema_state};
 pub use options::{PostgresOptions, Statements};
+pub use postgres::Scratch;
 pub use statement::{Bulk, Column, ColumnType, Sql};
 pub use value::{Arg, Cell, Row};
 

@@ -8,6 +8,7 @@
 mod args;
 mod rows;
 mod schema;
+mod scratch;
 
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use super::options::{PostgresOptions, Statements};
 use super::{Access, Arg, Bulk, DbError, Row, Sql};
 use rows::error;
 pub(super) use schema::{Applied, migrate, state};
+pub use scratch::Scratch;
 
 /// What every transaction says first. One round trip.
 static SCOPE: &str = "SELECT set_config('search_path', 'anamnesis, public', true), \

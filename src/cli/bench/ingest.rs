@@ -1,35 +1,27 @@
 //! `bench ingest`: how fast documents become memory on this machine, in a temporary folder, with nothing to install.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Subcommand, ValueEnum};
+use clap::ValueEnum;
 
-use super::output::{self, Format};
-use super::world::World;
-use super::{Context, Exit, Failure};
-use crate::bench::ingest::{self, Files, Measured, Source};
+use super::super::output::{self, Format};
+use super::super::world::World;
+use super::super::{Context, Exit, Failure};
+use super::stores::{StoreArgs, Stores};
+use crate::bench::ingest::{self, Measured, Source};
 use crate::bench::provider::{FakeOptions, FakeProvider, FaultRates};
 use crate::config::embedding::{EmbeddingSettings, Encoding, ModelProfile, Provider};
 use crate::config::{self, IntakeConfig, Settings};
+use crate::store::engine::Location;
 
 /// Documents of a run when neither `--documents` nor `--data` says otherwise.
 const DOCUMENTS: u64 = 500;
 
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    what: What,
-}
-
-#[derive(Debug, Subcommand)]
-enum What {
-    /// Documents through the whole pipeline, beside the bare upserts of the same rows
-    Ingest(IngestArgs),
-}
-
-#[derive(Debug, clap::Args)]
-struct IngestArgs {
+pub(super) struct Args {
+    #[command(flatten)]
+    store: StoreArgs,
     /// How many documents [default: 500; with --data: all].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     documents: Option<u64>,
@@ -71,8 +63,7 @@ enum Embedding {
 
 /// # Errors
 /// When arguments contradict each other, the configuration is wrong, or messages or stores cannot be read.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    let What::Ingest(args) = args.what;
+pub(super) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     if args.provider == Embedding::Builtin && (args.latency_ms > 0 || !args.faults.is_empty()) {
         return Err(Failure::usage("--latency-ms and --faults belong to the fake embedding server, not to builtin"));
     }
@@ -84,10 +75,17 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     Ok(if measured.not_stored == 0 { Exit::Done } else { Exit::Partial })
 }
 
-async fn measured(args: &IngestArgs, context: &Context) -> Result<Measured, Failure> {
-    let folder = tempfile::Builder::new().prefix("anamnesis-bench").tempdir()?;
+async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
     let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
-    let server = place(&mut settings, args, folder.path()).await?;
+    let stores = Stores::make(&args.store, &settings, 2).await?;
+    stores.settle(&mut settings);
+    let measured = through(args, settings, &stores.location(1)).await;
+    stores.remove().await;
+    measured
+}
+
+async fn through(args: &Args, mut settings: Settings, empty: &Location) -> Result<Measured, Failure> {
+    let server = embedder(&mut settings, args).await?;
     let batch = args.batch.map_or(settings.pipeline.batch_documents, usize::from);
     let source = match &args.data {
         None => Source::Generated(args.documents.unwrap_or(DOCUMENTS)),
@@ -96,25 +94,19 @@ async fn measured(args: &IngestArgs, context: &Context) -> Result<Measured, Fail
             Source::Data { path: path.clone(), limit: args.documents, max_body_bytes }
         }
     };
-    let (store, bare) = (settings.store.path.clone(), folder.path().join("bare.db"));
     let world = World::with(settings).await?;
     let pipeline = world.pipeline()?;
     let progress = output::progress_count(source.len_hint());
     let told = |done| progress.set_position(done);
-    let files = Files { store: &store, bare: &bare };
-    let measured = ingest::measure(&pipeline, &source, batch, files, &told).await;
+    let measured = ingest::measure(&pipeline, &source, batch, empty, &told).await;
     progress.finish_and_clear();
     world.store.close().await;
     drop(server);
     measured.map_err(|error| Failure::failed(error.to_string()))
 }
 
-/// Turns the configuration to the temporary folder and the chosen embedder. The server runs as long as it is held.
-async fn place(settings: &mut Settings, args: &IngestArgs, folder: &Path) -> Result<Option<FakeProvider>, Failure> {
-    settings.store.url = String::new().into();
-    settings.store.path = folder.join("store.db");
-    settings.store.keys = folder.join("keys");
-    settings.store.master_key = String::new().into();
+/// Turns the configuration to the chosen embedder. The server runs as long as it is held.
+async fn embedder(settings: &mut Settings, args: &Args) -> Result<Option<FakeProvider>, Failure> {
     settings.intake = IntakeConfig { max_body_bytes: settings.intake.max_body_bytes, ..IntakeConfig::default() };
     if args.provider == Embedding::Builtin {
         settings.embedding.provider = Provider::Builtin;
@@ -149,6 +141,7 @@ async fn place(settings: &mut Settings, args: &IngestArgs, folder: &Path) -> Res
 fn tables(measured: &Measured) -> Result<(), Failure> {
     let told = |figure: Option<f64>| figure.map_or_else(|| "unknown".to_owned(), |figure| format!("{figure:.1}"));
     let rows = [
+        ("Store", measured.store.to_owned()),
         ("Messages", measured.documents.to_string()),
         ("Stored", measured.stored.to_string()),
         ("Bytes of a message", format!("{:.0}", measured.body_bytes_per_document)),
@@ -160,6 +153,8 @@ fn tables(measured: &Measured) -> Result<(), Failure> {
         ("Processor ms per document", told(measured.cpu_ms_per_document)),
         ("Peak memory, MiB", told(measured.peak_mb)),
         ("Bytes of store per document", format!("{:.0}", measured.store_bytes_per_document)),
+        ("Bytes of the server's log per document", told(measured.log_bytes_per_document)),
+        ("Bytes of the server's log per redelivery", told(measured.log_bytes_per_redelivery)),
     ];
     output::table(&["Measure", "Value"], rows.map(|(name, value)| [name.to_owned(), value]))?;
     let stages = measured.stages.iter().map(|(stage, time)| {

@@ -1,0 +1,32 @@
+//! `bench ingest|recall`: what this machine does, in stores that are made for it and removed again.
+
+mod ingest;
+mod recall;
+mod stores;
+
+use clap::Subcommand;
+
+use super::{Context, Exit, Failure};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Documents through the whole pipeline, beside the bare upserts of the same rows
+    Ingest(ingest::Args),
+    /// Search among a patient's own memories, alone and beside everybody else's
+    Recall(recall::Args),
+}
+
+/// # Errors
+/// When arguments contradict each other, the configuration is wrong, or messages or stores cannot be read.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    match args.what {
+        What::Ingest(args) => ingest::run(args, context),
+        What::Recall(args) => recall::run(args, context),
+    }
+}
