@@ -3,6 +3,7 @@
 pub mod bare;
 pub mod corpus;
 pub mod ingest;
+pub mod peers;
 pub mod process;
 pub mod provider;
 pub mod recall;

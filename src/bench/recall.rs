@@ -18,6 +18,7 @@ use crate::domain::document::DocumentType;
 use crate::domain::ids::{DocumentId, OrgId, PassageId, PatientId, derive};
 use crate::domain::scope::Scope;
 use crate::embed::{EmbedError, Embedder, ModelProfile, Purpose};
+use crate::metrics::Metrics;
 use crate::recall::{Recall, RecallError, SearchRequest};
 use crate::store::records::{DocumentContent, InboxEntry, NewDocument, NewPassage, OrgBatch};
 use crate::store::{Store, StoreError};
@@ -84,8 +85,13 @@ impl Embedder for TextVectors {
 ///
 /// # Errors
 /// When the store refuses.
-pub async fn measure(store: &Store, size: Size, told: &(dyn Fn(u64) + Sync)) -> Result<Measured, RecallError> {
-    let recall = recall(store, size.dimension);
+pub async fn measure(
+    store: &Store,
+    metrics: &Arc<Metrics>,
+    size: Size,
+    told: &(dyn Fn(u64) + Sync),
+) -> Result<Measured, RecallError> {
+    let recall = recall(store, metrics, size.dimension);
     let (own, narrow) = (whose(0, 0)?, whose(0, 1)?);
     fill(store, own, size.own, size.dimension).await?;
     fill(store, narrow, 3, size.dimension).await?;
@@ -121,7 +127,7 @@ pub async fn measure(store: &Store, size: Size, told: &(dyn Fn(u64) + Sync)) -> 
     })
 }
 
-fn recall(store: &Store, dimension: usize) -> Recall {
+fn recall(store: &Store, metrics: &Arc<Metrics>, dimension: usize) -> Recall {
     let profile = ModelProfile {
         model: "bench".to_owned(),
         dimension,
@@ -133,7 +139,7 @@ fn recall(store: &Store, dimension: usize) -> Recall {
         query_task: None,
     };
     let redactor = Arc::new(Redactor::builtin(Policy::default()));
-    Recall { store: store.clone(), embedder: Arc::new(TextVectors(profile)), redactor }
+    Recall::new(store.clone(), Arc::new(TextVectors(profile)), redactor, Arc::clone(metrics))
 }
 
 fn whose(org: u64, patient: u64) -> Result<Scope, StoreError> {

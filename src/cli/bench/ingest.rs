@@ -119,6 +119,13 @@ async fn embedder(settings: &mut Settings, args: &Args) -> Result<Option<FakePro
     };
     let dimension = options.dimension;
     let server = FakeProvider::start(options).await?;
+    embed_with(settings, &server, dimension);
+    settings.embedding.encoding = if args.encoding == Wire::Float { Encoding::Float } else { Encoding::Auto };
+    Ok(Some(server))
+}
+
+/// Turns a configuration to the fake embedding server.
+pub(super) fn embed_with(settings: &mut Settings, server: &FakeProvider, dimension: usize) {
     settings.embedding = EmbeddingSettings {
         provider: Provider::OpenAi,
         url: Some(server.openai_url()),
@@ -132,10 +139,8 @@ async fn embedder(settings: &mut Settings, args: &Args) -> Result<Option<FakePro
             document_task: None,
             query_task: None,
         }),
-        encoding: if args.encoding == Wire::Float { Encoding::Float } else { Encoding::Auto },
         ..EmbeddingSettings::default()
     };
-    Ok(Some(server))
 }
 
 fn tables(measured: &Measured) -> Result<(), Failure> {

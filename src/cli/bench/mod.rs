@@ -1,6 +1,7 @@
-//! `bench ingest|recall`: what this machine does, in stores that are made for it and removed again.
+//! `bench ingest|recall|peers`: what this machine does, in stores that are made for it and removed again.
 
 mod ingest;
+mod peers;
 mod recall;
 mod stores;
 
@@ -20,6 +21,8 @@ enum What {
     Ingest(ingest::Args),
     /// Search among a patient's own memories, alone and beside everybody else's
     Recall(recall::Args),
+    /// The same documents into other memory libraries, where a Python has them
+    Peers(peers::Args),
 }
 
 /// # Errors
@@ -28,5 +31,6 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     match args.what {
         What::Ingest(args) => ingest::run(args, context),
         What::Recall(args) => recall::run(args, context),
+        What::Peers(args) => peers::run(args, context),
     }
 }

@@ -48,10 +48,10 @@ async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
 
 async fn searched(args: &Args, settings: Settings) -> Result<Measured, Failure> {
     let world = World::with(settings).await?;
-    let (own, foreign, dimension, queries) = (args.own, args.foreign, args.dimension.into(), args.queries);
-    let progress = output::progress_count(Some(foreign));
+    let size = Size { own: args.own, foreign: args.foreign, dimension: args.dimension.into(), queries: args.queries };
+    let progress = output::progress_count(Some(size.foreign));
     let told = |done| progress.set_position(done);
-    let measured = recall::measure(&world.store, Size { own, foreign, dimension, queries }, &told).await;
+    let measured = recall::measure(&world.store, &world.metrics, size, &told).await;
     progress.finish_and_clear();
     world.store.close().await;
     measured.map_err(|error| Failure::failed(error.to_string()))

@@ -1,5 +1,7 @@
 //! Empty stores for a measurement: files in a temporary folder, or databases made on a server and dropped again.
 
+use std::path::Path;
+
 use clap::ValueEnum;
 
 use super::super::Failure;
@@ -15,6 +17,12 @@ pub(super) struct StoreArgs {
     /// An administrator's URL of a PostgreSQL with pgvector; databases and a role are made there and dropped again.
     #[arg(long, value_name = "URL", env = "ANAMNESIS_BENCH_POSTGRES_URL", hide_env_values = true)]
     postgres_url: Option<String>,
+}
+
+impl StoreArgs {
+    pub fn is_server(&self) -> bool {
+        self.store == Engine::Postgres
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -59,6 +67,15 @@ impl Stores {
             Some(database) => database.location(),
             None => Location::File(self.folder.path().join(format!("store{n}.db"))),
         }
+    }
+
+    /// Of a server's database; `None` for a file.
+    pub fn administrators_url(&self, n: usize) -> Option<String> {
+        self.databases.get(n).map(Scratch::administrators_url)
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Turns a configuration to store 0 and to keys of its own.

@@ -139,6 +139,8 @@ fn migrations_come_in_pairs() {
         let files = folder.read_dir().unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
         files.filter(|name| name.starts_with(|c: char| c.is_ascii_digit())).collect()
     };
-    assert!(!names("sqlite").is_empty());
+    let numbers: Vec<String> = names("sqlite").iter().map(|name| name.split('_').next().unwrap().to_owned()).collect();
+    let wanted: Vec<String> = (1..=numbers.len()).map(|n| format!("{n:04}")).collect();
+    assert_eq!(numbers, wanted, "one number, one migration");
     assert_eq!(names("sqlite"), names("postgres"));
 }

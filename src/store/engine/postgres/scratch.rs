@@ -60,6 +60,11 @@ impl Scratch {
         options.to_url_lossy().to_string()
     }
 
+    /// As the administrator, for programs that make tables of their own.
+    pub fn administrators_url(&self) -> String {
+        self.admin.clone().database(&self.name).to_url_lossy().to_string()
+    }
+
     /// # Errors
     /// When the server cannot be reached.
     pub async fn remove(&self) -> Result<(), DbError> {
