@@ -109,6 +109,8 @@ pub struct Measured {
     pub cpu_ms_per_document: Option<f64>,
     /// Mebibytes resident at most, up to the end of the first pass.
     pub peak_mb: Option<f64>,
+    /// Mebibytes resident after each tenth of the first pass: flat, or it grows with what was done.
+    pub resident_mb: Vec<f64>,
     pub store_bytes_per_document: f64,
     /// A server's write-ahead log during each pass, whoever wrote it; `null` for an embedded store.
     pub log_bytes_per_document: Option<f64>,
@@ -196,7 +198,8 @@ fn figures(
         redelivered_documents_per_second: again_rate,
         redelivery_ratio: again_rate / fresh_rate,
         cpu_ms_per_document: fresh.cpu.map(|cpu| each(cpu.as_secs_f64() * 1_000.0)),
-        peak_mb: peak.map(|bytes| bytes as f64 / f64::from(1 << 20)),
+        peak_mb: peak.map(mebibytes),
+        resident_mb: tenths(&fresh.resident),
         store_bytes_per_document: each(store_bytes as f64),
         log_bytes_per_document: None,
         log_bytes_per_redelivery: None,
@@ -205,13 +208,28 @@ fn figures(
     }
 }
 
+fn mebibytes(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}
+
+/// The last value of each tenth of a series; fewer where it is shorter.
+fn tenths(series: &[u64]) -> Vec<f64> {
+    let ends = (1..=10).map(|tenth| series.len() * tenth / 10).filter(|end| *end > 0);
+    let mut ends: Vec<usize> = ends.collect();
+    ends.dedup();
+    ends.into_iter().map(|end| mebibytes(series[end - 1])).collect()
+}
+
 /// All messages once.
+#[derive(Default)]
 struct Pass {
     tally: Tally,
     /// Inside the pipeline only.
     took: Duration,
     cpu: Option<Duration>,
     bytes: u64,
+    /// Bytes resident after each batch.
+    resident: Vec<u64>,
 }
 
 async fn pass(
@@ -221,7 +239,7 @@ async fn pass(
     told: &(dyn Fn(u64) + Sync),
 ) -> Result<Pass, BenchError> {
     let mut bodies = source.bodies()?;
-    let mut pass = Pass { tally: Tally::default(), took: Duration::ZERO, cpu: Some(Duration::ZERO), bytes: 0 };
+    let mut pass = Pass { cpu: Some(Duration::ZERO), ..Pass::default() };
     loop {
         let next = bodies.by_ref().take(batch.max(1)).collect::<Result<Vec<_>, _>>()?;
         if next.is_empty() {
@@ -236,6 +254,7 @@ async fn pass(
         for disposition in done {
             pass.tally.add(disposition);
         }
+        pass.resident.extend(process::resident_bytes());
         told(pass.tally.total());
     }
 }
@@ -268,4 +287,18 @@ fn stages(metrics: &Metrics) -> BTreeMap<&'static str, StageTime> {
         (stage.code(), StageTime { seconds, share: if all > 0.0 { seconds / all } else { 0.0 } })
     };
     Stage::ALL.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_has_ten_points_at_most_and_ends_where_the_run_ended() {
+        let series: Vec<u64> = (1..=25).map(|n| n << 20).collect();
+        let curve = tenths(&series);
+        assert_eq!((curve.len(), curve[0], curve[9]), (10, 2.0, 25.0));
+        assert_eq!(tenths(&series[..3]), [1.0, 2.0, 3.0]);
+        assert!(tenths(&[]).is_empty());
+    }
 }

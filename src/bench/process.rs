@@ -12,7 +12,16 @@ pub fn cpu() -> Option<Duration> {
 
 /// Most memory that was resident at once, in bytes.
 pub fn peak_bytes() -> Option<u64> {
-    peak_of(&std::fs::read_to_string("/proc/self/status").ok()?)
+    status("VmHWM:")
+}
+
+/// Memory that is resident now, in bytes.
+pub fn resident_bytes() -> Option<u64> {
+    status("VmRSS:")
+}
+
+fn status(field: &str) -> Option<u64> {
+    bytes_of(&std::fs::read_to_string("/proc/self/status").ok()?, field)
 }
 
 /// Fields 14 and 15 (`proc(5)`); the second field is the program's name and may hold anything, in parentheses.
@@ -23,8 +32,8 @@ fn cpu_of(stat: &str) -> Option<Duration> {
     Some(TICK * ticks(11)?.checked_add(ticks(12)?)?)
 }
 
-fn peak_of(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+fn bytes_of(status: &str, field: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes * 1024)
 }
@@ -41,8 +50,10 @@ mod tests {
     }
 
     #[test]
-    fn peak_memory_is_told_in_bytes() {
-        assert_eq!(peak_of("Name:\tx\nVmHWM:\t    2048 kB\nVmRSS:\t 1 kB\n"), Some(2_097_152));
-        assert_eq!(peak_of("Name:\tx\n"), None);
+    fn memory_is_told_in_bytes() {
+        let status = "Name:\tx\nVmHWM:\t    2048 kB\nVmRSS:\t 1 kB\n";
+        assert_eq!(bytes_of(status, "VmHWM:"), Some(2_097_152));
+        assert_eq!(bytes_of(status, "VmRSS:"), Some(1_024));
+        assert_eq!(bytes_of("Name:\tx\n", "VmHWM:"), None);
     }
 }

@@ -14,6 +14,7 @@ mod generated_docs;
 mod ingest;
 mod intake_amqp;
 mod jobs;
+mod meaning;
 mod profile_log;
 mod readme;
 mod recall;

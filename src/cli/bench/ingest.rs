@@ -143,6 +143,10 @@ pub(super) fn embed_with(settings: &mut Settings, server: &FakeProvider, dimensi
     };
 }
 
+fn curve(points: &[f64]) -> String {
+    points.iter().map(|mb| format!("{mb:.0}")).collect::<Vec<_>>().join(" ")
+}
+
 fn tables(measured: &Measured) -> Result<(), Failure> {
     let told = |figure: Option<f64>| figure.map_or_else(|| "unknown".to_owned(), |figure| format!("{figure:.1}"));
     let rows = [
@@ -157,6 +161,7 @@ fn tables(measured: &Measured) -> Result<(), Failure> {
         ("Redelivery over fresh", format!("{:.2}", measured.redelivery_ratio)),
         ("Processor ms per document", told(measured.cpu_ms_per_document)),
         ("Peak memory, MiB", told(measured.peak_mb)),
+        ("Memory after each tenth, MiB", curve(&measured.resident_mb)),
         ("Bytes of store per document", format!("{:.0}", measured.store_bytes_per_document)),
         ("Bytes of the server's log per document", told(measured.log_bytes_per_document)),
         ("Bytes of the server's log per redelivery", told(measured.log_bytes_per_redelivery)),
