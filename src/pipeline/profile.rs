@@ -19,6 +19,54 @@ use crate::intake::contract::{
 };
 use crate::store::records::{FindingWords, NewFinding, ProfileChange, finding_id};
 
+/// Routes of administration as profiles spell them, folded.
+const ROUTES: [&str; 44] = [
+    "oral",
+    "orally",
+    "by mouth",
+    "po",
+    "p.o.",
+    "via oral",
+    "vo",
+    "v.o.",
+    "sublingual",
+    "buccal",
+    "bucal",
+    "intramuscular",
+    "im",
+    "i.m.",
+    "intravenous",
+    "intravenosa",
+    "iv",
+    "i.v.",
+    "subcutaneous",
+    "subcutanea",
+    "sc",
+    "s.c.",
+    "topical",
+    "topica",
+    "transdermal",
+    "transdermica",
+    "inhaled",
+    "inhalation",
+    "inhalada",
+    "inhalatoria",
+    "nasal",
+    "intranasal",
+    "rectal",
+    "vaginal",
+    "ophthalmic",
+    "oftalmica",
+    "otic",
+    "otica",
+    "intradermal",
+    "intradermica",
+    "intrathecal",
+    "intratecal",
+    "epidural",
+    "depot",
+];
+
 /// Turns a non-document message into findings.
 pub(crate) struct Stating<'a> {
     pub admitted: &'a Admitted,
@@ -105,7 +153,7 @@ impl Stating<'_> {
         }
         let words = FindingWords {
             dose: self.guard.clean_option(fact.dose.as_deref())?,
-            route: self.guard.clean_option(fact.route.as_deref())?,
+            route: self.route(fact.route.as_deref())?,
             frequency: self.guard.clean_option(fact.frequency.as_deref())?,
             status: Some(status.code().to_owned()),
             ..self.words(&fact.name)?
@@ -114,6 +162,16 @@ impl Stating<'_> {
             matches!(status, MedicationStatus::Stopped | MedicationStatus::Completed | MedicationStatus::OnHold);
         let polarity = Polarity::of(status == MedicationStatus::NotTaken);
         Ok(Some(self.finding(Said { ending, polarity, ..explicit(EntityType::Medication, words, p.recorded_at) })))
+    }
+
+    /// A route by itself is a code, and a word alone gives redaction nothing to judge it by.
+    fn route(&self, route: Option<&str>) -> Result<Option<String>, Reason> {
+        match route {
+            Some(route) if ROUTES.contains(&crate::text::fold(route.trim()).as_str()) => {
+                Ok(Some(route.trim().to_owned()))
+            }
+            other => self.guard.clean_option(other),
+        }
     }
 
     /// # Errors
