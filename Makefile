@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test proofs check check-scripts check-deps check-helm check-alerts lint fmt docs bench clean
+.PHONY: help setup demo test proofs check check-scripts check-deps check-helm check-alerts lint fmt docs bench campaign campaign-quick seeded-bugs clean
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,17 @@ proofs: setup ## The long proofs: 2,000 orders, 10⁶ random operations, 50 star
 	@scripts/nextest.sh
 	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
 	ANAMNESIS_TEST_LONG=1 cargo nextest run --locked --no-fail-fast --test suite store::
+
+campaign-quick: setup ## The proving ground, quick: kills, restarts, broken lines; one JSON line
+	@cargo build --locked --quiet --bin anamnesis --example campaign
+	@cargo run --locked --quiet --example campaign
+
+campaign: setup ## The proving ground at length: 10,000 messages, 200 kills, 10 broker restarts, 20 database crashes
+	@cargo build --locked --quiet --bin anamnesis --example campaign
+	@cargo run --locked --quiet --example campaign -- --messages 10000 --kills 200 --broker-restarts 10 --database-crashes 20 --patience 1800
+
+seeded-bugs: setup ## Break each promise on purpose and show that its proof notices
+	@scripts/seeded_bugs.sh
 
 check: check-scripts check-deps check-helm check-alerts ## What is not Rust: scripts, Dockerfile, dependencies, Helm chart, alerts
 

@@ -26,8 +26,8 @@ pub enum Weather {
     Truncating,
 }
 
-/// The sky over all connections: the weather, and how often they were cut.
-type Sky = (Weather, u64);
+/// The sky over all connections: the weather, how often they were cut, and where the server is.
+type Sky = (Weather, u64, SocketAddr);
 
 /// A running relay; stops when dropped.
 pub struct TcpRelay {
@@ -44,10 +44,10 @@ impl TcpRelay {
     pub async fn start(target: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let (sky, seen) = watch::channel((Weather::Clear, 0));
+        let (sky, seen) = watch::channel((Weather::Clear, 0, target));
         let task = tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                tokio::spawn(relay(client, target, seen.clone()));
+                tokio::spawn(relay(client, seen.clone()));
             }
         });
         Ok(Self { address, sky, task: task.abort_handle() })
@@ -60,6 +60,11 @@ impl TcpRelay {
     /// From now on.
     pub fn set(&self, weather: Weather) {
         self.sky.send_modify(|sky| sky.0 = weather);
+    }
+
+    /// New connections go there: the server came back at another place.
+    pub fn retarget(&self, target: SocketAddr) {
+        self.sky.send_modify(|sky| sky.2 = target);
     }
 
     /// Ends every open connection.
@@ -75,8 +80,8 @@ impl Drop for TcpRelay {
     }
 }
 
-async fn relay(client: TcpStream, target: SocketAddr, mut sky: watch::Receiver<Sky>) {
-    let (weather, cuts) = *sky.borrow();
+async fn relay(client: TcpStream, mut sky: watch::Receiver<Sky>) {
+    let (weather, cuts, target) = *sky.borrow();
     if weather == Weather::Refusing {
         return;
     }

@@ -31,6 +31,7 @@ static REST: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("UPDATE outbox SET claimed_until = $3 WHERE org_id = $1 AND id IN {uuids $2}"));
 static PENDING: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT count(*) FROM outbox WHERE org_id = $1 AND published_at IS NULL"));
+static IDS: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT id FROM outbox WHERE org_id = $1"));
 static UNNOTICED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT id, org_id, reason, created_at FROM quarantine WHERE noticed_at IS NULL ORDER BY created_at, id LIMIT $1",
@@ -134,6 +135,16 @@ impl Store {
         Ok(row.map_or(Ok(0), |row| row.i64(0))?)
     }
 
+    /// The ids of all events of an organisation, published or not: what a proof compares with what was heard.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn event_ids(&self, org: OrgId) -> Result<Vec<Uuid>, StoreError> {
+        let mut tx = self.db.read(Access::Organization(org)).await?;
+        let rows = tx.fetch_all(&IDS, vec![org.0.into()]).await?;
+        rows.iter().map(|row| Ok(row.uuid(0)?)).collect()
+    }
+
     /// What was set aside and not told of yet.
     ///
     /// # Errors
@@ -163,5 +174,5 @@ impl Store {
 }
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&CLAIM, &PUBLISHED, &REST, &PENDING, &UNNOTICED, &NOTICED]
+    vec![&CLAIM, &PUBLISHED, &REST, &PENDING, &IDS, &UNNOTICED, &NOTICED]
 }

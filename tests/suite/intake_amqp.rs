@@ -419,3 +419,38 @@ async fn publish_says_what_the_broker_took_and_what_nobody_takes() {
     let (code, told) = publish();
     assert_eq!((code, &told["unroutable"]), (Some(1), &json!(7)), "{told}");
 }
+
+/// The documented snippets, run as they stand: a producer in another language is ten lines.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_documented_producers_reach_the_store() {
+    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let setup = std::process::Command::new(root.join("scripts/producers.sh")).arg("setup").output().unwrap();
+    assert!(setup.status.success(), "{}", String::from_utf8_lossy(&setup.stderr));
+    let home = std::path::PathBuf::from(String::from_utf8(setup.stdout).unwrap().trim());
+    let python = (root.join("docs/producers/publish.py"), "python3", 1u128);
+    let typescript = (home.join("publish.js"), "node", 2u128);
+    for (script, runner, n) in [python, typescript] {
+        let data = document(n, 1, "2026-03-02T10:00:00Z", "Refiere insomnio.");
+        // Twice under one id: the second is a repetition.
+        for _ in 0..2 {
+            let mut child = std::process::Command::new(runner)
+                .arg(&script)
+                .env("AMQP_URL", crate::broker::url())
+                .env("EXCHANGE", corner.names.ingest())
+                .env("EVENT_ID", format!("producer-{n}"))
+                .env("PYTHONPATH", home.join("python"))
+                .stdin(std::process::Stdio::piped())
+                .spawn()
+                .unwrap();
+            std::io::Write::write_all(&mut child.stdin.take().unwrap(), data.to_string().as_bytes()).unwrap();
+            assert!(child.wait().unwrap().success(), "{runner}");
+        }
+    }
+    assert_eq!(corner.ready(&corner.names.queue(Queue::Bulk)).await, 4);
+    let worker = Worker::start(&program, &corner.environment()).await;
+    everything_is_stored(&program, 2).await;
+    everything_is_acknowledged(&corner).await;
+    let stored = "anamnesis_messages_processed_total{outcome=\"duplicate\",queue=\"bulk\",type=\"document_submitted\"}";
+    until("the repetitions are known", || async { worker.metric(stored).await > 1.5 }).await;
+}

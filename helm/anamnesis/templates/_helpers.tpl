@@ -82,6 +82,13 @@ app.kubernetes.io/part-of: anamnesis
       name: {{ . }}
       key: {{ $.Values.store.keys.masterKey.key }}
 {{- end }}
+{{- with .Values.broker.url.existingSecret }}
+- name: ANAMNESIS__BROKER__URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ . }}
+      key: {{ $.Values.broker.url.key }}
+{{- end }}
 {{- if .Values.embedding.apiKey.existingSecret }}
 - name: ANAMNESIS__EMBEDDING__API_KEY_FILE
   value: /etc/anamnesis-embedding/api-key

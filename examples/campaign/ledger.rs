@@ -1,0 +1,114 @@
+//! What the run that nothing disturbed left, and what the other one did.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use anamnesis::broker::{Link, Names, Role};
+use anamnesis::store::Store;
+use anamnesis::store::digest::Digest;
+use lapin::options::BasicGetOptions;
+use uuid::Uuid;
+
+use crate::Outcome;
+use crate::messages::Messages;
+use crate::servers::Servers;
+use crate::workers::program;
+
+/// The end of the calm run.
+pub struct Calm {
+    digest: Digest,
+    /// Ids of what was set aside, as only this content and this reason have them.
+    aside: BTreeSet<Uuid>,
+}
+
+/// What was found after the rage.
+pub struct Found {
+    pub lost: u64,
+    pub duplicated: u64,
+    pub innocent: u64,
+    pub poison: u64,
+    pub events: u64,
+    pub events_missing: u64,
+    pub differs: Vec<String>,
+    expected_poison: u64,
+}
+
+impl Found {
+    pub fn is_right(&self) -> bool {
+        let nothing = self.lost + self.duplicated + self.innocent + self.events_missing == 0;
+        nothing && self.differs.is_empty() && self.poison == self.expected_poison
+    }
+}
+
+/// Ingests everything once, in order, with nothing in the way.
+pub async fn calm(servers: &Servers, messages: &Messages) -> Outcome<Calm> {
+    let provider = Servers::calm_provider().await?;
+    let file = servers.path().join("calm.ndjson");
+    let mut text = messages.calm.join(&b'\n');
+    text.push(b'\n');
+    std::fs::write(&file, text)?;
+    let mut command = Command::new(program()?);
+    command.arg("ingest").arg(&file).args(["--output", "json"]).envs(servers.calm_environment("calm"));
+    let ended = command.env("ANAMNESIS__EMBEDDING__URL", provider.openai_url()).output()?;
+    if !matches!(ended.status.code(), Some(0 | 3)) {
+        return Err(format!("the calm run failed: {}", String::from_utf8_lossy(&ended.stderr)).into());
+    }
+    let store = servers.store(true).await?;
+    let calm = Calm { digest: store.digest(None).await?, aside: aside(&store).await?.into_iter().collect() };
+    store.close().await;
+    Ok(calm)
+}
+
+async fn aside(store: &Store) -> Outcome<Vec<Uuid>> {
+    let rows = store.set_aside("", "", 1_000_000).await?;
+    Ok(rows.into_iter().map(|row| row.id).collect())
+}
+
+pub async fn found(servers: &Servers, calm: &Calm, messages: &Messages) -> Outcome<Found> {
+    let store = servers.store(false).await?;
+    let digest = store.digest(None).await?;
+    let rows = |digest: &Digest, table: &'static str| digest.tables.get(table).map_or(0, |table| table.rows);
+    // The outbox tells how memory came to be, which depends on who was first; quarantine is compared by its ids.
+    let compared = |table: &str| !["outbox", "quarantine"].contains(&table);
+    let differs: Vec<String> = calm
+        .digest
+        .tables
+        .iter()
+        .filter(|(table, expected)| compared(table) && digest.tables.get(*table) != Some(expected))
+        .map(|(table, _)| (*table).to_owned())
+        .collect();
+    let lost = messages.good.saturating_sub(rows(&digest, "inbox"));
+    let duplicated = rows(&digest, "inbox").saturating_sub(messages.good)
+        + rows(&digest, "documents").saturating_sub(rows(&calm.digest, "documents"));
+    let set_aside = store.set_aside("", "", 1_000_000).await?;
+    let known = set_aside.iter().filter(|one| calm.aside.contains(&one.id)).count() as u64;
+    let deadly = set_aside.iter().filter(|one| one.reason == "crash_suspect").count() as u64;
+    let innocent = set_aside.len() as u64 - known - deadly.min(1);
+    let (heard, mut missing) = (events(servers).await?, 0);
+    let mut expected = 0;
+    for org in store.every_organization().await? {
+        for id in store.event_ids(org).await? {
+            expected += 1;
+            missing += u64::from(!heard.contains(&id));
+        }
+    }
+    store.close().await;
+    let (poison, expected_poison) = (known + deadly.min(1), messages.poison);
+    let events = expected;
+    Ok(Found { lost, duplicated, innocent, poison, events, events_missing: missing, differs, expected_poison })
+}
+
+/// The ids of all events that left, from the mailbox.
+async fn events(servers: &Servers) -> Outcome<BTreeSet<Uuid>> {
+    let link = Link::open(&servers.config, Role::Topology).await?;
+    let channel = link.channel().await?;
+    let mailbox = Names::new(&servers.config.prefix).mailbox();
+    let mut heard = BTreeSet::new();
+    while let Some(got) = channel.basic_get(mailbox.as_str().into(), BasicGetOptions { no_ack: true }).await? {
+        if let Some(id) = got.properties.message_id() {
+            heard.insert(id.as_str().parse()?);
+        }
+    }
+    link.close().await;
+    Ok(heard)
+}

@@ -1,0 +1,73 @@
+//! What is sent: invented documents, some of them twice, some that are poison, and one that kills whoever works it.
+
+use anamnesis::bench::corpus;
+use anamnesis::clock::{Entropy as _, SeededEntropy};
+use serde_json::{Value, json};
+
+/// The word that ends the process that reads it.
+pub const DEADLY: &str = "XYZZY-PLUGH";
+
+/// All messages of a campaign, in the order of sending.
+pub struct Messages {
+    pub all: Vec<Vec<u8>>,
+    /// What a run that nothing disturbs is given: everything but the deadly one, each once.
+    pub calm: Vec<Vec<u8>>,
+    /// Good messages, each counted once.
+    pub good: u64,
+    /// Messages that must be set aside, the deadly one included.
+    pub poison: u64,
+}
+
+impl Messages {
+    pub fn of(seed: u64, good: u64) -> Self {
+        let draws = SeededEntropy::new(seed.wrapping_mul(77));
+        let draw = |of: u64| {
+            let mut bytes = [0u8; 8];
+            draws.fill(&mut bytes);
+            u64::from_le_bytes(bytes) % of.max(1)
+        };
+        let (mut all, mut calm, mut poison) = (Vec::new(), Vec::new(), 0);
+        for number in 0..good {
+            let message = event(&format!("c-{seed}-{number}"), &corpus::document(number));
+            calm.push(message.clone());
+            // A producer that was not sure sends again.
+            if draw(12) == 0 {
+                all.push(message.clone());
+            }
+            all.push(message);
+            if draw(50) == 0 {
+                let broken = broken(draw(3), number);
+                calm.push(broken.clone());
+                all.push(broken);
+                poison += 1;
+            }
+        }
+        let deadly = corpus::document(good);
+        let mut deadly: Value = serde_json::from_slice(&deadly).unwrap_or_default();
+        deadly["turns"] = Value::Null;
+        deadly["text"] = json!(format!("Una palabra que mata: {DEADLY}."));
+        let deadly = event(&format!("c-{seed}-deadly"), deadly.to_string().as_bytes());
+        let at = usize::try_from(draw(all.len() as u64)).unwrap_or(0);
+        all.insert(at, deadly);
+        Self { all, calm, good, poison: poison + 1 }
+    }
+}
+
+fn event(id: &str, data: &[u8]) -> Vec<u8> {
+    let data: Value = serde_json::from_slice(data).unwrap_or_default();
+    let kind = "anamnesis.document.submitted.v1";
+    json!({"specversion": "1.0", "id": id, "source": "urn:campaign", "type": kind, "data": data})
+        .to_string()
+        .into_bytes()
+}
+
+fn broken(how: u64, number: u64) -> Vec<u8> {
+    match how {
+        0 => format!("{{\"broken\": {number}").into_bytes(),
+        1 => json!({"specversion": "1.0", "id": format!("u-{number}"), "source": "urn:campaign",
+            "type": "anamnesis.unheard.of.v7", "data": {}})
+        .to_string()
+        .into_bytes(),
+        _ => event(&format!("n-{number}"), json!({"document_id": number, "text": "\u{0}"}).to_string().as_bytes()),
+    }
+}

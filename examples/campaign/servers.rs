@@ -1,0 +1,265 @@
+//! A PostgreSQL, a RabbitMQ and an embedding server of the campaign's own, each behind a line that can break.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anamnesis::bench::provider::{FakeOptions, FakeProvider};
+use anamnesis::bench::relay::{TcpRelay, Weather};
+use anamnesis::broker::{Letter, Names, Outlet as _, Publisher, Role, topology};
+use anamnesis::clock::{Clock, ManualClock, SeededEntropy, SystemEntropy};
+use anamnesis::config::{self, BrokerConfig};
+use anamnesis::crypto::LocalKeyStore;
+use anamnesis::intake::amqp::letter;
+use anamnesis::store::Store;
+use anamnesis::store::engine::{self, Database, Location, PostgresOptions, ROLES};
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
+
+use crate::workers::Workers;
+use crate::{Outcome, StoreKind};
+
+/// The instant at which memory lives: equal in both runs, so that their digests can be.
+pub const NOW: &str = "2026-07-01T12:00:00Z";
+const PREFIX: &str = "campaign";
+const DIMENSION: usize = 16;
+
+pub struct Servers {
+    folder: Option<tempfile::TempDir>,
+    path: PathBuf,
+    pub provider: FakeProvider,
+    /// Between the workers and the broker, and between them and the database.
+    pub broker: TcpRelay,
+    pub database: Option<TcpRelay>,
+    pub config: BrokerConfig,
+}
+
+fn script(name: &str, folder: &Path, arguments: &[&str]) -> Outcome<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts").join(name);
+    let mut command = Command::new(path);
+    command
+        .args(arguments)
+        .env("ANAMNESIS_POSTGRES_DIR", folder.join("pg"))
+        .env("ANAMNESIS_RABBITMQ_DIR", folder.join("mq"));
+    let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
+    if !output.status.success() {
+        return Err(format!("scripts/{name} {arguments:?} failed").into());
+    }
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
+
+/// `host:port` of a URL on loopback.
+fn place(url: &str) -> Outcome<SocketAddr> {
+    let rest = url.split('@').nth(1).ok_or("a URL without a user")?;
+    Ok(rest.split('/').next().unwrap_or(rest).parse()?)
+}
+
+impl Servers {
+    pub async fn start(kind: StoreKind, faults: f64, seed: u64) -> Outcome<Self> {
+        let folder = tempfile::Builder::new().prefix("anamnesis-campaign-").tempdir()?;
+        let path = folder.path().to_owned();
+        // The database server runs as another user.
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        let url = script("rabbitmq.sh", &path, &["private"])?;
+        // Minutes of waiting prove nothing that seconds do not: the tiers are shortened, by policy.
+        let short = ["ctl", "set_policy", "short", "\\.retry\\.", "{\"message-ttl\": 2000}", "--apply-to", "queues"];
+        script("rabbitmq.sh", &path, &short)?;
+        let broker = TcpRelay::start(place(&url)?).await?;
+        let config = BrokerConfig { url: url.into(), prefix: PREFIX.to_owned(), ..BrokerConfig::default() };
+        topology::apply(&config).await?;
+        let database = match kind {
+            StoreKind::Sqlite => None,
+            StoreKind::Postgres => {
+                let admin = script("postgres.sh", &path, &["start"])?;
+                prepare(&admin).await?;
+                Some(TcpRelay::start(place(&admin)?).await?)
+            }
+        };
+        let each = faults / 4.0;
+        let spec = format!("500={each},429={each},reset={each},html={each}");
+        let faults = spec.parse().map_err(|_| "the share of faults is not between 0 and 1")?;
+        let options = FakeOptions { dimension: DIMENSION, faults, seed, ..FakeOptions::default() };
+        let provider = FakeProvider::start(options).await?;
+        Ok(Self { folder: Some(folder), path, provider, broker, database, config })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The environment of a worker: everything by lines that break.
+    pub fn environment(&self) -> Vec<(String, String)> {
+        let url = match &self.database {
+            Some(relay) => format!("postgres://campaign_app@{}/anamnesis", relay.address()),
+            None => String::new(),
+        };
+        let mut all = self.calm_environment("store");
+        all.extend([
+            ("ANAMNESIS__STORE__URL".to_owned(), url),
+            ("ANAMNESIS__EMBEDDING__URL".to_owned(), self.provider.openai_url()),
+            ("ANAMNESIS__BROKER__URL".to_owned(), format!("amqp://guest:guest@{}/%2f", self.broker.address())),
+            ("ANAMNESIS__BROKER__PREFIX".to_owned(), PREFIX.to_owned()),
+            ("ANAMNESIS__BROKER__RELAY_MS".to_owned(), "100".to_owned()),
+            ("ANAMNESIS__BROKER__HEARTBEAT_SECONDS".to_owned(), "2".to_owned()),
+            ("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "8".to_owned()),
+            ("ANAMNESIS__EMBEDDING__RETRY__FIRST_PAUSE_MS".to_owned(), "20".to_owned()),
+            ("ANAMNESIS__EMBEDDING__RETRY__LONGEST_PAUSE_MS".to_owned(), "200".to_owned()),
+            ("ANAMNESIS__WORKER__SPOOL".to_owned(), String::new()),
+            ("ANAMNESIS__JOBS__TICK".to_owned(), "false".to_owned()),
+            ("ANAMNESIS_DIE_OF".to_owned(), crate::messages::DEADLY.to_owned()),
+        ]);
+        all
+    }
+
+    /// The environment of the run that nothing disturbs: the same keys and clock, a store of its own.
+    pub fn calm_environment(&self, store: &str) -> Vec<(String, String)> {
+        let own = |name: &str| self.path.join(name).display().to_string();
+        [
+            ("STORE__PATH", own(&format!("{store}.db"))),
+            ("STORE__KEYS", own("keys")),
+            ("PIPELINE__NOW", NOW.to_owned()),
+            ("EMBEDDING__PROVIDER", "openai".to_owned()),
+            ("EMBEDDING__PROFILE__MODEL", "fake".to_owned()),
+            ("EMBEDDING__PROFILE__DIMENSION", DIMENSION.to_string()),
+            ("EMBEDDING__PROFILE__MIN_SCORE", "0.5".to_owned()),
+            ("EMBEDDING__PROFILE__CONTRADICTION_SIMILARITY", "0.9".to_owned()),
+            ("EMBEDDING__PROFILE__GENERATION", "1".to_owned()),
+            ("EMBEDDING__PROFILE__MAX_TOKENS", "512".to_owned()),
+        ]
+        .map(|(key, value)| (format!("ANAMNESIS__{key}"), value))
+        .to_vec()
+    }
+
+    /// An embedding server that never fails, with the same vectors.
+    pub async fn calm_provider() -> Outcome<FakeProvider> {
+        Ok(FakeProvider::start(FakeOptions { dimension: DIMENSION, ..FakeOptions::default() }).await?)
+    }
+
+    /// Opens a store: the calm one, or the one that was raged at.
+    pub async fn store(&self, calm: bool) -> Outcome<Store> {
+        let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW.parse()?));
+        let entropy = Arc::new(SeededEntropy::new(3));
+        let keys = LocalKeyStore::open(&self.path.join("keys"), None, Arc::clone(&clock), entropy.clone()).await?;
+        let location = match &self.database {
+            Some(relay) if !calm => at(&format!("postgres://campaign_app@{}/anamnesis", relay.address()))?,
+            _ => Location::File(self.path.join(if calm { "calm.db" } else { "store.db" })),
+        };
+        Ok(Store::new(Database::open(&location).await?, Arc::new(keys), clock, entropy))
+    }
+
+    /// Sends messages straight to the broker, until each is confirmed.
+    pub async fn publish(&self, messages: &[Vec<u8>]) -> Outcome<()> {
+        let exchange = Names::new(PREFIX).ingest();
+        let publisher = Publisher::new(&self.config, Role::Publish, Arc::new(SystemEntropy));
+        let mut letters: Vec<Letter> = messages.iter().map(|m| letter(&exchange, m.clone(), true)).collect();
+        while !letters.is_empty() {
+            let sent = publisher.publish(&letters).await;
+            letters =
+                letters.into_iter().zip(sent).filter(|(_, sent)| sent.is_err()).map(|(letter, _)| letter).collect();
+            if !letters.is_empty() {
+                tokio::time::sleep(Duration::from_millis(300)).await;
+            }
+        }
+        publisher.close().await;
+        Ok(())
+    }
+
+    /// Kills the broker's node and starts it again; its messages stay.
+    pub fn restart_broker(&self) -> Outcome<()> {
+        script("rabbitmq.sh", &self.path, &["restart"]).map(drop)
+    }
+
+    /// Ends the database server as a crash would, and starts it again.
+    pub fn crash_database(&self) -> Outcome<()> {
+        let Some(relay) = &self.database else { return Ok(()) };
+        let pid = std::fs::read_to_string(self.path.join("pg/data/postmaster.pid"))?;
+        let pid = pid.lines().next().unwrap_or_default().to_owned();
+        Command::new("kill").args(["-QUIT", &pid]).status()?;
+        let patience = Instant::now() + Duration::from_secs(30);
+        while Path::new("/proc").join(&pid).exists() {
+            if Instant::now() > patience {
+                return Err("the database server does not end".into());
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        relay.retarget(place(&script("postgres.sh", &self.path, &["start"])?)?);
+        Ok(())
+    }
+
+    /// Clear weather on every line.
+    pub fn clear(&self) {
+        self.broker.set(Weather::Clear);
+        if let Some(relay) = &self.database {
+            relay.set(Weather::Clear);
+        }
+    }
+
+    /// Messages in the intake and its tiers, unacknowledged ones included.
+    pub fn waiting(&self) -> Outcome<u64> {
+        let told =
+            script("rabbitmq.sh", &self.path, &["ctl", "-q", "list_queues", "--no-table-headers", "name", "messages"])?;
+        let counts = told.lines().filter_map(|line| {
+            let (name, count) = line.split_once('\t')?;
+            let ours = name.contains(".ingest.") || name.contains(".retry.");
+            ours.then(|| count.trim().parse::<u64>().ok()).flatten()
+        });
+        Ok(counts.sum())
+    }
+
+    /// Waits until nothing waits any more; whether that came to be.
+    pub async fn quiet(&self, workers: &mut Workers, patience: Duration) -> Outcome<bool> {
+        let over = Instant::now() + patience;
+        while Instant::now() < over {
+            workers.revive(self)?;
+            if self.waiting()? == 0 && self.outbox().await.unwrap_or(1) == 0 {
+                return Ok(true);
+            }
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+        eprintln!("still waiting: {} messages, {:?} events", self.waiting()?, self.outbox().await.ok());
+        Ok(false)
+    }
+
+    /// Events that were not published yet, and notices.
+    async fn outbox(&self) -> Outcome<i64> {
+        let store = self.store(false).await?;
+        let mut waiting = store.unnoticed(10).await?.len() as i64;
+        for org in store.every_organization().await? {
+            waiting += store.pending_events(org).await?;
+        }
+        store.close().await;
+        Ok(waiting)
+    }
+
+    /// Leaves everything as it is.
+    pub fn keep(mut self) -> PathBuf {
+        self.folder.take().map_or_else(|| self.path.clone(), tempfile::TempDir::keep)
+    }
+
+    pub fn stop(self) {
+        let _ = script("rabbitmq.sh", &self.path, &["stop"]);
+        let _ = script("postgres.sh", &self.path, &["stop"]);
+    }
+}
+
+fn at(url: &str) -> Outcome<Location> {
+    let config = config::load(None)?.store.postgres;
+    Ok(Location::Postgres(Box::new(PostgresOptions::new(url, &config)?)))
+}
+
+/// Roles, logins and schema, as an administrator and the owner make them.
+async fn prepare(admin: &str) -> Outcome<()> {
+    let options: PgConnectOptions = admin.parse()?;
+    let mut connection = PgConnection::connect_with(&options).await?;
+    sqlx::raw_sql(ROLES).execute(&mut connection).await?;
+    for (login, role) in [("campaign_owner", "anamnesis_owner"), ("campaign_app", "anamnesis_app")] {
+        let sql = format!("CREATE ROLE {login} LOGIN IN ROLE {role}");
+        connection.execute(AssertSqlSafe(sql)).await?;
+    }
+    connection.close().await?;
+    let host = admin.split('@').nth(1).unwrap_or_default();
+    engine::migrate(&at(&format!("postgres://campaign_owner@{host}"))?).await?;
+    Ok(())
+}

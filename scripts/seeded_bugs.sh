@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Breaks each promise on purpose (src/bug.rs) and runs the proof that must notice. Prints a table and one JSON line; fails
+# when a bug goes unnoticed, or when a proof fails without any.
+. "$(dirname "$0")/lib.sh"
+
+# bug | proof that must fail
+table='
+ack_before_commit|intake_amqp::as_a_process_on_a_file::a_kill_at_any_point
+no_inbox|crash::as_a_process_on_a_file
+no_body_check|intake_amqp::as_a_process_on_a_file::poison_is_set_aside
+ignore_ack_false|settle::tests::an_acknowledgement_that_was_not_sent
+ack_over_open|simulation::whatever_fails
+retry_without_confirm|simulation::whatever_fails
+no_mandatory|relay::an_event_that_no_queue_takes
+publish_unconfirmed|relay::on_a_file::an_event_that_is_not_taken
+outbox_watermark|relay::on_a_file::an_event_that_was_committed_late
+quarantine_unwritten|relay::a_quarantine_that_cannot_be_written
+attempt_after_work|intake_amqp::as_a_process_on_a_file::a_message_that_kills
+error_text_logged|relay::the_worker_tells_of_what_it_stored
+'
+
+scripts/nextest.sh
+ANAMNESIS_TEST_POSTGRES_URL=${ANAMNESIS_TEST_POSTGRES_URL:-$(scripts/postgres.sh start)}
+ANAMNESIS_TEST_AMQP_URL=${ANAMNESIS_TEST_AMQP_URL:-$(scripts/rabbitmq.sh start)}
+export ANAMNESIS_TEST_POSTGRES_URL ANAMNESIS_TEST_AMQP_URL
+
+proof() { cargo nextest run --locked --no-fail-fast --hide-progress-bar --status-level none --final-status-level none -E "test($1)" >"$CACHE/seeded-bug.log" 2>&1; }
+
+cargo nextest run --locked --no-run >&2
+proofs=$(printf '%s\n' "$table" | cut -d'|' -f2 -s | sort -u)
+say "the proofs, without a bug …"
+for name in $proofs; do
+    proof "$name" || { tail -n 40 "$CACHE/seeded-bug.log" >&2; die "$name fails without a bug"; }
+done
+
+bugs=0 caught=0
+printf '%-24s %-8s %s\n' BUG CAUGHT PROOF
+while IFS='|' read -r bug name; do
+    [ -n "$bug" ] || continue
+    bugs=$((bugs + 1))
+    if ANAMNESIS_BUG=$bug proof "$name"; then
+        verdict=NO
+    # A proof that could not be run has noticed nothing.
+    elif grep -q ' tests\? run: .* failed' "$CACHE/seeded-bug.log"; then
+        verdict=yes
+        caught=$((caught + 1))
+    else
+        tail -n 20 "$CACHE/seeded-bug.log" >&2
+        verdict='?'
+    fi
+    printf '%-24s %-8s %s\n' "$bug" "$verdict" "$name"
+done <<<"$table"
+
+# The table and the code name the same bugs.
+known=$(sed -n '/^pub const BUGS/,/^];/s/^    ("\([a-z_]*\)".*/\1/p' src/bug.rs | sort)
+[ "$known" = "$(printf '%s\n' "$table" | cut -d'|' -f1 -s | sort)" ] || die "src/bug.rs and this table name different bugs"
+printf '{"bugs":%d,"caught":%d}\n' "$bugs" "$caught"
+[ "$bugs" = "$caught" ]
