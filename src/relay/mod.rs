@@ -32,7 +32,7 @@ const WINDOW: i64 = 256;
 /// How long a claim holds: longer than any publishing takes.
 const CLAIM: TimeDelta = TimeDelta::seconds(60);
 /// How long an event rests that was not taken, at first and at most.
-const REST: (i64, i64) = (2, 300);
+const REST: (i64, i64) = (2, 30);
 /// Looks at the outboxes of which nobody has rung, in units of the relay's pause.
 const SWEEP: u32 = 20;
 /// How long a pass in progress may take once the process drains.

@@ -192,12 +192,11 @@ impl<A: Acks + 'static> Lane<A> {
         while !waiting.is_empty() && !self.over.is_cancelled() {
             let letters: Vec<Letter> = waiting.iter().map(|message| self.letter(message)).collect();
             let sent = self.outlet.publish(&letters).await;
-            let mut left = Vec::new();
-            let mut done = Vec::new();
+            let (mut left, mut done, mut why) = (Vec::new(), Vec::new(), None);
             for (message, sent) in waiting.into_iter().zip(sent) {
                 match sent {
                     Err(error) if !bug::is("retry_without_confirm") => {
-                        tracing::debug!(code = error.code(), "a retry cannot be sent yet");
+                        why = Some(error.code());
                         left.push(message);
                     }
                     _ => done.push(message.tag),
@@ -205,7 +204,12 @@ impl<A: Acks + 'static> Lane<A> {
             }
             self.settler.settle(&done).await?;
             waiting = left;
-            if !waiting.is_empty() {
+            if let Some(code) = why {
+                tracing::warn!(
+                    code,
+                    waiting = waiting.len(),
+                    "retries cannot be sent yet; their messages stay where they are"
+                );
                 tokio::select! {
                     () = tokio::time::sleep(pause.pause()) => {}
                     () = self.over.cancelled() => {}
