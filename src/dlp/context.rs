@@ -1,5 +1,6 @@
 //! What every recogniser reads: the folded text, its tokens, the language, and places that may not be touched.
 
+use std::cell::OnceCell;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -7,7 +8,7 @@ use regex::Regex;
 use super::token::{Kind, Token, tokens};
 use super::view::View;
 use super::{label, policy::Policy};
-use crate::text::{Document, Language, Span};
+use crate::text::{Document, Language, NumberWord, Span, number_words};
 
 /// One document, made ready once for all recognisers.
 pub struct Context<'a> {
@@ -21,6 +22,7 @@ pub struct Context<'a> {
     pub no_case: bool,
     /// The text has words beside its numbers. A bare value has no surroundings: only its form and check digit count.
     pub prose: bool,
+    said: OnceCell<Vec<NumberWord>>,
 }
 
 impl<'a> Context<'a> {
@@ -36,7 +38,12 @@ impl<'a> Context<'a> {
         let no_case = lacks_case(&view.plain, &tokens);
         let prose = is_prose(&tokens);
         let language = document.language.or_detect(&document.text);
-        Self { tokens, language, policy, walls, no_case, prose, view }
+        Self { tokens, language, policy, walls, no_case, prose, view, said: OnceCell::new() }
+    }
+
+    /// Numbers said in words, read when first asked for.
+    pub fn said(&self) -> &[NumberWord] {
+        self.said.get_or_init(|| number_words(&self.view.lower, self.language))
     }
 
     /// The folded, lower-case word under a token.

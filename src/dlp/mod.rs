@@ -4,6 +4,7 @@
 mod apply;
 mod context;
 mod entities;
+mod fast;
 mod finding;
 mod identifiers;
 mod identities;
@@ -23,7 +24,7 @@ use chrono::NaiveDate;
 use crate::text::{Document, Span};
 
 pub use policy::{Policy, RECOGNISERS};
-pub use redactor::Redactor;
+pub use redactor::{Part, Redactor};
 pub use surrogate::SurrogateKey;
 
 /// What a message says about the people in it. Serves redaction only and is never stored (contract.md).

@@ -12,6 +12,19 @@ use super::{
 };
 use crate::text::{Document, Span};
 
+/// A part of the redactor that can be measured alone; each reads the text anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Folding and cutting into tokens: what every other part needs.
+    Reading,
+    /// Identifiers, telephones, mail and network addresses.
+    Patterns,
+    /// Names, places, organisations, dates and addresses by rules and lists.
+    Lists,
+    Speech,
+    Learned,
+}
+
 /// A compiled redactor: made once, shared by all threads.
 pub struct Redactor {
     policy: Policy,
@@ -24,22 +37,18 @@ impl Redactor {
     /// The built-in recognisers under a policy.
     pub fn builtin(policy: Policy) -> Self {
         let tagger = Tagger::builtin().expect("the model is part of the program, a test reads it");
-        Self {
-            policy,
-            identifiers: identifiers::Identifiers::builtin(),
-            entities: entities::Entities::builtin(),
-            tagger: Some(tagger),
-        }
-    }
-
-    /// Rules and lists alone: what training reads, and the profile for those who want no learned part.
-    pub(super) fn rules_only(policy: Policy) -> Self {
-        Self { tagger: None, ..Self::builtin(policy) }
+        Self::with_tagger(policy, tagger)
     }
 
     /// The built-in rules with another model: what training is judged by.
     pub fn with_tagger(policy: Policy, tagger: Tagger) -> Self {
-        Self { tagger: Some(tagger), ..Self::builtin(policy) }
+        Self { tagger: Some(tagger), ..Self::rules_only(policy) }
+    }
+
+    /// Rules and lists alone: what training reads.
+    pub(super) fn rules_only(policy: Policy) -> Self {
+        let (identifiers, entities) = (identifiers::Identifiers::builtin(), entities::Entities::builtin());
+        Self { policy, identifiers, entities, tagger: None }
     }
 
     pub(super) fn policy(&self) -> &Policy {
@@ -73,6 +82,23 @@ impl Redactor {
         entities::propagate::find(&context, &mut found);
         let taken = self.settle(&context, found);
         apply::apply(document, &context, taken, keys)
+    }
+
+    /// How much one part of the redactor finds: what `bench redact` measures.
+    pub fn count(&self, document: &Document, part: Part) -> usize {
+        let context = Context::new(document, &self.policy);
+        let mut found = Vec::new();
+        match part {
+            Part::Reading => return context.tokens.len(),
+            Part::Patterns => self.identifiers.find(&context, &mut found),
+            Part::Lists => self.entities.find(&context, &mut found),
+            Part::Speech => {
+                speech::find(&context, &mut found);
+                sweep::find(&context, &mut found);
+            }
+            Part::Learned => found = self.tagger.as_ref().map(|tagger| tagger.find(&context, found)).unwrap_or_default(),
+        }
+        found.len()
     }
 
     /// What rules and lists find, before the tagger reads it.

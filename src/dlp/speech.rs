@@ -10,7 +10,6 @@ use super::finding::{Finding, Layer};
 use super::label;
 use super::token::Kind;
 use crate::text::Span;
-use crate::text::numbers::number_words;
 
 /// Digits from which a run said in words is no dose, pressure or count.
 const LONG_RUN: usize = 7;
@@ -74,7 +73,7 @@ struct Part {
 
 fn numbers(context: &Context<'_>, found: &mut Vec<Finding>) {
     let lower = &context.view.lower;
-    let said = number_words(lower, context.language);
+    let said = context.said();
     if said.is_empty() {
         return;
     }

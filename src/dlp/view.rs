@@ -25,12 +25,15 @@ impl View {
             starts: Vec::with_capacity(text.len()),
             ends: Vec::with_capacity(text.len()),
         };
-        for (at, c) in text.char_indices() {
-            let end = at + c.len_utf8();
-            if c.is_ascii() {
-                view.push(c, at, end);
-            } else {
-                view.fold(c, at, end);
+        let mut rest = text;
+        while !rest.is_empty() {
+            let at = text.len() - rest.len();
+            let plain = rest.bytes().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
+            view.push_ascii(&rest[..plain], at);
+            rest = &rest[plain..];
+            if let Some(c) = rest.chars().next() {
+                view.fold(c, at + plain, at + plain + c.len_utf8());
+                rest = &rest[c.len_utf8()..];
             }
         }
         view
@@ -52,6 +55,16 @@ impl View {
             place += 1;
         }
         place
+    }
+
+    fn push_ascii(&mut self, run: &str, at: usize) {
+        let from = self.lower.len();
+        self.plain.push_str(run);
+        self.lower.push_str(run);
+        self.lower[from..].make_ascii_lowercase();
+        let (start, end) = (at as u32, (at + run.len()) as u32);
+        self.starts.extend(start..end);
+        self.ends.extend(start + 1..end + 1);
     }
 
     fn push(&mut self, c: char, start: usize, end: usize) {

@@ -9,7 +9,7 @@ use super::super::finding::{Finding, Layer};
 use super::super::{SideValue, label};
 use super::compiled;
 use crate::text::Span;
-use crate::text::numbers::{NumberKind, number_words};
+use crate::text::numbers::NumberKind;
 
 static AGE: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
@@ -64,7 +64,7 @@ fn said(context: &Context<'_>, found: &mut Vec<Finding>) {
     }
     static UNIT: LazyLock<Regex> =
         LazyLock::new(|| compiled(r"^[ -](?:anos|years?)(?-u:\b)(?:[ -]?(?:de edad|old|of age))?"));
-    for number in number_words(lower, context.language).into_iter().filter(|number| number.kind == NumberKind::Cardinal)
+    for number in context.said().iter().filter(|number| number.kind == NumberKind::Cardinal)
     {
         let (Some(unit), Some(years)) = (UNIT.find(&lower[number.span.end..]), number.value) else { continue };
         let end = number.span.end + unit.end();

@@ -66,6 +66,9 @@ static SHORT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Long names and short ones beside a number: without them no pattern of months is tried.
+static MONTHS: LazyLock<Regex> = LazyLock::new(|| compiled(&format!("{LONG_MONTH}|march|(?:ene|feb|mar|abr|may|jun|jul|ago|sept?|set|oct|nov|dic|jan|apr|aug|dec)[^a-z]")));
+
 /// Finds dates.
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     let lower = &context.view.lower;
@@ -73,6 +76,24 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     for hit in NUMERIC.captures_iter(lower) {
         numeric(lower, &hit, month_first, found);
     }
+    for hit in SLASHED_MONTH.captures_iter(lower).filter(|hit| free(lower, span(hit, 0))) {
+        push(found, span(&hit, 0), value(number(&hit[2]), number(&hit[1]), None));
+    }
+    if MONTHS.is_match(lower) {
+        months(context, found);
+    }
+    if ["mil", "dos", "teen", "twenty", "thousand"].iter().any(|word| lower.contains(word)) {
+        said_years(lower, found);
+    }
+    years(lower, found);
+    for hit in SHORT.captures_iter(lower).filter(|hit| free(lower, span(hit, 1)) && hit[1].contains('/')) {
+        push(found, span(&hit, 1), None);
+    }
+}
+
+/// Dates that name their month.
+fn months(context: &Context<'_>, found: &mut Vec<Finding>) {
+    let lower = &context.view.lower;
     for hit in DAY_MONTH.captures_iter(lower) {
         let (day, month) = (hit.get(1).map(|d| number(d.as_str())), month_of(&hit[3]));
         let year = hit.get(4).map(|year| number(&year.as_str().replace('.', "")));
@@ -93,9 +114,6 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     for hit in MONTH_YEAR.captures_iter(lower) {
         push(found, span(&hit, 0), value(number(&hit[2]), month_of(&hit[1]), None));
     }
-    for hit in SLASHED_MONTH.captures_iter(lower).filter(|hit| free(lower, span(hit, 0))) {
-        push(found, span(&hit, 0), value(number(&hit[2]), number(&hit[1]), None));
-    }
     for hit in MONTH_SHORT_YEAR.captures_iter(lower) {
         let year = number(&hit[2]);
         push(found, span(&hit, 0), value(if year > 40 { 1900 } else { 2000 } + year, month_of(&hit[1]), None));
@@ -103,13 +121,12 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     for hit in MONTH_ALONE.captures_iter(lower) {
         push(found, span(&hit, 1), None);
     }
+}
+
+fn said_years(lower: &str, found: &mut Vec<Finding>) {
     for hit in
         SAID.captures_iter(lower).filter(|hit| hit[1].contains([' ', '-']) && !is_measure(lower, span(hit, 1).end))
     {
-        push(found, span(&hit, 1), None);
-    }
-    years(lower, found);
-    for hit in SHORT.captures_iter(lower).filter(|hit| free(lower, span(hit, 1)) && hit[1].contains('/')) {
         push(found, span(&hit, 1), None);
     }
 }

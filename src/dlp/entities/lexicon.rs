@@ -1,8 +1,8 @@
 //! What single words may be: first names, surnames, everyday words, eponyms. Lists: `data/`, sources in its NOTICE.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use super::super::fast::{WordMap, WordSet};
 use super::words;
 
 /// What a word may be.
@@ -25,8 +25,8 @@ impl Word {
     }
 }
 
-static WORDS: LazyLock<HashMap<&'static str, Word>> = LazyLock::new(|| {
-    let mut all: HashMap<&str, Word> = HashMap::with_capacity(24_000);
+static WORDS: LazyLock<WordMap<Word>> = LazyLock::new(|| {
+    let mut all: WordMap<Word> = WordMap::default();
     for name in list(include_str!("../data/given_names.txt")) {
         all.entry(name).or_default().given = true;
     }
@@ -40,7 +40,7 @@ static WORDS: LazyLock<HashMap<&'static str, Word>> = LazyLock::new(|| {
 });
 
 /// Names of diseases, signs, scales, devices and drugs that come from people.
-static EPONYMS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| list(include_str!("../data/allow.txt")).collect());
+static EPONYMS: LazyLock<WordSet> = LazyLock::new(|| list(include_str!("../data/allow.txt")).collect());
 
 fn list(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace)

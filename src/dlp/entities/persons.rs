@@ -16,6 +16,10 @@ const LONGEST: usize = 9;
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     let mut at = 0;
     while at < context.tokens.len() {
+        if !may_begin(context, at) {
+            at += 1;
+            continue;
+        }
         let trigger = trigger(context, at);
         match run_from(context, at, trigger) {
             Some((last, score)) => {
@@ -26,6 +30,12 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
             None => at += 1,
         }
     }
+}
+
+/// A word with a large letter, or one that the lists know as a name.
+fn may_begin(context: &Context<'_>, at: usize) -> bool {
+    let token = &context.tokens[at];
+    token.is_word() && (token.is_large() || lexicon::word(context.lower(token)).is_name())
 }
 
 /// The name that starts at a token: its last token and score.

@@ -1,20 +1,19 @@
 //! Places: a gazetteer, read with case and with the words that go before places. Countries are a kind of their own.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
-
 use super::super::context::Context;
+use super::super::fast::{HashedMap, WordSet};
 use super::super::finding::{Finding, Layer};
 use super::super::label;
+use super::super::tagger::hash;
 use super::super::token::Case;
 use super::lexicon;
 use super::words::stands_alone;
 use crate::text::Span;
 
-static PLACES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| lines(include_str!("../data/places.txt")).collect());
-static COUNTRIES: LazyLock<HashSet<&'static str>> =
+static PLACES: LazyLock<WordSet> = LazyLock::new(|| lines(include_str!("../data/places.txt")).collect());
+static COUNTRIES: LazyLock<WordSet> =
     LazyLock::new(|| lines(include_str!("../data/countries.txt")).collect());
 
 fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
@@ -101,42 +100,50 @@ const SURE_CUES: &[&str] = &[
     "grew up in",
 ];
 
-/// The compiled gazetteer.
+/// The gazetteer by first words.
 pub struct Places {
-    names: AhoCorasick,
+    /// Names by the hash of their first word, longest first.
+    by_word: HashedMap<Vec<&'static str>>,
 }
 
 impl Places {
     pub fn builtin() -> Self {
-        let names = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(PLACES.iter().chain(COUNTRIES.iter()))
-            .expect("constant lists, built in every test");
-        Self { names }
+        let mut by_word: HashedMap<Vec<&'static str>> = HashedMap::default();
+        for name in PLACES.iter().chain(COUNTRIES.iter()) {
+            by_word.entry(hash::of(first_word(name).as_bytes())).or_default().push(name);
+        }
+        by_word.values_mut().for_each(|names| names.sort_by_key(|name| (std::cmp::Reverse(name.len()), *name)));
+        Self { by_word }
     }
 
     pub fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
-        let lower = &context.view.lower;
         let mut from = 0;
-        while let Some(hit) = self.names.find(aho_corasick::Input::new(lower).range(from..)) {
-            let span = Span::new(hit.start(), hit.end());
-            if stands_alone(lower, span) {
-                if let Some((label, score)) = judge(context, span) {
-                    found.push(Finding::new(span, label, "place", score, Layer::Entity));
-                }
-                from = hit.end();
-            } else {
-                from = hit.start() + lower[hit.start()..].chars().next().map_or(1, char::len_utf8);
-                from = next_word(lower, from);
+        for token in context.tokens.iter().filter(|token| token.is_word()) {
+            if token.span.start < from {
+                continue;
+            }
+            let Some(span) = self.at(&context.view.lower, token.span.start) else { continue };
+            from = span.end;
+            if let Some((label, score)) = judge(context, span) {
+                found.push(Finding::new(span, label, "place", score, Layer::Entity));
             }
         }
     }
+
+    /// The longest listed name that begins at a place of the text and ends with a word.
+    fn at(&self, lower: &str, start: usize) -> Option<Span> {
+        let rest = &lower[start..];
+        let names = self.by_word.get(&hash::of(first_word(rest).as_bytes()))?;
+        let name = names.iter().filter(|name| rest.starts_with(**name));
+        let spans = name.map(|name| Span::new(start, start + name.len()));
+        spans.into_iter().find(|span| stands_alone(lower, *span))
+    }
 }
 
-/// The start of the next word: a place never begins inside one.
-fn next_word(lower: &str, from: usize) -> usize {
-    let rest = &lower[from..];
-    from + rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len())
+/// The letters up to the first sign or space.
+fn first_word(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
+    &text[..end]
 }
 
 /// Only everyday words but for articles: "la esperanza", "el plan".

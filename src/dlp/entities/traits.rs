@@ -1,9 +1,8 @@
 //! What the word lists say of a single word, as bits: one look-up for all lists.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
+use super::super::fast::HashedMap;
 use super::super::tagger::hash;
 use super::{cues, lexicon, places, words};
 
@@ -34,6 +33,11 @@ impl Traits {
         self.0 & other.0 == other.0
     }
 
+    /// No name, place, title, relation, month or number.
+    pub fn is_everyday(self) -> bool {
+        self.0 & !(Self::COMMON.0 | Self::PARTICLE.0) == 0
+    }
+
     fn add(&mut self, other: Self) {
         self.0 |= other.0;
     }
@@ -49,28 +53,10 @@ const NUMBERS: &str = "cero uno una dos tres cuatro cinco seis siete ocho nueve 
     zero oh one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen \
     eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand double triple doble";
 
-/// Keys are hashes: they are hashed no further.
-#[derive(Default)]
-struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-}
-
 /// Words by their hash: the atom of a word has it anyway.
-static ALL: LazyLock<HashMap<u64, Traits, BuildHasherDefault<Hashed>>> = LazyLock::new(|| {
-    let mut all: HashMap<u64, Traits, BuildHasherDefault<Hashed>> =
-        HashMap::with_capacity_and_hasher(40_000, BuildHasherDefault::default());
+static ALL: LazyLock<HashedMap<Traits>> = LazyLock::new(|| {
+    let mut all: HashedMap<Traits> =
+        HashedMap::default();
     let mut add = |word: &str, trait_of: Traits| all.entry(hash::of(word.as_bytes())).or_default().add(trait_of);
     for (word, known) in lexicon::all() {
         for (holds, trait_of) in

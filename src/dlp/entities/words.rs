@@ -1,16 +1,16 @@
 //! Words: folding of given values, common words that are also names, and the cues that tell the two apart.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::super::context::Context;
+use super::super::fast::WordSet;
 use super::super::token::Kind;
 use super::super::view::View;
 use crate::text::Span;
 
 const COMMON: &str = include_str!("../data/common.txt");
 
-static COMMON_WORDS: LazyLock<HashSet<&'static str>> =
+static COMMON_WORDS: LazyLock<WordSet> =
     LazyLock::new(|| COMMON.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect());
 
 /// Lower case without accents.
@@ -90,7 +90,7 @@ pub fn cue_of_a_name(context: &Context<'_>, at: usize) -> bool {
     BEFORE.contains(&before) || dotted || (context.no_case && AFTER.contains(&after) && before != "de")
 }
 
-static EVERYDAY_NAMES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+static EVERYDAY_NAMES: LazyLock<WordSet> = LazyLock::new(|| {
     include_str!("../data/nicknames.txt")
         .lines()
         .filter(|line| !line.starts_with('#'))

@@ -25,6 +25,16 @@ pub struct Atom {
     pub rule: u8,
 }
 
+/// Shapes of words in small letters, of two letters or more.
+const SMALL: std::ops::RangeInclusive<u8> = 2..=3;
+
+impl Atom {
+    /// A word in small letters that no list knows but as an everyday word, outside of forms, that no rule marked.
+    pub fn is_plain(&self) -> bool {
+        SMALL.contains(&self.shape) && self.traits.is_everyday() && self.rule == 0 && self.field == 0
+    }
+}
+
 /// Words a field's name may have.
 const FIELD_WORDS: usize = 4;
 

@@ -4,40 +4,43 @@ use super::tags::{COLUMNS, OUTSIDE, TAGS, is_inside};
 
 /// Scores of one token by tag.
 pub type Scores = [i16; COLUMNS];
+/// The score of a move that no sequence makes.
+pub const FORBIDDEN: i32 = -1_000_000;
+/// A tag that stands so far behind the best one begins no way that wins: about 20 in log odds.
+const BEHIND: i32 = 400;
 
 /// The tags of a sequence. `transitions[a][b]` is added where tag `b` follows `a`.
 pub fn best(scores: &[Scores], transitions: &[[i32; COLUMNS]]) -> Vec<u8> {
     let mut back: Vec<[u8; COLUMNS]> = Vec::with_capacity(scores.len());
-    let mut last = [i32::MIN / 4; COLUMNS];
+    let mut last = [FORBIDDEN; COLUMNS];
     for (at, token) in scores.iter().enumerate() {
-        let mut from = [0u8; COLUMNS];
-        let mut now = [i32::MIN / 4; COLUMNS];
-        for tag in 0..TAGS {
-            let (score, source) = if at == 0 {
-                (if is_inside(tag) { i32::MIN / 4 } else { 0 }, OUTSIDE)
-            } else {
-                reach(&last, transitions, tag)
-            };
-            now[tag] = score + i32::from(token[tag]);
-            from[tag] = source as u8;
+        let (mut from, mut now) = ([0u8; COLUMNS], [i32::MIN; COLUMNS]);
+        if at == 0 {
+            (0..TAGS).filter(|tag| !is_inside(*tag)).for_each(|tag| now[tag] = 0);
+        } else {
+            let most = last[..TAGS].iter().max().copied().unwrap_or(0);
+            for source in (0..TAGS).filter(|source| last[*source] + BEHIND >= most) {
+                reach(last[source], source as u8, &transitions[source], &mut now, &mut from);
+            }
         }
+        now.iter_mut().zip(token).for_each(|(sum, own)| *sum = sum.saturating_add(i32::from(*own)));
+        // Sums are kept small, so that no text is too long for them.
+        let most = now[..TAGS].iter().max().copied().unwrap_or(0);
+        now.iter_mut().for_each(|sum| *sum = (*sum).saturating_sub(most).max(2 * FORBIDDEN));
         back.push(from);
         last = now;
     }
     walk_back(&back, &last)
 }
 
-/// The best way to a tag: what goes on comes from its own kind alone.
-fn reach(last: &[i32; COLUMNS], transitions: &[[i32; COLUMNS]], tag: usize) -> (i32, usize) {
-    let ways: std::ops::Range<usize> = if is_inside(tag) { tag - 1..tag + 1 } else { 0..TAGS };
-    let mut best = (i32::MIN / 2, OUTSIDE);
-    for source in ways {
-        let score = last[source] + transitions[source][tag];
-        if score > best.0 {
-            best = (score, source);
-        }
+/// Ways from one tag to all others.
+fn reach(so_far: i32, source: u8, ways: &[i32; COLUMNS], now: &mut [i32; COLUMNS], from: &mut [u8; COLUMNS]) {
+    for ((sum, by), way) in now.iter_mut().zip(from).zip(ways) {
+        let here = so_far + way;
+        let better = here > *sum;
+        *sum = if better { here } else { *sum };
+        *by = if better { source } else { *by };
     }
-    best
 }
 
 fn walk_back(back: &[[u8; COLUMNS]], last: &[i32; COLUMNS]) -> Vec<u8> {

@@ -31,6 +31,13 @@ pub struct Tagger {
     model: Model,
 }
 
+/// The scores of a token that surely is nothing.
+const QUIET: decode::Scores = {
+    let mut scores = [0; COLUMNS];
+    scores[OUTSIDE] = 300;
+    scores
+};
+
 /// What the model says of a document.
 struct Reading {
     findings: Vec<Learned>,
@@ -67,7 +74,14 @@ impl Tagger {
 
     fn read(&self, context: &Context<'_>, found: &[Finding]) -> Reading {
         let atoms = atoms(context, found);
-        let scores: Vec<decode::Scores> = (0..atoms.len()).map(|at| self.scores(&atoms, at)).collect();
+        let plain: Vec<bool> = atoms.iter().map(|atom| !context.no_case && atom.is_plain()).collect();
+        let scores: Vec<decode::Scores> = (0..atoms.len())
+            .map(|at| {
+                // Four plain words in a row: nobody is named here, and nothing need be reckoned.
+                let quiet = at >= 2 && plain[at - 2..(at + 2).min(plain.len())].iter().all(|plain| *plain);
+                if quiet { QUIET } else { self.scores(&atoms, at) }
+            })
+            .collect();
         let tags = decode::best(&scores, &self.model.transitions);
         let odds: Vec<f32> = scores.iter().map(|token| decode::margin(token) as f32 / self.model.scale).collect();
         if !context.prose {
@@ -97,9 +111,7 @@ impl Tagger {
     fn scores(&self, atoms: &[Atom], at: usize) -> decode::Scores {
         let mut hashes = [0u64; FEATURES];
         features(atoms, at, &mut hashes);
-        let mut scores = [0i16; COLUMNS];
-        hashes.iter().for_each(|feature| self.model.add(*feature, &mut scores));
-        scores
+        self.model.scores(&hashes)
     }
 }
 

@@ -1,15 +1,19 @@
 //! The weights, read in place from the bytes of their file: fingerprints of features, rows of weights, transitions.
 //!
-//! Layout, little endian: `MAGIC`, u32 rows (a power of two), f32 scale, i16 transitions `[TAGS][TAGS]`, u16 fingerprints
-//! `[rows]`, i8 weights `[rows][COLUMNS]`. A feature lies in the first free row from its home; 0 marks a free one. What a
-//! model never saw is therefore nothing, not the weights of another feature (but for one in 65,000).
+//! Layout, little endian: `MAGIC`, u32 slots (a power of two), f32 scale, i16 transitions `[TAGS][TAGS]`, u16 fingerprints
+//! `[slots]`, i8 weights `[rows][COLUMNS]`, a row for each slot in use, in their order. A feature lies in the first free
+//! slot from its home; 0 marks a free one. What a model never saw is therefore nothing, not the weights of another
+//! feature (but for one in 65,000).
 
-use super::tags::{COLUMNS, TAGS};
+use super::decode::FORBIDDEN;
+use super::tags::{COLUMNS, TAGS, may_follow};
 
 /// Names the format and its feature list; raised whenever features, kinds or the hash change.
-pub const MAGIC: &[u8; 8] = b"anatag01";
-/// Most rows that are looked at for one feature.
+pub const MAGIC: &[u8; 8] = b"anatag02";
+/// Most slots that are looked at for one feature.
 const LONGEST_SEARCH: usize = 48;
+/// Slots of one block, whose rows are counted once.
+const BLOCK: usize = 64;
 
 /// Why bytes are no model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -22,14 +26,16 @@ pub enum ModelError {
 
 /// A trained tagger. Holds the file's bytes; loading copies the small tables alone.
 pub struct Model {
-    bytes: &'static [u8],
+    /// Weights of all rows.
+    weights: &'static [u8],
     mask: usize,
-    weights: usize,
     /// Units of weight in one unit of log odds.
     pub scale: f32,
     /// Transition scores, in the unit of the weights.
     pub transitions: Vec<[i32; COLUMNS]>,
     fingerprints: Vec<u16>,
+    /// By block of slots: which are in use, and how many rows stand before.
+    blocks: Vec<(u64, u32)>,
 }
 
 impl Model {
@@ -39,73 +45,97 @@ impl Model {
     /// When the bytes are of another format or length.
     pub fn read(bytes: &'static [u8]) -> Result<Self, ModelError> {
         let body = bytes.strip_prefix(MAGIC.as_slice()).ok_or(ModelError::Format)?;
-        let rows =
-            u32::from_le_bytes(body.get(..4).and_then(|b| b.try_into().ok()).ok_or(ModelError::Length)?) as usize;
-        let scale = f32::from_le_bytes(body.get(4..8).and_then(|b| b.try_into().ok()).ok_or(ModelError::Length)?);
-        let (start, moves) = (MAGIC.len() + 8, 2 * TAGS * TAGS);
-        if !rows.is_power_of_two() || bytes.len() != start + moves + rows * (2 + COLUMNS) {
+        let word = |at: usize| body.get(at..at + 4).and_then(|b| <[u8; 4]>::try_from(b).ok()).ok_or(ModelError::Length);
+        let (slots, scale) = (u32::from_le_bytes(word(0)?) as usize, f32::from_le_bytes(word(4)?));
+        let moves = 2 * TAGS * TAGS;
+        if !slots.is_power_of_two() || slots < BLOCK || body.len() < 8 + moves + 2 * slots {
             return Err(ModelError::Length);
         }
         let shorts = |from: usize, count: usize| {
-            bytes[from..from + 2 * count].chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]]))
+            body[from..from + 2 * count].chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]]))
         };
-        let mut transitions = vec![[0i32; COLUMNS]; TAGS];
-        for (at, score) in shorts(start, TAGS * TAGS).enumerate() {
-            transitions[at / TAGS][at % TAGS] = score.into();
-        }
-        let fingerprints = shorts(start + moves, rows).map(|short| short as u16).collect();
-        Ok(Self { bytes, scale, mask: rows - 1, weights: start + moves + 2 * rows, transitions, fingerprints })
-    }
-
-    /// Adds the weights of a feature to a token's scores.
-    pub fn add(&self, feature: u64, scores: &mut [i16; COLUMNS]) {
-        let (mut row, print) = home(feature, self.mask);
-        for _ in 0..LONGEST_SEARCH {
-            match self.fingerprints[row] {
-                0 => return,
-                known if known == print => {
-                    let start = self.weights + row * COLUMNS;
-                    for (score, weight) in scores.iter_mut().zip(&self.bytes[start..start + COLUMNS]) {
-                        *score += i16::from(*weight as i8);
-                    }
-                    return;
-                }
-                _ => row = (row + 1) & self.mask,
+        let mut transitions = vec![[FORBIDDEN; COLUMNS]; TAGS];
+        for (at, score) in shorts(8, TAGS * TAGS).enumerate() {
+            if may_follow(at / TAGS, at % TAGS) {
+                transitions[at / TAGS][at % TAGS] = score.into();
             }
         }
+        let fingerprints: Vec<u16> = shorts(8 + moves, slots).map(|short| short as u16).collect();
+        let mut blocks = Vec::with_capacity(slots / BLOCK);
+        let mut rows = 0u32;
+        for block in fingerprints.chunks(BLOCK) {
+            let used = block.iter().enumerate().fold(0u64, |bits, (at, print)| bits | u64::from(*print != 0) << at);
+            blocks.push((used, rows));
+            rows += used.count_ones();
+        }
+        let weights = &body[8 + moves + 2 * slots..];
+        if weights.len() != rows as usize * COLUMNS {
+            return Err(ModelError::Length);
+        }
+        Ok(Self { weights, mask: slots - 1, scale, transitions, fingerprints, blocks })
+    }
+
+    /// The summed weights of a token's features. First all slots are asked for, then all rows, then the sums are made:
+    /// the memory answers many questions at once.
+    pub fn scores<const N: usize>(&self, features: &[u64; N]) -> [i16; COLUMNS] {
+        let homes = features.map(|feature| home(feature, self.mask));
+        let prints = homes.map(|(slot, _)| self.fingerprints[slot]);
+        let (mut rows, mut count) = ([0u32; N], 0);
+        for ((slot, print), first) in homes.into_iter().zip(prints) {
+            if first == 0 {
+                continue;
+            }
+            let found = if first == print { Some(slot) } else { self.search(slot, print) };
+            if let Some(slot) = found {
+                rows[count] = self.row(slot);
+                count += 1;
+            }
+        }
+        let mut scores = [0i16; COLUMNS];
+        for row in &rows[..count] {
+            let start = *row as usize * COLUMNS;
+            let weights = &self.weights[start..start + COLUMNS];
+            scores.iter_mut().zip(weights).for_each(|(score, weight)| *score += i16::from(*weight as i8));
+        }
+        scores
+    }
+
+    fn search(&self, home: usize, print: u16) -> Option<usize> {
+        let slots = (1..LONGEST_SEARCH).map(|by| (home + by) & self.mask);
+        slots.take_while(|slot| self.fingerprints[*slot] != 0).find(|slot| self.fingerprints[*slot] == print)
+    }
+
+    fn row(&self, slot: usize) -> u32 {
+        let (used, before) = self.blocks[slot / BLOCK];
+        before + (used & ((1 << (slot % BLOCK)) - 1)).count_ones()
     }
 }
 
-/// The first row a feature may lie in, and its fingerprint, which is never 0.
+/// The first slot a feature may lie in, and its fingerprint, which is never 0.
 fn home(feature: u64, mask: usize) -> (usize, u16) {
     ((feature >> 32) as usize & mask, (feature as u16).max(1))
 }
 
-/// Puts trained weights into the file's form: the weightiest features that fit, one byte a weight.
-pub fn write(features: &mut [(u64, [f32; COLUMNS])], transitions: &[[f32; COLUMNS]], rows: usize) -> Vec<u8> {
+/// Puts trained weights into the file's form: the weightiest `rows` features, one byte a weight, in `slots`.
+pub fn write(features: &mut [(u64, [f32; COLUMNS])], transitions: &[[f32; COLUMNS]], rows: usize, slots: usize) -> Vec<u8> {
     let most = features.iter().flat_map(|(_, row)| row).fold(0f32, |most, weight| most.max(weight.abs()));
     let scale = 127.0 / most.max(f32::MIN_POSITIVE);
     let weight = |row: &[f32; COLUMNS]| row.iter().fold(0f32, |most, weight| most.max(weight.abs()));
     features.sort_by(|(a, x), (b, y)| weight(y).total_cmp(&weight(x)).then(a.cmp(b)));
-    let (mut prints, mut table) = (vec![0u16; rows], vec![0i8; rows * COLUMNS]);
-    for (feature, row) in features.iter().take(rows * 7 / 8) {
+    let (mut prints, mut table) = (vec![0u16; slots], vec![[0i8; COLUMNS]; slots]);
+    for (feature, row) in features.iter().take(rows) {
         let quantised = row.map(|weight| (weight * scale).round() as i8);
         if quantised.iter().all(|weight| *weight == 0) {
             continue;
         }
-        let (mut at, print) = home(*feature, rows - 1);
-        let free = (0..LONGEST_SEARCH).find_map(|_| {
-            let here = at;
-            at = (at + 1) & (rows - 1);
-            (prints[here] == 0).then_some(here)
-        });
-        if let Some(at) = free {
-            prints[at] = print;
-            table[at * COLUMNS..(at + 1) * COLUMNS].copy_from_slice(&quantised);
+        let (home, print) = home(*feature, slots - 1);
+        let free = (0..LONGEST_SEARCH).map(|by| (home + by) & (slots - 1)).find(|slot| prints[*slot] == 0);
+        if let Some(slot) = free {
+            (prints[slot], table[slot]) = (print, quantised);
         }
     }
     let mut out = MAGIC.to_vec();
-    out.extend((rows as u32).to_le_bytes());
+    out.extend((slots as u32).to_le_bytes());
     out.extend(scale.to_le_bytes());
     for row in transitions.iter().take(TAGS) {
         for score in &row[..TAGS] {
@@ -113,7 +143,9 @@ pub fn write(features: &mut [(u64, [f32; COLUMNS])], transitions: &[[f32; COLUMN
         }
     }
     prints.iter().for_each(|print| out.extend(print.to_le_bytes()));
-    out.extend(table.iter().map(|weight| *weight as u8));
+    for (_, row) in prints.iter().zip(table).filter(|(print, _)| **print != 0) {
+        out.extend(row.map(|weight| weight as u8));
+    }
     out
 }
 
@@ -126,18 +158,15 @@ mod tests {
         let mut row = [0f32; COLUMNS];
         row[3] = 2.0;
         let mut features = vec![(0x1234_5678_9ABC_DEF0, row)];
-        let bytes = write(&mut features, &vec![[0.0; COLUMNS]; TAGS], 1 << 10);
+        let bytes = write(&mut features, &vec![[0.0; COLUMNS]; TAGS], 100, 1 << 10);
         let model = Model::read(bytes.leak()).unwrap();
-        let mut scores = [0i16; COLUMNS];
-        model.add(0x1234_5678_9ABC_DEF0, &mut scores);
-        assert_eq!(scores[3], 127);
-        model.add(0x1234_5678_9ABC_DEF1, &mut scores);
-        assert_eq!(scores[3], 127);
+        assert_eq!(model.scores(&[0x1234_5678_9ABC_DEF0, 0x1234_5678_9ABC_DEF1])[3], 127);
+        assert_eq!(model.scores(&[0x1234_5678_9ABC_DEF1]), [0; COLUMNS]);
     }
 
     #[test]
     fn bytes_of_another_format_or_length_are_refused() {
         assert_eq!(Model::read(b"something else").err(), Some(ModelError::Format));
-        assert_eq!(Model::read(b"anatag01\x00\x04\x00\x00").err(), Some(ModelError::Length));
+        assert_eq!(Model::read(b"anatag02\x00\x04\x00\x00").err(), Some(ModelError::Length));
     }
 }
