@@ -2,7 +2,9 @@
 
 use super::context::Context;
 use super::finding::Finding;
-use super::surrogate::{Sealer, plain_tag, stable_tag};
+use super::operator::{Value, replacement};
+use super::reversible::TokenKey;
+use super::surrogate::Sealer;
 use super::{PlacedValue, Redacted, Redaction, RedactionError, SurrogateKey, label};
 use crate::text::{Document, Span, Turn};
 
@@ -12,6 +14,7 @@ pub fn apply(
     context: &Context<'_>,
     findings: Vec<Finding>,
     key: &SurrogateKey,
+    token_key: Option<&TokenKey>,
 ) -> Result<Redacted, RedactionError> {
     let sealer = Sealer::new(key);
     let mut text = String::with_capacity(document.text.len());
@@ -24,7 +27,19 @@ pub fn apply(
             continue;
         }
         text.push_str(document.text.get(read..source.start).ok_or(RedactionError::Offsets)?);
-        let redaction = replace(&found, source, text.len(), context, &sealer);
+        let value = value(&found, source.of(&document.text), context, &sealer);
+        let replacement = replacement(context.policy.operator(value.label), &found, &value, &sealer, token_key);
+        let redacted = Span::new(text.len(), text.len() + replacement.len());
+        let (label, fingerprint) = (value.label, value.fingerprint);
+        let redaction = Redaction {
+            source,
+            redacted,
+            label,
+            recognizer: found.recognizer,
+            score: found.score,
+            replacement,
+            fingerprint,
+        };
         text.push_str(&redaction.replacement);
         values.extend(found.value.map(|value| PlacedValue { at: redaction.redacted, value }));
         redactions.push(redaction);
@@ -36,13 +51,10 @@ pub fn apply(
     Ok(Redacted { document, redactions, values, policy: context.policy.revision() })
 }
 
-fn replace(found: &Finding, source: Span, at: usize, context: &Context<'_>, sealer: &Sealer) -> Redaction {
+fn value<'a>(found: &Finding, text: &'a str, context: &Context<'_>, sealer: &Sealer) -> Value<'a> {
     let label = label::public(found.label);
     let subject = found.subject.clone().unwrap_or_else(|| normal(label, found.span.of(&context.view.lower)));
-    let fingerprint = sealer.fingerprint(label, &subject);
-    let replacement = if context.policy.is_stable(label) { stable_tag(label, fingerprint) } else { plain_tag(label) };
-    let redacted = Span::new(at, at + replacement.len());
-    Redaction { source, redacted, label, recognizer: found.recognizer, score: found.score, replacement, fingerprint }
+    Value { label, text, fingerprint: sealer.fingerprint(label, &subject), language: context.language }
 }
 
 /// The value that surrogates compare: words of a name in alphabetical order without titles, letters and digits of

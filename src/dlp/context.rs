@@ -96,10 +96,12 @@ fn lacks_case(plain: &str, tokens: &[Token]) -> bool {
 }
 
 static REPLACED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\[([A-Z]{2,}(?:_[A-Z]+)*)(?:_[0-9A-F]{4})?\]").expect("a constant pattern, compiled in every test")
+    Regex::new(r"\[([A-Z]{2,}(?:_[A-Z]+)*)(?:_[0-9A-F]{4}|_[0-9]{2,3}(?:-[0-9]{2}|\+)?|~[A-Za-z0-9_-]{38,})?\]")
+        .expect("a constant pattern, compiled in every test")
 });
 
-/// Replacements of an earlier run: a known label in brackets, with or without four hexadecimal digits.
+/// Replacements of an earlier run: a known label in brackets, with or without four hexadecimal digits, an age
+/// class, an area or a sealed value.
 fn replaced(plain: &str) -> Vec<Span> {
     REPLACED
         .captures_iter(plain)

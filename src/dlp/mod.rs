@@ -3,14 +3,19 @@
 
 mod apply;
 mod context;
+mod custom;
 mod entities;
+mod fakes;
 mod fast;
 mod finding;
 mod identifiers;
 mod identities;
 pub mod label;
+mod operator;
 mod policy;
 mod redactor;
+pub mod remote;
+mod reversible;
 mod speech;
 mod surrogate;
 mod sweep;
@@ -23,8 +28,11 @@ use chrono::NaiveDate;
 
 use crate::text::{Document, Span};
 
-pub use policy::{Policy, RECOGNISERS};
+pub use custom::{Custom, CustomError};
+pub use operator::Operator;
+pub use policy::{Policy, PolicyError, RECOGNISERS};
 pub use redactor::{Part, Redactor};
+pub use reversible::TokenKey;
 pub use surrogate::SurrogateKey;
 
 /// What a message says about the people in it. Serves redaction only and is never stored (contract.md).
@@ -118,6 +126,8 @@ impl Redacted {
 pub enum RedactionError {
     #[error("the redaction policy is not known")]
     UnknownPolicy,
+    #[error("the policy seals tokens and there is no key for them")]
+    NoTokenKey,
     #[error("a recogniser failed")]
     Failed,
     #[error("redaction took longer than its limit")]

@@ -1,14 +1,15 @@
 //! Which labels are taken out and what stands in their place. Policies are data (`policies/*.toml`), versioned; the
 //! name and version are stored with each document.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::Deserialize;
 
+use super::operator::Operator;
 use super::{RedactionError, label};
 
 /// Version of the recognisers, raised when they change what they find. Stored with the policy.
-pub const RECOGNISERS: &str = "1";
+pub const RECOGNISERS: &str = "2";
 
 /// A redaction policy.
 #[derive(Debug, Clone, Deserialize)]
@@ -19,12 +20,28 @@ pub struct Policy {
     /// Labels that stay in the text.
     #[serde(default)]
     keep: HashSet<String>,
-    /// Labels whose replacement tells equal values apart (`[PERSON_7F3A]`); all others become `[LABEL]`.
+    /// Labels whose replacement tells equal values apart (`[PERSON_7F3A]`): short for the operator `surrogate`.
     #[serde(default)]
     stable: HashSet<String>,
+    /// What stands in the place of a label's values; `tag` where nothing is said.
+    #[serde(default)]
+    operators: HashMap<String, Operator>,
     /// Ages above this many years are taken out even where ages stay.
     #[serde(default = "safe_harbor_age")]
     age_limit: u16,
+}
+
+/// What is wrong with a policy of an organisation's own. Names the field, never its value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyError {
+    #[error("the policy is not TOML of the form of the built-in ones: {0}")]
+    Form(String),
+    #[error("`{field}` names a label that does not exist")]
+    Label { field: &'static str },
+    #[error("`{field}` is empty")]
+    Empty { field: &'static str },
+    #[error("a label is both kept and given an operator")]
+    Both,
 }
 
 /// 45 CFR 164.514(b)(2)(i)(C): all ages over 89.
@@ -51,15 +68,38 @@ impl Policy {
     /// Takes everything: what training reads with.
     pub(crate) fn strictest() -> Self {
         let (keep, stable) = (HashSet::new(), HashSet::new());
-        Self { name: "strictest".to_owned(), version: 1, keep, stable, age_limit: 0 }
+        Self { name: "strictest".to_owned(), version: 1, keep, stable, operators: HashMap::new(), age_limit: 0 }
     }
 
     /// A policy of an organisation's own, in the format of the built-in ones.
-    pub fn from_toml(text: &str) -> Result<Self, RedactionError> {
-        toml::from_str(text).map_err(|_| RedactionError::UnknownPolicy)
+    ///
+    /// # Errors
+    /// When the text is no such policy; the field at fault is named.
+    pub fn from_toml(text: &str) -> Result<Self, PolicyError> {
+        let policy: Self = toml::from_str(text).map_err(|error| {
+            // The message of the parser's first line names the field; its excerpt would quote values.
+            PolicyError::Form(error.message().lines().next().unwrap_or_default().to_owned())
+        })?;
+        if policy.name.trim().is_empty() {
+            return Err(PolicyError::Empty { field: "name" });
+        }
+        let known = |label: &String| label::ALL.contains(&label.as_str()) || label == label::COUNTRY;
+        for (field, fine) in [
+            ("keep", policy.keep.iter().all(known)),
+            ("stable", policy.stable.iter().all(known)),
+            ("operators", policy.operators.keys().all(known)),
+        ] {
+            if !fine {
+                return Err(PolicyError::Label { field });
+            }
+        }
+        if policy.operators.keys().any(|label| policy.keep.contains(label) && label != label::AGE) {
+            return Err(PolicyError::Both);
+        }
+        Ok(policy)
     }
 
-    /// Name, its version and the recognisers' version: `safe_harbor/1+1`.
+    /// Name, its version and the recognisers' version: `safe_harbor/2+2`.
     pub fn revision(&self) -> String {
         format!("{}/{}+{RECOGNISERS}", self.name, self.version)
     }
@@ -68,8 +108,15 @@ impl Policy {
         !self.keep.contains(label)
     }
 
-    pub(crate) fn is_stable(&self, label: &str) -> bool {
-        self.stable.contains(label)
+    /// What stands in the place of a label's values.
+    pub(crate) fn operator(&self, label: &str) -> Operator {
+        let stable = self.stable.contains(label);
+        self.operators.get(label).copied().unwrap_or(if stable { Operator::Surrogate } else { Operator::Tag })
+    }
+
+    /// Whether values are sealed so that a key kept apart gives them back.
+    pub fn is_reversible(&self) -> bool {
+        self.operators.values().any(|operator| *operator == Operator::Token)
     }
 
     /// The label under which an age is judged.
@@ -104,5 +151,22 @@ mod tests {
         for label in [label::AGE, label::SEX, label::FAMILY, label::PROFESSION, label::COUNTRY, label::PERSON] {
             assert!(strict.takes(label));
         }
+    }
+
+    #[test]
+    fn a_policy_of_ones_own_is_read_or_the_field_at_fault_is_named() {
+        let own = "name = \"own\"\nversion = 3\nkeep = [\"AGE\"]\n[operators]\nDATE = \"shift\"\nPHONE = \"mask\"\n";
+        let policy = Policy::from_toml(own).unwrap();
+        assert_eq!((policy.operator("DATE"), policy.operator("PERSON")), (Operator::Shift, Operator::Tag));
+        assert_eq!(policy.revision(), format!("own/3+{RECOGNISERS}"));
+        let wrong = |text: &str| Policy::from_toml(text).unwrap_err();
+        assert_eq!(wrong("name = \"\"\nversion = 1"), PolicyError::Empty { field: "name" });
+        let label = wrong("name = \"x\"\nversion = 1\nkeep = [\"SECRET\"]");
+        assert_eq!(label, PolicyError::Label { field: "keep" });
+        assert!(!label.to_string().contains("SECRET"));
+        assert_eq!(wrong("name=\"x\"\nversion=1\nkeep=[\"DATE\"]\n[operators]\nDATE=\"mask\""), PolicyError::Both);
+        assert!(
+            matches!(wrong("name = \"x\"\nversion = 1\nkeeps = []"), PolicyError::Form(text) if text.contains("keeps"))
+        );
     }
 }

@@ -1,10 +1,14 @@
 //! The redactor: layers in order of priority, one merge, one application. Closed on failure.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, LazyLock};
 
 use super::context::Context;
+use super::custom::Custom;
 use super::finding::{Finding, cut, merge};
 use super::policy::Policy;
+use super::remote::RemoteFinding;
+use super::reversible::TokenKey;
 use super::tagger::Tagger;
 use super::{
     KnownIdentity, Redacted, RedactionError, SurrogateKey, apply, entities, identifiers, identities, label, speech,
@@ -25,30 +29,56 @@ pub enum Part {
     Learned,
 }
 
-/// A compiled redactor: made once, shared by all threads.
-pub struct Redactor {
-    policy: Policy,
+/// What every redactor shares: the compiled rules and lists.
+struct Rules {
     identifiers: identifiers::Identifiers,
     entities: entities::Entities,
-    tagger: Option<Tagger>,
+}
+
+/// Compiled once for all policies.
+static RULES: LazyLock<Rules> = LazyLock::new(|| Rules {
+    identifiers: identifiers::Identifiers::builtin(),
+    entities: entities::Entities::builtin(),
+});
+static TAGGER: LazyLock<Arc<Tagger>> = LazyLock::new(|| {
+    Arc::new(Tagger::builtin().expect("the model is part of the program, every test of redaction reads it"))
+});
+
+/// A redactor under one policy: cheap to make, shared by all threads.
+pub struct Redactor {
+    policy: Policy,
+    tagger: Option<Arc<Tagger>>,
+    custom: Option<Custom>,
+    token_key: Option<TokenKey>,
 }
 
 impl Redactor {
-    /// The built-in recognisers under a policy.
+    /// The built-in recognisers under a policy. The first one compiles them.
     pub fn builtin(policy: Policy) -> Self {
-        let tagger = Tagger::builtin().expect("the model is part of the program, a test reads it");
-        Self::with_tagger(policy, tagger)
+        LazyLock::force(&RULES);
+        Self { tagger: Some(Arc::clone(&TAGGER)), ..Self::rules_only(policy) }
     }
 
     /// The built-in rules with another model: what training is judged by.
     pub fn with_tagger(policy: Policy, tagger: Tagger) -> Self {
-        Self { tagger: Some(tagger), ..Self::rules_only(policy) }
+        Self { tagger: Some(Arc::new(tagger)), ..Self::rules_only(policy) }
     }
 
     /// Rules and lists alone: what training reads.
     pub(super) fn rules_only(policy: Policy) -> Self {
-        let (identifiers, entities) = (identifiers::Identifiers::builtin(), entities::Entities::builtin());
-        Self { policy, identifiers, entities, tagger: None }
+        Self { policy, tagger: None, custom: None, token_key: None }
+    }
+
+    /// Adds recognisers and an allow list of the organisation's own.
+    #[must_use]
+    pub fn custom(self, custom: Custom) -> Self {
+        Self { custom: Some(custom), ..self }
+    }
+
+    /// Gives the key under which a policy with tokens seals values.
+    #[must_use]
+    pub fn token_key(self, key: TokenKey) -> Self {
+        Self { token_key: Some(key), ..self }
     }
 
     pub(super) fn policy(&self) -> &Policy {
@@ -63,8 +93,23 @@ impl Redactor {
         identities: &[KnownIdentity],
         keys: &SurrogateKey,
     ) -> Result<Redacted, RedactionError> {
+        self.redact_with(document, identities, keys, &[])
+    }
+
+    /// As [`Self::redact`], and takes out what an additional service found as well.
+    ///
+    /// # Errors
+    /// As [`Self::redact`], and when a finding does not lie in the text.
+    pub fn redact_with(
+        &self,
+        document: &Document,
+        identities: &[KnownIdentity],
+        keys: &SurrogateKey,
+        remote: &[RemoteFinding],
+    ) -> Result<Redacted, RedactionError> {
         // A recogniser that panics must stop the document, not the worker, and never let the text through.
-        catch_unwind(AssertUnwindSafe(|| self.run(document, identities, keys))).unwrap_or(Err(RedactionError::Failed))
+        catch_unwind(AssertUnwindSafe(|| self.run(document, identities, keys, remote)))
+            .unwrap_or(Err(RedactionError::Failed))
     }
 
     fn run(
@@ -72,16 +117,29 @@ impl Redactor {
         document: &Document,
         identities: &[KnownIdentity],
         keys: &SurrogateKey,
+        remote: &[RemoteFinding],
     ) -> Result<Redacted, RedactionError> {
         check_turns(document)?;
+        if self.policy.is_reversible() && self.token_key.is_none() {
+            return Err(RedactionError::NoTokenKey);
+        }
         let context = Context::new(document, &self.policy);
         let mut found = self.rule_findings(&context, identities);
         if let Some(tagger) = &self.tagger {
             found = tagger.find(&context, found);
         }
+        for one in remote {
+            found.push(one.in_view(document, &context)?);
+        }
+        if let Some(custom) = &self.custom {
+            custom.find(&context, &mut found);
+        }
         entities::propagate::find(&context, &mut found);
+        if let Some(custom) = &self.custom {
+            custom.allow(&context, &mut found);
+        }
         let taken = self.settle(&context, found);
-        apply::apply(document, &context, taken, keys)
+        apply::apply(document, &context, taken, keys, self.token_key.as_ref())
     }
 
     /// How much one part of the redactor finds: what `bench redact` measures.
@@ -90,13 +148,15 @@ impl Redactor {
         let mut found = Vec::new();
         match part {
             Part::Reading => return context.tokens.len(),
-            Part::Patterns => self.identifiers.find(&context, &mut found),
-            Part::Lists => self.entities.find(&context, &mut found),
+            Part::Patterns => RULES.identifiers.find(&context, &mut found),
+            Part::Lists => RULES.entities.find(&context, &mut found),
             Part::Speech => {
                 speech::find(&context, &mut found);
                 sweep::find(&context, &mut found);
             }
-            Part::Learned => found = self.tagger.as_ref().map(|tagger| tagger.find(&context, found)).unwrap_or_default(),
+            Part::Learned => {
+                found = self.tagger.as_ref().map(|tagger| tagger.find(&context, found)).unwrap_or_default()
+            }
         }
         found.len()
     }
@@ -104,8 +164,8 @@ impl Redactor {
     /// What rules and lists find, before the tagger reads it.
     pub(super) fn rule_findings(&self, context: &Context<'_>, identities: &[KnownIdentity]) -> Vec<Finding> {
         let mut found = identities::find(context, identities);
-        self.identifiers.find(context, &mut found);
-        self.entities.find(context, &mut found);
+        RULES.identifiers.find(context, &mut found);
+        RULES.entities.find(context, &mut found);
         speech::find(context, &mut found);
         sweep::find(context, &mut found);
         found

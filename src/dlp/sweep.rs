@@ -11,12 +11,12 @@ const LONG_RUN: usize = 9;
 /// Digits in one run from which a word of letters and digits is a number of something ("AB1234567").
 const MIXED_RUN: usize = 6;
 
+/// Letters that begin record numbers: "MRN0016005".
+const RECORDS: &[&str] = &["mrn", "nhc", "hc", "exp", "acc", "pat"];
+
 /// Finds long digit runs (with single separators) and words around '@'.
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
-    // A bare number whose check digit is wrong names nobody; beside words it may be anything.
-    if context.prose {
-        digit_runs(context, found);
-    }
+    digit_runs(context, found);
     at_signs(context, found);
 }
 
@@ -36,7 +36,13 @@ fn digit_runs(context: &Context<'_>, found: &mut Vec<Finding>) {
             })
         };
         let before = at > 0 && tokens[at - 1].span.len() <= 5 && clings(at - 1, at);
-        if digits >= MIXED_RUN && before {
+        // A bare number whose check digit is wrong names nobody; beside words it may be anything.
+        let announced = before && RECORDS.contains(&context.lower(&tokens[at - 1]));
+        if !context.prose && !announced {
+            at += 1;
+            continue;
+        }
+        if (digits >= MIXED_RUN || announced && digits >= 4) && before {
             let span = Span::new(tokens[at - 1].span.start, tokens[at].span.end);
             found.push(Finding::new(span, label::NUMBER, "letters_and_digits", 0.4, Layer::Sweep));
         } else if digits >= LONG_RUN {

@@ -19,6 +19,8 @@ mod profile_log;
 mod readme;
 mod recall;
 mod redaction;
+mod redaction_fuzz;
+mod redaction_services;
 mod relay;
 mod rules;
 mod server;

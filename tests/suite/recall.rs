@@ -157,7 +157,7 @@ impl World {
                 file: None,
                 text: text.clone(),
             },
-            redaction_policy: "safe_harbor/1+1".into(),
+            redaction_policy: "safe_harbor/2+2".into(),
             extractor_version: "1".into(),
             passages: passages.collect(),
             risks: vec![],

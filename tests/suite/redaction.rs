@@ -117,6 +117,15 @@ fn notes_and_messages_leak_little_in_both_languages() {
 }
 
 #[test]
+fn identifiers_of_all_countries_leave_and_mistyped_ones_beside_their_keyword_too() {
+    for (name, most) in [("identifiers", 2.0), ("mistyped", 10.0)] {
+        let spanish = measure(&format!("{name}.es.txt"), Language::Spanish);
+        let english = measure(&format!("{name}.en.txt"), Language::English);
+        assert!(spanish.leak() <= most && english.leak() <= most);
+    }
+}
+
+#[test]
 fn people_named_in_the_message_never_leak() {
     let path = format!("{}/tests/data/redaction/identities.jsonl", env!("CARGO_MANIFEST_DIR"));
     let redactor = Redactor::builtin(Policy::default());

@@ -1,8 +1,9 @@
-//! `bench ingest|recall|peers`: what this machine does, in stores that are made for it and removed again.
+//! `bench ingest|recall|peers|redact`: what this machine does, in stores that are made for it and removed again.
 
 mod ingest;
 mod peers;
 mod recall;
+mod redact;
 mod stores;
 
 use clap::Subcommand;
@@ -23,6 +24,8 @@ enum What {
     Recall(recall::Args),
     /// The same documents into other memory libraries, where a Python has them
     Peers(peers::Args),
+    /// Redaction: megabytes a second, parts and whole, a note's time, inputs made to be slow
+    Redact(redact::Args),
 }
 
 /// # Errors
@@ -32,5 +35,6 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         What::Ingest(args) => ingest::run(args, context),
         What::Recall(args) => recall::run(args, context),
         What::Peers(args) => peers::run(args, context),
+        What::Redact(args) => redact::run(&args, context),
     }
 }

@@ -6,6 +6,8 @@
 mod eval;
 mod explain;
 mod input;
+mod remote;
+mod reveal;
 mod stream;
 mod train;
 
@@ -17,7 +19,7 @@ use clap::Subcommand;
 
 use super::output::Format;
 use super::{Context, Exit, Failure};
-use crate::dlp::{Policy, Redactor};
+use crate::dlp::{Custom, Policy, Redactor};
 use stream::Shape;
 
 #[derive(Debug, clap::Args)]
@@ -33,6 +35,8 @@ pub struct Args {
 enum What {
     /// Holds the redactor against marked texts: leak, over-redaction, figures per type, the worst misses
     Eval(eval::Args),
+    /// Opens the sealed values of a text again, with the key that sealed them
+    Reveal(reveal::Args),
     /// Trains the model of the learned recogniser from public sets and templates
     #[command(hide = true)]
     Train(train::Args),
@@ -42,9 +46,17 @@ enum What {
 struct StreamArgs {
     /// NDJSON file; standard input without it or with `-`.
     path: Option<PathBuf>,
-    /// What is taken out and what replaces it: safe_harbor, gdpr_pseudonymise, strict.
+    /// What is taken out and what replaces it: safe_harbor, gdpr_pseudonymise, strict, or a policy file (.toml).
     #[arg(long, default_value = "safe_harbor")]
     policy: String,
+    /// Recognisers and allowed words of the organisation's own (TOML).
+    #[arg(long, value_name = "FILE")]
+    custom: Option<PathBuf>,
+    /// Key for policies that seal values: a file with 128 hexadecimal digits.
+    #[arg(long, value_name = "FILE")]
+    token_key: Option<PathBuf>,
+    #[command(flatten)]
+    remote: remote::Args,
     /// Say why each span was taken: in colour on a terminal, as `why` of each span otherwise.
     #[arg(long)]
     explain: bool,
@@ -57,12 +69,21 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     match args.what {
         None => stream_of(args.stream, context),
         Some(What::Eval(args)) => eval::run(&args, context),
+        Some(What::Reveal(args)) => reveal::run(&args),
         Some(What::Train(args)) => train::run(&args),
     }
 }
 
 fn stream_of(args: StreamArgs, context: &Context) -> Result<Exit, Failure> {
-    let redactor = Redactor::builtin(policy(&args.policy)?);
+    let mut redactor = Redactor::builtin(policy(&args.policy)?);
+    if let Some(path) = &args.custom {
+        let custom = Custom::from_toml(&std::fs::read_to_string(path)?);
+        redactor = redactor.custom(custom.map_err(|error| Failure::usage(error.to_string()))?);
+    }
+    if let Some(path) = &args.token_key {
+        redactor = redactor.token_key(reveal::key(path)?);
+    }
+    let services = args.remote.services()?;
     let terminal = io::stdout().is_terminal();
     let shape = match (args.explain, context.output) {
         (false, _) => Shape::Plain,
@@ -70,13 +91,18 @@ fn stream_of(args: StreamArgs, context: &Context) -> Result<Exit, Failure> {
         (true, None) if terminal => Shape::Coloured,
         (true, _) => Shape::Explained,
     };
+    let stream = stream::Stream { redactor, services, shape };
     let out = BufWriter::new(io::stdout().lock());
     match args.path.filter(|path| path.as_os_str() != "-") {
-        Some(path) => stream::stream(BufReader::new(File::open(path)?), out, &redactor, shape),
-        None => stream::stream(io::stdin().lock(), out, &redactor, shape),
+        Some(path) => stream.run(BufReader::new(File::open(path)?), out),
+        None => stream.run(io::stdin().lock(), out),
     }
 }
 
+/// A built-in policy by its name, or one from a file.
 fn policy(name: &str) -> Result<Policy, Failure> {
+    if name.ends_with(".toml") {
+        return Policy::from_toml(&std::fs::read_to_string(name)?).map_err(|error| Failure::usage(error.to_string()));
+    }
     Policy::named(name).map_err(|error| Failure::usage(error.to_string()))
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::super::{Exit, Failure, output};
 use super::explain;
 use super::input::{self, Refusal};
+use super::remote::Services;
 use crate::dlp::{Redacted, Redactor, SurrogateKey};
 use crate::text::codepoints::CodePoints;
 
@@ -27,45 +28,67 @@ pub enum Shape {
     Coloured,
 }
 
-/// Redacts every line of `input` into `output`: 0 when all were redacted, 3 when some could not be read.
-///
-/// # Errors
-/// When the input cannot be read or the output not written.
-pub fn stream(
-    mut input: impl BufRead,
-    mut output: impl Write,
-    redactor: &Redactor,
-    shape: Shape,
-) -> Result<Exit, Failure> {
-    let key = SurrogateKey::new(COMMAND_LINE_KEY);
-    let mut exit = Exit::Done;
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        if (&mut input).take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
-            break;
-        }
-        let whole = line.last() == Some(&b'\n') || (line.len() as u64) < LONGEST_LINE;
-        if !whole {
-            skip_line(&mut input)?;
-        }
-        if whole && line.iter().all(u8::is_ascii_whitespace) {
-            continue;
-        }
-        let answer = if whole { answer(&line, redactor, &key, shape) } else { Err(Refusal::of("too_large", "")) };
-        match answer {
-            Ok(Said { answer, source }) if shape == Shape::Coloured => {
-                output.write_all(explain::coloured(&source, &answer).as_bytes())?;
+/// A redactor with its services, ready to answer lines.
+pub struct Stream {
+    pub redactor: Redactor,
+    pub services: Services,
+    pub shape: Shape,
+}
+
+impl Stream {
+    /// Redacts every line of `input` into `output`: 0 when all were redacted, 3 when some could not be.
+    ///
+    /// # Errors
+    /// When the input cannot be read or the output not written.
+    pub fn run(&self, mut input: impl BufRead, mut output: impl Write) -> Result<Exit, Failure> {
+        let key = SurrogateKey::new(COMMAND_LINE_KEY);
+        let mut exit = Exit::Done;
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            if (&mut input).take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+                break;
             }
-            Ok(Said { answer, .. }) => output::json_to(&mut output, &answer)?,
-            Err(refusal) => {
-                exit = Exit::Partial;
-                output::json_to(&mut output, &refusal)?;
+            let whole = line.last() == Some(&b'\n') || (line.len() as u64) < LONGEST_LINE;
+            if !whole {
+                skip_line(&mut input)?;
+            }
+            if whole && line.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            let answer = if whole { self.answer(&line, &key) } else { Err(Refusal::of("too_large", "")) };
+            match answer {
+                Ok(Said { answer, source }) if self.shape == Shape::Coloured => {
+                    output.write_all(explain::coloured(&source, &answer).as_bytes())?;
+                }
+                Ok(Said { answer, .. }) => output::json_to(&mut output, &answer)?,
+                Err(refusal) => {
+                    exit = Exit::Partial;
+                    output::json_to(&mut output, &refusal)?;
+                }
             }
         }
+        output.flush()?;
+        Ok(exit)
     }
-    output.flush()?;
-    Ok(exit)
+
+    fn answer(&self, line: &[u8], key: &SurrogateKey) -> Result<Said, Refusal> {
+        let value: Value = serde_json::from_slice(line).map_err(|_| Refusal::of("malformed", ""))?;
+        let Value::Object(fields) = value else { return Err(Refusal::of("malformed", "")) };
+        let id = fields.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
+        self.redact_one(&fields, key).map_err(|refusal| Refusal { id, ..refusal })
+    }
+
+    fn redact_one(&self, fields: &Map<String, Value>, key: &SurrogateKey) -> Result<Said, Refusal> {
+        let id = fields.get("id").filter(|id| id.is_string() || id.is_number()).ok_or_else(|| input::wrong("id"))?;
+        let (document, identities) = input::document(fields)?;
+        let failed = || Refusal::of("redaction_failed", "text");
+        let remote = self.services.find(&document).map_err(|_| failed())?;
+        let redacted = self.redactor.redact_with(&document, &identities, key, &remote).map_err(|_| failed())?;
+        let spans = spans(&document.text, &redacted, self.shape);
+        let answer = Answer { id: id.clone(), spans, text: redacted.document().text.clone() };
+        Ok(Said { answer, source: document.text })
+    }
 }
 
 fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
@@ -107,27 +130,6 @@ struct Said {
     source: String,
 }
 
-fn answer(line: &[u8], redactor: &Redactor, key: &SurrogateKey, shape: Shape) -> Result<Said, Refusal> {
-    let value: Value = serde_json::from_slice(line).map_err(|_| Refusal::of("malformed", ""))?;
-    let Value::Object(fields) = value else { return Err(Refusal::of("malformed", "")) };
-    let id = fields.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
-    redact_one(&fields, redactor, key, shape).map_err(|refusal| Refusal { id, ..refusal })
-}
-
-fn redact_one(
-    fields: &Map<String, Value>,
-    redactor: &Redactor,
-    key: &SurrogateKey,
-    shape: Shape,
-) -> Result<Said, Refusal> {
-    let id = fields.get("id").filter(|id| id.is_string() || id.is_number()).ok_or_else(|| input::wrong("id"))?;
-    let (document, identities) = input::document(fields)?;
-    let redacted = redactor.redact(&document, &identities, key).map_err(|_| Refusal::of("redaction_failed", "text"))?;
-    let spans = spans(&document.text, &redacted, shape);
-    let answer = Answer { id: id.clone(), spans, text: redacted.document().text.clone() };
-    Ok(Said { answer, source: document.text })
-}
-
 fn spans(text: &str, redacted: &Redacted, shape: Shape) -> Vec<Found> {
     let places = CodePoints::new(text);
     redacted
@@ -152,7 +154,9 @@ mod tests {
 
     fn streamed(input: &str) -> (String, Exit) {
         let mut out = Vec::new();
-        let exit = stream(input.as_bytes(), &mut out, &Redactor::builtin(Policy::default()), Shape::Plain).unwrap();
+        let redactor = Redactor::builtin(Policy::default());
+        let stream = Stream { redactor, services: Services::none(), shape: Shape::Plain };
+        let exit = stream.run(input.as_bytes(), &mut out).unwrap();
         (String::from_utf8(out).unwrap(), exit)
     }
 

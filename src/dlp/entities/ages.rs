@@ -64,8 +64,7 @@ fn said(context: &Context<'_>, found: &mut Vec<Finding>) {
     }
     static UNIT: LazyLock<Regex> =
         LazyLock::new(|| compiled(r"^[ -](?:anos|years?)(?-u:\b)(?:[ -]?(?:de edad|old|of age))?"));
-    for number in context.said().iter().filter(|number| number.kind == NumberKind::Cardinal)
-    {
+    for number in context.said().iter().filter(|number| number.kind == NumberKind::Cardinal) {
         let (Some(unit), Some(years)) = (UNIT.find(&lower[number.span.end..]), number.value) else { continue };
         let end = number.span.end + unit.end();
         if (1.0..=125.0).contains(&years) && !passed(lower, number.span.start, end) {

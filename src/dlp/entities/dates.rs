@@ -67,7 +67,11 @@ static SHORT: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Long names and short ones beside a number: without them no pattern of months is tried.
-static MONTHS: LazyLock<Regex> = LazyLock::new(|| compiled(&format!("{LONG_MONTH}|march|(?:ene|feb|mar|abr|may|jun|jul|ago|sept?|set|oct|nov|dic|jan|apr|aug|dec)[^a-z]")));
+static MONTHS: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(&format!(
+        "{LONG_MONTH}|march|(?:ene|feb|mar|abr|may|jun|jul|ago|sept?|set|oct|nov|dic|jan|apr|aug|dec)[^a-z]"
+    ))
+});
 
 /// Finds dates.
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {

@@ -24,3 +24,24 @@ pub fn places() -> Vec<&'static str> {
 pub fn countries() -> Vec<&'static str> {
     places::countries().collect()
 }
+
+/// Everyday first names in their order, for invented values.
+pub fn everyday_given() -> Vec<&'static str> {
+    sorted(everyday_names().into_iter().filter(|name| name.len() > 3 && lexicon::word(name).is_strong()).collect())
+}
+
+/// Surnames that are nothing else, in their order.
+pub fn plain_surnames() -> Vec<&'static str> {
+    sorted(surnames().into_iter().filter(|name| name.len() > 3 && lexicon::word(name).is_strong()).collect())
+}
+
+/// Places of one plain word, in their order.
+pub fn large_places() -> Vec<&'static str> {
+    let plain = |name: &&str| name.is_ascii() && name.len() > 4 && !name.contains(' ') && !lexicon::word(name).common;
+    sorted(places().into_iter().filter(plain).collect())
+}
+
+fn sorted(mut list: Vec<&'static str>) -> Vec<&'static str> {
+    list.sort_unstable();
+    list
+}

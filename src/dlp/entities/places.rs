@@ -13,8 +13,7 @@ use super::words::stands_alone;
 use crate::text::Span;
 
 static PLACES: LazyLock<WordSet> = LazyLock::new(|| lines(include_str!("../data/places.txt")).collect());
-static COUNTRIES: LazyLock<WordSet> =
-    LazyLock::new(|| lines(include_str!("../data/countries.txt")).collect());
+static COUNTRIES: LazyLock<WordSet> = LazyLock::new(|| lines(include_str!("../data/countries.txt")).collect());
 
 fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().filter(|line| !line.starts_with('#') && !line.is_empty())

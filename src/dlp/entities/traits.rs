@@ -55,8 +55,7 @@ const NUMBERS: &str = "cero uno una dos tres cuatro cinco seis siete ocho nueve 
 
 /// Words by their hash: the atom of a word has it anyway.
 static ALL: LazyLock<HashedMap<Traits>> = LazyLock::new(|| {
-    let mut all: HashedMap<Traits> =
-        HashedMap::default();
+    let mut all: HashedMap<Traits> = HashedMap::default();
     let mut add = |word: &str, trait_of: Traits| all.entry(hash::of(word.as_bytes())).or_default().add(trait_of);
     for (word, known) in lexicon::all() {
         for (holds, trait_of) in

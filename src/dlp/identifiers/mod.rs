@@ -21,6 +21,8 @@ use std::collections::HashMap;
 
 use aho_corasick::AhoCorasick;
 
+pub(super) use candidates::has_keyword_before;
+
 use super::context::Context;
 use super::finding::Finding;
 use rule::{Rule, Shape};

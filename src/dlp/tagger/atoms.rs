@@ -28,10 +28,15 @@ pub struct Atom {
 /// Shapes of words in small letters, of two letters or more.
 const SMALL: std::ops::RangeInclusive<u8> = 2..=3;
 
+const COMMA: u64 = of(b",");
+const STOP: u64 = of(b".");
+
 impl Atom {
-    /// A word in small letters that no list knows but as an everyday word, outside of forms, that no rule marked.
+    /// A word in small letters that no list knows but as an everyday word, or a comma or full stop, outside of forms, that
+    /// no rule marked.
     pub fn is_plain(&self) -> bool {
-        SMALL.contains(&self.shape) && self.traits.is_everyday() && self.rule == 0 && self.field == 0
+        let quiet = SMALL.contains(&self.shape) && self.traits.is_everyday() || self.word == COMMA || self.word == STOP;
+        quiet && self.rule == 0 && self.field == 0
     }
 }
 

@@ -1,13 +1,19 @@
 //! The hash of features and words. Part of the model's format: a change makes every trained model void.
 
 /// Hash of a few bytes.
-pub fn of(bytes: &[u8]) -> u64 {
+pub const fn of(bytes: &[u8]) -> u64 {
     let mut state = 0xCBF2_9CE4_8422_2325u64 ^ bytes.len() as u64;
-    for chunk in bytes.chunks(8) {
-        let mut word = [0u8; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        state = (state ^ u64::from_le_bytes(word)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mut at = 0;
+    while at < bytes.len() {
+        // Eight bytes at a time, the last ones filled up with zeros.
+        let (mut word, mut byte) = (0u64, 0);
+        while byte < 8 && at + byte < bytes.len() {
+            word |= (bytes[at + byte] as u64) << (8 * byte);
+            byte += 1;
+        }
+        state = (state ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         state ^= state >> 29;
+        at += 8;
     }
     state
 }

@@ -117,7 +117,12 @@ fn home(feature: u64, mask: usize) -> (usize, u16) {
 }
 
 /// Puts trained weights into the file's form: the weightiest `rows` features, one byte a weight, in `slots`.
-pub fn write(features: &mut [(u64, [f32; COLUMNS])], transitions: &[[f32; COLUMNS]], rows: usize, slots: usize) -> Vec<u8> {
+pub fn write(
+    features: &mut [(u64, [f32; COLUMNS])],
+    transitions: &[[f32; COLUMNS]],
+    rows: usize,
+    slots: usize,
+) -> Vec<u8> {
     let most = features.iter().flat_map(|(_, row)| row).fold(0f32, |most, weight| most.max(weight.abs()));
     let scale = 127.0 / most.max(f32::MIN_POSITIVE);
     let weight = |row: &[f32; COLUMNS]| row.iter().fold(0f32, |most, weight| most.max(weight.abs()));

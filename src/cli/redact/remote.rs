@@ -1,0 +1,78 @@
+//! Additional services of the command line: a Presidio analyzer, Google Sensitive Data Protection.
+
+use std::time::Duration;
+
+use super::super::Failure;
+use crate::dlp::remote::{Google, Presidio, Remote, RemoteError, RemoteFinding};
+use crate::text::Document;
+
+/// The environment variable with Google's bearer token: a secret is no argument.
+const TOKEN: &str = "ANAMNESIS_DLP_TOKEN";
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Take out what a Presidio analyzer at this address finds as well. When it fails, the line fails.
+    #[arg(long, value_name = "URL")]
+    presidio: Option<String>,
+    /// Take out what Google Sensitive Data Protection finds as well: projects/P/locations/L, with a bearer token in
+    /// ANAMNESIS_DLP_TOKEN. When it fails, the line fails.
+    #[arg(long, value_name = "PARENT")]
+    google: Option<String>,
+    /// Another address of Google's service.
+    #[arg(long, value_name = "URL", default_value = "https://dlp.googleapis.com", hide_default_value = true)]
+    google_url: String,
+    /// How long a service may take for one text, in milliseconds.
+    #[arg(long, value_name = "MS", default_value_t = 5_000)]
+    remote_timeout_ms: u64,
+}
+
+/// Services with a runtime to ask them on.
+pub struct Services {
+    services: Vec<Box<dyn Remote>>,
+    runtime: Option<tokio::runtime::Runtime>,
+}
+
+impl Args {
+    /// The services asked for.
+    ///
+    /// # Errors
+    /// When Google's token is missing or a client cannot be made.
+    pub fn services(&self) -> Result<Services, Failure> {
+        let timeout = Duration::from_millis(self.remote_timeout_ms);
+        let wrong = |error: RemoteError| Failure::usage(error.to_string());
+        let mut services: Vec<Box<dyn Remote>> = Vec::new();
+        if let Some(url) = &self.presidio {
+            services.push(Box::new(Presidio::new(url, timeout).map_err(wrong)?));
+        }
+        if let Some(parent) = &self.google {
+            let token = std::env::var(TOKEN).map_err(|_| Failure::usage(format!("{TOKEN} is not set")))?;
+            services.push(Box::new(Google::new(&self.google_url, parent, &token, timeout).map_err(wrong)?));
+        }
+        let runtime = if services.is_empty() {
+            None
+        } else {
+            Some(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+        };
+        Ok(Services { services, runtime })
+    }
+}
+
+impl Services {
+    #[cfg(test)]
+    pub fn none() -> Self {
+        Self { services: Vec::new(), runtime: None }
+    }
+
+    /// What all services find.
+    ///
+    /// # Errors
+    /// The first failure of any.
+    pub fn find(&self, document: &Document) -> Result<Vec<RemoteFinding>, RemoteError> {
+        let Some(runtime) = &self.runtime else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for service in &self.services {
+            found.extend(runtime.block_on(service.find(&document.text, document.language))?);
+        }
+        Ok(found)
+    }
+}

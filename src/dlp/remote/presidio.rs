@@ -1,0 +1,54 @@
+//! A Presidio analyzer server: `POST /analyze` with text, language and threshold; offsets in Unicode code points.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Remote, RemoteError, RemoteFinding, answer, client, label_of};
+use crate::text::{CodePoints, Language};
+
+/// Most bytes of an answer.
+const LARGEST: usize = 16 << 20;
+/// Score from which a finding counts.
+const THRESHOLD: f64 = 0.5;
+
+/// The analyzer at an address.
+pub struct Presidio {
+    client: reqwest::Client,
+    url: String,
+}
+
+#[derive(Deserialize)]
+struct Found {
+    start: usize,
+    end: usize,
+    entity_type: String,
+    score: f64,
+}
+
+impl Presidio {
+    /// `base` such as `http://presidio:3000`.
+    ///
+    /// # Errors
+    /// When no client can be made.
+    pub fn new(base: &str, timeout: Duration) -> Result<Self, RemoteError> {
+        Ok(Self { client: client(timeout)?, url: format!("{}/analyze", base.trim_end_matches('/')) })
+    }
+}
+
+#[async_trait]
+impl Remote for Presidio {
+    async fn find(&self, text: &str, language: Language) -> Result<Vec<RemoteFinding>, RemoteError> {
+        let language = if language.or_detect(text) == Language::Spanish { "es" } else { "en" };
+        let body = json!({"text": text, "language": language, "score_threshold": THRESHOLD});
+        let found: Vec<Found> = answer(self.client.post(&self.url).json(&body), LARGEST).await?;
+        let places = CodePoints::new(text);
+        let finding = |one: Found| {
+            let span = places.span_to_bytes(one.start, one.end).ok_or(RemoteError::Answer)?;
+            Ok(RemoteFinding { span, label: label_of(&one.entity_type), score: one.score.clamp(0.0, 1.0) })
+        };
+        found.into_iter().map(finding).collect()
+    }
+}

@@ -1,0 +1,170 @@
+//! Additional redaction services, held against a server of this process that speaks as Presidio and Google do; and what
+//! policies put in the place of values.
+
+use std::time::Duration;
+
+use anamnesis::dlp::remote::{Google, Presidio, Remote, RemoteError};
+use anamnesis::dlp::{Custom, Policy, RedactionError, Redactor, SurrogateKey, TokenKey};
+use anamnesis::text::{Document, Language};
+use serde_json::{Value, json};
+use wiremock::matchers::{bearer_token, body_partial_json, method, path};
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+const WAIT: Duration = Duration::from_millis(400);
+const PARENT: &str = "projects/p/locations/europe-west1";
+
+fn key() -> SurrogateKey {
+    SurrogateKey::new([4; 32])
+}
+
+fn spanish(text: &str) -> Document {
+    Document::plain(text, Language::Spanish)
+}
+
+async fn presidio(answer: ResponseTemplate) -> (MockServer, Presidio) {
+    let server = MockServer::start().await;
+    Mock::given(method("POST"))
+        .and(path("/analyze"))
+        .and(body_partial_json(json!({"language": "es"})))
+        .respond_with(answer)
+        .mount(&server)
+        .await;
+    let client = Presidio::new(&server.uri(), WAIT).unwrap();
+    (server, client)
+}
+
+#[tokio::test]
+async fn what_presidio_finds_is_taken_as_well_and_what_the_program_finds_too() {
+    let text = "El ñandú zurdo preguntó por Ana Ruiz.";
+    let found = json!([{"start": 3, "end": 14, "score": 0.85, "entity_type": "PERSON", "analysis_explanation": null}]);
+    let (_server, client) = presidio(ResponseTemplate::new(200).set_body_json(found)).await;
+    let remote = client.find(text, Language::Spanish).await.unwrap();
+    assert_eq!(remote[0].span.of(text), "ñandú zurdo");
+    let redactor = Redactor::builtin(Policy::default());
+    let redacted = redactor.redact_with(&spanish(text), &[], &key(), &remote).unwrap();
+    let after = &redacted.document().text;
+    assert!(!after.contains("zurdo") && !after.contains("Ruiz"), "{after}");
+    let mut outside = remote;
+    outside[0].span.end = 10_000;
+    let refused = redactor.redact_with(&spanish(text), &[], &key(), &outside);
+    assert_eq!(refused.unwrap_err(), RedactionError::Offsets);
+}
+
+#[tokio::test]
+async fn whatever_goes_wrong_with_a_service_is_an_error_and_never_an_empty_answer() {
+    let wrong = [
+        (ResponseTemplate::new(200).set_body_json(json!([])).set_delay(WAIT * 4), RemoteError::Timeout),
+        (ResponseTemplate::new(503), RemoteError::Busy),
+        (ResponseTemplate::new(429), RemoteError::Busy),
+        (ResponseTemplate::new(401), RemoteError::Denied),
+        (ResponseTemplate::new(400), RemoteError::Refused),
+        (ResponseTemplate::new(302).insert_header("location", "/elsewhere"), RemoteError::Refused),
+        (ResponseTemplate::new(200).set_body_string("<html>"), RemoteError::Answer),
+        (
+            ResponseTemplate::new(200)
+                .set_body_json(json!([{"start": 2, "end": 99, "score": 1.0, "entity_type": "PERSON"}])),
+            RemoteError::Answer,
+        ),
+    ];
+    for (answer, error) in wrong {
+        let (_server, client) = presidio(answer).await;
+        assert_eq!(client.find("hola Ana", Language::Spanish).await, Err(error));
+    }
+    let nobody = Presidio::new("http://127.0.0.1:9", WAIT).unwrap();
+    assert_eq!(nobody.find("hola", Language::Spanish).await, Err(RemoteError::Unreachable));
+    assert!(RemoteError::Timeout.is_retryable() && !RemoteError::Denied.is_retryable());
+}
+
+async fn google(answer: Value) -> (MockServer, Google) {
+    let server = MockServer::start().await;
+    let transformation = json!({"primitiveTransformation": {"replaceWithInfoTypeConfig": {}}});
+    let asked = json!({
+        "inspectConfig": {"minLikelihood": "POSSIBLE", "includeQuote": false},
+        "deidentifyConfig": {"infoTypeTransformations": {"transformations": [transformation]}}
+    });
+    Mock::given(method("POST"))
+        .and(path(format!("/v2/{PARENT}/content:deidentify")))
+        .and(bearer_token("secret"))
+        .and(body_partial_json(asked))
+        .respond_with(ResponseTemplate::new(200).set_body_json(answer))
+        .mount(&server)
+        .await;
+    let client = Google::new(&server.uri(), PARENT, "secret", WAIT).unwrap();
+    (server, client)
+}
+
+#[tokio::test]
+async fn what_google_replaced_is_found_in_the_source_or_the_answer_counts_for_nothing() {
+    let text = "Vino Ana Ñíguez; llamar al 600 100 200.";
+    let answer = |value: &str, bytes: usize| {
+        json!({
+            "item": {"value": value},
+            "overview": {"transformedBytes": bytes.to_string(), "transformationSummaries": [
+                {"infoType": {"name": "PERSON_NAME"}, "results": [{"count": "1", "code": "SUCCESS"}]}]}
+        })
+    };
+    let (server, client) = google(answer("Vino [PERSON_NAME]; llamar al [PHONE_NUMBER].", 23)).await;
+    let found = client.find(text, Language::Spanish).await.unwrap();
+    let values: Vec<(&str, &str)> = found.iter().map(|one| (one.span.of(text), one.label)).collect();
+    assert_eq!(values, [("Ana Ñíguez", "PERSON"), ("600 100 200", "PHONE")]);
+    let asked: Value = serde_json::from_slice(&server.received_requests().await.unwrap()[0].body).unwrap();
+    assert!(!asked["inspectConfig"]["infoTypes"].as_array().unwrap().is_empty(), "the kinds are pinned");
+    let (_server, client) = google(answer("Vino [PERSON_NAME]; llamar al [PHONE_NUMBER].", 22)).await;
+    assert_eq!(client.find(text, Language::Spanish).await, Err(RemoteError::Answer));
+    let long = "a ".repeat(300_000);
+    assert_eq!(client.find(&long, Language::Spanish).await, Err(RemoteError::TooLarge));
+}
+
+fn policy(operators: &str) -> Policy {
+    Policy::from_toml(&format!("name = \"own\"\nversion = 1\n[operators]\n{operators}")).unwrap()
+}
+
+const NOTE: &str = "Nombre: Ana Ruiz Gil\nTeléfono: 612 345 678\nFecha de ingreso: 03/02/2019\nFecha de alta: 17/02/2019\nEdad: 93 años\nCP: 28013\nToma sertralina 50 mg.";
+
+#[test]
+fn a_policy_says_what_stands_in_the_place_of_a_value() {
+    let policy =
+        policy("PERSON = \"fake\"\nPHONE = \"mask\"\nDATE = \"shift\"\nAGE = \"generalise\"\nPOSTAL_CODE = \"cut\"\n");
+    let redacted = Redactor::builtin(policy).redact(&spanish(NOTE), &[], &key()).unwrap();
+    let after = &redacted.document().text;
+    let line = |name: &str| after.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
+    let name = line("Nombre:");
+    assert!(name.split(' ').count() == 3 && !name.contains("Ruiz") && !name.contains('['), "{after}");
+    assert_eq!(line("Teléfono:"), "*** *** ***");
+    let date = |name: &str| line(name).parse::<chrono::NaiveDate>().unwrap();
+    assert_eq!((date("Fecha de alta:") - date("Fecha de ingreso:")).num_days(), 14);
+    assert_ne!(date("Fecha de alta:").to_string(), "2019-02-17");
+    assert!(line("Edad:").starts_with("[AGE_90+]") && line("CP:").starts_with("[POSTAL_CODE_28]"), "{after}");
+    assert!(after.ends_with("Toma sertralina 50 mg."));
+}
+
+#[test]
+fn tags_masks_classes_and_sealed_values_are_not_taken_again() {
+    let operators = "PHONE = \"mask\"\nAGE = \"generalise\"\nPOSTAL_CODE = \"cut\"\nPERSON = \"token\"\n";
+    let redactor = Redactor::builtin(policy(operators)).token_key(TokenKey::new([8; 64]));
+    let once = redactor.redact(&spanish(NOTE), &[], &key()).unwrap();
+    let twice = redactor.redact(once.document(), &[], &key()).unwrap();
+    assert_eq!(once.document().text, twice.document().text);
+    let open = TokenKey::new([8; 64]).reveal(&once.document().text);
+    assert!(open.contains("Nombre: Ana Ruiz Gil\n") && !open.contains("612"), "{open}");
+}
+
+#[test]
+fn without_its_key_a_policy_that_seals_stores_nothing() {
+    let redactor = Redactor::builtin(policy("PERSON = \"token\"\n"));
+    assert_eq!(redactor.redact(&spanish(NOTE), &[], &key()).unwrap_err(), RedactionError::NoTokenKey);
+}
+
+#[test]
+fn an_organisation_adds_its_own_recognisers_and_allows_its_own_words() {
+    let file = "[[recogniser]]\nlabel = \"MEDICAL_RECORD\"\npattern = \"zk[0-9]{2}/[a-z]{3}\"\nkeywords = [\"expte interno\"]\n\
+        [[recogniser]]\nlabel = \"ORGANIZATION\"\nwords = [\"Proyecto Lázaro\"]\n[allow]\nwords = [\"Doctora Amor\"]\n";
+    let plain = Redactor::builtin(Policy::default());
+    let own = Redactor::builtin(Policy::default()).custom(Custom::from_toml(file).unwrap());
+    let text = "Expte interno ZK42/ABC. Derivada al proyecto lazaro. La muñeca Doctora Amor le calma. Vino Ana Ruiz.";
+    let after = |redactor: &Redactor| redactor.redact(&spanish(text), &[], &key()).unwrap().document().text.clone();
+    let (before, after) = (after(&plain), after(&own));
+    assert!(before.contains("proyecto lazaro"), "{before}");
+    assert!(!after.contains("ZK42") && !after.contains("lazaro") && !after.contains("Ruiz"), "{after}");
+    assert!(after.contains("Doctora Amor"), "{after}");
+}
