@@ -36,7 +36,7 @@ impl<'a> Context<'a> {
         }
         walls.sort();
         let no_case = lacks_case(&view.plain, &tokens);
-        let prose = is_prose(&tokens);
+        let prose = is_prose(&tokens, &walls);
         let language = document.language.or_detect(&document.text);
         Self { tokens, language, policy, walls, no_case, prose, view, said: OnceCell::new() }
     }
@@ -68,15 +68,20 @@ impl<'a> Context<'a> {
     }
 }
 
-/// True but for a text of numbers and codes with at most one word that touches no number.
-fn is_prose(tokens: &[Token]) -> bool {
+/// True but for a text of numbers and codes with at most one word that touches no number. The words of replacements do
+/// not count: a second look must not see more than the first.
+fn is_prose(tokens: &[Token], walls: &[Span]) -> bool {
+    let replaced = |span: Span| {
+        walls[walls.partition_point(|wall| wall.end <= span.start)..].first().is_some_and(|wall| wall.contains(&span))
+    };
     let clings =
         |a: &Token, b: &Token| a.span.end == b.span.start && (a.kind == Kind::Number || b.kind == Kind::Number);
     let free = |at: usize| {
         let before = at.checked_sub(1).is_some_and(|left| clings(&tokens[left], &tokens[at]));
         !before && !tokens.get(at + 1).is_some_and(|next| clings(&tokens[at], next))
     };
-    let words = |at: &usize| tokens[*at].is_word() && tokens[*at].span.len() > 1 && free(*at);
+    let words =
+        |at: &usize| tokens[*at].is_word() && tokens[*at].span.len() > 1 && free(*at) && !replaced(tokens[*at].span);
     !tokens.iter().any(|token| token.kind == Kind::Number) || (0..tokens.len()).filter(words).nth(1).is_some()
 }
 

@@ -66,7 +66,10 @@ fn changed(seeds: &[String], dice: &Dice) -> String {
         match dice.below(5) {
             0 => text.replace_range(from..to, ""),
             1 => text.insert_str(from, SIGNS[dice.below(SIGNS.len())]),
-            2 if text.len() < 2_000 => text.insert_str(to, &text[from..to].to_owned()),
+            2 if text.len() < 2_000 => {
+                let part = text[from..to].to_owned();
+                text.insert_str(to, &part);
+            }
             3 => {
                 let other = &seeds[dice.below(seeds.len())];
                 text.insert_str(from, &other[..cut(other, dice.below(other.len()))]);
