@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::engine::{Arg, Bulk, ColumnType, DbError, Row, Sql, Transaction};
+use super::history::{self, Line};
 use crate::clock::micros;
 use crate::domain::ids::{MemoryId, OrgId, PatientId, derive};
 use crate::domain::lifecycle::Life;
@@ -71,26 +72,6 @@ const MOVED: &[(&str, ColumnType)] = &[
     ("since", ColumnType::Int),
     ("now", ColumnType::Int),
 ];
-static HISTORY: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::new(
-        "memory_event",
-        &[
-            ("org_id", ColumnType::Uuid),
-            ("patient_id", ColumnType::Uuid),
-            ("id", ColumnType::Uuid),
-            ("memory_id", ColumnType::Uuid),
-            ("derived", ColumnType::Bool),
-            ("at", ColumnType::Int),
-            ("action", ColumnType::Text),
-            ("source", ColumnType::Text),
-            ("old_confidence", ColumnType::Float),
-            ("new_confidence", ColumnType::Float),
-            ("created_at", ColumnType::Int),
-            ("updated_at", ColumnType::Int),
-        ],
-        "ON CONFLICT (org_id, patient_id, id) DO NOTHING",
-    )
-});
 static ASK: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::over(
         "UPDATE memory SET reconfirm_due_at = r.due, updated_at = r.now FROM {rows} AS r \
@@ -108,7 +89,7 @@ static ASK: LazyLock<Bulk> = LazyLock::new(|| {
 
 pub(super) fn statements() -> Vec<&'static Sql> {
     let mut all: Vec<&'static Sql> = vec![&TIME_BOUND, &SIGNALS, &EXPIRING, &UNASKED];
-    all.extend([&MOVE, &MOVE_SYMPTOMS, &MOVE_SIGNALS, &HISTORY, &ASK].map(|bulk| bulk.sql()));
+    all.extend([&MOVE, &MOVE_SYMPTOMS, &MOVE_SIGNALS, &ASK].map(|bulk| bulk.sql()));
     all
 }
 
@@ -213,7 +194,7 @@ pub async fn move_all(tx: &mut Transaction, org: OrgId, moved: &[Moved], now: Da
     tx.bulk(&MOVE, rows.clone()).await?;
     tx.bulk(&MOVE_SYMPTOMS, rows.clone()).await?;
     tx.bulk(&MOVE_SIGNALS, rows).await?;
-    tx.bulk(&HISTORY, moved.iter().map(|m| history_row(org, m, now)).collect()).await?;
+    tx.bulk(&history::INSERT, moved.iter().map(|m| history_row(org, m, now)).collect()).await?;
     Ok(())
 }
 
@@ -226,20 +207,20 @@ fn history_row(org: OrgId, moved: &Moved, now: DateTime<Utc>) -> Vec<Arg> {
     let (patient, memory) = (moved.row.patient.0, moved.row.memory.0);
     let at = micros(moved.since).to_be_bytes();
     let parts: [&[u8]; 5] = [org.0.as_bytes(), patient.as_bytes(), memory.as_bytes(), moved.to.code().as_bytes(), &at];
-    vec![
-        org.0.into(),
-        patient.into(),
-        derive("memory_event.time", &parts).into(),
-        memory.into(),
-        true.into(),
-        moved.since.into(),
-        moved.to.code().into(),
-        "time".into(),
-        moved.row.confidence.into(),
-        moved.row.confidence.into(),
-        now.into(),
-        now.into(),
-    ]
+    let line = Line {
+        org: org.0,
+        patient,
+        id: derive("memory_event.time", &parts),
+        memory,
+        derived: true,
+        at: moved.since,
+        action: moved.to.code(),
+        source: "time",
+        old_confidence: Some(moved.row.confidence),
+        new_confidence: Some(moved.row.confidence),
+        cause: None,
+    };
+    line.row(now)
 }
 
 /// Notes since when a confirmation is due, once per cycle.

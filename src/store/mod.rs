@@ -7,6 +7,7 @@ mod bell;
 pub mod census;
 pub mod digest;
 pub mod engine;
+mod history;
 pub mod outbox;
 pub mod quarantine;
 pub mod read;
@@ -127,6 +128,7 @@ pub fn statements() -> Vec<&'static engine::Sql> {
     all.extend(digest::statements());
     all.extend(aging::statements());
     all.push(outbox::statement());
+    all.push(history::statement());
     all.extend(quarantine::statements());
     all.extend(relay::statements());
     all.extend(census::statements());

@@ -11,6 +11,7 @@ use super::engine::{Bulk, ColumnType, DbError, Sql, Transaction};
 use crate::clock::Entropy;
 use crate::crypto::{Cell, PatientKeys};
 use crate::domain::ids::derive;
+use crate::domain::scope::Scope;
 
 static INSERT: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::new(
@@ -37,27 +38,50 @@ pub fn body_cell(id: Uuid) -> Cell {
     Cell { table: "outbox", row: id, column: "body" }
 }
 
-/// An event to publish.
+/// What is told, of whom: ids and codes only.
 #[derive(Debug)]
-pub struct Event<'a> {
-    keys: &'a PatientKeys,
+pub struct Told {
+    scope: Scope,
     id: Uuid,
     event_type: &'static str,
     body: Value,
 }
 
-impl<'a> Event<'a> {
+impl Told {
     /// `key` tells this event from any other of its type and patient, so that telling it again is the same event;
     /// `body` is an object of ids and codes.
-    pub fn new(keys: &'a PatientKeys, event_type: &'static str, key: &[&[u8]], mut body: Value) -> Self {
-        let (org, patient) = (keys.scope().org().0, keys.scope().patient().0);
+    pub fn new(scope: Scope, event_type: &'static str, key: &[&[u8]], mut body: Value) -> Self {
+        let (org, patient) = (scope.org().0, scope.patient().0);
         let mut parts: Vec<&[u8]> = vec![org.as_bytes(), patient.as_bytes(), event_type.as_bytes()];
         parts.extend_from_slice(key);
         if let Value::Object(fields) = &mut body {
             fields.insert("organization_id".to_owned(), json!(org));
             fields.insert("patient_id".to_owned(), json!(patient));
         }
-        Self { keys, id: derive("event", &parts), event_type, body }
+        Self { scope, id: derive("event", &parts), event_type, body }
+    }
+
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    /// With the keys of its patient, ready to be written.
+    pub fn under(self, keys: &PatientKeys) -> Event<'_> {
+        Event { keys, told: self }
+    }
+}
+
+/// An event to publish.
+#[derive(Debug)]
+pub struct Event<'a> {
+    keys: &'a PatientKeys,
+    told: Told,
+}
+
+impl<'a> Event<'a> {
+    /// As [`Told::new`], of the patient whose keys these are.
+    pub fn new(keys: &'a PatientKeys, event_type: &'static str, key: &[&[u8]], body: Value) -> Self {
+        Told::new(keys.scope(), event_type, key, body).under(keys)
     }
 }
 
@@ -73,14 +97,13 @@ pub async fn enqueue(
 ) -> Result<u64, DbError> {
     let rows = events
         .iter()
-        .map(|event| {
-            let scope = event.keys.scope();
-            let sealed = event.keys.seal(body_cell(event.id), event.body.to_string().as_bytes(), entropy);
+        .map(|Event { keys, told }| {
+            let sealed = keys.seal(body_cell(told.id), told.body.to_string().as_bytes(), entropy);
             vec![
-                scope.org().0.into(),
-                event.id.into(),
-                scope.patient().0.into(),
-                event.event_type.into(),
+                told.scope.org().0.into(),
+                told.id.into(),
+                told.scope.patient().0.into(),
+                told.event_type.into(),
                 sealed.into(),
                 now.into(),
                 now.into(),

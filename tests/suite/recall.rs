@@ -19,7 +19,7 @@ use anamnesis::embed::{EmbedError, Embedder, Purpose};
 use anamnesis::metrics::{Identity, Metrics};
 use anamnesis::recall::{ContextRequest, Recall, RecallError, SearchRequest, trace};
 use anamnesis::store::Store;
-use anamnesis::store::engine::{Database, Location};
+use anamnesis::store::engine::Database;
 use anamnesis::store::read::{Direction, Filter, When, Window};
 use anamnesis::store::records::{
     DocumentContent, Evidence, FindingWords, InboxEntry, NewDocument, NewFinding, NewPassage, OrgBatch, finding_id,
@@ -28,6 +28,8 @@ use anamnesis::text::{Language, Span, Speaker, stems};
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
+
+use super::support::{Engine, Place, on_every_engine};
 
 const SAID: &str = "2026-03-02T10:00:00Z";
 
@@ -85,18 +87,32 @@ fn compass(fails: bool) -> Arc<Compass> {
     Arc::new(Compass { profile, asked: Default::default(), fails })
 }
 
+on_every_engine!(
+    rows_of_another_patient_or_organisation_never_appear,
+    of_a_patient_without_a_key_nothing_is_known,
+    a_symptom_that_nobody_confirmed_is_history_on_read_though_no_job_ran,
+    lineage_leads_from_a_memory_to_its_document_and_back,
+    a_search_finds_by_meaning_and_by_word_within_its_window,
+    without_a_vector_the_words_still_find_and_the_answer_says_so,
+    a_query_is_redacted_before_anybody_sees_it_and_a_dump_is_refused,
+    a_statement_of_absence_never_stands_beside_what_is_in_force,
+);
+
 struct World {
     store: Store,
     clock: Arc<ManualClock>,
+    /// Held as long as the store is used.
+    _place: Place,
 }
 
 impl World {
-    async fn new() -> Self {
+    async fn on(engine: Engine) -> Self {
         let clock = Arc::new(ManualClock::at(utc(SAID) + TimeDelta::hours(1)));
         let entropy = Arc::new(SeededEntropy::new(7));
         let keys = LocalKeyStore::in_memory(clock.clone(), entropy.clone()).await.unwrap();
-        let database = Database::open(&Location::Memory).await.unwrap();
-        Self { store: Store::new(database, Arc::new(keys), clock.clone(), entropy), clock }
+        let place = Place::on(engine).await;
+        let database = Database::open(&place.location()).await.unwrap();
+        Self { store: Store::new(database, Arc::new(keys), clock.clone(), entropy), clock, _place: place }
     }
 
     fn recall(&self, embedder: Arc<Compass>) -> Recall {
@@ -249,9 +265,8 @@ async fn medicine_of(world: &World, whose: Scope) -> MemoryId {
     world.store.memories(whose, &filter, When::Now).await.unwrap()[0].id
 }
 
-#[tokio::test]
-async fn rows_of_another_patient_or_organisation_never_appear() {
-    let world = World::new().await;
+async fn rows_of_another_patient_or_organisation_never_appear(engine: Engine) {
+    let world = World::on(engine).await;
     let (mine, neighbour, namesake) = (scope(1, 1), scope(1, 2), scope(2, 1));
     // The same document id in all three: an id that collides crosses no border.
     world.tell(mine, 9, utc(SAID), "sertralina").await;
@@ -287,9 +302,8 @@ async fn rows_of_another_patient_or_organisation_never_appear() {
     );
 }
 
-#[tokio::test]
-async fn of_a_patient_without_a_key_nothing_is_known() {
-    let world = World::new().await;
+async fn of_a_patient_without_a_key_nothing_is_known(engine: Engine) {
+    let world = World::on(engine).await;
     world.tell(scope(1, 1), 9, utc(SAID), "sertralina").await;
     world.store.keys().destroy(scope(1, 1)).await.unwrap();
     for whose in [scope(1, 1), scope(1, 77)] {
@@ -301,9 +315,8 @@ async fn of_a_patient_without_a_key_nothing_is_known() {
     }
 }
 
-#[tokio::test]
-async fn a_symptom_that_nobody_confirmed_is_history_on_read_though_no_job_ran() {
-    let world = World::new().await;
+async fn a_symptom_that_nobody_confirmed_is_history_on_read_though_no_job_ran(engine: Engine) {
+    let world = World::on(engine).await;
     let mine = scope(1, 1);
     world.tell(mine, 9, utc(SAID), "sertralina").await;
     let symptoms = |as_of: Option<&str>| {
@@ -324,9 +337,8 @@ async fn a_symptom_that_nobody_confirmed_is_history_on_read_though_no_job_ran() 
     assert!(before.items().next().is_none(), "what was said later is not known yet");
 }
 
-#[tokio::test]
-async fn lineage_leads_from_a_memory_to_its_document_and_back() {
-    let world = World::new().await;
+async fn lineage_leads_from_a_memory_to_its_document_and_back(engine: Engine) {
+    let world = World::on(engine).await;
     let mine = scope(1, 1);
     world.tell(mine, 9, utc(SAID), "sertralina").await;
     world.clock.advance(TimeDelta::days(1));
@@ -344,9 +356,8 @@ async fn lineage_leads_from_a_memory_to_its_document_and_back() {
     assert_eq!(history.last().unwrap().action, "reinforced");
 }
 
-#[tokio::test]
-async fn a_search_finds_by_meaning_and_by_word_within_its_window() {
-    let world = World::new().await;
+async fn a_search_finds_by_meaning_and_by_word_within_its_window(engine: Engine) {
+    let world = World::on(engine).await;
     let mine = scope(1, 1);
     world.tell(mine, 9, utc(SAID), "sertralina").await;
     let recall = world.recall(compass(false));
@@ -366,9 +377,8 @@ async fn a_search_finds_by_meaning_and_by_word_within_its_window() {
     assert!(recall.search(mine, &late).await.unwrap().hits.is_empty(), "the end is not in the window");
 }
 
-#[tokio::test]
-async fn without_a_vector_the_words_still_find_and_the_answer_says_so() {
-    let world = World::new().await;
+async fn without_a_vector_the_words_still_find_and_the_answer_says_so(engine: Engine) {
+    let world = World::on(engine).await;
     world.tell(scope(1, 1), 9, utc(SAID), "sertralina").await;
     let request = ContextRequest { query: Some("sertralina".into()), ..Default::default() };
     let context = world.recall(compass(true)).context(scope(1, 1), &request).await.unwrap();
@@ -377,9 +387,8 @@ async fn without_a_vector_the_words_still_find_and_the_answer_says_so() {
     assert!(context.passages[0].keyword_only);
 }
 
-#[tokio::test]
-async fn a_query_is_redacted_before_anybody_sees_it_and_a_dump_is_refused() {
-    let world = World::new().await;
+async fn a_query_is_redacted_before_anybody_sees_it_and_a_dump_is_refused(engine: Engine) {
+    let world = World::on(engine).await;
     world.tell(scope(1, 1), 9, utc(SAID), "sertralina").await;
     let embedder = compass(false);
     let recall = world.recall(embedder.clone());
@@ -393,9 +402,8 @@ async fn a_query_is_redacted_before_anybody_sees_it_and_a_dump_is_refused() {
     assert_eq!(recall.context(scope(1, 77), &dump).await, Err(RecallError::DumpRefused), "known or not");
 }
 
-#[tokio::test]
-async fn a_statement_of_absence_never_stands_beside_what_is_in_force() {
-    let world = World::new().await;
+async fn a_statement_of_absence_never_stands_beside_what_is_in_force(engine: Engine) {
+    let world = World::on(engine).await;
     let mine = scope(1, 1);
     world.tell_all(mine, 9, utc(SAID), ("sertralina", true)).await;
     let context = world.recall(compass(false)).context(mine, &ContextRequest::default()).await.unwrap();

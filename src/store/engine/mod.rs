@@ -52,8 +52,10 @@ pub enum DbError {
     Denied,
     #[error("the database refuses the role or its password")]
     Login,
-    /// A pooler between us and the server forgets prepared statements.
-    #[error("a connection pooler loses prepared statements: set store.postgres.prepared_statements = false")]
+    /// A pooler between us and the server forgets prepared statements, or knows no transactions.
+    #[error(
+        "a connection pooler loses prepared statements or refuses transactions: see store.postgres.prepared_statements"
+    )]
     Pooler,
     /// Unencrypted beyond this machine, or the server's certificate is not the host's.
     #[error("the connection is not encrypted as store.postgres.tls asks, or the server's certificate is not its own")]

@@ -39,7 +39,10 @@ impl PostgresOptions {
         let connect = PgConnectOptions::from_str(url).map_err(|_| DbError::Url)?;
         let ms = |millis: u64| Duration::from_millis(millis);
         Ok(Self {
-            connect: encrypted(connect, config)?.application_name("anamnesis"),
+            connect: encrypted(connect, config)?
+                .application_name("anamnesis")
+                // Poolers refuse what they do not know at the start, and numbers travel as they are.
+                .extra_float_digits(None),
             max_connections: config.max_connections.into(),
             acquire_timeout: ms(config.acquire_timeout_ms),
             statement_timeout: ms(config.statement_timeout_ms),

@@ -2,14 +2,15 @@
 
 use std::sync::LazyLock;
 
+use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::Writer;
 use crate::crypto::Cell;
 use crate::domain::ids::MemoryId;
-use crate::domain::scope::Scope;
 use crate::store::StoreError;
 use crate::store::engine::{Arg, Bulk, ColumnType, Sql};
+use crate::store::history::{self, Line};
 use crate::store::records::{NewAct, NewFinding};
 use crate::store::seal::Sealer;
 
@@ -63,21 +64,6 @@ static SILENCE: LazyLock<Sql> = LazyLock::new(|| {
            AND d.patient_id = extracted_findings.patient_id AND d.document_id = extracted_findings.source_id \
            AND d.revision = extracted_findings.revision AND d.current = 0)",
     )
-});
-static ACT: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("id", ColumnType::Uuid),
-        ("memory_id", ColumnType::Uuid),
-        ("derived", ColumnType::Bool),
-        ("at", ColumnType::Int),
-        ("action", ColumnType::Text),
-        ("source", ColumnType::Text),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
-    Bulk::new("memory_event", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
 });
 static GROUP_OF: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new("SELECT patient_id, id, group_hash FROM memory WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}")
@@ -159,7 +145,6 @@ impl Writer<'_> {
         if acts.is_empty() {
             return Ok(());
         }
-        let now = Arg::from(self.target.now);
         let pairs: Vec<_> = acts.iter().map(|a| (a.scope.patient().0, a.act.memory.0.as_bytes().to_vec())).collect();
         let found = self.tx.fetch_all(&GROUP_OF, vec![self.target.org.0.into(), Arg::Pairs(pairs)]).await?;
         for row in found {
@@ -167,25 +152,27 @@ impl Writer<'_> {
             let scope = acts.iter().find(|a| a.act.memory == id && a.scope.patient().0 == patient).map(|a| a.scope);
             self.touched.extend(scope.map(|scope| row.bytes(2).map(|group| (scope, group))).transpose()?);
         }
-        let rows = acts.iter().map(|a| act_row(a.scope, a, &now)).collect();
-        self.tx.bulk(&ACT, rows).await?;
+        let rows = acts.iter().map(|a| act_row(a, self.target.now)).collect();
+        self.tx.bulk(&history::INSERT, rows).await?;
         Ok(())
     }
 }
 
-fn act_row(scope: Scope, a: &NewAct, now: &Arg) -> Vec<Arg> {
-    vec![
-        scope.org().0.into(),
-        scope.patient().0.into(),
-        a.act.id.0.into(),
-        a.act.memory.0.into(),
-        false.into(),
-        a.act.at.into(),
-        a.act.deed.code().into(),
-        a.by.into(),
-        now.clone(),
-        now.clone(),
-    ]
+fn act_row(a: &NewAct, now: DateTime<Utc>) -> Vec<Arg> {
+    let line = Line {
+        org: a.scope.org().0,
+        patient: a.scope.patient().0,
+        id: a.act.id.0,
+        memory: a.act.memory.0,
+        derived: false,
+        at: a.act.at,
+        action: a.act.deed.code(),
+        source: a.by,
+        old_confidence: None,
+        new_confidence: None,
+        cause: None,
+    };
+    line.row(now)
 }
 
 /// T1–T5 as 1–5: jobs and rankings compare them.
@@ -194,5 +181,5 @@ pub(in crate::store) fn trust_number(trust: crate::domain::provenance::Trust) ->
 }
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![FINDING.sql(), &SILENCE, ACT.sql(), &GROUP_OF]
+    vec![FINDING.sql(), &SILENCE, &GROUP_OF]
 }

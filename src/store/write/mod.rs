@@ -140,6 +140,5 @@ pub(super) fn statements() -> Vec<&'static Sql> {
     all.extend(findings::statements());
     all.extend(memories::statements());
     all.extend(clinical::statements());
-    all.extend(outbox::statements());
     all
 }

@@ -1,6 +1,7 @@
 //! The store on each engine: what the database itself must hold and refuse.
 
 mod isolation;
+mod nights;
 mod order;
 mod pair;
 mod schema;

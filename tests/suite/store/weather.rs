@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::amount;
 use crate::server::Server;
-use crate::support::ORG;
+use crate::support::{Clinic, ORG, bodies, document, feed};
 
 const OWN: Access = Access::Organization(OrgId(ORG));
 
@@ -133,6 +133,33 @@ fn beyond_this_machine_a_connection_is_encrypted_and_the_server_proves_its_name(
     assert_eq!(PostgresOptions::new(far, &config).unwrap_err(), DbError::Tls);
     config.tls = config::store::Tls::VerifyFull;
     assert!(shown(&config, "postgres://u@localhost/clinic").contains("ssl_mode: VerifyFull"));
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_encrypt_is_refused_rather_than_spoken_to_in_the_clear() {
+    let server = Server::new().await;
+    let mut config = config::load(None).unwrap().store.postgres;
+    config.tls = config::store::Tls::VerifyFull;
+    let options = PostgresOptions::new(&server.url(Some("test_app")), &config).unwrap();
+    assert_eq!(Database::open(&Location::Postgres(Box::new(options))).await.unwrap_err(), DbError::Tls);
+}
+
+#[tokio::test]
+async fn statements_that_no_connection_keeps_do_the_same_work() {
+    let server = Server::new().await;
+    let mut config = config::load(None).unwrap().store.postgres;
+    config.prepared_statements = false;
+    let options = PostgresOptions::new(&server.url(Some("test_app")), &config).unwrap();
+    let clinic = Clinic::new().await;
+    let pipeline = clinic.pipeline_at(&Location::Postgres(Box::new(options))).await;
+    let plain = clinic.pipeline().await;
+    for pipeline in [&pipeline, &plain] {
+        feed(pipeline, &bodies(&[document(1, 1, "2026-05-04T10:00:00Z", "Toma litio 400 mg al día.")]), 1).await;
+    }
+    assert_eq!(pipeline.store().digest(None).await.unwrap(), plain.store().digest(None).await.unwrap());
+    let kept = "SELECT count(*) FROM pg_prepared_statements";
+    let mut tx = pipeline.store().db().read(OWN).await.unwrap();
+    assert_eq!(tx.fetch_all(&Sql::new(kept), Vec::new()).await.unwrap()[0].i64(0).unwrap(), 0);
 }
 
 /// Fifty rounds by `make proofs`.

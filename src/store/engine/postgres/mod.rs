@@ -6,6 +6,7 @@
 //! takes its connection along, which would otherwise be pinned until the server answers.
 
 mod args;
+mod pooler;
 mod rows;
 mod schema;
 mod scratch;
@@ -62,8 +63,9 @@ impl PostgresDatabase {
             })
             .connect_lazy_with(options.connect.clone());
         let db = Self { pool, options: options.clone() };
+        pooler::look(&db.pool, options.statements == Statements::Named).await?;
         let mut connection = db.pool.acquire().await.map_err(|e| error(&e))?;
-        schema::look(&mut connection, options.statements == Statements::Named).await?;
+        schema::look(&mut connection).await?;
         drop(connection);
         Ok(db)
     }

@@ -58,7 +58,7 @@ pub(super) fn error(error: &sqlx::Error) -> DbError {
                 "57014" | "25P03" | "25P04" => DbError::Transient("timeout"),
                 "42P01" | "42703" | "3F000" => DbError::Schema,
                 "42501" => DbError::Denied,
-                "26000" | "42P05" => DbError::Pooler,
+                "26000" | "42P05" | "08P01" => DbError::Pooler,
                 state => match &state[..state.len().min(2)] {
                     "08" | "57" => DbError::Transient("connection"),
                     "53" | "58" => DbError::Transient("resources"),
@@ -70,6 +70,8 @@ pub(super) fn error(error: &sqlx::Error) -> DbError {
         }
         sqlx::Error::PoolTimedOut => DbError::Transient("pool"),
         sqlx::Error::PoolClosed => DbError::Transient("closed"),
+        // How a certificate that is not the host's own is told.
+        sqlx::Error::Io(inner) if inner.kind() == std::io::ErrorKind::InvalidData => DbError::Tls,
         sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::BeginFailed => DbError::Transient("io"),
         sqlx::Error::Tls(_) => DbError::Tls,
         _ => DbError::Other { code: "client".to_owned() },

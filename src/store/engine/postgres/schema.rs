@@ -130,11 +130,19 @@ fn compared(applied: &[Version]) -> SchemaState {
 }
 
 /// What must be so before a worker reads a row: a role that row-level security binds, and the schema that it knows.
-pub(super) async fn look(connection: &mut PgConnection, named: bool) -> Result<(), DbError> {
+pub(super) async fn look(connection: &mut PgConnection) -> Result<(), DbError> {
+    // One transaction, so that a pooler answers from one connection.
+    connection.execute(sqlx::raw_sql("BEGIN")).await.map_err(|e| error(&e))?;
+    let found = fit(connection).await;
+    connection.execute(sqlx::raw_sql("ROLLBACK")).await.map_err(|e| error(&e))?;
+    found
+}
+
+async fn fit(connection: &mut PgConnection) -> Result<(), DbError> {
     let sql = "SELECT r.rolsuper, r.rolbypassrls, EXISTS (SELECT 1 FROM pg_class AS c \
          JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = 'anamnesis' \
          AND pg_has_role(r.oid, c.relowner, 'MEMBER')) FROM pg_roles AS r WHERE r.rolname = current_user";
-    let row = sqlx::query(sql).persistent(named).fetch_one(&mut *connection).await.map_err(|e| error(&e))?;
+    let row = sqlx::query(sql).persistent(false).fetch_one(&mut *connection).await.map_err(|e| error(&e))?;
     for (at, why) in [(0, "a superuser"), (1, "a role that bypasses row-level security"), (2, "the schema's owner")] {
         if row.try_get(at).map_err(|e| error(&e))? {
             return Err(DbError::Role(why));

@@ -15,6 +15,7 @@ use crate::domain::ids::derive;
 use crate::domain::memory::Class;
 use crate::store::StoreError;
 use crate::store::engine::{Arg, Bulk, ColumnType, Sql};
+use crate::store::history::{self, Line};
 use crate::store::records::{FindingWords, NewDocument};
 use crate::store::seal::Sealer;
 use crate::text::{Language, stems};
@@ -122,25 +123,6 @@ static LINK: LazyLock<Bulk> = LazyLock::new(|| {
     ];
     Bulk::new("memory_link", &columns, "ON CONFLICT (org_id, patient_id, relation, from_id, to_id) DO NOTHING")
 });
-static HISTORY: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("id", ColumnType::Uuid),
-        ("memory_id", ColumnType::Uuid),
-        ("derived", ColumnType::Bool),
-        ("at", ColumnType::Int),
-        ("action", ColumnType::Text),
-        ("source", ColumnType::Text),
-        ("old_confidence", ColumnType::Float),
-        ("new_confidence", ColumnType::Float),
-        ("evidence_kind", ColumnType::Text),
-        ("evidence_id", ColumnType::Uuid),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
-    Bulk::new("memory_event", &columns, "")
-});
 pub(super) static CONFLICT: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
         ("org_id", ColumnType::Uuid),
@@ -166,16 +148,16 @@ pub(in crate::store) fn memory_cell(id: Uuid, column: &'static str) -> Cell {
 impl Writer<'_> {
     pub(super) async fn write_memories(&mut self, changed: &[Changed<'_>]) -> Result<(), StoreError> {
         let mut memories = Vec::with_capacity(changed.len());
-        let (mut links, mut history) = (Vec::new(), Vec::new());
+        let (mut links, mut lines) = (Vec::new(), Vec::new());
         let now = Arg::from(self.target.now);
         for change in changed {
             memories.push(self.memory_row(change)?);
             links.extend(link_rows(change, &now));
-            history.extend(history_rows(change, &now));
+            lines.extend(history_rows(change, self.target.now));
         }
         self.tx.bulk(&MEMORY, memories).await?;
         self.tx.bulk(&LINK, links).await?;
-        self.tx.bulk(&HISTORY, history).await?;
+        self.tx.bulk(&history::INSERT, lines).await?;
         Ok(())
     }
 
@@ -305,27 +287,25 @@ fn link_rows(c: &Changed<'_>, now: &Arg) -> Vec<Vec<Arg>> {
     rows
 }
 
-fn history_rows(c: &Changed<'_>, now: &Arg) -> Vec<Vec<Arg>> {
+fn history_rows(c: &Changed<'_>, now: DateTime<Utc>) -> Vec<Vec<Arg>> {
     let (org, patient) = (c.scope.org().0, c.scope.patient().0);
-    let id = c.folded.id.0;
+    let memory = c.folded.id.0;
     let row = |(n, change): (usize, &crate::domain::fold::Change)| {
-        let row_id = derive("change", &[org.as_bytes(), patient.as_bytes(), id.as_bytes(), &(n as u64).to_be_bytes()]);
-        vec![
-            org.into(),
-            patient.into(),
-            row_id.into(),
-            id.into(),
-            true.into(),
-            change.at.into(),
-            change.action.into(),
-            "fold".into(),
-            change.old.into(),
-            change.new.into(),
-            change.cause.map(|_| "log").into(),
-            change.cause.into(),
-            now.clone(),
-            now.clone(),
-        ]
+        let parts: [&[u8]; 4] = [org.as_bytes(), patient.as_bytes(), memory.as_bytes(), &(n as u64).to_be_bytes()];
+        let line = Line {
+            org,
+            patient,
+            id: derive("change", &parts),
+            memory,
+            derived: true,
+            at: change.at,
+            action: change.action,
+            source: "fold",
+            old_confidence: change.old,
+            new_confidence: change.new,
+            cause: change.cause,
+        };
+        line.row(now)
     };
     c.folded.history.iter().enumerate().map(row).collect()
 }
@@ -402,5 +382,5 @@ pub(super) fn raw_row(d: &NewDocument, now: DateTime<Utc>) -> Vec<Arg> {
 }
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![MEMORY.sql(), RAW.sql(), LINK.sql(), HISTORY.sql(), CONFLICT.sql()]
+    vec![MEMORY.sql(), RAW.sql(), LINK.sql(), CONFLICT.sql()]
 }
