@@ -5,6 +5,7 @@ use std::str::FromStr as _;
 use std::time::Duration;
 
 use secrecy::ExposeSecret as _;
+use sqlx::ConnectOptions as _;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
 use super::{DbError, Location};
@@ -42,7 +43,8 @@ impl PostgresOptions {
             connect: encrypted(connect, config)?
                 .application_name("anamnesis")
                 // Poolers refuse what they do not know at the start, and numbers travel as they are.
-                .extra_float_digits(None),
+                .extra_float_digits(None)
+                .disable_statement_logging(),
             max_connections: config.max_connections.into(),
             acquire_timeout: ms(config.acquire_timeout_ms),
             statement_timeout: ms(config.statement_timeout_ms),

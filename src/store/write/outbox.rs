@@ -31,7 +31,7 @@ impl Writer<'_> {
 
     pub(super) async fn flush_events(&mut self) -> Result<(), StoreError> {
         let keys = self.keys;
-        let sealed = |told: Told| Ok(keys.get(&told.scope()).map(|keys| told.under(keys)).ok_or(StoreError::Race)?);
+        let sealed = |told: Told| keys.get(&told.scope()).map(|keys| told.under(keys)).ok_or(StoreError::Race);
         let events =
             std::mem::take(&mut self.events.0).into_iter().map(sealed).collect::<Result<Vec<_>, StoreError>>()?;
         self.done.events += events.len();

@@ -4,7 +4,7 @@ use sqlx::encode::{Encode, IsNull};
 use sqlx::error::BoxDynError;
 use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgArgumentBuffer, PgArguments, PgHasArrayType, PgTypeInfo};
-use sqlx::{Arguments as _, Postgres, Type};
+use sqlx::{Arguments as _, Executor as _, PgConnection, Postgres, Type};
 use uuid::Uuid;
 
 use super::super::value::packed;
@@ -48,6 +48,15 @@ impl Encode<'_, Postgres> for Null {
     fn encode_by_ref(&self, _: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
         Ok(IsNull::Yes)
     }
+}
+
+/// Learns the numbers that this server gives to types of an extension. sqlx asks for them when it first meets such a
+/// type, between preparing a statement without a name and running it, and the server forgets the statement over that.
+pub(super) async fn learn(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    connection.execute(sqlx::raw_sql("BEGIN; SET LOCAL search_path = anamnesis, public")).await?;
+    let asked = sqlx::query("SELECT $1::halfvec IS NULL").bind(None::<HalfVector>).persistent(false);
+    connection.execute(asked).await?;
+    connection.execute(sqlx::raw_sql("COMMIT")).await.map(drop)
 }
 
 fn refused(_: BoxDynError) -> DbError {

@@ -47,12 +47,16 @@ pub(super) struct PostgresDatabase {
 impl PostgresDatabase {
     /// Connects, and looks at role and schema before anything is read.
     pub async fn open(options: &PostgresOptions) -> Result<Self, DbError> {
+        let named = options.statements == Statements::Named;
         let pool = PgPoolOptions::new()
             .max_connections(options.max_connections)
             .acquire_timeout(options.acquire_timeout)
             .max_lifetime(LIFETIME)
             .idle_timeout(IDLE)
             .test_before_acquire(false)
+            .after_connect(move |connection, _| {
+                Box::pin(async move { if named { Ok(()) } else { args::learn(connection).await } })
+            })
             .before_acquire(|connection, about| {
                 Box::pin(async move {
                     if about.idle_for > DOUBTFUL {
@@ -63,7 +67,7 @@ impl PostgresDatabase {
             })
             .connect_lazy_with(options.connect.clone());
         let db = Self { pool, options: options.clone() };
-        pooler::look(&db.pool, options.statements == Statements::Named).await?;
+        pooler::look(&db.pool, named).await?;
         let mut connection = db.pool.acquire().await.map_err(|e| error(&e))?;
         schema::look(&mut connection).await?;
         drop(connection);
