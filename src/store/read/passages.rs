@@ -1,5 +1,6 @@
 //! The passages that a search may find: of current documents of one patient and one window, before any limit.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
@@ -9,20 +10,27 @@ use crate::domain::document::DocumentType;
 use crate::domain::ids::{DocumentId, PassageId};
 use crate::domain::scope::Scope;
 use crate::store::admission::vector_of;
-use crate::store::engine::{Arg, Row, Sql};
+use crate::store::engine::{Arg, Sql};
 use crate::store::write::documents::vector_bytes;
 use crate::store::{Store, StoreError};
 use crate::text::Span;
 
-static CANDIDATES: LazyLock<Sql> = LazyLock::new(|| {
+// Three ranges of three keys, joined here: a planner that knows no figures of a patient yet would join them by comparing
+// each with each.
+static DOCUMENTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT p.id, p.document_id, p.revision, d.document_type, d.occurred_at, p.start_offset, p.end_offset, p.terms, \
-         {similarity e.vector $6} FROM passage AS p \
-         JOIN documents AS d ON d.org_id = p.org_id AND d.patient_id = p.patient_id AND d.document_id = p.document_id \
-           AND d.revision = p.revision AND d.current = 1 \
-         LEFT JOIN embedding AS e ON e.org_id = p.org_id AND e.patient_id = p.patient_id AND e.passage_id = p.id \
-           AND e.generation = $3 \
-         WHERE p.org_id = $1 AND p.patient_id = $2 AND d.occurred_at >= $4 AND d.occurred_at < $5",
+        "SELECT document_id, revision, document_type, occurred_at FROM documents WHERE org_id = $1 AND patient_id = $2 \
+         AND current = 1 AND occurred_at >= $3 AND occurred_at < $4",
+    )
+});
+static PASSAGES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT id, document_id, revision, start_offset, end_offset, terms FROM passage WHERE org_id = $1 AND patient_id = $2",
+    )
+});
+static SIMILARITIES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT passage_id, {similarity vector $4} FROM embedding WHERE org_id = $1 AND patient_id = $2 AND generation = $3",
     )
 });
 
@@ -58,29 +66,44 @@ impl Store {
         // As exact as what it is compared with, on every engine.
         let stored = query.map(vector_bytes);
         let query = stored.as_deref().map(vector_of);
-        let mut args = vec![Arg::I64(generation)];
-        args.extend(window.seen(when).args());
-        args.push(stored.map_or(Arg::Null, Arg::Vector));
-        let rows = self.rows(&CANDIDATES, scope, args).await?;
-        let mut found = rows.iter().map(|row| read(row, query.as_deref())).collect::<Result<Vec<_>, _>>()?;
+        let of = |rest: &[Arg]| {
+            let mut args = vec![Arg::from(scope.org().0), scope.patient().0.into()];
+            args.extend_from_slice(rest);
+            args
+        };
+        // One snapshot for all three.
+        let mut tx = self.reading(scope).await?;
+        let mut documents = HashMap::new();
+        for row in tx.fetch_all(&DOCUMENTS, of(&window.seen(when).args())).await? {
+            let known = (code(&row, 2, DocumentType::from_code)?, row.time(3)?);
+            documents.insert((DocumentId(row.uuid(0)?), number(&row, 1)?), known);
+        }
+        let mut similar = HashMap::new();
+        if let Some(stored) = stored {
+            for row in tx.fetch_all(&SIMILARITIES, of(&[generation.into(), Arg::Vector(stored)])).await? {
+                similar.insert(row.uuid(0)?, row.similarity(1, query.as_deref())?);
+            }
+        }
+        let mut found = Vec::new();
+        for row in tx.fetch_all(&PASSAGES, of(&[])).await? {
+            let (id, document, revision) = (row.uuid(0)?, DocumentId(row.uuid(1)?), number(&row, 2)?);
+            let Some((document_type, occurred_at)) = documents.get(&(document, revision)).copied() else { continue };
+            found.push(Candidate {
+                id: PassageId(id),
+                document,
+                revision,
+                document_type,
+                occurred_at,
+                span: Span { start: number(&row, 3)? as usize, end: number(&row, 4)? as usize },
+                terms: row.ints(5)?,
+                similarity: similar.get(&id).copied().flatten(),
+            });
+        }
         found.sort_by_key(|c| (c.occurred_at, c.document, c.span.start));
         Ok(found)
     }
 }
 
-fn read(row: &Row, query: Option<&[f32]>) -> Result<Candidate, StoreError> {
-    Ok(Candidate {
-        id: PassageId(row.uuid(0)?),
-        document: DocumentId(row.uuid(1)?),
-        revision: number(row, 2)?,
-        document_type: code(row, 3, DocumentType::from_code)?,
-        occurred_at: row.time(4)?,
-        span: Span { start: number(row, 5)? as usize, end: number(row, 6)? as usize },
-        terms: row.ints(7)?,
-        similarity: row.similarity(8, query)?,
-    })
-}
-
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&CANDIDATES]
+    vec![&DOCUMENTS, &PASSAGES, &SIMILARITIES]
 }
