@@ -1,5 +1,9 @@
 //! The current values of a document: what the patient is allergic to and takes now (contract.md, `values`).
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use super::lexicon::{DRUGS, names_of_group};
 use super::statements::is_current;
 use super::{Entity, EntityType, Epistemic, Experiencer, Temporality};
 
@@ -46,26 +50,8 @@ fn ended_later(entities: &[Entity], entity: &Entity) -> bool {
 
 /// Names of groups rather than of medicines.
 fn is_class(value: &str) -> bool {
-    const CLASSES: &[&str] = &[
-        "antidepressant",
-        "antipsychotic",
-        "anxiolytic",
-        "benzodiazepine",
-        "mood stabilizer",
-        "sleeping pills",
-        "antihypertensive",
-        "diuretic",
-        "blood thinner",
-        "thyroid medication",
-        "statin",
-        "steroid",
-        "painkiller",
-        "antibiotic",
-        "antihistamine",
-        "laxative",
-        "contraceptive",
-    ];
-    CLASSES.contains(&value)
+    static CLASSES: LazyLock<HashSet<&str>> = LazyLock::new(|| names_of_group(DRUGS, "class").collect());
+    CLASSES.contains(value)
 }
 
 fn names<'a>(text: &str, entities: impl Iterator<Item = &'a Entity>) -> Vec<String> {

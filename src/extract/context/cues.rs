@@ -46,6 +46,8 @@ pub struct Cue {
     pub header: bool,
     /// Holds only at the very end of its clause ("X negative", "X: no").
     pub closing: bool,
+    /// As `closing`, and only where a sign or the sentence's end follows ("…, ahora ya no.").
+    pub last: bool,
     /// The denial stays inside its own words ("no mejora", "sin mejoría").
     pub inner: bool,
     /// Forward where its object follows ("se suspende el litio"), backward where it stood before ("litio suspendido").
@@ -134,6 +136,7 @@ fn parse(line: &str) -> Option<(Cue, &str)> {
         list: has("list"),
         header: has("header"),
         closing: has("closing"),
+        last: has("last"),
         inner: has("inner"),
         either: has("either"),
         intransitive: has("intrans"),

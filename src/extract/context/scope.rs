@@ -33,7 +33,12 @@ pub(super) fn resolve(
 ) -> Vec<Scope> {
     let sentence = Sentence { reading, words, hits, cues };
     let mut scopes = Vec::new();
+    // Words that a denial spent on its verb has taken: "no puedo evitar" holds no second denial.
+    let mut taken = 0;
     for hit in hits {
+        if hit.words.start < taken {
+            continue;
+        }
         let cue = cues.of(hit);
         if matches!(cue.category, Category::End | Category::Verb | Category::Pseudo) {
             continue;
@@ -54,11 +59,13 @@ pub(super) fn resolve(
             let words = sentence.backward_from(hit.words.start, 2, false)..hit.words.start;
             scopes.push(Scope { category: cue.category, words, cue: hit.words.clone() });
         }
-        if cue.closing && !closes {
+        let ends = hit.words.end >= sentence.words.end || reading.words[hit.words.end].punctuation;
+        if (cue.closing && !closes) || (cue.last && !ends) {
             continue;
         }
         if let Some(end) = cues.spent(reading, hit, sentence.words.end).filter(|_| cue.category == Category::Negated) {
             let cue_word = hit.words.start..hit.words.end;
+            taken = end;
             scopes.push(Scope { category: cue.category, words: hit.words.end..end, cue: cue_word });
             continue;
         }
@@ -104,7 +111,7 @@ impl Sentence<'_, '_> {
         let before = hit.words.start.wrapping_sub(1);
         let ends = hit.words.end >= self.words.end || self.reading.words[hit.words.end].punctuation;
         hit.words.len() == 1
-            && self.reading.word(hit.words.start) == "no"
+            && matches!(self.reading.word(hit.words.start), "no" | "ninguno" | "ninguna")
             && ends
             && hit.words.start > self.words.start
             && !self.reading.words[before].punctuation

@@ -6,8 +6,9 @@ use super::reading::Reading;
 use std::ops::Range;
 
 /// Conditions and symptoms with ICD-10-CM codes.
-pub(super) const CLINICAL: &[&str] = &[include_str!("mental.tsv"), include_str!("somatic.tsv")];
-pub(super) const DRUGS: &[&str] = &[include_str!("drugs.tsv")];
+pub(super) const CLINICAL: &[&str] =
+    &[include_str!("mental.tsv"), include_str!("somatic.tsv"), include_str!("clinical_more.tsv")];
+pub(super) const DRUGS: &[&str] = &[include_str!("drugs.tsv"), include_str!("drugs_more.tsv")];
 pub(super) const ALLERGENS: &[&str] = &[include_str!("allergens.tsv")];
 pub(super) const REACTIONS: &[&str] = &[include_str!("reactions.tsv")];
 pub(super) const SPEECH: &str = include_str!("speech.tsv");
@@ -72,6 +73,11 @@ fn row(line: &'static str) -> Option<([&'static str; 3], &'static str)> {
     fields.next().map(|phrases| (head, phrases))
 }
 
+/// The preferred names of one group.
+pub fn names_of_group(files: &'static [&'static str], group: &'static str) -> impl Iterator<Item = &'static str> {
+    files.iter().flat_map(|file| file.lines()).filter_map(row).filter(move |(f, _)| f[0] == group).map(|(f, _)| f[1])
+}
+
 /// Phrases under labels (`label TAB phrase|phrase…`): speech acts, risk, themes and the like.
 pub struct Labels {
     names: Vec<&'static str>,
@@ -130,7 +136,7 @@ mod tests {
             assert!(code[0].is_ascii_uppercase() && code[1].is_ascii_digit() && code.len() >= 3, "{fields:?}");
             assert!(matches!(fields[0], "condition" | "symptom"), "{fields:?}");
         }
-        assert!(rows(DRUGS).len() >= 400 && rows(CLINICAL).len() >= 290);
+        assert!(rows(DRUGS).len() >= 1_700 && rows(CLINICAL).len() >= 600);
     }
 
     #[test]
