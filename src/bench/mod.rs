@@ -2,6 +2,7 @@
 
 pub mod bare;
 pub mod corpus;
+pub mod extract;
 pub mod ingest;
 pub mod peers;
 pub mod process;

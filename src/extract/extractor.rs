@@ -98,6 +98,17 @@ impl Extractor {
     }
 }
 
+impl Extractor {
+    /// Why the findings of a document are as they are: for each the cues that reach its mention. A cue of a title above
+    /// has an empty place.
+    pub fn explain(&self, input: &ExtractionInput<'_>, found: &Extraction) -> Vec<Vec<(&'static str, Span)>> {
+        let reading = Reading::new(input.document, &self.book);
+        let contexts = Contexts::new(&reading, &self.cues);
+        let entities = found.entities.iter();
+        entities.map(|entity| contexts.cues(&reading, &reading.words_at(entity.span))).collect()
+    }
+}
+
 fn target(reading: &Reading<'_>, contexts: &Contexts, span: Span) -> Context {
     match reading.text.get(span.start..span.end) {
         Some(words) if !words.trim().is_empty() => contexts.of(reading, &reading.words_at(span)),

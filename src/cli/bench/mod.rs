@@ -1,5 +1,6 @@
-//! `bench ingest|recall|peers|redact`: what this machine does, in stores that are made for it and removed again.
+//! `bench ingest|extract|recall|peers|redact`: what this machine does, in stores that are made for it and removed again.
 
+mod extract;
 mod ingest;
 mod peers;
 mod recall;
@@ -20,6 +21,8 @@ pub struct Args {
 enum What {
     /// Documents through the whole pipeline, beside the bare upserts of the same rows
     Ingest(ingest::Args),
+    /// The rules of extraction: megabytes a second, and hostile texts
+    Extract(extract::Args),
     /// Search among a patient's own memories, alone and beside everybody else's
     Recall(recall::Args),
     /// The same documents into other memory libraries, where a Python has them
@@ -33,6 +36,7 @@ enum What {
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     match args.what {
         What::Ingest(args) => ingest::run(args, context),
+        What::Extract(args) => extract::run(args, context),
         What::Recall(args) => recall::run(args, context),
         What::Peers(args) => peers::run(args, context),
         What::Redact(args) => redact::run(&args, context),

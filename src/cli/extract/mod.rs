@@ -25,6 +25,9 @@ const LONGEST_LINE: u64 = 8 << 20;
 pub struct Args {
     #[command(subcommand)]
     what: Option<What>,
+    /// Add to every finding the cues that reach it, and to every answer the version of rules and lexicons.
+    #[arg(long)]
+    explain: bool,
     /// NDJSON file; standard input without it or with `-`.
     path: Option<PathBuf>,
 }
@@ -44,8 +47,8 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     }
     let out = BufWriter::new(io::stdout().lock());
     match args.path.filter(|path| path.as_os_str() != "-") {
-        Some(path) => stream(BufReader::new(File::open(path)?), out),
-        None => stream(io::stdin().lock(), out),
+        Some(path) => stream(BufReader::new(File::open(path)?), out, args.explain),
+        None => stream(io::stdin().lock(), out, args.explain),
     }
 }
 
@@ -53,7 +56,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 ///
 /// # Errors
 /// When the input cannot be read or the output not written.
-pub fn stream(mut input: impl BufRead, mut output: impl Write) -> Result<Exit, Failure> {
+pub fn stream(mut input: impl BufRead, mut output: impl Write, explain: bool) -> Result<Exit, Failure> {
     let extractor = Extractor::builtin();
     let mut exit = Exit::Done;
     let mut line = Vec::new();
@@ -69,7 +72,7 @@ pub fn stream(mut input: impl BufRead, mut output: impl Write) -> Result<Exit, F
         if whole && line.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        let answer = if whole { answer(&line, &extractor) } else { Err(refusal(None, "too_large", "")) };
+        let answer = if whole { answer(&line, &extractor, explain) } else { Err(refusal(None, "too_large", "")) };
         exit = if answer.is_err() { Exit::Partial } else { exit };
         output::json_to(&mut output, &answer.unwrap_or_else(|refusal| refusal))?;
     }
@@ -86,7 +89,7 @@ fn refusal(id: Option<&Value>, code: &str, field: &str) -> Value {
     }
 }
 
-fn answer(line: &[u8], extractor: &Extractor) -> Result<Value, Value> {
+fn answer(line: &[u8], extractor: &Extractor, explain: bool) -> Result<Value, Value> {
     let fields = match serde_json::from_slice(line) {
         Ok(Value::Object(fields)) => fields,
         _ => return Err(refusal(None, "malformed", "")),
@@ -100,6 +103,10 @@ fn answer(line: &[u8], extractor: &Extractor) -> Result<Value, Value> {
     let input = ExtractionInput { document_type, targets: &targets, ..ExtractionInput::of(&document) };
     let found = extractor.extract(&input);
     let mut answer = shown::answer(&document, &places, &found, &targets);
+    if explain {
+        shown::explain(&mut answer, &places, &document.text, &extractor.explain(&input, &found));
+        answer["version"] = json!(extractor.version());
+    }
     if let (Some(id), Some(fields)) = (id, answer.as_object_mut()) {
         fields.insert("id".into(), id.clone());
     }

@@ -133,3 +133,15 @@ fn regimen(places: &CodePoints<'_>, entity: &extract::Entity) -> Option<Value> {
         .collect();
     (!said.is_empty()).then_some(Value::Object(said))
 }
+
+/// Adds to each finding the cues that reach it: what they say, where they stand, their words.
+pub(super) fn explain(answer: &mut Value, places: &CodePoints<'_>, text: &str, why: &[Vec<(&'static str, Span)>]) {
+    let Some(entities) = answer.get_mut("entities").and_then(Value::as_array_mut) else { return };
+    for (entity, cues) in entities.iter_mut().zip(why) {
+        let cues = cues.iter().map(|(says, span)| {
+            let at = place(places, *span);
+            json!({"says": says, "start": at.start, "end": at.end, "text": span.of(text)})
+        });
+        entity["why"] = cues.collect();
+    }
+}

@@ -4,7 +4,7 @@ use super::*;
 
 fn streamed(input: &str) -> (Vec<Value>, Exit) {
     let mut out = Vec::new();
-    let exit = stream(input.as_bytes(), &mut out).unwrap();
+    let exit = stream(input.as_bytes(), &mut out, true).unwrap();
     let lines = String::from_utf8(out).unwrap();
     (lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), exit)
 }
@@ -44,4 +44,13 @@ fn a_bad_line_is_answered_by_code_and_field_and_the_rest_goes_on() {
     assert_eq!(faults, ["\"text\"", "\"\"", "\"document_type\"", "\"turns[0].speaker\"", "\"targets[0]\"", "null"]);
     assert!(!lines.iter().any(|line| line.to_string().contains("secreto")));
     assert_eq!(exit, Exit::Partial);
+}
+
+#[test]
+fn a_finding_explains_which_cues_reach_it_and_every_answer_tells_its_version() {
+    let (lines, _) = streamed(&json!({"id": 1, "text": "Niega fiebre. Tiene insomnio."}).to_string());
+    let entities = lines[0]["entities"].as_array().unwrap();
+    assert_eq!(entities[0]["why"], json!([{"says": "negated", "start": 0, "end": 5, "text": "Niega"}]));
+    assert_eq!(entities[1]["why"], json!([]));
+    assert!(lines[0]["version"].as_str().unwrap().contains('.'));
 }

@@ -26,6 +26,24 @@ pub enum Category {
     Pseudo,
 }
 
+impl Category {
+    /// As the cue files name it, in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Negated => "negated",
+            Self::Uncertain => "uncertain",
+            Self::Historical => "historical",
+            Self::Hypothetical => "hypothetical",
+            Self::Family => "family",
+            Self::Other => "other",
+            Self::Weak => "weak",
+            Self::End => "end",
+            Self::Verb => "verb",
+            Self::Pseudo => "pseudo",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     Forward,

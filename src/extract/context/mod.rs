@@ -13,6 +13,7 @@ pub(super) use deeds::FILE as DENIED_VERBS;
 
 use super::reading::Reading;
 use super::{Context, Experiencer, Temporality};
+use crate::text::Span;
 
 /// Where a cue of a category holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +44,13 @@ impl Contexts {
             sentences.push(scopes);
         }
         Self { sentences }
+    }
+
+    /// The cues that reach a mention, with what each says of it: the places of their words.
+    pub fn cues(&self, reading: &Reading<'_>, target: &Range<usize>) -> Vec<(&'static str, Span)> {
+        let scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
+        let reaching = scopes.filter(|scope| scope.covers(target));
+        reaching.map(|scope| (scope.category.name(), reading.source(&scope.cue))).collect()
     }
 
     /// The context of a mention, given by its words.
