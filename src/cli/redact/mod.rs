@@ -56,7 +56,7 @@ struct StreamArgs {
     #[arg(long, value_name = "FILE")]
     token_key: Option<PathBuf>,
     #[command(flatten)]
-    remote: remote::Args,
+    remote: remote::RemoteArgs,
     /// Say why each span was taken: in colour on a terminal, as `why` of each span otherwise.
     #[arg(long)]
     explain: bool,

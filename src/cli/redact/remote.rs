@@ -10,7 +10,7 @@ use crate::text::Document;
 const TOKEN: &str = "ANAMNESIS_DLP_TOKEN";
 
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct RemoteArgs {
     /// Take out what a Presidio analyzer at this address finds as well. When it fails, the line fails.
     #[arg(long, value_name = "URL")]
     presidio: Option<String>,
@@ -32,7 +32,7 @@ pub struct Services {
     runtime: Option<tokio::runtime::Runtime>,
 }
 
-impl Args {
+impl RemoteArgs {
     /// The services asked for.
     ///
     /// # Errors
