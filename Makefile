@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test proofs check check-scripts check-deps check-helm check-alerts lint fmt docs bench campaign campaign-quick seeded-bugs clean
+.PHONY: help setup demo test proofs check check-scripts check-deps check-helm check-alerts lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,10 @@ docs: setup ## Write again what is made from the code (docs/metrics.md …)
 
 bench: setup ## Benchmarks: tables, and one JSON line each
 	@cargo run --locked --release --quiet -- bench ingest
+
+replay: setup ## Ingest FILES="…" twice and look for each document again: counts, memory, changed tables
+	@cargo build --locked --release --quiet --bin anamnesis
+	@scripts/replay.py $(FILES)
 
 clean: ## Remove what was built, fetched or started here
 	@scripts/postgres.sh stop

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anamnesis::bench::provider::{FakeOptions, FakeProvider};
+use anamnesis::bench::provider::{FakeOptions, FakeProvider, model_environment};
 use anamnesis::bench::relay::{TcpRelay, Weather};
 use anamnesis::broker::{Letter, Names, Outlet as _, Publisher, Role, topology};
 use anamnesis::clock::{Clock, ManualClock, SeededEntropy, SystemEntropy};
@@ -116,20 +116,11 @@ impl Servers {
     /// The environment of the run that nothing disturbs: the same keys and clock, a store of its own.
     pub fn calm_environment(&self, store: &str) -> Vec<(String, String)> {
         let own = |name: &str| self.path.join(name).display().to_string();
-        [
-            ("STORE__PATH", own(&format!("{store}.db"))),
-            ("STORE__KEYS", own("keys")),
-            ("PIPELINE__NOW", NOW.to_owned()),
-            ("EMBEDDING__PROVIDER", "openai".to_owned()),
-            ("EMBEDDING__PROFILE__MODEL", "fake".to_owned()),
-            ("EMBEDDING__PROFILE__DIMENSION", DIMENSION.to_string()),
-            ("EMBEDDING__PROFILE__MIN_SCORE", "0.5".to_owned()),
-            ("EMBEDDING__PROFILE__CONTRADICTION_SIMILARITY", "0.9".to_owned()),
-            ("EMBEDDING__PROFILE__GENERATION", "1".to_owned()),
-            ("EMBEDDING__PROFILE__MAX_TOKENS", "512".to_owned()),
-        ]
-        .map(|(key, value)| (format!("ANAMNESIS__{key}"), value))
-        .to_vec()
+        [("STORE__PATH", own(&format!("{store}.db"))), ("STORE__KEYS", own("keys")), ("PIPELINE__NOW", NOW.to_owned())]
+            .map(|(key, value)| (format!("ANAMNESIS__{key}"), value))
+            .into_iter()
+            .chain(model_environment(DIMENSION))
+            .collect()
     }
 
     /// An embedding server that never fails, with the same vectors.

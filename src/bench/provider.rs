@@ -81,6 +81,23 @@ impl Default for FakeOptions {
     }
 }
 
+/// The environment that lets a program take this server's model, whose vectors have `dimension` numbers. The URL is the
+/// caller's: a line that breaks may stand between.
+#[must_use]
+pub fn model_environment(dimension: usize) -> Vec<(String, String)> {
+    [
+        ("PROVIDER", "openai".to_owned()),
+        ("PROFILE__MODEL", "fake".to_owned()),
+        ("PROFILE__DIMENSION", dimension.to_string()),
+        ("PROFILE__MIN_SCORE", "0.5".to_owned()),
+        ("PROFILE__CONTRADICTION_SIMILARITY", "0.9".to_owned()),
+        ("PROFILE__GENERATION", "1".to_owned()),
+        ("PROFILE__MAX_TOKENS", "512".to_owned()),
+    ]
+    .map(|(key, value)| (format!("ANAMNESIS__EMBEDDING__{key}"), value))
+    .to_vec()
+}
+
 /// What the server has seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {

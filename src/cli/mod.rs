@@ -10,6 +10,7 @@ pub mod exit;
 mod extract;
 mod ingest;
 mod job;
+mod lines;
 mod memory;
 mod migrate;
 pub mod output;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 
-use anamnesis::bench::provider::{FakeOptions, FakeProvider, vector_of};
+use anamnesis::bench::provider::{FakeOptions, FakeProvider, model_environment, vector_of};
 use anamnesis::clock::{Clock, ManualClock, SeededEntropy};
 use anamnesis::config::{self, Settings};
 use anamnesis::crypto::{KeyStore, LocalKeyStore};
@@ -263,17 +263,12 @@ impl Program {
             ("STORE__URL", self.server.as_ref().map(|s| s.url(Some("test_app"))).unwrap_or_default()),
             ("STORE__KEYS", own("keys")),
             ("PIPELINE__NOW", NOW.to_owned()),
-            ("EMBEDDING__PROVIDER", "openai".to_owned()),
             ("EMBEDDING__URL", self.provider.openai_url()),
-            ("EMBEDDING__PROFILE__MODEL", "fake".to_owned()),
-            ("EMBEDDING__PROFILE__DIMENSION", DIMENSION.to_string()),
-            ("EMBEDDING__PROFILE__MIN_SCORE", "0.5".to_owned()),
-            ("EMBEDDING__PROFILE__CONTRADICTION_SIMILARITY", "0.9".to_owned()),
-            ("EMBEDDING__PROFILE__GENERATION", "1".to_owned()),
-            ("EMBEDDING__PROFILE__MAX_TOKENS", "512".to_owned()),
         ]
         .map(|(key, value)| (format!("ANAMNESIS__{key}"), value))
-        .to_vec()
+        .into_iter()
+        .chain(model_environment(DIMENSION))
+        .collect()
     }
 
     /// Writes lines to a file and ingests it.

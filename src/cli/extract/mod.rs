@@ -7,18 +7,16 @@ mod eval;
 mod shown;
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
+use super::lines::{self, Line};
 use super::{Context, Exit, Failure, output};
 use crate::extract::{DocumentType, ExtractionInput, Extractor};
 use crate::text::{CodePoints, Document, Language, Span, Speaker};
-
-/// Longest line read, in bytes: the limit of a message with room for JSON escapes.
-const LONGEST_LINE: u64 = 8 << 20;
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -56,26 +54,17 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 ///
 /// # Errors
 /// When the input cannot be read or the output not written.
-pub fn stream(mut input: impl BufRead, mut output: impl Write, explain: bool) -> Result<Exit, Failure> {
+pub fn stream(input: impl BufRead, mut output: impl Write, explain: bool) -> Result<Exit, Failure> {
     let extractor = Extractor::builtin();
     let mut exit = Exit::Done;
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        if (&mut input).take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
-            break;
-        }
-        let whole = line.last() == Some(&b'\n') || (line.len() as u64) < LONGEST_LINE;
-        if !whole {
-            input.skip_until(b'\n')?;
-        }
-        if whole && line.iter().all(u8::is_ascii_whitespace) {
-            continue;
-        }
-        let answer = if whole { answer(&line, &extractor, explain) } else { Err(refusal(None, "too_large", "")) };
+    lines::each(input, |line| {
+        let answer = match line {
+            Line::Whole(line) => answer(line, &extractor, explain),
+            Line::TooLarge => Err(refusal(None, "too_large", "")),
+        };
         exit = if answer.is_err() { Exit::Partial } else { exit };
-        output::json_to(&mut output, &answer.unwrap_or_else(|refusal| refusal))?;
-    }
+        output::json_to(&mut output, &answer.unwrap_or_else(|refusal| refusal))
+    })?;
     output.flush()?;
     Ok(exit)
 }

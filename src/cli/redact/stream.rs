@@ -1,10 +1,11 @@
 //! The stream: NDJSON in, NDJSON out, one line at a time.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{BufRead, Write};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::super::lines::{self, Line};
 use super::super::{Exit, Failure, output};
 use super::explain;
 use super::input::{self, Refusal};
@@ -12,8 +13,6 @@ use super::remote::Services;
 use crate::dlp::{Redacted, Redactor, SurrogateKey};
 use crate::text::codepoints::CodePoints;
 
-/// Longest line read, in bytes: the limit of a message with room for JSON escapes.
-const LONGEST_LINE: u64 = 8 << 20;
 /// The key of the command line: published with the source, so its surrogates hide nothing from who knows the value.
 pub(super) const COMMAND_LINE_KEY: [u8; 32] = *b"anamnesis redact command line v1";
 
@@ -40,34 +39,25 @@ impl Stream {
     ///
     /// # Errors
     /// When the input cannot be read or the output not written.
-    pub fn run(&self, mut input: impl BufRead, mut output: impl Write) -> Result<Exit, Failure> {
+    pub fn run(&self, input: impl BufRead, mut output: impl Write) -> Result<Exit, Failure> {
         let key = SurrogateKey::new(COMMAND_LINE_KEY);
         let mut exit = Exit::Done;
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            if (&mut input).take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
-                break;
-            }
-            let whole = line.last() == Some(&b'\n') || (line.len() as u64) < LONGEST_LINE;
-            if !whole {
-                skip_line(&mut input)?;
-            }
-            if whole && line.iter().all(u8::is_ascii_whitespace) {
-                continue;
-            }
-            let answer = if whole { self.answer(&line, &key) } else { Err(Refusal::of("too_large", "")) };
+        lines::each(input, |line| {
+            let answer = match line {
+                Line::Whole(line) => self.answer(line, &key),
+                Line::TooLarge => Err(Refusal::of("too_large", "")),
+            };
             match answer {
                 Ok(Said { answer, source }) if self.shape == Shape::Coloured => {
-                    output.write_all(explain::coloured(&source, &answer).as_bytes())?;
+                    Ok(output.write_all(explain::coloured(&source, &answer).as_bytes())?)
                 }
-                Ok(Said { answer, .. }) => output::json_to(&mut output, &answer)?,
+                Ok(Said { answer, .. }) => output::json_to(&mut output, &answer),
                 Err(refusal) => {
                     exit = Exit::Partial;
-                    output::json_to(&mut output, &refusal)?;
+                    output::json_to(&mut output, &refusal)
                 }
             }
-        }
+        })?;
         output.flush()?;
         Ok(exit)
     }
@@ -88,20 +78,6 @@ impl Stream {
         let spans = spans(&document.text, &redacted, self.shape);
         let answer = Answer { id: id.clone(), spans, text: redacted.document().text.clone() };
         Ok(Said { answer, source: document.text })
-    }
-}
-
-fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
-    loop {
-        let buffer = input.fill_buf()?;
-        let (used, ended) = match buffer.iter().position(|byte| *byte == b'\n') {
-            Some(at) => (at + 1, true),
-            None => (buffer.len(), buffer.is_empty()),
-        };
-        input.consume(used);
-        if ended {
-            return Ok(());
-        }
     }
 }
 

@@ -228,5 +228,4 @@ impl HttpEmbedder {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;
