@@ -1,6 +1,6 @@
 //! Conditions and symptoms: named by the lexicon, meant as their context says.
 
-use super::lexicon::{CLINICAL, Lexicon, SPEECH, label};
+use super::lexicon::{CLINICAL, Lexicon, Mention, REACTIONS, SPEECH, label};
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
 use super::scene::Scene;
@@ -8,6 +8,7 @@ use super::{Entity, EntityType};
 
 pub struct ClinicalRules {
     lexicon: Lexicon,
+    reactions: Lexicon,
     grades: [(&'static str, Matcher); 3],
 }
 
@@ -15,12 +16,15 @@ impl ClinicalRules {
     pub fn builtin(book: &mut Builder) -> Self {
         let mut grade = |name| (name, label(book, SPEECH, name));
         let grades = [grade("severe"), grade("moderate"), grade("mild")];
-        Self { lexicon: Lexicon::load(book, CLINICAL), grades }
+        Self { lexicon: Lexicon::load(book, CLINICAL), reactions: Lexicon::load(book, REACTIONS), grades }
     }
 
     pub fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {
         for (index, sentence) in scene.sentences() {
             for mention in self.lexicon.find(scene.reading, sentence.words.clone()) {
+                if self.is_reaction(scene, &mention, out) {
+                    continue;
+                }
                 let Some(stance) = scene.stance(index, &mention.words) else { continue };
                 let kind =
                     if mention.concept.group == "condition" { EntityType::Condition } else { EntityType::Symptom };
@@ -32,6 +36,21 @@ impl ClinicalRules {
                 out.push(entity);
             }
         }
+    }
+
+    /// "Penicillin (hives)": what an allergen once did is no illness of its own; the allergy's evidence tells it.
+    fn is_reaction(&self, scene: &Scene<'_>, mention: &Mention, found: &[Entity]) -> bool {
+        let reading = scene.reading;
+        let sentence = &reading.sentences[reading.sentence_of(mention.words.start)];
+        let start = reading.source(&mention.words).start;
+        let allergens = found.iter().filter(|entity| entity.kind == EntityType::Allergy && !entity.context.negated);
+        let mut before = allergens.filter(|a| sentence.span.contains(&a.span) && a.span.end <= start);
+        before.any(|allergen| {
+            let from = reading.words_at(allergen.span).end;
+            let in_brackets =
+                reading.word(from) == "(" && (from..mention.words.start).all(|word| reading.word(word) != ")");
+            in_brackets || !self.reactions.find(reading, mention.words.clone()).is_empty()
+        })
     }
 
     /// A grade stands right before or after its noun.

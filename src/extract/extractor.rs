@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::allergies::AllergyRules;
 use super::clinical::ClinicalRules;
-use super::context::{Contexts, Cues, DENIED_VERBS};
+use super::context::{Contexts, Cues, DENIED_VERBS, SUBJECTS};
 use super::dialogue::DialogueRules;
 use super::facts::{self, FactRules};
 use super::hypotheses::{self, HypothesisRules};
@@ -125,7 +125,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
         &[SPEECH, tone::THEMES, tone::FEELINGS, hypotheses::FILE, facts::FILE],
         Cues::FILES,
         &risk::FILES,
-        &[DENIED_VERBS],
+        &[DENIED_VERBS, SUBJECTS],
     ]
     .concat();
     let mut context = aws_lc_rs::digest::Context::new(&aws_lc_rs::digest::SHA256);

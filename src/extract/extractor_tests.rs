@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
-use super::super::{CurrentValues, EntityType};
+use super::super::{CurrentValues, EntityType, Experiencer};
 use super::*;
 use crate::domain::document::DocumentType;
 use crate::text::{Document, Language, Speaker};
@@ -124,6 +124,87 @@ fn somebody_elses_allergy_and_a_denied_one_are_not_current() {
         assert!(CurrentValues::of(text, &found.entities).allergies.is_empty(), "{text}");
         assert!(found.statements.is_empty(), "{text}");
     }
+}
+
+/// What a patient says in one turn: `experiencer value` of every condition, symptom, medicine and allergy.
+fn whose(said: &str) -> Vec<String> {
+    let document = dialogue(&[(Speaker::Patient, said)]);
+    let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities.into_iter();
+    let clinical = found.filter(|entity| entity.kind != EntityType::Relationship && entity.kind != EntityType::Event);
+    clinical.map(|entity| format!("{} {}", entity.context.experiencer.code(), entity.value)).collect()
+}
+
+#[test]
+fn a_relative_stays_the_subject_until_the_speaker_comes_back_to_themselves() {
+    for (said, expected) in [
+        (
+            "My brother [PERSON_9904] is bipolar, he's on lithium. I have asthma.",
+            "family bipolar disorder, family lithium, patient asthma",
+        ),
+        (
+            "My brother Joel is bipolar. He takes lithium and quetiapine. I take sertraline.",
+            "family bipolar disorder, family lithium, family quetiapine, patient sertraline",
+        ),
+        (
+            "Mi madre tiene diabetes, se pincha insulina desde hace un año. Yo tengo asma.",
+            "family diabetes mellitus, family insulin, patient asthma",
+        ),
+        (
+            "Mi hermana María tomaba paroxetina y le diagnosticaron trastorno bipolar. Yo tomo sertralina.",
+            "family paroxetine, family bipolar disorder, patient sertraline",
+        ),
+        (
+            "Mi padre tiene asma. Toma litio también. A mí me recetaron mirtazapina.",
+            "family asthma, family lithium, patient mirtazapine",
+        ),
+        ("My wife takes metoprolol. And I take lisinopril.", "other metoprolol, patient lisinopril"),
+        ("Vivo con mi madre y tengo insomnio.", "patient insomnia"),
+        ("He tomado paroxetina y he tenido insomnio.", "patient paroxetine, patient insomnia"),
+        ("My sister thinks it's depression, but I just have insomnia.", "patient depression, patient insomnia"),
+    ] {
+        assert_eq!(whose(said).join(", "), expected, "{said}");
+    }
+}
+
+#[test]
+fn a_pronoun_that_answers_a_question_about_a_relative_is_the_relative() {
+    use Speaker::{Clinician as C, Patient as P};
+    let document = dialogue(&[(C, "Does your brother take lithium?"), (P, "Yes. He has bipolar disorder.")]);
+    let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+    assert!(found.iter().all(|entity| entity.context.experiencer == Experiencer::Family), "{found:?}");
+    assert_eq!(found.len(), 2);
+}
+
+#[test]
+fn what_an_allergen_did_and_what_a_laboratory_measured_is_neither_illness_nor_medicine() {
+    for text in [
+        "Alergias: penicilina (urticaria generalizada).",
+        "Allergies: sulfa antibiotics (hives and facial swelling, 2011).",
+    ] {
+        let document = Document::plain(text, Language::Unknown);
+        let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+        assert!(found.iter().all(|entity| entity.kind == EntityType::Allergy) && found.len() == 1, "{found:?}");
+    }
+    let document = Document::plain("Insuficiencia leve de vitamina D. Vitamina D 24 ng/mL.", Language::Unknown);
+    assert!(EXTRACTOR.extract(&ExtractionInput::of(&document)).entities.is_empty());
+}
+
+#[test]
+fn nothing_for_sleep_is_not_no_medicines_and_monthly_sessions_are_no_dosage() {
+    use Speaker::{Clinician as C, Patient as P};
+    let asked = |question, answer| {
+        let document = dialogue(&[(C, question), (P, answer)]);
+        EXTRACTOR.extract(&ExtractionInput::of(&document)).statements.len()
+    };
+    assert_eq!(asked("¿Toma algo para dormir?", "No, nada."), 0);
+    assert_eq!(asked("¿Toma alguna medicación?", "No, nada."), 1);
+    let document = dialogue(&[
+        (P, "Tomo sertralina de 100 por la mañana."),
+        (C, "Podemos espaciar las sesiones a una vez al mes. ¿Le parece?"),
+        (P, "Vale."),
+    ]);
+    let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+    assert_eq!(found[0].frequency.as_deref(), Some("1/day in the morning"));
 }
 
 #[test]

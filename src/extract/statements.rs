@@ -1,5 +1,7 @@
 //! "No medicines": asked and answered, or said in so many words.
 
+use std::ops::Range;
+
 use super::dialogue::Polarity;
 use super::lexicon::{SPEECH, label};
 use super::matcher::Matcher;
@@ -54,7 +56,7 @@ impl StatementRules {
                 out.push(Statement { kind, span: sentence.span });
                 continue;
             }
-            if asked && medication.asks(scene, &sentence.words) {
+            if asked && medication.asks(scene, &sentence.words) && !has_purpose(scene, &sentence.words) {
                 let answer = scene.exchanges.answer(index).filter(|answer| answer.polarity == Polarity::No);
                 out.extend(
                     answer.map(|answer| Statement { kind, span: scene.reading.sentences[answer.sentence].span }),
@@ -134,6 +136,11 @@ impl StatementRules {
             context.negated && plain && context.experiencer == Experiencer::Patient && takes && !wants
         })
     }
+}
+
+/// "Do you take anything for sleep?" asks about one purpose: "nothing" leaves all other medicines open.
+fn has_purpose(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+    words.clone().any(|word| matches!(scene.reading.word(word), "para" | "for" | "contra" | "against"))
 }
 
 /// A medicine that the patient takes now.

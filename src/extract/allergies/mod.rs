@@ -231,7 +231,7 @@ impl AllergyRules {
             return;
         };
         entity.status = status.filter(|status| *status == "intolerance").map(str::to_owned);
-        out.taken.push(substance.words.start);
+        out.taken.extend(substance.words.clone());
         out.entities.push(entity);
     }
 

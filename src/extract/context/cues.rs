@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::deeds::Deeds;
+use super::subjects::Subjects;
 use crate::extract::matcher::{Hit, Matcher};
 use crate::extract::phrasebook::Builder;
 use crate::extract::reading::Reading;
@@ -84,6 +85,7 @@ pub struct Cues {
     groups: Vec<Cue>,
     matcher: Matcher,
     deeds: Deeds,
+    subjects: Subjects,
 }
 
 impl Cues {
@@ -103,7 +105,12 @@ impl Cues {
             phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
             groups.push(cue);
         }
-        Self { matcher: Matcher::new(book, phrases), groups, deeds: Deeds::builtin(book) }
+        Self {
+            matcher: Matcher::new(book, phrases),
+            groups,
+            deeds: Deeds::builtin(book),
+            subjects: Subjects::builtin(book),
+        }
     }
 
     pub fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<CueHit> {
@@ -113,6 +120,11 @@ impl Cues {
     /// See [`Deeds::spent`].
     pub fn spent(&self, reading: &Reading<'_>, denial: &CueHit, limit: usize) -> Option<usize> {
         self.deeds.spent(reading, denial, limit)
+    }
+
+    /// See [`Subjects`].
+    pub(super) fn subjects(&self) -> &Subjects {
+        &self.subjects
     }
 
     pub fn of(&self, hit: &CueHit) -> &Cue {

@@ -4,12 +4,14 @@
 mod cues;
 mod deeds;
 mod scope;
+mod subjects;
 
 use std::ops::Range;
 
 pub use cues::Cues;
 use cues::{Category, CueHit};
 pub(super) use deeds::FILE as DENIED_VERBS;
+pub(super) use subjects::FILE as SUBJECTS;
 
 use super::reading::Reading;
 use super::{Context, Experiencer, Temporality};
@@ -32,10 +34,12 @@ pub struct Contexts {
 impl Contexts {
     pub fn new(reading: &Reading<'_>, cues: &Cues) -> Self {
         let mut section: Option<Category> = None;
+        let mut floor = subjects::Floor::default();
         let mut sentences = Vec::with_capacity(reading.sentences.len());
         for (index, sentence) in reading.sentences.iter().enumerate() {
             let hits = cues.find(reading, sentence.words.clone());
             let mut scopes = scope::resolve(reading, sentence.words.clone(), &hits, cues, sentence.turn.is_some());
+            scopes.extend(cues.subjects().scopes(reading, sentence, &hits, cues, &mut floor));
             section = next_section(reading, index, &hits, cues, section);
             if let Some(category) = section {
                 let nowhere = sentence.words.start..sentence.words.start;

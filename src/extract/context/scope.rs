@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::Scope;
 use super::cues::{Category, CueHit, Cues, Direction};
+use super::subjects::after_name;
 use crate::extract::reading::Reading;
 
 /// Words that carry no finding: a verb right after them still belongs to the cue ("no se que tenga").
@@ -154,6 +155,9 @@ impl Sentence<'_, '_> {
             return self.next_header(hit.words.end);
         }
         let from = hit.words.end;
+        let relative = matches!(cue.category, Category::Family | Category::Other);
+        // "My brother Joel is bipolar": a name says nothing yet.
+        let named = if relative { after_name(self.reading, from, self.words.end) } else { from };
         let (mut counted, mut said) = (0, false);
         let mut word = from;
         while word < self.words.end && counted < cue.reach {
@@ -180,7 +184,7 @@ impl Sentence<'_, '_> {
                 Some(Category::Uncertain) if said && cue.category == Category::Negated && self.doubt_opens(word) => {
                     return word;
                 }
-                _ => said |= !FUNCTION_WORDS.contains(&text),
+                _ => said |= word >= named && !FUNCTION_WORDS.contains(&text),
             }
             counted += 1;
             word += 1;

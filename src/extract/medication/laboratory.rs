@@ -33,14 +33,31 @@ const LABORATORY: &[&str] = &[
 ];
 /// Names beside which a bare number is a level unless somebody says that it is taken.
 const MEASURED_GROUPS: &[&str] = &["vitamin", "mineral", "blood"];
-const LEVELS: &[&str] =
-    &["level", "levels", "nivel", "niveles", "concentracion", "concentraciones", "litemia", "deficit"];
+const LEVELS: &[&str] = &[
+    "level",
+    "levels",
+    "nivel",
+    "niveles",
+    "concentracion",
+    "concentraciones",
+    "litemia",
+    "deficit",
+    "deficiency",
+    "deficiencia",
+    "insufficiency",
+    "insuficiencia",
+    "carencia",
+    "lack",
+    "low",
+    "baja",
+    "bajo",
+];
 
 /// Whether a mention names something measured.
 pub fn is_measured(reading: &Reading<'_>, sentence: &Range<usize>, mention: &Mention) -> bool {
     let words = &mention.words;
     let near = |word: usize| word < sentence.end && LEVELS.contains(&reading.word(word));
-    if near(words.end) || (sentence.start..words.start).rev().take(2).any(near) {
+    if near(words.end) || (sentence.start..words.start).rev().take(3).any(near) {
         return true;
     }
     // "Vitamin D was 24", "litio en sangre 0,8".

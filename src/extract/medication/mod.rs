@@ -33,6 +33,7 @@ pub struct MedicationRules {
     statuses: Vec<(&'static str, Matcher)>,
     ask: Matcher,
     not_taken: Matcher,
+    visit: Matcher,
 }
 
 /// Drug mentions of one sentence.
@@ -49,6 +50,7 @@ impl MedicationRules {
             statuses: STATUSES.iter().map(|status| (*status, label(book, SPEECH, status))).collect(),
             ask: label(book, SPEECH, "ask_medication"),
             not_taken: label(book, SPEECH, "not_taken"),
+            visit: label(book, SPEECH, "visit"),
         }
     }
 
@@ -200,6 +202,10 @@ impl MedicationRules {
             if matches!(scene.reading.word(word), "," | ";" | "y" | "and" | "pero" | "but") {
                 return Some(None);
             }
+            // "Since a year ago" is still so; "a year ago" is not.
+            if matches!(scene.reading.word(word.saturating_sub(1)), "desde" | "since") {
+                return None;
+            }
             let hit = self.statuses.iter().take(2).find(|(_, verbs)| verbs.at(scene.reading, word).is_some());
             hit.map(|(name, _)| Some(*name))
         });
@@ -230,7 +236,10 @@ impl MedicationRules {
                 let bare = self.regimen.answered_dose(scene.reading, later.words.clone());
                 regimen.dose = bare.or(regimen.dose);
             }
-            regimen.frequency = regimen.frequency.or(said.frequency);
+            // "We could space the sessions to once a month" is no dosage.
+            if self.visit.first(scene.reading, later.words.clone()).is_none() {
+                regimen.frequency = regimen.frequency.or(said.frequency);
+            }
             regimen.route = regimen.route.or(said.route);
         }
         regimen
