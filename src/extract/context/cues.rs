@@ -73,6 +73,8 @@ pub struct Cue {
     pub either: bool,
     /// With `either`: backward unless an article follows ("el dolor cedió", "cedió el dolor").
     pub intransitive: bool,
+    /// Forward where it opens its clause ("in childhood, asthma"), backward elsewhere ("asthma in childhood").
+    pub opening: bool,
     /// Verbs and commas do not end the scope ("call if …, …, or …").
     pub far: bool,
 }
@@ -170,6 +172,7 @@ fn parse(line: &str) -> Option<(Cue, &str)> {
         inner: has("inner"),
         either: has("either"),
         intransitive: has("intrans"),
+        opening: has("opening"),
         far: has("far"),
     };
     Some((cue, fields.next()?))

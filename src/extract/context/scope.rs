@@ -76,6 +76,15 @@ pub(super) fn resolve(
             scopes.push(Scope { category: cue.category, words, cue: hit.words.start..hit.words.start + 1 });
             continue;
         }
+        if cue.opening {
+            let words = if sentence.opens_clause(hit) {
+                sentence.forward_past_comma(hit)
+            } else {
+                sentence.backward(hit)..hit.words.start
+            };
+            scopes.push(scope(words));
+            continue;
+        }
         let object_follows = sentence.object_follows(hit);
         if cue.direction != Direction::Backward && (!cue.either || object_follows) {
             scopes.push(scope(hit.words.end..sentence.forward(hit)));
@@ -147,6 +156,21 @@ impl Sentence<'_, '_> {
             || matches!(self.category_at(hit.words.start - 1), Some(Category::End));
         let participle = hit.words.len() == 1 && ["do", "da", "dos", "das"].iter().any(|ending| last.ends_with(ending));
         opens || !(participle || self.cues.of(hit).intransitive)
+    }
+
+    /// Nothing but a conjunction stands before it in its clause.
+    fn opens_clause(&self, hit: &CueHit) -> bool {
+        let before = hit.words.start.wrapping_sub(1);
+        hit.words.start <= self.words.start
+            || matches!(self.reading.word(before), ";" | "(" | ":" | "and" | "y" | "e" | "que")
+            || matches!(self.category_at(before), Some(Category::End))
+    }
+
+    /// What follows an opening cue, with the comma right behind it or without.
+    fn forward_past_comma(&self, hit: &CueHit) -> Range<usize> {
+        let comma = self.reading.word(hit.words.end) == "," && hit.words.end < self.words.end;
+        let after = CueHit { words: hit.words.start..hit.words.end + usize::from(comma), meaning: hit.meaning };
+        after.words.end..self.forward(&after)
     }
 
     fn forward(&self, hit: &CueHit) -> usize {

@@ -93,7 +93,27 @@ fn past_and_condition_are_told_from_now() {
     ] {
         assert_eq!(around(text).temporality, Temporality::Hypothetical, "{text}");
     }
-    assert_eq!(around("Tiene «fiebre» desde ayer.").temporality, Temporality::Recent);
+    for text in [
+        "She had «depression» in the past.",
+        "In childhood, «asthma».",
+        "I had «panic attacks» years ago, and insomnia now.",
+        "«Alcohol use disorder» in sustained remission.",
+        "«Asma» en la infancia.",
+        "De niño tuvo «asma».",
+        "«Trastorno por consumo de alcohol» en remisión.",
+    ] {
+        assert_eq!(around(text).temporality, Temporality::Historical, "{text}");
+    }
+    for text in [
+        "Tiene «fiebre» desde ayer.",
+        "Tengo «asma» desde hace dos años.",
+        "Hace dos años que tengo «asma».",
+        "Asthma in childhood, now «hypertension».",
+        "«Episodio depresivo» en remisión parcial.",
+        "«MDD», in partial remission.",
+    ] {
+        assert_eq!(around(text).temporality, Temporality::Recent, "{text}");
+    }
 }
 
 #[test]

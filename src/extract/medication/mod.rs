@@ -34,6 +34,7 @@ pub struct MedicationRules {
     ask: Matcher,
     not_taken: Matcher,
     visit: Matcher,
+    ask_dose: Matcher,
 }
 
 /// Drug mentions of one sentence.
@@ -51,6 +52,7 @@ impl MedicationRules {
             ask: label(book, SPEECH, "ask_medication"),
             not_taken: label(book, SPEECH, "not_taken"),
             visit: label(book, SPEECH, "visit"),
+            ask_dose: label(book, SPEECH, "ask_dose"),
         }
     }
 
@@ -218,6 +220,8 @@ impl MedicationRules {
         let here = &scene.reading.sentences[sentence];
         let Some(turn) = here.turn else { return regimen };
         let until = next.map_or(scene.reading.sentences.len(), |drugs| drugs.sentence);
+        // "And the fluoxetine?" leaves open what is asked; "how many attacks?" asks for no dose.
+        let mut about_dose = here.question || regimen.dose.is_none();
         for later in scene.reading.sentences.iter().take(until.min(sentence + 6)).skip(sentence + 1) {
             if later.turn.is_none_or(|t| t > turn + 2)
                 || later.speaker == Speaker::Agent
@@ -230,9 +234,12 @@ impl MedicationRules {
             let asserts = later.speaker != Speaker::Clinician || !later.question;
             let with_unit = said.dose.as_ref().is_some_and(|dose| dose.text.contains(' '));
             let answers = later.turn != Some(turn) && later.words.len() <= LONGEST_ANSWER;
+            if later.question {
+                about_dose = self.asks_dose(scene, &later.words) || said.dose.is_some();
+            }
             if with_unit && asserts {
                 regimen.dose = said.dose;
-            } else if asserts && answers {
+            } else if asserts && answers && about_dose {
                 let bare = self.regimen.answered_dose(scene.reading, later.words.clone());
                 regimen.dose = bare.or(regimen.dose);
             }
@@ -243,6 +250,11 @@ impl MedicationRules {
             regimen.route = regimen.route.or(said.route);
         }
         regimen
+    }
+
+    /// "How much?", "what dose?", but not "how long?".
+    fn asks_dose(&self, scene: &Scene<'_>, words: &Range<usize>) -> bool {
+        words.clone().any(|word| self.ask_dose.at(scene.reading, word).is_some())
     }
 
     /// Whether words ask about medicines in general.
