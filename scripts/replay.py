@@ -93,8 +93,9 @@ def find(binary, messages, folder):
     for message in messages:
         data, asked = question(message)
         said = subprocess.run(
-            [binary, "context", "--org", data["organization_id"], "--patient", data["patient_id"], "--query", asked,
-             "--output", "json"], env=environment(folder), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+            [binary, "context", "--org", data["organization_id"], "--patient", data["patient_id"],
+             f"--query={asked}", "--output", "json"],
+            env=environment(folder), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
         cited = documents_of(json.loads(said.stdout)) if said.returncode == 0 else []
         found["found" if data["document_id"] in cited else "missed"] += 1
     return found

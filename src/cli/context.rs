@@ -15,7 +15,7 @@ pub struct Args {
     #[command(flatten)]
     of: Of,
     /// A question: adds the passages that answer it, and ranks memories by it.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     query: Option<String>,
     /// Most passages [default: 5].
     #[arg(long, value_name = "N")]
