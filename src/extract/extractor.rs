@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::allergies::AllergyRules;
 use super::clinical::ClinicalRules;
-use super::context::{Contexts, Cues, DENIED_VERBS, SUBJECTS};
+use super::context::{CLAUSES, Contexts, Cues, DENIED_VERBS, SUBJECTS};
 use super::dialogue::DialogueRules;
 use super::facts::{self, FactRules};
 use super::hypotheses::{self, HypothesisRules};
@@ -17,7 +17,7 @@ use super::risk::{self, RiskRules};
 use super::scene::Scene;
 use super::statements::StatementRules;
 use super::tone::{self, ToneRules};
-use super::{Context, Extraction};
+use super::{Context, Extraction, Risk};
 use crate::text::Span;
 
 /// Raised whenever a rule changes what is found.
@@ -86,13 +86,15 @@ impl Extractor {
         let mut statements = allergies.statements;
         statements.extend(self.statements.find(&scene, &self.medication, &drugs, &entities));
         entities.sort_by_key(|entity| (entity.span, entity.kind));
+        let (risk, hypotheses) = (self.risk.find(&scene), self.hypotheses.find(&scene));
+        let burdened = !hypotheses.is_empty() || risk.iter().any(Risk::is_own);
         Extraction {
             entities,
             statements,
-            risk: self.risk.find(&scene),
+            risk,
             themes: self.tone.themes(&scene),
-            sentiment: self.tone.sentiment(&scene),
-            hypotheses: self.hypotheses.find(&scene),
+            sentiment: self.tone.sentiment(&scene, burdened),
+            hypotheses,
             targets,
         }
     }
@@ -125,7 +127,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
         &[SPEECH, tone::THEMES, tone::FEELINGS, hypotheses::FILE, facts::FILE],
         Cues::FILES,
         &risk::FILES,
-        &[DENIED_VERBS, SUBJECTS],
+        &[CLAUSES, DENIED_VERBS, SUBJECTS],
     ]
     .concat();
     let mut context = aws_lc_rs::digest::Context::new(&aws_lc_rs::digest::SHA256);

@@ -29,6 +29,11 @@ impl Matcher {
         Self { list }
     }
 
+    /// Whether a phrase may stand in a sentence: false is sure.
+    pub fn may_stand(&self, reading: &Reading<'_>, sentence: usize) -> bool {
+        reading.places.may_hold(self.list, sentence)
+    }
+
     /// The longest phrase that starts at a word.
     pub fn at(&self, reading: &Reading<'_>, word: usize) -> Option<Hit> {
         let (len, meaning) = reading.places.at(self.list, word)?;

@@ -136,6 +136,13 @@ impl Extraction {
     }
 }
 
+impl Risk {
+    /// Said of the patient and not denied.
+    pub fn is_own(&self) -> bool {
+        !self.denied && self.experiencer == Experiencer::Patient
+    }
+}
+
 impl Entity {
     /// Whether mention and evidence are literally there, on character boundaries, one inside the other.
     pub fn is_grounded(&self, text: &str) -> bool {

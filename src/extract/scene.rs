@@ -68,6 +68,9 @@ impl Scene<'_> {
             let epistemic = self.epistemic(given.speaker);
             return Some(Stance { context, epistemic, evidence, answered: true, confidence: 0.85 });
         }
+        if self.contexts.only_asked(self.reading, words) {
+            return None;
+        }
         if asked {
             stance.context.uncertain |= !stance.context.negated;
         }

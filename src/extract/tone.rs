@@ -10,6 +10,8 @@ pub(super) const THEMES: &str = include_str!("lexicon/themes.tsv");
 pub(super) const FEELINGS: &str = include_str!("lexicon/sentiment.tsv");
 /// Themes shown, most spoken of first.
 const MOST_THEMES: usize = 5;
+/// Words between a denial and the feeling that it turns round: one farther away denies something else.
+const DENIAL_REACH: usize = 3;
 /// Up to so many words of feeling the greater number decides.
 const SHORT_TALE: usize = 5;
 /// Words per mention that a theme of a long text needs: passing remarks are not themes.
@@ -41,23 +43,38 @@ impl ToneRules {
         counts.into_iter().take(MOST_THEMES).map(|(name, _)| name).collect()
     }
 
+    /// Whether a sentence says that something has ended.
+    fn over(&self, scene: &Scene<'_>, words: &std::ops::Range<usize>) -> bool {
+        let word = |at: usize| scene.reading.word(at);
+        words.clone().any(|at| {
+            matches!((word(at), word(at + 1)), ("ya", "no") | ("no", "longer" | "more") | ("any", "more"))
+                || word(at) == "anymore"
+        })
+    }
+
     /// The patient's feelings; the clinician's courtesies do not count.
-    pub fn sentiment(&self, scene: &Scene<'_>) -> Sentiment {
+    /// A dark thought (`burdened`: a pattern of thought or a risk was found) weighs where words of feeling are few.
+    pub fn sentiment(&self, scene: &Scene<'_>, burdened: bool) -> Sentiment {
         let (mut good, mut bad, mut contrast) = (0usize, 0usize, false);
         for (_, sentence) in scene.sentences().filter(|(_, sentence)| sentence.speaker != Speaker::Clinician) {
             let (mut here, mut turned) = ((0usize, 0usize), false);
             for (words, sign) in self.feelings.find(scene.reading, sentence.words.clone()) {
-                let denied = scene.contexts.of(scene.reading, &words).negated;
+                let denied = scene.contexts.denied_near(scene.reading, &words, DENIAL_REACH);
                 match (sign, denied) {
                     ("contrast", _) => turned = true,
                     ("positive", false) => here.0 += 1,
                     // "Not well" is bad; "no pain" is no joy.
                     ("positive", true) | ("negative", false) => here.1 += 1,
+                    // "I don't feel lonely anymore": what is over is a relief.
+                    ("negative", true) if self.over(scene, &sentence.words) => here.0 += 1,
                     _ => {}
                 }
             }
             contrast |= turned && here.0 > 0 && here.1 > 0;
             (good, bad) = (good + here.0, bad + here.1);
+        }
+        if burdened && good <= 1 {
+            return Sentiment::Negative;
         }
         match (good, bad) {
             (0, 0) => Sentiment::Neutral,

@@ -6,18 +6,20 @@ mod reactions;
 use std::ops::Range;
 
 use super::dialogue::{DialogueRules, Polarity};
-use super::lexicon::{ALLERGENS, Lexicon, REACTIONS, SPEECH, label};
+use super::lexicon::{ALLERGENS, Lexicon, Mention, REACTIONS, SPEECH, label};
 use super::matcher::Matcher;
 use super::medication::SentenceDrugs;
 use super::phrasebook::Builder;
 use super::scene::{Scene, Stance};
-use super::{Entity, EntityType, Experiencer, Statement};
+use super::{Entity, EntityType, Experiencer, Statement, Temporality};
 use crate::text::Speaker;
 
 /// Turns after which a question about allergies is forgotten.
 const TOPIC_TURNS: usize = 8;
 /// Words of an answer to a question about allergies; a longer sentence tells of something else.
 const LONGEST_ANSWER: usize = 18;
+/// Words between a substance that is named first and the word that says what it does.
+const FRONTED: usize = 4;
 /// Words, signs included, of a question that names substances and says hardly more ("And penicillin?").
 const ELLIPSIS: usize = 6;
 /// Words of a question that only follows up on the one before.
@@ -44,9 +46,19 @@ pub struct Allergies {
 }
 
 /// A substance named in a sentence, drug or not.
+#[derive(Clone)]
 struct Substance {
     words: Range<usize>,
     name: String,
+    /// A whole class ("antibiotics"): worth a note only where it is asserted.
+    class: bool,
+}
+
+impl Substance {
+    fn of(mention: &Mention) -> Self {
+        let class = mention.concept.group == "class";
+        Self { words: mention.words.clone(), name: mention.concept.name.into(), class }
+    }
 }
 
 impl AllergyRules {
@@ -83,6 +95,7 @@ impl AllergyRules {
             }
             self.stated(scene, index, &substances, &mut out);
             self.reacted(scene, index, &substances, &mut out);
+            self.goes_on(scene, index, &substances, &mut out);
             self.reacted_to_it(scene, index, drugs, &mut out);
             if let Some(turn) = sentence.turn {
                 let asker = topic.filter(|(since, _)| turn <= since + TOPIC_TURNS).map(|(_, asker)| asker);
@@ -123,13 +136,13 @@ impl AllergyRules {
             drugs.get(slot).filter(|found| found.sentence == index).into_iter().flat_map(|found| &found.mentions)
         {
             if mention.concept.group != "class" {
-                out.push(Substance { words: mention.words.clone(), name: mention.concept.name.into() });
+                out.push(Substance::of(mention));
             }
         }
         for mention in self.allergens.find(scene.reading, words) {
             if out.iter().all(|known| known.words.end <= mention.words.start || mention.words.end <= known.words.start)
             {
-                out.push(Substance { words: mention.words, name: mention.concept.name.into() });
+                out.push(Substance::of(&mention));
             }
         }
         out.sort_by_key(|substance| substance.words.start);
@@ -155,20 +168,22 @@ impl AllergyRules {
         };
         let status = intolerant.filter(|other| *other == cue).map(|_| "intolerance");
         let end = (cue.end..words.end)
-            .find(|&w| matches!(scene.reading.word(w), ";" | "but" | "pero" | "takes" | "toma" | "aunque"))
+            .find(|&w| {
+                matches!(scene.reading.word(w), ";" | "but" | "pero" | "takes" | "take" | "toma" | "tomar" | "aunque")
+            })
             .unwrap_or(words.end);
-        let mut governed: Vec<Substance> = substances
-            .iter()
-            .filter(|s| s.words.start >= cue.start && s.words.start < end)
-            .map(|s| Substance { words: s.words.clone(), name: s.name.clone() })
-            .collect();
+        let mut governed: Vec<Substance> =
+            substances.iter().filter(|s| s.words.start >= cue.start && s.words.start < end).cloned().collect();
         // "Penicillin allergy": the substance stands right before.
-        governed.extend(
-            substances
-                .iter()
-                .filter(|s| s.words.end == cue.start)
-                .map(|s| Substance { words: s.words.clone(), name: s.name.clone() }),
-        );
+        governed.extend(substances.iter().filter(|s| s.words.end == cue.start).cloned());
+        if governed.is_empty() {
+            // "A la aspirina soy alérgico": named first.
+            let fronted = |s: &&Substance| {
+                let to = |offset: usize| matches!(scene.reading.word(s.words.start.wrapping_sub(offset)), "a" | "al");
+                s.words.end <= cue.start && cue.start - s.words.end <= FRONTED && (to(1) || to(2))
+            };
+            governed.extend(substances.iter().filter(fronted).cloned());
+        }
         if governed.is_empty() {
             governed.extend(self.unknown_substance(scene, &cue));
         }
@@ -176,6 +191,31 @@ impl AllergyRules {
             return self.none_in_words(scene, index, out);
         }
         self.take(scene, index, &governed, status, out);
+    }
+
+    /// "I have no allergies. The penicillin thing was when I was little.": the sentence after one about allergies, which
+    /// names a substance and tells of nothing that is taken.
+    fn goes_on(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], out: &mut Allergies) {
+        let sentence = &scene.reading.sentences[index];
+        let previous = index.checked_sub(1).map(|before| &scene.reading.sentences[before]);
+        let Some(previous) = previous.filter(|previous| previous.turn.is_some() && previous.turn == sentence.turn)
+        else {
+            return;
+        };
+        let about = |words: &Range<usize>| self.first(&self.asks, scene, words).is_some();
+        let dosed = sentence.words.clone().any(|word| scene.reading.word(word).bytes().any(|b| b.is_ascii_digit()));
+        let brief = sentence.words.len() <= LONGEST_ANSWER && !dosed && !sentence.question;
+        let word = |offset: usize| scene.reading.word(sentence.words.start + offset);
+        let refers = matches!((word(0), word(1)), ("lo" | "eso" | "la" | "esa", "de" | "del")) || word(2) == "thing";
+        let past = |s: &Substance| scene.contexts.of(scene.reading, &s.words).temporality == Temporality::Historical;
+        if brief
+            && (refers || substances.iter().any(past))
+            && about(&previous.words)
+            && !about(&sentence.words)
+            && !self.tells_of_taking(scene, index)
+        {
+            self.take(scene, index, substances, None, out);
+        }
     }
 
     /// Whether the asker's next question stays with allergies: a short one ("Ciprofloxacin?", "Are you sure?") or one
@@ -223,7 +263,8 @@ impl AllergyRules {
         status: Option<&'static str>,
         out: &mut Allergies,
     ) {
-        if out.taken.contains(&substance.words.start) {
+        let asserted = !stance.context.uncertain && stance.context.temporality != Temporality::Hypothetical;
+        if out.taken.contains(&substance.words.start) || (substance.class && !asserted) {
             return;
         }
         let Some(mut entity) = scene.entity(EntityType::Allergy, &substance.words, substance.name.clone(), stance)
@@ -238,7 +279,9 @@ impl AllergyRules {
     /// A document that names an allergy does not also say there is none.
     fn settle(&self, out: &mut Allergies) {
         let positive = out.entities.iter().any(|entity| {
-            !entity.context.negated && entity.context.experiencer == Experiencer::Patient && entity.status.is_none()
+            let context = &entity.context;
+            let asserted = !context.uncertain && context.temporality != Temporality::Hypothetical;
+            !context.negated && asserted && context.experiencer == Experiencer::Patient && entity.status.is_none()
         });
         if positive {
             out.statements.clear();

@@ -20,7 +20,7 @@ impl AllergyRules {
         let plain = name.len() >= 4
             && name.chars().all(char::is_alphabetic)
             && self.not_substance.at(scene.reading, word).is_none();
-        (says_to && plain).then(|| Substance { words: word..word + 1, name: name.to_owned() })
+        (says_to && plain).then(|| Substance { words: word..word + 1, name: name.to_owned(), class: false })
     }
 
     /// "Sin alergias conocidas", "NKDA", "no soy alérgico a nada", "Allergies: none".

@@ -19,7 +19,7 @@ impl AllergyRules {
             let named: Vec<Substance> = substances
                 .iter()
                 .filter(|s| s.words.start >= asked.end && s.words.start <= asked.end + 3)
-                .map(|s| Substance { words: s.words.clone(), name: s.name.clone() })
+                .cloned()
                 .collect();
             return self.known(scene, index, &named, out);
         }
@@ -29,11 +29,8 @@ impl AllergyRules {
         let asks = scene.is_dialogue() && scene.exchanges.asks(index);
         if !asks && scene.reading.sentences[index].speaker != Speaker::Clinician {
             let status = Some(if reaction.concept.group == "allergic" { "allergy" } else { "intolerance" });
-            let before: Vec<Substance> = substances
-                .iter()
-                .filter(|s| s.words.start.abs_diff(cause.start) <= 8)
-                .map(|s| Substance { words: s.words.clone(), name: s.name.clone() })
-                .collect();
+            let before: Vec<Substance> =
+                substances.iter().filter(|s| s.words.start.abs_diff(cause.start) <= 8).cloned().collect();
             self.take(scene, index, &before, status, out);
         }
     }
@@ -63,7 +60,7 @@ impl AllergyRules {
             return;
         }
         let mention = &last.mentions[0];
-        let substance = Substance { words: mention.words.clone(), name: mention.concept.name.into() };
+        let substance = Substance::of(mention);
         let stance = scene.answered(last.sentence, index, &mention.words);
         let status = if reaction.concept.group == "allergic" { "allergy" } else { "intolerance" };
         self.push(scene, &substance, &stance, Some(status), out);

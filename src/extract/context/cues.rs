@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::clauses::Clauses;
 use super::deeds::Deeds;
 use super::subjects::Subjects;
 use crate::extract::matcher::{Hit, Matcher};
@@ -17,6 +18,8 @@ pub enum Category {
     Hypothetical,
     Family,
     Other,
+    /// Only asked, by somebody who does not say so: "they ask me if …".
+    Asked,
     /// Turns a denial into doubt and says nothing without one ("sin lesiones claras").
     Weak,
     /// Ends every scope ("but", "aunque").
@@ -37,6 +40,7 @@ impl Category {
             Self::Hypothetical => "hypothetical",
             Self::Family => "family",
             Self::Other => "other",
+            Self::Asked => "asked",
             Self::Weak => "weak",
             Self::End => "end",
             Self::Verb => "verb",
@@ -88,12 +92,15 @@ pub struct Cues {
     matcher: Matcher,
     deeds: Deeds,
     subjects: Subjects,
+    clauses: Clauses,
 }
 
 impl Cues {
     pub const FILES: &'static [&'static str] = &[
         include_str!("../lexicon/cues.speech.es.tsv"),
         include_str!("../lexicon/cues.speech.en.tsv"),
+        include_str!("../lexicon/cues.unasserted.es.tsv"),
+        include_str!("../lexicon/cues.unasserted.en.tsv"),
         include_str!("../lexicon/cues.es.tsv"),
         include_str!("../lexicon/cues.en.tsv"),
     ];
@@ -107,12 +114,19 @@ impl Cues {
             phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
             groups.push(cue);
         }
+        let matcher = Matcher::new(book, phrases);
         Self {
-            matcher: Matcher::new(book, phrases),
+            matcher,
             groups,
             deeds: Deeds::builtin(book),
+            clauses: Clauses::builtin(book),
             subjects: Subjects::builtin(book),
         }
+    }
+
+    /// See [`Clauses`].
+    pub(super) fn clauses(&self) -> &Clauses {
+        &self.clauses
     }
 
     pub fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<CueHit> {
@@ -147,6 +161,7 @@ fn parse(line: &str) -> Option<(Cue, &str)> {
         "hyp" => Category::Hypothetical,
         "fam" => Category::Family,
         "oth" => Category::Other,
+        "ask" => Category::Asked,
         "weak" => Category::Weak,
         "end" => Category::End,
         "verb" => Category::Verb,

@@ -1,6 +1,7 @@
 //! Context of a mention: negated, uncertain, historical, hypothetical, somebody else's. Scoped cues with terminators
 //! and pseudo-cues, in the tradition of NegEx and ConText, with cue lists of our own for Spanish and English as equals.
 
+mod clauses;
 mod cues;
 mod deeds;
 mod scope;
@@ -8,6 +9,7 @@ mod subjects;
 
 use std::ops::Range;
 
+pub(super) use clauses::FILE as CLAUSES;
 pub use cues::Cues;
 use cues::{Category, CueHit};
 pub(super) use deeds::FILE as DENIED_VERBS;
@@ -38,7 +40,8 @@ impl Contexts {
         let mut sentences = Vec::with_capacity(reading.sentences.len());
         for (index, sentence) in reading.sentences.iter().enumerate() {
             let hits = cues.find(reading, sentence.words.clone());
-            let mut scopes = scope::resolve(reading, sentence.words.clone(), &hits, cues, sentence.turn.is_some());
+            let place = scope::Place { spoken: sentence.turn.is_some(), answers: answers(reading, index) };
+            let mut scopes = scope::resolve(reading, sentence.words.clone(), &hits, cues, place);
             scopes.extend(cues.subjects().scopes(reading, sentence, &hits, cues, &mut floor));
             section = next_section(reading, index, &hits, cues, section);
             if let Some(category) = section {
@@ -57,6 +60,31 @@ impl Contexts {
         reaching.map(|scope| (scope.category.name(), reading.source(&scope.cue))).collect()
     }
 
+    /// Whether a mention is only asked about, in words that are no question themselves ("they ask me if …"), or stands
+    /// behind an empty box of a form.
+    pub fn only_asked(&self, reading: &Reading<'_>, target: &Range<usize>) -> bool {
+        let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
+        scopes.any(|scope| scope.category == Category::Asked && scope.covers(target))
+    }
+
+    /// Whether a denial reaches a mention that is no part of it: "there is no point in living" denies nothing.
+    pub fn denied_from_outside(&self, reading: &Reading<'_>, target: &Range<usize>) -> bool {
+        let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
+        scopes.any(|scope| {
+            let apart = scope.cue.end <= target.start || target.end <= scope.cue.start;
+            scope.category == Category::Negated && apart && scope.covers(target)
+        })
+    }
+
+    /// Whether a denial that stands right before a mention, at most so many words away, reaches it.
+    pub fn denied_near(&self, reading: &Reading<'_>, target: &Range<usize>, reach: usize) -> bool {
+        let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
+        scopes.any(|scope| {
+            let near = scope.cue.end.abs_diff(target.start).min(scope.cue.start.abs_diff(target.end)) <= reach;
+            scope.category == Category::Negated && near && scope.covers(target)
+        })
+    }
+
     /// The context of a mention, given by its words.
     pub fn of(&self, reading: &Reading<'_>, target: &Range<usize>) -> Context {
         let mut context = Context::default();
@@ -68,7 +96,7 @@ impl Contexts {
             }
             match scope.category {
                 Category::Negated => context.negated = true,
-                Category::Uncertain => context.uncertain = true,
+                Category::Uncertain | Category::Asked => context.uncertain = true,
                 Category::Historical => context.temporality = Temporality::Historical,
                 Category::Hypothetical => hypothetical = true,
                 Category::Family => context.experiencer = Experiencer::Family,
@@ -118,6 +146,13 @@ impl Scope {
             self.words.contains(&target.start)
         }
     }
+}
+
+/// Whether a sentence opens a turn after a question of somebody else.
+fn answers(reading: &Reading<'_>, index: usize) -> bool {
+    let here = &reading.sentences[index];
+    let before = index.checked_sub(1).map(|before| &reading.sentences[before]);
+    before.is_some_and(|before| before.turn != here.turn && before.question)
 }
 
 /// A header that stands alone ("Family history:") rules the lines below it, until the next header or blank line.

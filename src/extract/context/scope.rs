@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use super::Scope;
-use super::cues::{Category, CueHit, Cues, Direction};
+use super::clauses;
+use super::cues::{Category, Cue, CueHit, Cues, Direction};
 use super::subjects::after_name;
+use crate::extract::dialogue::Polarity;
 use crate::extract::reading::Reading;
 
 /// Words that carry no finding: a verb right after them still belongs to the cue ("no se que tenga").
@@ -15,6 +17,8 @@ const FUNCTION_WORDS: &[&str] = &[
 ];
 const COORDINATORS: &[&str] = &["ni", "o", "u", "or", "nor", "and", "y", "e"];
 const LIST_ENDERS: &[&str] = &["ni", "o", "u", "or", "nor"];
+/// Words of the subject of a clause, before its verb.
+const SUBJECT: usize = 6;
 /// A longer stretch between commas is a clause, not an item of a list.
 const LONGEST_ITEM: usize = 6;
 
@@ -25,13 +29,23 @@ pub(super) struct Sentence<'a, 'b> {
     cues: &'a Cues,
 }
 
+/// Where a sentence stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// In a turn of a dialogue.
+    pub spoken: bool,
+    /// First words after somebody else's question.
+    pub answers: bool,
+}
+
 pub(super) fn resolve(
     reading: &Reading<'_>,
     words: Range<usize>,
     hits: &[CueHit],
     cues: &Cues,
-    spoken: bool,
+    place: Place,
 ) -> Vec<Scope> {
+    let spoken = place.spoken;
     let sentence = Sentence { reading, words, hits, cues };
     let mut scopes = Vec::new();
     // Words that a denial spent on its verb has taken: "no puedo evitar" holds no second denial.
@@ -87,12 +101,25 @@ pub(super) fn resolve(
         }
         let object_follows = sentence.object_follows(hit);
         if cue.direction != Direction::Backward && (!cue.either || object_follows) {
-            scopes.push(scope(hit.words.end..sentence.forward(hit)));
+            let end = sentence.forward(hit);
+            let resumes = || cues.clauses().resumes(reading, hit.words.end..end, Category::Asked);
+            let condition = cue.category == Category::Hypothetical;
+            scopes.push(scope(hit.words.end..if condition { resumes().unwrap_or(end) } else { end }));
         }
         if cue.direction != Direction::Forward && (!cue.either || !object_follows) {
             scopes.push(scope(sentence.backward(hit)..hit.words.start));
         }
     }
+    let clauses = sentence.clauses(place.answers);
+    // "I do not know if I have asthma" denies the knowing alone.
+    for denial in scopes.iter_mut().filter(|scope| scope.category == Category::Negated) {
+        let opens = |clause: &&Scope| denial.cue.end <= clause.cue.start && denial.words.contains(&clause.cue.start);
+        if let Some(clause) = clauses.iter().find(opens) {
+            denial.words.end = clause.cue.start;
+        }
+    }
+    scopes.extend(clauses);
+    scopes.extend(sentence.empty_boxes());
     scopes
 }
 
@@ -174,11 +201,63 @@ impl Sentence<'_, '_> {
     }
 
     fn forward(&self, hit: &CueHit) -> usize {
-        let cue = self.cues.of(hit);
-        if cue.header {
-            return self.next_header(hit.words.end);
+        self.reach(self.cues.of(hit), hit.words.end)
+    }
+
+    /// Clauses that assert nothing, each to where the speaker goes on.
+    fn clauses(&self, answers: bool) -> Vec<Scope> {
+        let clauses = self.cues.clauses();
+        let found = clauses.find(self.reading, &self.words, answers).into_iter();
+        let scope = found.filter_map(|clause| {
+            let from = clause.opening.end;
+            // The clause's own verb, with its subject before it, does not end it.
+            let verb =
+                (from..self.words.end.min(from + SUBJECT)).find(|w| self.category_at(*w) == Some(Category::Verb));
+            let end = self.reach(&clause.cue, verb.map_or(from, |verb| verb + 1));
+            let end = clauses.resumes(self.reading, from..end, clause.cue.category).unwrap_or(end);
+            let category = match clause.cue.category {
+                // "They asked if I had, and I said no": an answer makes the question a statement.
+                Category::Asked => match clauses::told(self.reading, end) {
+                    Some(Polarity::Yes) => return None,
+                    Some(_) => Category::Negated,
+                    None => Category::Asked,
+                },
+                other => other,
+            };
+            Some(Scope { category, words: from..end, cue: clause.opening })
+        });
+        scope.collect()
+    }
+
+    /// What stands behind an empty box of a form: "[ ] Diabetes", "☐ Asthma". What stands behind a ticked one is said.
+    fn empty_boxes(&self) -> Vec<Scope> {
+        let boxes: Vec<(Range<usize>, bool)> = self.words.clone().filter_map(|word| self.form_box(word)).collect();
+        let ends = boxes.iter().skip(1).map(|(words, _)| words.start).chain([self.words.end]);
+        let scopes = boxes.iter().zip(ends).filter(|((_, empty), _)| *empty).map(|((cue, _), end)| Scope {
+            category: Category::Asked,
+            words: cue.end..end,
+            cue: cue.clone(),
+        });
+        scopes.collect()
+    }
+
+    /// A box at a word, and whether it is empty.
+    fn form_box(&self, word: usize) -> Option<(Range<usize>, bool)> {
+        let at = |offset: usize| self.reading.word(word + offset);
+        match (at(0), at(1), at(2)) {
+            ("☐" | "□" | "▢" | "◻" | "⬜" | "○", ..) => Some((word..word + 1, true)),
+            ("☑" | "☒" | "✓" | "✔" | "✅" | "■" | "●", ..) => Some((word..word + 1, false)),
+            ("[", "]", _) | ("(", ")", _) => Some((word..word + 2, true)),
+            ("[" | "(", "x" | "si" | "yes" | "✓" | "✔", "]" | ")") => Some((word..word + 3, false)),
+            _ => None,
         }
-        let from = hit.words.end;
+    }
+
+    /// Where the scope of a cue ends that begins at a word.
+    fn reach(&self, cue: &Cue, from: usize) -> usize {
+        if cue.header {
+            return self.next_header(from);
+        }
         let relative = matches!(cue.category, Category::Family | Category::Other);
         // "My brother Joel is bipolar": a name says nothing yet.
         let named = if relative { after_name(self.reading, from, self.words.end) } else { from };

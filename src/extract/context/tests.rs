@@ -6,6 +6,15 @@ use crate::text::{Document, Language};
 
 /// Context of the words marked with «…».
 fn around(marked: &str) -> Context {
+    read(marked, Contexts::of)
+}
+
+/// Whether the words marked with «…» are only asked about.
+fn asked(marked: &str) -> bool {
+    read(marked, Contexts::only_asked)
+}
+
+fn read<T>(marked: &str, look: impl Fn(&Contexts, &Reading<'_>, &Range<usize>) -> T) -> T {
     let start = marked.find('«').expect("a mark");
     let text = marked.replace(['«', '»'], "");
     let length = marked[start + '«'.len_utf8()..].find('»').expect("an end");
@@ -17,7 +26,7 @@ fn around(marked: &str) -> Context {
     let (cues, book) = &*RULES;
     let reading = Reading::new(&document, book);
     let contexts = Contexts::new(&reading, cues);
-    contexts.of(&reading, &reading.words_at(crate::text::Span::new(start, start + length)))
+    look(&contexts, &reading, &reading.words_at(crate::text::Span::new(start, start + length)))
 }
 
 #[test]
@@ -139,4 +148,32 @@ fn a_title_on_its_own_line_rules_the_lines_below() {
         around(&text.replace(['«', '»'], "").replace("actual: ansiedad", "actual: «ansiedad»")).experiencer,
         Experiencer::Patient
     );
+}
+
+#[test]
+fn who_asks_says_nothing_and_who_does_not_know_doubts() {
+    for text in ["Me preguntan si tengo «diabetes».", "They asked me whether I have «asthma».", "[ ] «Asma» [x] Tos"]
+    {
+        assert!(asked(text), "{text}");
+    }
+    for text in ["No sé si tengo «diabetes».", "I can't remember if I had «asthma».", "Me pregunto si es «ansiedad»."]
+    {
+        assert!(!asked(text) && around(text).uncertain, "{text}");
+    }
+    for text in ["Si tuviera «diabetes» lo sabría.", "Even if she was «diabetic», I would stay."] {
+        assert_eq!(around(text).temporality, Temporality::Hypothetical, "{text}");
+    }
+    for text in
+        ["[x] «Asma»", "Sí, tengo «asma».", "Me preguntan si duermo. Tengo «insomnio».", "Dice que tiene «asma»."]
+    {
+        assert!(!asked(text) && around(text) == Context::default(), "{text}");
+    }
+}
+
+#[test]
+fn the_answer_to_a_reported_question_makes_it_a_statement() {
+    let denied = "Me preguntó si tenía «fiebre» y le dije que no.";
+    assert!(!asked(denied) && around(denied).negated);
+    let told = "They asked if I had «asthma», and I said yes.";
+    assert!(!asked(told) && !around(told).negated);
 }

@@ -40,3 +40,60 @@ fn the_halves_part_the_rows_and_leave_none_out() {
     assert!(ids.iter().all(|id| Half::Tuning.holds(id) != Half::HeldOut.holds(id)));
     assert!((60..140).contains(&tuning), "{tuning}");
 }
+
+/// The rows of a file of our own, of which every one must be answered rightly.
+fn all_right(lines: &str) {
+    let report = report(lines);
+    assert_eq!((report.unread, report.ungrounded), (0, 0));
+    assert!(report.misses.is_empty(), "{:#?}", report.misses);
+}
+
+#[test]
+fn what_is_asked_taught_planned_or_read_out_is_no_fact_and_what_is_said_is() {
+    all_right(include_str!("../../../tests/data/extraction/unasserted.jsonl"));
+}
+
+/// The least F1 of every measure of a task on a set of our own.
+fn holds(lines: &str, floors: &[(&str, &str, f64)]) {
+    let measures = report(lines).measures();
+    for (task, language, floor) in floors {
+        let measure = measures.iter().find(|m| m.task == *task && m.language == *language).expect("the task is asked");
+        let figure = if task.contains("must") { measure.recall } else { measure.f1 };
+        assert!(figure >= *floor, "{task} {language}: {figure:.3} below {floor}");
+    }
+}
+
+#[test]
+fn risk_is_heard_in_chat_notes_and_speech() {
+    let floors = [("risk", "en", 0.95), ("risk", "es", 0.95)];
+    holds(include_str!("../../../tests/data/extraction/risk.jsonl"), &floors);
+    holds(include_str!("../../../tests/data/extraction/risk_speech.jsonl"), &floors);
+}
+
+#[test]
+fn denials_of_therapy_are_told_from_what_looks_like_one() {
+    let floors = [("negated", "en", 0.94), ("negated", "es", 0.94)];
+    holds(include_str!("../../../tests/data/extraction/therapy_negation.jsonl"), &floors);
+    holds(include_str!("../../../tests/data/extraction/negation_speech.jsonl"), &floors);
+}
+
+#[test]
+fn feelings_are_read_in_both_languages() {
+    let floors = [("sentiment", "en", 0.90), ("sentiment", "es", 0.90)];
+    holds(include_str!("../../../tests/data/extraction/tone.jsonl"), &floors);
+    holds(include_str!("../../../tests/data/extraction/tone_speech.jsonl"), &floors);
+}
+
+#[test]
+fn nothing_comes_out_of_a_dialogue_that_must_not_and_nearly_all_that_must() {
+    let all = |floor| {
+        [
+            ("must not come out", "en", 1.0),
+            ("must not come out", "es", 1.0),
+            ("must come out", "en", floor),
+            ("must come out", "es", floor),
+        ]
+    };
+    holds(include_str!("../../../tests/data/extraction/dialogues.jsonl"), &all(0.95));
+    holds(include_str!("../../../tests/data/extraction/dialogues_speech.jsonl"), &all(0.85));
+}

@@ -35,6 +35,7 @@ pub struct MedicationRules {
     not_taken: Matcher,
     visit: Matcher,
     ask_dose: Matcher,
+    allergy: Matcher,
 }
 
 /// Drug mentions of one sentence.
@@ -53,6 +54,7 @@ impl MedicationRules {
             not_taken: label(book, SPEECH, "not_taken"),
             visit: label(book, SPEECH, "visit"),
             ask_dose: label(book, SPEECH, "ask_dose"),
+            allergy: label(book, SPEECH, "ask_allergy"),
         }
     }
 
@@ -105,12 +107,30 @@ impl MedicationRules {
                     previous..mention.words.start,
                     mention.words.end..next,
                 );
+                let stance = self.corrected(scene, found.sentence, regimen.dose.is_some(), stance);
                 let last = nth + 1 == found.mentions.len();
                 let regimen =
                     if last { self.follow_up(scene, found.sentence, drugs.get(slot + 1), regimen) } else { regimen };
-                out.extend(self.entity(scene, mention, sentence.words.clone(), stance, regimen));
+                let entity = self.entity(scene, mention, sentence.words.clone(), stance, regimen);
+                // A medicine beside the word "allergy" is not thereby taken: only what is said of its use tells.
+                let told = |entity: &Entity| entity.status.is_some() || entity.dose.is_some();
+                let of_allergy = self.allergy.first(scene.reading, sentence.words.clone()).is_some();
+                out.extend(entity.filter(|entity| !of_allergy || told(entity)));
             }
         }
+    }
+
+    /// "You take a hundred of sertraline, right?" — "No, fifty.": the number is denied, not the medicine.
+    fn corrected(&self, scene: &Scene<'_>, sentence: usize, dosed: bool, mut stance: Stance) -> Stance {
+        if !(dosed && stance.answered && stance.context.negated) {
+            return stance;
+        }
+        let numbered = |words: &Range<usize>| self.regimen.answered_dose(scene.reading, words.clone()).is_some();
+        let answer = scene.exchanges.answer(sentence).map(|answer| &scene.reading.sentences[answer.sentence].words);
+        if answer.is_some_and(|words| words.len() <= LONGEST_ANSWER && numbered(words)) {
+            stance.context.negated = false;
+        }
+        stance
     }
 
     /// "How much lithium?" — "Four hundred": the answer says how it is taken, and so that it is.

@@ -112,7 +112,7 @@ impl RiskRules {
         let class = found.class;
         let context = scene.contexts.of(scene.reading, &found.words);
         // A plan is denied only where its own first words are; anything else also where its core is.
-        let negated = context.negated
+        let negated = (context.negated && scene.contexts.denied_from_outside(scene.reading, &found.words))
             || (class != RiskClass::PlanOrMeans && scene.contexts.of(scene.reading, &found.core).negated);
         let asked = scene.is_dialogue() && scene.exchanges.asks(index) && sentence.speaker != Speaker::Patient;
         let denied = match (asked, scene.exchanges.answer(index).map(|answer| answer.polarity)) {
@@ -124,6 +124,9 @@ impl RiskRules {
         };
         if !asked && sentence.question && sentence.speaker != Speaker::Patient && self.asks_you(scene, &sentence.words)
         {
+            return None;
+        }
+        if scene.contexts.only_asked(scene.reading, &found.core) {
             return None;
         }
         let experiencer = self.experiencer(scene, &sentence.words, found);

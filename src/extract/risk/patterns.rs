@@ -10,6 +10,7 @@ use crate::extract::lexicon::label;
 use crate::extract::matcher::{Hit, Matcher};
 use crate::extract::phrasebook::Builder;
 use crate::extract::reading::Reading;
+use crate::text::Speaker;
 
 pub(super) const WORDS: &str = include_str!("../lexicon/risk_words.tsv");
 pub(super) const PATTERNS: &str = include_str!("../lexicon/risk_patterns.tsv");
@@ -22,6 +23,8 @@ const CORES: &[&str] = &["selfkill", "hurtothers", "hurtself", "hits", "amount"]
 struct Pattern {
     class: RiskClass,
     own: bool,
+    /// Its words are so common that a clinician's are none.
+    common: bool,
     /// Each with the words that may lie between it and the part before.
     parts: Vec<(usize, usize)>,
     core: usize,
@@ -56,16 +59,18 @@ impl Patterns {
                 core = if CORES.contains(&word) { parts.len() } else { core };
                 parts.push((gap, part));
             }
-            patterns.push(Pattern { class, own: person == "1", parts, core });
+            patterns.push(Pattern { class, own: person != "any", common: person == "own", parts, core });
         }
         Self { matchers, patterns }
     }
 
     /// All patterns of a sentence.
     pub fn find(&self, reading: &Reading<'_>, sentence: &Range<usize>) -> Vec<Words> {
+        let place = reading.sentences.get(reading.sentence_of(sentence.start));
+        let by_clinician = place.is_some_and(|place| place.speaker == Speaker::Clinician);
         let hits: Vec<Vec<Hit>> = self.matchers.iter().map(|matcher| hits(matcher, reading, sentence)).collect();
         let mut out = Vec::new();
-        for pattern in &self.patterns {
+        for pattern in self.patterns.iter().filter(|pattern| !(pattern.common && by_clinician)) {
             let Some((_, first)) = pattern.parts.first() else { continue };
             for start in &hits[*first] {
                 let mut chain = vec![start.words.clone()];
