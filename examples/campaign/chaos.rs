@@ -1,5 +1,6 @@
 //! What goes wrong, and when: drawn from a seed.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anamnesis::bench::relay::{TcpRelay, Weather};
@@ -8,7 +9,7 @@ use anamnesis::clock::{Entropy as _, SeededEntropy};
 use crate::Outcome;
 use crate::messages::Messages;
 use crate::servers::Servers;
-use crate::workers::Workers;
+use crate::workers::{Checks, Workers};
 
 /// How often each thing happens.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,19 +25,40 @@ impl Plan {
     }
 }
 
+/// What was gone and is back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gone {
+    Broker,
+    Database,
+    Line,
+}
+
+impl Gone {
+    fn is_back(self, checks: Checks) -> bool {
+        match self {
+            Self::Broker => checks.broker,
+            Self::Database => checks.store,
+            Self::Line => checks.all(),
+        }
+    }
+}
+
 pub struct Chaos {
     draws: SeededEntropy,
     plan: Plan,
+    /// Between two disturbances, on the average.
+    pause: Duration,
     pub done: Plan,
     /// Cuts, stalls, delays and truncations of lines.
     pub lines: u32,
-    /// From clear weather to every worker ready again.
-    pub recoveries: Vec<Duration>,
+    /// From the return of what was gone until every worker that lived through it has it again.
+    pub recoveries: BTreeMap<Gone, Vec<Duration>>,
 }
 
 impl Chaos {
-    pub fn new(seed: u64, plan: Plan) -> Self {
-        Self { draws: SeededEntropy::new(seed), plan, done: Plan::default(), lines: 0, recoveries: Vec::new() }
+    pub fn new(seed: u64, plan: Plan, pause: Duration) -> Self {
+        let draws = SeededEntropy::new(seed);
+        Self { draws, plan, pause, done: Plan::default(), lines: 0, recoveries: BTreeMap::new() }
     }
 
     fn draw(&self, of: u64) -> u64 {
@@ -53,7 +75,8 @@ impl Chaos {
             if let Some(portion) = portions.next() {
                 servers.publish(portion).await?;
             }
-            tokio::time::sleep(Duration::from_millis(100 + self.draw(900))).await;
+            let pause = u64::try_from(self.pause.as_millis()).unwrap_or(u64::MAX);
+            tokio::time::sleep(Duration::from_millis(pause / 4 + self.draw(pause * 3 / 2))).await;
             workers.revive(servers)?;
             if self.draw(3) == 0 {
                 self.line(servers, workers).await?;
@@ -79,11 +102,11 @@ impl Chaos {
         } else if drawn < kills + restarts {
             servers.restart_broker()?;
             self.done.broker_restarts += 1;
-            self.recovered(servers, workers).await?;
+            self.recovered(Gone::Broker, servers, workers).await?;
         } else {
             servers.crash_database()?;
             self.done.database_crashes += 1;
-            self.recovered(servers, workers).await?;
+            self.recovered(Gone::Database, servers, workers).await?;
         }
         Ok(())
     }
@@ -104,27 +127,58 @@ impl Chaos {
         tokio::time::sleep(Duration::from_millis(300 + self.draw(1_500))).await;
         relay.set(Weather::Clear);
         if self.draw(8) == 0 {
-            self.recovered(servers, workers).await?;
+            self.recovered(Gone::Line, servers, workers).await?;
         }
         Ok(())
     }
 
-    /// Waits until every worker is ready, and notes how long that took.
-    async fn recovered(&mut self, servers: &Servers, workers: &mut Workers) -> Outcome<()> {
-        let began = Instant::now();
-        let (mut ended, mut from) = (workers.self_ended, began);
-        while !workers.ready().await {
+    /// Waits until every worker is ready, and notes how long those that lived through it took to have again what was
+    /// gone. Workers that were just started take their time for other reasons.
+    async fn recovered(&mut self, gone: Gone, servers: &Servers, workers: &mut Workers) -> Outcome<()> {
+        let (began, witnesses) = (Instant::now(), workers.processes());
+        let mut back = None;
+        loop {
             workers.revive(servers)?;
-            // A worker that the deadly message ended in between is another story.
-            if workers.self_ended != ended {
-                (ended, from) = (workers.self_ended, Instant::now());
+            let seen = workers.look().await;
+            let mut witnessed = witnesses.iter().filter_map(|process| seen.get(process));
+            if back.is_none() && witnessed.all(|checks| gone.is_back(*checks)) {
+                back = Some(began.elapsed());
+            }
+            if seen.values().all(|checks| checks.all()) {
+                break;
             }
             if began.elapsed() > Duration::from_secs(60) {
                 return Err("the workers do not become ready again".into());
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        self.recoveries.push(from.elapsed());
+        self.recoveries.entry(gone).or_default().extend(back);
         Ok(())
     }
+}
+
+/// A line that dies without a word, under the heartbeat that ships: how long until a worker says so, and how long until
+/// it consumes again once the line lives.
+pub async fn half_open(servers: &Servers) -> Outcome<(Duration, Duration)> {
+    let mut workers = Workers::start(servers, 1, &[("ANAMNESIS__BROKER__HEARTBEAT_SECONDS", "10")])?;
+    let consumes = async |workers: &Workers| workers.look().await.values().all(|checks| checks.broker);
+    let waited = async |workers: &Workers, wanted: bool| {
+        let began = Instant::now();
+        while consumes(workers).await != wanted {
+            if began.elapsed() > Duration::from_secs(90) {
+                return Err("a line that died or came back is not noticed");
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Ok(began.elapsed())
+    };
+    waited(&workers, true).await?;
+    // Wherever between two heartbeats the line dies.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    servers.broker.set(Weather::Stalled);
+    let noticed = waited(&workers, false).await?;
+    servers.broker.set(Weather::Clear);
+    let back = waited(&workers, true).await?;
+    workers.terminate();
+    Ok((noticed, back))
 }

@@ -33,6 +33,13 @@ pub struct Found {
     expected_poison: u64,
 }
 
+impl Calm {
+    /// Messages that were stored, and messages that were set aside.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.digest.tables.get("inbox").map_or(0, |table| table.rows), self.aside.len() as u64)
+    }
+}
+
 impl Found {
     pub fn is_right(&self) -> bool {
         let nothing = self.lost + self.duplicated + self.innocent + self.events_missing == 0;

@@ -11,12 +11,14 @@ mod messages;
 mod servers;
 mod workers;
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::chaos::{Chaos, Plan};
+use crate::chaos::{Chaos, Gone, Plan, half_open};
+use crate::ledger::Found;
 use crate::messages::Messages;
 use crate::servers::Servers;
 use crate::workers::Workers;
@@ -55,6 +57,15 @@ struct Args {
     workers: usize,
     #[arg(long, value_enum, default_value_t = StoreKind::Postgres)]
     store: StoreKind,
+    /// NDJSON messages of your own instead of invented ones.
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+    /// Milliseconds between two disturbances, on the average.
+    #[arg(long, default_value_t = 550)]
+    pause: u64,
+    /// At the end, also let a line die without a word, under the heartbeat that ships.
+    #[arg(long)]
+    half_open: bool,
     /// Longest wait for the end after the last disturbance, seconds.
     #[arg(long, default_value_t = 240)]
     patience: u64,
@@ -78,47 +89,87 @@ async fn main() -> std::process::ExitCode {
 
 async fn campaign(args: &Args) -> Outcome<bool> {
     let began = Instant::now();
-    let messages = Messages::of(args.seed, args.messages);
+    let mut messages = match &args.data {
+        Some(file) => Messages::of_file(file)?,
+        None => Messages::of(args.seed, args.messages),
+    };
     eprintln!("starting servers of its own …");
     let servers = Servers::start(args.store, args.provider_faults, args.seed).await?;
     eprintln!("the calm run …");
     let calm = ledger::calm(&servers, &messages).await?;
+    if args.data.is_some() {
+        (messages.good, messages.poison) = calm.counts();
+    }
     eprintln!("{} messages, {} of them poison; chaos from seed {} …", messages.all.len(), messages.poison, args.seed);
     let count = if args.store == StoreKind::Sqlite { 1 } else { args.workers.max(1) };
-    let mut workers = Workers::start(&servers, count)?;
+    let mut workers = Workers::start(&servers, count, &[])?;
     let plan = Plan {
         kills: args.kills,
         broker_restarts: args.broker_restarts,
         database_crashes: if args.store == StoreKind::Sqlite { 0 } else { args.database_crashes },
     };
-    let mut chaos = Chaos::new(args.seed, plan);
+    let mut chaos = Chaos::new(args.seed, plan, Duration::from_millis(args.pause));
     chaos.rage(&servers, &mut workers, &messages).await?;
     servers.clear();
     eprintln!("calm again; waiting for the last message …");
     let quiet = servers.quiet(&mut workers, Duration::from_secs(args.patience)).await?;
     let drains = workers.terminate();
+    let half_open = if args.half_open { Some(half_open(&servers).await?) } else { None };
     let found = ledger::found(&servers, &calm, &messages).await?;
-    let slowest = |times: &[Duration]| times.iter().max().map_or(0.0, |longest| longest.as_secs_f64());
-    let good = quiet && found.is_right() && slowest(&drains) < 10.0;
-    if !found.differs.is_empty() {
-        eprintln!("tables that differ: {}", found.differs.join(", "));
+    let end = End { found, quiet, drains, half_open, took: began.elapsed() };
+    let good = end.is_good();
+    if !end.found.differs.is_empty() {
+        eprintln!("tables that differ: {}", end.found.differs.join(", "));
     }
-    println!(
-        "{}",
-        json!({"messages": messages.all.len(), "lost": found.lost, "duplicated": found.duplicated,
-            "innocent_quarantined": found.innocent, "poison_expected": messages.poison,
-            "poison_quarantined": found.poison, "kills": chaos.done.kills, "digest_equal": found.differs.is_empty(),
-            "store": format!("{:?}", args.store).to_lowercase(), "seed": args.seed,
-            "broker_restarts": chaos.done.broker_restarts, "database_crashes": chaos.done.database_crashes,
-            "line_faults": chaos.lines, "provider_requests": servers.provider.counts().requests,
-            "provider_faults": args.provider_faults, "events": found.events, "events_missing": found.events_missing,
-            "self_ended": workers.self_ended, "recovery_seconds_max": slowest(&chaos.recoveries),
-            "drain_seconds_max": slowest(&drains), "quiet": quiet, "seconds": began.elapsed().as_secs()})
-    );
+    println!("{}", told(args, &messages, &chaos, &end, (workers.self_ended, servers.provider.counts().requests)));
     if args.keep || !good {
         eprintln!("kept for a look: {}", servers.keep().display());
     } else {
         servers.stop();
     }
     Ok(good)
+}
+
+/// How a campaign ended.
+struct End {
+    found: Found,
+    quiet: bool,
+    drains: Vec<Duration>,
+    half_open: Option<(Duration, Duration)>,
+    took: Duration,
+}
+
+impl End {
+    fn is_good(&self) -> bool {
+        self.quiet && self.found.is_right() && slowest(&self.drains) < 10.0
+    }
+}
+
+fn slowest(times: &[Duration]) -> f64 {
+    times.iter().max().map_or(0.0, Duration::as_secs_f64)
+}
+
+/// The line of contract.md, and what else there is to tell.
+fn told(args: &Args, messages: &Messages, chaos: &Chaos, end: &End, (self_ended, requests): (u32, u64)) -> Value {
+    let End { found, quiet, drains, half_open, took } = end;
+    let back = |gone: Gone| {
+        let mut times = chaos.recoveries.get(&gone).cloned().unwrap_or_default();
+        times.sort();
+        let middle = times.get(times.len() / 2).map_or(0.0, Duration::as_secs_f64);
+        json!({"times": times.len(), "p50": middle, "max": slowest(&times)})
+    };
+    json!({
+        "messages": messages.all.len(), "lost": found.lost, "duplicated": found.duplicated,
+        "innocent_quarantined": found.innocent, "poison_expected": messages.poison,
+        "poison_quarantined": found.poison, "kills": chaos.done.kills, "digest_equal": found.differs.is_empty(),
+        "store": format!("{:?}", args.store).to_lowercase(), "seed": args.seed,
+        "broker_restarts": chaos.done.broker_restarts, "database_crashes": chaos.done.database_crashes,
+        "line_faults": chaos.lines, "provider_requests": requests, "provider_faults": args.provider_faults,
+        "events": found.events, "events_missing": found.events_missing, "self_ended": self_ended,
+        "broker_back_seconds": back(Gone::Broker), "database_back_seconds": back(Gone::Database),
+        "line_back_seconds": back(Gone::Line), "drain_seconds_max": slowest(drains),
+        "half_open_noticed_seconds": half_open.map(|(noticed, _)| noticed.as_secs_f64()),
+        "half_open_back_seconds": half_open.map(|(_, back)| back.as_secs_f64()),
+        "quiet": quiet, "seconds": took.as_secs(),
+    })
 }

@@ -19,6 +19,14 @@ pub struct Messages {
 }
 
 impl Messages {
+    /// The lines of an NDJSON file, each once; what is good and what is poison among them the calm run tells.
+    pub fn of_file(path: &std::path::Path) -> std::io::Result<Self> {
+        let text = std::fs::read(path)?;
+        let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let all: Vec<Vec<u8>> = lines.map(<[u8]>::to_vec).collect();
+        Ok(Self { calm: all.clone(), all, good: 0, poison: 0 })
+    }
+
     pub fn of(seed: u64, good: u64) -> Self {
         let draws = SeededEntropy::new(seed.wrapping_mul(77));
         let draw = |of: u64| {

@@ -144,13 +144,15 @@ impl Servers {
     pub async fn publish(&self, messages: &[Vec<u8>]) -> Outcome<()> {
         let exchange = Names::new(PREFIX).ingest();
         let publisher = Publisher::new(&self.config, Role::Publish, Arc::new(SystemEntropy));
-        let mut letters: Vec<Letter> = messages.iter().map(|m| letter(&exchange, m.clone(), true)).collect();
-        while !letters.is_empty() {
-            let sent = publisher.publish(&letters).await;
-            letters =
-                letters.into_iter().zip(sent).filter(|(_, sent)| sent.is_err()).map(|(letter, _)| letter).collect();
-            if !letters.is_empty() {
-                tokio::time::sleep(Duration::from_millis(300)).await;
+        for window in messages.chunks(500) {
+            let mut letters: Vec<Letter> = window.iter().map(|m| letter(&exchange, m.clone(), true)).collect();
+            while !letters.is_empty() {
+                let sent = publisher.publish(&letters).await;
+                letters =
+                    letters.into_iter().zip(sent).filter(|(_, sent)| sent.is_err()).map(|(letter, _)| letter).collect();
+                if !letters.is_empty() {
+                    tokio::time::sleep(Duration::from_millis(300)).await;
+                }
             }
         }
         publisher.close().await;

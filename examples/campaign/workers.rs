@@ -1,5 +1,6 @@
 //! The workers: processes that are killed and come back.
 
+use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -8,8 +9,24 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 use crate::servers::Servers;
 
+/// What a worker says of itself, part by part.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Checks {
+    pub store: bool,
+    pub broker: bool,
+}
+
+impl Checks {
+    pub fn all(self) -> bool {
+        self.store && self.broker
+    }
+}
+
 pub struct Workers {
     living: Vec<(Child, String)>,
+    /// Environment beside the servers' own.
+    more: Vec<(String, String)>,
+    asking: reqwest::Client,
     /// Those that ended by themselves: of the deadly message, or of a defect.
     pub self_ended: u32,
     started: u32,
@@ -23,8 +40,10 @@ pub fn program() -> Outcome<PathBuf> {
 }
 
 impl Workers {
-    pub fn start(servers: &Servers, count: usize) -> Outcome<Self> {
-        let mut workers = Self { living: Vec::new(), self_ended: 0, started: 0 };
+    pub fn start(servers: &Servers, count: usize, more: &[(&str, &str)]) -> Outcome<Self> {
+        let more = more.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let asking = reqwest::Client::builder().timeout(Duration::from_secs(2)).no_proxy().build()?;
+        let mut workers = Self { living: Vec::new(), more, asking, self_ended: 0, started: 0 };
         for _ in 0..count {
             workers.one(servers)?;
         }
@@ -33,10 +52,11 @@ impl Workers {
 
     fn one(&mut self, servers: &Servers) -> Outcome<()> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let log = std::fs::File::create(servers.path().join(format!("worker-{}.log", self.started)))?;
+        let log = std::fs::File::create(servers.path().join(format!("worker-{port}-{}.log", self.started)))?;
         self.started += 1;
         let mut command = Command::new(program()?);
-        command.arg("worker").envs(servers.environment()).env("ANAMNESIS__HTTP__BIND", format!("127.0.0.1:{port}"));
+        command.arg("worker").envs(servers.environment()).envs(self.more.iter().cloned());
+        command.env("ANAMNESIS__HTTP__BIND", format!("127.0.0.1:{port}"));
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).current_dir(servers.path());
         self.living.push((command.spawn()?, format!("http://127.0.0.1:{port}/readyz")));
         Ok(())
@@ -66,15 +86,25 @@ impl Workers {
         Ok(())
     }
 
-    /// Whether every one of them is ready.
-    pub async fn ready(&self) -> bool {
-        for (_, address) in &self.living {
-            match reqwest::get(address).await {
-                Ok(answer) if answer.status().is_success() => {}
-                _ => return false,
-            }
-        }
-        true
+    /// The processes that live now.
+    pub fn processes(&self) -> Vec<u32> {
+        self.living.iter().map(|(child, _)| child.id()).collect()
+    }
+
+    /// What each of them says of itself; one that does not answer says nothing good.
+    pub async fn look(&self) -> BTreeMap<u32, Checks> {
+        let asked = self.living.iter().map(async |(child, address)| (child.id(), self.checks(address).await));
+        futures::future::join_all(asked).await.into_iter().collect()
+    }
+
+    async fn checks(&self, address: &str) -> Checks {
+        let Ok(answer) = self.asking.get(address).send().await else { return Checks::default() };
+        let Ok(said) = answer.json::<serde_json::Value>().await else { return Checks::default() };
+        let good = |name: &str| {
+            let checks = said["checks"].as_array();
+            checks.is_some_and(|all| all.iter().any(|one| one["name"] == name && one["ready"] == true))
+        };
+        Checks { store: good("store"), broker: good("broker") }
     }
 
     /// SIGTERM for all; how long each took.

@@ -4,6 +4,7 @@ pub mod bare;
 pub mod corpus;
 pub mod extract;
 pub mod ingest;
+pub mod messages;
 pub mod peers;
 pub mod process;
 pub mod provider;

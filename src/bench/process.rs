@@ -1,4 +1,4 @@
-//! What the operating system says of this process. `None` where there is no `/proc`.
+//! What the operating system says of a process: this one, or another by its id. `None` where there is no `/proc`.
 
 use std::time::Duration;
 
@@ -7,25 +7,40 @@ const TICK: Duration = Duration::from_millis(10);
 
 /// Processor time of all threads since the start, user and system.
 pub fn cpu() -> Option<Duration> {
-    cpu_of(&std::fs::read_to_string("/proc/self/stat").ok()?)
+    cpu_in(&std::fs::read_to_string("/proc/self/stat").ok()?)
+}
+
+/// The same of another process.
+pub fn cpu_of(process: u32) -> Option<Duration> {
+    cpu_in(&std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
 }
 
 /// Most memory that was resident at once, in bytes.
 pub fn peak_bytes() -> Option<u64> {
-    status("VmHWM:")
+    status("self", "VmHWM:")
+}
+
+/// The same of another process.
+pub fn peak_bytes_of(process: u32) -> Option<u64> {
+    status(&process.to_string(), "VmHWM:")
 }
 
 /// Memory that is resident now, in bytes.
 pub fn resident_bytes() -> Option<u64> {
-    status("VmRSS:")
+    status("self", "VmRSS:")
 }
 
-fn status(field: &str) -> Option<u64> {
-    bytes_of(&std::fs::read_to_string("/proc/self/status").ok()?, field)
+/// The same of another process.
+pub fn resident_bytes_of(process: u32) -> Option<u64> {
+    status(&process.to_string(), "VmRSS:")
+}
+
+fn status(process: &str, field: &str) -> Option<u64> {
+    bytes_of(&std::fs::read_to_string(format!("/proc/{process}/status")).ok()?, field)
 }
 
 /// Fields 14 and 15 (`proc(5)`); the second field is the program's name and may hold anything, in parentheses.
-fn cpu_of(stat: &str) -> Option<Duration> {
+fn cpu_in(stat: &str) -> Option<Duration> {
     let (_, rest) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_whitespace().collect();
     let ticks = |at: usize| fields.get(at)?.parse::<u32>().ok();
@@ -45,8 +60,8 @@ mod tests {
     #[test]
     fn processor_time_is_found_behind_a_name_with_parentheses() {
         let stat = "7 (a) b) S 1 7 7 0 -1 4194304 100 0 0 0 25 17 0 0 20 0 4 0 1 2 3";
-        assert_eq!(cpu_of(stat), Some(Duration::from_millis(420)));
-        assert_eq!(cpu_of("nonsense"), None);
+        assert_eq!(cpu_in(stat), Some(Duration::from_millis(420)));
+        assert_eq!(cpu_in("nonsense"), None);
     }
 
     #[test]

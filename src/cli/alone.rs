@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::world::World;
 use super::{Context, Exit, Failure, output};
-use crate::broker::Queue;
-use crate::intake::amqp::{Message, label};
+use crate::domain::reason::Reason;
 use crate::intake::{Attributes, Problem, Refusal};
+use crate::metrics::Label as _;
+use crate::metrics::labels::Queue;
 use crate::pipeline::{Disposition, Raw};
 
 #[derive(Debug, clap::Args)]
@@ -20,10 +21,11 @@ pub struct Args {}
 /// What the worker writes.
 #[derive(Serialize, Deserialize)]
 pub struct Asked {
-    realtime: bool,
+    /// A code of [`Queue`].
+    queue: String,
     attributes: Option<Attributes>,
     /// Reason, problem and field of what the headers already show to be wrong.
-    refused: Option<(crate::domain::reason::Reason, Problem, Option<String>)>,
+    refused: Option<(Reason, Problem, Option<String>)>,
     body: String,
 }
 
@@ -31,14 +33,33 @@ pub struct Asked {
 #[derive(Serialize, Deserialize)]
 pub struct Answer {
     /// A code of [`Disposition`].
-    pub disposition: String,
+    disposition: String,
+    /// Of a message that was set aside.
+    reason: Option<Reason>,
+}
+
+impl Answer {
+    pub fn of(disposition: Disposition) -> Self {
+        let reason = match disposition {
+            Disposition::Quarantined(reason) => Some(reason),
+            _ => None,
+        };
+        Self { disposition: disposition.code().to_owned(), reason }
+    }
+
+    /// `None` for a word of another version.
+    pub fn disposition(self) -> Option<Disposition> {
+        let quarantined = self.reason.map(Disposition::Quarantined);
+        let plain = [Disposition::Stored, Disposition::Duplicate, Disposition::Ephemeral, Disposition::Retry];
+        plain.into_iter().chain(quarantined).find(|one| one.code() == self.disposition)
+    }
 }
 
 impl Asked {
-    pub fn new(queue: Queue, message: &Message) -> Self {
+    pub fn new(queue: Queue, message: &Raw) -> Self {
         let refused = message.refused.as_ref().map(|r| (r.reason, r.problem, r.field.clone()));
         let body = STANDARD.encode(&message.body);
-        Self { realtime: queue == Queue::Realtime, attributes: message.attributes.clone(), refused, body }
+        Self { queue: queue.code().to_owned(), attributes: message.attributes.clone(), refused, body }
     }
 
     fn raw(self) -> Option<Raw> {
@@ -54,15 +75,14 @@ pub fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
     std::io::stdin().read_to_end(&mut input)?;
     let unreadable = || Failure::usage("standard input: not a message of a worker");
     let asked: Asked = serde_json::from_slice(&input).map_err(|_| unreadable())?;
-    let queue = if asked.realtime { Queue::Realtime } else { Queue::Bulk };
+    let queue = Queue::of_code(&asked.queue).ok_or_else(unreadable)?;
     let raw = asked.raw().ok_or_else(unreadable)?;
     context.block_on(async {
         let world = World::open(context).await?;
         let pipeline = world.pipeline()?;
-        let done = pipeline.run_from(label(queue), vec![raw]).await;
+        let done = pipeline.run_from(queue, vec![raw]).await;
         world.store.close().await;
-        let disposition = done.first().copied().unwrap_or(Disposition::Retry).code().to_owned();
-        output::json(&Answer { disposition })?;
+        output::json(&Answer::of(done.first().copied().unwrap_or(Disposition::Retry)))?;
         Ok(Exit::Done)
     })
 }

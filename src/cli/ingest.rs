@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use super::isolation::Isolation;
 use super::output::{self, Format};
 use super::world::World;
 use super::{Context, Exit, Failure};
@@ -27,6 +28,7 @@ pub struct Args {
 /// When a path, the configuration or the store cannot be read.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let format = context.format_or(Format::Table);
+    let isolation = Isolation::of_this_program(context.config.clone())?;
     context.block_on(async {
         let world = World::open(context).await?;
         let pipeline = world.pipeline()?;
@@ -34,20 +36,27 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         let spool =
             Spool::find(&args.paths, limits.max_body_bytes).map_err(|error| Failure::failed(error.to_string()))?;
         let started = Instant::now();
-        let tally =
-            feed(&pipeline, spool, (world.settings.pipeline.batch_documents, world.settings.pipeline.batch_bytes))
-                .await?;
+        let batch = (world.settings.pipeline.batch_documents, world.settings.pipeline.batch_bytes);
+        let tally = feed(&pipeline, &isolation, spool, batch).await?;
         world.store.close().await;
         report(&tally, started.elapsed(), format)?;
         Ok(exit(&tally))
     })
 }
 
-/// Sends every line of a spool through the pipeline, in bounded batches of so many messages and bytes.
+/// Sends every line of a spool through the pipeline, in bounded batches of so many messages and bytes. What killed a
+/// process twice is worked in a process of its own, and set aside when it kills three of those.
 ///
 /// # Errors
 /// When a file cannot be read.
-pub async fn feed(pipeline: &Pipeline, spool: Spool, batch: (usize, usize)) -> Result<Tally, Failure> {
+pub async fn feed(
+    pipeline: &Pipeline,
+    isolation: &Isolation,
+    spool: Spool,
+    batch: (usize, usize),
+) -> Result<Tally, Failure> {
+    // Attempts without an end are left by deaths alone: without one nobody needs to ask of each message.
+    let haunted = pipeline.is_haunted().await.unwrap_or(true);
     let progress = output::progress_bytes(spool.total_bytes());
     let mut records = spool.records();
     let mut tally = Tally::default();
@@ -56,7 +65,8 @@ pub async fn feed(pipeline: &Pipeline, spool: Spool, batch: (usize, usize)) -> R
         if bodies.is_empty() {
             break;
         }
-        for disposition in offer(pipeline, bodies).await {
+        let done = if haunted { apart(pipeline, isolation, bodies).await } else { offer(pipeline, bodies).await };
+        for disposition in done {
             tally.add(disposition);
         }
         progress.set_position(records.consumed());
@@ -91,6 +101,29 @@ fn next_batch(records: &mut Records, (documents, bytes): (usize, usize)) -> Resu
 /// What stands in quarantine for a line that was not held: where it is.
 fn place(source: &str, line: u64) -> Vec<u8> {
     json!({"source": source, "line": line}).to_string().into_bytes()
+}
+
+/// Works a batch, its suspects each in a process of its own, after the others.
+async fn apart(pipeline: &Pipeline, isolation: &Isolation, bodies: Vec<Raw>) -> Vec<Disposition> {
+    let mut done = vec![Disposition::Retry; bodies.len()];
+    let Ok(suspects) = pipeline.suspects(&bodies).await else { return done };
+    let (alone, rest): (Vec<usize>, Vec<usize>) = (0..bodies.len()).partition(|at| suspects[*at]);
+    if !rest.is_empty() {
+        let together = offer(pipeline, rest.iter().map(|at| bodies[*at].clone()).collect()).await;
+        for (at, disposition) in rest.into_iter().zip(together) {
+            done[at] = disposition;
+        }
+    }
+    for at in alone {
+        done[at] = match isolation.work(pipeline.queue(), &bodies[at]).await {
+            Some(disposition) => disposition,
+            None => match pipeline.set_aside(&bodies[at], Reason::CrashSuspect).await {
+                Ok(()) => Disposition::Quarantined(Reason::CrashSuspect),
+                Err(_) => Disposition::Retry,
+            },
+        };
+    }
+    done
 }
 
 /// Offers a batch again while something outside fails: idempotent, so that what was stored counts as stored.

@@ -9,6 +9,7 @@ mod demo;
 pub mod exit;
 mod extract;
 mod ingest;
+mod isolation;
 mod job;
 mod lines;
 mod memory;

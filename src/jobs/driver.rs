@@ -17,6 +17,7 @@ use super::observe::Observer;
 use super::planner::{Due, RunKey};
 use super::policy::RunPolicy;
 use super::status::Status;
+use crate::bug;
 use crate::clock::{Clock, Entropy};
 use crate::crypto::{KeyError, KeyStore, PatientKeys};
 use crate::domain::ids::{OrgId, PatientId};
@@ -352,7 +353,7 @@ impl Driver {
         if is_last {
             run = run.finish(run.fence, Ending::Done, now).map_err(|_| JobError::FenceLost)?;
         }
-        if !rows::write(&mut tx, &run, now).await? {
+        if !rows::write(&mut tx, &run, now).await? && !bug::is("fence_ignored") {
             tx.rollback().await?;
             return Err(JobError::FenceLost);
         }

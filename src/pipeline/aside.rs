@@ -34,6 +34,14 @@ impl Pipeline {
         Ok(keys.iter().map(|key| key.as_ref().is_some_and(suspect)).collect())
     }
 
+    /// Whether there is any message at all that was begun twice and never ended.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn is_haunted(&self) -> Result<bool, StoreError> {
+        self.store.was_any_begun(SUSPECT).await
+    }
+
     /// Sets one message aside for a reason that is not its contract's.
     ///
     /// # Errors

@@ -133,6 +133,11 @@ impl Pipeline {
         &self.metrics
     }
 
+    /// As whose messages are counted what [`Pipeline::run`] is given.
+    pub fn queue(&self) -> Queue {
+        self.queue
+    }
+
     /// The redactor of a policy: `None` for a policy that does not exist, which redacts nothing and stores nothing.
     pub fn redactor(&self, policy: &str) -> Option<&Arc<Redactor>> {
         self.redactors.get(policy)

@@ -51,6 +51,8 @@ static ATTEMPTS: LazyLock<Bulk> = LazyLock::new(|| {
 });
 static BEGUN: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT message_hash, attempts FROM attempt WHERE message_hash IN {blobs $1}"));
+static ANY_BEGUN: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT message_hash FROM attempt WHERE attempts >= $1 LIMIT 1"));
 static DONE: LazyLock<Sql> = LazyLock::new(|| Sql::new("DELETE FROM attempt WHERE message_hash IN {blobs $1}"));
 static QUARANTINE: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
@@ -212,6 +214,12 @@ impl Store {
         rows.iter().map(|row| Ok((row.bytes(0)?, row.i64(1)?))).collect()
     }
 
+    /// Whether work on any message began so often and never ended.
+    pub async fn was_any_begun(&self, times: i64) -> Result<bool, StoreError> {
+        let mut tx = self.db.read(Access::Platform).await?;
+        Ok(tx.fetch_optional(&ANY_BEGUN, vec![times.into()]).await?.is_some())
+    }
+
     /// Work on these messages ended, well or in quarantine.
     pub async fn end_attempts(&self, messages: &[KeyHash]) -> Result<(), StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
@@ -274,6 +282,7 @@ pub(super) fn statements() -> Vec<&'static Sql> {
         &CONSENTS,
         ATTEMPTS.sql(),
         &BEGUN,
+        &ANY_BEGUN,
         &DONE,
         QUARANTINE.sql(),
     ]

@@ -67,6 +67,33 @@ fn faults_of_the_embedding_server_lose_nothing() {
 }
 
 #[test]
+fn messages_through_a_broker_are_measured_beside_the_bare_client_and_the_bare_store() {
+    let output = Command::new(env!("CARGO_BIN_EXE_anamnesis"))
+        .args(["bench", "messages", "--documents", "8", "--latency-ms", "2", "--output", "json"])
+        .args(["--amqp-url", crate::broker::url()])
+        .env_remove("ANAMNESIS_CONFIG")
+        .output()
+        .unwrap();
+    let found: Value = serde_json::from_str(&printed(&output)).unwrap();
+    assert_eq!((count(&found, "documents"), count(&found, "stored")), (8, 8));
+    assert_eq!(count(&found["chat"], "messages"), 8);
+    for key in [
+        "documents_per_second",
+        "bare_consumer_per_second",
+        "bare_upserts_per_second",
+        "redelivered_per_second",
+        "share_kept_at_latency",
+        "start_to_consuming_ms",
+        "idle_mb",
+        "loaded_mb",
+    ] {
+        assert!(found[key].as_f64().is_some_and(|figure| figure > 0.0), "{key}");
+    }
+    let shares = found["stages"].as_object().unwrap().values().map(|stage| stage["share"].as_f64().unwrap());
+    assert!((shares.sum::<f64>() - 1.0).abs() < 1e-6);
+}
+
+#[test]
 fn messages_of_ones_own_are_taken_from_a_folder() {
     let text = printed(&bench(&["--data", "samples", "--documents", "6", "--output", "json"]));
     let found: Value = serde_json::from_str(&text).unwrap();

@@ -155,8 +155,6 @@ pub struct Worker {
 impl Worker {
     /// Starts it over a program's store; `more` is environment.
     pub async fn start(program: &Program, more: &[(String, String)]) -> Self {
-        // Two processes that make one SQLite file at once would race; production migrates before it starts workers.
-        program.store().await.close().await;
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let log = program.folder.path().join(format!("worker-{port}.log"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_anamnesis"));

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use anamnesis::bench::relay::{TcpRelay, Weather};
 use anamnesis::broker::topology::Topology;
-use anamnesis::broker::{BrokerError, Letter, Link, Queue, Role};
+use anamnesis::broker::{BrokerError, Letter, Queue};
 use anamnesis::intake::amqp::letter;
 use anamnesis::pipeline::CRASH_POINTS;
 use lapin::BasicProperties;
@@ -20,12 +19,11 @@ on_every_program!(
     the_samples_through_the_broker_are_the_memory_that_ingest_makes,
     a_kill_at_any_point_loses_nothing_and_doubles_nothing,
     a_message_that_kills_is_found_alone_and_its_neighbours_are_stored,
-    cuts_truncations_and_refusals_of_the_line_lose_nothing,
     poison_is_set_aside_at_its_first_delivery_and_harms_nobody,
 );
 
 /// So many documents of one patient, each in its envelope.
-fn documents(from: u128, number: u128) -> Vec<Vec<u8>> {
+pub(crate) fn documents(from: u128, number: u128) -> Vec<Vec<u8>> {
     let one = |n: u128| {
         let text = format!("Paciente refiere insomnio. Toma sertralina 50 mg al día. Sesión {n}.");
         let data = document(n, 1, "2026-03-02T10:00:00Z", &text);
@@ -41,12 +39,12 @@ async fn stored(program: &Program) -> i64 {
     found
 }
 
-async fn everything_is_stored(program: &Program, number: usize) {
+pub(crate) async fn everything_is_stored(program: &Program, number: usize) {
     let number = i64::try_from(number).unwrap();
     until("every message is stored", || async { stored(program).await == number }).await;
 }
 
-async fn everything_is_acknowledged(corner: &Corner) {
+pub(crate) async fn everything_is_acknowledged(corner: &Corner) {
     until("every queue is empty", || async {
         let mut left = 0;
         for queue in corner.queues() {
@@ -259,97 +257,6 @@ async fn a_queue_that_is_deleted_under_the_consumer_is_consumed_again() {
     tokio::time::sleep(Duration::from_millis(500)).await;
     corner.publish(&documents(1, 2)).await;
     everything_is_stored(&program, 2).await;
-}
-
-fn behind(relay: &TcpRelay) -> String {
-    let user = crate::broker::url().split('@').next().unwrap();
-    format!("{user}@{}/%2f", relay.address())
-}
-
-async fn relay() -> TcpRelay {
-    let host = crate::broker::url().split('@').nth(1).unwrap().split('/').next().unwrap();
-    TcpRelay::start(host.parse().unwrap()).await.unwrap()
-}
-
-async fn cuts_truncations_and_refusals_of_the_line_lose_nothing(engine: Engine) {
-    let (corner, program, relay) = (Corner::new().await, Program::on(engine).await, relay().await);
-    let mut environment = corner.environment();
-    environment.push(("ANAMNESIS__BROKER__URL".to_owned(), behind(&relay)));
-    environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "2".to_owned()));
-    let worker = Worker::start(&program, &environment).await;
-    for round in 0..6u128 {
-        corner.publish(&documents(1 + round * 10, 10)).await;
-        tokio::time::sleep(Duration::from_millis(150)).await;
-        match round % 3 {
-            0 => relay.cut(),
-            1 => {
-                relay.set(Weather::Truncating);
-                tokio::time::sleep(Duration::from_millis(100)).await;
-                relay.set(Weather::Clear);
-            }
-            _ => {
-                relay.set(Weather::Refusing);
-                relay.cut();
-                tokio::time::sleep(Duration::from_millis(400)).await;
-                relay.set(Weather::Clear);
-            }
-        }
-    }
-    everything_is_stored(&program, 60).await;
-    everything_is_acknowledged(&corner).await;
-    let store = program.store().await;
-    assert_eq!(count(&store, "SELECT count(*) FROM quarantine").await, 0);
-    let (status, _) = worker.terminate();
-    assert!(status.success());
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_worker_ends_in_time_whatever_state_its_broker_is_in() {
-    let (corner, relay) = (Corner::new().await, relay().await);
-    for weather in [Weather::Clear, Weather::Refusing, Weather::Stalled] {
-        let program = Program::on(Engine::File).await;
-        let mut environment = corner.environment();
-        environment.push(("ANAMNESIS__BROKER__URL".to_owned(), behind(&relay)));
-        corner.publish(&documents(1, 40)).await;
-        relay.set(Weather::Clear);
-        let worker = Worker::start(&program, &environment).await;
-        until("it consumes", || async { worker.probe("/readyz").await.is_some_and(|(status, _)| status == 200) }).await;
-        relay.set(weather);
-        if weather == Weather::Refusing {
-            relay.cut();
-        }
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        let log = worker.log();
-        let (status, took) = worker.terminate();
-        assert!(took < Duration::from_secs(10), "{weather:?}: {took:?}\n{log}");
-        assert!(status.code().is_some(), "{weather:?}");
-        relay.set(Weather::Clear);
-        relay.cut();
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_silent_listener_and_a_line_that_died_are_noticed() {
-    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let mut corner = Corner::empty();
-    corner.config.url = format!("amqp://guest:guest@{}/%2f", silent.local_addr().unwrap()).into();
-    corner.config.connect_timeout_ms = 300;
-    let met = Link::open(&corner.config, Role::Consume).await.err();
-    assert_eq!(met, Some(BrokerError::Late { step: "connect" }));
-    corner.config.url = crate::broker::url().into();
-    let (program, relay) = (Program::on(Engine::File).await, relay().await);
-    let mut environment = corner.environment();
-    environment.push(("ANAMNESIS__BROKER__URL".to_owned(), behind(&relay)));
-    environment.push(("ANAMNESIS__BROKER__HEARTBEAT_SECONDS".to_owned(), "1".to_owned()));
-    let worker = Worker::start(&program, &environment).await;
-    let ready = || async { worker.probe("/readyz").await.is_some_and(|(status, _)| status == 200) };
-    until("it consumes", ready).await;
-    relay.set(Weather::Stalled);
-    until("the silence is noticed", || async { !ready().await }).await;
-    relay.set(Weather::Clear);
-    until("it consumes again", ready).await;
-    corner.publish(&documents(1, 1)).await;
-    everything_is_stored(&program, 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,6 +13,7 @@ mod deployment;
 mod generated_docs;
 mod ingest;
 mod intake_amqp;
+mod intake_weather;
 mod jobs;
 mod meaning;
 mod profile_log;

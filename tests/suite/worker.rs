@@ -9,6 +9,7 @@ use super::support::{Engine, Program, bodies, count, document, free_port, on_eve
 on_every_program!(
     a_file_in_the_spool_becomes_memory_is_moved_away_and_is_counted,
     a_file_that_cannot_be_worked_now_stays_until_it_can,
+    a_text_that_kills_its_worker_is_set_aside_and_its_neighbours_are_stored,
 );
 
 /// Longer than anything that is waited for here should ever take.
@@ -22,6 +23,14 @@ struct Running {
 
 impl Running {
     async fn start(program: &Program, more: &[(&str, &str)]) -> Self {
+        let running = Self::begin(program, more);
+        until("the worker is ready", async || running.get("/readyz").await.is_some_and(|(status, _)| status == 200))
+            .await;
+        running
+    }
+
+    /// The same without waiting until it is ready.
+    fn begin(program: &Program, more: &[(&str, &str)]) -> Self {
         let (port, spool) = (free_port(), program.folder.path().join("spool"));
         std::fs::create_dir_all(&spool).unwrap();
         let child = program
@@ -35,10 +44,7 @@ impl Running {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let running = Self { child, port, spool };
-        until("the worker is ready", async || running.get("/readyz").await.is_some_and(|(status, _)| status == 200))
-            .await;
-        running
+        Self { child, port, spool }
     }
 
     async fn get(&self, path: &str) -> Option<(u16, String)> {
@@ -130,6 +136,31 @@ async fn a_file_that_cannot_be_worked_now_stays_until_it_can(engine: Engine) {
     until("the file is done once the provider answers", async || done.exists()).await;
     assert_eq!(worker.end(), Some(0));
     assert_eq!(count(&program.store().await, "SELECT count(*) FROM documents").await, 2);
+}
+
+async fn a_text_that_kills_its_worker_is_set_aside_and_its_neighbours_are_stored(engine: Engine) {
+    let program = Program::on(engine).await;
+    let deadly = [("ANAMNESIS_DIE_OF", "XYZZY")];
+    let mut worker = Running::begin(&program, &deadly);
+    let mut messages = notes();
+    messages.insert(1, document(9, 1, "2026-05-02T10:00:00Z", "Palabra mortífera: XYZZY.").to_string().into_bytes());
+    worker.lay("notes.ndjson", &messages);
+    let done = worker.spool.join("done/notes.ndjson");
+    let mut deaths = 0;
+    until("the file is moved to done/", async || {
+        if worker.child.try_wait().unwrap().is_some() {
+            deaths += 1;
+            assert!(deaths <= 2, "the text kills one worker after the other");
+            worker = Running::begin(&program, &deadly);
+        }
+        done.exists()
+    })
+    .await;
+    assert_eq!(deaths, 2);
+    let store = program.store().await;
+    assert_eq!(count(&store, "SELECT count(*) FROM documents").await, 2);
+    assert_eq!(count(&store, "SELECT count(*) FROM quarantine WHERE reason = 'crash_suspect'").await, 1);
+    assert_eq!(count(&store, "SELECT count(*) FROM attempt").await, 0);
 }
 
 #[tokio::test]

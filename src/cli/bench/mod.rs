@@ -1,7 +1,8 @@
-//! `bench ingest|extract|recall|peers|redact`: what this machine does, in stores that are made for it and removed again.
+//! `bench ingest|messages|extract|recall|peers|redact`: what this machine does, in stores that are made for it and removed again.
 
 mod extract;
 mod ingest;
+mod messages;
 mod peers;
 mod recall;
 mod redact;
@@ -21,6 +22,8 @@ pub struct Args {
 enum What {
     /// Documents through the whole pipeline, beside the bare upserts of the same rows
     Ingest(ingest::Args),
+    /// Documents through the broker and a worker of its own, beside the bare client and the bare database
+    Messages(messages::Args),
     /// The rules of extraction: megabytes a second, and hostile texts
     Extract(extract::Args),
     /// Search among a patient's own memories, alone and beside everybody else's
@@ -36,6 +39,7 @@ enum What {
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     match args.what {
         What::Ingest(args) => ingest::run(args, context),
+        What::Messages(args) => messages::run(&args, context),
         What::Extract(args) => extract::run(args, context),
         What::Recall(args) => recall::run(args, context),
         What::Peers(args) => peers::run(args, context),

@@ -80,8 +80,13 @@ impl Stores {
 
     /// Turns a configuration to store 0 and to keys of its own.
     pub fn settle(&self, settings: &mut Settings) {
-        settings.store.url = self.databases.first().map(Scratch::url).unwrap_or_default().into();
-        settings.store.path = self.folder.path().join("store0.db");
+        self.settle_at(0, settings);
+    }
+
+    /// The same for store `n`; all share their keys.
+    pub fn settle_at(&self, n: usize, settings: &mut Settings) {
+        settings.store.url = self.databases.get(n).map(Scratch::url).unwrap_or_default().into();
+        settings.store.path = self.folder.path().join(format!("store{n}.db"));
         settings.store.keys = self.folder.path().join("keys");
         settings.store.master_key = String::new().into();
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::isolation::Isolation;
 use crate::broker::Queue;
+use crate::cli::isolation::Isolation;
 use crate::domain::reason::Reason;
 use crate::intake::amqp::{Message, Verdict, Work, label};
 use crate::pipeline::{Disposition, Pipeline, Raw};
@@ -55,8 +55,8 @@ impl Work for Through {
     }
 
     async fn alone(&self, queue: Queue, message: &Message) -> Verdict {
-        match self.isolation.work(queue, message).await {
-            Some(verdict) => verdict,
+        match self.isolation.work(label(queue), &raw(message)).await {
+            Some(disposition) => verdict(disposition),
             None => self.aside(message, Reason::CrashSuspect).await,
         }
     }

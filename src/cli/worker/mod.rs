@@ -3,7 +3,6 @@
 
 mod census;
 mod consume;
-mod isolation;
 mod probes;
 mod spool;
 
@@ -14,8 +13,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use self::consume::Through;
-use self::isolation::Isolation;
 use self::probes::Ready;
+use super::isolation::Isolation;
 use super::world::World;
 use super::{Context, Exit, Failure};
 use crate::broker::{BrokerError, Names, Publisher, Role};
@@ -57,7 +56,7 @@ pub fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
 async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result<Exit, Failure> {
     let pipeline = Arc::new(world.pipeline()?.fed_by(Queue::Spool));
     let draining = shutdown.draining();
-    let broker = world.settings.broker.is_set().then(|| broker(&world, &pipeline, isolation));
+    let broker = world.settings.broker.is_set().then(|| broker(&world, &pipeline, isolation.clone()));
     let listener = TcpListener::bind(world.settings.http.bind)
         .await
         .map_err(|_| Failure::usage("http.bind: the address is in use or not ours"))?;
@@ -85,7 +84,7 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
             draining.cancelled().await;
         }
     };
-    let watching = spool::watch(&world, &pipeline, draining.clone());
+    let watching = spool::watch(&world, &pipeline, &isolation, draining.clone());
     let consuming = async {
         let consumed = match &broker {
             Some(broker) => broker.run(&draining).await,

@@ -6,13 +6,14 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::ingest;
+use crate::cli::isolation::Isolation;
 use crate::cli::world::World;
 use crate::intake::Limits;
 use crate::intake::spool::Spool;
 use crate::pipeline::Pipeline;
 
 /// Takes every finished file of the spool, oldest name first, until the process drains.
-pub async fn watch(world: &World, pipeline: &Pipeline, draining: CancellationToken) {
+pub async fn watch(world: &World, pipeline: &Pipeline, isolation: &Isolation, draining: CancellationToken) {
     let config = &world.settings.worker;
     if config.spool.as_os_str().is_empty() {
         draining.cancelled().await;
@@ -26,7 +27,7 @@ pub async fn watch(world: &World, pipeline: &Pipeline, draining: CancellationTok
             if draining.is_cancelled() {
                 return;
             }
-            take(pipeline, &config.spool, &file, &limits, batch).await;
+            take((pipeline, isolation), &config.spool, &file, &limits, batch).await;
         }
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
@@ -37,9 +38,9 @@ pub async fn watch(world: &World, pipeline: &Pipeline, draining: CancellationTok
 
 /// One file: read, worked, and moved out of the way once everything in it is stored or set aside. A kill in between
 /// leaves it where it is, and what was stored already is known.
-async fn take(pipeline: &Pipeline, folder: &Path, file: &Path, limits: &Limits, batch: (usize, usize)) {
+async fn take(by: (&Pipeline, &Isolation), folder: &Path, file: &Path, limits: &Limits, batch: (usize, usize)) {
     let Ok(spool) = Spool::find(std::slice::from_ref(&file.to_path_buf()), limits.max_body_bytes) else { return };
-    match ingest::feed(pipeline, spool, batch).await {
+    match ingest::feed(by.0, by.1, spool, batch).await {
         Ok(tally) if tally.of("retry") == 0 => {
             let done = folder.join("done");
             let moved = std::fs::create_dir_all(&done).and_then(|()| match file.file_name() {

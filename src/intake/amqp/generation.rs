@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::lane::{Lane, pauses};
 use super::settle::{Acks, Gone, Settler};
 use super::supervisor::Consumer;
-use super::{Limits, Message};
+use super::{Limits, Message, prefetch};
 use crate::broker::{BrokerError, Link, Queue};
 
 /// How often the backlog is compared with what arrives.
@@ -83,10 +83,10 @@ async fn open(consumer: &Consumer, link: &Link, over: &CancellationToken) -> Res
     let mut open =
         Open { lanes: JoinSet::new(), consumers: Vec::new(), eyes: link.channel().await?, watched: Vec::new() };
     for queue in Queue::ALL {
-        let limits = consumer.limits(queue);
+        let limits = Limits::of(&consumer.settings, queue);
         let channel = link.channel().await?;
         // Before consuming: the library buffers without a bound whatever arrives.
-        let prefetch = consumer.prefetch(&limits);
+        let prefetch = prefetch(&consumer.settings, &limits);
         link.within("qos", channel.basic_qos(prefetch, BasicQosOptions::default())).await?;
         let tag = queue.word();
         let name = consumer.names.queue(queue);
@@ -100,7 +100,7 @@ async fn open(consumer: &Consumer, link: &Link, over: &CancellationToken) -> Res
         let lane = Arc::new(lane(consumer, queue, limits, &channel, over));
         open.consumers.push((channel, tag));
         open.watched.push((queue, Arc::clone(&lane)));
-        let arrivals = messages(deliveries, consumer.max_body_bytes);
+        let arrivals = messages(deliveries, consumer.settings.intake.max_body_bytes);
         open.lanes.spawn(async move { (queue, lane.run(arrivals).await) });
     }
     Ok(open)
@@ -114,7 +114,7 @@ fn lane(
     over: &CancellationToken,
 ) -> Lane<ChannelAcks> {
     let (brake, resend) = pauses(&consumer.entropy);
-    let acks = ChannelAcks { channel: channel.clone(), limit: consumer.config.answer_timeout() };
+    let acks = ChannelAcks { channel: channel.clone(), limit: consumer.settings.broker.answer_timeout() };
     Lane {
         queue,
         names: consumer.names.clone(),

@@ -11,27 +11,12 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::settle::{Acks, Gone, Settler};
-use super::{Message, Status, Verdict, Work, label};
+use super::{Limits, Message, Status, Verdict, Work, label};
 use crate::broker::names::retry_key;
 use crate::broker::{Backoff, Letter, Names, Outlet, Queue, Tier};
 use crate::bug;
 use crate::clock::Entropy;
 use crate::metrics::Metrics;
-
-/// How much a lane takes at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Batches at once.
-    pub slots: usize,
-    /// Messages of a batch.
-    pub batch: usize,
-    /// Bytes of the bodies of a batch.
-    pub bytes: usize,
-    /// How long a batch waits for company.
-    pub linger: Duration,
-    /// How often a message is offered again before it is given up.
-    pub retries: u32,
-}
 
 /// The lane of one queue within one generation.
 pub struct Lane<A> {

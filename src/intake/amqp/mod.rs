@@ -5,6 +5,7 @@
 mod delivery;
 mod generation;
 mod lane;
+mod limits;
 mod outgoing;
 pub mod settle;
 mod status;
@@ -13,7 +14,8 @@ mod supervisor;
 use async_trait::async_trait;
 
 pub use delivery::{Message, RETRIES};
-pub use lane::{Lane, Limits};
+pub use lane::Lane;
+pub use limits::{Limits, prefetch};
 pub use outgoing::letter;
 pub use status::Status;
 pub use supervisor::Consumer;

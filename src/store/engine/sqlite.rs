@@ -9,15 +9,21 @@ use sqlx::sqlite::{
     SqliteSynchronous,
 };
 use sqlx::{
-    Column as _, ConnectOptions as _, Executor as _, Row as _, SqlSafeStr as _, Sqlite, TypeInfo as _, ValueRef as _,
+    Column as _, ConnectOptions as _, Connection as _, Executor as _, Row as _, SqlSafeStr as _, Sqlite, TypeInfo as _,
+    ValueRef as _,
 };
 
 use super::value::{list_as_json, pairs_as_json};
 use super::{Arg, Cell, DbError, Row};
+use crate::bug;
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
 const READERS: u32 = 4;
+/// How often, and after which pause, a file is opened that others are just making: half a minute in all, as long as the
+/// busy handler waits elsewhere.
+const TRIES: u32 = 600;
+const PAUSE: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone)]
 pub(super) struct SqliteDatabase {
@@ -41,24 +47,23 @@ impl SqliteDatabase {
             .pragma("temp_store", "MEMORY")
             .statement_cache_capacity(256)
             .disable_statement_logging();
-        let one =
-            || SqlitePoolOptions::new().max_connections(1).min_connections(1).idle_timeout(None).max_lifetime(None);
-        let writer = one().connect_with(options.clone()).await.map_err(|e| error(&e))?;
-        MIGRATIONS.run(&writer).await.map_err(|e| refused(&e))?;
+        let one = SqlitePoolOptions::new().max_connections(1).min_connections(1).idle_timeout(None).max_lifetime(None);
+        let writer = connected(&one, &options).await?;
+        migrate(&writer).await?;
         let reader = match file {
             // A second connection to a memory store would be a second, empty store.
             None => writer.clone(),
-            Some(_) => SqlitePoolOptions::new()
-                .max_connections(READERS)
-                .connect_with(options.create_if_missing(false))
-                .await
-                .map_err(|e| error(&e))?,
+            Some(_) => {
+                let several = SqlitePoolOptions::new().max_connections(READERS);
+                connected(&several, &options.create_if_missing(false)).await?
+            }
         };
         Ok(Self { writer, reader })
     }
 
     pub async fn begin(&self, write: bool) -> Result<SqliteTransaction, DbError> {
-        let tx = if write { self.writer.begin_with("BEGIN IMMEDIATE").await } else { self.reader.begin().await };
+        let begin = if bug::is("deferred_begin") { "BEGIN" } else { "BEGIN IMMEDIATE" };
+        let tx = if write { self.writer.begin_with(begin).await } else { self.reader.begin().await };
         Ok(SqliteTransaction { tx: tx.map_err(|e| error(&e))? })
     }
 
@@ -85,6 +90,34 @@ impl SqliteDatabase {
         self.reader.close().await;
         self.writer.close().await;
     }
+}
+
+/// Opens a pool. A new file is turned to its write-ahead log by whoever comes first, and for that one moment SQLite asks
+/// no busy handler: those who come second try again.
+async fn connected(pool: &SqlitePoolOptions, to: &SqliteConnectOptions) -> Result<SqlitePool, DbError> {
+    for _ in 0..TRIES {
+        match pool.clone().connect_with(to.clone()).await.map_err(|e| error(&e)) {
+            Err(DbError::Transient("busy")) => tokio::time::sleep(PAUSE).await,
+            done => return done,
+        }
+    }
+    Err(DbError::Transient("busy"))
+}
+
+/// Brings the schema up to date. Of several programs that open a file which is behind, one migrates and the others wait
+/// and find it done: all of it is one transaction under the file's write lock, since the library takes none on SQLite.
+/// A file that is up to date is looked at without a lock.
+async fn migrate(writer: &SqlitePool) -> Result<(), DbError> {
+    let mut connection = writer.acquire().await.map_err(|e| error(&e))?;
+    let counted = sqlx::query_scalar("SELECT count(*) FROM _sqlx_migrations").fetch_one(&mut *connection).await;
+    let applied: i64 = counted.unwrap_or(0);
+    if usize::try_from(applied).is_ok_and(|applied| applied >= MIGRATIONS.iter().count()) || bug::is("migrate_unlocked")
+    {
+        return MIGRATIONS.run_direct(None, &mut *connection, false).await.map_err(|e| refused(&e));
+    }
+    let mut tx = connection.begin_with("BEGIN IMMEDIATE").await.map_err(|e| error(&e))?;
+    MIGRATIONS.run_direct(None, &mut *tx, false).await.map_err(|e| refused(&e))?;
+    tx.commit().await.map_err(|e| error(&e))
 }
 
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! The store on each engine: what the database itself must hold and refuse.
 
+mod embedded;
 mod isolation;
 mod nights;
 mod order;

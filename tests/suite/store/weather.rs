@@ -60,6 +60,23 @@ async fn a_row_that_somebody_holds_is_waited_for_and_then_given_up() {
 }
 
 #[tokio::test]
+async fn nothing_that_a_transaction_sets_is_left_on_its_connection() {
+    let server = Server::new().await;
+    let db = Database::open(&server.location("test_app")).await.unwrap();
+    let mut tx = db.begin(OWN).await.unwrap();
+    let scope = "SELECT coalesce(current_setting('anamnesis.org', true), ''), \
+                 coalesce(current_setting('anamnesis.access', true), ''), current_setting('statement_timeout'), \
+                 current_setting('lock_timeout'), current_setting('search_path')";
+    let inside = tx.fetch_all(&Sql::new(scope), Vec::new()).await.unwrap();
+    assert_eq!(inside[0].text(0).unwrap(), ORG.to_string());
+    // Its end, said behind the program's back, so that the same connection can be asked once more.
+    tx.execute(&Sql::new("COMMIT"), Vec::new()).await.unwrap();
+    let after = tx.fetch_all(&Sql::new(scope), Vec::new()).await.unwrap();
+    let left: Vec<String> = (0..5).map(|at| after[0].text(at).unwrap()).collect();
+    assert_eq!(left, ["", "", "0", "0", "\"$user\", public"]);
+}
+
+#[tokio::test]
 async fn a_cancelled_request_gives_its_connection_back_at_once() {
     let server = Server::new().await;
     let mut config = config::load(None).unwrap().store.postgres;

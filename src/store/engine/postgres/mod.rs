@@ -21,6 +21,7 @@ use tokio::time::timeout;
 
 use super::options::{PostgresOptions, Statements};
 use super::{Access, Arg, Bulk, DbError, Row, Sql};
+use crate::bug;
 use rows::error;
 pub(super) use schema::{Applied, migrate, state};
 pub use scratch::Scratch;
@@ -30,6 +31,12 @@ static SCOPE: &str = "SELECT set_config('search_path', 'anamnesis, public', true
      set_config('anamnesis.org', $1, true), set_config('anamnesis.access', $2, true), \
      set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true), \
      set_config('idle_in_transaction_session_timeout', $5, true)";
+
+/// The seeded bug of settings that outlive their transaction.
+static SESSION: &str = "SELECT set_config('search_path', 'anamnesis, public', false), \
+     set_config('anamnesis.org', $1, false), set_config('anamnesis.access', $2, false), \
+     set_config('statement_timeout', $3, false), set_config('lock_timeout', $4, false), \
+     set_config('idle_in_transaction_session_timeout', $5, false)";
 
 /// How long after the server should have given up we do.
 const GRACE: Duration = Duration::from_secs(5);
@@ -97,7 +104,7 @@ impl PostgresDatabase {
             millis(options.lock_timeout),
             millis(options.idle_transaction_timeout),
         ];
-        let scope = tx.query(SCOPE, args::arguments(settings)?);
+        let scope = tx.query(if bug::is("session_set") { SESSION } else { SCOPE }, args::arguments(settings)?);
         tx.run(async |c| c.execute(scope).await).await?;
         Ok(tx)
     }

@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
-use crate::broker::Queue;
-use crate::cli::alone::{Answer, Asked};
-use crate::intake::amqp::{Message, Verdict};
+use super::alone::{Answer, Asked};
+use crate::metrics::labels::Queue;
+use crate::pipeline::{Disposition, Raw};
 
 /// Deaths in a row that make a message a suspect no longer but the cause.
 const DEATHS: u32 = 3;
@@ -23,7 +23,7 @@ const PANICKED: i32 = 101;
 
 /// How one try ended.
 enum Ended {
-    With(Verdict),
+    With(Disposition),
     /// By its own death.
     Died,
 }
@@ -45,24 +45,24 @@ impl Isolation {
     }
 
     /// What became of the message, or `None` when it killed every process that worked it.
-    pub async fn work(&self, queue: Queue, message: &Message) -> Option<Verdict> {
+    pub async fn work(&self, queue: Queue, message: &Raw) -> Option<Disposition> {
         for death in 0..DEATHS {
             if death > 0 {
                 tokio::time::sleep(REST * death).await;
             }
             match self.once(queue, message).await {
-                Ok(Ended::With(verdict)) => return Some(verdict),
+                Ok(Ended::With(disposition)) => return Some(disposition),
                 Ok(Ended::Died) => {
                     tracing::warn!(code = "died_alone", deaths = death + 1, "a message killed a process of its own");
                 }
                 // No process could be had: that is not the message's fault.
-                Err(_) => return Some(Verdict::Later),
+                Err(_) => return Some(Disposition::Retry),
             }
         }
         None
     }
 
-    async fn once(&self, queue: Queue, message: &Message) -> std::io::Result<Ended> {
+    async fn once(&self, queue: Queue, message: &Raw) -> std::io::Result<Ended> {
         let mut command = Command::new(&self.program);
         command.arg("alone").stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         if let Some(config) = &self.config {
@@ -88,11 +88,11 @@ impl Isolation {
 fn judged(status: ExitStatus, answer: &[u8]) -> Ended {
     match status.code() {
         None | Some(PANICKED) => Ended::Died,
-        Some(0) => match serde_json::from_slice::<Answer>(answer).map(|answer| answer.disposition) {
-            Ok(disposition) if disposition != "retry" => Ended::With(Verdict::Settled),
-            _ => Ended::With(Verdict::Later),
-        },
-        Some(_) => Ended::With(Verdict::Later),
+        Some(0) => {
+            let told = serde_json::from_slice::<Answer>(answer).ok().and_then(Answer::disposition);
+            Ended::With(told.unwrap_or(Disposition::Retry))
+        }
+        Some(_) => Ended::With(Disposition::Retry),
     }
 }
 
@@ -101,10 +101,11 @@ mod tests {
     use std::os::unix::process::ExitStatusExt as _;
 
     use super::*;
+    use crate::domain::reason::Reason;
 
-    fn verdict(raw: i32, answer: &str) -> Option<Verdict> {
+    fn verdict(raw: i32, answer: &str) -> Option<Disposition> {
         match judged(ExitStatus::from_raw(raw), answer.as_bytes()) {
-            Ended::With(verdict) => Some(verdict),
+            Ended::With(disposition) => Some(disposition),
             Ended::Died => None,
         }
     }
@@ -114,11 +115,12 @@ mod tests {
         assert_eq!(verdict(6, ""), None, "aborted");
         assert_eq!(verdict(9, ""), None, "killed");
         assert_eq!(verdict(PANICKED << 8, ""), None, "panicked");
-        assert_eq!(verdict(1 << 8, ""), Some(Verdict::Later), "no store");
-        assert_eq!(verdict(2 << 8, ""), Some(Verdict::Later), "no configuration");
-        assert_eq!(verdict(0, "{\"disposition\":\"stored\"}"), Some(Verdict::Settled));
-        assert_eq!(verdict(0, "{\"disposition\":\"quarantined\"}"), Some(Verdict::Settled));
-        assert_eq!(verdict(0, "{\"disposition\":\"retry\"}"), Some(Verdict::Later));
-        assert_eq!(verdict(0, ""), Some(Verdict::Later));
+        assert_eq!(verdict(1 << 8, ""), Some(Disposition::Retry), "no store");
+        assert_eq!(verdict(2 << 8, ""), Some(Disposition::Retry), "no configuration");
+        for told in [Disposition::Stored, Disposition::Quarantined(Reason::Malformed), Disposition::Retry] {
+            let answer = serde_json::to_string(&Answer::of(told)).unwrap();
+            assert_eq!(verdict(0, &answer), Some(told));
+        }
+        assert_eq!(verdict(0, ""), Some(Disposition::Retry));
     }
 }

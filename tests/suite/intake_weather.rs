@@ -1,0 +1,137 @@
+//! The weather between the worker, its broker and its database: what breaks is noticed, nothing is lost by it, and the
+//! worker ends in time whatever is broken.
+
+use std::time::Duration;
+
+use anamnesis::bench::relay::{TcpRelay, Weather};
+use anamnesis::broker::{BrokerError, Link, Role};
+
+use crate::broker::{Corner, Worker, until};
+use crate::intake_amqp::{documents, everything_is_acknowledged, everything_is_stored};
+use crate::support::{Engine, Program, count, on_every_program};
+
+on_every_program!(cuts_truncations_and_refusals_of_the_line_lose_nothing);
+
+fn behind(relay: &TcpRelay) -> String {
+    let user = crate::broker::url().split('@').next().unwrap();
+    format!("{user}@{}/%2f", relay.address())
+}
+
+async fn relay() -> TcpRelay {
+    let host = crate::broker::url().split('@').nth(1).unwrap().split('/').next().unwrap();
+    TcpRelay::start(host.parse().unwrap()).await.unwrap()
+}
+
+async fn cuts_truncations_and_refusals_of_the_line_lose_nothing(engine: Engine) {
+    let (corner, program, relay) = (Corner::new().await, Program::on(engine).await, relay().await);
+    let mut environment = corner.environment();
+    environment.push(("ANAMNESIS__BROKER__URL".to_owned(), behind(&relay)));
+    environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "2".to_owned()));
+    let worker = Worker::start(&program, &environment).await;
+    for round in 0..6u128 {
+        corner.publish(&documents(1 + round * 10, 10)).await;
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        match round % 3 {
+            0 => relay.cut(),
+            1 => {
+                relay.set(Weather::Truncating);
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                relay.set(Weather::Clear);
+            }
+            _ => {
+                relay.set(Weather::Refusing);
+                relay.cut();
+                tokio::time::sleep(Duration::from_millis(400)).await;
+                relay.set(Weather::Clear);
+            }
+        }
+    }
+    everything_is_stored(&program, 60).await;
+    everything_is_acknowledged(&corner).await;
+    let store = program.store().await;
+    assert_eq!(count(&store, "SELECT count(*) FROM quarantine").await, 0);
+    let (status, _) = worker.terminate();
+    assert!(status.success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_ends_in_time_whatever_state_its_broker_is_in() {
+    let (corner, relay) = (Corner::new().await, relay().await);
+    for weather in [Weather::Clear, Weather::Refusing, Weather::Stalled] {
+        let program = Program::on(Engine::File).await;
+        let mut environment = corner.environment();
+        environment.push(("ANAMNESIS__BROKER__URL".to_owned(), behind(&relay)));
+        corner.publish(&documents(1, 40)).await;
+        relay.set(Weather::Clear);
+        let worker = Worker::start(&program, &environment).await;
+        until("it consumes", || async { worker.probe("/readyz").await.is_some_and(|(status, _)| status == 200) }).await;
+        relay.set(weather);
+        if weather == Weather::Refusing {
+            relay.cut();
+        }
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let log = worker.log();
+        let (status, took) = worker.terminate();
+        assert!(took < Duration::from_secs(10), "{weather:?}: {took:?}\n{log}");
+        assert!(status.code().is_some(), "{weather:?}");
+        relay.set(Weather::Clear);
+        relay.cut();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_ends_in_time_whatever_state_its_database_is_in() {
+    for weather in [Weather::Clear, Weather::Refusing, Weather::Stalled, Weather::Delayed(Duration::from_millis(400))] {
+        let (corner, program) = (Corner::new().await, Program::on(Engine::Postgres).await);
+        let url = program.server.as_ref().unwrap().url(Some("test_app"));
+        let (user, place) = url.split_once('@').unwrap();
+        let (host, database) = place.split_once('/').unwrap();
+        let relay = TcpRelay::start(host.parse().unwrap()).await.unwrap();
+        let mut environment = corner.environment();
+        environment.push(("ANAMNESIS__STORE__URL".to_owned(), format!("{user}@{}/{database}", relay.address())));
+        environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "4".to_owned()));
+        corner.publish(&documents(1, 60)).await;
+        let worker = Worker::start(&program, &environment).await;
+        until("it works", || async { worker.sum("anamnesis_messages_processed_total").await >= 4.0 }).await;
+        relay.set(weather);
+        if weather == Weather::Refusing {
+            relay.cut();
+        }
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let log = worker.log();
+        let (status, took) = worker.terminate();
+        assert!(took < Duration::from_secs(10), "{weather:?}: {took:?}\n{log}");
+        assert!(status.code().is_some(), "{weather:?}");
+        relay.set(Weather::Clear);
+        relay.cut();
+        // What was given up was only given up by that worker.
+        let worker = Worker::start(&program, &corner.environment()).await;
+        everything_is_stored(&program, 60).await;
+        everything_is_acknowledged(&corner).await;
+        drop(worker);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_silent_listener_and_a_line_that_died_are_noticed() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut corner = Corner::empty();
+    corner.config.url = format!("amqp://guest:guest@{}/%2f", silent.local_addr().unwrap()).into();
+    corner.config.connect_timeout_ms = 300;
+    let met = Link::open(&corner.config, Role::Consume).await.err();
+    assert_eq!(met, Some(BrokerError::Late { step: "connect" }));
+    corner.config.url = crate::broker::url().into();
+    let (program, relay) = (Program::on(Engine::File).await, relay().await);
+    let mut environment = corner.environment();
+    environment.push(("ANAMNESIS__BROKER__URL".to_owned(), behind(&relay)));
+    environment.push(("ANAMNESIS__BROKER__HEARTBEAT_SECONDS".to_owned(), "1".to_owned()));
+    let worker = Worker::start(&program, &environment).await;
+    let ready = || async { worker.probe("/readyz").await.is_some_and(|(status, _)| status == 200) };
+    until("it consumes", ready).await;
+    relay.set(Weather::Stalled);
+    until("the silence is noticed", || async { !ready().await }).await;
+    relay.set(Weather::Clear);
+    until("it consumes again", ready).await;
+    corner.publish(&documents(1, 1)).await;
+    everything_is_stored(&program, 1).await;
+}

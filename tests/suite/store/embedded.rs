@@ -1,0 +1,85 @@
+//! One file and several programs: who makes it, and what a writer may rely on.
+
+use std::process::{Command, Stdio};
+
+use anamnesis::domain::ids::OrgId;
+use anamnesis::store::engine::{Access, Database, Location, Sql};
+use uuid::Uuid;
+
+use super::amount;
+use crate::support::{ORG, document};
+
+/// Fifty rounds by `make proofs`.
+#[test]
+fn eight_programs_that_find_a_new_file_at_once_make_it_once_and_all_of_them_work() {
+    for round in 0..amount(2, 50) {
+        let folder = tempfile::tempdir().unwrap();
+        let own = |name: &str| folder.path().join(name);
+        let start = |n: u128| {
+            let note = own(&format!("note{n}.ndjson"));
+            let said = document(n, 1, "2026-05-04T10:00:00Z", "Toma litio 400 mg al día.");
+            std::fs::write(&note, said.to_string()).unwrap();
+            Command::new(env!("CARGO_BIN_EXE_anamnesis"))
+                .args(["ingest", "--output", "json"])
+                .arg(note)
+                .current_dir(folder.path())
+                .env("ANAMNESIS__STORE__PATH", own("store.db"))
+                .env("ANAMNESIS__STORE__KEYS", own("keys"))
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        };
+        let programs: Vec<_> = (1..=8).map(start).collect();
+        for program in programs {
+            let done = program.wait_with_output().unwrap();
+            assert!(done.status.success(), "round {round}: {}", String::from_utf8_lossy(&done.stderr));
+            let told: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+            assert_eq!(told["stored"], 1, "round {round}: {told}");
+        }
+    }
+}
+
+/// Many hands, each with a file of its own handle, as processes have: the schema alone, so that it is about nothing else.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_new_file_that_many_open_at_once_is_migrated_once() {
+    for round in 0..amount(10, 200) {
+        let folder = tempfile::tempdir().unwrap();
+        let location = Location::File(folder.path().join("store.db"));
+        let opening = (0..8).map(|_| {
+            let location = location.clone();
+            tokio::spawn(async move { Database::open(&location).await.map(|_| ()) })
+        });
+        for opened in futures::future::join_all(opening).await {
+            assert_eq!(opened.unwrap(), Ok(()), "round {round}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn programs_that_read_and_then_write_at_once_never_fail_half_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let location = Location::File(folder.path().join("store.db"));
+    Database::open(&location).await.unwrap().close().await;
+    let own = Access::Organization(OrgId(ORG));
+    let programs = (0..4u128).map(|program| {
+        let location = location.clone();
+        tokio::spawn(async move {
+            let db = Database::open(&location).await.unwrap();
+            for n in 0..20 {
+                let mut tx = db.begin(own).await.unwrap();
+                tx.fetch_all(&Sql::new("SELECT count(*) FROM organization"), Vec::new()).await.unwrap();
+                // Somebody else may come in between.
+                tokio::task::yield_now().await;
+                let register = Sql::new("INSERT INTO organization (org_id, created_at, updated_at) VALUES ($1, 0, 0)");
+                tx.execute(&register, vec![Uuid::from_u128(1_000 * program + n + 1).into()]).await.unwrap();
+                tx.commit().await.unwrap();
+            }
+        })
+    });
+    futures::future::join_all(programs).await.into_iter().for_each(|done| done.unwrap());
+    let db = Database::open(&location).await.unwrap();
+    let mut tx = db.read(Access::Platform).await.unwrap();
+    let rows = tx.fetch_all(&Sql::new("SELECT count(*) FROM organization"), Vec::new()).await.unwrap();
+    assert_eq!(rows[0].i64(0).unwrap(), 80);
+}
