@@ -7,7 +7,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON
   patient_profile, profile_statement, ephemeral_mode, inbox, documents, passage, embedding, embedding_cache,
   extracted_findings, memory, memory_event,
   contradiction, conditions, allergies, medications, symptom_states, appointments, health_signals,
-  conversation_preferences, consent, risk_flag, outbox, attempt, quarantine, job_run
+  conversation_preferences, consent, risk_flag, outbox, attempt, quarantine, job_run, job_mark
   TO anamnesis_app;
 -- Lineage is write-once, and what was audited stays.
 GRANT SELECT, INSERT, DELETE ON memory_link TO anamnesis_app;
@@ -21,7 +21,7 @@ GRANT SELECT ON
   TO anamnesis_jobs;
 GRANT SELECT, INSERT, UPDATE, DELETE ON
   passage, embedding, embedding_cache, extracted_findings, memory, memory_event, contradiction, conditions, allergies,
-  medications, symptom_states, appointments, health_signals, outbox, job_run
+  medications, symptom_states, appointments, health_signals, outbox, job_run, job_mark
   TO anamnesis_jobs;
 GRANT SELECT, INSERT, DELETE ON memory_link TO anamnesis_jobs;
 GRANT SELECT, INSERT ON action_audit TO anamnesis_jobs;

@@ -66,7 +66,9 @@ impl World {
         let keys: Arc<dyn KeyStore> = Arc::new(keys.await.map_err(key_failure)?);
         let db = Database::open(&Location::of(&settings.store).map_err(db_failure)?).await.map_err(db_failure)?;
         let policies = Policies::load(settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))?;
-        let store = Store::new(db, keys, Arc::clone(&clock), Arc::clone(&entropy)).with_policy(policies.lifecycle());
+        let store = Store::new(db, keys, Arc::clone(&clock), Arc::clone(&entropy))
+            .with_policy(policies.lifecycle())
+            .with_decay(policies.decay.thresholds);
         let identity = Identity { provider: settings.embedding.provider.name().to_owned(), ..Identity::default() };
         let metrics = Metrics::new(&identity).map_err(|_| Failure::failed("metrics cannot be declared"))?;
         Ok(Self { settings, clock, entropy, store, metrics: Arc::new(metrics) })

@@ -1,10 +1,12 @@
 //! How sure: confidence at creation (seed 004), its decay, reinforcement and verification (seed 001, sections 5, 6, 8),
 //! with the numbers of model.md, "Confidence". Confidences are 0.0–1.0.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::code::codes;
+use super::ids::derive;
 use super::memory::{Class, Kind};
 
 /// A number that no rule can take.
@@ -141,6 +143,12 @@ impl Default for DecayPolicy {
 }
 
 impl DecayPolicy {
+    /// Tells one policy from another.
+    pub fn fingerprint(&self) -> Uuid {
+        let text = serde_json::to_vec(self).expect("a policy is JSON");
+        derive("decay_policy", &[&text])
+    }
+
     /// `None` for raw, which does not decay: it is never used for decisions.
     pub fn of(&self, kind: Kind) -> Option<&Decay> {
         match kind {
@@ -179,6 +187,35 @@ pub fn effective(policy: &DecayPolicy, kind: Kind, stored: f64, days: f64, prote
 /// comparison could never fire (seed 001's own code).
 pub fn uncertain(effective: f64, stored: f64, threshold: f64) -> bool {
     effective < threshold || (effective <= threshold && effective < stored)
+}
+
+/// Days after the last reset of its clock at which decay alone makes a memory uncertain, counted from 1. `None` when that
+/// never happens: it does not decay, its floor lies above the threshold, or it was uncertain from the beginning.
+pub fn days_until_uncertain(policy: &DecayPolicy, kind: Kind, stored: f64, protected: bool) -> Option<u32> {
+    let decay = policy.of(kind).filter(|decay| !protected && decay.rate > 0.0)?;
+    let threshold = policy.uncertain_below;
+    let is_uncertain = |days: u32| {
+        let now = effective(policy, kind, stored, f64::from(days), protected);
+        uncertain(now, stored, threshold)
+    };
+    if is_uncertain(0) {
+        return None;
+    }
+    let estimate = ((stored - threshold) * decay.period_days / decay.rate).clamp(0.0, f64::from(u32::MAX / 2)) as u32;
+    // What the rule itself says decides; the estimate only tells where to look.
+    (estimate.saturating_sub(2).max(1)..=estimate + 2).find(|days| is_uncertain(*days))
+}
+
+/// The instant of [`days_until_uncertain`].
+pub fn uncertain_at(
+    policy: &DecayPolicy,
+    kind: Kind,
+    stored: f64,
+    protected: bool,
+    since: DateTime<Utc>,
+) -> Option<DateTime<Utc>> {
+    let days = days_until_uncertain(policy, kind, stored, protected)?;
+    since.checked_add_signed(TimeDelta::days(i64::from(days)))
 }
 
 /// No reinforcement lifts a confidence above this; only a person's verification does.

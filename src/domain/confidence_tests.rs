@@ -140,6 +140,31 @@ fn verification_adds_a_tenth_up_to_one() {
     assert_eq!(verified(1.0), 1.0);
 }
 
+#[test]
+fn a_memory_becomes_uncertain_on_the_day_that_the_rule_says_and_not_before() {
+    let days = |kind, stored| days_until_uncertain(&policy(), kind, stored, false);
+    // A belief of 0.9 is at 0.5, its floor and the threshold, after 1,200 days (seed 001, section 6).
+    assert_eq!(days(Kind::Belief, 0.9), Some(1200));
+    assert_eq!(days(Kind::Note, 0.9), Some(800));
+    assert_eq!(days(Kind::Note, 0.5), Some(1), "at the threshold the first loss counts");
+    assert_eq!(days(Kind::Belief, 0.5), None, "its floor keeps it where it is");
+    assert_eq!(days(Kind::Note, 0.49), None, "it was uncertain from the beginning");
+    assert_eq!(days(Kind::Value, 0.9), None, "its floor is above the threshold");
+    assert_eq!(days(Kind::Raw, 0.9), None);
+    assert_eq!(days_until_uncertain(&policy(), Kind::Note, 0.9, true), None);
+    let since: DateTime<Utc> = "2026-03-01T12:00:00Z".parse().unwrap();
+    let at = uncertain_at(&policy(), Kind::Note, 0.9, false, since).unwrap();
+    let left = |at: DateTime<Utc>| effective(&policy(), Kind::Note, 0.9, age_days(since, None, at) as f64, false);
+    assert!(uncertain(left(at), 0.9, 0.5) && !uncertain(left(at - TimeDelta::microseconds(1)), 0.9, 0.5));
+}
+
+#[test]
+fn a_policy_is_told_from_any_other() {
+    let other = DecayPolicy { uncertain_below: 0.6, ..policy() };
+    assert_eq!(policy().fingerprint(), DecayPolicy::default().fingerprint());
+    assert_ne!(policy().fingerprint(), other.fingerprint());
+}
+
 fn any_kind() -> impl Strategy<Value = Kind> {
     proptest::sample::select(Kind::ALL)
 }
@@ -169,5 +194,19 @@ proptest! {
         let new = reinforced(old, n);
         prop_assert!(new >= old && new <= old.max(0.99));
         prop_assert!(new - old <= 0.05);
+    }
+
+    #[test]
+    fn the_day_of_uncertainty_is_the_first_that_the_rule_calls_uncertain(
+        kind in any_kind(), stored in 0.0f64..=1.0, threshold in 0.0f64..=1.0,
+    ) {
+        let policy = DecayPolicy { uncertain_below: threshold, ..policy() };
+        let is = |days: u32| {
+            uncertain(effective(&policy, kind, stored, f64::from(days), false), stored, threshold)
+        };
+        match days_until_uncertain(&policy, kind, stored, false) {
+            Some(days) => prop_assert!(is(days) && !is(days - 1)),
+            None => prop_assert!(is(0) || !is(1_000_000)),
+        }
     }
 }

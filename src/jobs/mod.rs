@@ -1,6 +1,7 @@
 //! Nightly work. A one-minute tick asks the planner what is due, the ledger decides who runs it, the driver runs it in
 //! small transactions. A job takes no input but its date and its policy; running it twice changes nothing.
 
+pub mod decay;
 pub mod driver;
 pub mod expiry;
 pub mod ledger;

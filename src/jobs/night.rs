@@ -9,6 +9,7 @@ use chrono_tz::Tz;
 use tokio_util::sync::CancellationToken;
 
 use super::JobName;
+use super::decay::Decay;
 use super::driver::{Driver, JobError, Outcome, Report};
 use super::expiry::Expiry;
 use super::ledger::{Asked, Run, rows};
@@ -24,6 +25,27 @@ use crate::store::engine::{Access, Sql};
 
 static ORGANIZATIONS: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT org_id, time_zone, created_at FROM organization ORDER BY org_id"));
+
+/// The one place where a name becomes a job with its thresholds and the policy of its runs.
+macro_rules! for_job {
+    ($night:expr, $name:expr, |$job:ident, $policy:ident| $then:expr) => {{
+        let policies = &$night.policies;
+        match $name {
+            JobName::Expiry => {
+                let ($job, $policy) = (Expiry { policy: policies.lifecycle() }, &policies.expiry.run);
+                $then
+            }
+            JobName::Reconfirmation => {
+                let ($job, $policy) = (Reconfirmation { policy: policies.lifecycle() }, &policies.reconfirmation.run);
+                $then
+            }
+            JobName::Decay => {
+                let ($job, $policy) = (Decay { policy: policies.decay.thresholds }, &policies.decay.run);
+                $then
+            }
+        }
+    }};
+}
 
 /// Plans and runs.
 pub struct Night {
@@ -134,13 +156,7 @@ impl Night {
     /// # Errors
     /// When the ledger cannot be reached.
     pub async fn offer(&self, due: Due, asked: Asked) -> Result<Report, JobError> {
-        let (driver, lifecycle) = (&self.driver, self.policies.lifecycle());
-        let report = match due.key.job {
-            JobName::Expiry => driver.run(&Expiry { policy: lifecycle }, &self.policies.expiry.run, due, asked).await,
-            JobName::Reconfirmation => {
-                driver.run(&Reconfirmation { policy: lifecycle }, &self.policies.reconfirmation.run, due, asked).await
-            }
-        }?;
+        let report = for_job!(self, due.key.job, |job, policy| self.driver.run(&job, policy, due, asked).await)?;
         if matches!(report.outcome, Outcome::Done | Outcome::Settled | Outcome::Exhausted) {
             self.settled().insert(due.key);
         }
@@ -152,14 +168,7 @@ impl Night {
     /// # Errors
     /// Of the database.
     pub async fn preview(&self, due: Due) -> Result<Report, JobError> {
-        let (driver, lifecycle) = (&self.driver, self.policies.lifecycle());
-        match due.key.job {
-            JobName::Expiry => driver.preview(&Expiry { policy: lifecycle }, &self.policies.expiry.run, due).await,
-            JobName::Reconfirmation => {
-                let job = Reconfirmation { policy: lifecycle };
-                driver.preview(&job, &self.policies.reconfirmation.run, due).await
-            }
-        }
+        for_job!(self, due.key.job, |job, policy| self.driver.preview(&job, policy, due).await)
     }
 
     /// The newest runs of the ledger.

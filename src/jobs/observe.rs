@@ -5,6 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::JobName;
 use super::driver::{Outcome, Report};
 use super::planner::RunKey;
+use crate::domain::memory::Kind;
 use crate::metrics::labels::{self, Action, RunOutcome};
 use crate::metrics::{Metrics, Transition};
 
@@ -44,8 +45,12 @@ impl Observer for Metrics {
         self.jobs.items.of((job, Action::Examined)).inc_by(report.examined);
         self.jobs.items.of((job, Action::Changed)).inc_by(report.changed);
         for (counter, transition) in transitions(report.job) {
-            let count = report.status.get(*counter).and_then(serde_json::Value::as_u64).unwrap_or(0);
-            self.memory.transitions.of(*transition).inc_by(count);
+            self.memory.transitions.of(*transition).inc_by(counted(report, counter));
+        }
+        if report.job == JobName::Decay {
+            for kind in Kind::ALL {
+                self.memory.decays.of(*kind).inc_by(counted(report, kind.code()));
+            }
         }
     }
 
@@ -57,10 +62,15 @@ impl Observer for Metrics {
     }
 }
 
+fn counted(report: &Report, counter: &str) -> u64 {
+    report.status.get(counter).and_then(serde_json::Value::as_u64).unwrap_or(0)
+}
+
 fn label(job: JobName) -> labels::JobName {
     match job {
         JobName::Expiry => labels::JobName::Expiry,
         JobName::Reconfirmation => labels::JobName::Reconfirmation,
+        JobName::Decay => labels::JobName::Decay,
     }
 }
 
@@ -82,7 +92,7 @@ fn transitions(job: JobName) -> &'static [(&'static str, Transition)] {
             ("expired", Transition::Expired),
             ("stale", Transition::Stale),
         ],
-        JobName::Reconfirmation => &[],
+        JobName::Reconfirmation | JobName::Decay => &[],
     }
 }
 
@@ -93,6 +103,7 @@ fn seconds(at: DateTime<Utc>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jobs::decay::DecayStatus;
     use crate::jobs::expiry::ExpiryStatus;
     use crate::metrics::labels::JobName as Label;
 
@@ -109,6 +120,10 @@ mod tests {
         let status = serde_json::to_value(ExpiryStatus::default()).unwrap();
         for (counter, _) in transitions(JobName::Expiry) {
             assert!(status.get(counter).is_some(), "{counter}");
+        }
+        let status = serde_json::to_value(DecayStatus::default()).unwrap();
+        for kind in Kind::ALL.iter().filter(|kind| **kind != Kind::Raw) {
+            assert!(status.get(kind.code()).is_some(), "{kind}");
         }
     }
 }

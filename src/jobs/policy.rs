@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::JobName;
 use super::schedule::Schedule;
+use crate::domain::confidence::{Decay, DecayPolicy};
 use crate::domain::lifecycle::LifecyclePolicy;
 
 /// No statement touches more rows than this (unbounded maintenance triples the latency of readers).
@@ -179,11 +180,25 @@ impl Thresholds for ReconfirmationThresholds {
     }
 }
 
+/// Thresholds of `jobs/decay.toml`: the rates themselves (seed 001, section 6).
+impl Thresholds for DecayPolicy {
+    fn check(&self) -> Result<(), &'static str> {
+        let unit = |value: f64| (0.0..=1.0).contains(&value);
+        let is_sound = |d: &Decay| unit(d.rate) && unit(d.floor) && (1.0..=36_500.0).contains(&d.period_days);
+        let kinds = [&self.episode, &self.note, &self.belief, &self.value, &self.goal, &self.drive, &self.relationship];
+        if !kinds.into_iter().all(is_sound) {
+            return Err("rate and floor are 0 to 1, period_days is 1 to 36500");
+        }
+        if unit(self.uncertain_below) { Ok(()) } else { Err("uncertain_below is 0 to 1") }
+    }
+}
+
 /// The policies of all jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policies {
     pub expiry: Policy<ExpiryThresholds>,
     pub reconfirmation: Policy<ReconfirmationThresholds>,
+    pub decay: Policy<DecayPolicy>,
 }
 
 impl Policies {
@@ -212,6 +227,7 @@ impl Policies {
         let policies = Self {
             expiry: parse(JobName::Expiry, &text(JobName::Expiry)?)?,
             reconfirmation: parse(JobName::Reconfirmation, &text(JobName::Reconfirmation)?)?,
+            decay: parse(JobName::Decay, &text(JobName::Decay)?)?,
         };
         if policies.reconfirmation.thresholds.reconfirm_hours >= policies.expiry.thresholds.unconfirmed_days * 24 {
             let message = "reconfirm_hours must be shorter than expiry's unconfirmed_days";
@@ -246,6 +262,7 @@ impl Policies {
         match job {
             JobName::Expiry => &self.expiry.run,
             JobName::Reconfirmation => &self.reconfirmation.run,
+            JobName::Decay => &self.decay.run,
         }
     }
 }
@@ -254,6 +271,7 @@ fn embedded(job: JobName) -> &'static str {
     match job {
         JobName::Expiry => include_str!("../../jobs/expiry.toml"),
         JobName::Reconfirmation => include_str!("../../jobs/reconfirmation.toml"),
+        JobName::Decay => include_str!("../../jobs/decay.toml"),
     }
 }
 
@@ -283,6 +301,7 @@ mod tests {
         match job {
             JobName::Expiry => parse::<ExpiryThresholds>(job, text).unwrap_err(),
             JobName::Reconfirmation => parse::<ReconfirmationThresholds>(job, text).unwrap_err(),
+            JobName::Decay => parse::<DecayPolicy>(job, text).unwrap_err(),
         }
         .to_string()
     }
@@ -291,6 +310,7 @@ mod tests {
     fn the_embedded_policies_hold_the_numbers_of_the_model() {
         let policies = Policies::embedded().unwrap();
         assert_eq!(policies.lifecycle(), LifecyclePolicy::default());
+        assert_eq!(policies.decay.thresholds, DecayPolicy::default());
     }
 
     #[test]

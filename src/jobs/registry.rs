@@ -11,15 +11,17 @@ use serde::{Deserialize, Serialize};
 pub enum JobName {
     Expiry,
     Reconfirmation,
+    Decay,
 }
 
 impl JobName {
-    pub const ALL: &'static [JobName] = &[JobName::Expiry, JobName::Reconfirmation];
+    pub const ALL: &'static [JobName] = &[JobName::Expiry, JobName::Reconfirmation, JobName::Decay];
 
     pub fn code(self) -> &'static str {
         match self {
             JobName::Expiry => "expiry",
             JobName::Reconfirmation => "reconfirmation",
+            JobName::Decay => "decay",
         }
     }
 
@@ -28,6 +30,7 @@ impl JobName {
         match self {
             JobName::Expiry => "moves memories whose time has come to the state that time gives them",
             JobName::Reconfirmation => "asks once whether a time-bound state still holds",
+            JobName::Decay => "asks once to review a memory whose confidence fell below its threshold",
         }
     }
 }

@@ -7,6 +7,7 @@ mod bell;
 pub mod census;
 pub mod digest;
 pub mod engine;
+pub mod fading;
 mod history;
 pub mod outbox;
 pub mod quarantine;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 
 use crate::clock::{Clock, Entropy};
 use crate::crypto::{KeyError, KeyStore, OpenError, PatientKeys};
+use crate::domain::confidence::DecayPolicy;
 use crate::domain::lifecycle::LifecyclePolicy;
 use crate::domain::scope::Scope;
 pub use bell::Bell;
@@ -69,6 +71,7 @@ pub struct Store {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     policy: LifecyclePolicy,
+    decay: DecayPolicy,
     bell: Arc<Bell>,
 }
 
@@ -80,7 +83,8 @@ impl std::fmt::Debug for Store {
 
 impl Store {
     pub fn new(db: Database, keys: Arc<dyn KeyStore>, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
-        Self { db, keys, clock, entropy, policy: LifecyclePolicy::default(), bell: Arc::default() }
+        let (policy, decay) = (LifecyclePolicy::default(), DecayPolicy::default());
+        Self { db, keys, clock, entropy, policy, decay, bell: Arc::default() }
     }
 
     /// With the intervals of the configured policies (`jobs::policy::Policies::lifecycle`), so that what is folded on
@@ -88,6 +92,12 @@ impl Store {
     #[must_use]
     pub fn with_policy(self, policy: LifecyclePolicy) -> Self {
         Self { policy, ..self }
+    }
+
+    /// With the rates of the configured policy (`jobs/decay.toml`).
+    #[must_use]
+    pub fn with_decay(self, decay: DecayPolicy) -> Self {
+        Self { decay, ..self }
     }
 
     pub fn db(&self) -> &Database {
@@ -115,6 +125,10 @@ impl Store {
         &self.policy
     }
 
+    pub fn decay(&self) -> &DecayPolicy {
+        &self.decay
+    }
+
     pub async fn close(&self) {
         self.db.close().await;
     }
@@ -127,6 +141,7 @@ pub fn statements() -> Vec<&'static engine::Sql> {
     all.extend(read::statements());
     all.extend(digest::statements());
     all.extend(aging::statements());
+    all.extend(fading::statements());
     all.push(outbox::statement());
     all.push(history::statement());
     all.extend(quarantine::statements());

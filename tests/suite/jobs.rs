@@ -157,6 +157,13 @@ impl World {
         run(night, due).await
     }
 
+    /// Every job after expiry.
+    async fn rest_of_the_night(&self, night: &Night) {
+        for job in JobName::ALL.iter().skip(1) {
+            self.run(night, self.due(*job, "2026-03-10")).await;
+        }
+    }
+
     async fn rows(&self, sql: &'static str) -> Vec<String> {
         let mut tx = self.database.read(Access::Organization(ORG)).await.unwrap();
         let rows = tx.fetch_all(&Sql::new(sql), Vec::new()).await.unwrap();
@@ -168,7 +175,8 @@ impl World {
         let mut all = self
             .rows(
                 "SELECT hex(patient_id) || hex(id) || ' ' || class || ' ' || state || ' ' || state_at || ' ' || \
-                 coalesce(valid_to, '-') || ' ' || coalesce(reconfirm_due_at, '-') || ' ' || cycle FROM memory ORDER BY 1",
+                 coalesce(valid_to, '-') || ' ' || coalesce(reconfirm_due_at, '-') || ' ' || cycle || ' ' || \
+                 coalesce(uncertain_at, '-') || ' ' || coalesce(review_due_at, '-') FROM memory ORDER BY 1",
             )
             .await;
         all.extend(self.rows("SELECT hex(memory_id) || status FROM symptom_states UNION ALL SELECT hex(memory_id) || status FROM health_signals ORDER BY 1").await);
@@ -218,9 +226,12 @@ fn memory(
     expires: Option<DateTime<Utc>>,
 ) -> Vec<(&'static str, Arg)> {
     let text = |name, value: &str| (name, Arg::from(value));
+    let fades = class == "pattern";
     vec![
         ("id", id.into()),
-        text("kind", "note"),
+        text("kind", if fades { "belief" } else { "note" }),
+        ("confidence", if fades { 0.9 } else { 1.0 }.into()),
+        ("is_protected", (!fades).into()),
         text("class", class),
         text("sensitivity", "low"),
         text("state", "active"),
@@ -242,7 +253,7 @@ fn memory(
 type Seed = (&'static str, DateTime<Utc>, Option<DateTime<Utc>>);
 
 fn memories(night: DateTime<Utc>) -> Vec<Seed> {
-    let (hour, second) = (TimeDelta::hours(1), TimeDelta::seconds(1));
+    let (hour, minute, second) = (TimeDelta::hours(1), TimeDelta::minutes(1), TimeDelta::seconds(1));
     let week = TimeDelta::days(7);
     let state = |confirmed: DateTime<Utc>| ("time_bound_state", confirmed, Some(confirmed + week));
     let inference = |recorded: DateTime<Utc>| ("inference", recorded, Some(recorded + hour * 24));
@@ -260,6 +271,9 @@ fn memories(night: DateTime<Utc>) -> Vec<Seed> {
         ("health_signal", night - week, None),
         ("health_signal", night - week + second, None),
         ("preference", night - week, Some(night)),
+        // Beliefs of 0.9 fall to the threshold after 1,200 days: at the run of decay, and one second later.
+        ("pattern", night + minute * 40 - TimeDelta::days(1200), None),
+        ("pattern", night + minute * 40 - TimeDelta::days(1200) + second, None),
         // Nothing ever happens to these.
         ("long_lived_fact", night - week * 50, None),
         ("event", night - week * 50, None),
@@ -287,7 +301,7 @@ impl NightMaker<'_> {
 
     fn build(self) -> Night {
         let mut policies = Policies::embedded().unwrap();
-        for run in [&mut policies.expiry.run, &mut policies.reconfirmation.run] {
+        for run in [&mut policies.expiry.run, &mut policies.reconfirmation.run, &mut policies.decay.run] {
             run.batch_size = self.batch;
             run.pause = std::time::Duration::ZERO;
         }
@@ -341,6 +355,7 @@ async fn every_time_driven_row_of_the_state_table_moves_at_its_boundary_and_no_o
         ("inference active", 3),
         ("inference expired", 3),
         ("long_lived_fact active", 3),
+        ("pattern active", 6),
         ("preference expired", 3),
         ("time_bound_state active", 9),
         ("time_bound_state resolved_unconfirmed", 6),
@@ -500,7 +515,9 @@ impl Observer for AfterBatches {
 async fn a_kill_between_any_two_batches_ends_like_an_undisturbed_night() {
     let calm = undisturbed(4).await;
     for job in JobName::ALL.iter().copied() {
-        for batches in 1..=12 {
+        // Decay first computes all 56 rows anew, two at a time, then asks about four.
+        let batches = if job == JobName::Decay { 26..=31 } else { 1..=12 };
+        for batches in batches {
             let world = World::new().await;
             world.seed(4).await;
             for before in JobName::ALL.iter().copied().take_while(|before| *before != job) {
@@ -579,7 +596,7 @@ async fn a_kill_inside_a_batch_undoes_that_batch_and_the_heir_goes_on_from_the_o
         world.clock.advance(TimeDelta::seconds(120));
         let heir = world.night("heir").build();
         assert_eq!(run(&heir, due).await.outcome, Outcome::Done);
-        world.run(&heir, world.due(JobName::Reconfirmation, "2026-03-10")).await;
+        world.rest_of_the_night(&heir).await;
         assert_eq!(world.digest().await, calm, "killed inside batch {at}");
     }
 }
@@ -636,7 +653,7 @@ async fn an_owner_that_slept_past_its_lease_commits_nothing_more() {
     let sleeper = run(&world.night("sleeper").watched_by(observer).build(), due).await;
     assert!(matches!(sleeper.outcome, Outcome::Held { .. }), "{sleeper:?}");
     assert_eq!(sleeper.batches, 1);
-    world.run(&world.night("next").build(), world.due(JobName::Reconfirmation, "2026-03-10")).await;
+    world.rest_of_the_night(&world.night("next").build()).await;
     assert_eq!(world.digest().await, calm);
     assert!(world.rows("SELECT owner FROM job_run WHERE job = 'expiry'").await == ["thief"]);
 }
@@ -663,7 +680,7 @@ async fn a_drain_stops_between_two_batches_and_the_next_process_goes_on_at_once(
     assert_eq!((report.outcome, report.batches), (Outcome::Partial, 1));
     let next = world.night("next").build();
     assert_eq!(run(&next, due).await.outcome, Outcome::Done);
-    world.run(&next, world.due(JobName::Reconfirmation, "2026-03-10")).await;
+    world.rest_of_the_night(&next).await;
     assert_eq!(world.digest().await, calm);
 }
 
@@ -723,6 +740,44 @@ async fn another_organisations_rows_stay_as_they_are() {
     let moved = "SELECT hex(org_id) FROM memory WHERE state <> 'active' GROUP BY org_id";
     assert_eq!(world.rows(moved).await, [hex::encode_upper(ORG.0.as_bytes())]);
     assert!(micros(world.clock.now()) > 0);
+}
+
+#[tokio::test]
+async fn a_memory_that_fell_below_its_threshold_is_asked_about_once_and_no_confidence_is_rewritten() {
+    let world = World::new().await;
+    world.seed(2).await;
+    let night = world.night("a").build();
+    let stored = "SELECT hex(id) || confidence FROM memory ORDER BY 1";
+    let before = world.rows(stored).await;
+    let first = world.run(&night, world.due(JobName::Decay, "2026-03-10")).await;
+    assert_eq!((count(&first, "belief"), count(&first, "rescheduled"), count(&first, "examined")), (2, 4, 30));
+    assert_eq!(
+        world.rows("SELECT 'x' FROM memory WHERE review_due_at = recorded_at + 1200 * 86400000000").await.len(),
+        2
+    );
+    let asked = "SELECT 'x' FROM outbox WHERE event_type = 'anamnesis.reconfirmation.due.v1'";
+    assert_eq!(world.rows(asked).await.len(), 2);
+    // The other two fell one second after the first night; from now on only what fell is looked at.
+    let second = world.run(&night, world.due(JobName::Decay, "2026-03-11")).await;
+    assert_eq!((count(&second, "belief"), count(&second, "examined")), (2, 2));
+    let third = world.run(&night, world.due(JobName::Decay, "2026-03-12")).await;
+    assert_eq!((third.changed, third.examined), (0, 0));
+    assert_eq!(world.rows(asked).await.len(), 4);
+    assert_eq!(world.rows(stored).await, before);
+}
+
+#[tokio::test]
+async fn another_rate_is_applied_to_every_memory_once_and_takes_back_what_it_would_not_have_asked() {
+    let world = World::new().await;
+    world.seed(2).await;
+    let due = |date| world.due(JobName::Decay, date);
+    world.run(&world.night("a").build(), due("2026-03-10")).await;
+    let mut slower = world.night("slower").build();
+    slower.policies.decay.thresholds.belief.rate = 0.005;
+    let report = world.run(&slower, due("2026-03-11")).await;
+    assert_eq!((count(&report, "rescheduled"), count(&report, "belief")), (4, 0));
+    assert!(world.rows("SELECT 'x' FROM memory WHERE review_due_at IS NOT NULL").await.is_empty());
+    assert_eq!(world.run(&slower, due("2026-03-12")).await.examined, 0, "once");
 }
 
 /// One symptom that a patient told of at an instant, as the pipeline hands it to the store.

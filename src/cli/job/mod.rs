@@ -91,7 +91,9 @@ async fn open(context: &Context, observer: Arc<dyn Observer>) -> Result<Night, F
     let keys = keys.await.map_err(key_failure)?;
     let database =
         Database::open(&Location::of(&settings.store).map_err(database_failure)?).await.map_err(database_failure)?;
-    let store = Store::new(database, Arc::new(keys), clock, entropy).with_policy(policies.lifecycle());
+    let store = Store::new(database, Arc::new(keys), clock, entropy)
+        .with_policy(policies.lifecycle())
+        .with_decay(policies.decay.thresholds);
     Ok(Night::over(&store, policies, observer, Shutdown::on_signals()?.draining()))
 }
 

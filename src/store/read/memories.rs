@@ -173,7 +173,7 @@ impl Store {
         let at = self.instant(when);
         let mut found = Vec::new();
         for row in self.rows(&MEMORIES, scope, filter.args()).await? {
-            let memory = read(&row, at, self.policy())?;
+            let memory = read(&row, at, self)?;
             if filter.states.is_empty() || filter.states.contains(&memory.standing.state) {
                 found.push((memory, row));
             }
@@ -196,7 +196,7 @@ impl Store {
         let ids = Arg::Uuids(documents.iter().map(|id| id.0).collect());
         let mut found = Vec::new();
         for row in self.rows(&OF_DOCUMENTS, scope, vec![ids]).await? {
-            found.push((read(&row, at, self.policy())?, row));
+            found.push((read(&row, at, self)?, row));
         }
         newest_first(found, when, None).map(|(memory, row)| open(memory, &row, &keys)).collect()
     }
@@ -222,7 +222,7 @@ fn newest_first(
 }
 
 /// All that stands in the clear.
-fn read(row: &Row, at: DateTime<Utc>, policy: &LifecyclePolicy) -> Result<Memory, StoreError> {
+fn read(row: &Row, at: DateTime<Utc>, store: &Store) -> Result<Memory, StoreError> {
     let trust = usize::try_from(row.i64(21)? - 1).ok().and_then(|n| Trust::ALL.get(n));
     let recorded_at = row.time(42)?;
     let valid_from = row.time(34)?;
@@ -277,12 +277,12 @@ fn read(row: &Row, at: DateTime<Utc>, policy: &LifecyclePolicy) -> Result<Memory
         recorded_at,
         terms: row.ints(41)?,
     };
-    memory.standing = standing(&memory, at, policy);
+    memory.standing = standing(&memory, at, (store.policy(), store.decay()));
     Ok(memory)
 }
 
 /// What time made of the stored row.
-fn standing(m: &Memory, at: DateTime<Utc>, policy: &LifecyclePolicy) -> Standing {
+fn standing(m: &Memory, at: DateTime<Utc>, (policy, decay): (&LifecyclePolicy, &DecayPolicy)) -> Standing {
     let stored = &m.standing;
     // What ended after the instant was active at it; what a person hid stays hidden.
     let later = stored.since.is_some_and(|since| since > at);
@@ -305,11 +305,10 @@ fn standing(m: &Memory, at: DateTime<Utc>, policy: &LifecyclePolicy) -> Standing
         ungrounded: m.ungrounded || m.contested,
         verified: m.verification_count > 0,
     };
-    let decay = DecayPolicy::default();
     let verified = m.last_verified.filter(|verified| *verified <= at);
     let days = confidence::age_days(m.recorded_at, verified, at) as f64;
     let protected = confidence::is_protected(m.is_protected, m.class);
-    let effective = confidence::effective(&decay, m.kind, m.confidence, days, protected);
+    let effective = confidence::effective(decay, m.kind, m.confidence, days, protected);
     Standing {
         state: moment.state,
         since: moment.since,

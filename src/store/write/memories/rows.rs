@@ -9,6 +9,7 @@ use super::super::findings::trust_number;
 use super::super::{Group, Writer};
 use super::{Changed, raw_id};
 use crate::crypto::Cell;
+use crate::domain::confidence;
 use crate::domain::finding::{EntityType, Polarity};
 use crate::domain::fold::Conflict;
 use crate::domain::ids::derive;
@@ -23,7 +24,7 @@ use crate::text::{Language, stems};
 /// The shape of a memory row's sealed content.
 const SCHEMA_VERSION: i64 = 1;
 
-const MEMORY_COLUMNS: [(&str, ColumnType); 49] = [
+const MEMORY_COLUMNS: [(&str, ColumnType); 50] = [
     ("org_id", ColumnType::Uuid),
     ("patient_id", ColumnType::Uuid),
     ("id", ColumnType::Uuid),
@@ -73,6 +74,7 @@ const MEMORY_COLUMNS: [(&str, ColumnType); 49] = [
     ("schema_version", ColumnType::Int),
     ("recorded_at", ColumnType::Int),
     ("updated_at", ColumnType::Int),
+    ("uncertain_at", ColumnType::Int),
 ];
 
 // A message that comes late may open a memory that others opened before: all of its provenance is the opening's then.
@@ -98,7 +100,8 @@ static MEMORY: LazyLock<Bulk> = LazyLock::new(|| {
          times_reinforced = excluded.times_reinforced, verification_count = excluded.verification_count, \
          last_verified = excluded.last_verified, is_protected = excluded.is_protected, \
          reconfirm_due_at = CASE WHEN memory.cycle = excluded.cycle THEN memory.reconfirm_due_at ELSE NULL END, \
-         cycle = excluded.cycle, valid_from = excluded.valid_from, valid_to = excluded.valid_to, \
+         review_due_at = CASE WHEN memory.uncertain_at IS NOT DISTINCT FROM excluded.uncertain_at THEN memory.review_due_at ELSE NULL END, \
+         uncertain_at = excluded.uncertain_at, cycle = excluded.cycle, valid_from = excluded.valid_from, valid_to = excluded.valid_to, \
          last_confirmed_at = excluded.last_confirmed_at, expires_at = excluded.expires_at, state_at = excluded.state_at, \
          supersedes = excluded.supersedes, superseded_by = excluded.superseded_by, terms = excluded.terms, \
          redaction_policy = excluded.redaction_policy, fold_hash = excluded.fold_hash, updated_at = excluded.updated_at",
@@ -170,6 +173,9 @@ impl Writer<'_> {
         let opened = c.told(f.opened_by).ok_or(StoreError::Shape)?;
         let evidence = opened.evidence.as_ref();
         let recorded = Arg::from(a.recorded_at);
+        let protected = confidence::is_protected(f.is_protected, a.class);
+        let since = f.last_verified.unwrap_or(a.recorded_at);
+        let uncertain_at = confidence::uncertain_at(self.decay, a.kind, f.confidence, protected, since);
         let terms = terms_of(&told.words, evidence.map(|e| e.quote.as_str()));
         let mut terms: Vec<i64> = terms.iter().map(|stem| keys.term(stem)).collect();
         terms.push(keys.concept_term(&told.words.concept));
@@ -224,6 +230,7 @@ impl Writer<'_> {
             SCHEMA_VERSION.into(),
             recorded.clone(),
             self.target.now.into(),
+            uncertain_at.into(),
             recorded,
         ])
     }

@@ -1,0 +1,169 @@
+//! Decay: confidence fades by itself (seed 001, section 6) and is computed on read, so that nothing is rewritten each night.
+//! What a night does is what a reader cannot: it notices that a memory fell below its threshold, asks once that a person
+//! look at it, and counts it. When the policy changed since the last night, the instants at which memories will fall are
+//! computed anew, once.
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::driver::{Desk, Job, JobError, Page, Window};
+use super::ledger::Cursor;
+use super::registry::JobName;
+use super::status::status;
+use crate::clock::micros;
+use crate::domain::confidence::DecayPolicy;
+use crate::domain::memory::Kind;
+use crate::store::aging::Place;
+use crate::store::engine::Transaction;
+use crate::store::fading::{self, Fading};
+use crate::store::outbox::{self, Event};
+
+/// The job.
+#[derive(Debug, Clone, Copy)]
+pub struct Decay {
+    pub policy: DecayPolicy,
+}
+
+status!(
+    /// What a night of decay did: memories that fell below their threshold, by kind.
+    DecayStatus {
+        examined,
+        episode,
+        note,
+        belief,
+        value,
+        goal,
+        drive,
+        relationship,
+        /// Instants that a changed policy moved.
+        rescheduled,
+    }
+    changed: episode | note | belief | value | goal | drive | relationship | rescheduled
+);
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Change {
+    /// It fell at this instant.
+    Fell(Fading, DateTime<Utc>),
+    /// The policy says another instant than what is stored.
+    Moved(Fading, Option<DateTime<Utc>>),
+    /// All rows are in line with this policy.
+    Settled(Uuid),
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+enum At {
+    /// Computing anew, in the order of keys.
+    All(Place),
+    /// What fell, in the order of instants.
+    Fallen(Place),
+}
+
+impl Decay {
+    async fn anew(&self, tx: &mut Transaction, window: &Window, after: Place) -> Result<Page<Change>, JobError> {
+        let rows = fading::all(tx, window.org, (after, window.limit)).await?;
+        let last = rows.last().filter(|_| rows.len() == window.limit as usize).map(|row| row.place);
+        let examined = rows.len() as u64;
+        let moved = rows.into_iter().filter_map(|row| {
+            let at = row.uncertain_under(&self.policy);
+            (at != row.uncertain_at).then_some(Change::Moved(row, at))
+        });
+        let mut changes: Vec<Change> = moved.collect();
+        if last.is_none() {
+            changes.push(Change::Settled(self.policy.fingerprint()));
+        }
+        let next = Cursor::write(&last.map_or(At::Fallen(Place::START), At::All));
+        Ok(Page { changes, examined, next: Some(next) })
+    }
+
+    async fn fallen(&self, tx: &mut Transaction, window: &Window, after: Place) -> Result<Page<Change>, JobError> {
+        let rows = fading::fallen(tx, window.org, window.cutoff, (after, window.limit)).await?;
+        let next = rows.last().filter(|_| rows.len() == window.limit as usize).map(|row| At::Fallen(row.place));
+        let examined = rows.len() as u64;
+        let changes = rows.into_iter().filter_map(|row| match row.uncertain_under(&self.policy) {
+            Some(at) if at <= window.cutoff => Some(Change::Fell(row, at)),
+            at => (at != row.uncertain_at).then_some(Change::Moved(row, at)),
+        });
+        Ok(Page { changes: changes.collect(), examined, next: next.map(|at| Cursor::write(&at)) })
+    }
+}
+
+#[async_trait]
+impl Job for Decay {
+    const NAME: JobName = JobName::Decay;
+    type Change = Change;
+    type Status = DecayStatus;
+
+    async fn plan(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        from: Option<&Cursor>,
+    ) -> Result<Page<Change>, JobError> {
+        let at = match from {
+            Some(cursor) => cursor.read()?,
+            None if fading::mark(tx, window.org, Self::NAME.code()).await? == Some(self.policy.fingerprint()) => {
+                At::Fallen(Place::START)
+            }
+            None => At::All(Place::START),
+        };
+        match at {
+            At::All(after) => self.anew(tx, window, after).await,
+            At::Fallen(after) => self.fallen(tx, window, after).await,
+        }
+    }
+
+    async fn apply(
+        &self,
+        tx: &mut Transaction,
+        desk: &Desk<'_>,
+        window: &Window,
+        changes: &[Change],
+    ) -> Result<(), JobError> {
+        let (mut fell, mut moved) = (Vec::new(), Vec::new());
+        for change in changes {
+            match change {
+                Change::Fell(row, at) => fell.push((*row, *at)),
+                Change::Moved(row, at) => moved.push((*row, *at)),
+                Change::Settled(mark) => {
+                    fading::set_mark(tx, window.org, Self::NAME.code(), (*mark, desk.now)).await?;
+                }
+            }
+        }
+        fading::reschedule(tx, window.org, &moved, (window.cutoff, desk.now)).await?;
+        fading::ask(tx, window.org, &fell, desk.now).await?;
+        let keys = desk.keys_of(window.org, fell.iter().map(|(row, _)| row.patient)).await?;
+        let events: Vec<_> = fell
+            .iter()
+            .filter_map(|(row, at)| {
+                let keys = keys.get(&row.patient)?;
+                // Another reset of its clock, another question.
+                let key: [&[u8]; 3] = [row.memory.0.as_bytes(), b"decay", &micros(*at).to_be_bytes()];
+                let body = json!({"memory_id": row.memory, "cause": "decay", "due_at": at});
+                Some(Event::new(keys, "anamnesis.reconfirmation.due.v1", &key, body))
+            })
+            .collect();
+        outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;
+        Ok(())
+    }
+
+    fn tally(&self, page: &Page<Change>) -> DecayStatus {
+        let fell = |kind| page.changes.iter().filter(|c| matches!(c, Change::Fell(row, _) if row.kind == kind)).count();
+        let moved = page.changes.iter().filter(|c| matches!(c, Change::Moved(..))).count();
+        DecayStatus {
+            examined: page.examined,
+            episode: fell(Kind::Episode) as u64,
+            note: fell(Kind::Note) as u64,
+            belief: fell(Kind::Belief) as u64,
+            value: fell(Kind::Value) as u64,
+            goal: fell(Kind::Goal) as u64,
+            drive: fell(Kind::Drive) as u64,
+            relationship: fell(Kind::Relationship) as u64,
+            rescheduled: moved as u64,
+        }
+    }
+}
