@@ -23,7 +23,7 @@ REFUSED = [
     "scheduler.mode=both",
     "worker.terminationGracePeriodSeconds=5",
     "jobs.expiry.schedule=0 3 1 * 1",
-    "jobs.upkeep.enabled=true",
+    "jobs.sweeping.enabled=true",
     "store.engine=postgres",
     "image.digest=latest",
 ]

@@ -24,6 +24,11 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON
   medications, symptom_states, appointments, health_signals, outbox, job_run, job_mark
   TO anamnesis_jobs;
 GRANT SELECT, INSERT, DELETE ON memory_link TO anamnesis_jobs;
+-- What passed through long ago is known by nobody any more.
+GRANT DELETE ON inbox TO anamnesis_jobs;
+GRANT SELECT, DELETE ON attempt TO anamnesis_jobs;
+-- Who folds a patient's memory holds the patient's row, which is a right to write it.
+GRANT UPDATE (updated_at) ON patient_profile TO anamnesis_jobs;
 GRANT SELECT, INSERT ON action_audit TO anamnesis_jobs;
 
 GRANT SELECT ON action_audit, quarantine_act, memory_event, job_run, organization TO anamnesis_audit;

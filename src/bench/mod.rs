@@ -5,6 +5,7 @@ pub mod corpus;
 pub mod extract;
 pub mod ingest;
 pub mod messages;
+pub mod nights;
 pub mod peers;
 pub mod process;
 pub mod provider;

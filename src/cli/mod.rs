@@ -104,7 +104,7 @@ verbs! {
     Context(context::Args) => context::run,
     /// Show a patient's clinical profile
     Profile(profile::Args) => profile::run,
-    /// Look at memories: list, show, trace, history, contradictions
+    /// Look at memories, see what needs a person, and act: verify, answer, correct, forget
     Memory(memory::Args) => memory::run,
     /// Bring the schema of a store on a server up to date, or wait until it is
     Migrate(migrate::Args) => migrate::run,

@@ -23,6 +23,7 @@ use crate::crypto::{KeyError, KeyStore, PatientKeys};
 use crate::domain::ids::{OrgId, PatientId};
 use crate::domain::scope::Scope;
 use crate::store::engine::{Access, Database, DbError, Transaction};
+use crate::store::{Keys, StoreError};
 
 /// Why an attempt failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,6 +32,8 @@ pub enum JobError {
     Database(#[from] DbError),
     #[error(transparent)]
     Keys(#[from] KeyError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The checkpoint was written by a version that divides the work otherwise: a person's run begins anew.
     #[error("the checkpoint of the run cannot be read")]
     Cursor,
@@ -46,6 +49,10 @@ impl JobError {
             JobError::Database(error) if error.is_transient() => "store_unavailable",
             JobError::Database(DbError::Schema) => "schema",
             JobError::Database(_) => "store_refused",
+            JobError::Store(StoreError::Db(error)) => JobError::Database(error.clone()).code(),
+            JobError::Store(StoreError::Key(error)) => JobError::Keys(error.clone()).code(),
+            JobError::Store(error) if error.is_transient() => "store_unavailable",
+            JobError::Store(_) => "store_refused",
             JobError::Keys(KeyError::Transient) => "keys_unavailable",
             JobError::Keys(_) => "keys_refused",
             JobError::Cursor => "cursor",
@@ -110,14 +117,26 @@ impl Desk<'_> {
         org: OrgId,
         patients: impl Iterator<Item = PatientId> + Send,
     ) -> Result<HashMap<PatientId, Arc<PatientKeys>>, JobError> {
+        let keys = self.keys_by_scope(org, patients).await?;
+        Ok(keys.into_iter().map(|(scope, keys)| (scope.patient(), keys)).collect())
+    }
+
+    /// The same as the store takes them.
+    ///
+    /// # Errors
+    /// As [`Desk::keys_of`].
+    pub async fn keys_by_scope(
+        &self,
+        org: OrgId,
+        patients: impl Iterator<Item = PatientId> + Send,
+    ) -> Result<Keys, JobError> {
         let mut scopes: Vec<Scope> = patients.filter_map(|patient| Scope::new(org, patient).ok()).collect();
         scopes.sort_unstable();
         scopes.dedup();
         if scopes.is_empty() {
             return Ok(HashMap::new());
         }
-        let keys = self.keys.find(&scopes).await?;
-        Ok(keys.into_iter().map(|(scope, keys)| (scope.patient(), keys)).collect())
+        Ok(self.keys.find(&scopes).await?)
     }
 }
 

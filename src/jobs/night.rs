@@ -9,6 +9,7 @@ use chrono_tz::Tz;
 use tokio_util::sync::CancellationToken;
 
 use super::JobName;
+use super::consolidation::Consolidation;
 use super::decay::Decay;
 use super::driver::{Driver, JobError, Outcome, Report};
 use super::expiry::Expiry;
@@ -16,8 +17,10 @@ use super::ledger::{Asked, Run, rows};
 use super::observe::Observer;
 use super::planner::{self, Due, Organization, RunKey};
 use super::policy::Policies;
+use super::purge::Purge;
 use super::reconfirmation::Reconfirmation;
 use super::tick;
+use super::upkeep::Upkeep;
 use crate::clock::ordered_id;
 use crate::domain::ids::OrgId;
 use crate::store::Store;
@@ -31,6 +34,15 @@ macro_rules! for_job {
     ($night:expr, $name:expr, |$job:ident, $policy:ident| $then:expr) => {{
         let policies = &$night.policies;
         match $name {
+            JobName::Consolidation => {
+                let consolidation = Consolidation {
+                    policy: policies.consolidation.thresholds.clone(),
+                    lifecycle: policies.lifecycle(),
+                    decay: policies.decay.thresholds,
+                };
+                let ($job, $policy) = (consolidation, &policies.consolidation.run);
+                $then
+            }
             JobName::Expiry => {
                 let ($job, $policy) = (Expiry { policy: policies.lifecycle() }, &policies.expiry.run);
                 $then
@@ -41,6 +53,15 @@ macro_rules! for_job {
             }
             JobName::Decay => {
                 let ($job, $policy) = (Decay { policy: policies.decay.thresholds }, &policies.decay.run);
+                $then
+            }
+            JobName::Purge => {
+                let purge = Purge { lifecycle: policies.lifecycle(), decay: policies.decay.thresholds };
+                let ($job, $policy) = (purge, &policies.purge.run);
+                $then
+            }
+            JobName::Upkeep => {
+                let ($job, $policy) = (Upkeep { policy: policies.upkeep.thresholds.clone() }, &policies.upkeep.run);
                 $then
             }
         }

@@ -68,9 +68,12 @@ fn counted(report: &Report, counter: &str) -> u64 {
 
 fn label(job: JobName) -> labels::JobName {
     match job {
+        JobName::Consolidation => labels::JobName::Consolidation,
         JobName::Expiry => labels::JobName::Expiry,
         JobName::Reconfirmation => labels::JobName::Reconfirmation,
         JobName::Decay => labels::JobName::Decay,
+        JobName::Purge => labels::JobName::Purge,
+        JobName::Upkeep => labels::JobName::Upkeep,
     }
 }
 
@@ -92,7 +95,8 @@ fn transitions(job: JobName) -> &'static [(&'static str, Transition)] {
             ("expired", Transition::Expired),
             ("stale", Transition::Stale),
         ],
-        JobName::Reconfirmation | JobName::Decay => &[],
+        JobName::Purge => &[("inactive", Transition::PurgedInactive), ("expired", Transition::PurgedExpired)],
+        JobName::Consolidation | JobName::Reconfirmation | JobName::Decay | JobName::Upkeep => &[],
     }
 }
 

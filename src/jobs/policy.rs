@@ -180,6 +180,61 @@ impl Thresholds for ReconfirmationThresholds {
     }
 }
 
+/// Thresholds of `jobs/purge.toml` (model.md, "States").
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PurgeThresholds {
+    pub recoverable_days: u32,
+    pub expired_kept_days: u32,
+}
+
+impl Thresholds for PurgeThresholds {
+    fn check(&self) -> Result<(), &'static str> {
+        let days = 1..=36_500;
+        if days.contains(&self.recoverable_days) && days.contains(&self.expired_kept_days) {
+            Ok(())
+        } else {
+            Err("recoverable_days and expired_kept_days are 1 to 36500")
+        }
+    }
+}
+
+/// Thresholds of `jobs/upkeep.toml`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UpkeepThresholds {
+    pub message_days: u32,
+    pub event_days: u32,
+    pub attempt_days: u32,
+}
+
+impl Thresholds for UpkeepThresholds {
+    fn check(&self) -> Result<(), &'static str> {
+        let days = 1..=36_500;
+        let all = [self.message_days, self.event_days, self.attempt_days];
+        if all.iter().all(|d| days.contains(d)) { Ok(()) } else { Err("days are 1 to 36500") }
+    }
+}
+
+/// Thresholds of `jobs/consolidation.toml` (model.md, "Nightly work").
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConsolidationThresholds {
+    pub episodes: u32,
+    pub days: u32,
+    pub mean_confidence: f64,
+}
+
+impl Thresholds for ConsolidationThresholds {
+    fn check(&self) -> Result<(), &'static str> {
+        if self.episodes < 2 || self.days < 1 || self.days > self.episodes {
+            return Err("episodes is at least 2, days is 1 to episodes");
+        }
+        let unit = (0.0..=1.0).contains(&self.mean_confidence);
+        if unit { Ok(()) } else { Err("mean_confidence is 0 to 1") }
+    }
+}
+
 /// Thresholds of `jobs/decay.toml`: the rates themselves (seed 001, section 6).
 impl Thresholds for DecayPolicy {
     fn check(&self) -> Result<(), &'static str> {
@@ -196,9 +251,12 @@ impl Thresholds for DecayPolicy {
 /// The policies of all jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policies {
+    pub consolidation: Policy<ConsolidationThresholds>,
     pub expiry: Policy<ExpiryThresholds>,
     pub reconfirmation: Policy<ReconfirmationThresholds>,
     pub decay: Policy<DecayPolicy>,
+    pub purge: Policy<PurgeThresholds>,
+    pub upkeep: Policy<UpkeepThresholds>,
 }
 
 impl Policies {
@@ -225,9 +283,12 @@ impl Policies {
 
     fn assemble(text: &dyn Fn(JobName) -> Result<String, PolicyError>) -> Result<Self, PolicyError> {
         let policies = Self {
+            consolidation: parse(JobName::Consolidation, &text(JobName::Consolidation)?)?,
             expiry: parse(JobName::Expiry, &text(JobName::Expiry)?)?,
             reconfirmation: parse(JobName::Reconfirmation, &text(JobName::Reconfirmation)?)?,
             decay: parse(JobName::Decay, &text(JobName::Decay)?)?,
+            purge: parse(JobName::Purge, &text(JobName::Purge)?)?,
+            upkeep: parse(JobName::Upkeep, &text(JobName::Upkeep)?)?,
         };
         if policies.reconfirmation.thresholds.reconfirm_hours >= policies.expiry.thresholds.unconfirmed_days * 24 {
             let message = "reconfirm_hours must be shorter than expiry's unconfirmed_days";
@@ -244,8 +305,7 @@ impl Policies {
         directory.map_or_else(Self::embedded, Self::from_directory)
     }
 
-    /// The intervals as the pure rules take them, so that reading lazily and the nights agree. What is kept after a
-    /// memory's end is no matter of these jobs and stays at its default.
+    /// The intervals as the pure rules take them, so that reading lazily and the nights agree.
     pub fn lifecycle(&self) -> LifecyclePolicy {
         let ExpiryThresholds { unconfirmed_days, stale_days, inference_hours } = self.expiry.thresholds;
         LifecyclePolicy {
@@ -253,25 +313,32 @@ impl Policies {
             unconfirmed_days,
             inference_hours,
             stale_days,
-            ..LifecyclePolicy::default()
+            expired_kept_days: self.purge.thresholds.expired_kept_days,
+            recoverable_days: self.purge.thresholds.recoverable_days,
         }
     }
 
     /// What a job's policy shares with all others.
     pub fn of(&self, job: JobName) -> &RunPolicy {
         match job {
+            JobName::Consolidation => &self.consolidation.run,
             JobName::Expiry => &self.expiry.run,
             JobName::Reconfirmation => &self.reconfirmation.run,
             JobName::Decay => &self.decay.run,
+            JobName::Purge => &self.purge.run,
+            JobName::Upkeep => &self.upkeep.run,
         }
     }
 }
 
 fn embedded(job: JobName) -> &'static str {
     match job {
+        JobName::Consolidation => include_str!("../../jobs/consolidation.toml"),
         JobName::Expiry => include_str!("../../jobs/expiry.toml"),
         JobName::Reconfirmation => include_str!("../../jobs/reconfirmation.toml"),
         JobName::Decay => include_str!("../../jobs/decay.toml"),
+        JobName::Purge => include_str!("../../jobs/purge.toml"),
+        JobName::Upkeep => include_str!("../../jobs/upkeep.toml"),
     }
 }
 
@@ -299,9 +366,12 @@ mod tests {
 
     fn refused(job: JobName, text: &str) -> String {
         match job {
+            JobName::Consolidation => parse::<ConsolidationThresholds>(job, text).unwrap_err(),
             JobName::Expiry => parse::<ExpiryThresholds>(job, text).unwrap_err(),
             JobName::Reconfirmation => parse::<ReconfirmationThresholds>(job, text).unwrap_err(),
             JobName::Decay => parse::<DecayPolicy>(job, text).unwrap_err(),
+            JobName::Purge => parse::<PurgeThresholds>(job, text).unwrap_err(),
+            JobName::Upkeep => parse::<UpkeepThresholds>(job, text).unwrap_err(),
         }
         .to_string()
     }

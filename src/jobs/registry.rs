@@ -9,28 +9,44 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[clap(rename_all = "snake_case")]
 pub enum JobName {
+    Consolidation,
     Expiry,
     Reconfirmation,
     Decay,
+    Purge,
+    Upkeep,
 }
 
 impl JobName {
-    pub const ALL: &'static [JobName] = &[JobName::Expiry, JobName::Reconfirmation, JobName::Decay];
+    pub const ALL: &'static [JobName] = &[
+        JobName::Consolidation,
+        JobName::Expiry,
+        JobName::Reconfirmation,
+        JobName::Decay,
+        JobName::Purge,
+        JobName::Upkeep,
+    ];
 
     pub fn code(self) -> &'static str {
         match self {
+            JobName::Consolidation => "consolidation",
             JobName::Expiry => "expiry",
             JobName::Reconfirmation => "reconfirmation",
             JobName::Decay => "decay",
+            JobName::Purge => "purge",
+            JobName::Upkeep => "upkeep",
         }
     }
 
     /// What the job does, in one line for people.
     pub fn about(self) -> &'static str {
         match self {
+            JobName::Consolidation => "makes beliefs of what recurs in several documents",
             JobName::Expiry => "moves memories whose time has come to the state that time gives them",
             JobName::Reconfirmation => "asks once whether a time-bound state still holds",
             JobName::Decay => "asks once to review a memory whose confidence fell below its threshold",
+            JobName::Purge => "takes the content out of what was forgotten or expired long enough ago",
+            JobName::Upkeep => "deletes ids of old messages, published events and abandoned attempts",
         }
     }
 }
@@ -95,6 +111,6 @@ mod tests {
             assert_eq!(name.code().parse(), Ok(*name));
             assert_eq!(serde_json::to_value(name).unwrap(), name.code());
         }
-        assert_eq!("upkeep".parse::<JobName>(), Err(UnknownJob));
+        assert_eq!("sweeping".parse::<JobName>(), Err(UnknownJob));
     }
 }

@@ -145,7 +145,10 @@ label!(
 label!(
     /// A nightly job; the file stem in `jobs/`. A test holds it equal to the registry of jobs. Not `job`: that label is
     /// the scraper's own
-    JobName as "job_name" { Expiry = "expiry", Reconfirmation = "reconfirmation", Decay = "decay" }
+    JobName as "job_name" {
+        Consolidation = "consolidation", Expiry = "expiry", Reconfirmation = "reconfirmation", Decay = "decay",
+        Purge = "purge", Upkeep = "upkeep",
+    }
 );
 label!(
     /// How a run of a job ended; `held` means that another owner had it.

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 
+use super::spoken::{Reply, reply};
 use super::{Admitted, Disposition, Pipeline, PipelineError, Raw, Verdict};
 use crate::bug;
 use crate::domain::ids::{DocumentId, OrgId, PatientId};
@@ -45,7 +46,7 @@ impl Pipeline {
         batch.modes(&entries, self.store.clock().now());
         let mut doorstep = Doorstep { done, ..Doorstep::default() };
         for (place, _, envelope) in entries {
-            if batch.ephemeral(envelope.patient(), &envelope.message) {
+            if batch.ephemeral(&envelope, self.store.clock().now()) {
                 doorstep.unkept.insert(place);
             }
             let ephemeral = doorstep.unkept.contains(&place);
@@ -157,6 +158,7 @@ impl Pipeline {
             envelope,
             policy: rules.redaction_policy.clone(),
             ephemeral: false,
+            spoken: None,
         })
     }
 }
@@ -195,15 +197,18 @@ impl Batch {
     }
 
     /// Whether nothing of the message may be kept: the mode that counts is the one at its own time. What a person
-    /// commands or consents to is kept, since it says what may be.
-    fn ephemeral(&self, patient: PatientId, message: &Message) -> bool {
-        let at = match message {
+    /// commands or consents to is kept, since it says what may be; what a correction says is not.
+    fn ephemeral(&self, envelope: &Envelope, now: DateTime<Utc>) -> bool {
+        let at = match &envelope.message {
             Message::DocumentSubmitted(document) => document.occurred_at,
             Message::HealthSignalRecorded(signal) => signal.synced_at,
             Message::ProfileUpdated(profile) => profile.recorded_at,
+            Message::MemoryCommand(command) if matches!(reply(command), Some(Reply::Words(_))) => {
+                issued_at(command, envelope, now)
+            }
             Message::ConsentRecorded(_) | Message::MemoryCommand(_) => return false,
         };
-        self.known.ephemeral.get(&patient).and_then(|course| course.at(at)).unwrap_or(false)
+        self.known.ephemeral.get(&envelope.patient()).and_then(|course| course.at(at)).unwrap_or(false)
     }
 
     /// The same revision of a document under another message id: a repetition if it says the same, a reused id if not.

@@ -91,6 +91,7 @@ impl<'a> Teaching<'a> {
             reaction: None,
             mention: e.span.of(self.text()).to_owned(),
             source_entity: self.source_entity.clone(),
+            formed_from: Vec::new(),
         };
         let ending = matches!(e.status.as_deref(), Some("stopped" | "resolved" | "ended"));
         let polarity = Polarity::of(e.context.negated || matches!(e.status.as_deref(), Some("not_taken")));
@@ -234,6 +235,7 @@ impl<'a> Teaching<'a> {
             valid_from: self.document.occurred_at,
             expires_at: None,
             recorded_at: self.now,
+            tombstone: None,
         };
         Some(NewFinding {
             scope,

@@ -12,6 +12,7 @@ mod embed;
 mod facts;
 mod profile;
 mod read;
+mod spoken;
 mod store;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +20,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 pub use disposition::{Disposition, Tally};
+use spoken::Spoken;
 
 use crate::bug::{self, crash_at};
 use crate::config::PipelineConfig;
@@ -83,6 +85,8 @@ pub(crate) struct Admitted {
     pub policy: String,
     /// Nothing of it may be kept.
     pub ephemeral: bool,
+    /// A correction or an answer whose words travel as the envelope's document.
+    pub spoken: Option<Spoken>,
 }
 
 /// What became of the message at a place of the batch, with the field that a refusal names.
@@ -254,10 +258,11 @@ impl Pipeline {
         org: OrgId,
         entries: Vec<(usize, Raw, Envelope)>,
     ) -> Result<(Vec<Verdict>, BTreeSet<usize>), PipelineError> {
-        let admit::Doorstep { admitted, mut done, unkept } = self.admit(org, entries).await?;
+        let admit::Doorstep { mut admitted, mut done, unkept } = self.admit(org, entries).await?;
         if admitted.is_empty() {
             return Ok((done, unkept));
         }
+        self.give_words(&mut admitted).await?;
         let messages: Vec<KeyHash> = admitted.iter().map(|a| a.message).collect();
         if !bug::is("attempt_after_work") {
             self.store.begin_attempts(&messages).await?;

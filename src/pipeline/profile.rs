@@ -234,6 +234,7 @@ impl Stating<'_> {
             valid_from: said.valid_from,
             expires_at: None,
             recorded_at: self.now,
+            tombstone: None,
         };
         NewFinding {
             scope,

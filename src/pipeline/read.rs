@@ -9,8 +9,9 @@ use super::{Admitted, Pipeline};
 use crate::bug;
 use crate::dlp::{KnownIdentity, Redacted, Redactor, SurrogateKey};
 use crate::domain::reason::Reason;
-use crate::extract::{Extraction, ExtractionInput};
+use crate::extract::{Entity, Extraction, ExtractionInput};
 use crate::intake::Message;
+use crate::intake::contract::DocumentSubmitted;
 use crate::metrics::Metrics;
 use crate::metrics::labels::{InfoType, RedactionOutcome, Stage};
 use crate::store::Keys;
@@ -104,24 +105,48 @@ impl Pipeline {
         let guard = Guard { redactor: Arc::clone(redactor), surrogate, identities, metrics: Arc::clone(&self.metrics) };
         let text = match &admitted.envelope.message {
             Message::DocumentSubmitted(document) => {
-                let redacted = self.redact(document, &guard).map_err(|reason| (place, reason))?;
-                let started = Instant::now();
-                let input = ExtractionInput {
-                    document: redacted.document(),
-                    document_type: Some(document.document_type),
-                    targets: &[],
-                    values: redacted.values(),
-                };
-                let extraction = self.extractor.extract(&input);
-                self.observe(Stage::Extract, started);
-                Some((redacted, extraction))
+                let subject = admitted.spoken.as_ref().and_then(|spoken| spoken.subject.as_deref());
+                Some(self.understood(document, subject, &guard).map_err(|reason| (place, reason))?)
             }
             _ => None,
         };
         Ok(Read { admitted, text, guard })
     }
 
-    fn redact(&self, message: &crate::intake::contract::DocumentSubmitted, guard: &Guard) -> Result<Redacted, Reason> {
+    /// A text and what it says. Where a correction leaves out of what it speaks ("100 mg"), the name of that is put
+    /// before it, if the whole says something of it then.
+    fn understood(
+        &self,
+        document: &DocumentSubmitted,
+        subject: Option<&str>,
+        guard: &Guard,
+    ) -> Result<(Redacted, Extraction), Reason> {
+        let said = self.said(document, guard)?;
+        let (Some(name), Some(text)) = (subject, document.text.as_deref()) else { return Ok(said) };
+        if said.1.entities.iter().any(|e| e.value == name) {
+            return Ok(said);
+        }
+        let fuller = DocumentSubmitted { text: Some(format!("{name} {text}").into()), ..document.clone() };
+        let fuller = self.said(&fuller, guard)?;
+        let adds = fuller.1.entities.iter().any(|e| e.value == name && says_more_than_its_name(e));
+        Ok(if adds { fuller } else { said })
+    }
+
+    fn said(&self, document: &DocumentSubmitted, guard: &Guard) -> Result<(Redacted, Extraction), Reason> {
+        let redacted = self.redact(document, guard)?;
+        let started = Instant::now();
+        let input = ExtractionInput {
+            document: redacted.document(),
+            document_type: Some(document.document_type),
+            targets: &[],
+            values: redacted.values(),
+        };
+        let extraction = self.extractor.extract(&input);
+        self.observe(Stage::Extract, started);
+        Ok((redacted, extraction))
+    }
+
+    fn redact(&self, message: &DocumentSubmitted, guard: &Guard) -> Result<Redacted, Reason> {
         let started = Instant::now();
         let document = message.to_document();
         bug::die_of(&document.text);
@@ -151,4 +176,11 @@ impl Pipeline {
     pub(super) fn extractor_version(&self) -> String {
         self.extractor.version().to_owned()
     }
+}
+
+/// A name alone would confirm what the person corrects.
+fn says_more_than_its_name(e: &Entity) -> bool {
+    let given = [&e.dose, &e.frequency, &e.route, &e.severity].into_iter().any(Option::is_some);
+    let over = matches!(e.status.as_deref(), Some("stopped" | "resolved" | "ended" | "not_taken"));
+    given || over || e.context.negated
 }

@@ -2,16 +2,20 @@
 
 use std::time::Instant;
 
+use chrono::{DateTime, Utc};
+
 use super::admit::{ephemeral_switch, issued_at};
 use super::embed::Embedded;
 use super::facts::Teaching;
 use super::profile::Stating;
-use super::{Disposition, Pipeline, PipelineError, Verdict, crash_at};
+use super::spoken::{Reply, Spoken, actor, reply};
+use super::{Admitted, Disposition, Pipeline, PipelineError, Verdict, crash_at};
 use crate::domain::fold::{Act, Deed};
-use crate::domain::ids::{MemoryEventId, OrgId, derive};
+use crate::domain::ids::{MemoryEventId, MemoryId, OrgId, derive};
+use crate::domain::memory::SetBy;
 use crate::domain::reason::Reason;
-use crate::intake::Message;
 use crate::intake::contract::{ActorRole, Command, DocumentSubmitted, MemoryCommand, Provision};
+use crate::intake::{Message, MessageType};
 use crate::metrics::labels::Stage;
 use crate::store::records::{
     Alarm, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewConsent, NewDocument, NewRisk, OrgBatch, StoredFile,
@@ -99,7 +103,10 @@ impl Pipeline {
             message: admitted.message,
             body: admitted.body_hash,
             scope,
-            message_type: admitted.envelope.kind().name(),
+            message_type: match admitted.spoken {
+                Some(_) => MessageType::MemoryCommand.name(),
+                None => admitted.envelope.kind().name(),
+            },
         });
         let patient = keys.get(&scope).ok_or((Reason::ErasedSubject, None))?;
         let now = self.store.clock().now();
@@ -110,8 +117,12 @@ impl Pipeline {
                 let version = self.extractor_version();
                 let teaching = Teaching::new(document, &entry, patient, now, &version);
                 batch.findings = teaching.findings();
+                let occurred_at = document.occurred_at;
                 let document = self.document(document, &entry, &version).map_err(plain)?;
                 batch.documents.push(document);
+                if let Some(spoken) = &entry.read.admitted.spoken {
+                    instead(spoken, &entry.read.admitted, occurred_at, &mut batch);
+                }
             }
             Message::ProfileUpdated(profile) => {
                 let stating = Stating { admitted, guard: &entry.read.guard, keys: patient, now, concept: &concept };
@@ -162,25 +173,11 @@ impl Pipeline {
             batch.ephemeral.push(EphemeralChange { scope: admitted.scope, stamp, on });
             return Ok(());
         }
-        let deed = match command.command {
-            Command::Verify => Deed::Verified,
-            Command::Confirm => Deed::Confirmed,
-            Command::End => Deed::Ended,
-            Command::Protect => Deed::Protected,
-            Command::Forget => Deed::Forgotten,
-            Command::Recover => Deed::Recovered,
-            // Understood and not yet carried out: set aside rather than lost.
-            _ => return Err((Reason::SchemaUnknown, Some("command".to_owned()))),
+        // Understood and not yet carried out: set aside rather than lost.
+        let Some(Reply::Act(deed)) = reply(command) else {
+            return Err((Reason::SchemaUnknown, Some("command".to_owned())));
         };
-        let by = match command.actor.role {
-            ActorRole::Patient => "patient",
-            ActorRole::Clinician => "clinician",
-            ActorRole::System => "system",
-        };
-        for memory in command.memory_ids.iter().flatten() {
-            let id = MemoryEventId(derive("act", &[&admitted.message, memory.0.as_bytes()]));
-            batch.acts.push(NewAct { scope: admitted.scope, act: Act { id, memory: *memory, at, deed }, by });
-        }
+        batch.acts.extend(acts(command, admitted, at, deed));
         Ok(())
     }
 
@@ -248,6 +245,27 @@ impl Pipeline {
             risks,
         })
     }
+}
+
+/// The same act on each memory that a command names.
+fn acts(command: &MemoryCommand, admitted: &Admitted, at: DateTime<Utc>, deed: Deed) -> Vec<NewAct> {
+    let (by, role) = actor(command);
+    let act = |memory: &MemoryId| {
+        let id = MemoryEventId(derive("act", &[&admitted.message, memory.0.as_bytes()]));
+        NewAct { scope: admitted.scope, act: Act { id, memory: *memory, at, deed, by }, by: role }
+    };
+    command.memory_ids.iter().flatten().map(act).collect()
+}
+
+/// A person said what holds instead: the words' findings stand for it, and what they speak of ends unless they replace
+/// it. An answer is an answered task, whoever gives it.
+fn instead(spoken: &Spoken, admitted: &Admitted, at: DateTime<Utc>, batch: &mut OrgBatch) {
+    let is_answer = spoken.command.command == Command::Answer;
+    if is_answer && spoken.command.actor.role != ActorRole::System {
+        batch.findings.iter_mut().for_each(|finding| finding.assertion.set_by = SetBy::Task);
+    }
+    let deed = if is_answer { Deed::Answered } else { Deed::Corrected };
+    batch.acts.extend(acts(&spoken.command, admitted, at, deed));
 }
 
 fn known(said: Option<&str>, codes: &[&'static str]) -> Option<&'static str> {

@@ -221,6 +221,7 @@ fn heading(m: &Memory) -> &'static str {
     match m.entity {
         // What a model made of a text is about anything: it is named for what it is.
         _ if m.class == Class::Inference && m.kind == Kind::Belief => "Hypothesis",
+        _ if m.class == Class::Pattern => "Pattern",
         Some(EntityType::Condition) => "Condition",
         Some(EntityType::Symptom) => "Symptom",
         Some(EntityType::Allergy) => "Allergy",

@@ -70,7 +70,7 @@ tables! {
         "attribute_hash", "entity_type", "kind", "class", "set_by", "document_type", "source_type", "epistemic", "trust",
         "ending", "blanket", "negated", "uncertain", "temporality", "experiencer", "extraction_confidence",
         "initial_confidence", "confidence_basis", "is_proxy", "asserted_at", "valid_from", "expires_at",
-        "payload_sealed", "evidence_sealed", "evidence_start", "evidence_end", "extractor_version"];
+        "payload_sealed", "evidence_sealed", "evidence_start", "evidence_end", "extractor_version", "tombstone_of"];
     "memory", RowId::Column(2), ["org_id", "patient_id", "id", "group_hash", "attribute_hash", "kind", "class",
         "entity_type", "sensitivity", "state", "contested", "ungrounded", "content_sealed", "finding_id", "document_id",
         "revision", "evidence_sealed", "evidence_start", "evidence_end", "source_type", "epistemic",
@@ -215,6 +215,9 @@ fn opened(
         RowId::Hash(at) => hash_row(&row.bytes(at)?),
         RowId::Open => return Err(StoreError::Shape),
     };
+    if sealed.is_empty() {
+        return Ok(b"purged".to_vec());
+    }
     let mut plain = b"opened ".to_vec();
     plain.extend(keys.open(SealedCell { table: table.name, row: id, column }, sealed)?);
     Ok(plain)

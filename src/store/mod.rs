@@ -10,12 +10,17 @@ pub mod engine;
 pub mod fading;
 mod history;
 pub mod outbox;
+pub mod purging;
 pub mod quarantine;
 pub mod read;
 pub mod records;
+pub mod recurring;
 pub mod relay;
 mod seal;
+pub mod upkeep;
 mod write;
+
+pub use write::nightly;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -142,6 +147,9 @@ pub fn statements() -> Vec<&'static engine::Sql> {
     all.extend(digest::statements());
     all.extend(aging::statements());
     all.extend(fading::statements());
+    all.extend(purging::statements());
+    all.extend(recurring::statements());
+    all.extend(upkeep::statements());
     all.push(outbox::statement());
     all.push(history::statement());
     all.extend(quarantine::statements());

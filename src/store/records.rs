@@ -111,6 +111,9 @@ pub struct FindingWords {
     pub mention: String,
     /// Who said so, where it was another entity (a surrogate).
     pub source_entity: Option<String>,
+    /// Of what consolidation forms: the memories that it was formed from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub formed_from: Vec<Uuid>,
 }
 
 /// One finding of the log.

@@ -106,3 +106,20 @@ fn what_the_chosen_embedder_cannot_do_is_a_usage_error() {
         assert_eq!(bench(&arguments).status.code(), Some(2), "{arguments:?}");
     }
 }
+
+#[test]
+fn a_night_looks_at_what_is_due_its_repetition_changes_nothing_and_another_policy_is_applied_to_all() {
+    let output = Command::new(env!("CARGO_BIN_EXE_anamnesis"))
+        .args(["bench", "jobs", "--memories", "600", "--due", "20", "--output", "json"])
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
+        .env_remove("ANAMNESIS_CONFIG")
+        .output()
+        .unwrap();
+    let found: Value = serde_json::from_str(&printed(&output)).unwrap();
+    assert_eq!((count(&found, "memories"), count(&found, "due")), (600, 20));
+    // Twenty that expire and ten that fell, and no other row.
+    assert_eq!((count(&found, "examined"), count(&found, "changed")), (30, 30));
+    assert_eq!(count(&found, "again_changed"), 0);
+    // Every belief falls later now; the notes of the twenty do not.
+    assert_eq!(count(&found, "anew_changed"), 580);
+}

@@ -246,6 +246,7 @@ fn finding(
             valid_from: at,
             expires_at: None,
             recorded_at: now,
+            tombstone: None,
         },
         revision: 1,
         uncertain: false,

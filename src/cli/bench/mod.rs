@@ -1,7 +1,9 @@
-//! `bench ingest|messages|extract|recall|peers|redact`: what this machine does, in stores that are made for it and removed again.
+//! `bench ingest|messages|extract|recall|jobs|peers|redact`: what this machine does, in stores that are made for it and
+//! removed again.
 
 mod extract;
 mod ingest;
+mod jobs;
 mod messages;
 mod peers;
 mod recall;
@@ -28,6 +30,8 @@ enum What {
     Extract(extract::Args),
     /// Search among a patient's own memories, alone and beside everybody else's
     Recall(recall::Args),
+    /// A night among many memories, its repetition, and a night after a change of policy
+    Jobs(jobs::Args),
     /// The same documents into other memory libraries, where a Python has them
     Peers(peers::Args),
     /// Redaction: megabytes a second, parts and whole, a note's time, inputs made to be slow
@@ -42,6 +46,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         What::Messages(args) => messages::run(&args, context),
         What::Extract(args) => extract::run(args, context),
         What::Recall(args) => recall::run(args, context),
+        What::Jobs(args) => jobs::run(args, context),
         What::Peers(args) => peers::run(args, context),
         What::Redact(args) => redact::run(&args, context),
     }

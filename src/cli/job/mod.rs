@@ -1,8 +1,9 @@
-//! `job list|run|status|history`: the nights as a person, a script or a CronJob sees them.
+//! `job list|run|status|history|simulate`: the nights as a person, a script or a CronJob sees them.
 
 mod list;
 mod run;
 mod show;
+mod simulate;
 
 use std::sync::Arc;
 
@@ -41,6 +42,8 @@ enum What {
     Status(show::StatusArgs),
     /// What the ledger knows of past nights, newest first
     History(show::HistoryArgs),
+    /// What the coming nights will do, on a copy of the store that is thrown away
+    Simulate(simulate::Args),
 }
 
 /// # Errors
@@ -51,6 +54,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         What::Run(args) => context.block_on(run::run(args, context)),
         What::Status(args) => context.block_on(show::status(args, context)),
         What::History(args) => context.block_on(show::history(args, context)),
+        What::Simulate(args) => context.block_on(simulate::run(args, context)),
     }
 }
 

@@ -1,6 +1,8 @@
-//! `memory list|show|trace|history|contradictions`: looking at single memories (seed 001, section 11).
+//! `memory`: looking at single memories, and acting on them (seed 001, sections 8 and 11; seed 000, rights).
 
+mod act;
 mod list;
+mod review;
 mod show;
 mod tree;
 
@@ -9,6 +11,7 @@ use clap::Subcommand;
 use super::patient::{Of, Point};
 use super::{Context, Exit, Failure};
 use crate::domain::ids::MemoryId;
+use crate::intake::contract::Command;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -28,6 +31,30 @@ enum What {
     History(One),
     /// Statements that cannot both be so
     Contradictions(Pairs),
+    /// The lineage record of a memory: who told it, how, and how sure
+    Source(act::SourceArgs),
+    /// Memories whose confidence is below the threshold
+    Uncertain(review::Uncertain),
+    /// Memories of which nothing says where they come from
+    Orphans(review::Args),
+    /// Everything that waits for a person
+    Review(review::Args),
+    /// Say that memories were checked: more confidence, and decay begins anew
+    Verify(act::Args),
+    /// Say that memories still hold
+    Confirm(act::Args),
+    /// Answer a question about memories: yes, no, or what holds instead
+    Answer(act::Answering),
+    /// Say that what memories tell is over
+    End(act::Args),
+    /// Say what holds instead of a memory
+    Correct(act::Saying),
+    /// Keep memories from fading
+    Protect(act::Args),
+    /// Take memories out of every search; recoverable for thirty days
+    Forget(act::Args),
+    /// Take back what was forgotten
+    Recover(act::Args),
 }
 
 /// One memory of one patient.
@@ -61,6 +88,18 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         What::Trace(args) => context.block_on(show::trace(args, context)),
         What::History(args) => context.block_on(show::history(args, context)),
         What::Contradictions(args) => context.block_on(list::contradictions(args, context)),
+        What::Source(args) => context.block_on(act::source(args, context)),
+        What::Uncertain(args) => context.block_on(review::uncertain_ones(args, context)),
+        What::Orphans(args) => context.block_on(review::orphans(args, context)),
+        What::Review(args) => context.block_on(review::review(args, context)),
+        What::Verify(args) => context.block_on(act::run(args, Command::Verify, context)),
+        What::Confirm(args) => context.block_on(act::run(args, Command::Confirm, context)),
+        What::Answer(args) => context.block_on(act::answer(args, context)),
+        What::End(args) => context.block_on(act::run(args, Command::End, context)),
+        What::Correct(args) => context.block_on(act::say(args, Command::Correct, context)),
+        What::Protect(args) => context.block_on(act::run(args, Command::Protect, context)),
+        What::Forget(args) => context.block_on(act::run(args, Command::Forget, context)),
+        What::Recover(args) => context.block_on(act::run(args, Command::Recover, context)),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::walk::Walk;
 use crate::domain::finding::{EntityType, Polarity};
+use crate::domain::memory::State;
 
 /// Sets the statements of the group against its substances, once all are walked.
 pub(super) fn settle(walk: &mut Walk<'_>) {
@@ -22,6 +23,13 @@ pub(super) fn settle(walk: &mut Walk<'_>) {
             let known = walk.memories[substance].folded.history[0].at;
             if known <= said {
                 walk.contradict_at(substance, statement, said);
+                let id = walk.memories[substance].folded.id;
+                if let Some((_, at)) = walk.confirmed.iter().find(|(of, at)| *of == id && *at >= said).copied() {
+                    // A person said that the substance holds: the statement is history.
+                    walk.conflicts.last_mut().expect("just found").answered = true;
+                    walk.memories[statement].become_state(State::Resolved, at, Some(id.0));
+                    walk.memories[statement].folded.valid_to = Some(at);
+                }
             } else {
                 let by = walk.memories[substance].folded.id;
                 let from = walk.memories[substance].folded.valid_from;

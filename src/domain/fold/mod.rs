@@ -123,6 +123,8 @@ pub struct Assertion {
     /// Its own end of life, where it names one.
     pub expires_at: Option<DateTime<Utc>>,
     pub recorded_at: DateTime<Utc>,
+    /// Its words are gone: it still holds the place of this memory in the order of things.
+    pub tombstone: Option<MemoryId>,
 }
 
 impl Assertion {
@@ -149,6 +151,10 @@ codes!(
         Unprotected = "unprotected",
         Forgotten = "forgotten",
         Recovered = "recovered",
+        /// Somebody said what holds instead.
+        Corrected = "corrected",
+        /// The same, asked whether it holds.
+        Answered = "answered",
     }
 );
 
@@ -159,6 +165,7 @@ pub struct Act {
     pub memory: MemoryId,
     pub at: DateTime<Utc>,
     pub deed: Deed,
+    pub by: SetBy,
 }
 
 /// One line of a memory's history (seed 001, section 5, `confidence_history`).
@@ -217,6 +224,8 @@ pub struct Conflict {
     pub at: DateTime<Utc>,
     /// Opposed polarity, or another value.
     pub negation: bool,
+    /// A person said which of the two holds.
+    pub answered: bool,
 }
 
 /// What a group amounts to.

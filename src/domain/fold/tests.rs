@@ -42,6 +42,7 @@ fn finding(n: u128, entity: EntityType, at: i64) -> Assertion {
         valid_from: day(at),
         expires_at: None,
         recorded_at: day(at),
+        tombstone: None,
     }
 }
 
@@ -199,7 +200,13 @@ fn what_only_a_replaced_revision_said_stays_as_ungrounded() {
 fn a_confirmation_after_the_lapse_opens_a_new_interval_and_forgetting_can_be_undone() {
     let symptom = finding(1, EntityType::Symptom, 0);
     let id = folded(vec![symptom.clone()], 0).memories[0].id;
-    let act = |n: u128, at, deed| Act { id: MemoryEventId(Uuid::from_u128(n)), memory: id, at: day(at), deed };
+    let act = |n: u128, at, deed| Act {
+        id: MemoryEventId(Uuid::from_u128(n)),
+        memory: id,
+        at: day(at),
+        deed,
+        by: SetBy::Patient,
+    };
     let run = |acts: Vec<Act>, now| {
         fold(scope(), &Log { assertions: vec![symptom.clone()], acts }, day(now), &LifecyclePolicy::default())
     };
@@ -209,6 +216,68 @@ fn a_confirmation_after_the_lapse_opens_a_new_interval_and_forgetting_can_be_und
     assert_eq!(states(&forgotten), [State::Inactive]);
     let recovered = run(vec![act(9, 1, Deed::Forgotten), act(10, 2, Deed::Recovered)], 3);
     assert_eq!(states(&recovered), [State::Active]);
+}
+
+fn act(n: u128, at: i64, memory: MemoryId, deed: Deed) -> Act {
+    Act { id: MemoryEventId(Uuid::from_u128(n)), memory, at: day(at), deed, by: SetBy::Patient }
+}
+
+fn with_acts(assertions: Vec<Assertion>, acts: Vec<Act>, now: i64) -> Outcome {
+    fold(scope(), &Log { assertions, acts }, day(now), &LifecyclePolicy::default())
+}
+
+#[test]
+fn a_memory_whose_words_are_gone_keeps_its_id_and_its_place_in_the_order_of_things() {
+    let (old, new) = (dose(1, 0, 50), dose(2, 2, 100));
+    let forgotten = folded(vec![old.clone(), new.clone()], 2).memories[1].id;
+    let forget = vec![act(9, 3, forgotten, Deed::Forgotten)];
+    let again = dose(3, 5, 100);
+    let whole = with_acts(vec![old.clone(), new.clone(), again.clone()], forget.clone(), 6);
+    assert_eq!(states(&whole), [State::Superseded, State::Inactive, State::Active]);
+
+    let details = Details { dose: Some("purged 00ff".to_owned()), ..Details::default() };
+    let tombstone = Assertion { details, tombstone: Some(forgotten), ..new };
+    let purged = with_acts(vec![old, tombstone, again], forget, 6);
+    assert_eq!(states(&purged), states(&whole), "what it replaced does not come back");
+    let ids = |outcome: &Outcome| outcome.memories.iter().map(|m| m.id).collect::<Vec<_>>();
+    assert_eq!(ids(&purged), ids(&whole), "and what is said anew is another memory, as before");
+}
+
+#[test]
+fn a_correction_ends_what_its_own_words_did_not_replace_unless_the_one_who_corrects_may_not() {
+    let told = dose(1, 0, 50);
+    let id = folded(vec![told.clone()], 0).memories[0].id;
+    let correct = |deed| vec![act(9, 3, id, deed)];
+    let ended = with_acts(vec![told.clone()], correct(Deed::Corrected), 4);
+    assert_eq!((states(&ended)[0], ended.memories[0].valid_to), (State::Resolved, Some(day(3))));
+    let replaced = with_acts(vec![told.clone(), dose(2, 3, 100)], correct(Deed::Corrected), 4);
+    assert_eq!(states(&replaced), [State::Superseded, State::Active]);
+    let again = with_acts(vec![told.clone(), dose(2, 3, 50)], correct(Deed::Corrected), 4);
+    assert_eq!(states(&again), [State::Active], "said again with the correction");
+
+    let guarded = by_clinician(told);
+    let by_patient = with_acts(vec![guarded.clone()], correct(Deed::Corrected), 4);
+    assert_eq!(states(&by_patient), [State::Active], "a clinician set it");
+    let answered = with_acts(vec![guarded], correct(Deed::Answered), 4);
+    assert_eq!(states(&answered), [State::Resolved], "but an answer to a question counts");
+}
+
+#[test]
+fn a_person_who_says_which_side_holds_answers_the_contradiction() {
+    let kept = by_clinician(dose(1, 0, 50));
+    let claim = dose(2, 2, 100);
+    let open = folded(vec![kept.clone(), claim.clone()], 3);
+    assert!(open.memories[1].contested && !open.conflicts[0].answered);
+    let ids: Vec<MemoryId> = open.memories.iter().map(|m| m.id).collect();
+
+    let log = vec![kept, claim];
+    let claimed = with_acts(log.clone(), vec![act(9, 4, ids[1], Deed::Confirmed)], 5);
+    assert_eq!(states(&claimed), [State::Superseded, State::Active]);
+    assert!(claimed.conflicts[0].answered && !claimed.memories[1].contested);
+    assert_eq!(claimed.memories[1].supersedes, Some(ids[0]));
+    let stands = with_acts(log, vec![act(9, 4, ids[0], Deed::Confirmed)], 5);
+    assert_eq!(states(&stands), [State::Active, State::Resolved]);
+    assert!(stands.conflicts[0].answered);
 }
 
 fn any_finding() -> impl Strategy<Value = Assertion> {

@@ -1,16 +1,16 @@
 //! The walk over a group's log.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 
 use super::interval::Interval;
 use super::{Act, Assertion, Conflict, Deed, Details, KeyHash, Log, Outcome, memory_id};
-use crate::domain::finding::Polarity;
+use crate::domain::finding::{EntityType, Polarity};
 use crate::domain::ids::MemoryId;
 use crate::domain::lifecycle::LifecyclePolicy;
-use crate::domain::memory::State;
-use crate::domain::provenance::Trust;
+use crate::domain::memory::{Class, State};
+use crate::domain::provenance::{SourceType, Trust};
 use crate::domain::scope::Scope;
 use crate::domain::supersede::{self, Arriving};
 
@@ -25,6 +25,10 @@ pub(super) struct Walk<'a> {
     ordinals: HashMap<Fact, u32>,
     /// Facts that something live supports: what a replaced revision said of them counts no more.
     retired: Vec<&'a Assertion>,
+    /// Ids of memories whose words are gone.
+    purged: BTreeSet<MemoryId>,
+    /// What people said that it holds, and when.
+    pub confirmed: Vec<(MemoryId, DateTime<Utc>)>,
 }
 
 impl<'a> Walk<'a> {
@@ -32,7 +36,9 @@ impl<'a> Walk<'a> {
         let mut retired: Vec<&Assertion> = log.assertions.iter().filter(|a| !a.live).collect();
         retired.sort_by_key(|a| (a.asserted_at, a.source, a.id));
         retired.dedup_by_key(|a| a.id);
-        Self { scope, policy, memories: Vec::new(), conflicts: Vec::new(), ordinals: HashMap::new(), retired }
+        let purged = log.assertions.iter().filter_map(|a| a.tombstone).collect();
+        let (memories, conflicts, ordinals) = (Vec::new(), Vec::new(), HashMap::new());
+        Self { scope, policy, memories, conflicts, ordinals, retired, purged, confirmed: Vec::new() }
     }
 
     /// A finding is walked over. What its own revision no longer says changes nothing; see [`Walk::finish`].
@@ -77,9 +83,14 @@ impl<'a> Walk<'a> {
         if self.memories[same].trust >= Trust::T4 && a.trust < Trust::T4 {
             let new = self.open(a);
             self.link(same, new, a);
-        } else if a.trust < Trust::T4 {
+        } else if a.trust < Trust::T4 || self.recurs(same, a) {
             self.memories[same].confirm(a, self.policy);
         }
+    }
+
+    /// Another telling of what consolidation formed makes it surer (seed 001, section 7).
+    fn recurs(&self, same: usize, a: &Assertion) -> bool {
+        self.memories[same].class == Class::Pattern && a.source_type == SourceType::Consolidation
     }
 
     fn other_value(&mut self, current: usize, a: &Assertion) -> usize {
@@ -113,7 +124,7 @@ impl<'a> Walk<'a> {
         self.memories[claim].change(at, "contradicts", None, Some(ids.0.0));
         self.memories[kept].change(at, "contradicted", None, Some(ids.1.0));
         let negation = self.memories[kept].polarity != self.memories[claim].polarity;
-        self.conflicts.push(Conflict { kept: ids.0, claim: ids.1, at, negation });
+        self.conflicts.push(Conflict { kept: ids.0, claim: ids.1, at, negation, answered: false });
     }
 
     /// "Tuvo anorexia": history, unless it is known already. It neither confirms nor ends what is active.
@@ -171,7 +182,10 @@ impl<'a> Walk<'a> {
         match act.deed {
             Deed::Verified => memory.verified_by_person(when, cause),
             Deed::Confirmed if memory.folded.state == State::ResolvedUnconfirmed => self.reopen(at, act),
-            Deed::Confirmed if memory.is_active() => memory.confirmed_by_person(when, cause, self.policy),
+            Deed::Confirmed if memory.is_active() => {
+                memory.confirmed_by_person(when, cause, self.policy);
+                self.decide(at, act);
+            }
             Deed::Confirmed => {}
             Deed::Ended => {
                 memory.become_state(State::Resolved, when, Some(cause));
@@ -184,6 +198,51 @@ impl<'a> Walk<'a> {
                 memory.become_state(State::Active, when, Some(cause));
             }
             Deed::Recovered => {}
+            Deed::Corrected | Deed::Answered => self.instead(at, act),
+        }
+    }
+
+    /// A person says of one side of a conflict that it holds: the conflict is answered. Of patterns and preferences both
+    /// sides stay (seed 001, section 9).
+    fn decide(&mut self, holds: usize, act: &Act) {
+        self.confirmed.push((self.memories[holds].folded.id, act.at));
+        let id = self.memories[holds].folded.id;
+        for n in 0..self.conflicts.len() {
+            let Conflict { kept, claim, answered, .. } = self.conflicts[n];
+            if answered || (kept != id && claim != id) {
+                continue;
+            }
+            self.conflicts[n].answered = true;
+            let other = if kept == id { claim } else { kept };
+            let Some(other) = self.memories.iter().position(|m| m.folded.id == other && m.is_active()) else {
+                continue;
+            };
+            if matches!(self.memories[other].class, Class::Pattern | Class::Preference) {
+                continue;
+            }
+            if claim == id && self.memories[other].attribute == self.memories[holds].attribute {
+                let from = self.memories[holds].folded.valid_from;
+                self.memories[other].superseded(id, from, act.at);
+                self.memories[holds].folded.supersedes = Some(kept);
+            } else if kept == id {
+                self.memories[other].become_state(State::Resolved, act.at, Some(act.id.0));
+                self.memories[other].folded.valid_to = Some(act.at);
+            }
+        }
+    }
+
+    /// What a person said instead has findings of its own, which came before this act: they replaced the memory, said it
+    /// again, or speak of something else, and then it ends here. A patient's correction ends nothing that a clinician set
+    /// and no allergy (model.md, "Clinical wins").
+    fn instead(&mut self, at: usize, act: &Act) {
+        let memory = &mut self.memories[at];
+        let said_again = memory.folded.last_verified == Some(act.at);
+        let guarded = memory.entity == EntityType::Allergy
+            || (memory.entity.is_clinical() && memory.folded.set_by.is_authoritative());
+        let may = act.deed == Deed::Answered || act.by.is_authoritative() || !guarded;
+        if memory.is_active() && !said_again && may {
+            memory.become_state(State::Resolved, act.at, Some(act.id.0));
+            memory.folded.valid_to = Some(act.at);
         }
     }
 
@@ -204,16 +263,21 @@ impl<'a> Walk<'a> {
     }
 
     fn open(&mut self, a: &Assertion) -> usize {
-        let id = self.next_id((a.attribute, a.polarity, a.details.clone()));
+        let id = a.tombstone.unwrap_or_else(|| self.next_id((a.attribute, a.polarity, a.details.clone())));
         self.memories.push(Interval::open(id, a, self.policy));
         self.memories.len() - 1
     }
 
     fn next_id(&mut self, fact: Fact) -> MemoryId {
         let ordinal = self.ordinals.entry(fact.clone()).or_insert(0);
-        let id = memory_id(self.scope, &fact.0, fact.1, &fact.2, *ordinal);
-        *ordinal += 1;
-        id
+        loop {
+            let id = memory_id(self.scope, &fact.0, fact.1, &fact.2, *ordinal);
+            *ordinal += 1;
+            // A memory whose words are gone keeps its id: what is said anew is another.
+            if !self.purged.contains(&id) {
+                return id;
+            }
+        }
     }
 
     /// Old and new value are linked both ways; the new one inherits the evidence (seed 001, section 5).

@@ -162,6 +162,17 @@ impl Database {
         }
     }
 
+    /// Writes a consistent copy of an embedded store to a file that is not there yet, beside readers and writers.
+    ///
+    /// # Errors
+    /// When the file cannot be written; of a server there is no copy.
+    pub async fn copy_to(&self, path: &std::path::Path) -> Result<(), DbError> {
+        match &self.inner {
+            Inner::Sqlite(db) => db.copy_to(path).await,
+            Inner::Postgres(_) => Err(DbError::Other { code: "no_copy".to_owned() }),
+        }
+    }
+
     /// Prepares a statement without running it: the test that replaces compile-time checking.
     pub async fn prepare(&self, sql: &Sql) -> Result<(), DbError> {
         match &self.inner {

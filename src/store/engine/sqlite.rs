@@ -73,6 +73,13 @@ impl SqliteDatabase {
         Ok(())
     }
 
+    pub async fn copy_to(&self, path: &std::path::Path) -> Result<(), DbError> {
+        let mut connection = self.writer.acquire().await.map_err(|e| error(&e))?;
+        let copy = sqlx::query("VACUUM INTO ?").bind(path.to_string_lossy().into_owned());
+        copy.execute(&mut *connection).await.map_err(|e| error(&e))?;
+        Ok(())
+    }
+
     pub async fn prepare(&self, sql: &'static str) -> Result<(), DbError> {
         let mut connection = self.reader.acquire().await.map_err(|e| error(&e))?;
         connection.prepare(sql.into_sql_str()).await.map_err(|e| error(&e))?;

@@ -1,12 +1,16 @@
 //! Where memories come from and what became of them: links both ways, history, contradictions. Content-free.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::number;
 use crate::domain::ids::{ContradictionId, MemoryId};
+use crate::domain::lineage::Origins;
+use crate::domain::provenance::SourceType;
 use crate::domain::scope::Scope;
 use crate::store::engine::{Arg, Sql};
 use crate::store::{Store, StoreError};
@@ -39,6 +43,17 @@ static CONTRADICTIONS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT id, kept_id, claim_id, type, state, found_at FROM contradiction WHERE org_id = $1 AND patient_id = $2 \
          ORDER BY found_at DESC, id",
+    )
+});
+
+static ORIGINS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT m.id, m.source_type, l.relation, count(l.to_id), \
+         count(CASE WHEN l.to_kind = 'event' OR p.id IS NOT NULL THEN 1 END) FROM memory AS m \
+         LEFT JOIN memory_link AS l ON l.org_id = m.org_id AND l.patient_id = m.patient_id AND l.from_id = m.id \
+           AND l.relation IN ('derived_from', 'source_episode') \
+         LEFT JOIN memory AS p ON p.org_id = l.org_id AND p.patient_id = l.patient_id AND p.id = l.to_id \
+         WHERE m.org_id = $1 AND m.patient_id = $2 AND m.id IN {uuids $3} GROUP BY m.id, m.source_type, l.relation",
     )
 });
 
@@ -110,6 +125,26 @@ impl Store {
             .collect()
     }
 
+    /// What memories have to show for where they come from. A profile event is a message: it is not lost.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn origins(&self, scope: Scope, ids: &[MemoryId]) -> Result<HashMap<MemoryId, Origins>, StoreError> {
+        let list = Arg::Uuids(ids.iter().map(|id| id.0).collect());
+        let mut found: HashMap<MemoryId, Origins> = HashMap::new();
+        for row in self.rows(&ORIGINS, scope, vec![list]).await? {
+            let origins = found.entry(MemoryId(row.uuid(0)?)).or_default();
+            origins.has_source = row.text(1)? != SourceType::Unknown.code();
+            let (all, left) = (number(&row, 3)? as usize, number(&row, 4)? as usize);
+            match row.opt_text(2)?.as_deref() {
+                Some("derived_from") => (origins.derived_from, origins.derived_from_left) = (all, left),
+                Some(_) => (origins.evidence, origins.evidence_left) = (all, left),
+                None => {}
+            }
+        }
+        Ok(found)
+    }
+
     /// What happened to a memory, oldest first.
     ///
     /// # Errors
@@ -154,5 +189,5 @@ impl Store {
 }
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&UP, &DOWN, &HISTORY, &CONTRADICTIONS]
+    vec![&UP, &DOWN, &ORIGINS, &HISTORY, &CONTRADICTIONS]
 }

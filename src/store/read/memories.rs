@@ -326,7 +326,8 @@ fn open(mut memory: Memory, row: &Row, keys: &PatientKeys) -> Result<Memory, Sto
     if let Some(sealed) = row.opt_blob(9)? {
         memory.words = Some(open_record(keys, memory_cell(id, "content"), &sealed)?);
     }
-    if let Some(sealed) = row.opt_blob(10)? {
+    // Empty where it was purged.
+    if let Some(sealed) = row.opt_blob(10)?.filter(|sealed| !sealed.is_empty()) {
         let text = open_text(keys, memory_cell(id, "evidence"), &sealed)?;
         let (start, end) = (number(row, 11)? as usize, number(row, 12)? as usize);
         memory.evidence = Some(Quote { text, start, end });

@@ -65,7 +65,7 @@ table!(
     ["metric_hash": Bytes, "reading_sealed": Bytes, "status": Text, "synced_at": Int],
     "reading_sealed = excluded.reading_sealed, status = excluded.status, synced_at = excluded.synced_at"
 );
-static CLEAR: LazyLock<Vec<Sql>> = LazyLock::new(|| {
+pub(super) static CLEAR: LazyLock<Vec<Sql>> = LazyLock::new(|| {
     vec![
         Sql::new("DELETE FROM conditions WHERE org_id = $1 AND (patient_id, memory_id) IN {pairs $2}"),
         Sql::new("DELETE FROM allergies WHERE org_id = $1 AND (patient_id, memory_id) IN {pairs $2}"),
@@ -210,7 +210,8 @@ fn has_standing(c: &Changed<'_>) -> bool {
         }
         _ => !a.blanket,
     };
-    a.trust <= Trust::T3
+    a.tombstone.is_none()
+        && a.trust <= Trust::T3
         && !c.folded.contested
         && !c.folded.ungrounded
         && subject

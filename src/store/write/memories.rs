@@ -35,9 +35,7 @@ static DELETE_BACK_LINKS: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 static DELETE_CONFLICTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "DELETE FROM contradiction WHERE org_id = $1 AND state = 'open' AND (patient_id, group_hash) IN {keyed $2}",
-    )
+    Sql::new("DELETE FROM contradiction WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2}")
 });
 
 /// A finding with what the fold does not read: its words and its evidence.
@@ -104,7 +102,7 @@ impl Writer<'_> {
 
     /// The outcome of each group. Acts are found by the memories that a fold makes, and may make it another: until no
     /// memory is new, which is after one look for all but memories that were reopened.
-    async fn folded(&mut self, loaded: &mut BTreeMap<Group, Loaded>) -> Result<Vec<Outcome>, StoreError> {
+    pub(super) async fn folded(&mut self, loaded: &mut BTreeMap<Group, Loaded>) -> Result<Vec<Outcome>, StoreError> {
         let mut asked: BTreeSet<(Uuid, MemoryId)> = BTreeSet::new();
         loop {
             let fold =
@@ -157,6 +155,9 @@ impl Writer<'_> {
             let scope = group.0;
             let id = derive("contradiction", &[conflict.kept.0.as_bytes(), conflict.claim.0.as_bytes()]);
             written.push(rows::conflict_row(group, id, conflict, self.target.now));
+            if conflict.answered {
+                continue;
+            }
             let body = json!({"contradiction_id": id, "kept_memory_id": conflict.kept, "claim_memory_id": conflict.claim,
                 "type": rows::conflict_type(conflict)});
             self.events.push(scope, "anamnesis.contradiction.found.v1", &[id.as_bytes()], body);
@@ -213,7 +214,7 @@ impl Changed<'_> {
 }
 
 /// The raw memory of a revision of a document.
-pub(in crate::store) fn raw_id(scope: Scope, document: Uuid, revision: u32) -> Uuid {
+pub fn raw_id(scope: Scope, document: Uuid, revision: u32) -> Uuid {
     let (org, patient) = (scope.org().0, scope.patient().0);
     derive("raw", &[org.as_bytes(), patient.as_bytes(), document.as_bytes(), &revision.to_be_bytes()])
 }

@@ -3,8 +3,9 @@
 
 pub(super) mod clinical;
 pub(super) mod documents;
-mod findings;
+pub(super) mod findings;
 pub(super) mod memories;
+pub mod nightly;
 mod outbox;
 pub(super) mod patients;
 pub(super) mod profile;
@@ -43,7 +44,7 @@ pub(super) type Group = (Scope, KeyHash);
 
 /// An open write of one organisation's batch.
 pub(super) struct Writer<'a> {
-    pub tx: Transaction,
+    pub tx: &'a mut Transaction,
     pub target: Target,
     pub keys: &'a Keys,
     pub entropy: &'a dyn Entropy,
@@ -73,10 +74,10 @@ impl Store {
     /// # Errors
     /// [`StoreError::Race`] when another worker stored one of the messages since it was looked up.
     pub async fn commit(&self, org: OrgId, batch: OrgBatch, keys: &Keys) -> Result<Committed, StoreError> {
-        let tx = self.db.begin(Access::Organization(org)).await?;
+        let mut tx = self.db.begin(Access::Organization(org)).await?;
         let target = Target { org, now: self.clock.now() };
         let mut writer = Writer {
-            tx,
+            tx: &mut tx,
             target,
             keys,
             entropy: self.entropy.as_ref(),
@@ -98,11 +99,12 @@ impl Store {
         writer.acts(batch.acts).await?;
         writer.fold().await?;
         writer.flush_events().await?;
-        writer.tx.commit().await?;
-        if writer.done.events > 0 {
+        let done = writer.done;
+        tx.commit().await?;
+        if done.events > 0 {
             self.bell.ring(org);
         }
-        Ok(writer.done)
+        Ok(done)
     }
 }
 
@@ -143,5 +145,6 @@ pub(super) fn statements() -> Vec<&'static Sql> {
     all.extend(findings::statements());
     all.extend(memories::statements());
     all.extend(clinical::statements());
+    all.extend(nightly::statements());
     all
 }

@@ -35,7 +35,7 @@ impl Writer<'_> {
         let events =
             std::mem::take(&mut self.events.0).into_iter().map(sealed).collect::<Result<Vec<_>, StoreError>>()?;
         self.done.events += events.len();
-        enqueue(&mut self.tx, &events, self.target.now, self.entropy).await?;
+        enqueue(self.tx, &events, self.target.now, self.entropy).await?;
         Ok(())
     }
 }

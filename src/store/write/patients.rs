@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use uuid::Uuid;
+
 use super::Writer;
 use crate::domain::scope::Scope;
 use crate::store::StoreError;
@@ -61,13 +63,19 @@ impl Writer<'_> {
         let patients: BTreeSet<Scope> = batch.inbox.iter().map(|m| m.scope).collect();
         let rows = patients.iter().map(|s| vec![org.into(), s.patient().0.into(), now.clone(), now.clone()]).collect();
         self.tx.bulk(&PATIENT, rows).await?;
-        let held = Arg::Uuids(patients.iter().map(|s| s.patient().0).collect());
-        self.tx.fetch_all(&HOLD, vec![org.into(), held]).await?;
+        self.hold(patients.iter().map(|s| s.patient().0).collect()).await?;
         self.profiles(&batch.profiles).await?;
         self.ephemeral_modes(&batch.ephemeral).await?;
         let consents = batch.consents.iter().map(|c| self.consent_row(c)).collect::<Result<Vec<_>, _>>()?;
         self.tx.bulk(&CONSENT, consents).await?;
         self.tx.bulk(&AUDIT, self.audit_rows(batch)).await?;
+        Ok(())
+    }
+
+    /// Keeps other writers off these patients until the transaction ends.
+    pub(super) async fn hold(&mut self, patients: BTreeSet<Uuid>) -> Result<(), StoreError> {
+        let held = Arg::Uuids(patients.into_iter().collect());
+        self.tx.fetch_all(&HOLD, vec![self.org().0.into(), held]).await?;
         Ok(())
     }
 

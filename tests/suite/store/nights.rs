@@ -3,15 +3,25 @@
 use std::sync::Arc;
 
 use anamnesis::clock::{ManualClock, SeededEntropy};
+use anamnesis::domain::finding::EntityType;
+use anamnesis::domain::memory::{Class, State, Use};
+use anamnesis::domain::provenance::Trust;
+use anamnesis::jobs::JobName;
 use anamnesis::jobs::night::Night;
 use anamnesis::jobs::policy::Policies;
+use anamnesis::pipeline::Pipeline;
+use anamnesis::recall;
 use anamnesis::store::Store;
 use anamnesis::store::digest::Digest;
 use anamnesis::store::engine::Database;
+use anamnesis::store::read::{Direction, Filter, Memory, When};
 use chrono::TimeDelta;
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Clinic, Engine, NOW, Place, feed, samples};
+use crate::support::{
+    Clinic, Engine, NOW, ORG, PATIENT, Place, bodies, count, document, event, feed, on_every_engine, samples, scope,
+};
 
 /// Ten nights over the samples; what is left, and how many memories were changed.
 async fn ten_nights(clinic: &Clinic, engine: Engine) -> (Digest, u64) {
@@ -41,4 +51,105 @@ async fn ten_nights_leave_the_same_memory_on_every_engine() {
     for engine in [Engine::File, Engine::Postgres] {
         assert_eq!(ten_nights(&clinic, engine).await, (expected.clone(), changed), "{engine:?}");
     }
+}
+
+on_every_engine!(
+    what_was_forgotten_long_ago_has_no_words_left_and_nothing_it_replaced_comes_back,
+    what_recurs_becomes_a_belief_that_names_its_captures_and_every_further_telling_reinforces_it_once,
+);
+
+async fn what_was_forgotten_long_ago_has_no_words_left_and_nothing_it_replaced_comes_back(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let told = [
+        document(1, 1, "2026-06-20T10:00:00Z", "Toma sertralina 50 mg al día."),
+        document(2, 1, "2026-06-25T10:00:00Z", "Toma sertralina 100 mg al día."),
+    ];
+    feed(&pipeline, &bodies(&told), 2).await;
+    let store = pipeline.store();
+    let filter = Filter { entities: vec![EntityType::Medication], ..Filter::default() };
+    let newest = store.memories(scope(), &filter, When::Now).await.unwrap().remove(0);
+    let forget = json!({"organization_id": ORG, "patient_id": PATIENT, "command": "forget", "memory_ids": [newest.id],
+        "actor": {"id": PATIENT, "role": "patient"}, "issued_at": "2026-06-26T10:00:00Z"});
+    feed(&pipeline, &bodies(&[event("f", "anamnesis.memory.command.v1", &forget)]), 1).await;
+
+    clinic.time.advance(TimeDelta::days(26));
+    let night = Night::over(store, Policies::embedded().unwrap(), Arc::new(()), CancellationToken::new());
+    let purged = async || -> u64 {
+        let runs = night.round().await.unwrap();
+        runs.iter().filter(|run| run.job == JobName::Purge).map(|run| run.changed).sum()
+    };
+    assert_eq!(purged().await, 1);
+    clinic.time.advance(TimeDelta::days(1));
+    assert_eq!(purged().await, 0, "once");
+
+    let held = store.memory(scope(), newest.id, When::Now).await.unwrap().unwrap();
+    assert_eq!((held.standing.state, held.words, held.evidence), (State::Inactive, None, None));
+    let words =
+        "SELECT count(*) FROM medications AS c JOIN memory AS m ON m.id = c.memory_id WHERE m.state = 'inactive'";
+    assert_eq!(count(store, words).await, 0);
+    assert_eq!(count(store, "SELECT count(*) FROM extracted_findings WHERE tombstone_of IS NOT NULL").await, 1);
+    // The group is folded again by what is said of it later: the older dose stays replaced, the forgotten one forgotten.
+    let later = document(3, 1, "2026-07-27T10:00:00Z", "Toma sertralina 150 mg al día.");
+    feed(&pipeline, &bodies(&[later]), 1).await;
+    let filter = Filter { states: State::ALL.to_vec(), ..filter };
+    let all = store.memories(scope(), &filter, When::Now).await.unwrap();
+    let states: Vec<State> = all.iter().map(|m| m.standing.state).collect();
+    assert_eq!(states, [State::Active, State::Inactive, State::Superseded]);
+    assert_eq!(all[1].id, newest.id);
+}
+
+/// The runs of consolidation of one round: beliefs formed, reinforced.
+async fn consolidated(night: &Night) -> (u64, u64) {
+    let runs = night.round().await.unwrap();
+    let runs = runs.iter().filter(|run| run.job == JobName::Consolidation);
+    let count = |name: &str, status: &serde_json::Value| status[name].as_u64().unwrap();
+    runs.fold((0, 0), |sum, run| (sum.0 + count("beliefs", &run.status), sum.1 + count("reinforced", &run.status)))
+}
+
+async fn what_recurs_becomes_a_belief_that_names_its_captures_and_every_further_telling_reinforces_it_once(
+    engine: Engine,
+) {
+    let told = |n: u128, at: &str| document(n, 1, at, "Refiere cefalea.");
+    let first = [told(1, "2026-06-20T10:00:00Z"), told(2, "2026-06-22T10:00:00Z"), told(3, "2026-06-24T10:00:00Z")];
+    let fourth = told(4, "2026-06-26T10:00:00Z");
+    let patterns = async |pipeline: &Pipeline| {
+        let filter = Filter { classes: vec![Class::Pattern], ..Filter::default() };
+        pipeline.store().memories(scope(), &filter, When::Now).await.unwrap()
+    };
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    feed(&pipeline, &bodies(&first[..2]), 4).await;
+    let night = Night::over(pipeline.store(), Policies::embedded().unwrap(), Arc::new(()), CancellationToken::new());
+    clinic.time.advance(TimeDelta::days(1));
+    assert_eq!(consolidated(&night).await, (0, 0), "two are no pattern");
+    feed(&pipeline, &bodies(&first[2..]), 4).await;
+    clinic.time.advance(TimeDelta::days(1));
+    assert_eq!(consolidated(&night).await, (1, 0));
+    let belief = patterns(&pipeline).await.remove(0);
+    assert_eq!((belief.trust, belief.standing.use_, belief.confidence), (Trust::T4, Use::Hypothesis, 0.8));
+    assert!(belief.evidence.as_ref().unwrap().text.contains("cefalea"));
+    let lineage = recall::trace(pipeline.store(), scope(), belief.id, Direction::Up).await.unwrap().unwrap();
+    let documents = lineage.children.iter().filter(|raw| raw.kind == "raw" && raw.children[0].kind == "document");
+    assert_eq!(documents.count(), 3);
+
+    clinic.time.advance(TimeDelta::days(1));
+    assert_eq!(consolidated(&night).await, (0, 0), "nothing came in");
+    feed(&pipeline, &bodies(std::slice::from_ref(&fourth)), 4).await;
+    clinic.time.advance(TimeDelta::days(1));
+    assert_eq!(consolidated(&night).await, (0, 1));
+    let surer = patterns(&pipeline).await.remove(0);
+    assert_eq!((surer.id, surer.times_reinforced), (belief.id, 1));
+    assert!(surer.confidence > belief.confidence && surer.standing.use_ == Use::Hypothesis);
+
+    // All at once, in another order: the same belief.
+    let other = clinic.pipeline().await;
+    let all: Vec<_> = [fourth].into_iter().chain(first.into_iter().rev()).collect();
+    feed(&other, &bodies(&all), 4).await;
+    let night = Night::over(other.store(), Policies::embedded().unwrap(), Arc::new(()), CancellationToken::new());
+    clinic.time.advance(TimeDelta::days(1));
+    assert_eq!(consolidated(&night).await, (1, 1));
+    let same = patterns(&other).await.remove(0);
+    let told = |m: &Memory| (m.id, m.confidence, m.times_reinforced, m.valid_from, m.said_at, m.words.clone());
+    assert_eq!(told(&same), told(&surer));
 }

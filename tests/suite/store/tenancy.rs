@@ -127,7 +127,7 @@ async fn each_role_may_do_its_work_and_no_more() {
         ("test_app", "UPDATE memory_link SET created_at = 0", false),
         ("test_app", "DELETE FROM organization", false),
         ("test_jobs", "DELETE FROM documents", false),
-        ("test_jobs", "DELETE FROM inbox", false),
+        ("test_jobs", "DELETE FROM consent", false),
         ("test_jobs", "DELETE FROM job_run", true),
         ("test_read", "SELECT count(*) FROM outbox", false),
         ("test_read", "SELECT count(*) FROM quarantine", false),

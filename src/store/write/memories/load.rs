@@ -29,7 +29,7 @@ static FINDINGS: LazyLock<Sql> = LazyLock::new(|| {
         "SELECT patient_id, group_hash, id, source_id, revision, live, attribute_hash, entity_type, kind, class, set_by, \
          document_type, source_type, epistemic, trust, ending, blanket, negated, experiencer, extraction_confidence, \
          initial_confidence, confidence_basis, is_proxy, asserted_at, valid_from, expires_at, recorded_at, payload_sealed, \
-         evidence_sealed, evidence_start, evidence_end, temporality FROM extracted_findings \
+         evidence_sealed, evidence_start, evidence_end, temporality, tombstone_of FROM extracted_findings \
          WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2}",
     )
 });
@@ -40,14 +40,17 @@ static EXISTING: LazyLock<Sql> = LazyLock::new(|| {
 });
 static ACTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT patient_id, id, memory_id, at, action FROM memory_event \
+        "SELECT patient_id, id, memory_id, at, action, source FROM memory_event \
          WHERE org_id = $1 AND (patient_id, memory_id) IN {pairs $2} AND derived = 0",
     )
 });
 
 impl Writer<'_> {
     /// Everything of the touched groups, by four statements.
-    pub(super) async fn load(&mut self, touched: &BTreeSet<Group>) -> Result<BTreeMap<Group, Loaded>, StoreError> {
+    pub(in crate::store::write) async fn load(
+        &mut self,
+        touched: &BTreeSet<Group>,
+    ) -> Result<BTreeMap<Group, Loaded>, StoreError> {
         let mut groups: BTreeMap<Group, Loaded> = touched.iter().map(|g| (*g, Loaded::default())).collect();
         let scopes: HashMap<Uuid, Scope> = touched.iter().map(|(s, _)| (s.patient().0, *s)).collect();
         let pairs = Arg::Pairs(touched.iter().map(|(s, g)| (s.patient().0, g.to_vec())).collect());
@@ -105,6 +108,8 @@ fn act(row: &Row) -> Result<Act, StoreError> {
         memory: MemoryId(row.uuid(2)?),
         at: row.time(3)?,
         deed: code(row, 4, Deed::from_code)?,
+        // The row says the role; only a clinician's carries weight of its own.
+        by: SetBy::from_code(&row.text(5)?).unwrap_or(SetBy::Unknown),
     })
 }
 
@@ -140,9 +145,10 @@ fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, Told), StoreErro
         valid_from: row.time(24)?,
         expires_at: row.opt_time(25)?,
         recorded_at: row.time(26)?,
+        tombstone: row.opt_uuid(32)?.map(MemoryId),
         details: details(&words),
     };
-    let evidence = match row.opt_blob(28)? {
+    let evidence = match row.opt_blob(28)?.filter(|sealed| !sealed.is_empty()) {
         Some(sealed) => Some(Evidence {
             quote: open_text(keys, finding_cell(id, "evidence"), &sealed)?,
             span: Span::new(offset(row, 29)?, offset(row, 30)?),

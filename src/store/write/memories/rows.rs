@@ -280,6 +280,19 @@ fn link_rows(c: &Changed<'_>, now: &Arg) -> Vec<Vec<Arg>> {
     let mut rows = Vec::new();
     for (n, source) in c.folded.sources.iter().enumerate() {
         let assertion = c.assertion(*source);
+        // What consolidation formed comes from captures, the newest of which tells of it again.
+        let formed = c.told(*source).map(|told| told.words.formed_from.as_slice()).unwrap_or_default();
+        if let Some((newest, _)) = formed.split_last() {
+            let parents = if n == 0 { formed } else { std::slice::from_ref(newest) };
+            let relation = if n == 0 { "derived_from" } else { "source_episode" };
+            for parent in parents {
+                rows.push(link(c, relation, me, ("raw", *parent), now));
+                if n == 0 {
+                    rows.push(link(c, "processed_into", ("raw", *parent), me, now));
+                }
+            }
+            continue;
+        }
         let parent = match c.told(*source).filter(|t| t.from_document) {
             Some(told) => ("raw", raw_id(c.scope, assertion.source, told.revision)),
             None => ("event", assertion.source),
@@ -330,7 +343,7 @@ pub(super) fn conflict_row(group: &Group, id: Uuid, conflict: &Conflict, now: Da
         conflict.kept.0.into(),
         conflict.claim.0.into(),
         conflict_type(conflict).into(),
-        "open".into(),
+        if conflict.answered { "answered" } else { "open" }.into(),
         conflict.at.into(),
         now.into(),
         now.into(),

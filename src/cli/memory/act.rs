@@ -1,0 +1,177 @@
+//! `memory verify|confirm|answer|end|correct|protect|forget|recover`: what a person does to single memories. Each is the
+//! command message of the contract on its way through the same pipeline, so that a terminal, a queue and a file do the same.
+
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::unknown;
+use crate::cli::output::{self, Format};
+use crate::cli::patient::{Of, known};
+use crate::cli::world::World;
+use crate::cli::{Context, Exit, Failure, sections};
+use crate::domain::ids::MemoryId;
+use crate::domain::scope::Scope;
+use crate::intake::contract::{Actor, ActorRole, Command, MemoryCommand};
+use crate::pipeline::{Disposition, Raw};
+use crate::recall::Item;
+use crate::store::read::{Filter, When};
+
+/// Who acts on which memories.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The memories.
+    #[arg(value_name = "ID", required = true)]
+    ids: Vec<MemoryId>,
+    #[command(flatten)]
+    of: Of,
+    #[command(flatten)]
+    by: By,
+}
+
+/// As [`Args`], with words.
+#[derive(Debug, clap::Args)]
+pub struct Saying {
+    #[command(flatten)]
+    on: Args,
+    /// What holds instead. Passes redaction and becomes evidence like everything that is said.
+    #[arg(long, value_name = "TEXT")]
+    text: String,
+}
+
+/// As [`Args`], with an answer.
+#[derive(Debug, clap::Args)]
+pub struct Answering {
+    #[command(flatten)]
+    on: Args,
+    /// yes, no, or what holds instead [default: yes].
+    #[arg(long, value_name = "TEXT")]
+    text: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+struct By {
+    /// Who acts.
+    #[arg(long, value_name = "UUID")]
+    by: Uuid,
+    /// patient, clinician or system.
+    #[arg(long, default_value = "clinician", value_parser = |text: &str| known(text, ActorRole::ALL, ActorRole::code))]
+    role: ActorRole,
+}
+
+/// What came of it.
+#[derive(Serialize)]
+struct Done<'a> {
+    command: Command,
+    disposition: &'static str,
+    memories: &'a [Item],
+}
+
+pub async fn say(args: Saying, command: Command, context: &Context) -> Result<Exit, Failure> {
+    act(args.on, command, Some(args.text), context).await
+}
+
+pub async fn answer(args: Answering, context: &Context) -> Result<Exit, Failure> {
+    act(args.on, Command::Answer, args.text, context).await
+}
+
+pub async fn run(args: Args, command: Command, context: &Context) -> Result<Exit, Failure> {
+    act(args, command, None, context).await
+}
+
+async fn act(args: Args, command: Command, text: Option<String>, context: &Context) -> Result<Exit, Failure> {
+    let scope = args.of.scope()?;
+    let world = World::open(context).await?;
+    let held = world.store.memories(scope, &Filter::ids(args.ids.clone()), When::Now).await?;
+    if args.ids.iter().any(|id| !held.iter().any(|memory| memory.id == *id)) {
+        return Err(unknown());
+    }
+    let message = message(scope, &args, command, text, world.clock.now());
+    let body = serde_json::to_vec(&message).map_err(|_| Failure::failed("the command cannot be written"))?;
+    let done = world.pipeline()?.run(vec![Raw::of(body)]).await;
+    let disposition = done.first().copied().unwrap_or(Disposition::Retry);
+    let after = world.store.memories(scope, &Filter::ids(args.ids), When::Now).await?;
+    let items: Vec<Item> = after.iter().map(Item::conversational).collect();
+    match context.format_or(Format::Table) {
+        Format::Json => {
+            output::json(&Done { command, disposition: disposition.code(), memories: &items })?;
+        }
+        Format::Table => {
+            let rows = items.iter().map(|item| {
+                let [statement, source, use_, confidence, notes] = sections::row(item);
+                [item.memory_id.to_string(), statement, source, item.state.to_string(), use_, confidence, notes]
+            });
+            output::table(&["id", "statement", "source", "state", "use", "confidence", "notes"], rows)?;
+        }
+    }
+    match disposition {
+        Disposition::Stored | Disposition::Duplicate => Ok(Exit::Done),
+        Disposition::Ephemeral => Err(Failure::failed("the patient is in ephemeral mode: nothing was kept")),
+        Disposition::Quarantined(reason) => Err(Failure::failed(format!("set aside: {}", reason.code()))),
+        Disposition::Retry => Err(Failure::failed("the store could not be reached: run it again")),
+    }
+}
+
+fn message(
+    scope: Scope,
+    args: &Args,
+    command: Command,
+    text: Option<String>,
+    now: chrono::DateTime<chrono::Utc>,
+) -> MemoryCommand {
+    MemoryCommand {
+        organization_id: scope.org(),
+        patient_id: scope.patient(),
+        actor: Actor { id: args.by.by, role: args.by.role },
+        command,
+        memory_ids: Some(args.ids.clone()),
+        topic: None,
+        preview: None,
+        reason: None,
+        text: text.map(Into::into),
+        issued_at: Some(now),
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub struct SourceArgs {
+    /// The memory.
+    #[arg(value_name = "ID")]
+    id: MemoryId,
+    #[command(flatten)]
+    of: Of,
+}
+
+/// `memory source`: the lineage record of one memory (seed 001, section 8).
+pub async fn source(args: SourceArgs, context: &Context) -> Result<Exit, Failure> {
+    let scope = args.of.scope()?;
+    let world = World::open(context).await?;
+    let m = world.store.memory(scope, args.id, When::Now).await?.ok_or_else(unknown)?;
+    let origins = world.store.origins(scope, &[m.id]).await?.remove(&m.id).unwrap_or_default();
+    match context.format_or(Format::Table) {
+        Format::Json => output::json(&json!({
+            "memory_id": m.id, "source_type": m.source_type, "source_entity": m.source_entity,
+            "epistemic": m.epistemic, "trust": m.trust, "set_by": m.set_by, "is_proxy": m.is_proxy,
+            "document_id": m.document_id, "revision": m.revision, "document_type": m.document_type,
+            "derived_from": origins.derived_from, "source_episodes": origins.evidence,
+            "confidence": m.confidence, "effective_confidence": m.standing.effective_confidence,
+            "confidence_basis": m.confidence_basis, "times_reinforced": m.times_reinforced,
+            "verification_count": m.verification_count, "last_verified": m.last_verified,
+            "is_orphan": origins.is_orphan(), "ungrounded": m.ungrounded,
+        }))?,
+        Format::Table => {
+            let document = m.document_id.map(|id| format!("{id}, revision {}", m.revision.unwrap_or(0)));
+            let rows = [
+                ("source type", format!("{}, {}, {}", m.source_type, m.epistemic, m.trust)),
+                ("told by", m.source_entity.unwrap_or_else(|| m.set_by.to_string())),
+                ("document", document.unwrap_or_else(|| "none".to_owned())),
+                ("derived from", origins.derived_from.to_string()),
+                ("evidence", origins.evidence.to_string()),
+                ("confidence", format!("{:.2} stored, {:.2} now", m.confidence, m.standing.effective_confidence)),
+                ("reinforced, verified", format!("{}, {}", m.times_reinforced, m.verification_count)),
+            ];
+            output::table(&["", "source"], rows.map(|(name, value)| [name.to_owned(), value]))?;
+        }
+    }
+    Ok(Exit::Done)
+}

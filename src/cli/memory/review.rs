@@ -1,0 +1,132 @@
+//! `memory uncertain|orphans|review`: what a person should look at (seed 001, section 8; seed 002, section 8).
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use crate::cli::output::{self, Format};
+use crate::cli::patient::{Of, Point, when};
+use crate::cli::world::World;
+use crate::cli::{Context, Exit, Failure, sections};
+use crate::domain::confidence::{uncertain, uncertain_at};
+use crate::domain::memory::{Kind, State};
+use crate::recall::Item;
+use crate::store::read::{Filter, Memory};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    of: Of,
+    /// As it stood at the end of this date, or at this instant.
+    #[arg(long, value_name = "DATE")]
+    as_of: Option<Point>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Uncertain {
+    #[command(flatten)]
+    args: Args,
+    /// Below this confidence, or at it where decay brought it there [default: the policy's].
+    #[arg(long, value_name = "0.0-1.0", value_parser = unit)]
+    threshold: Option<f64>,
+}
+
+fn unit(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|value| (0.0..=1.0).contains(value)).ok_or_else(|| "a number from 0 to 1".to_owned())
+}
+
+/// A memory with why it is shown.
+#[derive(Serialize)]
+struct Listed {
+    /// decay, age, contradiction, sources_gone, quarantined, no_source.
+    cause: &'static str,
+    since: Option<DateTime<Utc>>,
+    #[serde(flatten)]
+    item: Item,
+}
+
+impl Listed {
+    fn of(memory: &Memory, cause: &'static str, since: Option<DateTime<Utc>>) -> Self {
+        Self { cause, since, item: Item::conversational(memory) }
+    }
+}
+
+async fn memories(args: &Args, states: Vec<State>, world: &World) -> Result<Vec<Memory>, Failure> {
+    let filter = Filter { states, ..Filter::default() };
+    let mut all = world.store.memories(args.of.scope()?, &filter, when(args.as_of)).await?;
+    // Raw captures are never used for decisions: nobody is asked about them.
+    all.retain(|memory| memory.kind != Kind::Raw);
+    Ok(all)
+}
+
+/// Memories in force whose effective confidence is below the threshold, least sure first.
+pub async fn uncertain_ones(asked: Uncertain, context: &Context) -> Result<Exit, Failure> {
+    let world = World::open(context).await?;
+    let threshold = asked.threshold.unwrap_or(world.store.decay().uncertain_below);
+    let mut found = memories(&asked.args, vec![State::Active], &world).await?;
+    found.retain(|m| uncertain(m.standing.effective_confidence, m.confidence, threshold));
+    found.sort_by(|a, b| {
+        a.standing.effective_confidence.total_cmp(&b.standing.effective_confidence).then(a.id.cmp(&b.id))
+    });
+    let listed = found.iter().map(|m| Listed::of(m, "decay", fell_at(&world, m)));
+    print(listed.collect(), "No uncertain memories.", context)
+}
+
+/// Memories without any provenance: no known source, nothing they were made from, no evidence.
+pub async fn orphans(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let world = World::open(context).await?;
+    let all = memories(&args, Vec::new(), &world).await?;
+    let ids: Vec<_> = all.iter().map(|m| m.id).collect();
+    let origins = world.store.origins(args.of.scope()?, &ids).await?;
+    let is_orphan = |m: &&Memory| origins.get(&m.id).is_none_or(|origins| origins.is_orphan());
+    let listed = all.iter().filter(is_orphan).map(|m| Listed::of(m, "no_source", Some(m.recorded_at)));
+    print(listed.collect(), "No orphans.", context)
+}
+
+/// Everything that waits for a person, the longest waiting first.
+pub async fn review(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let world = World::open(context).await?;
+    let all = memories(&args, vec![State::Active, State::Stale, State::Quarantined], &world).await?;
+    let mut listed: Vec<Listed> = all.iter().filter_map(|m| waiting(&world, m)).collect();
+    listed.sort_by_key(|l| (l.since, l.item.memory_id));
+    print(listed, "Nothing waits for review.", context)
+}
+
+fn waiting(world: &World, m: &Memory) -> Option<Listed> {
+    let (cause, since) = if m.standing.state == State::Quarantined {
+        ("quarantined", m.standing.since)
+    } else if m.contested {
+        ("contradiction", Some(m.said_at))
+    } else if m.standing.reconfirm_due {
+        ("age", m.reconfirm_due_at.or(m.last_confirmed_at))
+    } else if m.ungrounded {
+        ("sources_gone", m.standing.since)
+    } else if m.standing.low_confidence && m.standing.state == State::Active {
+        ("decay", fell_at(world, m))
+    } else {
+        return None;
+    };
+    Some(Listed::of(m, cause, since))
+}
+
+/// When decay made it uncertain; where it was from the beginning, since it was recorded.
+fn fell_at(world: &World, m: &Memory) -> Option<DateTime<Utc>> {
+    let since = m.last_verified.unwrap_or(m.recorded_at);
+    let protected = crate::domain::confidence::is_protected(m.is_protected, m.class);
+    uncertain_at(world.store.decay(), m.kind, m.confidence, protected, since).or(Some(m.recorded_at))
+}
+
+fn print(listed: Vec<Listed>, none: &str, context: &Context) -> Result<Exit, Failure> {
+    match context.format_or(Format::Table) {
+        Format::Json => output::json(&listed)?,
+        Format::Table if listed.is_empty() => output::line(none)?,
+        Format::Table => {
+            let rows = listed.iter().map(|l| {
+                let [statement, source, use_, confidence, _] = sections::row(&l.item);
+                let since = l.since.map(|at| at.date_naive().to_string()).unwrap_or_default();
+                [l.item.memory_id.to_string(), statement, source, use_, confidence, l.cause.to_owned(), since]
+            });
+            output::table(&["id", "statement", "source", "use", "confidence", "why", "since"], rows)?;
+        }
+    }
+    Ok(Exit::Done)
+}

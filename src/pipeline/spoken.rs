@@ -1,0 +1,196 @@
+//! `correct` and `answer`: what a person says instead of what is remembered (seed 000, rights; seed 002, section 8).
+//! A yes and a no are acts on the memory. Any other words are a document of their own: they pass redaction, are quoted
+//! as evidence and stand in lineage like everything that is said.
+
+use chrono::{DateTime, Utc};
+
+use super::{Admitted, Pipeline, PipelineError};
+use crate::domain::document::DocumentType;
+use crate::domain::fold::Deed;
+use crate::domain::ids::{DocumentId, derive};
+use crate::domain::memory::SetBy;
+use crate::intake::Message;
+use crate::intake::contract::{ActorRole, Command, DocumentSubmitted, MemoryCommand};
+use crate::store::read::When;
+use crate::text::fold;
+
+/// Answers that are nothing but a yes, folded.
+const YES: [&str; 17] = [
+    "yes",
+    "y",
+    "yep",
+    "true",
+    "correct",
+    "right",
+    "still",
+    "it does",
+    "si",
+    "claro",
+    "correcto",
+    "cierto",
+    "asi es",
+    "sigue",
+    "sigue igual",
+    "todavia",
+    "igual",
+];
+/// Answers that are nothing but a no, folded.
+const NO: [&str; 13] = [
+    "no",
+    "n",
+    "nope",
+    "false",
+    "not any more",
+    "not anymore",
+    "no longer",
+    "it does not",
+    "ya no",
+    "falso",
+    "nunca",
+    "para nada",
+    "ya paso",
+];
+
+/// A command whose words travel as a document.
+#[derive(Debug, Clone)]
+pub(crate) struct Spoken {
+    pub command: Box<MemoryCommand>,
+    /// Of what it speaks, where the words alone do not say it ("100 mg").
+    pub subject: Option<String>,
+}
+
+/// What a command comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reply<'a> {
+    Act(Deed),
+    /// Something else holds.
+    Words(&'a str),
+}
+
+/// `None` for commands that neither act on single memories nor say anything.
+pub(super) fn reply(command: &MemoryCommand) -> Option<Reply<'_>> {
+    let text = command.text.as_ref().map(|text| text.as_str().trim()).filter(|text| !text.is_empty());
+    let deed = match command.command {
+        Command::Verify => Deed::Verified,
+        Command::Confirm => Deed::Confirmed,
+        Command::End => Deed::Ended,
+        Command::Protect => Deed::Protected,
+        Command::Forget => Deed::Forgotten,
+        Command::Recover => Deed::Recovered,
+        Command::Correct => return text.map(Reply::Words),
+        Command::Answer => match text {
+            None => Deed::Confirmed,
+            Some(text) => match plain(text) {
+                word if YES.contains(&word.as_str()) => Deed::Confirmed,
+                word if NO.contains(&word.as_str()) => Deed::Ended,
+                _ => return Some(Reply::Words(text)),
+            },
+        },
+        _ => return None,
+    };
+    Some(Reply::Act(deed))
+}
+
+/// Folded, without punctuation at its ends.
+fn plain(text: &str) -> String {
+    fold(text).trim_matches(|c: char| !c.is_alphanumeric()).to_owned()
+}
+
+/// Who stands behind an act on a memory.
+pub(super) fn actor(command: &MemoryCommand) -> (SetBy, &'static str) {
+    match command.actor.role {
+        ActorRole::Patient => (SetBy::Patient, "patient"),
+        ActorRole::Clinician => (SetBy::Clinician, "clinician"),
+        ActorRole::System => (SetBy::Unknown, "system"),
+    }
+}
+
+/// The words as a document. A patient's correction is a conversation, which changes nothing that a clinician set and no
+/// allergy; an answer to a question that was asked does (model.md, "Clinical wins"). A program's words have no teller.
+fn document(command: &MemoryCommand, message: &[u8; 32], at: DateTime<Utc>, text: &str) -> DocumentSubmitted {
+    let document_type = match (command.actor.role, command.command) {
+        (ActorRole::Clinician, _) => DocumentType::ClinicalNote,
+        (ActorRole::Patient, Command::Answer) => DocumentType::IntakeForm,
+        (ActorRole::Patient, _) => DocumentType::ChatMessage,
+        (ActorRole::System, _) => DocumentType::UploadedDocument,
+    };
+    DocumentSubmitted {
+        organization_id: command.organization_id,
+        patient_id: command.patient_id,
+        document_id: DocumentId(derive("spoken", &[message])),
+        revision: 1,
+        document_type,
+        occurred_at: at,
+        language: None,
+        therapist_id: None,
+        session_key: None,
+        text: Some(text.into()),
+        turns: None,
+        metadata: None,
+        known_identities: None,
+        provenance: None,
+        file: None,
+    }
+}
+
+impl Pipeline {
+    /// Lets the words of corrections and answers go the way of documents.
+    ///
+    /// # Errors
+    /// When the store cannot say of what they speak.
+    pub(super) async fn give_words(&self, admitted: &mut [Admitted]) -> Result<(), PipelineError> {
+        for entry in admitted {
+            let Message::MemoryCommand(command) = &entry.envelope.message else { continue };
+            let Some(Reply::Words(text)) = reply(command) else { continue };
+            let at = super::admit::issued_at(command, &entry.envelope, self.store.clock().now());
+            let document = document(command, &entry.message, at, text);
+            let known = match command.memory_ids.as_deref() {
+                Some([id, ..]) => self.store.memory(entry.scope, *id, When::Now).await?,
+                _ => None,
+            };
+            let subject = known.and_then(|memory| memory.words).map(|words| words.concept);
+            entry.spoken = Some(Spoken { command: command.clone(), subject });
+            entry.envelope.message = Message::DocumentSubmitted(Box::new(document));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn command(command: &str, text: Option<&str>) -> MemoryCommand {
+        let id = "00000000-0000-4000-8000-000000000001";
+        serde_json::from_value(json!({"organization_id": id, "patient_id": id, "actor": {"id": id, "role": "patient"},
+            "command": command, "memory_ids": [id], "text": text}))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_yes_and_a_no_are_acts_in_both_languages_and_anything_else_is_words() {
+        for yes in [None, Some("Sí."), Some("yes"), Some("¡Así es!"), Some("  ")] {
+            assert_eq!(reply(&command("answer", yes)), Some(Reply::Act(Deed::Confirmed)), "{yes:?}");
+        }
+        for no in ["No.", "ya no", "Not any more"] {
+            assert_eq!(reply(&command("answer", Some(no))), Some(Reply::Act(Deed::Ended)), "{no}");
+        }
+        for words in ["no, ahora 100 mg", "sí, pero menos", "100 mg"] {
+            assert_eq!(reply(&command("answer", Some(words))), Some(Reply::Words(words)));
+        }
+        assert_eq!(
+            reply(&command("correct", Some("no"))),
+            Some(Reply::Words("no")),
+            "a correction always says something"
+        );
+    }
+
+    #[test]
+    fn a_patients_correction_is_a_conversation_and_an_answer_is_not() {
+        let of = |c: &MemoryCommand| document(c, &[0; 32], DateTime::UNIX_EPOCH, "x").document_type;
+        assert!(of(&command("correct", Some("x"))).is_conversational());
+        assert!(!of(&command("answer", Some("x"))).is_conversational());
+    }
+}

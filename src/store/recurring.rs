@@ -1,0 +1,156 @@
+//! What recurs in a patient's log: findings of the same attribute, told in several documents. The columns that are compared
+//! lie in the clear; words are opened for what is formed, and only then.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use super::engine::{Arg, DbError, Row, Sql, Transaction};
+use super::records::{Evidence, FindingWords};
+use super::seal::{open_record, open_text};
+use super::{Keys, StoreError};
+use crate::domain::fold::KeyHash;
+use crate::domain::ids::{FindingId, OrgId, PatientId};
+use crate::domain::provenance::Trust;
+use crate::domain::scope::Scope;
+use crate::store::write::findings::finding_cell;
+use crate::text::Span;
+
+// What the last night saw is in the ledger: a document that was still being written then has an hour.
+static PATIENTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT DISTINCT patient_id FROM documents WHERE org_id = $1 AND current = 1 AND recorded_at <= $2 \
+         AND recorded_at > (SELECT coalesce(max(cutoff_at), 3600000000) - 3600000000 FROM job_run \
+           WHERE org_id = $1 AND job = $3 AND state = 'done' AND cutoff_at < $2) \
+         AND patient_id > $4 ORDER BY patient_id LIMIT $5",
+    )
+});
+static FINDINGS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id, attribute_hash, source_id, revision, id, asserted_at, initial_confidence, recorded_at, trust, \
+         extraction_confidence FROM extracted_findings WHERE org_id = $1 AND patient_id IN {uuids $2} AND live = 1 \
+         AND entity_type = 'symptom' AND negated = 0 AND ending = 0 AND uncertain = 0 AND experiencer = 'patient' \
+         AND temporality = 'recent' AND document_type IS NOT NULL AND document_type <> 'analysis' AND tombstone_of IS NULL \
+         AND evidence_sealed IS NOT NULL AND recorded_at <= $3 ORDER BY patient_id, attribute_hash, asserted_at, source_id, id",
+    )
+});
+static KNOWN: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("SELECT id FROM extracted_findings WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}")
+});
+static WORDS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id, id, payload_sealed, evidence_sealed, evidence_start, evidence_end FROM extracted_findings \
+         WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}",
+    )
+});
+
+pub(super) fn statements() -> Vec<&'static Sql> {
+    vec![&PATIENTS, &FINDINGS, &KNOWN, &WORDS]
+}
+
+/// One telling of an attribute: a finding without its words.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Telling {
+    pub patient: PatientId,
+    pub attribute: KeyHash,
+    pub document: Uuid,
+    pub revision: u32,
+    pub finding: FindingId,
+    pub asserted_at: DateTime<Utc>,
+    pub recorded_at: DateTime<Utc>,
+    /// At creation, before decay.
+    pub confidence: f64,
+    pub extraction_confidence: f64,
+    pub trust: Trust,
+}
+
+/// Patients of whom documents came in since the last settled night, after `after`, at most `limit`.
+///
+/// # Errors
+/// Of the database.
+pub async fn patients(
+    tx: &mut Transaction,
+    org: OrgId,
+    (job, until): (&'static str, DateTime<Utc>),
+    (after, limit): (Uuid, u32),
+) -> Result<Vec<PatientId>, DbError> {
+    let args = vec![org.0.into(), until.into(), job.into(), after.into(), limit.into()];
+    tx.fetch_all(&PATIENTS, args).await?.iter().map(|row| Ok(PatientId(row.uuid(0)?))).collect()
+}
+
+/// All that these patients were said to feel, by patient, attribute and time.
+///
+/// # Errors
+/// Of the database.
+pub async fn tellings(
+    tx: &mut Transaction,
+    org: OrgId,
+    patients: &[PatientId],
+    until: DateTime<Utc>,
+) -> Result<Vec<Telling>, DbError> {
+    let list = Arg::Uuids(patients.iter().map(|patient| patient.0).collect());
+    tx.fetch_all(&FINDINGS, vec![org.0.into(), list, until.into()]).await?.iter().map(telling).collect()
+}
+
+fn telling(row: &Row) -> Result<Telling, DbError> {
+    let decode = |index| DbError::Decode { index };
+    let trust = usize::try_from(row.i64(8)? - 1).ok().and_then(|n| Trust::ALL.get(n).copied());
+    Ok(Telling {
+        patient: PatientId(row.uuid(0)?),
+        attribute: row.bytes(1)?,
+        document: row.uuid(2)?,
+        revision: u32::try_from(row.i64(3)?).map_err(|_| decode(3))?,
+        finding: FindingId(row.uuid(4)?),
+        asserted_at: row.time(5)?,
+        confidence: row.f64(6)?,
+        recorded_at: row.time(7)?,
+        trust: trust.ok_or(decode(8))?,
+        extraction_confidence: row.f64(9)?,
+    })
+}
+
+/// Which of these findings the log holds already.
+///
+/// # Errors
+/// Of the database.
+pub async fn known(
+    tx: &mut Transaction,
+    org: OrgId,
+    findings: &[(PatientId, FindingId)],
+) -> Result<HashSet<FindingId>, DbError> {
+    if findings.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let rows = tx.fetch_all(&KNOWN, vec![org.0.into(), pairs(findings)]).await?;
+    rows.iter().map(|row| Ok(FindingId(row.uuid(0)?))).collect()
+}
+
+/// Words and evidence of findings, by finding.
+///
+/// # Errors
+/// Of the database, or when a cell does not open.
+pub async fn words(
+    tx: &mut Transaction,
+    org: OrgId,
+    keys: &Keys,
+    findings: &[(PatientId, FindingId)],
+) -> Result<Vec<(FindingId, FindingWords, Evidence)>, StoreError> {
+    let mut found = Vec::new();
+    for row in tx.fetch_all(&WORDS, vec![org.0.into(), pairs(findings)]).await? {
+        let (patient, id) = (PatientId(row.uuid(0)?), row.uuid(1)?);
+        let scope = Scope::new(org, patient).map_err(|_| StoreError::Shape)?;
+        let Some(keys) = keys.get(&scope) else { continue };
+        let words = open_record(keys, finding_cell(id, "payload"), &row.blob(2)?)?;
+        let quote = open_text(keys, finding_cell(id, "evidence"), &row.blob(3)?)?;
+        let offset = |at| row.i64(at).map(|n| usize::try_from(n).unwrap_or(0));
+        let evidence = Evidence { quote, span: Span::new(offset(4)?, offset(5)?) };
+        found.push((FindingId(id), words, evidence));
+    }
+    Ok(found)
+}
+
+fn pairs(findings: &[(PatientId, FindingId)]) -> Arg {
+    Arg::Pairs(findings.iter().map(|(patient, id)| (patient.0, id.0.as_bytes().to_vec())).collect())
+}

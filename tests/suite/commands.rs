@@ -1,0 +1,182 @@
+//! What people do to memories: corrections and answers end in the same memory on every engine, and nobody overrules what
+//! they may not.
+
+use anamnesis::domain::finding::EntityType;
+use anamnesis::domain::ids::MemoryId;
+use anamnesis::domain::memory::{SetBy, State};
+use anamnesis::pipeline::{Disposition, Pipeline};
+use anamnesis::recall;
+use anamnesis::store::read::{Direction, Filter, Memory, When};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::support::{
+    Clinic, Engine, ORG, PATIENT, Program, bodies, count, document, event, feed, on_every_engine, scope,
+};
+
+on_every_engine!(
+    a_clinicians_correction_replaces_the_value_and_its_words_stand_in_lineage,
+    a_patients_correction_of_what_a_clinician_set_is_a_question_that_an_answer_settles,
+    an_answer_that_it_is_over_ends_it_and_one_that_it_holds_begins_a_new_cycle,
+    a_correction_that_speaks_of_nothing_known_ends_what_it_corrects,
+);
+
+fn command(id: &str, role: &str, verb: &str, memory: MemoryId, at: &str, text: Option<&str>) -> Value {
+    let mut data = json!({"organization_id": ORG, "patient_id": PATIENT, "command": verb, "memory_ids": [memory],
+        "actor": {"id": Uuid::from_u128(9), "role": role}, "issued_at": at});
+    if let Some(text) = text {
+        data["text"] = json!(text);
+    }
+    event(id, "anamnesis.memory.command.v1", &data)
+}
+
+async fn send(pipeline: &Pipeline, messages: &[Value]) -> Vec<Disposition> {
+    feed(pipeline, &bodies(messages), 4).await
+}
+
+/// All memories of one entity, newest first.
+async fn all(pipeline: &Pipeline, entity: EntityType) -> Vec<Memory> {
+    let filter = Filter { entities: vec![entity], ..Filter::default() };
+    pipeline.store().memories(scope(), &filter, When::Now).await.unwrap()
+}
+
+async fn active(pipeline: &Pipeline, entity: EntityType) -> Memory {
+    let mut all = all(pipeline, entity).await;
+    all.retain(|m| m.standing.state == State::Active && !m.contested);
+    assert_eq!(all.len(), 1, "{all:#?}");
+    all.remove(0)
+}
+
+fn dose(memory: &Memory) -> &str {
+    memory.words.as_ref().unwrap().dose.as_deref().unwrap_or("")
+}
+
+const SAID: &str = "2026-06-28T10:00:00Z";
+const LATER: &str = "2026-06-29T10:00:00Z";
+const LAST: &str = "2026-06-30T10:00:00Z";
+
+/// The clinic is held for as long as its store is used.
+async fn with_sertraline(engine: Engine) -> (Clinic, Pipeline) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let told = document(1, 1, SAID, "Toma sertralina 50 mg al día.");
+    assert_eq!(send(&pipeline, &[told]).await, [Disposition::Stored]);
+    (clinic, pipeline)
+}
+
+async fn a_clinicians_correction_replaces_the_value_and_its_words_stand_in_lineage(engine: Engine) {
+    let (_clinic, pipeline) = with_sertraline(engine).await;
+    let old = active(&pipeline, EntityType::Medication).await;
+    assert_eq!(dose(&old), "50 mg");
+    let correct = command("c1", "clinician", "correct", old.id, LATER, Some("100 mg al día"));
+    assert_eq!(send(&pipeline, &[correct.clone(), correct]).await, [Disposition::Stored, Disposition::Duplicate]);
+
+    let new = active(&pipeline, EntityType::Medication).await;
+    assert_eq!((dose(&new), new.supersedes), ("100 mg", Some(old.id)));
+    let old = pipeline.store().memory(scope(), old.id, When::Now).await.unwrap().unwrap();
+    assert_eq!((old.standing.state, old.superseded_by), (State::Superseded, Some(new.id)));
+    assert!(new.evidence.unwrap().text.contains("100 mg"));
+    let lineage = recall::trace(pipeline.store(), scope(), new.id, Direction::Up).await.unwrap().unwrap();
+    let kinds: Vec<&str> = lineage.children.iter().map(|child| child.kind.as_str()).collect();
+    assert!(kinds.contains(&"raw") && kinds.contains(&"note"), "its own words and what it replaced: {kinds:?}");
+    let active = "SELECT count(*) FROM medications WHERE status = 'active'";
+    assert_eq!(count(pipeline.store(), active).await, 1);
+    let kind = "SELECT count(*) FROM inbox WHERE message_type = 'anamnesis.memory.command.v1'";
+    assert_eq!(count(pipeline.store(), kind).await, 1);
+}
+
+async fn a_patients_correction_of_what_a_clinician_set_is_a_question_that_an_answer_settles(engine: Engine) {
+    let (_clinic, pipeline) = with_sertraline(engine).await;
+    let kept = active(&pipeline, EntityType::Medication).await;
+    assert_eq!(kept.set_by, SetBy::Clinician);
+    send(&pipeline, &[command("c1", "patient", "correct", kept.id, LATER, Some("tomo 100 mg"))]).await;
+    assert_eq!(active(&pipeline, EntityType::Medication).await.id, kept.id, "nothing changed");
+    let claim = all(&pipeline, EntityType::Medication).await.into_iter().find(|m| m.contested).unwrap();
+    assert_eq!(dose(&claim), "100 mg");
+    let open = "SELECT count(*) FROM contradiction WHERE state = 'open'";
+    assert_eq!(count(pipeline.store(), open).await, 1);
+
+    send(&pipeline, &[command("c2", "clinician", "answer", claim.id, LAST, Some("Sí"))]).await;
+    let now = active(&pipeline, EntityType::Medication).await;
+    assert_eq!((now.id, now.supersedes), (claim.id, Some(kept.id)));
+    assert_eq!(count(pipeline.store(), open).await, 0);
+    assert_eq!(count(pipeline.store(), "SELECT count(*) FROM contradiction WHERE state = 'answered'").await, 1);
+}
+
+async fn an_answer_that_it_is_over_ends_it_and_one_that_it_holds_begins_a_new_cycle(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    send(&pipeline, &[document(1, 1, SAID, "Refiere náuseas."), document(2, 1, SAID, "Refiere cefalea.")]).await;
+    let symptoms = all(&pipeline, EntityType::Symptom).await;
+    assert_eq!(symptoms.len(), 2);
+    let (holds, over) = (symptoms[0].id, symptoms[1].id);
+    send(
+        &pipeline,
+        &[
+            command("c1", "patient", "answer", holds, LATER, None),
+            command("c2", "patient", "answer", over, LATER, Some("Ya no.")),
+        ],
+    )
+    .await;
+    let read = async |id| pipeline.store().memory(scope(), id, When::Now).await.unwrap().unwrap();
+    let (holds, over) = (read(holds).await, read(over).await);
+    assert_eq!((holds.standing.state, holds.cycle), (State::Active, 1));
+    assert_eq!(holds.last_confirmed_at, Some(LATER.parse().unwrap()));
+    assert_eq!((over.standing.state, over.valid_to), (State::Resolved, Some(LATER.parse().unwrap())));
+}
+
+async fn a_correction_that_speaks_of_nothing_known_ends_what_it_corrects(engine: Engine) {
+    let (_clinic, pipeline) = with_sertraline(engine).await;
+    let wrong = active(&pipeline, EntityType::Medication).await;
+    let words = "Eso no corresponde a este caso.";
+    send(&pipeline, &[command("c1", "clinician", "correct", wrong.id, LATER, Some(words))]).await;
+    let wrong = pipeline.store().memory(scope(), wrong.id, When::Now).await.unwrap().unwrap();
+    assert_eq!(wrong.standing.state, State::Resolved);
+    assert_eq!(wrong.valid_to, Some(LATER.parse().unwrap()));
+}
+
+/// `anamnesis memory …` of the patient as JSON, with its exit code.
+fn memory(program: &Program, arguments: &[&str]) -> (i32, Value) {
+    let (org, patient) = (ORG.to_string(), PATIENT.to_string());
+    let output = program
+        .command(&[])
+        .arg("memory")
+        .args(arguments)
+        .args(["--org", &org, "--patient", &patient, "--output", "json"])
+        .output()
+        .unwrap();
+    let value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    (output.status.code().unwrap(), value)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_line_shows_what_waits_and_acts_by_the_same_messages() {
+    let program = Program::on(Engine::File).await;
+    let told = document(1, 1, "2026-06-28T10:00:00Z", "Toma sertralina 50 mg al día. Refiere cefalea.");
+    program.ingest(&bodies(&[told]), &[]);
+    let (_, waiting) = memory(&program, &["review"]);
+    assert_eq!((waiting[0]["cause"].as_str(), waiting[0]["entity"].as_str()), (Some("age"), Some("symptom")));
+    let symptom = waiting[0]["memory_id"].as_str().unwrap().to_owned();
+    let by = ["--by", "00000000-0000-4000-8000-000000000009"];
+
+    let (code, done) = memory(&program, &[&["answer", symptom.as_str(), "--role", "patient"][..], &by[..]].concat());
+    assert_eq!((code, done["disposition"].as_str()), (0, Some("stored")));
+    assert_eq!(memory(&program, &["review"]).1, json!([]));
+
+    let (_, medicines) = memory(&program, &["list", "--entity", "medication"]);
+    let medicine = medicines[0]["memory_id"].as_str().unwrap().to_owned();
+    let (_, source) = memory(&program, &["source", &medicine]);
+    assert_eq!((source["derived_from"].as_u64(), source["is_orphan"].as_bool()), (Some(1), Some(false)));
+    let (code, done) = memory(
+        &program,
+        &[&["correct", medicine.as_str(), "--text", "sertralina 100 mg al día"][..], &by[..]].concat(),
+    );
+    assert_eq!((code, done["memories"][0]["state"].as_str()), (0, Some("superseded")));
+    let (_, sure) = memory(&program, &["uncertain"]);
+    assert_eq!(sure, json!([]));
+    let (_, unsure) = memory(&program, &["uncertain", "--threshold", "1.0"]);
+    assert!(unsure.as_array().unwrap().len() <= 2);
+    assert_eq!(memory(&program, &["orphans"]).1, json!([]));
+    let nobody = Uuid::from_u128(77).to_string();
+    assert_eq!(memory(&program, &[&["verify", nobody.as_str()][..], &by[..]].concat()).0, 1, "no such memory");
+}
