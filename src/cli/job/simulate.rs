@@ -146,7 +146,7 @@ fn changed(before: &BTreeMap<MemoryId, Memory>, after: &BTreeMap<MemoryId, Memor
         });
         let fell = now.standing.low_confidence && !was.is_some_and(|was| was.standing.low_confidence);
         let is_news = was.is_none() || from != now.standing.state || fell;
-        is_news.then(|| Becomes {
+        is_news.then_some(Becomes {
             memory_id: now.id,
             from,
             to: now.standing.state,
