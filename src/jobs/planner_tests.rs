@@ -31,7 +31,11 @@ fn organizations(since: DateTime<Utc>) -> Vec<Organization> {
 
 fn policies(schedule: &str) -> Policies {
     let mut policies = Policies::embedded().unwrap();
-    policies.expiry.run.schedule = crate::jobs::schedule::Schedule::parse(schedule).unwrap();
+    let at = |schedule| crate::jobs::schedule::Schedule::parse(schedule).unwrap();
+    policies.expiry.run.schedule = at(schedule);
+    // At quarters of an hour, as `owed` walks.
+    policies.decay.run.schedule = at("45 3 * * *");
+    policies.purge.run.schedule = at("15 4 * * *");
     policies
 }
 

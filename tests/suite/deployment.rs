@@ -16,7 +16,10 @@ fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) {
     for path in std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
         if path.is_dir() {
             rust_files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if path.extension().is_some_and(|extension| extension == "rs")
+            // What only tests include, no image is built from.
+            && !path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("tests.rs"))
+        {
             found.push(path);
         }
     }
