@@ -26,11 +26,12 @@ COPY --from=build --chown=65532:65532 /out/var/lib/anamnesis /var/lib/anamnesis
 COPY LICENSE NOTICE /licenses/
 USER 65532:65532
 WORKDIR /var/lib/anamnesis
-# Inside a container the probes come from outside it.
+# Inside a container the probes come from outside it. Memory that is free goes back after ten milliseconds, not a second.
 ENV ANAMNESIS__HTTP__BIND=0.0.0.0:8080 \
     ANAMNESIS__LOG__FORMAT=json \
     ANAMNESIS__STORE__PATH=/var/lib/anamnesis/store.db \
-    ANAMNESIS__STORE__KEYS=/var/lib/anamnesis/keys/store.keys
+    ANAMNESIS__STORE__KEYS=/var/lib/anamnesis/keys/store.keys \
+    MIMALLOC_PURGE_DELAY=10
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["/usr/local/bin/anamnesis"]

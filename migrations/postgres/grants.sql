@@ -7,23 +7,37 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON
   patient_profile, profile_statement, ephemeral_mode, inbox, documents, passage, embedding, embedding_cache,
   extracted_findings, memory, memory_event,
   contradiction, conditions, allergies, medications, symptom_states, appointments, health_signals,
-  conversation_preferences, consent, risk_flag, outbox, attempt, quarantine, job_run, job_mark
+  conversation_preferences, consent, risk_flag, outbox, attempt, quarantine, job_run, job_mark, document_archive, summary, legacy_record,
+  confidence_course, cohort_pattern
   TO anamnesis_app;
+GRANT SELECT, INSERT, UPDATE ON legal_hold TO anamnesis_app;
 -- Lineage is write-once, and what was audited stays.
 GRANT SELECT, INSERT, DELETE ON memory_link TO anamnesis_app;
 GRANT SELECT, INSERT ON action_audit, quarantine_act TO anamnesis_app;
 GRANT SELECT, INSERT, UPDATE ON organization TO anamnesis_app;
 
--- The nights change what is remembered, never what came in.
+-- Tells nothing of anybody's rows: how many tables have new statistics.
+GRANT EXECUTE ON FUNCTION refresh_statistics() TO anamnesis_app, anamnesis_jobs;
+
+-- The nights change what is remembered, never what came in; they let go of it when its time has come (retention).
 GRANT SELECT ON
   organization, patient_profile, profile_statement, ephemeral_mode, inbox, documents, consent, risk_flag,
-  conversation_preferences
+  conversation_preferences, legal_hold
   TO anamnesis_jobs;
+GRANT UPDATE (content_sealed, fate, fate_at, reckoned, retention_due_at, updated_at) ON documents TO anamnesis_jobs;
+-- Accounts of several documents are documents of their own.
+GRANT INSERT, UPDATE (body_hash, language, current, retired_at, recorded_at) ON documents TO anamnesis_jobs;
+GRANT UPDATE (evidence_sealed, updated_at) ON risk_flag TO anamnesis_jobs;
+GRANT SELECT, INSERT ON document_archive TO anamnesis_jobs;
 GRANT SELECT, INSERT, UPDATE, DELETE ON
   passage, embedding, embedding_cache, extracted_findings, memory, memory_event, contradiction, conditions, allergies,
-  medications, symptom_states, appointments, health_signals, outbox, job_run, job_mark
+  medications, symptom_states, appointments, health_signals, outbox, job_run, job_mark, summary,
+  confidence_course, cohort_pattern
   TO anamnesis_jobs;
 GRANT SELECT, INSERT, DELETE ON memory_link TO anamnesis_jobs;
+-- But for what a later redaction takes out of it.
+GRANT UPDATE (content_sealed, redaction_policy, updated_at) ON documents TO anamnesis_jobs;
+GRANT UPDATE (evidence_sealed, evidence_start, evidence_end, updated_at) ON risk_flag TO anamnesis_jobs;
 -- What passed through long ago is known by nobody any more.
 GRANT DELETE ON inbox TO anamnesis_jobs;
 GRANT SELECT, DELETE ON attempt TO anamnesis_jobs;
@@ -31,11 +45,12 @@ GRANT SELECT, DELETE ON attempt TO anamnesis_jobs;
 GRANT UPDATE (updated_at) ON patient_profile TO anamnesis_jobs;
 GRANT SELECT, INSERT ON action_audit TO anamnesis_jobs;
 
-GRANT SELECT ON action_audit, quarantine_act, memory_event, job_run, organization TO anamnesis_audit;
+GRANT SELECT ON action_audit, quarantine_act, memory_event, job_run, organization, legal_hold TO anamnesis_audit;
 
 GRANT SELECT ON
   organization, patient_profile, profile_statement, ephemeral_mode, documents, passage, embedding, extracted_findings,
   memory, memory_link, memory_event,
   contradiction, conditions, allergies, medications, symptom_states, appointments, health_signals,
-  conversation_preferences, consent, risk_flag
+  conversation_preferences, consent, risk_flag, summary, legacy_record, confidence_course,
+  cohort_pattern
   TO anamnesis_read;

@@ -4,10 +4,12 @@
 //! What is measured is the pipeline from bytes to commit. Making or reading the messages is not; a fake embedding
 //! server in the same process is, in processor time and memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use futures::future::try_join_all;
 use serde::Serialize;
 
 use super::bare::{self, Bare};
@@ -33,6 +35,8 @@ pub enum BenchError {
     TooLong { path: String, line: u64 },
     #[error("there is no message to measure with")]
     Nothing,
+    #[error("the pipeline panicked")]
+    Panicked,
     #[error(transparent)]
     Store(#[from] DbError),
 }
@@ -78,6 +82,18 @@ impl Source {
     }
 }
 
+/// How messages are offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Load {
+    /// Messages of a batch, at least 1.
+    pub batch: usize,
+    /// Batches in work at once, as a worker's slots are; at least 1.
+    pub slots: usize,
+}
+
+/// Batches that are made ready for each slot before the clock runs.
+const READY: usize = 16;
+
 /// Seconds of a stage, summed over documents and threads, and its share of all stages.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct StageTime {
@@ -98,7 +114,12 @@ pub struct Measured {
     /// Set aside or given up, in the first pass.
     pub not_stored: u64,
     pub body_bytes_per_document: f64,
+    /// Messages of a transaction.
     pub batch: usize,
+    /// Batches in work at once, and connections of the bare upserts.
+    pub slots: usize,
+    /// `whole`, or `patterns` without extraction.
+    pub profile: &'static str,
     pub documents_per_second: f64,
     pub bare_documents_per_second: f64,
     pub ratio_to_bare_upserts: f64,
@@ -125,15 +146,15 @@ pub struct Measured {
 /// # Errors
 /// When messages cannot be read or a store refuses; a message that the pipeline sets aside is a figure, not an error.
 pub async fn measure(
-    pipeline: &Pipeline,
+    pipeline: &Arc<Pipeline>,
     source: &Source,
-    batch: usize,
+    load: Load,
     empty: &Location,
     told: &(dyn Fn(u64) + Sync),
 ) -> Result<Measured, BenchError> {
     let db = pipeline.store().db();
     let mut log = Log::at(db).await?;
-    let fresh = pass(pipeline, source, batch, told).await?;
+    let fresh = pass(pipeline, source, load, told).await?;
     if fresh.tally.total() == 0 {
         return Err(BenchError::Nothing);
     }
@@ -142,12 +163,12 @@ pub async fn measure(
     db.checkpoint().await?;
     let store_bytes = db.bytes().await?;
     let fresh_log = log.grown(db).await?;
-    let again = pass(pipeline, source, batch, told).await?;
+    let again = pass(pipeline, source, load, told).await?;
     let again_log = log.grown(db).await?;
     let empty = Database::open(empty).await?;
-    let bare = bare::upserts(db, &empty, batch).await?;
+    let bare = bare::upserts(db, &empty, load.batch, load.slots).await?;
     empty.close().await;
-    let mut measured = figures(&fresh, &again, &bare, batch, stages, (peak, store_bytes));
+    let mut measured = figures(&fresh, &again, &bare, load, stages, (peak, store_bytes));
     measured.store = db.engine();
     let documents = measured.documents as f64;
     let each = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64 / documents);
@@ -174,7 +195,7 @@ fn figures(
     fresh: &Pass,
     again: &Pass,
     bare: &Bare,
-    batch: usize,
+    load: Load,
     stages: BTreeMap<&'static str, StageTime>,
     (peak, store_bytes): (Option<u64>, u64),
 ) -> Measured {
@@ -190,7 +211,9 @@ fn figures(
         stored: fresh.tally.of("stored"),
         not_stored: fresh.tally.of("quarantined") + fresh.tally.of("retry"),
         body_bytes_per_document: each(fresh.bytes as f64),
-        batch,
+        batch: load.batch,
+        slots: load.slots,
+        profile: "whole",
         documents_per_second: fresh_rate,
         bare_documents_per_second: bare_rate,
         ratio_to_bare_upserts: fresh_rate / bare_rate,
@@ -233,34 +256,58 @@ struct Pass {
 }
 
 async fn pass(
-    pipeline: &Pipeline,
+    pipeline: &Arc<Pipeline>,
     source: &Source,
-    batch: usize,
+    load: Load,
     told: &(dyn Fn(u64) + Sync),
 ) -> Result<Pass, BenchError> {
+    let (batch, slots) = (load.batch.max(1), load.slots.max(1));
     let mut bodies = source.bodies()?;
     let mut pass = Pass { cpu: Some(Duration::ZERO), ..Pass::default() };
     loop {
-        let next = bodies.by_ref().take(batch.max(1)).collect::<Result<Vec<_>, _>>()?;
+        let next = bodies.by_ref().take(batch * slots * READY).collect::<Result<Vec<_>, _>>()?;
         if next.is_empty() {
             return Ok(pass);
         }
         pass.bytes += next.iter().map(|body| body.len() as u64).sum::<u64>();
+        let ready: VecDeque<Vec<Vec<u8>>> = next.chunks(batch).map(<[_]>::to_vec).collect();
+        drop(next);
+        let ready = Arc::new(Mutex::new(ready));
         let (started, before) = (Instant::now(), process::cpu());
-        let done = offer(pipeline, &next).await;
+        let working = (0..slots).map(|_| tokio::spawn(slot(Arc::clone(pipeline), Arc::clone(&ready))));
+        let done = try_join_all(working).await.map_err(|_| BenchError::Panicked)?;
         pass.took += started.elapsed();
         let used = process::cpu().zip(before).map(|(after, before)| after.saturating_sub(before));
         pass.cpu = pass.cpu.zip(used).map(|(sum, used)| sum + used);
-        for disposition in done {
-            pass.tally.add(disposition);
+        for slot in done {
+            slot.done.into_iter().for_each(|disposition| pass.tally.add(disposition));
+            pass.resident.extend(slot.resident);
         }
-        pass.resident.extend(process::resident_bytes());
         told(pass.tally.total());
     }
 }
 
+/// What one slot did.
+#[derive(Default)]
+struct Slot {
+    done: Vec<Disposition>,
+    /// Bytes resident after each batch.
+    resident: Vec<u64>,
+}
+
+/// Takes batches until none is left.
+async fn slot(pipeline: Arc<Pipeline>, ready: Arc<Mutex<VecDeque<Vec<Vec<u8>>>>>) -> Slot {
+    let mut slot = Slot::default();
+    let next = || ready.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop_front();
+    while let Some(bodies) = next() {
+        slot.done.extend(offer(&pipeline, bodies).await);
+        slot.resident.extend(process::resident_bytes());
+    }
+    slot
+}
+
 /// Offers a batch until nothing of it asks for more, with pauses, as a consumer would.
-async fn offer(pipeline: &Pipeline, bodies: &[Vec<u8>]) -> Vec<Disposition> {
+async fn offer(pipeline: &Pipeline, bodies: Vec<Vec<u8>>) -> Vec<Disposition> {
     let raw = |body: &Vec<u8>| Raw::of(body.clone());
     let mut done = pipeline.run(bodies.iter().map(raw).collect()).await;
     let mut pause = FIRST_PAUSE;

@@ -1,5 +1,6 @@
 //! `bench peers`: the same documents into other memory libraries on the same server, embedded by the same fake server.
-//! They neither redact nor extract nor encrypt; this program does all of it in its own figure.
+//! They store one text and one vector for a document, in the clear, and extract nothing. Those that do not redact are
+//! compared with the pipeline that finds patterns only, the one that does with the whole.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -13,8 +14,8 @@ use super::corpus;
 /// Runs inside the person's own Python, which decides what is installed.
 const SCRIPT: &str = include_str!("../../scripts/peers.py");
 
-/// The libraries that `scripts/peers.py` knows.
-pub const PEERS: [&str; 2] = ["llamaindex", "mem0"];
+/// The libraries that `scripts/peers.py` knows, and whether they redact.
+pub const PEERS: [(&str, bool); 3] = [("llamaindex", false), ("mem0", false), ("llamaindex+presidio", true)];
 
 /// What may go wrong.
 #[derive(Debug, thiserror::Error)]
@@ -100,7 +101,8 @@ fn line(number: u64) -> String {
     let turns = data["turns"].as_array().into_iter().flatten();
     let said: Vec<&str> = turns.filter_map(|turn| turn["text"].as_str()).collect();
     let text = data["text"].as_str().map_or_else(|| said.join("\n"), str::to_owned);
-    let own = json!({"patient_id": data["patient_id"], "document_id": data["document_id"], "text": text});
+    let own = json!({"patient_id": data["patient_id"], "document_id": data["document_id"],
+        "language": data["language"], "text": text});
     format!("{own}\n")
 }
 
@@ -113,7 +115,7 @@ mod tests {
         for number in 0..12 {
             let own: Value = serde_json::from_str(&line(number)).unwrap();
             assert!(own["text"].as_str().is_some_and(|text| text.len() > 200), "{own}");
-            assert!(own["patient_id"].is_string() && own["document_id"].is_string());
+            assert!(["patient_id", "document_id", "language"].iter().all(|key| own[key].is_string()));
         }
     }
 

@@ -20,6 +20,7 @@ use crate::domain::scope::Scope;
 use crate::embed::{EmbedError, Embedder, ModelProfile, Purpose};
 use crate::metrics::Metrics;
 use crate::recall::{Recall, RecallError, SearchRequest};
+use crate::store::engine::{self, Location};
 use crate::store::records::{DocumentContent, InboxEntry, NewDocument, NewPassage, OrgBatch};
 use crate::store::{Store, StoreError};
 use crate::text::{Language, Span};
@@ -55,6 +56,8 @@ pub struct Measured {
     pub foreign: u64,
     pub dimension: usize,
     pub queries: u32,
+    /// Whether searches beside others asked an approximate index.
+    pub approximate: bool,
     pub alone_p50_ms: f64,
     pub alone_p95_ms: f64,
     pub beside_p50_ms: f64,
@@ -63,6 +66,8 @@ pub struct Measured {
     pub change: f64,
     /// Share of searches whose five hits were the five nearest by comparing all.
     pub exact: f64,
+    /// Share of the nearest that were found beside others.
+    pub beside_recall: f64,
     /// Passages of a patient with three that were found among the foreign ones, over three.
     pub narrow_recall: f64,
 }
@@ -81,7 +86,8 @@ impl Embedder for TextVectors {
     }
 }
 
-/// Fills an empty store and searches it.
+/// Fills an empty store and searches it. Where `approximate` names its owner, an approximate index is made between the
+/// searches alone and beside others.
 ///
 /// # Errors
 /// When the store refuses.
@@ -89,6 +95,7 @@ pub async fn measure(
     store: &Store,
     metrics: &Arc<Metrics>,
     size: Size,
+    approximate: Option<&Location>,
     told: &(dyn Fn(u64) + Sync),
 ) -> Result<Measured, RecallError> {
     let recall = recall(store, metrics, size.dimension);
@@ -105,6 +112,9 @@ pub async fn measure(
         done += count;
         told(done);
     }
+    if let Some(owner) = approximate {
+        engine::approximate(owner, size.dimension, true).await.map_err(StoreError::from)?;
+    }
     let beside = search(&recall, own, size).await?;
     let request =
         SearchRequest { query: question(0), top_k: Some(3), min_score: Some(-1.0), ..SearchRequest::default() };
@@ -117,12 +127,14 @@ pub async fn measure(
         foreign: size.foreign,
         dimension: size.dimension,
         queries: size.queries,
+        approximate: approximate.is_some(),
         alone_p50_ms: alone.at(0.5),
         alone_p95_ms: alone.at(0.95),
         beside_p50_ms: beside.at(0.5),
         beside_p95_ms: beside.at(0.95),
         change: beside.at(0.5) / alone.at(0.5).max(1e-9),
-        exact: (alone.exact + beside.exact) as f64 / f64::from(2 * size.queries),
+        exact: f64::from(alone.exact + beside.exact) / f64::from(2 * size.queries),
+        beside_recall: f64::from(beside.found) / f64::from(beside.wanted.max(1)),
         narrow_recall: found as f64 / 3.0,
     })
 }
@@ -221,18 +233,7 @@ fn document(scope: Scope, number: u64, passages: &[u64], dimension: usize) -> Ne
         sentiment: None,
         risk_level: None,
         body_hash: hash(scope, "body", id.as_bytes()),
-        content: DocumentContent {
-            text,
-            turns: Vec::new(),
-            themes: Vec::new(),
-            producer_themes: Vec::new(),
-            producer_sentiment: None,
-            producer_risk_level: None,
-            session_key: None,
-            source_entity: None,
-            proxy_agent: None,
-            file: None,
-        },
+        content: DocumentContent::of(text),
         redaction_policy: "bench".to_owned(),
         extractor_version: "bench".to_owned(),
         passages: made,
@@ -248,6 +249,9 @@ fn said(number: u64) -> DateTime<Utc> {
 struct Searches {
     millis: Vec<f64>,
     exact: u32,
+    /// Nearest passages, and how many of them were found.
+    wanted: u32,
+    found: u32,
 }
 
 impl Searches {
@@ -258,7 +262,7 @@ impl Searches {
 }
 
 async fn search(recall: &Recall, scope: Scope, size: Size) -> Result<Searches, RecallError> {
-    let mut searches = Searches { millis: Vec::new(), exact: 0 };
+    let mut searches = Searches { millis: Vec::new(), exact: 0, wanted: 0, found: 0 };
     let vectors: Vec<Vec<f32>> = (0..size.own).map(|n| vector_of(&passage_text(n), size.dimension)).collect();
     for number in 0..size.queries {
         let request = SearchRequest {
@@ -273,6 +277,10 @@ async fn search(recall: &Recall, scope: Scope, size: Size) -> Result<Searches, R
         let mut best: Vec<f64> = vectors.iter().map(|v| dot(&vector_of(&found.query, size.dimension), v)).collect();
         best.sort_by(|a, b| b.total_cmp(a));
         best.truncate(TOP);
+        let least = best.last().copied().unwrap_or(1.0) - 1e-3;
+        let close = found.hits.iter().filter(|hit| hit.similarity.is_some_and(|s| s >= least)).count();
+        searches.wanted += u32::try_from(best.len()).unwrap_or_default();
+        searches.found += u32::try_from(close.min(best.len())).unwrap_or_default();
         let near = |(hit, best): (&crate::recall::Hit, &f64)| hit.similarity.is_some_and(|s| (s - best).abs() < 1e-3);
         let all = found.hits.len() == best.len() && found.hits.iter().zip(&best).all(near);
         searches.exact += u32::from(all);

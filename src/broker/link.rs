@@ -80,6 +80,11 @@ impl Link {
         matches!(tokio::time::timeout(FIRST_WORD, word).await, Ok(Some(_)))
     }
 
+    /// From now on an answer may take so long.
+    pub fn wait_for_answers(&mut self, limit: Duration) {
+        self.answer = limit;
+    }
+
     /// A new channel.
     ///
     /// # Errors

@@ -189,6 +189,8 @@ async fn confirmed(open: &Open, confirm: PublisherConfirm, deadline: tokio::time
         Ok(Ok(Confirmation::Ack(Some(_)) | Confirmation::Nack(Some(_)))) => Err(BrokerError::Unroutable),
         Ok(Ok(Confirmation::Nack(None) | Confirmation::NotRequested)) => Err(BrokerError::Nacked),
         Ok(Err(error)) => Err(open.link.error(&error)),
+        // A broker in alarm says so to whom publishes, and answers no more.
+        Err(_) if open.link.is_blocked() => Err(BrokerError::Blocked),
         Err(_) => Err(BrokerError::Late { step: "confirm" }),
     }
 }

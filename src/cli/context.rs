@@ -6,7 +6,7 @@ use super::output::Format;
 use super::patient::{Of, Point};
 use super::world::World;
 use super::{Context, Exit, Failure, output, sections};
-use crate::dlp::{Policy, Redactor};
+use crate::pipeline::Redactors;
 use crate::recall::{Context as Known, ContextRequest, Recall};
 
 /// The assembled context of a patient.
@@ -64,12 +64,10 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 /// The reading side of a world, with the redaction policy of the organisation's documents.
 pub async fn recall(world: &World, org: crate::domain::ids::OrgId) -> Result<Recall, Failure> {
     let rules = world.store.organizations(&[org]).await?.remove(&org);
-    let policy = match rules {
-        Some(rules) => Policy::named(&rules.redaction_policy).map_err(|error| Failure::failed(error.to_string()))?,
-        None => Policy::default(),
-    };
-    let redactor = Arc::new(Redactor::builtin(policy));
-    Ok(Recall::new(world.store.clone(), world.embedder()?, redactor, Arc::clone(&world.metrics)))
+    let policy = rules.map_or_else(|| "safe_harbor".to_owned(), |rules| rules.redaction_policy);
+    let redactors = Redactors::load(&world.settings.redaction).map_err(|error| Failure::usage(error.to_string()))?;
+    let redactor = redactors.of(org, &policy).ok_or_else(|| Failure::failed("the redaction policy is not known"))?;
+    Ok(Recall::new(world.store.clone(), world.embedder()?, Arc::clone(redactor), Arc::clone(&world.metrics)))
 }
 
 fn print(known: &Known) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! `migrate [run|wait|status|roles]`: the schema of a store on a server. Workers only look whether it is the one they know.
+//! `migrate [run|wait|status|approximate|roles]`: the schema of a store on a server. Workers only look whether it is the one they know.
 
 use std::time::Duration;
 
@@ -31,6 +31,15 @@ enum What {
     },
     /// Say whether the schema is the one that this program knows; exit code 1 if not
     Status,
+    /// Make an approximate index over vectors, for `store.postgres.approximate_from`; others go on working
+    Approximate {
+        /// Numbers of a vector: that of the embedding model.
+        #[arg(long, value_name = "N")]
+        dimension: u16,
+        /// Drop it instead.
+        #[arg(long)]
+        drop: bool,
+    },
     /// Print the SQL that an administrator runs once in each database
     Roles,
 }
@@ -44,6 +53,12 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         What::Run => context.block_on(apply(&settings.store, format)),
         What::Wait { timeout } => context.block_on(wait(&settings.store, Duration::from_secs(timeout.into()))),
         What::Status => context.block_on(status(&settings.store, format)),
+        What::Approximate { dimension, drop } => {
+            let location = owner(&settings.store)?;
+            context
+                .block_on(async { engine::approximate(&location, dimension.into(), !drop).await.map_err(failure) })?;
+            Ok(Exit::Done)
+        }
         What::Roles => {
             output::line(ROLES.trim_end())?;
             Ok(Exit::Done)

@@ -1,25 +1,31 @@
 //! The command line: global options, the list of verbs, exit codes. One file per verb; a verb is listed when it works.
 
 mod alone;
+mod archive;
 mod bench;
 mod completions;
 mod context;
 mod contract;
 mod demo;
 pub mod exit;
+mod export;
 mod extract;
+mod hold;
+mod import;
 mod ingest;
 mod isolation;
 mod job;
 mod lines;
 mod memory;
 mod migrate;
+mod org;
 pub mod output;
 mod patient;
 mod profile;
 mod publish;
 mod quarantine;
 mod redact;
+mod report;
 pub mod rules;
 mod sections;
 mod topology;
@@ -106,6 +112,18 @@ verbs! {
     Profile(profile::Args) => profile::run,
     /// Look at memories, see what needs a person, and act: verify, answer, correct, forget
     Memory(memory::Args) => memory::run,
+    /// Keep a patient's data from retention and purge: a legal hold
+    Hold(hold::Args) => hold::run,
+    /// What the nights reckoned: the course of a patient's confidence, what patients have in common
+    Report(report::Args) => report::run,
+    /// Take in records of older systems; run twice it changes nothing
+    Import(import::Args) => import::run,
+    /// All that is held of a patient, or the imported records as they came
+    Export(export::Args) => export::run,
+    /// Sources that left every search after their time
+    Archive(archive::Args) => archive::run,
+    /// The organisations that the store knows: time zone, privacy tier, country
+    Org(org::Args) => org::run,
     /// Bring the schema of a store on a server up to date, or wait until it is
     Migrate(migrate::Args) => migrate::run,
     /// Measure this machine: documents per second, and where the time goes

@@ -92,7 +92,7 @@ impl World {
     pub fn pipeline(&self) -> Result<Pipeline, Failure> {
         let embedder = self.embedder()?;
         Pipeline::new(self.store.clone(), embedder, &self.settings, Arc::clone(&self.metrics))
-            .map_err(|error| Failure::failed(error.to_string()))
+            .map_err(|error| Failure::usage(error.to_string()))
     }
 }
 

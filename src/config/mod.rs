@@ -4,11 +4,13 @@
 pub mod broker;
 pub mod embedding;
 pub mod embedding_limits;
+pub mod extraction;
 pub mod http;
 pub mod intake;
 pub mod jobs;
 pub mod log;
 pub mod pipeline;
+pub mod redaction;
 pub mod store;
 pub mod worker;
 
@@ -21,6 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use broker::BrokerConfig;
 pub use intake::IntakeConfig;
 pub use pipeline::PipelineConfig;
+pub use redaction::RedactionConfig;
 pub use store::StoreConfig;
 
 /// The reference: every key with its default and its meaning.
@@ -35,6 +38,10 @@ pub struct Settings {
     #[serde(default)]
     pub broker: BrokerConfig,
     pub pipeline: PipelineConfig,
+    #[serde(default)]
+    pub redaction: RedactionConfig,
+    #[serde(default)]
+    pub extraction: extraction::ExtractionConfig,
     #[serde(default)]
     pub embedding: embedding::EmbeddingSettings,
     #[serde(default)]

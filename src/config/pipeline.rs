@@ -3,6 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::domain::document::DocumentType;
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PipelineConfig {
@@ -16,6 +18,9 @@ pub struct PipelineConfig {
     pub redaction_timeout_ms: u64,
     /// Words of a passage; longer stretches are split along turns and sentences.
     pub passage_words: usize,
+    /// Types of documents whose vectors are left to the cheaper batch of the night; they are found by words until then.
+    #[serde(default)]
+    pub embed_at_night: Vec<DocumentType>,
     /// A fixed "now" (RFC 3339) instead of the machine's clock; empty for the clock. For demonstrations and tests.
     #[serde(default, deserialize_with = "empty_is_none")]
     pub now: Option<DateTime<Utc>>,

@@ -41,6 +41,9 @@ pub struct PostgresConfig {
     pub idle_transaction_timeout_ms: u64,
     /// Off behind a pooler that pools transactions and is older than PgBouncer 1.21.
     pub prepared_statements: bool,
+    /// Passages of a patient from which a search asks the approximate index that `anamnesis migrate approximate` made;
+    /// 0: never, every search compares all.
+    pub approximate_from: u32,
     pub tls: Tls,
     /// Certificates (PEM) trusted beside the machine's.
     pub ca_file: PathBuf,

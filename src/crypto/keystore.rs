@@ -71,7 +71,9 @@ impl std::fmt::Debug for LocalKeyStore {
 const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS data_key (org_id BLOB NOT NULL, patient_id BLOB NOT NULL, wrapped BLOB, \
      created_at INTEGER NOT NULL, destroyed_at INTEGER, PRIMARY KEY (org_id, patient_id), \
      CHECK ((wrapped IS NULL) = (destroyed_at IS NOT NULL))) STRICT";
-const FIND: &str = "SELECT org_id, patient_id, wrapped FROM data_key WHERE hex(org_id || patient_id) IN (SELECT value FROM json_each($1))";
+// Rows of the primary key: the number of other patients costs nothing.
+const FIND: &str = "SELECT org_id, patient_id, wrapped FROM data_key WHERE (org_id, patient_id) IN \
+     (SELECT unhex(value->>0), unhex(value->>1) FROM json_each($1))";
 const MAKE: &str =
     "INSERT INTO data_key (org_id, patient_id, wrapped, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
 const DESTROY: &str = "INSERT INTO data_key (org_id, patient_id, wrapped, created_at, destroyed_at) VALUES ($1, $2, NULL, $3, $3) \
@@ -130,9 +132,8 @@ impl LocalKeyStore {
 
     /// Wrapped keys by scope; `None` marks an erased patient.
     async fn read(&self, scopes: &[Scope]) -> Result<HashMap<Scope, Option<Vec<u8>>>, KeyError> {
-        let wanted: Vec<String> =
-            scopes.iter().map(|s| format!("{}{}", s.org().0.simple(), s.patient().0.simple()).to_uppercase()).collect();
-        let list = serde_json::Value::from(wanted).to_string();
+        let pair = |s: &Scope| [s.org().0.simple().to_string(), s.patient().0.simple().to_string()];
+        let list = serde_json::json!(scopes.iter().map(pair).collect::<Vec<_>>()).to_string();
         let rows = sqlx::query(FIND).bind(list).fetch_all(&self.pool).await.map_err(|_| KeyError::Transient)?;
         let mut found = HashMap::with_capacity(rows.len());
         for row in rows {
@@ -148,6 +149,12 @@ impl LocalKeyStore {
         let data_key = self.platform.unwrap(scope, wrapped).map_err(|_| KeyError::WrongMaster)?;
         Ok(Arc::new(PatientKeys::derive(scope, &data_key)))
     }
+
+    /// Keys of those who were not erased.
+    fn opened(&self, found: HashMap<Scope, Option<Vec<u8>>>) -> Result<HashMap<Scope, Arc<PatientKeys>>, KeyError> {
+        let there = found.into_iter().filter_map(|(scope, wrapped)| Some((scope, wrapped?)));
+        there.map(|(scope, wrapped)| Ok((scope, self.derive(scope, &wrapped)?))).collect()
+    }
 }
 
 #[async_trait]
@@ -157,19 +164,15 @@ impl KeyStore for LocalKeyStore {
     }
 
     async fn find(&self, scopes: &[Scope]) -> Result<HashMap<Scope, Arc<PatientKeys>>, KeyError> {
-        let mut keys = HashMap::new();
-        for (scope, wrapped) in self.read(scopes).await? {
-            if let Some(wrapped) = wrapped {
-                keys.insert(scope, self.derive(scope, &wrapped)?);
-            }
-        }
-        Ok(keys)
+        self.opened(self.read(scopes).await?)
     }
 
     async fn ensure(&self, scopes: &[Scope]) -> Result<HashMap<Scope, Arc<PatientKeys>>, KeyError> {
         let known = self.read(scopes).await?;
         let missing: Vec<Scope> = scopes.iter().copied().filter(|s| !known.contains_key(s)).collect();
-        if !missing.is_empty() {
+        let known = if missing.is_empty() {
+            known
+        } else {
             let mut tx = self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(|_| KeyError::Transient)?;
             for scope in missing {
                 let mut data_key = Zeroizing::new([0u8; 32]);
@@ -185,8 +188,9 @@ impl KeyStore for LocalKeyStore {
                     .map_err(|_| KeyError::Transient)?;
             }
             tx.commit().await.map_err(|_| KeyError::Transient)?;
-        }
-        self.find(scopes).await
+            self.read(scopes).await?
+        };
+        self.opened(known)
     }
 
     async fn destroy(&self, scope: Scope) -> Result<(), KeyError> {

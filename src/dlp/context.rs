@@ -18,6 +18,8 @@ pub struct Context<'a> {
     pub policy: &'a Policy,
     /// Replacements of an earlier run and the line feeds between turns, sorted.
     pub walls: Vec<Span>,
+    /// Replacements alone.
+    pub replaced: Vec<Span>,
     /// The text has (almost) no capitals: case says nothing.
     pub no_case: bool,
     /// The text has words beside its numbers. A bare value has no surroundings: only its form and check digit count.
@@ -27,9 +29,19 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub fn new(document: &Document, policy: &'a Policy) -> Self {
+        Self::behind(document, policy, &[])
+    }
+
+    /// Of a text in which replacements are known to stand, whatever they look like; places of the document, in order.
+    pub fn behind(document: &Document, policy: &'a Policy, known: &[Span]) -> Self {
         let view = View::new(&document.text);
         let tokens = tokens(&view.plain);
         let mut walls = replaced(&view.plain);
+        if !known.is_empty() {
+            let place = |span: &Span| Span::new(view.from_source(span.start), view.from_source(span.end));
+            walls = united(walls, known.iter().map(place));
+        }
+        let replaced = walls.clone();
         for pair in document.turns.windows(2) {
             let (from, to) = (view.from_source(pair[0].span.end), view.from_source(pair[1].span.start));
             walls.push(Span::new(from, to.max(from)));
@@ -38,7 +50,7 @@ impl<'a> Context<'a> {
         let no_case = lacks_case(&view.plain, &tokens);
         let prose = is_prose(&tokens, &walls);
         let language = document.language.or_detect(&document.text);
-        Self { tokens, language, policy, walls, no_case, prose, view, said: OnceCell::new() }
+        Self { tokens, language, policy, walls, replaced, no_case, prose, view, said: OnceCell::new() }
     }
 
     /// Numbers said in words, read when first asked for.
@@ -61,11 +73,37 @@ impl<'a> Context<'a> {
         self.tokens.partition_point(|token| token.span.start < place)
     }
 
+    /// True where a replacement stands within three tokens of a run of them.
+    pub fn is_beside_replacement(&self, first: usize, end: usize) -> bool {
+        const NEAR: usize = 3;
+        if self.replaced.is_empty() || first >= end {
+            return false;
+        }
+        let from = self.tokens[first.saturating_sub(NEAR)].span.start;
+        let to = self.tokens[(end - 1 + NEAR).min(self.tokens.len() - 1)].span.end;
+        let next = self.replaced.partition_point(|wall| wall.end <= from);
+        self.replaced.get(next).is_some_and(|wall| wall.start < to)
+    }
+
     /// True where nothing but spaces stands between two neighbouring tokens.
     pub fn touches(&self, left: usize, right: usize) -> bool {
         let (Some(a), Some(b)) = (self.tokens.get(left), self.tokens.get(right)) else { return false };
         a.span.end <= b.span.start && self.view.plain[a.span.end..b.span.start].chars().all(|c| c == ' ')
     }
+}
+
+/// Walls of both lists, those that meet as one.
+fn united(walls: Vec<Span>, more: impl Iterator<Item = Span>) -> Vec<Span> {
+    let mut all: Vec<Span> = walls.into_iter().chain(more).filter(|wall| !wall.is_empty()).collect();
+    all.sort_unstable();
+    let mut united: Vec<Span> = Vec::with_capacity(all.len());
+    for wall in all {
+        match united.last_mut().filter(|last| wall.start < last.end) {
+            Some(last) => last.end = last.end.max(wall.end),
+            None => united.push(wall),
+        }
+    }
+    united
 }
 
 /// True but for a text of numbers and codes with at most one word that touches no number. The words of replacements do
@@ -101,16 +139,18 @@ fn lacks_case(plain: &str, tokens: &[Token]) -> bool {
 }
 
 static REPLACED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\[([A-Z]{2,}(?:_[A-Z]+)*)(?:_[0-9A-F]{4}|_[0-9]{2,3}(?:-[0-9]{2}|\+)?|~[A-Za-z0-9_-]{38,})?\]")
-        .expect("a constant pattern, compiled in every test")
+    Regex::new(
+        r"\[([A-Z]{2,}(?:_[A-Z]+)*)(?:_[0-9A-F]{4}|_[0-9]{2,3}(?:-[0-9]{2}|\+)?|~[A-Za-z0-9_-]{38,})?\]|\*(?: ?\*)+",
+    )
+    .expect("a constant pattern, compiled in every test")
 });
 
 /// Replacements of an earlier run: a known label in brackets, with or without four hexadecimal digits, an age
-/// class, an area or a sealed value.
+/// class, an area or a sealed value; and the stars of a mask.
 fn replaced(plain: &str) -> Vec<Span> {
     REPLACED
         .captures_iter(plain)
-        .filter(|found| is_known_label(&found[1]))
+        .filter(|found| found.get(1).is_none_or(|name| is_known_label(name.as_str())))
         .filter_map(|found| found.get(0))
         .map(|found| Span::new(found.start(), found.end()))
         .collect()

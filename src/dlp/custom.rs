@@ -9,6 +9,7 @@ use super::entities::words::{fold, stands_alone};
 use super::finding::{Finding, Layer};
 use super::identifiers::has_keyword_before;
 use super::label;
+use super::tagger::hash;
 use crate::text::Span;
 
 /// Most bytes that a compiled pattern may take.
@@ -70,6 +71,7 @@ struct Recogniser {
 pub struct Custom {
     recognisers: Vec<Recogniser>,
     allowed: Vec<Regex>,
+    version: u32,
 }
 
 impl Custom {
@@ -80,7 +82,8 @@ impl Custom {
     pub fn from_toml(text: &str) -> Result<Self, CustomError> {
         let file: File = toml::from_str(text)
             .map_err(|error| CustomError::Form(error.message().lines().next().unwrap_or_default().to_owned()))?;
-        let mut custom = Self::default();
+        let version = hash::of(text.as_bytes()) as u32;
+        let mut custom = Self { version, ..Self::default() };
         for (at, written) in file.recogniser.into_iter().enumerate() {
             custom.recognisers.push(compile(written, &format!("recogniser[{at}]"))?);
         }
@@ -91,6 +94,11 @@ impl Custom {
             custom.allowed.push(regex(pattern, &format!("allow.patterns[{at}]"))?);
         }
         Ok(custom)
+    }
+
+    /// A number that changes with the file.
+    pub(super) fn version(&self) -> u32 {
+        self.version
     }
 
     /// Adds what the organisation's recognisers find.

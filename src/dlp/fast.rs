@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::OnceLock;
 
 use super::tagger::hash;
 
@@ -11,6 +12,33 @@ pub type WordSet = HashSet<&'static str, BuildHasherDefault<Fast>>;
 pub type WordMap<T> = HashMap<&'static str, T, BuildHasherDefault<Fast>>;
 /// A table by hashes.
 pub type HashedMap<T> = HashMap<u64, T, BuildHasherDefault<Fast>>;
+
+/// A short list of the program's own words that is asked for many words of a text: one look, however long it is.
+pub struct WordList {
+    words: &'static [&'static str],
+    /// Further words, with spaces between them.
+    spaced: &'static str,
+    set: OnceLock<WordSet>,
+}
+
+impl WordList {
+    pub const fn new(words: &'static [&'static str]) -> Self {
+        Self { words, spaced: "", set: OnceLock::new() }
+    }
+
+    /// Single words with spaces between them.
+    pub const fn spaced(spaced: &'static str) -> Self {
+        Self { words: &[], spaced, set: OnceLock::new() }
+    }
+
+    pub fn contains(&self, word: &str) -> bool {
+        self.set.get_or_init(|| self.iter().collect()).contains(word)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &'static str> {
+        self.words.iter().copied().chain(self.spaced.split_whitespace())
+    }
+}
 
 #[derive(Default)]
 pub struct Fast(u64);

@@ -16,6 +16,7 @@ mod policy;
 mod redactor;
 pub mod remote;
 mod reversible;
+mod rounds;
 mod speech;
 mod surrogate;
 mod sweep;
@@ -31,7 +32,7 @@ use crate::text::{Document, Span};
 pub use custom::{Custom, CustomError};
 pub use operator::Operator;
 pub use policy::{Policy, PolicyError, RECOGNISERS};
-pub use redactor::{Part, Redactor};
+pub use redactor::{Part, Redactor, warm};
 pub use reversible::TokenKey;
 pub use surrogate::SurrogateKey;
 
@@ -115,6 +116,16 @@ impl Redacted {
         &self.values
     }
 
+    /// Where a place of the source that lies outside of every replacement stands in the redacted text.
+    pub fn place_of(&self, source: usize) -> usize {
+        rounds::moved(source, &self.redactions, |one| (one.source, one.redacted))
+    }
+
+    /// Where a place of the redacted text that lies outside of every replacement stands in the source.
+    pub fn source_of(&self, redacted: usize) -> usize {
+        rounds::moved(redacted, &self.redactions, |one| (one.redacted, one.source))
+    }
+
     /// Policy and recogniser version, stored with the document.
     pub fn policy(&self) -> &str {
         &self.policy
@@ -130,6 +141,10 @@ pub enum RedactionError {
     NoTokenKey,
     #[error("a recogniser failed")]
     Failed,
+    #[error("an additional redaction service cannot be asked now")]
+    ServiceAway,
+    #[error("an additional redaction service refused or answered wrongly")]
+    Service,
     #[error("redaction took longer than its limit")]
     Timeout,
     #[error("the text has a place that does not belong to it")]

@@ -32,6 +32,13 @@ pub enum Operator {
     Token,
 }
 
+impl Operator {
+    /// What it leaves in the text reads like a real value.
+    pub fn is_lifelike(self) -> bool {
+        matches!(self, Self::Fake | Self::Shift)
+    }
+}
+
 /// What replacing needs to know of the value.
 pub struct Value<'a> {
     pub label: &'static str,

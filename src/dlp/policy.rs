@@ -9,7 +9,7 @@ use super::operator::Operator;
 use super::{RedactionError, label};
 
 /// Version of the recognisers, raised when they change what they find. Stored with the policy.
-pub const RECOGNISERS: &str = "2";
+pub const RECOGNISERS: &str = "4";
 
 /// A redaction policy.
 #[derive(Debug, Clone, Deserialize)]
@@ -99,7 +99,7 @@ impl Policy {
         Ok(policy)
     }
 
-    /// Name, its version and the recognisers' version: `safe_harbor/2+2`.
+    /// Name, its version and the recognisers' version: `safe_harbor/2+4`.
     pub fn revision(&self) -> String {
         format!("{}/{}+{RECOGNISERS}", self.name, self.version)
     }

@@ -8,12 +8,12 @@ use super::custom::Custom;
 use super::finding::{Finding, cut, merge};
 use super::operator::Operator;
 use super::policy::Policy;
-use super::remote::RemoteFinding;
+use super::remote::{RemoteError, RemoteFinding, Services};
 use super::reversible::TokenKey;
-use super::tagger::Tagger;
+use super::tagger::{Known, Tagger};
 use super::{
-    KnownIdentity, Redacted, RedactionError, SurrogateKey, apply, entities, identifiers, identities, label, speech,
-    sweep,
+    KnownIdentity, Redacted, RedactionError, SurrogateKey, apply, entities, identifiers, identities, label, rounds,
+    speech, sweep,
 };
 use crate::text::{Document, Span};
 
@@ -45,29 +45,61 @@ static TAGGER: LazyLock<Arc<Tagger>> = LazyLock::new(|| {
     Arc::new(Tagger::builtin().expect("the model is part of the program, every test of redaction reads it"))
 });
 
+/// Compiles what every redactor shares, where that was not done yet: a process that starts does it beside other work.
+pub fn warm() {
+    LazyLock::force(&RULES);
+    LazyLock::force(&TAGGER);
+}
+
+/// Which model reads beside the rules.
+enum Model {
+    None,
+    /// Loaded when it is first asked.
+    Builtin,
+    Own(Arc<Tagger>),
+}
+
+impl Model {
+    fn tagger(&self) -> Option<&Tagger> {
+        match self {
+            Self::None => None,
+            Self::Builtin => Some(&TAGGER),
+            Self::Own(tagger) => Some(tagger),
+        }
+    }
+}
+
 /// A redactor under one policy: cheap to make, shared by all threads.
 pub struct Redactor {
     policy: Policy,
-    tagger: Option<Arc<Tagger>>,
+    model: Model,
     custom: Option<Custom>,
     token_key: Option<TokenKey>,
+    /// Whether anything but identifiers and the people of the message is looked for.
+    patterns_only: bool,
+    services: Option<Services>,
 }
 
 impl Redactor {
-    /// The built-in recognisers under a policy. The first one compiles them.
+    /// The built-in recognisers under a policy. The first document compiles them, unless [`warm`] has.
     pub fn builtin(policy: Policy) -> Self {
-        LazyLock::force(&RULES);
-        Self { tagger: Some(Arc::clone(&TAGGER)), ..Self::rules_only(policy) }
+        Self { model: Model::Builtin, ..Self::rules_only(policy) }
     }
 
     /// The built-in rules with another model: what training is judged by.
     pub fn with_tagger(policy: Policy, tagger: Tagger) -> Self {
-        Self { tagger: Some(Arc::new(tagger)), ..Self::rules_only(policy) }
+        Self { model: Model::Own(Arc::new(tagger)), ..Self::rules_only(policy) }
     }
 
     /// Rules and lists alone: what training reads.
     pub(super) fn rules_only(policy: Policy) -> Self {
-        Self { policy, tagger: None, custom: None, token_key: None }
+        Self { policy, model: Model::None, custom: None, token_key: None, services: None, patterns_only: false }
+    }
+
+    /// Identifiers and the people of the message alone: for measurements beside programs that look for patterns. Names
+    /// that no message names stay in the text.
+    pub fn patterns_only(policy: Policy) -> Self {
+        Self { patterns_only: true, ..Self::rules_only(policy) }
     }
 
     /// Adds recognisers and an allow list of the organisation's own.
@@ -82,8 +114,53 @@ impl Redactor {
         Self { token_key: Some(key), ..self }
     }
 
+    /// Adds services whose findings are taken as well.
+    #[must_use]
+    pub fn services(self, services: Services) -> Self {
+        Self { services: Some(services), ..self }
+    }
+
+    /// Policy, recognisers and the organisation's own recognisers, by their versions: what is stored with a document.
+    pub fn revision(&self) -> String {
+        let own = self.custom.as_ref().map(|custom| format!(".{:08x}", custom.version())).unwrap_or_default();
+        self.policy.revision() + &own
+    }
+
     pub(super) fn policy(&self) -> &Policy {
         &self.policy
+    }
+
+    /// As [`Self::redact`], with what the organisation's additional services find. Waits for them.
+    ///
+    /// # Errors
+    /// As [`Self::redact`]; [`RedactionError::ServiceAway`] when a service may answer later, [`RedactionError::Service`]
+    /// when somebody must look. Nothing that a service has not seen passes.
+    pub fn redact_asking(
+        &self,
+        document: &Document,
+        identities: &[KnownIdentity],
+        keys: &SurrogateKey,
+    ) -> Result<Redacted, RedactionError> {
+        let remote = match &self.services {
+            Some(services) => services.find(document).map_err(failed)?,
+            None => Vec::new(),
+        };
+        self.redact_with(document, identities, keys, &remote)
+    }
+
+    /// Redacts a text that was redacted before, by another policy or other recognisers, asking additional services too. What
+    /// stands in it as a replacement stays. So do values of labels that the policy replaces by invented values or moved
+    /// dates: they cannot be told from real ones.
+    ///
+    /// # Errors
+    /// As [`Self::redact_asking`].
+    pub fn redact_again(&self, document: &Document, keys: &SurrogateKey) -> Result<Redacted, RedactionError> {
+        let remote = match &self.services {
+            Some(services) => services.find(document).map_err(failed)?,
+            None => Vec::new(),
+        };
+        catch_unwind(AssertUnwindSafe(|| self.run(document, &[], keys, (&remote, true))))
+            .unwrap_or(Err(RedactionError::Failed))
     }
 
     /// Takes personal data out of a document. `identities` are the people the message names, `keys` belong to its
@@ -109,7 +186,7 @@ impl Redactor {
         remote: &[RemoteFinding],
     ) -> Result<Redacted, RedactionError> {
         // A recogniser that panics must stop the document, not the worker, and never let the text through.
-        catch_unwind(AssertUnwindSafe(|| self.run(document, identities, keys, remote)))
+        catch_unwind(AssertUnwindSafe(|| self.run(document, identities, keys, (remote, false))))
             .unwrap_or(Err(RedactionError::Failed))
     }
 
@@ -118,16 +195,42 @@ impl Redactor {
         document: &Document,
         identities: &[KnownIdentity],
         keys: &SurrogateKey,
-        remote: &[RemoteFinding],
+        (remote, again): (&[RemoteFinding], bool),
     ) -> Result<Redacted, RedactionError> {
         check_turns(document)?;
         if self.policy.is_reversible() && self.token_key.is_none() {
             return Err(RedactionError::NoTokenKey);
         }
-        let context = Context::new(document, &self.policy);
+        let mut known = Known::default();
+        let mut redacted = self.look(document, identities, keys, (remote, again), (&[], &mut known))?;
+        for _ in 1..rounds::MOST {
+            // Patterns alone take all that they know at once: the last look before storage sees that they did.
+            if redacted.redactions.is_empty() || self.patterns_only {
+                break;
+            }
+            let taken: Vec<Span> = redacted.redactions.iter().map(|one| one.redacted).collect();
+            let next = self.look(&redacted.document, identities, keys, (&[], again), (&taken, &mut known))?;
+            if next.redactions.is_empty() {
+                break;
+            }
+            redacted = rounds::joined(redacted, next);
+        }
+        Ok(redacted)
+    }
+
+    /// One look. `replaced` are the places of replacements that an earlier look made, `known` what it reckoned.
+    fn look(
+        &self,
+        document: &Document,
+        identities: &[KnownIdentity],
+        keys: &SurrogateKey,
+        (remote, again): (&[RemoteFinding], bool),
+        (replaced, known): (&[Span], &mut Known),
+    ) -> Result<Redacted, RedactionError> {
+        let context = Context::behind(document, &self.policy, replaced);
         let mut found = self.rule_findings(&context, identities);
-        if let Some(tagger) = &self.tagger {
-            found = tagger.find(&context, found);
+        if let Some(tagger) = self.model.tagger() {
+            found = tagger.find(&context, found, known);
         }
         for one in remote {
             found.push(one.in_view(document, &context)?);
@@ -135,12 +238,18 @@ impl Redactor {
         if let Some(custom) = &self.custom {
             custom.find(&context, &mut found);
         }
-        entities::propagate::find(&context, &mut found);
+        if !self.patterns_only {
+            entities::propagate::find(&context, &mut found);
+        }
         if let Some(custom) = &self.custom {
             custom.allow(&context, &mut found);
         }
+        if again {
+            found.retain(|one| !self.policy.operator(label::public(one.label)).is_lifelike());
+        }
         let taken = self.settle(&context, found);
-        apply::apply(document, &context, taken, keys, self.token_key.as_ref())
+        let redacted = apply::apply(document, &context, taken, keys, self.token_key.as_ref())?;
+        Ok(Redacted { policy: self.revision(), ..redacted })
     }
 
     /// How much one part of the redactor finds: what `bench redact` measures.
@@ -156,7 +265,8 @@ impl Redactor {
                 sweep::find(&context, &mut found);
             }
             Part::Learned => {
-                found = self.tagger.as_ref().map(|tagger| tagger.find(&context, found)).unwrap_or_default()
+                let model = self.model.tagger();
+                found = model.map(|tagger| tagger.find(&context, found, &mut Known::default())).unwrap_or_default()
             }
         }
         found.len()
@@ -166,9 +276,17 @@ impl Redactor {
     pub(super) fn rule_findings(&self, context: &Context<'_>, identities: &[KnownIdentity]) -> Vec<Finding> {
         let mut found = identities::find(context, identities);
         RULES.identifiers.find(context, &mut found);
-        RULES.entities.find(context, &mut found);
-        speech::find(context, &mut found);
-        sweep::find(context, &mut found);
+        if !self.patterns_only {
+            RULES.entities.find(context, &mut found);
+            speech::find(context, &mut found);
+            sweep::find(context, &mut found);
+        }
+        if !context.prose {
+            let numbers = ["identifier", "phone"];
+            found.retain(|one| {
+                !numbers.contains(&one.recognizer) || one.score >= 1.0 || fills_its_cell(context, one.span)
+            });
+        }
         found
     }
 
@@ -179,7 +297,9 @@ impl Redactor {
             let context = Context::new(document, &self.policy);
             let mut found = identities::find(&context, identities);
             RULES.identifiers.find(&context, &mut found);
-            sweep::find(&context, &mut found);
+            if !self.patterns_only {
+                sweep::find(&context, &mut found);
+            }
             // An invented telephone reads as a telephone: that is what it is for.
             found.retain(|one| self.policy.operator(label::public(one.label)) != Operator::Fake);
             self.settle(&context, found).len()
@@ -193,6 +313,22 @@ impl Redactor {
         let taken = found.into_iter().filter(|finding| self.policy.takes(finding.label)).collect();
         merge(cut(taken, &context.walls, &context.view.plain))
     }
+}
+
+/// How far a cell of bare values is looked at, either way, in bytes.
+const CELL: usize = 64;
+
+/// In a text of bare values, a value is what stands between commas, bars, tabs and lines: a part of one is none.
+fn fills_its_cell(context: &Context<'_>, span: Span) -> bool {
+    let bytes = context.view.plain.as_bytes();
+    let border = |byte: &&u8| !matches!(byte, b',' | b';' | b'|' | b'\t' | b'\n');
+    let before = bytes[span.start.saturating_sub(CELL)..span.start].iter().rev().take_while(border);
+    let behind = bytes[span.end..(span.end + CELL).min(bytes.len())].iter().take_while(border);
+    !before.chain(behind).any(u8::is_ascii_digit)
+}
+
+fn failed(error: RemoteError) -> RedactionError {
+    if error.is_retryable() { RedactionError::ServiceAway } else { RedactionError::Service }
 }
 
 /// A country beside a street or a postal code is a line of the address, which leaves as a whole.

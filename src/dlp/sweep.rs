@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::finding::{Finding, Layer};
 use super::label;
-use super::token::Kind;
+use super::token::{Kind, LONG_STRETCH};
 use crate::text::Span;
 
 /// Digits from which a run is no measurement, dose or code.
@@ -56,7 +56,18 @@ fn at_signs(context: &Context<'_>, found: &mut Vec<Finding>) {
     let text = context.view.plain.as_bytes();
     let word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-' | b'+' | b'%') || b >= 0x80;
     let mut done = 0;
+    let long = context.tokens.iter().filter(|token| token.kind == Kind::Sign && token.span.len() > LONG_STRETCH);
+    let long: Vec<Span> =
+        long.map(|token| token.span).filter(|span| span.of(&context.view.plain).contains('@')).collect();
+    for span in &long {
+        found.push(Finding::new(*span, label::HANDLE, "at_sign", 0.5, Layer::Sweep));
+    }
     for (at, _) in context.view.plain.match_indices('@') {
+        let inside = long[long.partition_point(|span| span.end <= at)..].first().filter(|span| span.start <= at);
+        if let Some(span) = inside {
+            done = span.end;
+            continue;
+        }
         let mut start = at;
         while start > done && word(text[start - 1]) {
             start -= 1;

@@ -43,42 +43,97 @@ impl Token {
     }
 }
 
+/// Bytes without white space from which a stretch full of "@" is no text: one sign, which the sweep takes as a whole.
+pub const LONG_STRETCH: usize = 400;
+const MANY_AT: usize = 32;
+/// Equal signs from which a run of them is one token: "((((((((((".
+const RUN: usize = 8;
+
 /// Cuts a folded text into tokens. White space other than line feeds makes none.
 pub fn tokens(plain: &str) -> Vec<Token> {
-    let mut found = Vec::with_capacity(plain.len() / 5);
-    let mut rest = plain.char_indices().peekable();
-    while let Some((start, c)) = rest.next() {
-        if c == '\n' {
-            found.push(Token { span: Span::new(start, start + 1), kind: Kind::Break, case: Case::Other });
-        } else if c.is_alphabetic() && !matches!(c, 'º' | 'ª') {
-            let mut end = start + c.len_utf8();
-            while let Some(&(at, next)) = rest.peek() {
-                let inside = next == '\'' && plain[at + 1..].starts_with(|c: char| c.is_alphabetic());
-                if !(next.is_alphabetic() || inside) || matches!(next, 'º' | 'ª') {
-                    break;
-                }
-                end = at + next.len_utf8();
-                rest.next();
+    let bytes = plain.as_bytes();
+    let mut found = Vec::with_capacity(plain.len() / 4);
+    let (mut at, mut stretch) = (0, 0);
+    while let Some(&byte) = bytes.get(at) {
+        if at >= stretch && !byte.is_ascii_whitespace() {
+            stretch = at + bytes[at..].iter().position(u8::is_ascii_whitespace).unwrap_or(bytes.len() - at);
+            if stretch - at > LONG_STRETCH && bytes[at..stretch].iter().filter(|byte| **byte == b'@').count() > MANY_AT
+            {
+                found.push(plain_token(at, stretch, Kind::Sign));
+                at = stretch;
+                continue;
             }
-            found.push(Token { span: Span::new(start, end), kind: Kind::Word, case: case(&plain[start..end]) });
-        } else if c.is_ascii_digit() {
-            let mut end = start + 1;
-            while let Some(&(at, _)) = rest.peek().filter(|(_, next)| next.is_ascii_digit()) {
-                end = at + 1;
-                rest.next();
-            }
-            found.push(Token { span: Span::new(start, end), kind: Kind::Number, case: Case::Other });
-        } else if !c.is_whitespace() {
-            found.push(Token { span: Span::new(start, start + c.len_utf8()), kind: Kind::Sign, case: Case::Other });
         }
+        let token = match byte {
+            b' ' | b'\t' | b'\x0B'..=b'\r' => {
+                at += 1;
+                continue;
+            }
+            b'\n' => plain_token(at, at + 1, Kind::Break),
+            b'0'..=b'9' => {
+                let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+                plain_token(at, at + digits, Kind::Number)
+            }
+            _ if byte.is_ascii_alphabetic() => word(plain, at),
+            _ if byte.is_ascii() => {
+                let run = bytes[at..].iter().take_while(|next| **next == byte).count();
+                plain_token(at, at + if run >= RUN { run } else { 1 }, Kind::Sign)
+            }
+            _ => match plain[at..].chars().next() {
+                Some(c) if is_letter(c) => word(plain, at),
+                Some(c) if c.is_whitespace() => {
+                    at += c.len_utf8();
+                    continue;
+                }
+                sign => plain_token(at, at + sign.map_or(1, char::len_utf8), Kind::Sign),
+            },
+        };
+        at = token.span.end;
+        found.push(token);
     }
     found
 }
 
-fn case(word: &str) -> Case {
-    let large = word.chars().filter(|c| c.is_uppercase()).count();
-    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
-    let first = word.starts_with(|c: char| c.is_uppercase());
+fn plain_token(start: usize, end: usize, kind: Kind) -> Token {
+    Token { span: Span::new(start, end), kind, case: Case::Other }
+}
+
+/// The ordinal signs count as letters in Unicode, but end "4º" and "Mª".
+fn is_letter(c: char) -> bool {
+    c.is_alphabetic() && !matches!(c, 'º' | 'ª')
+}
+
+/// Letters with apostrophes between them, from one on.
+fn word(plain: &str, start: usize) -> Token {
+    let bytes = plain.as_bytes();
+    let (mut end, mut large, mut letters) = (start, 0usize, 0usize);
+    let mut first_large = false;
+    while let Some(&byte) = bytes.get(end) {
+        let (is_large, length) = if byte.is_ascii_alphabetic() {
+            (byte.is_ascii_uppercase(), 1)
+        } else if byte == b'\'' {
+            if !plain[end + 1..].starts_with(is_letter) {
+                break;
+            }
+            end += 1;
+            continue;
+        } else if byte.is_ascii() {
+            break;
+        } else {
+            match plain[end..].chars().next().filter(|c| is_letter(*c)) {
+                Some(c) => (c.is_uppercase(), c.len_utf8()),
+                None => break,
+            }
+        };
+        first_large |= is_large && end == start;
+        large += usize::from(is_large);
+        letters += 1;
+        end += length;
+    }
+    Token { span: Span::new(start, end), kind: Kind::Word, case: case(large, letters, first_large) }
+}
+
+fn case(large: usize, letters: usize, first: bool) -> Case {
     match (large, first) {
         (0, _) => Case::Lower,
         (n, _) if n == letters && letters > 1 => Case::Upper,

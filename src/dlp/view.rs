@@ -82,6 +82,13 @@ impl View {
     }
 
     fn fold(&mut self, c: char, start: usize, end: usize) {
+        if let Some(plain) = spanish(c) {
+            self.plain.push(plain as char);
+            self.lower.push(plain.to_ascii_lowercase() as char);
+            self.starts.push(start as u32);
+            self.ends.push(end as u32);
+            return;
+        }
         if is_invisible(c) {
             return;
         }
@@ -108,6 +115,25 @@ impl View {
             *place = end as u32;
         }
     }
+}
+
+/// The letters of Spanish with a mark, without it: what folding makes of them, found at once.
+fn spanish(c: char) -> Option<u8> {
+    Some(match c {
+        'á' => b'a',
+        'é' => b'e',
+        'í' => b'i',
+        'ó' => b'o',
+        'ú' | 'ü' => b'u',
+        'ñ' => b'n',
+        'Á' => b'A',
+        'É' => b'E',
+        'Í' => b'I',
+        'Ó' => b'O',
+        'Ú' | 'Ü' => b'U',
+        'Ñ' => b'N',
+        _ => return None,
+    })
 }
 
 /// Zero-width characters, soft hyphens, direction marks, variation selectors and tags: nobody sees them.

@@ -1,15 +1,19 @@
 //! What a clinical memory is and the rules of its life: pure, synchronous, no I/O. Names no runtime, database, broker,
 //! HTTP client or metric.
 
+pub mod account;
 pub(crate) mod code;
+pub mod cohort;
 pub mod confidence;
 pub mod contradiction;
+pub mod course;
 pub mod document;
 pub mod dump;
 pub mod fact;
 pub mod finding;
 pub mod fold;
 pub mod ids;
+pub mod legacy;
 pub mod lifecycle;
 pub mod lineage;
 pub mod memory;
@@ -17,6 +21,7 @@ pub mod profile;
 pub mod provenance;
 pub mod quantity;
 pub mod reason;
+pub mod retention;
 pub mod sameness;
 pub mod scope;
 pub mod source;

@@ -5,6 +5,7 @@ use super::matcher::Matcher;
 use super::phrasebook::Builder;
 use super::scene::Scene;
 use super::{Entity, EntityType};
+use crate::text::Span;
 
 pub struct ClinicalRules {
     lexicon: Lexicon,
@@ -20,9 +21,10 @@ impl ClinicalRules {
     }
 
     pub fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {
+        let allergens = said_allergens(out);
         for (index, sentence) in scene.sentences() {
             for mention in self.lexicon.find(scene.reading, sentence.words.clone()) {
-                if self.is_reaction(scene, &mention, out) {
+                if self.is_reaction(scene, &mention, &allergens) {
                     continue;
                 }
                 let Some(stance) = scene.stance(index, &mention.words) else { continue };
@@ -39,17 +41,26 @@ impl ClinicalRules {
     }
 
     /// "Penicillin (hives)": what an allergen once did is no illness of its own; the allergy's evidence tells it.
-    fn is_reaction(&self, scene: &Scene<'_>, mention: &Mention, found: &[Entity]) -> bool {
+    fn is_reaction(&self, scene: &Scene<'_>, mention: &Mention, allergens: &[Span]) -> bool {
         let reading = scene.reading;
         let sentence = &reading.sentences[reading.sentence_of(mention.words.start)];
         let start = reading.source(&mention.words).start;
-        let allergens = found.iter().filter(|entity| entity.kind == EntityType::Allergy && !entity.context.negated);
-        let mut before = allergens.filter(|a| sentence.span.contains(&a.span) && a.span.end <= start);
-        before.any(|allergen| {
-            let from = reading.words_at(allergen.span).end;
-            let in_brackets =
-                reading.word(from) == "(" && (from..mention.words.start).all(|word| reading.word(word) != ")");
-            in_brackets || !self.reactions.find(reading, mention.words.clone()).is_empty()
+        let first = allergens.partition_point(|allergen| allergen.start < sentence.span.start);
+        let mut before = allergens[first..]
+            .iter()
+            .take_while(|allergen| allergen.start < start)
+            .filter(|a| a.end <= start)
+            .peekable();
+        if before.peek().is_none() {
+            return false;
+        }
+        if !self.reactions.find(reading, mention.words.clone()).is_empty() {
+            return true;
+        }
+        // Only the nearest can stand in front of the bracket that is still open.
+        before.last().is_some_and(|allergen| {
+            let from = reading.words_at(*allergen).end;
+            reading.word(from) == "(" && (from..mention.words.start).all(|word| reading.word(word) != ")")
         })
     }
 
@@ -69,4 +80,12 @@ impl ClinicalRules {
                 .map(|(name, _)| (*name).to_owned())
         })
     }
+}
+
+/// The places of the allergens that are said to be some, in their order.
+fn said_allergens(found: &[Entity]) -> Vec<Span> {
+    let said = found.iter().filter(|entity| entity.kind == EntityType::Allergy && !entity.context.negated);
+    let mut places: Vec<Span> = said.map(|entity| entity.span).collect();
+    places.sort_unstable();
+    places
 }

@@ -14,11 +14,12 @@ use super::medication::MedicationRules;
 use super::phrasebook::{Builder, Phrasebook};
 use super::reading::Reading;
 use super::risk::{self, RiskRules};
-use super::scene::Scene;
+use super::scene::{Scene, Stance};
 use super::statements::StatementRules;
 use super::tone::{self, ToneRules};
-use super::{Context, Extraction, Risk};
-use crate::text::Span;
+use super::{Context, Entity, Extraction, Risk};
+use crate::domain::finding::EntityType;
+use crate::text::{Span, Speaker};
 
 /// Raised whenever a rule changes what is found.
 const RULES: &str = "1";
@@ -87,6 +88,7 @@ impl Extractor {
         statements.extend(self.statements.find(&scene, &self.medication, &drugs, &entities));
         entities.sort_by_key(|entity| (entity.span, entity.kind));
         let (risk, hypotheses) = (self.risk.find(&scene), self.hypotheses.find(&scene));
+        entities.retain(|entity| !is_wish_for_harm(entity, &risk));
         let burdened = !hypotheses.is_empty() || risk.iter().any(Risk::is_own);
         Extraction {
             entities,
@@ -101,6 +103,23 @@ impl Extractor {
 }
 
 impl Extractor {
+    /// How the rules mean places that somebody else found: `None` where such a place is no words, an agent's, or only asked
+    /// about.
+    pub(super) fn stances(&self, input: &ExtractionInput<'_>, places: &[Span]) -> Vec<Option<Stance>> {
+        let reading = Reading::new(input.document, &self.book);
+        let contexts = Contexts::new(&reading, &self.cues);
+        let exchanges = self.dialogue.exchanges(&reading);
+        let scene = Scene { input, reading: &reading, contexts, exchanges };
+        let stance = |place: &Span| {
+            let words = reading.words_at(*place);
+            let sentence = reading.sentence_of(words.start);
+            let said = !place.is_empty() && !words.is_empty();
+            let heard = reading.sentences.get(sentence).is_some_and(|s| s.speaker != Speaker::Agent);
+            (said && heard).then(|| scene.stance(sentence, &words)).flatten()
+        };
+        places.iter().map(stance).collect()
+    }
+
     /// Why the findings of a document are as they are: for each the cues that reach its mention. A cue of a title above
     /// has an empty place.
     pub fn explain(&self, input: &ExtractionInput<'_>, found: &Extraction) -> Vec<Vec<(&'static str, Span)>> {
@@ -109,6 +128,12 @@ impl Extractor {
         let entities = found.entities.iter();
         entities.map(|entity| contexts.cues(&reading, &reading.words_at(entity.span))).collect()
     }
+}
+
+/// Words of dying or harm are a risk, never something that a person looks forward to or likes.
+fn is_wish_for_harm(entity: &Entity, risks: &[Risk]) -> bool {
+    let touches = |risk: &Risk| entity.span.start < risk.span.end && risk.span.start < entity.span.end;
+    matches!(entity.kind, EntityType::Goal | EntityType::Preference) && risks.iter().any(touches)
 }
 
 fn target(reading: &Reading<'_>, contexts: &Contexts, span: Span) -> Context {

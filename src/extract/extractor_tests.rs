@@ -56,6 +56,28 @@ fn shown(document: &Document) -> Vec<String> {
     out
 }
 
+fn goals(text: &str) -> Vec<String> {
+    let document = dialogue(&[(Speaker::Patient, text)]);
+    let wished = [EntityType::Goal, EntityType::Preference];
+    let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;
+    found.into_iter().filter(|entity| wished.contains(&entity.kind)).map(|entity| entity.value).collect()
+}
+
+#[test]
+fn a_wish_to_die_or_a_thought_is_no_goal_and_a_plan_is_one() {
+    for text in [
+        "Pienso que soy una carga para todos.",
+        "Quiero quitarme la vida.",
+        "I plan to kill myself on Sunday.",
+        "Voy a empezar a juntar pastillas para matarme.",
+    ] {
+        assert_eq!(goals(text), Vec::<String>::new(), "{text}");
+    }
+    for text in ["Quiero volver a estudiar.", "Pienso retomar la natación.", "I plan to go back to school."] {
+        assert_eq!(goals(text).len(), 1, "{text}");
+    }
+}
+
 #[test]
 fn a_spanish_session_is_read() {
     use Speaker::{Clinician as C, Patient as P};

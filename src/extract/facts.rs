@@ -45,13 +45,14 @@ impl FactRules {
         mention: &Mention,
         within: &Range<usize>,
     ) -> Option<Entity> {
-        let clause = mention.concept.name == "clause";
-        let words = if clause {
-            mention.words.start..clause_end(scene, mention.words.end, within.end)
-        } else {
-            mention.words.clone()
+        let words = match mention.concept.name {
+            "clause" => mention.words.start..clause_end(scene, mention.words.end, within.end),
+            // "Pintar me relaja": what is liked comes first.
+            "before" => clause_start(scene, mention.words.start, within.start)..mention.words.end,
+            _ => mention.words.clone(),
         };
-        if clause && words.end == mention.words.end {
+        let clause = matches!(mention.concept.name, "clause" | "before");
+        if mention.concept.name == "clause" && words.end == mention.words.end {
             return None;
         }
         let mut stance = scene.stance(index, &mention.words)?;
@@ -69,13 +70,20 @@ impl FactRules {
     }
 }
 
+fn clause_start(scene: &Scene<'_>, to: usize, limit: usize) -> usize {
+    let limit = limit.max(to.saturating_sub(LONGEST_CLAUSE));
+    (limit..to).rev().find(|word| stops(scene, *word)).map_or(limit, |word| word + 1)
+}
+
 fn clause_end(scene: &Scene<'_>, from: usize, limit: usize) -> usize {
     let limit = limit.min(from + LONGEST_CLAUSE);
-    let stops = |word: &usize| {
-        matches!(
-            scene.reading.word(*word),
-            "," | "." | ";" | ":" | "?" | "!" | "pero" | "but" | "porque" | "because" | "aunque" | "although"
-        )
-    };
-    (from..limit).find(stops).unwrap_or(limit)
+    (from..limit).find(|word| stops(scene, *word)).unwrap_or(limit)
+}
+
+/// Whether a clause ends at a word.
+fn stops(scene: &Scene<'_>, word: usize) -> bool {
+    matches!(
+        scene.reading.word(word),
+        "," | "." | ";" | ":" | "?" | "!" | "pero" | "but" | "porque" | "because" | "aunque" | "although"
+    )
 }

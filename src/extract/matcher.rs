@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::inflection;
 use super::phrasebook::{Builder, ListId};
 use super::reading::{Reading, layout};
 
@@ -68,18 +69,32 @@ impl Matcher {
     }
 }
 
-/// `"{a,b} c"` → `"a c"`, `"b c"`; `{,x}` makes `x` optional; braces nest. An unclosed brace stands for itself.
+/// `"{a,b} c"` → `"a c"`, `"b c"`; `{,x}` makes `x` optional; braces nest. An unclosed brace stands for itself. A verb
+/// in angle brackets stands for its forms ([`inflection`]).
 pub fn expand(phrase: &str) -> Vec<String> {
-    let Some(open) = phrase.find('{') else { return vec![phrase.to_owned()] };
+    let Some(open) = phrase.find('{') else { return inflected(phrase) };
     let Some(close) = closing_brace(&phrase[open..]).map(|at| open + at) else { return vec![phrase.to_owned()] };
-    let tails = expand(&phrase[close + 1..]);
-    let mut out = Vec::new();
-    for choice in choices(&phrase[open + 1..close]).into_iter().flat_map(expand) {
-        for tail in &tails {
-            out.push(format!("{}{choice}{tail}", &phrase[..open]));
+    let (heads, tails) = (inflected(&phrase[..open]), expand(&phrase[close + 1..]));
+    let choices: Vec<String> = choices(&phrase[open + 1..close]).into_iter().flat_map(expand).collect();
+    let mut out = Vec::with_capacity(heads.len() * choices.len() * tails.len());
+    for head in &heads {
+        for choice in &choices {
+            out.extend(tails.iter().map(|tail| format!("{head}{choice}{tail}")));
         }
     }
     out
+}
+
+/// A phrase without braces, its verbs in all their forms.
+fn inflected(phrase: &str) -> Vec<String> {
+    let verb = phrase.split_once('<').and_then(|(before, rest)| {
+        let (inner, after) = rest.split_once('>')?;
+        Some((before, inflection::forms(inner)?, after))
+    });
+    let Some((before, forms, after)) = verb else { return vec![phrase.to_owned()] };
+    let tails = inflected(after);
+    let whole = |form: &String| tails.iter().map(|tail| format!("{before}{form}{tail}")).collect::<Vec<_>>();
+    forms.iter().flat_map(whole).collect()
 }
 
 /// The offset of the brace that closes the one at the beginning.

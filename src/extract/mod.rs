@@ -9,10 +9,12 @@ pub mod evaluation;
 mod extractor;
 mod facts;
 mod hypotheses;
+mod inflection;
 mod input;
 mod lexicon;
 mod matcher;
 mod medication;
+pub mod model;
 mod phrasebook;
 mod reading;
 mod risk;
@@ -37,6 +39,14 @@ codes!(
     }
 );
 codes!(Sentiment { Positive = "positive", Neutral = "neutral", Negative = "negative", Mixed = "mixed" });
+
+/// That of a text that nobody read.
+#[allow(clippy::derivable_impls)] // the codes' own macro makes the type
+impl Default for Sentiment {
+    fn default() -> Self {
+        Self::Neutral
+    }
+}
 codes!(StatementKind { NoKnownAllergies = "no_known_allergies", NoMedications = "no_medications" });
 
 /// What surrounds a mention and changes what it means.
@@ -113,7 +123,7 @@ pub struct Hypothesis {
 }
 
 /// All that the rules found in one document.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Extraction {
     pub entities: Vec<Entity>,
     pub statements: Vec<Statement>,

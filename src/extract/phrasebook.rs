@@ -7,29 +7,48 @@ use std::ops::Range;
 
 /// Words of the longest phrase; a longer one is not taken up.
 const LONGEST_PHRASE: usize = 24;
+/// Words of 64 lists each in the mask of a sentence; lists beyond share their bits, which costs time and nothing else.
+const MASKS: usize = 6;
+/// The number of all words that no phrase holds.
+pub const UNKNOWN: u32 = u32::MAX;
 
 /// A list of phrases inside the book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListId(u16);
 
-/// Collects phrases, list by list.
+/// Collects phrases, list by list: as they come, so that a start needs no more memory than what it makes.
 #[derive(Default)]
 pub struct Builder {
     words: HashMap<String, u32, Hash>,
-    edges: HashMap<(u32, u32), u32, Hash>,
-    ends: Vec<Vec<(ListId, u32)>>,
+    /// The words of all phrases, one phrase behind the other.
+    laid: Vec<u32>,
+    phrases: Vec<Phrase>,
     lists: u16,
 }
 
-/// The finished book.
+/// A phrase of a list: its words in the builder, and what it means there.
+#[derive(Clone, Copy)]
+struct Phrase {
+    from: u32,
+    to: u32,
+    list: ListId,
+    meaning: u32,
+}
+
+/// The finished book: a trie whose nodes are numbered in the order of their phrases.
 #[derive(Default)]
 pub struct Phrasebook {
     words: HashMap<String, u32, Hash>,
     /// Node after one word, by word; 0 where no phrase begins with it.
     roots: Vec<u32>,
-    edges: HashMap<(u32, u32), u32, Hash>,
-    /// Per node: the lists in which a phrase ends there, with its meaning.
-    ends: Vec<Box<[(ListId, u32)]>>,
+    /// Per node: where its branches begin; those of the next node end them.
+    branches: Vec<u32>,
+    /// Words and the nodes behind them, by word within a node.
+    edges: Vec<(u32, u32)>,
+    /// Per node: where its ends begin.
+    ends_from: Vec<u32>,
+    /// The lists in which a phrase ends at a node, with its meaning.
+    ends: Vec<(ListId, u32)>,
 }
 
 impl Builder {
@@ -40,48 +59,84 @@ impl Builder {
 
     /// Adds a phrase as laid out for matching: words one space apart. The first meaning of a phrase in a list counts.
     pub fn add(&mut self, list: ListId, laid_out: &str, meaning: u32) {
-        let words: Vec<&str> = laid_out.split(' ').filter(|word| !word.is_empty()).collect();
-        if words.is_empty() || words.len() > LONGEST_PHRASE {
-            return;
-        }
-        if self.ends.is_empty() {
-            self.ends.push(Vec::new());
-        }
-        let mut node = 0;
-        for word in words {
+        let from = self.laid.len();
+        for word in laid_out.split(' ').filter(|word| !word.is_empty()) {
             let word = self.word(word);
-            let fresh = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
-            node = *self.edges.entry((node, word)).or_insert(fresh);
-            if node == fresh {
-                self.ends.push(Vec::new());
-            }
+            self.laid.push(word);
         }
-        let ends = &mut self.ends[node as usize];
-        if ends.iter().all(|(known, _)| *known != list) {
-            ends.push((list, meaning));
+        if (1..=LONGEST_PHRASE).contains(&(self.laid.len() - from)) {
+            self.phrases.push(Phrase { from: number(from), to: number(self.laid.len()), list, meaning });
+        } else {
+            self.laid.truncate(from);
         }
     }
 
-    fn word(&mut self, word: &str) -> u32 {
+    /// The number of a word, which it gets now if it has none.
+    pub fn word(&mut self, word: &str) -> u32 {
         if let Some(id) = self.words.get(word) {
             return *id;
         }
-        let id = u32::try_from(self.words.len()).unwrap_or(u32::MAX);
+        let id = number(self.words.len());
         self.words.insert(word.to_owned(), id);
         id
     }
 
     pub fn build(self) -> Phrasebook {
-        let mut roots = vec![0; self.words.len()];
-        for ((node, word), next) in &self.edges {
-            if *node == 0 {
-                roots[*word as usize] = *next;
+        let Self { mut words, laid, mut phrases, .. } = self;
+        let of = |phrase: &Phrase| &laid[phrase.from as usize..phrase.to as usize];
+        // Equal phrases stay in the order in which they came.
+        phrases.sort_unstable_by(|one, other| of(one).cmp(of(other)).then(one.from.cmp(&other.from)));
+        // Node, word, node behind it; node, list, meaning.
+        let (mut edges, mut ends): (Vec<(u32, u32, u32)>, Vec<(u32, ListId, u32)>) = (Vec::new(), Vec::new());
+        let mut path: Vec<(u32, u32)> = Vec::new();
+        for phrase in &phrases {
+            let phrase_words = of(phrase);
+            let shared = path.iter().zip(phrase_words).take_while(|((known, _), word)| known == *word).count();
+            path.truncate(shared);
+            for word in &phrase_words[shared..] {
+                let (node, fresh) = (path.last().map_or(0, |last| last.1), number(edges.len() + 1));
+                edges.push((node, *word, fresh));
+                path.push((*word, fresh));
+            }
+            let node = path.last().map_or(0, |last| last.1);
+            let told = ends.iter().rev().take_while(|end| end.0 == node).any(|end| end.1 == phrase.list);
+            if !told {
+                ends.push((node, phrase.list, phrase.meaning));
             }
         }
-        let ends = self.ends.into_iter().map(Vec::into_boxed_slice).collect();
-        let edges = self.edges.into_iter().filter(|((node, _), _)| *node != 0).collect();
-        Phrasebook { words: self.words, roots, edges, ends }
+        let nodes = edges.len() + 1;
+        let mut roots = vec![0; words.len()];
+        for (_, word, next) in edges.iter().filter(|edge| edge.0 == 0) {
+            roots[*word as usize] = *next;
+        }
+        edges.retain(|edge| edge.0 != 0);
+        edges.sort_unstable();
+        words.shrink_to_fit();
+        Phrasebook {
+            words,
+            roots,
+            branches: starts(nodes, edges.iter().map(|edge| edge.0)),
+            edges: edges.into_iter().map(|(_, word, next)| (word, next)).collect(),
+            ends_from: starts(nodes, ends.iter().map(|end| end.0)),
+            ends: ends.into_iter().map(|(_, list, meaning)| (list, meaning)).collect(),
+        }
     }
+}
+
+/// Where the entries of each node begin, given the node of each entry in order; one more closes the last.
+fn starts(nodes: usize, of: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut starts = vec![0; nodes + 1];
+    for node in of {
+        starts[node as usize + 1] += 1;
+    }
+    for node in 0..nodes {
+        starts[node + 1] += starts[node];
+    }
+    starts
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 /// A phrase that starts at a word.
@@ -99,26 +154,26 @@ pub struct Places {
     starts: Vec<u32>,
     entries: Vec<Entry>,
     /// Per sentence: the lists of which something stands in it.
-    masks: Vec<[u64; 2]>,
+    masks: Vec<[u64; MASKS]>,
 }
 
 impl Phrasebook {
-    /// The number of a word that some phrase holds.
-    pub fn word(&self, folded: &str) -> Option<u32> {
-        self.words.get(folded).copied()
+    /// The number of a word that some phrase holds, or [`UNKNOWN`].
+    pub fn word(&self, folded: &str) -> u32 {
+        self.words.get(folded).copied().unwrap_or(UNKNOWN)
     }
 
-    /// Walks the words of a document (`None`: in no phrase), sentence by sentence; no phrase crosses sentences.
-    pub fn places(&self, words: &[Option<u32>], sentences: impl Iterator<Item = Range<usize>>) -> Places {
+    /// Walks the words of a document ([`UNKNOWN`]: in no phrase), sentence by sentence; no phrase crosses sentences.
+    pub fn places(&self, words: &[u32], sentences: impl Iterator<Item = Range<usize>>) -> Places {
         let mut places = Places { starts: Vec::with_capacity(words.len() + 1), entries: Vec::new(), masks: Vec::new() };
         for sentence in sentences {
-            let mut mask = [0u64; 2];
+            let mut mask = [0u64; MASKS];
             for start in sentence.clone() {
                 let first = places.entries.len();
                 places.starts.push(u32::try_from(first).unwrap_or(u32::MAX));
                 self.walk(&words[start..sentence.end], first, &mut places.entries);
                 for entry in &places.entries[first..] {
-                    mask[usize::from(entry.list.0 >> 6) & 1] |= 1 << (entry.list.0 & 63);
+                    mask[usize::from(entry.list.0 >> 6) % MASKS] |= 1 << (entry.list.0 & 63);
                 }
             }
             places.masks.push(mask);
@@ -128,17 +183,17 @@ impl Phrasebook {
     }
 
     /// All phrases that start at the first word, the longest of each list.
-    fn walk(&self, words: &[Option<u32>], first: usize, out: &mut Vec<Entry>) {
+    fn walk(&self, words: &[u32], first: usize, out: &mut Vec<Entry>) {
         let mut node = 0u32;
         for (at, word) in words.iter().enumerate() {
-            let Some(word) = word else { return };
-            let next = if at == 0 { self.roots[*word as usize] } else { self.next(node, *word) };
+            let next =
+                if at == 0 { self.roots.get(*word as usize).copied().unwrap_or(0) } else { self.next(node, *word) };
             if next == 0 {
                 return;
             }
             node = next;
             let len = u16::try_from(at + 1).unwrap_or(u16::MAX);
-            for (list, meaning) in &*self.ends[node as usize] {
+            for (list, meaning) in within(&self.ends, &self.ends_from, node) {
                 let entry = Entry { list: *list, len, meaning: *meaning };
                 match out[first..].iter_mut().find(|known| known.list == *list) {
                     Some(known) => *known = entry,
@@ -149,8 +204,14 @@ impl Phrasebook {
     }
 
     fn next(&self, node: u32, word: u32) -> u32 {
-        self.edges.get(&(node, word)).copied().unwrap_or(0)
+        let branches = within(&self.edges, &self.branches, node);
+        branches.binary_search_by_key(&word, |branch| branch.0).map_or(0, |at| branches[at].1)
     }
+}
+
+/// The entries of a node.
+fn within<'a, T>(entries: &'a [T], starts: &[u32], node: u32) -> &'a [T] {
+    &entries[starts[node as usize] as usize..starts[node as usize + 1] as usize]
 }
 
 impl Places {
@@ -163,7 +224,7 @@ impl Places {
 
     /// Whether a phrase of a list may start in a sentence: false is sure.
     pub fn may_hold(&self, list: ListId, sentence: usize) -> bool {
-        self.masks.get(sentence).is_none_or(|mask| mask[usize::from(list.0 >> 6) & 1] & (1 << (list.0 & 63)) != 0)
+        self.masks.get(sentence).is_none_or(|mask| mask[usize::from(list.0 >> 6) % MASKS] & (1 << (list.0 & 63)) != 0)
     }
 }
 

@@ -34,6 +34,8 @@ pub struct Reading<'a> {
     pub folded: String,
     pub words: Vec<Word>,
     pub sentences: Vec<Sentence>,
+    /// The words' numbers in the book of phrases.
+    pub known: Vec<u32>,
     /// Where the phrases of all lists stand.
     pub places: Places,
 }
@@ -46,6 +48,7 @@ impl<'a> Reading<'a> {
             folded: String::with_capacity(text.len() + text.len() / 8),
             words: Vec::with_capacity(text.len() / 5),
             sentences: Vec::new(),
+            known: Vec::new(),
             places: Places::default(),
         };
         let mut all = tokens(text).into_iter().peekable();
@@ -74,9 +77,8 @@ impl<'a> Reading<'a> {
                 question: span.of(text).contains(['?', '¿']),
             });
         }
-        let known: Vec<Option<u32>> =
-            reading.words.iter().map(|word| book.word(word.folded.of(&reading.folded))).collect();
-        reading.places = book.places(&known, reading.sentences.iter().map(|sentence| sentence.words.clone()));
+        reading.known = reading.words.iter().map(|word| book.word(word.folded.of(&reading.folded))).collect();
+        reading.places = book.places(&reading.known, reading.sentences.iter().map(|sentence| sentence.words.clone()));
         reading
     }
 
@@ -174,6 +176,7 @@ pub fn layout(term: &str) -> String {
         folded: String::new(),
         words: Vec::new(),
         sentences: Vec::new(),
+        known: Vec::new(),
         places: Places::default(),
     };
     let mut all = tokens(&document.text).into_iter().peekable();

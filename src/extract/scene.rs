@@ -22,6 +22,8 @@ pub struct Stance {
     pub context: Context,
     pub epistemic: Epistemic,
     pub evidence: Span,
+    /// Index of the turn in which it stands.
+    pub turn: Option<usize>,
     /// It stood in a question that somebody answered with yes or no.
     pub answered: bool,
     pub confidence: f64,
@@ -49,7 +51,8 @@ impl Scene<'_> {
             context.experiencer = Experiencer::Patient;
         }
         let epistemic = self.epistemic(place.speaker);
-        let mut stance = Stance { context, epistemic, evidence: place.span, answered: false, confidence: 0.9 };
+        let turn = place.turn;
+        let mut stance = Stance { context, epistemic, evidence: place.span, turn, answered: false, confidence: 0.9 };
         let asked = self.is_dialogue() && self.exchanges.asks(sentence);
         if asked && place.speaker != Speaker::Patient {
             let answer = self.exchanges.answer(sentence)?;
@@ -66,7 +69,7 @@ impl Scene<'_> {
             }
             let evidence = Span::new(place.span.start, given.span.end);
             let epistemic = self.epistemic(given.speaker);
-            return Some(Stance { context, epistemic, evidence, answered: true, confidence: 0.85 });
+            return Some(Stance { context, epistemic, evidence, turn, answered: true, confidence: 0.85 });
         }
         if self.contexts.only_asked(self.reading, words) {
             return None;
@@ -136,7 +139,8 @@ impl Scene<'_> {
         let mut context = self.contexts.of(self.reading, words);
         (context.uncertain, context.negated) = (false, false);
         let evidence = Span::new(asked.span.start, given.span.end.max(asked.span.end));
-        Stance { context, epistemic: self.epistemic(given.speaker), evidence, answered: true, confidence: 0.8 }
+        let epistemic = self.epistemic(given.speaker);
+        Stance { context, epistemic, evidence, turn: asked.turn, answered: true, confidence: 0.8 }
     }
 
     /// Who says it decides what it is worth (model.md "Provenance"): the patient's and the family's word is explicit,

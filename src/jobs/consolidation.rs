@@ -1,27 +1,29 @@
-//! Consolidation: what recurs in several documents becomes a belief, deterministically and without any model (seed 001,
-//! section 7; model.md, "Nightly work"). A belief names the captures that it was formed from, is never trusted more than the
-//! worst of them, and is a hypothesis until a person verifies it. Each further telling reinforces it, once.
+//! Consolidation: what recurs in several documents becomes a belief, a person who recurs a relationship, and what lasts over
+//! half a year a value or a drive, deterministically and without any model (seed 001, section 7; model.md, "Nightly work").
+//! What is formed names the captures that it was formed from, is never trusted more than the worst of them, and is a
+//! hypothesis until a person verifies it. Each further telling reinforces it, once.
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::Deserialize;
 use uuid::Uuid;
 
-use super::driver::{Desk, Job, JobError, Page, Window};
+use super::driver::{Desk, Job, JobError, Means, Page, Window};
+use super::formed::Formed;
+use super::lanes::next_after;
 use super::ledger::Cursor;
-use super::policy::ConsolidationThresholds;
+use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
 use crate::crypto::PatientKeys;
-use crate::domain::confidence::{self, Creation, DecayPolicy, initial};
-use crate::domain::finding::{EntityType, Experiencer, Polarity, Temporality};
-use crate::domain::fold::{Assertion, Details};
+use crate::domain::confidence;
+use crate::domain::finding::EntityType;
 use crate::domain::ids::{FindingId, derive};
-use crate::domain::lifecycle::LifecyclePolicy;
-use crate::domain::memory::{Class, Kind, SetBy};
-use crate::domain::provenance::{SourceType, Trust};
+use crate::domain::memory::Kind;
+use crate::domain::provenance::Trust;
 use crate::domain::scope::Scope;
 use crate::store::engine::Transaction;
-use crate::store::nightly::{Shift, raw_id};
+use crate::store::nightly::{Rules, raw_id};
 use crate::store::records::{Evidence, FindingWords, NewFinding, finding_id};
 use crate::store::recurring::{self, Telling};
 
@@ -29,8 +31,31 @@ use crate::store::recurring::{self, Telling};
 #[derive(Debug, Clone)]
 pub struct Consolidation {
     pub policy: ConsolidationThresholds,
-    pub lifecycle: LifecyclePolicy,
-    pub decay: DecayPolicy,
+    pub rules: Rules,
+}
+
+/// Thresholds of `jobs/consolidation.toml` (model.md, "Nightly work").
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConsolidationThresholds {
+    pub episodes: u32,
+    pub days: u32,
+    pub mean_confidence: f64,
+    pub lasting_sources: u32,
+    pub lasting_days: u32,
+}
+
+impl Thresholds for ConsolidationThresholds {
+    fn check(&self) -> Result<(), &'static str> {
+        if self.episodes < 2 || self.days < 1 || self.days > self.episodes {
+            return Err("episodes is at least 2, days is 1 to episodes");
+        }
+        if self.lasting_sources < 4 || !(1..=3_650).contains(&self.lasting_days) {
+            return Err("lasting_sources is at least 4 (three reinforcements), lasting_days is 1 to 3650");
+        }
+        let unit = (0.0..=1.0).contains(&self.mean_confidence);
+        if unit { Ok(()) } else { Err("mean_confidence is 0 to 1") }
+    }
 }
 
 status!(
@@ -40,10 +65,16 @@ status!(
         examined,
         /// Beliefs that were formed.
         beliefs,
-        /// Beliefs that another telling made surer.
+        /// People who recur.
+        relationships,
+        /// What was preferred over half a year.
+        values,
+        /// What was aimed at over half a year.
+        drives,
+        /// What another telling made surer.
         reinforced,
     }
-    changed: beliefs | reinforced
+    changed: beliefs | relationships | values | drives | reinforced
 );
 
 /// A telling from which on an attribute counts as recurring.
@@ -57,14 +88,50 @@ pub struct Recurrence {
     tellings: Vec<Telling>,
     /// Effective confidence of the weakest of them at the night.
     weakest: f64,
-    /// The first that meets the rule: it forms the belief.
+    /// The first that meets the rule: it forms the memory.
     forms: bool,
+    rule: Rule,
+}
+
+/// When tellings of one attribute become a memory, and of which kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Rule {
+    kind: Kind,
+    /// Keeps the memory apart from what it was formed of.
+    domain: &'static str,
+    documents: usize,
+    days: usize,
+    /// From the first telling to the last.
+    lasting: TimeDelta,
 }
 
 impl Consolidation {
+    /// model.md, "Nightly work": a belief of three episodes of two days; a value of five sources over 180 days.
+    fn rule_of(&self, entity: EntityType) -> Rule {
+        let recurring = |kind| Rule {
+            kind,
+            domain: "pattern",
+            documents: self.policy.episodes as usize,
+            days: self.policy.days as usize,
+            lasting: TimeDelta::zero(),
+        };
+        let lasting = |kind| Rule {
+            documents: self.policy.lasting_sources as usize,
+            lasting: TimeDelta::days(i64::from(self.policy.lasting_days)),
+            ..recurring(kind)
+        };
+        match entity {
+            EntityType::Preference => lasting(Kind::Value),
+            EntityType::Goal => lasting(Kind::Drive),
+            EntityType::Relationship => recurring(Kind::Relationship),
+            _ => recurring(Kind::Belief),
+        }
+    }
+
     /// The recurrences of one attribute of one patient: from the telling on at which there are enough documents of enough
     /// days, sure enough on average (model.md: 3 episodes, 2 days, 0.6).
     fn of_attribute(&self, scope: Scope, tellings: &[Telling], cutoff: DateTime<Utc>) -> Vec<Recurrence> {
+        let Some(rule) = tellings.first().map(|first| self.rule_of(first.entity)) else { return Vec::new() };
         let mut seen: Vec<Telling> = Vec::new();
         let mut found = Vec::new();
         for telling in tellings {
@@ -76,21 +143,30 @@ impl Consolidation {
             days.dedup();
             let sure: Vec<f64> = seen.iter().map(|t| self.effective(t, cutoff)).collect();
             let mean = sure.iter().sum::<f64>() / sure.len() as f64;
-            let enough = seen.len() >= self.policy.episodes as usize && days.len() >= self.policy.days as usize;
+            let lasted = telling.asserted_at - seen[0].asserted_at;
+            let enough = seen.len() >= rule.documents && days.len() >= rule.days && lasted >= rule.lasting;
             if !enough || mean < self.policy.mean_confidence {
                 continue;
             }
             let source = derive("consolidation", &[&telling.attribute, telling.document.as_bytes()]);
             let id = finding_id(scope, source, 1, &telling.attribute);
             let weakest = sure.iter().copied().fold(1.0, f64::min);
-            found.push(Recurrence { scope, id, source, tellings: seen.clone(), weakest, forms: found.is_empty() });
+            found.push(Recurrence {
+                scope,
+                id,
+                source,
+                tellings: seen.clone(),
+                weakest,
+                forms: found.is_empty(),
+                rule,
+            });
         }
         found
     }
 
     fn effective(&self, telling: &Telling, cutoff: DateTime<Utc>) -> f64 {
         let days = confidence::age_days(telling.recorded_at, None, cutoff) as f64;
-        confidence::effective(&self.decay, Kind::Episode, telling.confidence, days, false)
+        confidence::effective(&self.rules.decay, Kind::Episode, telling.confidence, days, false)
     }
 }
 
@@ -100,20 +176,20 @@ impl Job for Consolidation {
     type Change = Recurrence;
     type Status = ConsolidationStatus;
 
+    fn of(Means { policies, .. }: &Means<'_>) -> Self {
+        Self { policy: policies.consolidation.thresholds.clone(), rules: policies.rules() }
+    }
+
     async fn plan(
         &self,
         tx: &mut Transaction,
         window: &Window,
         from: Option<&Cursor>,
     ) -> Result<Page<Recurrence>, JobError> {
-        let after = match from {
-            Some(cursor) => cursor.read::<Uuid>()?,
-            None => Uuid::nil(),
-        };
+        let after = Cursor::after(from, Uuid::nil())?;
         let due = (Self::NAME.code(), window.cutoff);
         let patients = recurring::patients(tx, window.org, due, (after, window.limit)).await?;
-        let next =
-            patients.last().filter(|_| patients.len() == window.limit as usize).map(|last| Cursor::write(&last.0));
+        let next = next_after(&patients, window, |patient| patient.0);
         let tellings = recurring::tellings(tx, window.org, &patients, window.cutoff).await?;
         let mut changes = Vec::new();
         for group in tellings.chunk_by(|a, b| a.patient == b.patient && a.attribute == b.attribute) {
@@ -147,82 +223,58 @@ impl Job for Consolidation {
                 told.and_then(|(_, words, evidence)| finding(change, telling, keys, (words, evidence), window.cutoff)),
             );
         }
-        let shift = Shift {
-            org: window.org,
-            now: desk.now,
-            keys: &keys,
-            entropy: desk.entropy,
-            lifecycle: &self.lifecycle,
-            decay: &self.decay,
-        };
-        shift.append(tx, findings).await?;
+        desk.shift(window, &keys, &self.rules).append(tx, findings).await?;
         Ok(())
     }
 
     fn tally(&self, page: &Page<Recurrence>) -> ConsolidationStatus {
-        let formed = page.changes.iter().filter(|change| change.forms).count() as u64;
-        ConsolidationStatus { examined: page.examined, beliefs: formed, reinforced: page.changes.len() as u64 - formed }
+        let formed = page.changes.iter().filter(|change| change.forms);
+        let of = |kind| formed.clone().filter(|change| change.rule.kind == kind).count() as u64;
+        ConsolidationStatus {
+            examined: page.examined,
+            beliefs: of(Kind::Belief),
+            relationships: of(Kind::Relationship),
+            values: of(Kind::Value),
+            drives: of(Kind::Drive),
+            reinforced: page.changes.len() as u64 - formed.count() as u64,
+        }
     }
 }
 
-/// What the log is told: a belief like any other finding, so that states, history and lineage are the fold's.
+/// What the log is told.
 fn finding(
     change: &Recurrence,
     telling: &Telling,
     keys: &PatientKeys,
-    (words, evidence): (&FindingWords, &Evidence),
+    (words, evidence): (&FindingWords, &Option<Evidence>),
     recorded_at: DateTime<Utc>,
 ) -> Option<NewFinding> {
-    let creation = Creation { formed_from: Some(change.weakest), ..Creation::default() };
-    let first = initial(&creation).ok()?;
-    let attribute = keys.hash("pattern", &telling.attribute);
-    let parents = change.tellings.iter().map(|t| raw_id(change.scope, t.document, t.revision)).collect();
-    let assertion = Assertion {
-        id: change.id,
-        source: change.source,
-        live: true,
-        attribute,
-        entity: EntityType::Preference,
-        kind: Kind::Belief,
-        class: Class::Pattern,
-        polarity: Polarity::Affirmed,
-        experiencer: Experiencer::Patient,
-        details: Details::default(), // read back from the words when folded
-        ending: false,
-        past: false,
-        blanket: false,
-        set_by: SetBy::Agent,
-        document_type: None,
-        source_type: SourceType::Consolidation,
-        epistemic: SourceType::Consolidation.epistemic(),
-        trust: Trust::worst(change.tellings.iter().map(|t| t.trust)).unwrap_or(Trust::T4).max(Trust::T4),
-        is_proxy: false,
-        extraction_confidence: change.tellings.iter().map(|t| t.extraction_confidence).fold(1.0, f64::min),
-        initial_confidence: first.confidence,
-        basis: first.basis,
-        asserted_at: telling.asserted_at,
-        valid_from: change.tellings.first().map_or(telling.asserted_at, |first| first.asserted_at),
-        expires_at: None,
-        recorded_at,
-        tombstone: None,
-    };
+    let parents: Vec<Trust> = change.tellings.iter().map(|t| t.trust).collect();
+    let first = change.tellings.first().map_or(telling.asserted_at, |first| first.asserted_at);
     let words = FindingWords {
         concept: words.concept.clone(),
         code: words.code.clone(),
+        person: words.person.clone(),
         status: Some("recurrent".to_owned()),
         mention: words.mention.clone(),
-        formed_from: parents,
+        formed_from: change.tellings.iter().map(|t| raw_id(change.scope, t.document, t.revision)).collect(),
         ..FindingWords::default()
     };
-    Some(NewFinding {
+    let formed = Formed {
         scope: change.scope,
-        group: attribute,
-        assertion,
-        revision: 1,
-        uncertain: false,
-        temporality: Temporality::Recent,
+        id: change.id,
+        source: change.source,
+        attribute: keys.hash(change.rule.domain, &telling.attribute),
+        kind: change.rule.kind,
+        document_type: None,
+        parents: &parents,
+        weakest: change.weakest,
+        extraction_confidence: change.tellings.iter().map(|t| t.extraction_confidence).fold(1.0, f64::min),
+        span: (first, telling.asserted_at),
+        recorded_at,
         words,
-        evidence: Some(evidence.clone()),
-        extractor_version: "consolidation".to_owned(),
-    })
+        evidence: evidence.clone(),
+        author: "consolidation",
+    };
+    formed.finding()
 }

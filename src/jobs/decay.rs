@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::driver::{Desk, Job, JobError, Page, Window};
+use super::driver::{Desk, Job, JobError, Means, Page, Window};
 use super::ledger::Cursor;
+use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
 use crate::clock::micros;
-use crate::domain::confidence::DecayPolicy;
+use crate::domain::confidence::{self, DecayPolicy};
 use crate::domain::memory::Kind;
 use crate::store::aging::Place;
 use crate::store::engine::Transaction;
@@ -25,6 +26,20 @@ use crate::store::outbox::{self, Event};
 #[derive(Debug, Clone, Copy)]
 pub struct Decay {
     pub policy: DecayPolicy,
+}
+
+/// Thresholds of `jobs/decay.toml`: the rates themselves (seed 001, section 6).
+impl Thresholds for DecayPolicy {
+    fn check(&self) -> Result<(), &'static str> {
+        let unit = |value: f64| (0.0..=1.0).contains(&value);
+        let is_sound =
+            |d: &confidence::Decay| unit(d.rate) && unit(d.floor) && (1.0..=36_500.0).contains(&d.period_days);
+        let kinds = [&self.episode, &self.note, &self.belief, &self.value, &self.goal, &self.drive, &self.relationship];
+        if !kinds.into_iter().all(is_sound) {
+            return Err("rate and floor are 0 to 1, period_days is 1 to 36500");
+        }
+        if unit(self.uncertain_below) { Ok(()) } else { Err("uncertain_below is 0 to 1") }
+    }
 }
 
 status!(
@@ -97,6 +112,10 @@ impl Job for Decay {
     const NAME: JobName = JobName::Decay;
     type Change = Change;
     type Status = DecayStatus;
+
+    fn of(Means { policies, .. }: &Means<'_>) -> Self {
+        Self { policy: policies.decay.thresholds }
+    }
 
     async fn plan(
         &self,

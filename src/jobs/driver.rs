@@ -15,14 +15,19 @@ use super::JobName;
 use super::ledger::{self, Asked, Claim, Cursor, Ending, Offer, Run, rows};
 use super::observe::Observer;
 use super::planner::{Due, RunKey};
-use super::policy::RunPolicy;
+use super::policy::{Policies, RunPolicy};
+use super::report::report;
+pub use super::report::{Outcome, Report};
 use super::status::Status;
 use crate::bug;
 use crate::clock::{Clock, Entropy};
 use crate::crypto::{KeyError, KeyStore, PatientKeys};
 use crate::domain::ids::{OrgId, PatientId};
 use crate::domain::scope::Scope;
+use crate::embed::{EmbedError, Embedder};
+use crate::pipeline::Redactors;
 use crate::store::engine::{Access, Database, DbError, Transaction};
+use crate::store::nightly::{Rules, Shift};
 use crate::store::{Keys, StoreError};
 
 /// Why an attempt failed.
@@ -34,6 +39,11 @@ pub enum JobError {
     Keys(#[from] KeyError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// An additional redaction service cannot be asked now.
+    #[error("an additional redaction service cannot be asked now")]
+    Service,
+    #[error(transparent)]
+    Embedding(#[from] EmbedError),
     /// The checkpoint was written by a version that divides the work otherwise: a person's run begins anew.
     #[error("the checkpoint of the run cannot be read")]
     Cursor,
@@ -55,6 +65,9 @@ impl JobError {
             JobError::Store(_) => "store_refused",
             JobError::Keys(KeyError::Transient) => "keys_unavailable",
             JobError::Keys(_) => "keys_refused",
+            JobError::Service => "service_away",
+            JobError::Embedding(error) if error.is_retryable() => "embedding_unavailable",
+            JobError::Embedding(_) => "embedding_refused",
             JobError::Cursor => "cursor",
             JobError::FenceLost => "fence_lost",
         }
@@ -71,6 +84,14 @@ impl Cursor {
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, JobError> {
         serde_json::from_str(&self.0).map_err(|_| JobError::Cursor)
     }
+
+    /// Where a page begins: behind the last one, or at the start.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn after<T: DeserializeOwned>(from: Option<&Self>, start: T) -> Result<T, JobError> {
+        from.map_or(Ok(start), Self::read)
+    }
 }
 
 /// What a batch is about.
@@ -81,6 +102,8 @@ pub struct Window {
     pub cutoff: DateTime<Utc>,
     /// Rows of one page.
     pub limit: u32,
+    /// Of the embedding model at hand; `None` where there is none.
+    pub generation: Option<i64>,
 }
 
 /// One bounded piece of work.
@@ -105,6 +128,7 @@ pub struct Desk<'a> {
     pub now: DateTime<Utc>,
     pub entropy: &'a dyn Entropy,
     pub keys: &'a dyn KeyStore,
+    pub embedder: Option<&'a dyn Embedder>,
 }
 
 impl Desk<'_> {
@@ -138,6 +162,17 @@ impl Desk<'_> {
         }
         Ok(self.keys.find(&scopes).await?)
     }
+
+    /// What writing to the log and folding it takes.
+    pub fn shift<'s>(&'s self, window: &Window, keys: &'s Keys, rules: &'s Rules) -> Shift<'s> {
+        Shift { org: window.org, now: self.now, keys, entropy: self.entropy, rules }
+    }
+}
+
+/// What jobs are made with.
+pub struct Means<'a> {
+    pub policies: &'a Policies,
+    pub redactors: &'a Redactors,
 }
 
 /// A job: what to do is read first and written then, so that a preview shows the very plan that a run would carry out.
@@ -145,8 +180,16 @@ impl Desk<'_> {
 #[async_trait]
 pub trait Job: Send + Sync {
     const NAME: JobName;
+    /// It does something between reading and writing that takes long and needs no rows (`prepare`): what is read and what is
+    /// written are two transactions then, and no row is held while somebody else is asked.
+    const PREPARES: bool = false;
     type Change: Send + Sync;
     type Status: Status;
+
+    /// The job as it is configured.
+    fn of(means: &Means<'_>) -> Self
+    where
+        Self: Sized;
 
     /// The next page after `from`. Reads only; depends on nothing but rows, window and policy.
     async fn plan(
@@ -155,6 +198,11 @@ pub trait Job: Send + Sync {
         window: &Window,
         from: Option<&Cursor>,
     ) -> Result<Page<Self::Change>, JobError>;
+
+    /// What is done between reading and writing, outside of any transaction, where the job has something to do there.
+    async fn prepare(&self, _: &Desk<'_>, _: &Window, _: &mut [Self::Change]) -> Result<(), JobError> {
+        Ok(())
+    }
 
     /// Carries a page out, idempotently, by a constant number of statements.
     async fn apply(
@@ -168,67 +216,6 @@ pub trait Job: Send + Sync {
     fn tally(&self, page: &Page<Self::Change>) -> Self::Status;
 }
 
-/// How an offer ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "outcome")]
-pub enum Outcome {
-    Done,
-    /// Stopped between two batches; the next offer goes on from there.
-    Partial,
-    Failed {
-        error: &'static str,
-    },
-    /// Another owner has it.
-    Held {
-        until: DateTime<Utc>,
-    },
-    /// It failed before and rests.
-    Resting {
-        until: DateTime<Utc>,
-    },
-    /// Done before.
-    Settled,
-    /// Failed too often: a person must look.
-    Exhausted,
-    /// Its instant has not come: a memory must not expire early, and the night itself must not be skipped.
-    Ahead,
-    /// Nothing was written.
-    Preview,
-}
-
-impl Outcome {
-    pub fn code(&self) -> &'static str {
-        match self {
-            Outcome::Done => "done",
-            Outcome::Partial => "partial",
-            Outcome::Failed { .. } => "failed",
-            Outcome::Held { .. } => "held",
-            Outcome::Resting { .. } => "resting",
-            Outcome::Settled => "settled",
-            Outcome::Exhausted => "exhausted",
-            Outcome::Ahead => "ahead",
-            Outcome::Preview => "preview",
-        }
-    }
-}
-
-/// What became of an offer.
-#[derive(Debug, Clone, Serialize)]
-pub struct Report {
-    pub job: JobName,
-    #[serde(rename = "organization_id")]
-    pub org: OrgId,
-    pub as_of: chrono::NaiveDate,
-    pub cutoff: DateTime<Utc>,
-    #[serde(flatten)]
-    pub outcome: Outcome,
-    pub examined: u64,
-    pub changed: u64,
-    pub batches: u64,
-    /// The job's own counters for this attempt.
-    pub status: serde_json::Value,
-}
-
 /// Everything that running needs, once per process.
 pub struct Driver {
     pub database: Database,
@@ -240,6 +227,8 @@ pub struct Driver {
     pub observer: Arc<dyn Observer>,
     /// Cancelled: stop between two batches.
     pub shutdown: CancellationToken,
+    /// For jobs that embed; without it they find nothing to do.
+    pub embedder: Option<Arc<dyn Embedder>>,
 }
 
 /// What one attempt has done so far.
@@ -287,7 +276,7 @@ impl Driver {
     /// # Errors
     /// Of the database.
     pub async fn preview<J: Job>(&self, job: &J, policy: &RunPolicy, due: Due) -> Result<Report, JobError> {
-        let window = Window { org: due.key.org, cutoff: due.cutoff, limit: policy.batch_size };
+        let window = self.window(due.key.org, due.cutoff, policy);
         let (mut status, mut batches, mut cursor) = (J::Status::default(), 0, None);
         loop {
             let mut tx = self.database.begin(Access::Organization(window.org)).await?;
@@ -346,7 +335,12 @@ impl Driver {
         }
     }
 
-    /// One transaction: read, effects, checkpoint or ending.
+    fn window(&self, org: OrgId, cutoff: DateTime<Utc>, policy: &RunPolicy) -> Window {
+        let generation = self.embedder.as_ref().map(|embedder| embedder.profile().generation);
+        Window { org, cutoff, limit: policy.batch_size, generation }
+    }
+
+    /// One transaction: read, effects, checkpoint or ending; two for a job that prepares.
     async fn batch<J: Job>(
         &self,
         job: &J,
@@ -355,10 +349,16 @@ impl Driver {
         progress: &mut Progress<J::Status>,
     ) -> Result<Run, JobError> {
         let now = self.clock.now();
-        let window = Window { org: run.key.org, cutoff: run.cutoff, limit: policy.batch_size };
-        let desk = Desk { now, entropy: self.entropy.as_ref(), keys: self.keys.as_ref() };
+        let window = self.window(run.key.org, run.cutoff, policy);
+        let embedder = self.embedder.as_deref();
+        let desk = Desk { now, entropy: self.entropy.as_ref(), keys: self.keys.as_ref(), embedder };
         let mut tx = self.database.begin(Access::Organization(window.org)).await?;
-        let page = job.plan(&mut tx, &window, run.cursor.as_ref()).await?;
+        let mut page = job.plan(&mut tx, &window, run.cursor.as_ref()).await?;
+        if J::PREPARES && !page.changes.is_empty() {
+            tx.rollback().await?;
+            job.prepare(&desk, &window, &mut page.changes).await?;
+            tx = self.database.begin(Access::Organization(window.org)).await?;
+        }
         if !page.changes.is_empty() {
             job.apply(&mut tx, &desk, &window, &page.changes).await?;
         }
@@ -408,19 +408,5 @@ impl Driver {
             return Err(JobError::FenceLost);
         }
         Ok(tx.commit().await?)
-    }
-}
-
-fn report<S: Status>(due: &Due, outcome: Outcome, status: &S, batches: u64) -> Report {
-    Report {
-        job: due.key.job,
-        org: due.key.org,
-        as_of: due.key.as_of,
-        cutoff: due.cutoff,
-        outcome,
-        examined: status.examined(),
-        changed: status.changed(),
-        batches,
-        status: serde_json::to_value(status).unwrap_or_default(),
     }
 }

@@ -4,11 +4,13 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 
-use super::driver::{Desk, Job, JobError, Page, Window};
+use super::driver::{Desk, Job, JobError, Means, Page, Window};
+use super::lanes::{self, Lanes};
 use super::ledger::Cursor;
+use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
 use crate::clock::micros;
@@ -39,12 +41,26 @@ status!(
     changed: resolved_unconfirmed | expired | stale
 );
 
-const LANES: [Lane; 3] = [Lane::TimeBound, Lane::Expiring, Lane::Signals];
+/// Thresholds of `jobs/expiry.toml` (model.md, "States").
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpiryThresholds {
+    pub unconfirmed_days: u32,
+    pub stale_days: u32,
+    pub inference_hours: u32,
+}
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct At {
-    lane: usize,
-    after: Place,
+impl Thresholds for ExpiryThresholds {
+    fn check(&self) -> Result<(), &'static str> {
+        if !(1..=24).contains(&self.inference_hours) {
+            return Err("inference_hours is 1 to 24: an inference never lives longer than a day");
+        }
+        let days = 1..=3_650;
+        if !days.contains(&self.unconfirmed_days) || !days.contains(&self.stale_days) {
+            return Err("unconfirmed_days and stale_days are 1 to 3650");
+        }
+        Ok(())
+    }
 }
 
 impl Expiry {
@@ -59,10 +75,37 @@ impl Expiry {
     }
 
     /// Time-bound states are in two lanes. What the first one took is gone when the second comes, except in a preview.
-    fn was_seen(&self, row: &Aging, lane: Lane, cutoff: DateTime<Utc>) -> bool {
-        lane == Lane::Expiring
-            && row.life.class == Class::TimeBoundState
+    fn was_seen(&self, row: &Aging, cutoff: DateTime<Utc>) -> bool {
+        row.life.class == Class::TimeBoundState
             && row.life.last_confirmed_at.is_some_and(|at| at <= self.until(Lane::TimeBound, cutoff))
+    }
+}
+
+#[async_trait]
+impl Lanes for Expiry {
+    type Lane = Lane;
+    type Place = Place;
+    type Row = (Lane, Aging);
+    const LANES: &'static [Lane] = &[Lane::TimeBound, Lane::Expiring, Lane::Signals];
+
+    fn start(_: Lane) -> Place {
+        Place::START
+    }
+
+    fn place((_, row): &(Lane, Aging)) -> Place {
+        row.place
+    }
+
+    async fn read(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        lane: Lane,
+        after: &Place,
+    ) -> Result<Vec<(Lane, Aging)>, JobError> {
+        let until = self.until(lane, window.cutoff);
+        let rows = aging::page(tx, window.org, lane, until, (*after, window.limit)).await?;
+        Ok(rows.into_iter().map(|row| (lane, row)).collect())
     }
 }
 
@@ -72,38 +115,26 @@ impl Job for Expiry {
     type Change = Moved;
     type Status = ExpiryStatus;
 
+    fn of(Means { policies, .. }: &Means<'_>) -> Self {
+        Self { policy: policies.lifecycle() }
+    }
+
     async fn plan(
         &self,
         tx: &mut Transaction,
         window: &Window,
         from: Option<&Cursor>,
     ) -> Result<Page<Moved>, JobError> {
-        let mut at = match from {
-            Some(cursor) => cursor.read::<At>()?,
-            None => At { lane: 0, after: Place::START },
-        };
-        while let Some(lane) = LANES.get(at.lane).copied() {
-            let until = self.until(lane, window.cutoff);
-            let rows = aging::page(tx, window.org, lane, until, (at.after, window.limit)).await?;
-            let is_last = rows.len() < window.limit as usize;
-            at = match rows.last() {
-                Some(row) if !is_last => At { after: row.place, ..at },
-                _ => At { lane: at.lane + 1, after: Place::START },
-            };
-            let rows: Vec<_> = rows.into_iter().filter(|row| !self.was_seen(row, lane, window.cutoff)).collect();
-            if rows.is_empty() {
-                continue;
-            }
-            let examined = rows.len() as u64;
-            let changes = rows.into_iter().filter_map(|row| {
-                let moment = moment(&row.life, window.cutoff, &self.policy);
-                let since = moment.since?;
-                (moment.state != row.life.state).then_some(Moved { row, to: moment.state, since })
-            });
-            let next = (at.lane < LANES.len()).then(|| Cursor::write(&at));
-            return Ok(Page { changes: changes.collect(), examined, next });
-        }
-        Ok(Page::end())
+        let page = lanes::page(self, tx, window, from).await?;
+        let mut rows = page.changes;
+        rows.retain(|(lane, row)| *lane != Lane::Expiring || !self.was_seen(row, window.cutoff));
+        let examined = rows.len() as u64;
+        let changes = rows.into_iter().filter_map(|(_, row)| {
+            let moment = moment(&row.life, window.cutoff, &self.policy);
+            let since = moment.since?;
+            (moment.state != row.life.state).then_some(Moved { row, to: moment.state, since })
+        });
+        Ok(Page { changes: changes.collect(), examined, next: page.next })
     }
 
     async fn apply(

@@ -1,10 +1,15 @@
 //! Nightly work. A one-minute tick asks the planner what is due, the ledger decides who runs it, the driver runs it in
 //! small transactions. A job takes no input but its date and its policy; running it twice changes nothing.
 
+pub mod cohort_patterns;
+pub mod confidence_analytics;
 pub mod consolidation;
 pub mod decay;
 pub mod driver;
+pub mod embed_batch;
 pub mod expiry;
+mod formed;
+pub mod lanes;
 pub mod ledger;
 pub mod night;
 pub mod observe;
@@ -12,9 +17,13 @@ pub mod planner;
 pub mod policy;
 pub mod purge;
 pub mod reconfirmation;
+pub mod redaction;
 pub mod registry;
+pub mod report;
+pub mod retention;
 pub mod schedule;
 pub mod status;
+pub mod summaries;
 pub mod tick;
 pub mod upkeep;
 

@@ -9,9 +9,12 @@ use chrono_tz::Tz;
 use tokio_util::sync::CancellationToken;
 
 use super::JobName;
+use super::cohort_patterns::CohortPatterns;
+use super::confidence_analytics::ConfidenceAnalytics;
 use super::consolidation::Consolidation;
 use super::decay::Decay;
-use super::driver::{Driver, JobError, Outcome, Report};
+use super::driver::{Driver, Job as _, JobError, Means, Outcome, Report};
+use super::embed_batch::EmbedBatch;
 use super::expiry::Expiry;
 use super::ledger::{Asked, Run, rows};
 use super::observe::Observer;
@@ -19,66 +22,58 @@ use super::planner::{self, Due, Organization, RunKey};
 use super::policy::Policies;
 use super::purge::Purge;
 use super::reconfirmation::Reconfirmation;
+use super::redaction::Redaction;
+use super::retention::Retention;
+use super::summaries::Summaries;
 use super::tick;
 use super::upkeep::Upkeep;
 use crate::clock::ordered_id;
 use crate::domain::ids::OrgId;
+use crate::embed::Embedder;
+use crate::pipeline::Redactors;
 use crate::store::Store;
 use crate::store::engine::{Access, Sql};
 
 static ORGANIZATIONS: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT org_id, time_zone, created_at FROM organization ORDER BY org_id"));
 
-/// The one place where a name becomes a job with its thresholds and the policy of its runs.
+/// The one place where a name becomes a job under its policies.
 macro_rules! for_job {
-    ($night:expr, $name:expr, |$job:ident, $policy:ident| $then:expr) => {{
-        let policies = &$night.policies;
+    (@each $night:expr, $name:expr, |$job:ident, $policy:ident| $then:expr, [$($known:ident),+]) => {
         match $name {
-            JobName::Consolidation => {
-                let consolidation = Consolidation {
-                    policy: policies.consolidation.thresholds.clone(),
-                    lifecycle: policies.lifecycle(),
-                    decay: policies.decay.thresholds,
-                };
-                let ($job, $policy) = (consolidation, &policies.consolidation.run);
+            $(JobName::$known => {
+                let means = Means { policies: &$night.policies, redactors: &$night.redactors };
+                let ($job, $policy) = ($known::of(&means), $night.policies.of(JobName::$known));
                 $then
-            }
-            JobName::Expiry => {
-                let ($job, $policy) = (Expiry { policy: policies.lifecycle() }, &policies.expiry.run);
-                $then
-            }
-            JobName::Reconfirmation => {
-                let ($job, $policy) = (Reconfirmation { policy: policies.lifecycle() }, &policies.reconfirmation.run);
-                $then
-            }
-            JobName::Decay => {
-                let ($job, $policy) = (Decay { policy: policies.decay.thresholds }, &policies.decay.run);
-                $then
-            }
-            JobName::Purge => {
-                let purge = Purge { lifecycle: policies.lifecycle(), decay: policies.decay.thresholds };
-                let ($job, $policy) = (purge, &policies.purge.run);
-                $then
-            }
-            JobName::Upkeep => {
-                let ($job, $policy) = (Upkeep { policy: policies.upkeep.thresholds.clone() }, &policies.upkeep.run);
-                $then
-            }
+            })+
         }
-    }};
+    };
+    ($night:expr, $name:expr, |$job:ident, $policy:ident| $then:expr) => {
+        for_job!(@each $night, $name, |$job, $policy| $then,
+            [Summaries, Consolidation, Retention, Expiry, Reconfirmation, Decay, Purge, Upkeep, Redaction, EmbedBatch,
+                ConfidenceAnalytics, CohortPatterns])
+    };
 }
 
 /// Plans and runs.
 pub struct Night {
     pub driver: Driver,
     pub policies: Policies,
+    redactors: Redactors,
     /// Runs that need no more offering: spares the ledger a question a minute.
     settled: Mutex<HashSet<RunKey>>,
 }
 
 impl Night {
     pub fn new(driver: Driver, policies: Policies) -> Self {
-        Self { driver, policies, settled: Mutex::default() }
+        Self { driver, policies, redactors: Redactors::built_in(), settled: Mutex::default() }
+    }
+
+    /// With the redactors of a configuration: organisations' own policies, recognisers and services. Without, the built-in
+    /// policies that the rows of organisations name.
+    #[must_use]
+    pub fn redacting(self, redactors: Redactors) -> Self {
+        Self { redactors, ..self }
     }
 
     /// The nights of an open store, under an owner's name made now.
@@ -92,8 +87,16 @@ impl Night {
             owner,
             observer,
             shutdown,
+            embedder: None,
         };
         Self::new(driver, policies)
+    }
+
+    /// With a model for the jobs that embed.
+    #[must_use]
+    pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.driver.embedder = Some(embedder);
+        self
     }
 
     /// All organisations. A zone that this program does not know counts as UTC: expiring at another hour is better than

@@ -68,12 +68,18 @@ fn counted(report: &Report, counter: &str) -> u64 {
 
 fn label(job: JobName) -> labels::JobName {
     match job {
+        JobName::Summaries => labels::JobName::Summaries,
         JobName::Consolidation => labels::JobName::Consolidation,
+        JobName::Retention => labels::JobName::Retention,
         JobName::Expiry => labels::JobName::Expiry,
         JobName::Reconfirmation => labels::JobName::Reconfirmation,
         JobName::Decay => labels::JobName::Decay,
         JobName::Purge => labels::JobName::Purge,
         JobName::Upkeep => labels::JobName::Upkeep,
+        JobName::Redaction => labels::JobName::Redaction,
+        JobName::EmbedBatch => labels::JobName::EmbedBatch,
+        JobName::ConfidenceAnalytics => labels::JobName::ConfidenceAnalytics,
+        JobName::CohortPatterns => labels::JobName::CohortPatterns,
     }
 }
 
@@ -96,7 +102,16 @@ fn transitions(job: JobName) -> &'static [(&'static str, Transition)] {
             ("stale", Transition::Stale),
         ],
         JobName::Purge => &[("inactive", Transition::PurgedInactive), ("expired", Transition::PurgedExpired)],
-        JobName::Consolidation | JobName::Reconfirmation | JobName::Decay | JobName::Upkeep => &[],
+        JobName::Summaries
+        | JobName::Consolidation
+        | JobName::Retention
+        | JobName::Reconfirmation
+        | JobName::Decay
+        | JobName::Upkeep
+        | JobName::Redaction
+        | JobName::EmbedBatch
+        | JobName::ConfidenceAnalytics
+        | JobName::CohortPatterns => &[],
     }
 }
 

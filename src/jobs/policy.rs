@@ -10,9 +10,21 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 
 use super::JobName;
+use super::cohort_patterns::CohortThresholds;
+use super::consolidation::ConsolidationThresholds;
+use super::embed_batch::EmbedBatchThresholds;
+use super::expiry::ExpiryThresholds;
+use super::purge::PurgeThresholds;
+use super::reconfirmation::ReconfirmationThresholds;
+use super::redaction::RedactionThresholds;
 use super::schedule::Schedule;
-use crate::domain::confidence::{Decay, DecayPolicy};
+use super::summaries::SummariesThresholds;
+use super::upkeep::UpkeepThresholds;
+use crate::domain::confidence::DecayPolicy;
+use crate::domain::course::CoursePolicy;
 use crate::domain::lifecycle::LifecyclePolicy;
+use crate::domain::retention::RetentionPolicy;
+use crate::store::nightly::Rules;
 
 /// No statement touches more rows than this (unbounded maintenance triples the latency of readers).
 pub const MAX_BATCH: u32 = 2_000;
@@ -145,118 +157,55 @@ pub trait Thresholds: DeserializeOwned {
     fn check(&self) -> Result<(), &'static str>;
 }
 
-/// Thresholds of `jobs/expiry.toml` (model.md, "States").
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ExpiryThresholds {
-    pub unconfirmed_days: u32,
-    pub stale_days: u32,
-    pub inference_hours: u32,
-}
-
-impl Thresholds for ExpiryThresholds {
-    fn check(&self) -> Result<(), &'static str> {
-        if !(1..=24).contains(&self.inference_hours) {
-            return Err("inference_hours is 1 to 24: an inference never lives longer than a day");
+/// The policies of all jobs, a field each; the field's name is the stem of its file.
+macro_rules! policies {
+    ($($field:ident: $name:ident, $thresholds:ty;)+) => {
+        /// The policies of all jobs.
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct Policies {
+            $(pub $field: Policy<$thresholds>),+
         }
-        let days = 1..=3_650;
-        if !days.contains(&self.unconfirmed_days) || !days.contains(&self.stale_days) {
-            return Err("unconfirmed_days and stale_days are 1 to 3650");
+
+        impl Policies {
+            fn read(text: &dyn Fn(JobName) -> Result<String, PolicyError>) -> Result<Self, PolicyError> {
+                Ok(Self { $($field: parse(JobName::$name, &text(JobName::$name)?)?),+ })
+            }
+
+            /// What a job's policy shares with all others.
+            pub fn of(&self, job: JobName) -> &RunPolicy {
+                match job { $(JobName::$name => &self.$field.run),+ }
+            }
+
+            /// The same, to be changed: shorter batches, no pauses.
+            pub fn of_mut(&mut self, job: JobName) -> &mut RunPolicy {
+                match job { $(JobName::$name => &mut self.$field.run),+ }
+            }
         }
-        Ok(())
-    }
-}
 
-/// Thresholds of `jobs/reconfirmation.toml`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReconfirmationThresholds {
-    pub reconfirm_hours: u32,
-}
-
-impl Thresholds for ReconfirmationThresholds {
-    fn check(&self) -> Result<(), &'static str> {
-        if self.reconfirm_hours == 0 { Err("reconfirm_hours is at least 1") } else { Ok(()) }
-    }
-}
-
-/// Thresholds of `jobs/purge.toml` (model.md, "States").
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PurgeThresholds {
-    pub recoverable_days: u32,
-    pub expired_kept_days: u32,
-}
-
-impl Thresholds for PurgeThresholds {
-    fn check(&self) -> Result<(), &'static str> {
-        let days = 1..=36_500;
-        if days.contains(&self.recoverable_days) && days.contains(&self.expired_kept_days) {
-            Ok(())
-        } else {
-            Err("recoverable_days and expired_kept_days are 1 to 36500")
+        fn embedded(job: JobName) -> &'static str {
+            match job { $(JobName::$name => include_str!(concat!("../../jobs/", stringify!($field), ".toml"))),+ }
         }
-    }
-}
 
-/// Thresholds of `jobs/upkeep.toml`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct UpkeepThresholds {
-    pub message_days: u32,
-    pub event_days: u32,
-    pub attempt_days: u32,
-}
-
-impl Thresholds for UpkeepThresholds {
-    fn check(&self) -> Result<(), &'static str> {
-        let days = 1..=36_500;
-        let all = [self.message_days, self.event_days, self.attempt_days];
-        if all.iter().all(|d| days.contains(d)) { Ok(()) } else { Err("days are 1 to 36500") }
-    }
-}
-
-/// Thresholds of `jobs/consolidation.toml` (model.md, "Nightly work").
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ConsolidationThresholds {
-    pub episodes: u32,
-    pub days: u32,
-    pub mean_confidence: f64,
-}
-
-impl Thresholds for ConsolidationThresholds {
-    fn check(&self) -> Result<(), &'static str> {
-        if self.episodes < 2 || self.days < 1 || self.days > self.episodes {
-            return Err("episodes is at least 2, days is 1 to episodes");
+        #[cfg(test)]
+        fn refusal(job: JobName, text: &str) -> Option<PolicyError> {
+            match job { $(JobName::$name => parse::<$thresholds>(job, text).err()),+ }
         }
-        let unit = (0.0..=1.0).contains(&self.mean_confidence);
-        if unit { Ok(()) } else { Err("mean_confidence is 0 to 1") }
-    }
+    };
 }
 
-/// Thresholds of `jobs/decay.toml`: the rates themselves (seed 001, section 6).
-impl Thresholds for DecayPolicy {
-    fn check(&self) -> Result<(), &'static str> {
-        let unit = |value: f64| (0.0..=1.0).contains(&value);
-        let is_sound = |d: &Decay| unit(d.rate) && unit(d.floor) && (1.0..=36_500.0).contains(&d.period_days);
-        let kinds = [&self.episode, &self.note, &self.belief, &self.value, &self.goal, &self.drive, &self.relationship];
-        if !kinds.into_iter().all(is_sound) {
-            return Err("rate and floor are 0 to 1, period_days is 1 to 36500");
-        }
-        if unit(self.uncertain_below) { Ok(()) } else { Err("uncertain_below is 0 to 1") }
-    }
-}
-
-/// The policies of all jobs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Policies {
-    pub consolidation: Policy<ConsolidationThresholds>,
-    pub expiry: Policy<ExpiryThresholds>,
-    pub reconfirmation: Policy<ReconfirmationThresholds>,
-    pub decay: Policy<DecayPolicy>,
-    pub purge: Policy<PurgeThresholds>,
-    pub upkeep: Policy<UpkeepThresholds>,
+policies! {
+    summaries: Summaries, SummariesThresholds;
+    consolidation: Consolidation, ConsolidationThresholds;
+    retention: Retention, RetentionPolicy;
+    expiry: Expiry, ExpiryThresholds;
+    reconfirmation: Reconfirmation, ReconfirmationThresholds;
+    decay: Decay, DecayPolicy;
+    purge: Purge, PurgeThresholds;
+    upkeep: Upkeep, UpkeepThresholds;
+    redaction: Redaction, RedactionThresholds;
+    embed_batch: EmbedBatch, EmbedBatchThresholds;
+    confidence_analytics: ConfidenceAnalytics, CoursePolicy;
+    cohort_patterns: CohortPatterns, CohortThresholds;
 }
 
 impl Policies {
@@ -282,14 +231,7 @@ impl Policies {
     }
 
     fn assemble(text: &dyn Fn(JobName) -> Result<String, PolicyError>) -> Result<Self, PolicyError> {
-        let policies = Self {
-            consolidation: parse(JobName::Consolidation, &text(JobName::Consolidation)?)?,
-            expiry: parse(JobName::Expiry, &text(JobName::Expiry)?)?,
-            reconfirmation: parse(JobName::Reconfirmation, &text(JobName::Reconfirmation)?)?,
-            decay: parse(JobName::Decay, &text(JobName::Decay)?)?,
-            purge: parse(JobName::Purge, &text(JobName::Purge)?)?,
-            upkeep: parse(JobName::Upkeep, &text(JobName::Upkeep)?)?,
-        };
+        let policies = Self::read(text)?;
         if policies.reconfirmation.thresholds.reconfirm_hours >= policies.expiry.thresholds.unconfirmed_days * 24 {
             let message = "reconfirm_hours must be shorter than expiry's unconfirmed_days";
             return Err(PolicyError::Invalid { job: JobName::Reconfirmation, message: message.into() });
@@ -318,27 +260,9 @@ impl Policies {
         }
     }
 
-    /// What a job's policy shares with all others.
-    pub fn of(&self, job: JobName) -> &RunPolicy {
-        match job {
-            JobName::Consolidation => &self.consolidation.run,
-            JobName::Expiry => &self.expiry.run,
-            JobName::Reconfirmation => &self.reconfirmation.run,
-            JobName::Decay => &self.decay.run,
-            JobName::Purge => &self.purge.run,
-            JobName::Upkeep => &self.upkeep.run,
-        }
-    }
-}
-
-fn embedded(job: JobName) -> &'static str {
-    match job {
-        JobName::Consolidation => include_str!("../../jobs/consolidation.toml"),
-        JobName::Expiry => include_str!("../../jobs/expiry.toml"),
-        JobName::Reconfirmation => include_str!("../../jobs/reconfirmation.toml"),
-        JobName::Decay => include_str!("../../jobs/decay.toml"),
-        JobName::Purge => include_str!("../../jobs/purge.toml"),
-        JobName::Upkeep => include_str!("../../jobs/upkeep.toml"),
+    /// What folding takes, for whoever writes to the log.
+    pub fn rules(&self) -> Rules {
+        Rules { lifecycle: self.lifecycle(), decay: self.decay.thresholds }
     }
 }
 
@@ -365,15 +289,7 @@ mod tests {
     use super::*;
 
     fn refused(job: JobName, text: &str) -> String {
-        match job {
-            JobName::Consolidation => parse::<ConsolidationThresholds>(job, text).unwrap_err(),
-            JobName::Expiry => parse::<ExpiryThresholds>(job, text).unwrap_err(),
-            JobName::Reconfirmation => parse::<ReconfirmationThresholds>(job, text).unwrap_err(),
-            JobName::Decay => parse::<DecayPolicy>(job, text).unwrap_err(),
-            JobName::Purge => parse::<PurgeThresholds>(job, text).unwrap_err(),
-            JobName::Upkeep => parse::<UpkeepThresholds>(job, text).unwrap_err(),
-        }
-        .to_string()
+        refusal(job, text).expect("is refused").to_string()
     }
 
     #[test]

@@ -3,26 +3,44 @@
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::driver::{Desk, Job, JobError, Page, Window};
+use super::driver::{Desk, Job, JobError, Means, Page, Window};
+use super::lanes::{self, Lanes};
 use super::ledger::Cursor;
+use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
-use crate::domain::confidence::DecayPolicy;
-use crate::domain::lifecycle::LifecyclePolicy;
 use crate::domain::memory::State;
 use crate::domain::scope::Scope;
 use crate::store::aging::Place;
 use crate::store::engine::Transaction;
-use crate::store::nightly::Shift;
+use crate::store::nightly::Rules;
 use crate::store::purging::{self, Kept};
 
 /// The job.
 #[derive(Debug, Clone, Copy)]
 pub struct Purge {
-    pub lifecycle: LifecyclePolicy,
-    pub decay: DecayPolicy,
+    pub rules: Rules,
+}
+
+/// Thresholds of `jobs/purge.toml` (model.md, "States").
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PurgeThresholds {
+    pub recoverable_days: u32,
+    pub expired_kept_days: u32,
+}
+
+impl Thresholds for PurgeThresholds {
+    fn check(&self) -> Result<(), &'static str> {
+        let days = 1..=36_500;
+        if days.contains(&self.recoverable_days) && days.contains(&self.expired_kept_days) {
+            Ok(())
+        } else {
+            Err("recoverable_days and expired_kept_days are 1 to 36500")
+        }
+    }
 }
 
 status!(
@@ -37,12 +55,35 @@ status!(
     changed: inactive | expired
 );
 
-const LANES: [State; 2] = [State::Inactive, State::Expired];
+#[async_trait]
+impl Lanes for Purge {
+    type Lane = State;
+    type Place = Place;
+    type Row = Kept;
+    const LANES: &'static [State] = &[State::Inactive, State::Expired];
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct At {
-    lane: usize,
-    after: Place,
+    fn start(_: State) -> Place {
+        Place::START
+    }
+
+    fn place(row: &Kept) -> Place {
+        row.place
+    }
+
+    async fn read(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        state: State,
+        after: &Place,
+    ) -> Result<Vec<Kept>, JobError> {
+        let days = match state {
+            State::Inactive => self.rules.lifecycle.recoverable_days,
+            _ => self.rules.lifecycle.expired_kept_days,
+        };
+        let until = window.cutoff - TimeDelta::days(i64::from(days));
+        Ok(purging::kept(tx, window.org, (state, until), (*after, window.limit)).await?)
+    }
 }
 
 #[async_trait]
@@ -51,28 +92,12 @@ impl Job for Purge {
     type Change = Kept;
     type Status = PurgeStatus;
 
+    fn of(Means { policies, .. }: &Means<'_>) -> Self {
+        Self { rules: policies.rules() }
+    }
+
     async fn plan(&self, tx: &mut Transaction, window: &Window, from: Option<&Cursor>) -> Result<Page<Kept>, JobError> {
-        let mut at = match from {
-            Some(cursor) => cursor.read::<At>()?,
-            None => At { lane: 0, after: Place::START },
-        };
-        while let Some(state) = LANES.get(at.lane).copied() {
-            let days = match state {
-                State::Inactive => self.lifecycle.recoverable_days,
-                _ => self.lifecycle.expired_kept_days,
-            };
-            let until = window.cutoff - TimeDelta::days(i64::from(days));
-            let changes = purging::kept(tx, window.org, (state, until), (at.after, window.limit)).await?;
-            at = match changes.last().filter(|_| changes.len() == window.limit as usize) {
-                Some(last) => At { after: last.place, ..at },
-                None => At { lane: at.lane + 1, after: Place::START },
-            };
-            if !changes.is_empty() {
-                let next = (at.lane < LANES.len()).then(|| Cursor::write(&at));
-                return Ok(Page { examined: changes.len() as u64, changes, next });
-            }
-        }
-        Ok(Page::end())
+        lanes::page(self, tx, window, from).await
     }
 
     async fn apply(
@@ -89,15 +114,7 @@ impl Job for Purge {
             Some((scope, kept.memory))
         });
         let memories: Vec<_> = scopes.collect();
-        let shift = Shift {
-            org: window.org,
-            now: desk.now,
-            keys: &keys,
-            entropy: desk.entropy,
-            lifecycle: &self.lifecycle,
-            decay: &self.decay,
-        };
-        Ok(shift.purge(tx, &memories).await?)
+        Ok(desk.shift(window, &keys, &self.rules).purge(tx, &memories).await?)
     }
 
     fn tally(&self, page: &Page<Kept>) -> PurgeStatus {

@@ -4,10 +4,13 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
+use serde::Deserialize;
 use serde_json::json;
 
-use super::driver::{Desk, Job, JobError, Page, Window};
+use super::driver::{Desk, Job, JobError, Means, Page, Window};
+use super::lanes::next_after;
 use super::ledger::Cursor;
+use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
 use crate::domain::lifecycle::{LifecyclePolicy, moment};
@@ -19,6 +22,19 @@ use crate::store::outbox::{self, Event};
 #[derive(Debug, Clone, Copy)]
 pub struct Reconfirmation {
     pub policy: LifecyclePolicy,
+}
+
+/// Thresholds of `jobs/reconfirmation.toml`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReconfirmationThresholds {
+    pub reconfirm_hours: u32,
+}
+
+impl Thresholds for ReconfirmationThresholds {
+    fn check(&self) -> Result<(), &'static str> {
+        if self.reconfirm_hours == 0 { Err("reconfirm_hours is at least 1") } else { Ok(()) }
+    }
 }
 
 status!(
@@ -40,15 +56,15 @@ impl Job for Reconfirmation {
     type Change = Ask;
     type Status = ReconfirmationStatus;
 
+    fn of(Means { policies, .. }: &Means<'_>) -> Self {
+        Self { policy: policies.lifecycle() }
+    }
+
     async fn plan(&self, tx: &mut Transaction, window: &Window, from: Option<&Cursor>) -> Result<Page<Ask>, JobError> {
-        let after = match from {
-            Some(cursor) => cursor.read::<Place>()?,
-            None => Place::START,
-        };
+        let after = Cursor::after(from, Place::START)?;
         let until = window.cutoff - TimeDelta::hours(i64::from(self.policy.reconfirm_hours));
         let rows = aging::page(tx, window.org, Lane::Unasked, until, (after, window.limit)).await?;
-        let next = (rows.len() == window.limit as usize).then(|| rows.last()).flatten();
-        let next = next.map(|row| Cursor::write(&row.place));
+        let next = next_after(&rows, window, |row| row.place);
         let examined = rows.len() as u64;
         // Who is past the whole interval is not asked any more: expiry has the word.
         let changes = rows.into_iter().filter_map(|row| {

@@ -1,54 +1,45 @@
-//! The jobs there are. A job is a variant here, a policy in `jobs/NAME.toml` and a file `src/jobs/NAME.rs`; every
-//! `match` over the enum is exhaustive, so a job that is forgotten somewhere does not compile.
+//! The jobs there are. A job is a line here, a policy in `jobs/NAME.toml` and a file `src/jobs/NAME.rs`; every `match` over
+//! the enum is exhaustive, so a job that is forgotten somewhere does not compile.
 
 use serde::{Deserialize, Serialize};
 
-/// A job's name: its policy's file stem, its row in the ledger, its label in metrics.
-/// The order is the order in which jobs of one organisation run when several are due at the same instant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-#[clap(rename_all = "snake_case")]
-pub enum JobName {
-    Consolidation,
-    Expiry,
-    Reconfirmation,
-    Decay,
-    Purge,
-    Upkeep,
+macro_rules! registered {
+    ($($name:ident = $code:literal: $about:literal),+ $(,)?) => {
+        /// A job's name: its policy's file stem, its row in the ledger, its label in metrics.
+        /// The order is the order in which jobs of one organisation run when several are due at the same instant.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, clap::ValueEnum)]
+        #[serde(rename_all = "snake_case")]
+        #[clap(rename_all = "snake_case")]
+        pub enum JobName { $(#[doc = $about] $name),+ }
+
+        impl JobName {
+            pub const ALL: &'static [JobName] = &[$(JobName::$name),+];
+
+            pub fn code(self) -> &'static str {
+                match self { $(JobName::$name => $code),+ }
+            }
+
+            /// What the job does, in one line for people.
+            pub fn about(self) -> &'static str {
+                match self { $(JobName::$name => $about),+ }
+            }
+        }
+    };
 }
 
-impl JobName {
-    pub const ALL: &'static [JobName] = &[
-        JobName::Consolidation,
-        JobName::Expiry,
-        JobName::Reconfirmation,
-        JobName::Decay,
-        JobName::Purge,
-        JobName::Upkeep,
-    ];
-
-    pub fn code(self) -> &'static str {
-        match self {
-            JobName::Consolidation => "consolidation",
-            JobName::Expiry => "expiry",
-            JobName::Reconfirmation => "reconfirmation",
-            JobName::Decay => "decay",
-            JobName::Purge => "purge",
-            JobName::Upkeep => "upkeep",
-        }
-    }
-
-    /// What the job does, in one line for people.
-    pub fn about(self) -> &'static str {
-        match self {
-            JobName::Consolidation => "makes beliefs of what recurs in several documents",
-            JobName::Expiry => "moves memories whose time has come to the state that time gives them",
-            JobName::Reconfirmation => "asks once whether a time-bound state still holds",
-            JobName::Decay => "asks once to review a memory whose confidence fell below its threshold",
-            JobName::Purge => "takes the content out of what was forgotten or expired long enough ago",
-            JobName::Upkeep => "deletes ids of old messages, published events and abandoned attempts",
-        }
-    }
+registered! {
+    Summaries = "summaries": "tells episodes, conversations, weeks and quarters from the facts that came in",
+    Consolidation = "consolidation": "makes beliefs of what recurs in several documents, values and drives of what lasts",
+    Retention = "retention": "lets go of sources that were kept as long as their type and the privacy tier say",
+    Expiry = "expiry": "moves memories whose time has come to the state that time gives them",
+    Reconfirmation = "reconfirmation": "asks once whether a time-bound state still holds",
+    Decay = "decay": "asks once to review a memory whose confidence fell below its threshold",
+    Purge = "purge": "takes the content out of what was forgotten or expired long enough ago",
+    Upkeep = "upkeep": "deletes ids of old messages, published events and abandoned attempts",
+    Redaction = "redaction": "redacts documents again that an older policy or older recognisers redacted",
+    EmbedBatch = "embed_batch": "embeds the passages that were left to the night",
+    ConfidenceAnalytics = "confidence_analytics": "reckons how sure each patient was over time and tells of a fall",
+    CohortPatterns = "cohort_patterns": "counts what patients have in common in a month, without rare values",
 }
 
 impl std::fmt::Display for JobName {

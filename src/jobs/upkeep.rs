@@ -3,11 +3,12 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::driver::{Desk, Job, JobError, Page, Window};
+use super::driver::{Desk, Job, JobError, Means, Page, Window};
+use super::lanes::{self, Lanes};
 use super::ledger::Cursor;
-use super::policy::UpkeepThresholds;
+use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
 use crate::store::engine::Transaction;
@@ -17,6 +18,23 @@ use crate::store::upkeep::{self, After, Lane, Spent};
 #[derive(Debug, Clone)]
 pub struct Upkeep {
     pub policy: UpkeepThresholds,
+}
+
+/// Thresholds of `jobs/upkeep.toml`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UpkeepThresholds {
+    pub message_days: u32,
+    pub event_days: u32,
+    pub attempt_days: u32,
+}
+
+impl Thresholds for UpkeepThresholds {
+    fn check(&self) -> Result<(), &'static str> {
+        let days = 1..=36_500;
+        let all = [self.message_days, self.event_days, self.attempt_days];
+        if all.iter().all(|d| days.contains(d)) { Ok(()) } else { Err("days are 1 to 36500") }
+    }
 }
 
 status!(
@@ -33,14 +51,6 @@ status!(
     changed: messages | events | attempts
 );
 
-const LANES: [Lane; 3] = [Lane::Messages, Lane::Events, Lane::Attempts];
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct At {
-    lane: usize,
-    after: After,
-}
-
 impl Upkeep {
     fn until(&self, lane: Lane, cutoff: DateTime<Utc>) -> DateTime<Utc> {
         let days = match lane {
@@ -53,10 +63,41 @@ impl Upkeep {
 }
 
 #[async_trait]
+impl Lanes for Upkeep {
+    type Lane = Lane;
+    type Place = After;
+    type Row = Spent;
+    const LANES: &'static [Lane] = &[Lane::Messages, Lane::Events, Lane::Attempts];
+
+    fn start(lane: Lane) -> After {
+        After::start(lane)
+    }
+
+    fn place(row: &Spent) -> After {
+        row.place.clone()
+    }
+
+    async fn read(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        lane: Lane,
+        after: &After,
+    ) -> Result<Vec<Spent>, JobError> {
+        let until = self.until(lane, window.cutoff);
+        Ok(upkeep::spent(tx, window.org, (lane, until), (after, window.limit)).await?)
+    }
+}
+
+#[async_trait]
 impl Job for Upkeep {
     const NAME: JobName = JobName::Upkeep;
     type Change = Spent;
     type Status = UpkeepStatus;
+
+    fn of(Means { policies, .. }: &Means<'_>) -> Self {
+        Self { policy: policies.upkeep.thresholds.clone() }
+    }
 
     async fn plan(
         &self,
@@ -64,23 +105,7 @@ impl Job for Upkeep {
         window: &Window,
         from: Option<&Cursor>,
     ) -> Result<Page<Spent>, JobError> {
-        let mut at = match from {
-            Some(cursor) => cursor.read::<At>()?,
-            None => At { lane: 0, after: After::start(LANES[0]) },
-        };
-        while let Some(lane) = LANES.get(at.lane).copied() {
-            let until = self.until(lane, window.cutoff);
-            let changes = upkeep::spent(tx, window.org, (lane, until), (&at.after, window.limit)).await?;
-            at = match changes.last().filter(|_| changes.len() == window.limit as usize) {
-                Some(last) => At { lane: at.lane, after: last.place.clone() },
-                None => At { lane: at.lane + 1, after: After::start(LANES.get(at.lane + 1).copied().unwrap_or(lane)) },
-            };
-            if !changes.is_empty() {
-                let next = (at.lane < LANES.len()).then(|| Cursor::write(&at));
-                return Ok(Page { examined: changes.len() as u64, changes, next });
-            }
-        }
-        Ok(Page::end())
+        lanes::page(self, tx, window, from).await
     }
 
     async fn apply(
@@ -90,7 +115,7 @@ impl Job for Upkeep {
         window: &Window,
         changes: &[Spent],
     ) -> Result<(), JobError> {
-        for lane in LANES {
+        for lane in Self::LANES.iter().copied() {
             let rows: Vec<&Spent> = changes.iter().filter(|spent| spent.lane == lane).collect();
             upkeep::forget(tx, window.org, (lane, self.until(lane, window.cutoff)), &rows).await?;
         }

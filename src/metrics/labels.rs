@@ -73,6 +73,14 @@ impl InfoType {
 }
 
 label!(
+    /// How asking a language model about a document ended, as extraction knows it.
+    ModelOutcome as "outcome" {
+        Ok = "ok", TooLong = "too_long", Budget = "budget", Timeout = "timeout", Unreachable = "unreachable",
+        Denied = "denied", Busy = "busy", Refused = "refused", Answer = "answer",
+    }
+);
+
+label!(
     /// Result of a request to an embedding provider.
     EmbeddingOutcome as "outcome" {
         Ok = "ok", Transient = "transient", RateLimited = "rate_limited", CircuitOpen = "circuit_open",
@@ -146,8 +154,9 @@ label!(
     /// A nightly job; the file stem in `jobs/`. A test holds it equal to the registry of jobs. Not `job`: that label is
     /// the scraper's own
     JobName as "job_name" {
-        Consolidation = "consolidation", Expiry = "expiry", Reconfirmation = "reconfirmation", Decay = "decay",
-        Purge = "purge", Upkeep = "upkeep",
+        Summaries = "summaries", Consolidation = "consolidation", Retention = "retention", Expiry = "expiry",
+        Reconfirmation = "reconfirmation", Decay = "decay", Purge = "purge", Upkeep = "upkeep", Redaction = "redaction",
+        EmbedBatch = "embed_batch", ConfidenceAnalytics = "confidence_analytics", CohortPatterns = "cohort_patterns",
     }
 );
 label!(

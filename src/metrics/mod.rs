@@ -6,6 +6,7 @@
 
 mod catalogue;
 mod embedding;
+mod extraction;
 mod family;
 mod ingest;
 mod jobs;
@@ -20,6 +21,7 @@ mod transition;
 
 pub use catalogue::reference_page;
 pub use embedding::{Embedding, Spending};
+pub use extraction::Extraction;
 pub use family::{Amounts, Counters, Family, Gauges, Histograms, Levels};
 pub use ingest::{Ingest, Stages};
 pub use jobs::Jobs;
@@ -67,6 +69,7 @@ pub struct Metrics {
     pub ingest: Ingest,
     pub stages: Stages,
     pub redaction: Redaction,
+    pub extraction: Extraction,
     pub embedding: Embedding,
     pub spending: Spending,
     pub store: Store,
@@ -89,6 +92,7 @@ impl Metrics {
         let ingest = Ingest::declare(&mut registrar)?;
         let stages = Stages::declare(&mut registrar)?;
         let redaction = Redaction::declare(&mut registrar)?;
+        let extraction = Extraction::declare(&mut registrar)?;
         let provider = [("provider", identity.provider.as_str()), ("model", identity.model.as_str())];
         registrar.fixed(&provider);
         let embedding = Embedding::declare(&mut registrar)?;
@@ -105,6 +109,7 @@ impl Metrics {
             ingest,
             stages,
             redaction,
+            extraction,
             embedding,
             spending,
             store,

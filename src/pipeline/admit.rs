@@ -13,8 +13,8 @@ use crate::domain::scope::Scope;
 use crate::intake::binding::Admission;
 use crate::intake::contract::{Command, MemoryCommand};
 use crate::intake::{Envelope, Message};
-use crate::store::StoreError;
 use crate::store::admission::{Known, Organization, Wanted};
+use crate::store::{Keys, StoreError};
 
 /// The messages of one organisation after admission.
 #[derive(Default)]
@@ -23,6 +23,8 @@ pub(super) struct Doorstep {
     pub done: Vec<Verdict>,
     /// Places of those of which nothing may be kept, not even in quarantine.
     pub unkept: BTreeSet<usize>,
+    /// Of the patients that were not erased.
+    pub keys: Keys,
 }
 
 impl Pipeline {
@@ -33,24 +35,24 @@ impl Pipeline {
         entries: Vec<(usize, Raw, Envelope)>,
     ) -> Result<Doorstep, PipelineError> {
         let mut done = Vec::new();
-        let rules = self.store.organizations(&[org]).await?.remove(&org);
+        let wanted = self.wanted(&entries);
+        let mut known = self.store.known(org, &wanted, self.store.clock().now()).await?;
+        let rules = known.rules.take();
         let entries = self.bound(org, rules.is_some(), entries, &mut done).await?;
         if entries.is_empty() {
             return Ok(Doorstep { done, ..Doorstep::default() });
         }
         let rules = rules.unwrap_or(Organization { redaction_policy: "safe_harbor".into(), consent_required: false });
-        let wanted = self.wanted(&entries);
-        let known = self.store.known(org, &wanted, self.store.clock().now()).await?;
-        let alive = self.alive(&entries).await?;
+        let keys = self.keys_of(&entries).await?;
         let mut batch = Batch { known, seen: HashMap::new(), revisions: HashMap::new() };
         batch.modes(&entries, self.store.clock().now());
-        let mut doorstep = Doorstep { done, ..Doorstep::default() };
+        let mut doorstep = Doorstep { done, keys, ..Doorstep::default() };
         for (place, _, envelope) in entries {
             if batch.ephemeral(&envelope, self.store.clock().now()) {
                 doorstep.unkept.insert(place);
             }
             let ephemeral = doorstep.unkept.contains(&place);
-            match self.verdict(place, envelope, &rules, &alive, &mut batch) {
+            match self.verdict(place, envelope, &rules, &doorstep.keys, &mut batch) {
                 Ok(entry) => doorstep.admitted.push(Admitted { ephemeral, ..entry }),
                 Err(verdict) => doorstep.done.push(verdict),
             }
@@ -99,13 +101,12 @@ impl Pipeline {
         wanted
     }
 
-    /// Patients whose key was not destroyed.
-    async fn alive(&self, entries: &[(usize, Raw, Envelope)]) -> Result<HashSet<Scope>, PipelineError> {
+    /// Keys of the patients whose key was not destroyed, made for those who are new.
+    async fn keys_of(&self, entries: &[(usize, Raw, Envelope)]) -> Result<Keys, PipelineError> {
         let scopes: HashSet<Scope> =
             entries.iter().filter_map(|(_, _, e)| Scope::new(e.organization(), e.patient()).ok()).collect();
         let scopes: Vec<Scope> = scopes.into_iter().collect();
-        let keys = self.store.keys().ensure(&scopes).await.map_err(StoreError::from)?;
-        Ok(keys.into_keys().collect())
+        Ok(self.store.keys().ensure(&scopes).await.map_err(StoreError::from)?)
     }
 
     /// (organisation, source, id) as the inbox keeps it.
@@ -122,7 +123,7 @@ impl Pipeline {
         place: usize,
         envelope: Envelope,
         rules: &Organization,
-        alive: &HashSet<Scope>,
+        alive: &Keys,
         batch: &mut Batch,
     ) -> Result<Admitted, Verdict> {
         let quarantine =
@@ -139,7 +140,7 @@ impl Pipeline {
                 quarantine(Reason::IdReused, Some("id"))
             });
         }
-        if !alive.contains(&scope) {
+        if !alive.contains_key(&scope) {
             return Err(quarantine(Reason::ErasedSubject, Some("patient_id")));
         }
         let patient = scope.patient();

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::counting::reason_of;
 use super::read::Read;
+use super::terms::Terms;
 use super::{Pipeline, PipelineError};
 use crate::domain::ids::{PassageId, derive};
 use crate::domain::reason::Reason;
@@ -13,7 +14,7 @@ use crate::intake::Message;
 use crate::metrics::labels::Stage;
 use crate::store::Keys;
 use crate::store::records::NewPassage;
-use crate::text::{passages, stems};
+use crate::text::passages;
 
 /// A message with the vectors of its passages.
 pub(crate) struct Embedded {
@@ -32,12 +33,17 @@ impl Pipeline {
     ) -> Result<(Vec<Embedded>, Vec<(usize, Reason)>), PipelineError> {
         let started = Instant::now();
         let generation = self.embedder.profile().generation;
-        let mut work: Vec<Embedded> = read.into_iter().map(|r| self.cut(r, keys)).collect();
+        let mut terms = Terms::default();
+        let mut work: Vec<Embedded> = read.into_iter().map(|r| self.cut(r, keys, &mut terms)).collect();
+        drop(terms);
         let mut owners = Vec::new();
         let mut texts: Vec<(CacheKey, &str)> = Vec::new();
         for (n, entry) in work.iter().enumerate() {
             let Some((redacted, _)) = entry.read.text.as_ref() else { continue };
             let Some(patient) = keys.get(&entry.read.admitted.scope) else { continue };
+            if self.is_left_to_the_night(&entry.read) {
+                continue;
+            }
             for (p, passage) in entry.passages.iter().enumerate() {
                 let text = passage.span.of(&redacted.document().text);
                 let hash = patient.hash("embedding", text.as_bytes());
@@ -72,8 +78,13 @@ impl Pipeline {
         Ok((work, refused))
     }
 
+    fn is_left_to_the_night(&self, read: &Read) -> bool {
+        let Message::DocumentSubmitted(document) = &read.admitted.envelope.message else { return false };
+        self.config.embed_at_night.contains(&document.document_type)
+    }
+
     /// Cuts a document into passages with their keyed terms; none for a patient of whom nothing is kept.
-    fn cut(&self, read: Read, keys: &Keys) -> Embedded {
+    fn cut(&self, read: Read, keys: &Keys, known: &mut Terms) -> Embedded {
         let mut out = Vec::new();
         if !read.admitted.ephemeral
             && let (Some((redacted, extraction)), Message::DocumentSubmitted(message)) =
@@ -86,8 +97,8 @@ impl Pipeline {
                 let id = message.document_id.0;
                 let (revision, ordinal) = (message.revision.to_be_bytes(), (n as u64).to_be_bytes());
                 let id = derive("passage", &[org.as_bytes(), who.as_bytes(), id.as_bytes(), &revision, &ordinal]);
-                let mut terms: Vec<i64> =
-                    stems(passage.span.of(&document.text), document.language).iter().map(|s| patient.term(s)).collect();
+                let text = passage.span.of(&document.text);
+                let mut terms = known.of(text, document.language, read.admitted.scope, patient);
                 terms.extend(extraction.concepts(passage.span).into_iter().map(|name| patient.concept_term(name)));
                 terms.sort_unstable();
                 out.push(NewPassage { id: PassageId(id), span: passage.span, terms, vector: None });

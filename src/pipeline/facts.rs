@@ -4,6 +4,7 @@
 use chrono::{DateTime, Utc};
 
 use super::embed::Embedded;
+use super::made::HandMade;
 use crate::crypto::PatientKeys;
 use crate::dlp::{PlacedValue, SideValue};
 use crate::domain::confidence::{Creation, initial};
@@ -58,6 +59,52 @@ impl<'a> Teaching<'a> {
         entities.chain(statements).chain(hypotheses).collect()
     }
 
+    /// The whole of the words as one memory, made by hand.
+    pub fn hand_made(&self, made: &HandMade) -> Option<NewFinding> {
+        let text = self.text().trim();
+        let start = self.text().find(text)?;
+        let span = Span::new(start, start + text.len());
+        let (kind, class) = match made.kind {
+            Kind::Goal => (EntityType::Goal, Class::Preference),
+            Kind::Relationship => (EntityType::Relationship, Class::Preference),
+            Kind::Episode | Kind::Note | Kind::Raw => (EntityType::Preference, Class::Event),
+            Kind::Belief | Kind::Value | Kind::Drive => (EntityType::Preference, Class::Preference),
+        };
+        let derived_from = made.parents.iter().map(|(kind, id, _)| format!("{}:{id}", kind.code())).collect();
+        let words = FindingWords {
+            concept: text.to_owned(),
+            // Another wording is another value of what it replaces.
+            value: Some(text.to_owned()),
+            mention: text.to_owned(),
+            source_entity: self.source_entity.clone(),
+            derived_from,
+            ..FindingWords::default()
+        };
+        let mut finding = self.finding(Parts {
+            kind,
+            class,
+            memory: made.kind,
+            polarity: Polarity::Affirmed,
+            experiencer: Experiencer::Patient,
+            teller: self.teller(None),
+            interpreted: false,
+            extraction_confidence: 1.0,
+            words,
+            evidence: span,
+            key: span,
+        })?;
+        let own = || self.keys.hash("made", format!("{} {}", made.kind, crate::text::fold(text)).as_bytes());
+        let (attribute, group) = made.place.unwrap_or_else(|| (own(), own()));
+        finding.assertion.attribute = attribute;
+        finding.group = group;
+        // What is inferred from memories is trusted like the worst of them (model.md, "Provenance").
+        if finding.assertion.epistemic == Epistemic::Inferred {
+            let parents = made.parents.iter().map(|(_, _, trust)| *trust);
+            finding.assertion.trust = parents.fold(finding.assertion.trust, Trust::max);
+        }
+        Some(finding)
+    }
+
     fn text(&self) -> &str {
         self.work.read.text.as_ref().map_or("", |(redacted, _)| &redacted.document().text)
     }
@@ -92,6 +139,8 @@ impl<'a> Teaching<'a> {
             mention: e.span.of(self.text()).to_owned(),
             source_entity: self.source_entity.clone(),
             formed_from: Vec::new(),
+            account: None,
+            derived_from: Vec::new(),
         };
         let ending = matches!(e.status.as_deref(), Some("stopped" | "resolved" | "ended"));
         let polarity = Polarity::of(e.context.negated || matches!(e.status.as_deref(), Some("not_taken")));

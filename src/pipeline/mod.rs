@@ -10,52 +10,69 @@ mod counting;
 mod disposition;
 mod embed;
 mod facts;
+mod legacy;
+mod made;
+mod model;
 mod profile;
 mod read;
+mod redactors;
 mod spoken;
 mod store;
+mod terms;
+mod topics;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 pub use disposition::{Disposition, Tally};
+pub use legacy::Imported;
+pub use redactors::{Redactors, RedactorsError};
 use spoken::Spoken;
 
 use crate::bug::{self, crash_at};
 use crate::config::PipelineConfig;
-use crate::dlp::{Policy, RedactionError, Redactor};
+use crate::dlp::{RedactionError, Redactor};
 use crate::domain::fold::KeyHash;
 use crate::domain::ids::OrgId;
 use crate::domain::scope::Scope;
 use crate::embed::{EmbedError, Embedder};
 use crate::extract::Extractor;
+use crate::extract::model::{ModelDefect, ModelReader};
 use crate::intake::binding::Bindings;
 use crate::intake::decode::said_at;
 use crate::intake::{Attributes, Decoder, Envelope, Refusal};
 use crate::metrics::Metrics;
 use crate::metrics::labels::{MessageType, Queue, Stage};
-use crate::store::{Store, StoreError};
-
-type Redactors = BTreeMap<String, Arc<Redactor>>;
-
-/// The redactors of the built-in policies: made once per process, shared by all pipelines.
-static REDACTORS: LazyLock<Result<Redactors, RedactionError>> = LazyLock::new(|| {
-    let made = |name: &str| Ok((name.to_owned(), Arc::new(Redactor::builtin(Policy::named(name)?))));
-    ["safe_harbor", "gdpr_pseudonymise", "strict"].into_iter().map(made).collect()
-});
+use crate::store::{Keys, Store, StoreError};
 
 /// What the stages need.
 pub struct Pipeline {
     store: Store,
     embedder: Arc<dyn Embedder>,
-    extractor: Arc<Extractor>,
+    /// Off where nothing is extracted: measurements only.
+    extracts: bool,
+    /// A language model beside the rules, and how many questions may be under way.
+    model: Option<(ModelReader, usize)>,
     redactors: Redactors,
     bindings: Bindings,
     decoder: Decoder,
     config: PipelineConfig,
     metrics: Arc<Metrics>,
     queue: Queue,
+    /// The threads of redaction and extraction: as many as are configured, whatever the number of batches in work.
+    readers: Arc<rayon::ThreadPool>,
+}
+
+/// Why a pipeline cannot be made. A person must look at the configuration or the machine.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    #[error(transparent)]
+    Redactors(#[from] RedactorsError),
+    #[error("no threads can be started for redaction and extraction (pipeline.threads)")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+    #[error(transparent)]
+    Model(#[from] ModelDefect),
 }
 
 /// A body as it came in.
@@ -103,23 +120,31 @@ pub enum PipelineError {
 
 impl Pipeline {
     /// # Errors
-    /// When a policy of the built-in set cannot be read, which is a defect.
+    /// When what the configuration gives an organisation for its redaction, or for a language model, cannot be used, or
+    /// threads cannot be started.
     pub fn new(
         store: Store,
         embedder: Arc<dyn Embedder>,
         settings: &crate::config::Settings,
         metrics: Arc<Metrics>,
-    ) -> Result<Self, RedactionError> {
+    ) -> Result<Self, SetupError> {
+        let readers = rayon::ThreadPoolBuilder::new()
+            .num_threads(settings.pipeline.threads)
+            .thread_name(|n| format!("read-{n}"))
+            .build()?;
+        let clock = Arc::clone(store.clock());
         Ok(Self {
             store,
             embedder,
-            extractor: Extractor::shared(),
-            redactors: REDACTORS.clone()?,
+            extracts: true,
+            model: model::reader(&settings.extraction.model, clock)?,
+            redactors: Redactors::load(&settings.redaction)?,
             bindings: Bindings::new(&settings.intake),
             decoder: Decoder::new((&settings.intake).into()),
             config: settings.pipeline.clone(),
             metrics,
             queue: Queue::File,
+            readers: Arc::new(readers),
         })
     }
 
@@ -127,6 +152,15 @@ impl Pipeline {
     #[must_use]
     pub fn fed_by(self, queue: Queue) -> Self {
         Self { queue, ..self }
+    }
+
+    /// Finds patterns and the people of the message only, and extracts nothing: for measurements beside programs that do
+    /// no more. Not for patients.
+    ///
+    /// # Errors
+    /// As [`Pipeline::new`].
+    pub fn with_patterns_only(self) -> Result<Self, RedactionError> {
+        Ok(Self { redactors: Redactors::patterns_only()?, extracts: false, model: None, ..self })
     }
 
     pub fn store(&self) -> &Store {
@@ -142,9 +176,10 @@ impl Pipeline {
         self.queue
     }
 
-    /// The redactor of a policy: `None` for a policy that does not exist, which redacts nothing and stores nothing.
-    pub fn redactor(&self, policy: &str) -> Option<&Arc<Redactor>> {
-        self.redactors.get(policy)
+    /// The redactor of an organisation whose row names this policy: `None` for a policy that does not exist, which redacts
+    /// nothing and stores nothing.
+    pub fn redactor(&self, organization: OrgId, policy: &str) -> Option<&Arc<Redactor>> {
+        self.redactors.of(organization, policy)
     }
 
     /// Works a batch. One disposition per body, in order. Transient failures come back as [`Disposition::Retry`].
@@ -258,20 +293,21 @@ impl Pipeline {
         org: OrgId,
         entries: Vec<(usize, Raw, Envelope)>,
     ) -> Result<(Vec<Verdict>, BTreeSet<usize>), PipelineError> {
-        let admit::Doorstep { mut admitted, mut done, unkept } = self.admit(org, entries).await?;
+        let admit::Doorstep { mut admitted, mut done, unkept, keys } = self.admit(org, entries).await?;
         if admitted.is_empty() {
             return Ok((done, unkept));
         }
+        self.find_topics(&mut admitted).await?;
         self.give_words(&mut admitted).await?;
-        let messages: Vec<KeyHash> = admitted.iter().map(|a| a.message).collect();
+        let messages: BTreeMap<usize, KeyHash> = admitted.iter().map(|a| (a.place, a.message)).collect();
         if !bug::is("attempt_after_work") {
-            self.store.begin_attempts(&messages).await?;
+            self.store.begin_attempts(&messages.values().copied().collect::<Vec<_>>()).await?;
         }
         crash_at("attempt_recorded");
-        let outcome = self.attempt(org, admitted).await;
-        // Whatever the end, it is one: only a death leaves an attempt behind. An end that cannot be written now is
-        // written when the message is worked again.
-        let ended = self.store.end_attempts(&messages).await;
+        let outcome = self.attempt(org, admitted, &keys).await;
+        // Whatever the end, it is one: only a death leaves an attempt behind. Those of stored messages ended in the
+        // transaction of their effects. An end that cannot be written now is written when the message is worked again.
+        let ended = self.store.end_attempts(&still_begun(messages, outcome.as_deref().unwrap_or_default())).await;
         done.extend(outcome?);
         ended?;
         crash_at("attempts_ended");
@@ -279,25 +315,38 @@ impl Pipeline {
     }
 
     /// The work on admitted messages.
-    async fn attempt(&self, org: OrgId, admitted: Vec<Admitted>) -> Result<Vec<Verdict>, PipelineError> {
+    async fn attempt(&self, org: OrgId, admitted: Vec<Admitted>, keys: &Keys) -> Result<Vec<Verdict>, PipelineError> {
         let mut done = Vec::new();
         self.metrics.ingest.batch.observe(admitted.len() as f64);
-        let scopes: Vec<Scope> = admitted.iter().map(|a| a.scope).collect();
-        let keys = self.store.keys().ensure(&scopes).await.map_err(StoreError::from)?;
         let mut read = Vec::new();
-        for outcome in off_the_runtime(|| self.read_all(admitted, &keys)) {
+        for outcome in off_the_runtime(|| self.read_all(admitted, keys)) {
             match outcome {
                 Ok(work) => read.push(work),
-                Err((place, reason)) => done.push((place, Disposition::Quarantined(reason), None)),
+                Err((place, disposition)) => done.push((place, disposition, None)),
             }
         }
+        self.ask_model(&mut read).await;
         crash_at("redacted_and_extracted");
-        let (embedded, refused) = self.embed_all(read, &keys).await?;
+        let (embedded, refused) = self.embed_all(read, keys).await?;
         done.extend(refused.into_iter().map(|(place, reason)| (place, Disposition::Quarantined(reason), None)));
         crash_at("embedded");
-        done.extend(self.store_all(org, embedded, &keys).await?);
+        done.extend(self.store_all(org, embedded, keys).await?);
         Ok(done)
     }
+}
+
+/// Messages whose attempt did not end with their effects.
+fn still_begun(mut messages: BTreeMap<usize, KeyHash>, done: &[Verdict]) -> Vec<KeyHash> {
+    for (place, _, _) in done.iter().filter(|(_, disposition, _)| *disposition == Disposition::Stored) {
+        messages.remove(place);
+    }
+    messages.into_values().collect()
+}
+
+/// Compiles rules and lists, where that was not done yet. The first document waits for it; a worker connects meanwhile.
+pub fn warm() {
+    crate::dlp::warm();
+    Extractor::shared();
 }
 
 /// Runs what computes for long without holding up those who wait: heartbeats, probes, other batches.

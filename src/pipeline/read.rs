@@ -1,15 +1,16 @@
 //! Redaction and extraction, on all cores. Closed on failure: what cannot be redacted in time is not read, and what is
 //! not redacted has no type that later stages would take.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::{Admitted, Pipeline};
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
+
+use super::{Admitted, Disposition, Pipeline};
 use crate::bug;
-use crate::dlp::{KnownIdentity, Redacted, Redactor, SurrogateKey};
+use crate::dlp::{KnownIdentity, Redacted, RedactionError, Redactor, SurrogateKey};
 use crate::domain::reason::Reason;
-use crate::extract::{Entity, Extraction, ExtractionInput};
+use crate::extract::{Entity, Extraction, ExtractionInput, Extractor};
 use crate::intake::Message;
 use crate::intake::contract::DocumentSubmitted;
 use crate::metrics::Metrics;
@@ -40,14 +41,19 @@ impl Guard {
     /// When redaction fails: then the message must not be stored.
     pub fn clean(&self, text: &str) -> Result<String, Reason> {
         let document = Document::plain(text, Language::Unknown);
-        self.redact(&document).map(|redacted| redacted.document().text.clone())
+        let redacted = self.redact(&document).map_err(|_| Reason::RedactionFailed)?;
+        Ok(redacted.document().text.clone())
     }
 
     /// # Errors
-    /// When redaction fails, or the last look finds what it left.
-    fn redact(&self, document: &Document) -> Result<Redacted, Reason> {
+    /// When redaction fails, or the last look finds what it left: set aside. When an additional service cannot be asked
+    /// now: to be tried again.
+    fn redact(&self, document: &Document) -> Result<Redacted, Disposition> {
         let key = SurrogateKey::new(self.surrogate);
-        let redacted = self.redactor.redact(document, &self.identities, &key).map_err(|_| Reason::RedactionFailed)?;
+        let redacted = self.redactor.redact_asking(document, &self.identities, &key).map_err(|error| match error {
+            RedactionError::ServiceAway => Disposition::Retry,
+            _ => Disposition::Quarantined(Reason::RedactionFailed),
+        })?;
         for redaction in redacted.redactions() {
             self.metrics.redaction.findings.of(InfoType::of_label(redaction.label)).inc();
         }
@@ -56,7 +62,7 @@ impl Guard {
             left => {
                 self.metrics.redaction.leak_guard.inc_by(left as u64);
                 tracing::error!(code = "leak_guard", left, "redaction left personal data; the message is set aside");
-                Err(Reason::RedactionFailed)
+                Err(Disposition::Quarantined(Reason::RedactionFailed))
             }
         }
     }
@@ -67,37 +73,18 @@ impl Guard {
 }
 
 impl Pipeline {
-    /// Every message of the batch, in parallel; a failure is the message's own.
-    pub(super) fn read_all(&self, admitted: Vec<Admitted>, keys: &Keys) -> Vec<Result<Read, (usize, Reason)>> {
-        let threads = match self.config.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            n => n,
-        };
-        let waiting: Vec<Mutex<Option<Admitted>>> = admitted.into_iter().map(|a| Mutex::new(Some(a))).collect();
-        let done: Vec<Mutex<Option<Result<Read, (usize, Reason)>>>> =
-            waiting.iter().map(|_| Mutex::new(None)).collect();
-        let next = AtomicUsize::new(0);
-        std::thread::scope(|scope| {
-            for _ in 0..threads.min(waiting.len()) {
-                scope.spawn(|| {
-                    loop {
-                        let at = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(entry) = waiting.get(at).and_then(|w| w.lock().ok()?.take()) else { break };
-                        let result = self.read(entry, keys);
-                        if let Ok(mut place) = done[at].lock() {
-                            *place = Some(result);
-                        }
-                    }
-                });
-            }
-        });
-        done.into_iter().filter_map(|place| place.into_inner().ok().flatten()).collect()
+    /// Every message of the batch, on the threads that all batches share; a failure is the message's own.
+    pub(super) fn read_all(&self, admitted: Vec<Admitted>, keys: &Keys) -> Vec<Result<Read, (usize, Disposition)>> {
+        let all = || admitted.into_par_iter().map(|one| self.read(one, keys)).collect();
+        self.readers.install(all)
     }
 
-    fn read(&self, admitted: Admitted, keys: &Keys) -> Result<Read, (usize, Reason)> {
+    fn read(&self, admitted: Admitted, keys: &Keys) -> Result<Read, (usize, Disposition)> {
         let place = admitted.place;
-        let redactor = self.redactor(&admitted.policy).ok_or((place, Reason::RedactionFailed))?;
-        let surrogate = *keys.get(&admitted.scope).ok_or((place, Reason::ErasedSubject))?.surrogate();
+        let aside = |reason| (place, Disposition::Quarantined(reason));
+        let redactor = self.redactor(admitted.scope.org(), &admitted.policy);
+        let redactor = redactor.ok_or_else(|| aside(Reason::RedactionFailed))?;
+        let surrogate = *keys.get(&admitted.scope).ok_or_else(|| aside(Reason::ErasedSubject))?.surrogate();
         let identities = match &admitted.envelope.message {
             Message::DocumentSubmitted(document) => document.identities(),
             _ => Vec::new(),
@@ -106,7 +93,7 @@ impl Pipeline {
         let text = match &admitted.envelope.message {
             Message::DocumentSubmitted(document) => {
                 let subject = admitted.spoken.as_ref().and_then(|spoken| spoken.subject.as_deref());
-                Some(self.understood(document, subject, &guard).map_err(|reason| (place, reason))?)
+                Some(self.understood(document, subject, &guard).map_err(|disposition| (place, disposition))?)
             }
             _ => None,
         };
@@ -120,7 +107,7 @@ impl Pipeline {
         document: &DocumentSubmitted,
         subject: Option<&str>,
         guard: &Guard,
-    ) -> Result<(Redacted, Extraction), Reason> {
+    ) -> Result<(Redacted, Extraction), Disposition> {
         let said = self.said(document, guard)?;
         let (Some(name), Some(text)) = (subject, document.text.as_deref()) else { return Ok(said) };
         if said.1.entities.iter().any(|e| e.value == name) {
@@ -132,7 +119,7 @@ impl Pipeline {
         Ok(if adds { fuller } else { said })
     }
 
-    fn said(&self, document: &DocumentSubmitted, guard: &Guard) -> Result<(Redacted, Extraction), Reason> {
+    fn said(&self, document: &DocumentSubmitted, guard: &Guard) -> Result<(Redacted, Extraction), Disposition> {
         let redacted = self.redact(document, guard)?;
         let started = Instant::now();
         let input = ExtractionInput {
@@ -141,12 +128,12 @@ impl Pipeline {
             targets: &[],
             values: redacted.values(),
         };
-        let extraction = self.extractor.extract(&input);
+        let extraction = self.extractor().map(|rules| rules.extract(&input)).unwrap_or_default();
         self.observe(Stage::Extract, started);
         Ok((redacted, extraction))
     }
 
-    fn redact(&self, message: &DocumentSubmitted, guard: &Guard) -> Result<Redacted, Reason> {
+    fn redact(&self, message: &DocumentSubmitted, guard: &Guard) -> Result<Redacted, Disposition> {
         let started = Instant::now();
         let document = message.to_document();
         bug::die_of(&document.text);
@@ -162,19 +149,31 @@ impl Pipeline {
             Ok(_) => RedactionOutcome::Redacted,
         };
         self.metrics.redaction.documents.of(outcome).inc();
-        redacted.ok().filter(|_| !late).ok_or(Reason::RedactionFailed)
+        redacted.and_then(
+            |redacted| {
+                if late { Err(Disposition::Quarantined(Reason::RedactionFailed)) } else { Ok(redacted) }
+            },
+        )
     }
 
     /// The preferred name of a concept that a short text names by itself.
     pub(super) fn concept_of(&self, name: &str) -> Option<String> {
         let document = Document::plain(name, Language::Unknown);
-        let found = self.extractor.extract(&ExtractionInput::of(&document));
+        let found = self.extractor()?.extract(&ExtractionInput::of(&document));
         found.entities.into_iter().find(|e| e.span.len() * 2 >= name.len()).map(|e| e.value)
+    }
+
+    pub(super) fn extractor(&self) -> Option<Arc<Extractor>> {
+        self.extracts.then(Extractor::shared)
     }
 
     /// Version of what reads, stored with what it finds.
     pub(super) fn extractor_version(&self) -> String {
-        self.extractor.version().to_owned()
+        let rules = self.extractor().map_or("none".to_owned(), |rules| rules.version().to_owned());
+        match &self.model {
+            Some((model, _)) => format!("{rules}+{}", model.name()),
+            None => rules,
+        }
     }
 }
 

@@ -4,11 +4,13 @@
 
 use chrono::{DateTime, Utc};
 
+use super::made::HandMade;
 use super::{Admitted, Pipeline, PipelineError};
 use crate::domain::document::DocumentType;
 use crate::domain::fold::Deed;
 use crate::domain::ids::{DocumentId, derive};
 use crate::domain::memory::SetBy;
+use crate::domain::scope::Scope;
 use crate::intake::Message;
 use crate::intake::contract::{ActorRole, Command, DocumentSubmitted, MemoryCommand};
 use crate::store::read::When;
@@ -57,6 +59,8 @@ pub(crate) struct Spoken {
     pub command: Box<MemoryCommand>,
     /// Of what it speaks, where the words alone do not say it ("100 mg").
     pub subject: Option<String>,
+    /// Of what is made by hand of the words.
+    pub made: Option<HandMade>,
 }
 
 /// What a command comes to.
@@ -77,12 +81,15 @@ pub(super) fn reply(command: &MemoryCommand) -> Option<Reply<'_>> {
         Command::Protect => Deed::Protected,
         Command::Forget => Deed::Forgotten,
         Command::Recover => Deed::Recovered,
-        Command::Correct => return text.map(Reply::Words),
+        Command::Reinforce => Deed::Reinforced,
+        // Without words of its own, what an episode taught speaks for the belief.
+        Command::Revise => return Some(text.map_or(Reply::Act(Deed::Reinforced), Reply::Words)),
+        Command::Correct | Command::Add | Command::Promote | Command::Supersede => return text.map(Reply::Words),
         Command::Answer => match text {
             None => Deed::Confirmed,
             Some(text) => match plain(text) {
                 word if YES.contains(&word.as_str()) => Deed::Confirmed,
-                word if NO.contains(&word.as_str()) => Deed::Ended,
+                word if NO.contains(&word.as_str()) => Deed::Denied,
                 _ => return Some(Reply::Words(text)),
             },
         },
@@ -128,7 +135,7 @@ fn document(command: &MemoryCommand, message: &[u8; 32], at: DateTime<Utc>, text
         turns: None,
         metadata: None,
         known_identities: None,
-        provenance: None,
+        provenance: command.provenance.clone(),
         file: None,
     }
 }
@@ -140,8 +147,12 @@ impl Pipeline {
     /// When the store cannot say of what they speak.
     pub(super) async fn give_words(&self, admitted: &mut [Admitted]) -> Result<(), PipelineError> {
         for entry in admitted {
+            if let Message::MemoryCommand(command) = &mut entry.envelope.message {
+                self.promoted(entry.scope, command).await?;
+            }
             let Message::MemoryCommand(command) = &entry.envelope.message else { continue };
             let Some(Reply::Words(text)) = reply(command) else { continue };
+            let made = self.hand_made(entry.scope, command).await?;
             let at = super::admit::issued_at(command, &entry.envelope, self.store.clock().now());
             let document = document(command, &entry.message, at, text);
             let known = match command.memory_ids.as_deref() {
@@ -149,8 +160,23 @@ impl Pipeline {
                 _ => None,
             };
             let subject = known.and_then(|memory| memory.words).map(|words| words.concept);
-            entry.spoken = Some(Spoken { command: command.clone(), subject });
+            let subject = subject.filter(|_| made.is_none());
+            entry.spoken = Some(Spoken { command: command.clone(), subject, made });
             entry.envelope.message = Message::DocumentSubmitted(Box::new(document));
+        }
+        Ok(())
+    }
+}
+
+impl Pipeline {
+    /// Who promotes a capture without words means the capture's own.
+    async fn promoted(&self, scope: Scope, command: &mut MemoryCommand) -> Result<(), PipelineError> {
+        let silent = command.text.as_ref().is_none_or(|text| text.is_blank());
+        let (Command::Promote, true, Some([id, ..])) = (command.command, silent, command.memory_ids.as_deref()) else {
+            return Ok(());
+        };
+        if let Some(memory) = self.store.memory(scope, *id, When::Now).await? {
+            command.text = self.own_words(scope, &memory).await?.map(Into::into);
         }
         Ok(())
     }
@@ -175,7 +201,7 @@ mod tests {
             assert_eq!(reply(&command("answer", yes)), Some(Reply::Act(Deed::Confirmed)), "{yes:?}");
         }
         for no in ["No.", "ya no", "Not any more"] {
-            assert_eq!(reply(&command("answer", Some(no))), Some(Reply::Act(Deed::Ended)), "{no}");
+            assert_eq!(reply(&command("answer", Some(no))), Some(Reply::Act(Deed::Denied)), "{no}");
         }
         for words in ["no, ahora 100 mg", "sí, pero menos", "100 mg"] {
             assert_eq!(reply(&command("answer", Some(words))), Some(Reply::Words(words)));

@@ -18,7 +18,8 @@ use crate::intake::contract::{ActorRole, Command, DocumentSubmitted, MemoryComma
 use crate::intake::{Message, MessageType};
 use crate::metrics::labels::Stage;
 use crate::store::records::{
-    Alarm, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewConsent, NewDocument, NewRisk, OrgBatch, StoredFile,
+    Alarm, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewConsent, NewDocument, NewRisk, OrgBatch,
+    StoredFile, Taken,
 };
 use crate::store::{Keys, StoreError};
 
@@ -117,6 +118,12 @@ impl Pipeline {
                 let version = self.extractor_version();
                 let teaching = Teaching::new(document, &entry, patient, now, &version);
                 batch.findings = teaching.findings();
+                if let Some(made) = admitted.spoken.as_ref().and_then(|spoken| spoken.made.as_ref()) {
+                    if made.orphaned {
+                        return Err((Reason::Malformed, Some("derived_from".to_owned())));
+                    }
+                    batch.findings.extend(teaching.hand_made(made));
+                }
                 let occurred_at = document.occurred_at;
                 let document = self.document(document, &entry, &version).map_err(plain)?;
                 batch.documents.push(document);
@@ -177,7 +184,10 @@ impl Pipeline {
         let Some(Reply::Act(deed)) = reply(command) else {
             return Err((Reason::SchemaUnknown, Some("command".to_owned())));
         };
-        batch.acts.extend(acts(command, admitted, at, deed));
+        // A preview counts and changes nothing.
+        if command.preview != Some(true) {
+            batch.acts.extend(acts(command, admitted, at, deed));
+        }
         Ok(())
     }
 
@@ -210,6 +220,7 @@ impl Pipeline {
             source_entity: None,
             proxy_agent: guard.clean_option(document.provenance.as_ref().and_then(|p| p.proxy_agent.as_deref()))?,
             file: file.transpose()?,
+            redactions: redacted.redactions().iter().map(Taken::from).collect(),
         };
         let risks = extraction.risk.iter().map(|r| NewRisk {
             class: r.class.code(),
@@ -252,14 +263,31 @@ fn acts(command: &MemoryCommand, admitted: &Admitted, at: DateTime<Utc>, deed: D
     let (by, role) = actor(command);
     let act = |memory: &MemoryId| {
         let id = MemoryEventId(derive("act", &[&admitted.message, memory.0.as_bytes()]));
-        NewAct { scope: admitted.scope, act: Act { id, memory: *memory, at, deed, by }, by: role }
+        NewAct { scope: admitted.scope, act: Act { id, memory: *memory, at, deed, by, evidence: None }, by: role }
     };
-    command.memory_ids.iter().flatten().map(act).collect()
+    let named: Vec<NewAct> = command.memory_ids.iter().flatten().map(act).collect();
+    let evidence: Vec<uuid::Uuid> = command.derived_from.iter().flatten().map(|id| id.0).collect();
+    if deed != Deed::Reinforced || evidence.is_empty() {
+        return named;
+    }
+    // Once per memory and evidence, whichever message says so.
+    let each = |act: &NewAct| -> Vec<NewAct> {
+        let with = |evidence: &uuid::Uuid| {
+            let id = MemoryEventId(derive("reinforced", &[act.act.memory.0.as_bytes(), evidence.as_bytes()]));
+            NewAct { act: Act { id, evidence: Some(*evidence), ..act.act.clone() }, ..act.clone() }
+        };
+        evidence.iter().filter(|evidence| **evidence != act.act.memory.0).map(with).collect()
+    };
+    named.iter().flat_map(each).collect()
 }
 
 /// A person said what holds instead: the words' findings stand for it, and what they speak of ends unless they replace
 /// it. An answer is an answered task, whoever gives it.
 fn instead(spoken: &Spoken, admitted: &Admitted, at: DateTime<Utc>, batch: &mut OrgBatch) {
+    // What is made by hand replaces by what it says, where it may; it ends nothing.
+    if spoken.made.is_some() {
+        return;
+    }
     let is_answer = spoken.command.command == Command::Answer;
     if is_answer && spoken.command.actor.role != ActorRole::System {
         batch.findings.iter_mut().for_each(|finding| finding.assertion.set_by = SetBy::Task);

@@ -27,7 +27,7 @@ impl Recall {
     /// When the query cannot be redacted.
     pub(super) async fn prepare(&self, keys: &PatientKeys, query: &str) -> Result<Prepared, RecallError> {
         let document = Document::plain(query, Language::Unknown);
-        let redacted = self.redactor.redact(&document, &[], &SurrogateKey::new(*keys.surrogate()))?;
+        let redacted = self.redactor.redact_asking(&document, &[], &SurrogateKey::new(*keys.surrogate()))?;
         let text = redacted.document().text.trim().to_owned();
         if text.is_empty() {
             return Ok(Prepared::default());

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
 use chrono::{DateTime, Utc};
+use futures::try_join;
 use serde::Serialize;
 
 use super::fusion::{Fused, Legs, fuse};
@@ -15,12 +16,12 @@ use crate::domain::memory::Use;
 use crate::domain::scope::Scope;
 use crate::metrics::labels::Leg;
 use crate::store::StoreError;
-use crate::store::read::{Candidate, Memory, StoredDocument, When, Window};
+use crate::store::read::{Candidate, Memory, NEAREST, StoredDocument, When, Window};
 use crate::text::{Span, Speaker};
 use crate::vector;
 
 /// How far each leg is read before fusion: beyond it a rank adds next to nothing.
-const LEG_DEPTH: usize = 100;
+const LEG_DEPTH: usize = NEAREST;
 /// Seed 003: `top_k` 5.
 pub const TOP_K: usize = 5;
 
@@ -135,9 +136,10 @@ impl Recall {
         }
         let wanted: BTreeSet<DocumentId> = best.iter().map(|f| candidates[f.place].document).collect();
         let ids: Vec<DocumentId> = wanted.iter().copied().collect();
+        let (documents, memories) =
+            try_join!(self.store.revisions(scope, &ids), self.store.memories_of_documents(scope, &ids, when))?;
         let documents: HashMap<(DocumentId, u32), StoredDocument> =
-            self.store.revisions(scope, &ids).await?.into_iter().map(|d| ((d.id, d.revision), d)).collect();
-        let memories = self.store.memories_of_documents(scope, &ids, when).await?;
+            documents.into_iter().map(|d| ((d.id, d.revision), d)).collect();
         best.iter()
             .map(|fused| {
                 let candidate = &candidates[fused.place];

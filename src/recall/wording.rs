@@ -221,7 +221,13 @@ fn heading(m: &Memory) -> &'static str {
     match m.entity {
         // What a model made of a text is about anything: it is named for what it is.
         _ if m.class == Class::Inference && m.kind == Kind::Belief => "Hypothesis",
-        _ if m.class == Class::Pattern => "Pattern",
+        _ if m.class == Class::Pattern => match m.kind {
+            Kind::Episode => "Episode",
+            Kind::Note => "Summary",
+            Kind::Value => "Value",
+            Kind::Drive => "Drive",
+            _ => "Pattern",
+        },
         Some(EntityType::Condition) => "Condition",
         Some(EntityType::Symptom) => "Symptom",
         Some(EntityType::Allergy) => "Allergy",
@@ -229,7 +235,13 @@ fn heading(m: &Memory) -> &'static str {
         Some(EntityType::Appointment) => "Appointment",
         Some(EntityType::Event) => "Event",
         Some(EntityType::HealthSignal) => "Health signal",
-        Some(EntityType::Preference) => "Preference",
+        Some(EntityType::Preference) => match m.kind {
+            Kind::Episode => "Episode",
+            Kind::Note => "Note",
+            Kind::Value => "Value",
+            Kind::Drive => "Drive",
+            _ => "Preference",
+        },
         Some(EntityType::Goal) => "Goal",
         Some(EntityType::Relationship) => "Relationship",
         None => match m.kind {
@@ -254,7 +266,9 @@ fn details(w: &FindingWords) -> String {
     // How it came to be in force is no part of what is in force; a denial is said at the head of the line.
     let ordinary =
         |status: &&String| !matches!(status.as_str(), "active" | "started" | "changed" | "continued" | "not_taken");
+    // What was made by hand is its own value.
     let plain = [&w.severity, &w.value, &w.route, &w.frequency, &w.date].into_iter().flatten();
+    let plain = plain.filter(|part| **part != w.concept);
     for part in plain.chain(w.status.as_ref().filter(ordinary)) {
         text.push_str(", ");
         text.push_str(part);

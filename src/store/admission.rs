@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::engine::{Access, Arg, Bulk, ColumnType, Sql};
+use super::engine::{Access, Arg, Bulk, ColumnType, Row, Sql};
 use super::write::profile;
 use super::{Store, StoreError};
 use crate::clock::micros;
@@ -25,11 +25,13 @@ static REGISTER: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 static SEEN: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT message_hash, body_hash FROM inbox WHERE org_id = $1 AND message_hash IN {blobs $2}")
+    Sql::for_each("SELECT message_hash, body_hash FROM inbox WHERE org_id = $1", &["message_hash"], "{blobs $2}")
 });
 static REVISIONS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, document_id, revision, body_hash FROM documents WHERE org_id = $1 AND (patient_id, document_id) IN {pairs $2}",
+    Sql::for_each(
+        "SELECT patient_id, document_id, revision, body_hash FROM documents WHERE org_id = $1",
+        &["patient_id", "document_id"],
+        "{pairs $2}",
     )
 });
 static CONSENTS: LazyLock<Sql> = LazyLock::new(|| {
@@ -53,7 +55,8 @@ static BEGUN: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT message_hash, attempts FROM attempt WHERE message_hash IN {blobs $1}"));
 static ANY_BEGUN: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT message_hash FROM attempt WHERE attempts >= $1 LIMIT 1"));
-static DONE: LazyLock<Sql> = LazyLock::new(|| Sql::new("DELETE FROM attempt WHERE message_hash IN {blobs $1}"));
+pub(super) static DONE: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("DELETE FROM attempt WHERE message_hash IN {blobs $1}"));
 static QUARANTINE: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
         ("id", ColumnType::Uuid),
@@ -73,9 +76,10 @@ static QUARANTINE: LazyLock<Bulk> = LazyLock::new(|| {
 });
 
 static CACHED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, generation, text_hash, vector FROM embedding_cache WHERE org_id = $1 \
-         AND (patient_id, text_hash) IN {keyed $2} AND generation = $3",
+    Sql::for_each(
+        "SELECT patient_id, generation, text_hash, vector FROM embedding_cache WHERE org_id = $1 AND generation = $3",
+        &["patient_id", "text_hash"],
+        "{keyed $2}",
     )
 });
 
@@ -89,6 +93,8 @@ pub struct Organization {
 /// What is known of the messages of one organisation before work begins.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
+    /// `None` for an organisation that is not registered.
+    pub rules: Option<Organization>,
     /// Body hash by message hash.
     pub seen: HashMap<KeyHash, KeyHash>,
     /// Body hash by revision.
@@ -121,17 +127,16 @@ pub struct Rejected {
     pub attributes: Option<Vec<u8>>,
 }
 
+fn organization(row: &Row) -> Result<Organization, StoreError> {
+    Ok(Organization { redaction_policy: row.text(1)?, consent_required: row.bool(2)? })
+}
+
 impl Store {
     /// The organisations that are registered.
     pub async fn organizations(&self, orgs: &[OrgId]) -> Result<HashMap<OrgId, Organization>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
         let rows = tx.fetch_all(&ORGANIZATIONS, vec![Arg::Uuids(orgs.iter().map(|o| o.0).collect())]).await?;
-        rows.iter()
-            .map(|r| {
-                let rules = Organization { redaction_policy: r.text(1)?, consent_required: r.bool(2)? };
-                Ok((OrgId(r.uuid(0)?), rules))
-            })
-            .collect()
+        rows.iter().map(|row| Ok((OrgId(row.uuid(0)?), organization(row)?))).collect()
     }
 
     /// Registers an organisation with the default policy.
@@ -141,10 +146,11 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Four look-ups for any number of messages.
+    /// Five look-ups in one transaction, for any number of messages.
     pub async fn known(&self, org: OrgId, wanted: &Wanted, now: DateTime<Utc>) -> Result<Known, StoreError> {
-        let mut known = Known::default();
         let mut tx = self.db.read(Access::Organization(org)).await?;
+        let rules = tx.fetch_optional(&ORGANIZATIONS, vec![Arg::Uuids(vec![org.0])]).await?;
+        let mut known = Known { rules: rules.as_ref().map(organization).transpose()?, ..Known::default() };
         let messages = Arg::Blobs(wanted.messages.iter().map(|m| m.to_vec()).collect());
         for row in tx.fetch_all(&SEEN, vec![org.0.into(), messages]).await? {
             known.seen.insert(row.bytes(0)?, row.bytes(1)?);
@@ -222,6 +228,9 @@ impl Store {
 
     /// Work on these messages ended, well or in quarantine.
     pub async fn end_attempts(&self, messages: &[KeyHash]) -> Result<(), StoreError> {
+        if messages.is_empty() {
+            return Ok(());
+        }
         let mut tx = self.db.begin(Access::Platform).await?;
         tx.execute(&DONE, vec![Arg::Blobs(messages.iter().map(|m| m.to_vec()).collect())]).await?;
         Ok(tx.commit().await?)
@@ -230,6 +239,9 @@ impl Store {
     /// Keeps messages that cannot be stored, as ciphertext under the platform key. The same message with the same
     /// reason is kept once.
     pub async fn quarantine(&self, rejected: &[Rejected]) -> Result<(), StoreError> {
+        if rejected.is_empty() {
+            return Ok(());
+        }
         let now = self.clock.now();
         let platform = self.keys.platform();
         let rows = rejected

@@ -50,10 +50,11 @@ macro_rules! tables {
 }
 
 tables! {
-    "organization", RowId::Open, ["org_id", "time_zone", "redaction_policy", "consent_required"];
+    "organization", RowId::Open, ["org_id", "time_zone", "redaction_policy", "consent_required",
+        "privacy_tier", "country"];
     "patient_profile", RowId::Column(1), ["org_id", "patient_id", "cognitive_state", "cognitive_state_at",
         "disclaimer_accepted_at", "region_sealed", "privacy_tier_sealed", "emergency_contacts_sealed", "profile_at",
-        "ephemeral"];
+        "ephemeral", "privacy_tier", "country"];
     "profile_statement", RowId::Column(2), ["org_id", "patient_id", "id", "stated_at", "cognitive_state",
         "disclaimer_accepted_at", "region_sealed", "privacy_tier_sealed", "emergency_contacts_sealed"];
     "ephemeral_mode", RowId::Open, ["org_id", "patient_id", "id", "from_at", "is_on"];
@@ -61,7 +62,10 @@ tables! {
     "quarantine", RowId::Open, ["org_id", "id", "message_hash", "reason", "field", "state"];
     "documents", RowId::Document(2, 3), ["org_id", "patient_id", "document_id", "revision", "document_type",
         "occurred_at", "language", "therapist_id", "session_hash", "sentiment", "risk_level", "body_hash",
-        "content_sealed", "redaction_policy", "extractor_version", "current"];
+        "content_sealed", "redaction_policy", "extractor_version", "current", "fate"];
+    "document_archive", RowId::Document(2, 3), ["org_id", "patient_id", "document_id", "revision", "content_sealed"];
+    "legal_hold", RowId::Column(2), ["org_id", "patient_id", "id", "document_id", "reference_sealed", "set_by", "set_at",
+        "lifted_by", "lifted_at"];
     "passage", RowId::Open, ["org_id", "patient_id", "id", "document_id", "revision", "ordinal", "start_offset",
         "end_offset", "terms"];
     "embedding", RowId::Open, ["org_id", "patient_id", "generation", "passage_id", "dimension", "vector"];
@@ -79,6 +83,10 @@ tables! {
         "last_verified", "is_protected", "cycle", "valid_from", "valid_to", "last_confirmed_at", "reconfirm_due_at",
         "expires_at", "state_at", "supersedes", "superseded_by", "terms", "embedding_generation", "redaction_policy",
         "schema_version"];
+    "legacy_record", RowId::Column(2), ["org_id", "patient_id", "id", "format", "ordinal", "record_hash", "record_sealed"];
+    "confidence_course", RowId::Column(1), ["org_id", "patient_id", "input_id", "course_sealed", "alert", "alerted_at", "as_of"];
+    "cohort_pattern", RowId::Open, ["org_id", "month", "dimension", "value", "patients"];
+    "summary", RowId::Open, ["org_id", "patient_id", "id", "stretch", "from_at", "until_at", "facts", "input_id"];
     "memory_link", RowId::Open, ["org_id", "patient_id", "relation", "from_kind", "from_id", "to_kind", "to_id"];
     "memory_event", RowId::Open, ["org_id", "patient_id", "id", "memory_id", "derived", "at", "action", "source",
         "old_confidence", "new_confidence", "evidence_kind", "evidence_id"];
@@ -255,6 +263,12 @@ mod tests {
         "recorded_at",
         "retired_at",
         "memory.fold_hash",
+        "documents.reckoned",
+        "documents.retention_due_at",
+        "documents.fate_at",
+        "document_archive.archived_at",
+        "summary.made_at",
+        "passage.waits",
         "memory.uncertain_at",
         "memory.review_due_at",
         "job_mark.org_id",

@@ -5,6 +5,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::dlp::Redaction;
+use crate::domain::account::Account;
 use crate::domain::document::DocumentType;
 use crate::domain::finding::{Experiencer, Temporality};
 use crate::domain::fold::{Act, Assertion, KeyHash};
@@ -15,7 +17,7 @@ use crate::domain::scope::Scope;
 use crate::text::{Language, Span, Speaker};
 
 /// The redacted text of a document with all that may hold words, as one sealed cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DocumentContent {
     pub text: String,
     /// Speaker, start and end byte of each turn.
@@ -29,6 +31,63 @@ pub struct DocumentContent {
     pub source_entity: Option<String>,
     pub proxy_agent: Option<String>,
     pub file: Option<StoredFile>,
+    /// What redaction took out, in order; empty for documents stored before it was kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redactions: Vec<Taken>,
+}
+
+impl DocumentContent {
+    /// A text of which nothing else is known.
+    pub fn of(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+}
+
+/// One stretch that redaction took out, without its value. Places are bytes; those of the source are of the text as it came,
+/// which nobody keeps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Packed", into = "Packed")]
+pub struct Taken {
+    /// PERSON, ES_DNI …
+    pub label: String,
+    pub recognizer: String,
+    /// 0.0–1.0.
+    pub score: f64,
+    pub source: Span,
+    pub redacted: Span,
+    /// Keyed hash of the value: equal where the values of a patient are equal.
+    pub fingerprint: u64,
+}
+
+/// A list instead of named fields: a note has dozens.
+type Packed = (String, String, f64, [usize; 4], u64);
+
+impl From<Packed> for Taken {
+    fn from((label, recognizer, score, [a, b, c, d], fingerprint): Packed) -> Self {
+        let span = |start: usize, end: usize| Span::new(start, end.max(start));
+        Self { label, recognizer, score, source: span(a, b), redacted: span(c, d), fingerprint }
+    }
+}
+
+impl From<Taken> for Packed {
+    fn from(taken: Taken) -> Self {
+        let Taken { label, recognizer, score, source, redacted, fingerprint } = taken;
+        (label, recognizer, score, [source.start, source.end, redacted.start, redacted.end], fingerprint)
+    }
+}
+
+impl From<&Redaction> for Taken {
+    fn from(one: &Redaction) -> Self {
+        Self {
+            label: one.label.to_owned(),
+            recognizer: one.recognizer.to_owned(),
+            // A hundredth is as fine as a score is meant.
+            score: (one.score * 100.0).round() / 100.0,
+            source: one.source,
+            redacted: one.redacted,
+            fingerprint: one.fingerprint,
+        }
+    }
 }
 
 /// Where an uploaded document came from; names have passed redaction.
@@ -114,6 +173,12 @@ pub struct FindingWords {
     /// Of what consolidation forms: the memories that it was formed from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub formed_from: Vec<Uuid>,
+    /// Of what is made by hand: the memories that it was made from, each as `kind:id` (seed 001, section 4).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub derived_from: Vec<String>,
+    /// Of what tells a stretch of history: its parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<Account>,
 }
 
 /// One finding of the log.

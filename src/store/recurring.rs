@@ -11,6 +11,7 @@ use super::engine::{Arg, DbError, Row, Sql, Transaction};
 use super::records::{Evidence, FindingWords};
 use super::seal::{open_record, open_text};
 use super::{Keys, StoreError};
+use crate::domain::finding::EntityType;
 use crate::domain::fold::KeyHash;
 use crate::domain::ids::{FindingId, OrgId, PatientId};
 use crate::domain::provenance::Trust;
@@ -21,7 +22,7 @@ use crate::text::Span;
 // What the last night saw is in the ledger: a document that was still being written then has an hour.
 static PATIENTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT DISTINCT patient_id FROM documents WHERE org_id = $1 AND current = 1 AND recorded_at <= $2 \
+        "SELECT DISTINCT patient_id FROM documents WHERE org_id = $1 AND current = 1 AND document_type <> 'analysis' AND recorded_at <= $2 \
          AND recorded_at > (SELECT coalesce(max(cutoff_at), 3600000000) - 3600000000 FROM job_run \
            WHERE org_id = $1 AND job = $3 AND state = 'done' AND cutoff_at < $2) \
          AND patient_id > $4 ORDER BY patient_id LIMIT $5",
@@ -30,8 +31,8 @@ static PATIENTS: LazyLock<Sql> = LazyLock::new(|| {
 static FINDINGS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT patient_id, attribute_hash, source_id, revision, id, asserted_at, initial_confidence, recorded_at, trust, \
-         extraction_confidence FROM extracted_findings WHERE org_id = $1 AND patient_id IN {uuids $2} AND live = 1 \
-         AND entity_type = 'symptom' AND negated = 0 AND ending = 0 AND uncertain = 0 AND experiencer = 'patient' \
+         extraction_confidence, entity_type FROM extracted_findings WHERE org_id = $1 AND patient_id IN {uuids $2} AND live = 1 \
+         AND entity_type IN ('symptom', 'event', 'preference', 'goal', 'relationship') AND negated = 0 AND ending = 0 AND uncertain = 0 AND experiencer = 'patient' \
          AND temporality = 'recent' AND document_type IS NOT NULL AND document_type <> 'analysis' AND tombstone_of IS NULL \
          AND evidence_sealed IS NOT NULL AND recorded_at <= $3 ORDER BY patient_id, attribute_hash, asserted_at, source_id, id",
     )
@@ -64,6 +65,7 @@ pub struct Telling {
     pub confidence: f64,
     pub extraction_confidence: f64,
     pub trust: Trust,
+    pub entity: EntityType,
 }
 
 /// Patients of whom documents came in since the last settled night, after `after`, at most `limit`.
@@ -80,7 +82,7 @@ pub async fn patients(
     tx.fetch_all(&PATIENTS, args).await?.iter().map(|row| Ok(PatientId(row.uuid(0)?))).collect()
 }
 
-/// All that these patients were said to feel, by patient, attribute and time.
+/// All that these patients told of themselves and that may recur, by patient, attribute and time.
 ///
 /// # Errors
 /// Of the database.
@@ -108,6 +110,7 @@ fn telling(row: &Row) -> Result<Telling, DbError> {
         recorded_at: row.time(7)?,
         trust: trust.ok_or(decode(8))?,
         extraction_confidence: row.f64(9)?,
+        entity: EntityType::from_code(&row.text(10)?).ok_or(decode(10))?,
     })
 }
 
@@ -127,7 +130,7 @@ pub async fn known(
     rows.iter().map(|row| Ok(FindingId(row.uuid(0)?))).collect()
 }
 
-/// Words and evidence of findings, by finding.
+/// Words and, where it is still there, evidence of findings.
 ///
 /// # Errors
 /// Of the database, or when a cell does not open.
@@ -136,16 +139,22 @@ pub async fn words(
     org: OrgId,
     keys: &Keys,
     findings: &[(PatientId, FindingId)],
-) -> Result<Vec<(FindingId, FindingWords, Evidence)>, StoreError> {
+) -> Result<Vec<(FindingId, FindingWords, Option<Evidence>)>, StoreError> {
     let mut found = Vec::new();
     for row in tx.fetch_all(&WORDS, vec![org.0.into(), pairs(findings)]).await? {
         let (patient, id) = (PatientId(row.uuid(0)?), row.uuid(1)?);
         let scope = Scope::new(org, patient).map_err(|_| StoreError::Shape)?;
         let Some(keys) = keys.get(&scope) else { continue };
         let words = open_record(keys, finding_cell(id, "payload"), &row.blob(2)?)?;
-        let quote = open_text(keys, finding_cell(id, "evidence"), &row.blob(3)?)?;
         let offset = |at| row.i64(at).map(|n| usize::try_from(n).unwrap_or(0));
-        let evidence = Evidence { quote, span: Span::new(offset(4)?, offset(5)?) };
+        // Empty where the source went and only what was understood is left.
+        let evidence = match row.opt_blob(3)?.filter(|sealed| !sealed.is_empty()) {
+            Some(sealed) => Some(Evidence {
+                quote: open_text(keys, finding_cell(id, "evidence"), &sealed)?,
+                span: Span::new(offset(4)?, offset(5)?),
+            }),
+            None => None,
+        };
         found.push((FindingId(id), words, evidence));
     }
     Ok(found)

@@ -1,7 +1,7 @@
 //! Number words of Spanish and English with their values and places: "sesenta y uno" = 61, "two hundred and fifty" =
 //! 250, "seis uno dos" = the digits 612, "double four" = the digits 44. Spoken identifiers and doses are read with it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::fold::fold;
@@ -190,19 +190,42 @@ pub fn value_of(text: &str, language: Language) -> Option<f64> {
     }
 }
 
+/// What a word is in Spanish and in English.
+type Known = HashMap<&'static str, (Option<Part>, Option<Part>)>;
+
+static KNOWN: LazyLock<Known> = LazyLock::new(|| {
+    let mut known = Known::new();
+    // The first of equal words counts, as in the lists.
+    for (word, part) in SPANISH {
+        known.entry(word).or_default().0.get_or_insert(*part);
+    }
+    for (word, part) in ENGLISH {
+        known.entry(word).or_default().1.get_or_insert(*part);
+    }
+    known
+});
+
+/// First letters of the words of both lists: most words of a text begin with none.
+fn may_count(word: &str) -> bool {
+    let first = word.as_bytes().first().map_or(0, u8::to_ascii_lowercase);
+    matches!(first, b'a' | b'c' | b'd' | b'e' | b'f' | b'h' | b'm' | b'n' | b'o' | b'q' | b's'..=b'v' | b'y' | b'z')
+        || first >= 0x80
+}
+
 fn parts(text: &str, language: Language) -> Vec<(Span, Part)> {
-    let lists: &[&[(&str, Part)]] = match language {
-        Language::English => &[ENGLISH],
-        Language::Spanish => &[SPANISH],
-        Language::Unknown => &[SPANISH, ENGLISH],
+    let of = |(spanish, english): &(Option<Part>, Option<Part>)| match language {
+        Language::English => *english,
+        Language::Spanish => *spanish,
+        Language::Unknown => spanish.or(*english),
     };
     let look = |span: Span| {
         let raw = span.of(text);
-        if raw.len() > 16 {
+        if raw.len() > 16 || !may_count(raw) {
             return None;
         }
-        let word = fold(raw);
-        lists.iter().find_map(|list| list.iter().find(|(known, _)| *known == word)).map(|(_, part)| (span, *part))
+        let small = raw.bytes().all(|byte| byte.is_ascii_lowercase());
+        let known = if small { KNOWN.get(raw) } else { KNOWN.get(fold(raw).as_str()) };
+        known.and_then(of).map(|part| (span, part))
     };
     tokens(text)
         .into_iter()

@@ -5,7 +5,7 @@
 use rust_stemmers::{Algorithm, Stemmer};
 
 use super::fold::fold;
-use super::tokens::{TokenKind, tokens};
+use super::tokens::{Token, TokenKind, tokens};
 use super::{Language, language};
 
 /// Words that find everything and tell nothing apart, folded. `no`, `sin`, `not`, `never` stay: they carry meaning.
@@ -27,29 +27,46 @@ const LONGEST_TERM: usize = 64;
 /// The search terms of a text in order, repetitions kept (ranking counts them). [`Language::Unknown`] is detected
 /// first; where nothing tells, English rules apply.
 pub fn stems(text: &str, language: Language) -> Vec<String> {
-    let language = match language {
-        Language::Unknown => language::detect(text),
-        known => known,
-    };
-    let (stemmer, stop) = match language {
-        Language::Spanish => (Stemmer::create(Algorithm::Spanish), STOP_SPANISH),
-        Language::English | Language::Unknown => (Stemmer::create(Algorithm::English), STOP_ENGLISH),
-    };
-    let mut terms = Vec::new();
-    for token in tokens(text) {
+    let stemming = Stemming::of(text, language);
+    tokens(text).iter().filter_map(|token| stemming.stem(token, text)).collect()
+}
+
+/// The rules of one language, for who reads many texts and keeps what a word comes to.
+pub struct Stemming {
+    /// [`Language::Unknown`] where nothing tells.
+    pub language: Language,
+    stemmer: Stemmer,
+    stop: &'static [&'static str],
+}
+
+impl Stemming {
+    /// Of a text's language, detected where it is unknown.
+    pub fn of(text: &str, language: Language) -> Self {
+        let language = match language {
+            Language::Unknown => language::detect(text),
+            known => known,
+        };
+        let (algorithm, stop) = match language {
+            Language::Spanish => (Algorithm::Spanish, STOP_SPANISH),
+            Language::English | Language::Unknown => (Algorithm::English, STOP_ENGLISH),
+        };
+        Self { language, stemmer: Stemmer::create(algorithm), stop }
+    }
+
+    /// The search term of a token of `text`; `None` for what is no term. Depends on the token's words and kind alone.
+    pub fn stem(&self, token: &Token, text: &str) -> Option<String> {
         if token.kind == TokenKind::Punctuation {
-            continue;
+            return None;
         }
         let word = fold(token.span.of(text));
-        if word.len() > LONGEST_TERM || stop.contains(&word.as_str()) {
-            continue;
+        if word.len() > LONGEST_TERM || self.stop.contains(&word.as_str()) {
+            return None;
         }
-        match token.kind {
-            TokenKind::Word => terms.push(stemmer.stem(word.trim_end_matches("'s")).into_owned()),
-            _ => terms.push(word),
-        }
+        Some(match token.kind {
+            TokenKind::Word => self.stemmer.stem(word.trim_end_matches("'s")).into_owned(),
+            _ => word,
+        })
     }
-    terms
 }
 
 #[cfg(test)]

@@ -51,6 +51,18 @@ fn twenty_documents_are_stored_once_and_compared_with_their_own_rows() {
 }
 
 #[test]
+fn the_profile_of_patterns_stores_one_passage_for_a_document_and_extracts_nothing() {
+    let text = printed(&bench(&["--documents", "20", "--batch", "4", "--profile", "patterns", "--output", "json"]));
+    let found: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((count(&found, "stored"), count(&found, "redelivered_duplicates")), (20, 20));
+    assert_eq!(found["profile"], "patterns");
+    for table in ["documents", "passage", "embedding", "memory", "inbox", "outbox"] {
+        assert_eq!(count(&found["rows"], table), 20, "{table}");
+    }
+    assert_eq!(count(&found["rows"], "extracted_findings"), 0);
+}
+
+#[test]
 fn for_a_person_tables_come_first_and_the_line_of_json_last() {
     let text = printed(&bench(&["--documents", "4", "--encoding", "float", "--latency-ms", "1"]));
     assert!(text.contains("Ratio to bare upserts") && text.contains("redact") && text.contains("memory_link"));

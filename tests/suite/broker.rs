@@ -12,6 +12,7 @@ use anamnesis::config::BrokerConfig;
 use anamnesis::intake::amqp::letter;
 use lapin::options::{BasicGetOptions, ExchangeDeleteOptions, QueueDeclareOptions, QueueDeleteOptions};
 use lapin::types::{AMQPValue, FieldTable};
+use secrecy::ExposeSecret as _;
 use serde_json::Value;
 
 use crate::support::Program;
@@ -30,6 +31,38 @@ pub fn url() -> &'static str {
     })
 }
 
+/// A broker of a test's own, with these plugins; removed when dropped.
+pub struct PrivateBroker {
+    folder: tempfile::TempDir,
+    plugins: &'static str,
+    pub url: String,
+}
+
+impl PrivateBroker {
+    pub fn start(plugins: &'static str) -> Self {
+        let mut broker = Self { folder: tempfile::tempdir().unwrap(), plugins, url: String::new() };
+        broker.url = broker.script(&["private"]);
+        broker
+    }
+
+    /// `scripts/rabbitmq.sh` with these arguments, over this broker.
+    pub fn script(&self, arguments: &[&str]) -> String {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/rabbitmq.sh");
+        let mut command = Command::new(script);
+        command.args(arguments).stderr(Stdio::inherit());
+        command.env("ANAMNESIS_RABBITMQ_DIR", self.folder.path()).env("ANAMNESIS_RABBITMQ_PLUGINS", self.plugins);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "scripts/rabbitmq.sh {arguments:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+}
+
+impl Drop for PrivateBroker {
+    fn drop(&mut self) {
+        self.script(&["stop"]);
+    }
+}
+
 /// A corner of the broker with names of its own; removed when dropped.
 pub struct Corner {
     pub config: BrokerConfig,
@@ -46,11 +79,15 @@ impl Corner {
 
     /// With nothing declared yet.
     pub fn empty() -> Self {
+        Self::at(url())
+    }
+
+    /// The same on another broker.
+    pub fn at(url: &str) -> Self {
         let mut random = [0u8; 8];
         SystemEntropy.fill(&mut random);
         let prefix = format!("t{}", u64::from_le_bytes(random));
-        let config =
-            BrokerConfig { url: url().into(), prefix: prefix.clone(), relay_ms: 50, ..BrokerConfig::default() };
+        let config = BrokerConfig { url: url.into(), prefix: prefix.clone(), relay_ms: 50, ..BrokerConfig::default() };
         Self { config, names: Names::new(&prefix) }
     }
 
@@ -99,7 +136,7 @@ impl Corner {
     /// What the program needs to find this corner.
     pub fn environment(&self) -> Vec<(String, String)> {
         vec![
-            ("ANAMNESIS__BROKER__URL".to_owned(), url().to_owned()),
+            ("ANAMNESIS__BROKER__URL".to_owned(), self.config.url.expose_secret().to_owned()),
             ("ANAMNESIS__BROKER__PREFIX".to_owned(), self.names.prefix().to_owned()),
             ("ANAMNESIS__BROKER__RELAY_MS".to_owned(), "50".to_owned()),
         ]

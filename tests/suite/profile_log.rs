@@ -81,7 +81,10 @@ async fn a_command_that_arrives_before_its_memory_acts_once_the_memory_comes(eng
     let calm = clinic.pipeline().await;
     feed(&calm, &said, 1).await;
     let id = rows(calm.store(), "SELECT id FROM memory WHERE kind <> 'raw'").await[0].uuid(0).unwrap();
-    let verify = bodies(&[command("v", "end", "2026-05-12T10:00:00Z", &[id])]);
+    // What a clinician wrote a clinician ends: a patient's word would be a contradiction.
+    let mut end = command("v", "end", "2026-05-12T10:00:00Z", &[id]);
+    end["data"]["actor"]["role"] = json!("clinician");
+    let verify = bodies(&[end]);
     feed(&calm, &verify, 1).await;
     let early = clinic.pipeline().await;
     feed(&early, &verify, 1).await;

@@ -164,14 +164,7 @@ impl World {
             content: DocumentContent {
                 turns: vec![(Speaker::Patient, 0, cut), (Speaker::Patient, cut + 1, text.len())],
                 themes: vec!["sueño".into()],
-                producer_themes: vec![],
-                producer_sentiment: None,
-                producer_risk_level: None,
-                session_key: None,
-                source_entity: None,
-                proxy_agent: None,
-                file: None,
-                text: text.clone(),
+                ..DocumentContent::of(text.clone())
             },
             redaction_policy: "safe_harbor/2+2".into(),
             extractor_version: "1".into(),

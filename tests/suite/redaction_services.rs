@@ -3,12 +3,16 @@
 
 use std::time::Duration;
 
+use anamnesis::config::redaction::OrganizationRedaction;
 use anamnesis::dlp::remote::{Google, Presidio, Remote, RemoteError};
 use anamnesis::dlp::{Custom, Policy, RedactionError, Redactor, SurrogateKey, TokenKey};
+use anamnesis::pipeline::{Disposition, Pipeline};
 use anamnesis::text::{Document, Language};
 use serde_json::{Value, json};
 use wiremock::matchers::{bearer_token, body_partial_json, method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use crate::support::{Clinic, ORG, bodies, count, document, event, feed};
 
 const WAIT: Duration = Duration::from_millis(400);
 const PARENT: &str = "projects/p/locations/europe-west1";
@@ -167,4 +171,60 @@ fn an_organisation_adds_its_own_recognisers_and_allows_its_own_words() {
     assert!(before.contains("proyecto lazaro"), "{before}");
     assert!(!after.contains("ZK42") && !after.contains("lazaro") && !after.contains("Ruiz"), "{after}");
     assert!(after.contains("Doctora Amor"), "{after}");
+}
+
+/// A pipeline whose organisation has recognisers of its own and asks a Presidio analyzer.
+async fn pipeline_asking(server: &MockServer, custom: &std::path::Path) -> (Clinic, Pipeline) {
+    let own: OrganizationRedaction = serde_json::from_value(json!({
+        "organization": ORG, "policy": "safe_harbor", "custom": custom, "presidio": server.uri(), "timeout_ms": 400,
+    }))
+    .unwrap();
+    let clinic = Clinic::new().await.with(|settings| settings.redaction.organizations.push(own));
+    let pipeline = clinic.pipeline().await;
+    (clinic, pipeline)
+}
+
+const STORED: &str = "SELECT count(*) FROM documents";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_pipeline_takes_out_what_an_organisations_own_recognisers_and_services_find() {
+    let server = MockServer::start().await;
+    let text = "Visto en el zurdo con expte interno ZK10/abc por dolor.";
+    let found = json!([{"start": 12, "end": 17, "score": 0.9, "entity_type": "PERSON"}]);
+    let answer = ResponseTemplate::new(200).set_body_json(found);
+    Mock::given(path("/analyze"))
+        .and(body_partial_json(json!({"text": text})))
+        .respond_with(answer)
+        .mount(&server)
+        .await;
+    Mock::given(path("/analyze"))
+        .respond_with(ResponseTemplate::new(200).set_body_json(json!([])))
+        .mount(&server)
+        .await;
+    let folder = tempfile::tempdir().unwrap();
+    let custom = folder.path().join("own.toml");
+    std::fs::write(&custom, "[[recogniser]]\nlabel = \"MEDICAL_RECORD\"\npattern = \"zk[0-9]{2}/[a-z]{3}\"\n").unwrap();
+    let (_clinic, pipeline) = pipeline_asking(&server, &custom).await;
+    let message = event("1", "anamnesis.document.submitted.v1", &document(7, 1, "2026-06-01T10:00:00Z", text));
+    assert_eq!(feed(&pipeline, &bodies(&[message]), 8).await, [Disposition::Stored]);
+    assert_eq!(count(pipeline.store(), STORED).await, 1);
+    let revision = crate::support::rows(pipeline.store(), "SELECT redaction_policy FROM documents").await;
+    assert!(revision[0].text(0).unwrap().contains('.'), "the recognisers of the organisation are part of the version");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_cannot_be_asked_lets_nothing_through_and_the_message_comes_again() {
+    for (answer, expected) in [
+        (ResponseTemplate::new(503), Disposition::Retry),
+        (ResponseTemplate::new(200).set_body_json(json!([])).set_delay(WAIT * 4), Disposition::Retry),
+        (ResponseTemplate::new(401), Disposition::Quarantined(anamnesis::domain::reason::Reason::RedactionFailed)),
+    ] {
+        let server = MockServer::start().await;
+        Mock::given(path("/analyze")).respond_with(answer).mount(&server).await;
+        let (_clinic, pipeline) = pipeline_asking(&server, std::path::Path::new("")).await;
+        let data = document(7, 1, "2026-06-01T10:00:00Z", "Ana Ruiz refiere dolor.");
+        let message = event("1", "anamnesis.document.submitted.v1", &data);
+        assert_eq!(feed(&pipeline, &bodies(&[message]), 8).await, [expected]);
+        assert_eq!(count(pipeline.store(), STORED).await, 0);
+    }
 }

@@ -117,7 +117,24 @@ async fn prepare(lock: &mut PgConnection, name: &str) {
     lock.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();
     let server = Server { name: name.to_owned() };
     let mut connection = server.administrator().await;
-    sqlx::raw_sql(ROLES).execute(&mut connection).await.unwrap();
+    roles(&mut connection).await;
+    connection.close().await.unwrap();
+    std::mem::forget(server);
+}
+
+/// Roles and the current schema in the database of an administrator's URL, on a server of a test's own.
+pub async fn prepare_at(administrator: &str) {
+    let mut connection = PgConnection::connect(administrator).await.unwrap();
+    roles(&mut connection).await;
+    connection.close().await.unwrap();
+    let (user, _) = administrator.trim_start_matches("postgres://").split_once('@').expect("the URL names a user");
+    let config = config::load(None).unwrap().store.postgres;
+    let owner = PostgresOptions::new(&administrator.replacen(user, "test_owner", 1), &config).unwrap();
+    engine::migrate(&Location::Postgres(Box::new(owner))).await.unwrap();
+}
+
+async fn roles(connection: &mut PgConnection) {
+    sqlx::raw_sql(ROLES).execute(&mut *connection).await.unwrap();
     for (login, role) in LOGINS {
         let sql = format!(
             "DO $$ BEGIN IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = '{login}') THEN \
@@ -125,8 +142,6 @@ async fn prepare(lock: &mut PgConnection, name: &str) {
         );
         connection.execute(AssertSqlSafe(sql)).await.unwrap();
     }
-    connection.close().await.unwrap();
-    std::mem::forget(server);
 }
 
 /// A migrated database that others are copied from; one for each set of migrations.

@@ -159,6 +159,12 @@ impl Clinic {
         Self { keys: Arc::new(keys), time, clock, settings: config::load(None).unwrap(), engine, places }
     }
 
+    /// Under other settings.
+    pub fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(&mut self.settings);
+        self
+    }
+
     /// A pipeline over a new, empty store.
     pub async fn pipeline(&self) -> Pipeline {
         self.pipeline_on(self.engine).await

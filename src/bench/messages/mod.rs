@@ -63,6 +63,8 @@ pub struct Plan {
     pub backlogs: Vec<u64>,
     pub batch: usize,
     pub prefetch: u16,
+    /// Batches of the bulk queue in work at once, and connections of the bare upserts.
+    pub slots: usize,
     /// Of the slow embedding server.
     pub latency: Duration,
     pub program: PathBuf,
@@ -92,6 +94,8 @@ pub struct Chat {
     pub messages: u64,
     pub p50_seconds: f64,
     pub max_seconds: f64,
+    /// Each, in the order of sending: the first waits for rules to be compiled.
+    pub seconds: Vec<f64>,
     /// Bulk messages that still waited at the end.
     pub bulk_left: u64,
 }
@@ -262,7 +266,7 @@ async fn pass(
 
 async fn upserts(plan: &Plan) -> Result<(&'static str, bare::Bare), MessagesError> {
     let (from, to) = (Database::open(&plan.store).await?, Database::open(&plan.empty).await?);
-    let done = bare::upserts(&from, &to, plan.batch).await?;
+    let done = bare::upserts(&from, &to, plan.batch, plan.slots).await?;
     let engine = from.engine();
     from.close().await;
     to.close().await;
@@ -295,9 +299,10 @@ async fn chat(
     let bulk_left = corner.waiting().await?.into();
     worker.end().await?;
     corner.purge().await?;
+    let seconds = times.clone();
     times.sort_by(f64::total_cmp);
-    let (p50, max) = (times[times.len() / 2], times[times.len() - 1]);
-    Ok(Chat { messages: times.len() as u64, p50_seconds: p50, max_seconds: max, bulk_left })
+    let (p50_seconds, max_seconds) = (times[times.len() / 2], times[times.len() - 1]);
+    Ok(Chat { messages: times.len() as u64, p50_seconds, max_seconds, seconds, bulk_left })
 }
 
 fn sentence(number: u64) -> String {

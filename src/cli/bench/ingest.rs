@@ -1,6 +1,7 @@
 //! `bench ingest`: how fast documents become memory on this machine, in a temporary folder, with nothing to install.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -9,10 +10,11 @@ use super::super::output::{self, Format};
 use super::super::world::World;
 use super::super::{Context, Exit, Failure};
 use super::stores::{StoreArgs, Stores};
-use crate::bench::ingest::{self, Measured, Source};
+use crate::bench::ingest::{self, Load, Measured, Source};
 use crate::bench::provider::{FakeOptions, FakeProvider, FaultRates};
 use crate::config::embedding::{EmbeddingSettings, Encoding, ModelProfile, Provider};
 use crate::config::{self, IntakeConfig, Settings};
+use crate::pipeline::Pipeline;
 use crate::store::engine::Location;
 
 /// Documents of a run when neither `--documents` nor `--data` says otherwise.
@@ -43,6 +45,48 @@ pub(super) struct Args {
     /// Messages that share one transaction [default: pipeline.batch_documents].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     batch: Option<u16>,
+    /// Batches in work at once [default: broker.bulk_slots]. The bare upserts take as many connections.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    slots: Option<u16>,
+    /// What the pipeline does with a document.
+    #[arg(long, value_enum, default_value_t = Profile::Whole)]
+    profile: Profile,
+}
+
+/// How much of the pipeline is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Profile {
+    /// All of it: learned redaction, extraction, passages as configured.
+    Whole,
+    /// Patterns and the people of the message only, nothing extracted, one passage and vector for a document: what
+    /// memory libraries do, and still encrypted, with keyed terms, raw memory, inbox and outbox.
+    Patterns,
+}
+
+/// Words of a passage when a document is one: more than any of the bench's.
+const ONE_PASSAGE: usize = 4_096;
+
+impl Profile {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Patterns => "patterns",
+        }
+    }
+
+    pub fn settle(self, settings: &mut Settings) {
+        if self == Self::Patterns {
+            settings.pipeline.passage_words = ONE_PASSAGE;
+        }
+    }
+
+    pub fn pipeline(self, world: &World) -> Result<Arc<Pipeline>, Failure> {
+        let pipeline = world.pipeline()?;
+        Ok(Arc::new(match self {
+            Self::Whole => pipeline,
+            Self::Patterns => pipeline.with_patterns_only().map_err(|error| Failure::failed(error.to_string()))?,
+        }))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -78,7 +122,7 @@ pub(super) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
     let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
     let stores = Stores::make(&args.store, &settings, 2).await?;
-    stores.settle(&mut settings);
+    stores.settle(0, &mut settings);
     let measured = through(args, settings, &stores.location(1)).await;
     stores.remove().await;
     measured
@@ -94,15 +138,18 @@ async fn through(args: &Args, mut settings: Settings, empty: &Location) -> Resul
             Source::Data { path: path.clone(), limit: args.documents, max_body_bytes }
         }
     };
+    let slots = args.slots.map_or(settings.broker.bulk_slots, usize::from);
+    args.profile.settle(&mut settings);
     let world = World::with(settings).await?;
-    let pipeline = world.pipeline()?;
+    let pipeline = args.profile.pipeline(&world)?;
     let progress = output::progress_count(source.len_hint());
     let told = |done| progress.set_position(done);
-    let measured = ingest::measure(&pipeline, &source, batch, empty, &told).await;
+    let measured = ingest::measure(&pipeline, &source, Load { batch, slots }, empty, &told).await;
     progress.finish_and_clear();
     world.store.close().await;
     drop(server);
-    measured.map_err(|error| Failure::failed(error.to_string()))
+    let measured = measured.map_err(|error| Failure::failed(error.to_string()))?;
+    Ok(Measured { profile: args.profile.name(), ..measured })
 }
 
 /// Turns the configuration to the chosen embedder. The server runs as long as it is held.
@@ -151,6 +198,8 @@ fn tables(measured: &Measured) -> Result<(), Failure> {
     let told = |figure: Option<f64>| figure.map_or_else(|| "unknown".to_owned(), |figure| format!("{figure:.1}"));
     let rows = [
         ("Store", measured.store.to_owned()),
+        ("Profile", measured.profile.to_owned()),
+        ("Messages of a batch, batches at once", format!("{}, {}", measured.batch, measured.slots)),
         ("Messages", measured.documents.to_string()),
         ("Stored", measured.stored.to_string()),
         ("Bytes of a message", format!("{:.0}", measured.body_bytes_per_document)),

@@ -38,7 +38,7 @@ pub(super) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
     let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
     let stores = Stores::make(&args.store, &settings, 1).await?;
-    stores.settle(&mut settings);
+    stores.settle(0, &mut settings);
     let measured = nights(args, settings).await;
     stores.remove().await;
     measured

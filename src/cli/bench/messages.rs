@@ -67,10 +67,10 @@ async fn through(args: &Args, mut settings: Settings, stores: &Stores) -> Result
     let quick = FakeProvider::start(FakeOptions::default()).await?;
     let slow = FakeProvider::start(FakeOptions { latency, ..FakeOptions::default() }).await?;
     let dimension = FakeOptions::default().dimension;
-    stores.settle_at(2, &mut settings);
+    stores.settle(2, &mut settings);
     embed_with(&mut settings, &slow, dimension);
     let slow_environment = environment(&settings);
-    stores.settle(&mut settings);
+    stores.settle(0, &mut settings);
     embed_with(&mut settings, &quick, dimension);
     let limits = Limits::of(&settings, Queue::Bulk);
     let plan = Plan {
@@ -78,6 +78,7 @@ async fn through(args: &Args, mut settings: Settings, stores: &Stores) -> Result
         backlogs: args.backlog.clone(),
         batch: limits.batch,
         prefetch: prefetch(&settings, &limits),
+        slots: limits.slots,
         latency,
         program: std::env::current_exe()?,
         folder: stores.folder().to_owned(),

@@ -1,5 +1,5 @@
-//! `bench ingest|messages|extract|recall|jobs|peers|redact`: what this machine does, in stores that are made for it and
-//! removed again.
+//! `bench ingest|messages|extract|recall|jobs|peers|redact|storage`: what this machine does, in stores that are made for
+//! it and removed again.
 
 mod extract;
 mod ingest;
@@ -8,6 +8,7 @@ mod messages;
 mod peers;
 mod recall;
 mod redact;
+mod storage;
 mod stores;
 
 use clap::Subcommand;
@@ -34,6 +35,8 @@ enum What {
     Jobs(jobs::Args),
     /// The same documents into other memory libraries, where a Python has them
     Peers(peers::Args),
+    /// Fillfactor, vacuum and indexes of a server, side by side
+    Storage(storage::Args),
     /// Redaction: megabytes a second, parts and whole, a note's time, inputs made to be slow
     Redact(redact::Args),
 }
@@ -48,6 +51,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         What::Recall(args) => recall::run(args, context),
         What::Jobs(args) => jobs::run(args, context),
         What::Peers(args) => peers::run(args, context),
+        What::Storage(args) => storage::run(args, context),
         What::Redact(args) => redact::run(&args, context),
     }
 }

@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::output::{self, Format};
 use super::super::world::World;
 use super::super::{Context, Exit, Failure};
+use super::ingest::Profile;
 use super::stores::{StoreArgs, Stores};
-use crate::bench::ingest::{self, Source};
+use crate::bench::ingest::{self, Load, Measured, Source};
 use crate::bench::peers::{self, PEERS, Peer, Place};
 use crate::bench::provider::{FakeOptions, FakeProvider};
-use crate::config;
+use crate::config::{self, Settings};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -21,9 +22,18 @@ pub(super) struct Args {
     #[arg(long, value_name = "PATH", default_value = "python3")]
     python: PathBuf,
     /// How many documents.
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(1..))]
     documents: u64,
+    /// How many of them for peers that take seconds for a hundred.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..))]
+    few: u64,
+    /// Messages that share one of this program's transactions [default: pipeline.batch_documents].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    batch: Option<u16>,
 }
+
+/// Stores of this program's own: two profiles, each with its bare upserts.
+const OWN: [Profile; 2] = [Profile::Patterns, Profile::Whole];
 
 /// # Errors
 /// When stores cannot be made or a peer fails.
@@ -36,62 +46,89 @@ pub(super) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 
 async fn measured(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
-    // Two for this program and its bare upserts, one for each peer.
-    let stores = Stores::make(&args.store, &settings, 2 + PEERS.len()).await?;
-    let done = compared(args, context, settings, &stores).await;
+    let stores = Stores::make(&args.store, &settings, 2 * OWN.len() + PEERS.len()).await?;
+    let done = compared(args, context, &settings, &stores).await;
     stores.remove().await;
     done
 }
 
-async fn compared(
-    args: &Args,
-    context: &Context,
-    mut settings: config::Settings,
-    stores: &Stores,
-) -> Result<Exit, Failure> {
+async fn compared(args: &Args, context: &Context, settings: &Settings, stores: &Stores) -> Result<Exit, Failure> {
     let options = FakeOptions::default();
     let dimension = options.dimension;
     let server = FakeProvider::start(options).await?;
-    let embeddings = server.openai_url();
     let mut found = Vec::new();
-    for (n, peer) in PEERS.into_iter().enumerate() {
-        output::note(&format!("{peer}: {} documents", args.documents));
-        let url = stores.administrators_url(2 + n).unwrap_or_default();
+    for (n, (peer, redacts)) in PEERS.into_iter().enumerate() {
+        // The one that redacts takes a hundred milliseconds for a document, the one that stores them singly ten.
+        let documents = if peer == "llamaindex" { args.documents } else { args.documents.min(args.few) };
+        output::note(&format!("{peer}: {documents} documents"));
+        let url = stores.administrators_url(2 * OWN.len() + n).unwrap_or_default();
+        let embeddings = server.openai_url();
         let place =
             Place { python: &args.python, folder: stores.folder(), url: &url, embeddings: &embeddings, dimension };
-        let peer = peers::run(peer, args.documents, &place).await;
-        found.push(peer.map_err(|error| Failure::failed(error.to_string()))?);
+        let peer = peers::run(peer, documents, &place).await;
+        found.push((peer.map_err(|error| Failure::failed(error.to_string()))?, redacts));
     }
-    stores.settle(&mut settings);
-    super::ingest::embed_with(&mut settings, &server, dimension);
-    let batch = settings.pipeline.batch_documents;
+    let mut own = Vec::new();
+    for (n, profile) in OWN.into_iter().enumerate() {
+        output::note(&format!("anamnesis, {}: {} documents", profile.name(), args.documents));
+        let mut settings = settings.clone();
+        stores.settle(2 * n, &mut settings);
+        super::ingest::embed_with(&mut settings, &server, dimension);
+        profile.settle(&mut settings);
+        own.push(one(args, profile, settings, &stores.location(2 * n + 1)).await?);
+    }
+    told(context, &own, &found)?;
+    Ok(if own.iter().all(|own| own.not_stored == 0) { Exit::Done } else { Exit::Partial })
+}
+
+async fn one(
+    args: &Args,
+    profile: Profile,
+    settings: Settings,
+    empty: &crate::store::engine::Location,
+) -> Result<Measured, Failure> {
+    let batch = args.batch.map_or(settings.pipeline.batch_documents, usize::from);
+    let load = Load { batch, slots: settings.broker.bulk_slots };
     let world = World::with(settings).await?;
-    let pipeline = world.pipeline()?;
-    let source = Source::Generated(args.documents);
-    let own = ingest::measure(&pipeline, &source, batch, &stores.location(1), &|_| {}).await;
+    let pipeline = profile.pipeline(&world)?;
+    let own = ingest::measure(&pipeline, &Source::Generated(args.documents), load, empty, &|_| {}).await;
     world.store.close().await;
     let own = own.map_err(|error| Failure::failed(error.to_string()))?;
-    let told = |peer: &Peer| {
-        json!({"peer": peer.peer, "version": peer.version, "error": peer.error,
-            "documents_per_second": peer.documents_per_second(),
-            "ratio": peer.documents_per_second().map(|rate| own.documents_per_second / rate)})
-    };
-    let peers: Vec<_> = found.iter().map(told).collect();
+    Ok(Measured { profile: profile.name(), ..own })
+}
+
+/// Each peer beside the profile that does what it does.
+fn told(context: &Context, own: &[Measured], found: &[(Peer, bool)]) -> Result<(), Failure> {
+    let beside = |redacts: bool| own.iter().find(|own| (own.profile == "whole") == redacts);
+    let ratio =
+        |(peer, redacts): &(Peer, bool)| Some(beside(*redacts)?.documents_per_second / peer.documents_per_second()?);
     if context.format_or(Format::Table) == Format::Table {
-        let mut rows = vec![["anamnesis".to_owned(), format!("{:.1}", own.documents_per_second), "1.00".to_owned()]];
-        rows.extend(found.iter().map(|peer| match peer.documents_per_second() {
-            Some(rate) => [
-                format!("{} {}", peer.peer, peer.version.clone().unwrap_or_default()),
-                format!("{rate:.1}"),
-                format!("{:.2}", own.documents_per_second / rate),
-            ],
-            None => [peer.peer.clone(), peer.error.clone().unwrap_or_default(), String::new()],
-        }));
+        let mut rows: Vec<[String; 3]> = Vec::new();
+        for own in own {
+            rows.push([
+                format!("anamnesis, {}", own.profile),
+                format!("{:.1}", own.documents_per_second),
+                String::new(),
+            ]);
+        }
+        for one in found {
+            let peer = &one.0;
+            let version = peer.version.as_ref().or(peer.error.as_ref()).cloned().unwrap_or_default();
+            let rate = peer.documents_per_second().map(|rate| format!("{rate:.1}")).unwrap_or_default();
+            let profile = beside(one.1).map(|own| own.profile).unwrap_or_default();
+            let times = ratio(one).map(|times| format!("{times:.2} ({profile})")).unwrap_or_default();
+            rows.push([format!("{} {version}", peer.peer), rate, times]);
+        }
         output::table(&["Memory", "Documents per second", "anamnesis over it"], rows)?;
     }
-    output::json(
-        &json!({"bench": "peers", "build": own.build, "documents": own.documents, "not_stored": own.not_stored,
-        "documents_per_second": own.documents_per_second, "peers": peers}),
-    )?;
-    Ok(if own.not_stored == 0 { Exit::Done } else { Exit::Partial })
+    let peers: Vec<Value> = found
+        .iter()
+        .map(|one| {
+            json!({"peer": one.0.peer, "version": one.0.version, "error": one.0.error, "documents": one.0.documents,
+                "documents_per_second": one.0.documents_per_second(), "ratio": ratio(one),
+                "beside": beside(one.1).map(|own| own.profile)})
+        })
+        .collect();
+    let build = own.first().map(|own| own.build);
+    output::json(&json!({"bench": "peers", "build": build, "own": own, "peers": peers}))
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::bench::corpus;
+use crate::bench::redaction::fuzz;
 use crate::bench::redaction::speed::{self, Speed};
 use crate::cli::output::{self, Format};
 use crate::cli::{Context, Exit, Failure};
@@ -18,6 +19,12 @@ pub struct Args {
     /// NDJSON of your own with `text` and `lang` or `language`; invented documents without it.
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
+    /// Instead of measuring: redact so many inputs that nobody would write, made of the texts, and say what went wrong.
+    #[arg(long, value_name = "INPUTS")]
+    fuzz: Option<u64>,
+    /// Seed of the inputs; the same seed and texts make the same inputs.
+    #[arg(long, default_value_t = 20, requires = "fuzz")]
+    seed: u64,
 }
 
 /// # Errors
@@ -34,6 +41,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     if texts.is_empty() {
         return Err(Failure::usage("the file has no line with a text"));
     }
+    if let Some(inputs) = args.fuzz {
+        return fuzzed(&texts, inputs, args.seed);
+    }
     let progress = output::progress_count(None);
     let measured = speed::measure(&texts, &|step| progress.set_message(step.to_owned()));
     progress.finish_and_clear();
@@ -42,6 +52,16 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     }
     output::json(&measured)?;
     Ok(Exit::Done)
+}
+
+/// The campaign, and failure where anything went wrong.
+fn fuzzed(texts: &[(String, Language)], inputs: u64, seed: u64) -> Result<Exit, Failure> {
+    let seeds: Vec<String> = texts.iter().flat_map(|(text, _)| text.lines()).map(str::to_owned).collect();
+    let progress = output::progress_count(Some(inputs));
+    let outcome = fuzz::run(seeds, inputs, seed, &|done| progress.set_position(done));
+    progress.finish_and_clear();
+    output::json(&outcome)?;
+    if outcome.is_clean() { Ok(Exit::Done) } else { Err(Failure::failed("redaction failed on inputs of the campaign")) }
 }
 
 fn texts(lines: &str) -> Vec<(String, Language)> {
@@ -70,11 +90,15 @@ fn tables(measured: &Speed) -> Result<(), Failure> {
         ("A note, p50, ms", format!("{:.2}", measured.p50_ms)),
         ("A note, p99, ms", format!("{:.2}", measured.p99_ms)),
         ("Load, s", format!("{:.3}", measured.load_seconds)),
-        ("Peak memory, MiB", told(measured.peak_mb)),
+        ("Peak memory with notes, MiB", told(measured.peak_mb)),
+        ("Peak memory with a megabyte at once, MiB", told(measured.hostile_peak_mb)),
     ];
     output::table(&["Measure", "Value"], rows.map(|(name, value)| [name.to_owned(), value]))?;
-    let parts = measured.parts.iter().map(|of| [of.part.clone(), format!("{:.1}", of.mb_per_second)]);
-    output::table(&["Part alone", "MB a second"], parts)?;
+    let parts = measured
+        .parts
+        .iter()
+        .map(|of| [of.part.clone(), format!("{:.1}", of.mb_per_second), format!("{:.1}", of.read_mb_per_second)]);
+    output::table(&["Part alone", "MB a second", "The text read"], parts)?;
     let rows =
         measured.hostile.iter().map(|of| [of.text.to_owned(), format!("{:.0}", of.ms), format!("{:.1}", of.growth)]);
     output::table(&["A megabyte of", "ms", "Over a quarter"], rows)?;

@@ -74,20 +74,20 @@ impl Stores {
         self.databases.get(n).map(Scratch::administrators_url)
     }
 
+    /// A server's database; `None` for a file.
+    pub fn database(&self, n: usize) -> Option<&Scratch> {
+        self.databases.get(n)
+    }
+
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Turns a configuration to store 0 and to keys of its own.
-    pub fn settle(&self, settings: &mut Settings) {
-        self.settle_at(0, settings);
-    }
-
-    /// The same for store `n`; all share their keys.
-    pub fn settle_at(&self, n: usize, settings: &mut Settings) {
+    /// Turns a configuration to store `n` and to keys of its own.
+    pub fn settle(&self, n: usize, settings: &mut Settings) {
         settings.store.url = self.databases.get(n).map(Scratch::url).unwrap_or_default().into();
         settings.store.path = self.folder.path().join(format!("store{n}.db"));
-        settings.store.keys = self.folder.path().join("keys");
+        settings.store.keys = self.folder.path().join(format!("keys{n}"));
         settings.store.master_key = String::new().into();
     }
 

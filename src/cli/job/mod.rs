@@ -16,12 +16,14 @@ use crate::clock::{Clock, Entropy, ManualClock, SystemClock, SystemEntropy};
 use crate::config::{self, Settings};
 use crate::crypto::{KeyError, LocalKeyStore, parse_master};
 use crate::domain::ids::OrgId;
+use crate::embed::{self, Unobserved};
 use crate::jobs::JobName;
 use crate::jobs::driver::JobError;
 use crate::jobs::night::Night;
 use crate::jobs::observe::Observer;
 use crate::jobs::planner::Organization;
 use crate::jobs::policy::Policies;
+use crate::pipeline::Redactors;
 use crate::shutdown::Shutdown;
 use crate::store::Store;
 use crate::store::engine::{Database, DbError, Location};
@@ -98,7 +100,16 @@ async fn open(context: &Context, observer: Arc<dyn Observer>) -> Result<Night, F
     let store = Store::new(database, Arc::new(keys), clock, entropy)
         .with_policy(policies.lifecycle())
         .with_decay(policies.decay.thresholds);
-    Ok(Night::over(&store, policies, observer, Shutdown::on_signals()?.draining()))
+    let redactors = Redactors::load(&settings.redaction).map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(Night::over(&store, policies, observer, Shutdown::on_signals()?.draining()).redacting(redactors))
+}
+
+/// With the configured model, for a job that embeds.
+fn with_embedder(night: Night, context: &Context) -> Result<Night, Failure> {
+    let embedding = settings(context)?.embedding;
+    let (clock, entropy) = (Arc::clone(&night.driver.clock), Arc::clone(&night.driver.entropy));
+    let embedder = embed::build(&embedding, clock, entropy, Arc::new(Unobserved));
+    Ok(night.with_embedder(embedder.map_err(|error| Failure::usage(error.to_string()))?))
 }
 
 /// The organisations that are meant.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::{NaiveDate, TimeDelta};
 use indicatif::ProgressBar;
 
-use super::{JobName, Selection, counters, job_failure, open, organizations};
+use super::{JobName, Selection, counters, job_failure, open, organizations, with_embedder};
 use crate::cli::output::{self, Format};
 use crate::cli::{Context, Exit, Failure};
 use crate::jobs::driver::{Outcome, Report};
@@ -47,7 +47,10 @@ impl Observer for Bar {
 /// When the store cannot be opened or the selection makes no sense. What becomes of the runs is in the exit code.
 pub async fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let progress = output::progress_count(None);
-    let night = open(context, Arc::new(Bar(progress.clone()))).await?;
+    let mut night = open(context, Arc::new(Bar(progress.clone()))).await?;
+    if args.name == JobName::EmbedBatch {
+        night = with_embedder(night, context)?;
+    }
     let mut reports = Vec::new();
     for (due, asked) in selected(&night, &args).await? {
         if night.driver.shutdown.is_cancelled() {

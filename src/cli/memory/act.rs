@@ -29,6 +29,24 @@ pub struct Args {
     by: By,
 }
 
+/// As [`Args`], or by what the memories speak of.
+#[derive(Debug, clap::Args)]
+pub struct Choosing {
+    /// The memories.
+    #[arg(value_name = "ID", required_unless_present = "topic", conflicts_with = "topic")]
+    ids: Vec<MemoryId>,
+    /// Whatever speaks of this: all of its words, or what it means. At most a hundred at once, newest first.
+    #[arg(long, value_name = "TEXT")]
+    topic: Option<String>,
+    /// Show what is meant, and change nothing.
+    #[arg(long)]
+    preview: bool,
+    #[command(flatten)]
+    of: Of,
+    #[command(flatten)]
+    by: By,
+}
+
 /// As [`Args`], with words.
 #[derive(Debug, clap::Args)]
 pub struct Saying {
@@ -50,7 +68,7 @@ pub struct Answering {
 }
 
 #[derive(Debug, clap::Args)]
-struct By {
+pub(super) struct By {
     /// Who acts.
     #[arg(long, value_name = "UUID")]
     by: Uuid,
@@ -79,6 +97,57 @@ pub async fn run(args: Args, command: Command, context: &Context) -> Result<Exit
     act(args, command, None, context).await
 }
 
+/// `memory forget` and `memory recover`: of single memories, or of all that speak of a topic.
+pub async fn choose(args: Choosing, command: Command, context: &Context) -> Result<Exit, Failure> {
+    let scope = args.of.scope()?;
+    let Choosing { mut ids, topic, preview, of, by } = args;
+    let world = World::open(context).await?;
+    if let Some(topic) = &topic {
+        let meant = world.pipeline()?.on_topic(scope, command, topic).await?;
+        ids = meant.iter().map(|memory| memory.id).collect();
+    }
+    if preview || ids.is_empty() {
+        return previewed(&world, scope, command, ids, context).await;
+    }
+    drop(world);
+    act(Args { ids, of, by }, command, None, context).await
+}
+
+/// What a command would act on.
+#[derive(Serialize)]
+struct Preview<'a> {
+    command: Command,
+    preview: bool,
+    count: usize,
+    memories: &'a [Item],
+}
+
+async fn previewed(
+    world: &World,
+    scope: Scope,
+    command: Command,
+    ids: Vec<MemoryId>,
+    context: &Context,
+) -> Result<Exit, Failure> {
+    let held = match ids.is_empty() {
+        true => Vec::new(),
+        false => world.store.memories(scope, &Filter::ids(ids), When::Now).await?,
+    };
+    let items: Vec<Item> = held.iter().map(Item::conversational).collect();
+    match context.format_or(Format::Table) {
+        Format::Json => output::json(&Preview { command, preview: true, count: items.len(), memories: &items })?,
+        Format::Table if items.is_empty() => output::line("Nothing speaks of it: nothing was changed.")?,
+        Format::Table => {
+            let rows = items.iter().map(|item| {
+                let [statement, source, ..] = sections::row(item);
+                [item.memory_id.to_string(), statement, source]
+            });
+            output::table(&["id", "statement", "source"], rows)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
 async fn act(args: Args, command: Command, text: Option<String>, context: &Context) -> Result<Exit, Failure> {
     let scope = args.of.scope()?;
     let world = World::open(context).await?;
@@ -86,7 +155,8 @@ async fn act(args: Args, command: Command, text: Option<String>, context: &Conte
     if args.ids.iter().any(|id| !held.iter().any(|memory| memory.id == *id)) {
         return Err(unknown());
     }
-    let message = message(scope, &args, command, text, world.clock.now());
+    let mut message = message(scope, &args.by, args.ids.clone(), command, world.clock.now());
+    message.text = text.map(Into::into);
     let body = serde_json::to_vec(&message).map_err(|_| Failure::failed("the command cannot be written"))?;
     let done = world.pipeline()?.run(vec![Raw::of(body)]).await;
     let disposition = done.first().copied().unwrap_or(Disposition::Retry);
@@ -104,6 +174,11 @@ async fn act(args: Args, command: Command, text: Option<String>, context: &Conte
             output::table(&["id", "statement", "source", "state", "use", "confidence", "notes"], rows)?;
         }
     }
+    ended(disposition)
+}
+
+/// How the command ended, for whoever gave it.
+pub(super) fn ended(disposition: Disposition) -> Result<Exit, Failure> {
     match disposition {
         Disposition::Stored | Disposition::Duplicate => Ok(Exit::Done),
         Disposition::Ephemeral => Err(Failure::failed("the patient is in ephemeral mode: nothing was kept")),
@@ -112,23 +187,26 @@ async fn act(args: Args, command: Command, text: Option<String>, context: &Conte
     }
 }
 
-fn message(
+pub(super) fn message(
     scope: Scope,
-    args: &Args,
+    by: &By,
+    ids: Vec<MemoryId>,
     command: Command,
-    text: Option<String>,
     now: chrono::DateTime<chrono::Utc>,
 ) -> MemoryCommand {
     MemoryCommand {
         organization_id: scope.org(),
         patient_id: scope.patient(),
-        actor: Actor { id: args.by.by, role: args.by.role },
+        actor: Actor { id: by.by, role: by.role },
         command,
-        memory_ids: Some(args.ids.clone()),
+        memory_ids: Some(ids),
         topic: None,
         preview: None,
         reason: None,
-        text: text.map(Into::into),
+        text: None,
+        kind: None,
+        derived_from: None,
+        provenance: None,
         issued_at: Some(now),
     }
 }

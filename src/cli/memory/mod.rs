@@ -2,6 +2,7 @@
 
 mod act;
 mod list;
+mod make;
 mod review;
 mod show;
 mod tree;
@@ -51,10 +52,20 @@ enum What {
     Correct(act::Saying),
     /// Keep memories from fading
     Protect(act::Args),
-    /// Take memories out of every search; recoverable for thirty days
-    Forget(act::Args),
+    /// Keep words as a memory
+    Add(make::Add),
+    /// Make an episode, a note or a belief of a capture
+    Promote(make::Promote),
+    /// Put words in the place of a memory
+    Supersede(make::Supersede),
+    /// Let something else speak for a memory too
+    Reinforce(make::Reinforce),
+    /// What an episode taught: it speaks for a belief, or words put it right
+    Revise(make::Revise),
+    /// Take memories out of every search, by id or by topic; recoverable for thirty days
+    Forget(act::Choosing),
     /// Take back what was forgotten
-    Recover(act::Args),
+    Recover(act::Choosing),
 }
 
 /// One memory of one patient.
@@ -97,9 +108,14 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         What::Answer(args) => context.block_on(act::answer(args, context)),
         What::End(args) => context.block_on(act::run(args, Command::End, context)),
         What::Correct(args) => context.block_on(act::say(args, Command::Correct, context)),
+        What::Add(args) => context.block_on(make::add(args, context)),
+        What::Promote(args) => context.block_on(make::promote(args, context)),
+        What::Supersede(args) => context.block_on(make::supersede(args, context)),
+        What::Reinforce(args) => context.block_on(make::reinforce(args, context)),
+        What::Revise(args) => context.block_on(make::revise(args, context)),
         What::Protect(args) => context.block_on(act::run(args, Command::Protect, context)),
-        What::Forget(args) => context.block_on(act::run(args, Command::Forget, context)),
-        What::Recover(args) => context.block_on(act::run(args, Command::Recover, context)),
+        What::Forget(args) => context.block_on(act::choose(args, Command::Forget, context)),
+        What::Recover(args) => context.block_on(act::choose(args, Command::Recover, context)),
     }
 }
 

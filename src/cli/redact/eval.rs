@@ -1,7 +1,7 @@
 //! `redact eval`: the redactor held against marked texts.
 
-use std::collections::HashSet;
-use std::path::PathBuf;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::super::output::{self, Format};
 use super::super::{Context, Exit, Failure};
 use super::{input, stream};
 use crate::bench::redaction::score::{Marked, Report, Score};
-use crate::dlp::{Redactor, SurrogateKey};
+use crate::dlp::{Redacted, Redaction, Redactor, SurrogateKey};
 use crate::text::CodePoints;
 
 #[derive(Debug, clap::Args)]
@@ -26,6 +26,9 @@ pub struct Args {
     /// How many of the worst misses are shown.
     #[arg(long, default_value_t = 10)]
     misses: usize,
+    /// Score what another program found, lines {"id","spans"} (scripts/presidio.sh), instead of what the redactor finds.
+    #[arg(long, value_name = "FILE")]
+    found: Option<PathBuf>,
     /// Keep one in so many templates, where the set names them: those that training never saw.
     #[arg(long, value_name = "N")]
     templates: Option<u64>,
@@ -52,6 +55,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let language = args.gold.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let text = std::fs::read_to_string(&args.gold)?;
     let key = SurrogateKey::new(stream::COMMAND_LINE_KEY);
+    let others = args.found.as_deref().map(found).transpose()?;
     let mut score = Score::default();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#')) {
         let wrong = || Failure::usage(format!("line {}: no gold line", at + 1));
@@ -61,18 +65,13 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             continue;
         }
         let (document, identities) = input::document(&gold.fields).map_err(|_| wrong())?;
-        let redacted = redactor
-            .redact(&document, &identities, &key)
-            .map_err(|error| Failure::failed(format!("line {}: {error}", at + 1)))?;
-        let places = CodePoints::new(&document.text);
-        let found: Vec<Marked> = redacted
-            .redactions()
-            .iter()
-            .map(|one| {
-                let span = places.span_from_bytes(one.source);
-                Marked { start: span.start, end: span.end, label: family(one.label).to_owned() }
-            })
-            .collect();
+        let found = match &others {
+            Some(others) => others.get(&gold.id).cloned().unwrap_or_default(),
+            None => redactor
+                .redact(&document, &identities, &key)
+                .map(|redacted| taken(&document.text, &redacted))
+                .map_err(|error| Failure::failed(format!("line {}: {error}", at + 1)))?,
+        };
         let (aside, kept): (Vec<Marked>, Vec<Marked>) =
             gold.spans.into_iter().partition(|span| ignored.contains(span.label.as_str()));
         let kept: Vec<Marked> =
@@ -86,6 +85,34 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         output::json(&report)?;
     }
     Ok(Exit::Done)
+}
+
+/// What a redactor took, in code points.
+fn taken(text: &str, redacted: &Redacted) -> Vec<Marked> {
+    let places = CodePoints::new(text);
+    let marked = |one: &Redaction| {
+        let span = places.span_from_bytes(one.source);
+        Marked { start: span.start, end: span.end, label: family(one.label).to_owned() }
+    };
+    redacted.redactions().iter().map(marked).collect()
+}
+
+#[derive(Deserialize)]
+struct Found {
+    id: String,
+    spans: Vec<Span>,
+}
+
+/// Spans of another program by document.
+fn found(path: &Path) -> Result<HashMap<String, Vec<Marked>>, Failure> {
+    let mut all = HashMap::new();
+    for (at, line) in std::fs::read_to_string(path)?.lines().enumerate() {
+        let found: Found = serde_json::from_str(line)
+            .map_err(|_| Failure::usage(format!("line {} of what was found: no such line", at + 1)))?;
+        let marked = |span: Span| Marked { start: span.start, end: span.end, label: family(&span.label).to_owned() };
+        all.insert(found.id, found.spans.into_iter().map(marked).collect());
+    }
+    Ok(all)
 }
 
 fn read(line: &str) -> Option<Gold> {

@@ -1,10 +1,10 @@
 //! Additional services of the command line: a Presidio analyzer, Google Sensitive Data Protection.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::Failure;
-use crate::dlp::remote::{Google, Presidio, Remote, RemoteError, RemoteFinding};
-use crate::text::Document;
+use crate::dlp::remote::{Google, Presidio, Remote, RemoteError, Services};
 
 /// The environment variable with Google's bearer token: a secret is no argument.
 const TOKEN: &str = "ANAMNESIS_DLP_TOKEN";
@@ -26,12 +26,6 @@ pub struct RemoteArgs {
     remote_timeout_ms: u64,
 }
 
-/// Services with a runtime to ask them on.
-pub struct Services {
-    services: Vec<Box<dyn Remote>>,
-    runtime: Option<tokio::runtime::Runtime>,
-}
-
 impl RemoteArgs {
     /// The services asked for.
     ///
@@ -40,39 +34,14 @@ impl RemoteArgs {
     pub fn services(&self) -> Result<Services, Failure> {
         let timeout = Duration::from_millis(self.remote_timeout_ms);
         let wrong = |error: RemoteError| Failure::usage(error.to_string());
-        let mut services: Vec<Box<dyn Remote>> = Vec::new();
+        let mut services: Vec<Arc<dyn Remote>> = Vec::new();
         if let Some(url) = &self.presidio {
-            services.push(Box::new(Presidio::new(url, timeout).map_err(wrong)?));
+            services.push(Arc::new(Presidio::new(url, timeout).map_err(wrong)?));
         }
         if let Some(parent) = &self.google {
             let token = std::env::var(TOKEN).map_err(|_| Failure::usage(format!("{TOKEN} is not set")))?;
-            services.push(Box::new(Google::new(&self.google_url, parent, &token, timeout).map_err(wrong)?));
+            services.push(Arc::new(Google::new(&self.google_url, parent, &token, timeout).map_err(wrong)?));
         }
-        let runtime = if services.is_empty() {
-            None
-        } else {
-            Some(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
-        };
-        Ok(Services { services, runtime })
-    }
-}
-
-impl Services {
-    #[cfg(test)]
-    pub fn none() -> Self {
-        Self { services: Vec::new(), runtime: None }
-    }
-
-    /// What all services find.
-    ///
-    /// # Errors
-    /// The first failure of any.
-    pub fn find(&self, document: &Document) -> Result<Vec<RemoteFinding>, RemoteError> {
-        let Some(runtime) = &self.runtime else { return Ok(Vec::new()) };
-        let mut found = Vec::new();
-        for service in &self.services {
-            found.extend(runtime.block_on(service.find(&document.text, document.language))?);
-        }
-        Ok(found)
+        Services::new(services).map_err(wrong)
     }
 }

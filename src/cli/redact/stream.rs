@@ -9,7 +9,7 @@ use super::super::lines::{self, Line};
 use super::super::{Exit, Failure, output};
 use super::explain;
 use super::input::{self, Refusal};
-use super::remote::Services;
+use crate::dlp::remote::Services;
 use crate::dlp::{Redacted, Redactor, SurrogateKey};
 use crate::text::codepoints::CodePoints;
 
@@ -131,7 +131,7 @@ mod tests {
     fn streamed(input: &str) -> (String, Exit) {
         let mut out = Vec::new();
         let redactor = Redactor::builtin(Policy::default());
-        let stream = Stream { redactor, services: Services::none(), shape: Shape::Plain };
+        let stream = Stream { redactor, services: Services::new(Vec::new()).unwrap(), shape: Shape::Plain };
         let exit = stream.run(input.as_bytes(), &mut out).unwrap();
         (String::from_utf8(out).unwrap(), exit)
     }

@@ -24,6 +24,7 @@ use crate::intake::amqp::Consumer;
 use crate::jobs::night::Night;
 use crate::jobs::policy::Policies;
 use crate::metrics::labels::Queue;
+use crate::pipeline::{self, Redactors};
 use crate::relay::{Destination, Exchange, Hook, Relay};
 use crate::shutdown::{DRAIN, Shutdown};
 use crate::telemetry;
@@ -40,6 +41,8 @@ const GOODBYES: Duration = Duration::from_millis(1_500);
 /// When the configuration, the store or the listening address cannot be used.
 pub fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
     let isolation = Isolation::of_this_program(context.config.clone())?;
+    // Connecting takes as long: the first message waits for both, not for one after the other.
+    std::thread::spawn(pipeline::warm);
     context.block_on(async {
         let world = World::open(context).await?;
         let metrics = Arc::clone(&world.metrics);
@@ -173,5 +176,7 @@ pub fn night(world: &World, shutdown: CancellationToken) -> Result<Arc<Night>, F
     let policies =
         Policies::load(world.settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))?;
     let observer = Arc::clone(&world.metrics) as _;
-    Ok(Arc::new(Night::over(&world.store, policies, observer, shutdown)))
+    let redactors = Redactors::load(&world.settings.redaction).map_err(|error| Failure::usage(error.to_string()))?;
+    let night = Night::over(&world.store, policies, observer, shutdown).redacting(redactors);
+    Ok(Arc::new(night.with_embedder(world.embedder()?)))
 }

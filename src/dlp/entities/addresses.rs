@@ -38,6 +38,12 @@ static LINES: LazyLock<Regex> = LazyLock::new(|| {
         r"^(?:[,\s]{1,4}(?:(?:Suite|Apt\.?|Unit) [0-9]{1,5}|[A-Z][A-Za-z'.-]{0,24}|nan)){1,7}[,\s]{1,4}[0-9]{4,6}(?:-[0-9]{4})?(?-u:\b)",
     )
 });
+/// A street without a number behind a word of place: "on Sycamore Street".
+static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?-u:\b)(?:on|at|in|near|off|to|from|along) ((?:[A-Z][a-z]{2,20} ){1,3}(?:Street|Avenue|Road|Lane|Boulevard|Terrace|Crescent|Drive))(?-u:\b)",
+    )
+});
 static BOX: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?-u:\b)(?:p\.? ?o\.? ?box|apartado(?: de correos)?|casilla(?: de correo)?|apdo\.?)(?: postal)? ?(?:n[ºo]\.? ?)?[0-9]{1,6}",
@@ -72,6 +78,9 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
         for hit in FOREIGN.find_iter(plain) {
             push(found, hit.start(), hit.end(), label::ADDRESS, "street");
         }
+        for street in NAMED.captures_iter(plain).filter_map(|hit| hit.get(1)) {
+            push(found, street.start(), street.end(), label::ADDRESS, "street");
+        }
         for known in found.iter_mut().filter(|known| known.label == label::ADDRESS) {
             known.span.end += LINES.find(&plain[known.span.end..]).map_or(0, |lines| lines.end());
         }
@@ -83,7 +92,12 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
         push(found, hit.start(), hit.end(), label::POSTAL_CODE, "postal_code");
     }
     for hit in UNMARKED.captures_iter(plain) {
-        if let Some(street) = hit.get(1) {
+        // "ICD-10 F33.1, CPT 90837": codes stand before codes.
+        let is_code = |word: &str| lexicon::is_eponym(word);
+        let street = hit
+            .get(1)
+            .filter(|street| !street.as_str().to_ascii_lowercase().split(|c: char| !c.is_alphanumeric()).any(is_code));
+        if let Some(street) = street {
             push(found, street.start(), street.end(), label::ADDRESS, "street_before_code");
         }
     }

@@ -18,6 +18,9 @@ const LONG_MONTH: &str = "enero|febrero|marzo|abril|mayo|junio|julio|agosto|sept
 /// Years as they are said: "mil novecientos ochenta y cinco", "nineteen eighty five", "two thousand ten".
 const SAID_YEAR: &str = "(?:(?:mil novecientos|dos mil)(?: (?:y|cero|uno?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|dieci[a-z]{3,6}|veinte|veinti[a-z]{3,6}|treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa)){0,3}|(?:nineteen|twenty|two thousand(?: and)?)(?:[ -](?:oh|hundred|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|one|two|three|four|five|six|seven|eight|nine)){1,2})";
 
+/// Two digits of a year behind a day and month: "del ochenta y cuatro", "eighty four".
+const SHORT_SAID_YEAR: &str = "(?:(?:cuarenta|cincuenta|sesenta|setenta|ochenta|noventa)(?: y (?:uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve))?|(?:forty|fifty|sixty|seventy|eighty|ninety)(?:[ -](?:one|two|three|four|five|six|seven|eight|nine))?)";
+
 static NUMERIC: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?-u:\b)(?:((?:19|20)[0-9]{2})([-/.])(0?[1-9]|1[0-2])[-/.]([0-2]?[0-9]|3[01])(?:t[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:z|[+-][0-9]{2}:?[0-9]{2})?)?|([0-3]?[0-9])([-/.])([0-3]?[0-9])[-/.]((?:1[89]|20)[0-9]{2}|[0-9]{2}))(?-u:\b)",
@@ -25,12 +28,12 @@ static NUMERIC: LazyLock<Regex> = LazyLock::new(|| {
 });
 static DAY_MONTH: LazyLock<Regex> = LazyLock::new(|| {
     compiled(&format!(
-        r"(?-u:\b)(?:dia )?(?:([0-3]?[0-9])(?:º|°|ro|st|nd|rd|th)?|(primero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|dieci[a-z]{{3,6}}|veinte|veinti[a-z]{{3,6}}|treinta(?: y uno)?|(?:twenty[ -]|thirty[ -])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|thirtieth)) ?(?:de |del? mes de |of |-|/|\.)? ?({MONTH})(?-u:\b)\.?(?:(?: ?(?:de |del |de ano |del ano |,|-|/|\.)? ?)((?:1[89]|20)[0-9]{{2}}|2\.0[0-9]{{2}})(?-u:\b)|(?:,? (?:de |del |of )?{SAID_YEAR}(?-u:\b)))?"
+        r"(?-u:\b)(?:dia )?(?:([0-3]?[0-9])(?:º|°|ro|st|nd|rd|th)?|(primero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|dieci[a-z]{{3,6}}|veinte|veinti[a-z]{{3,6}}|treinta(?: y uno)?|(?:twenty[ -]|thirty[ -])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|thirtieth)) ?(?:de |del? mes de |of |-|/|\.)? ?({MONTH})(?-u:\b)\.?(?:(?: ?(?:de |del |de ano |del ano |,|-|/|\.)? ?)((?:1[89]|20)[0-9]{{2}}|2\.0[0-9]{{2}})(?-u:\b)|(?:,? (?:de |del |of )?{SAID_YEAR}(?-u:\b))|(?: del? {SHORT_SAID_YEAR}(?-u:\b)))?"
     ))
 });
 static MONTH_DAY: LazyLock<Regex> = LazyLock::new(|| {
     compiled(&format!(
-        r"(?-u:\b)({MONTH})\.? (?:the )?([0-3]?[0-9]|(?:twenty[ -]|thirty[ -])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|thirtieth)(?:st|nd|rd|th)?(?-u:\b)(?:,? (?:of )?((?:1[89]|20)[0-9]{{2}})(?-u:\b)|(?:,? (?:of )?{SAID_YEAR}(?-u:\b)))?"
+        r"(?-u:\b)({MONTH})\.? (?:the )?([0-3]?[0-9]|(?:twenty[ -]|thirty[ -])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|thirtieth)(?:st|nd|rd|th)?(?-u:\b)(?:,? (?:of )?((?:1[89]|20)[0-9]{{2}})(?-u:\b)|(?:,? (?:of )?{SAID_YEAR}(?-u:\b))|(?:,? {SHORT_SAID_YEAR}(?-u:\b)))?"
     ))
 });
 static MONTH_YEAR: LazyLock<Regex> = LazyLock::new(|| {
@@ -62,7 +65,27 @@ static BRACKETED_YEAR: LazyLock<Regex> = LazyLock::new(|| compiled(r"[(]((?:19|2
 /// Day and month alone only behind a word of time: "3/4" may be a strength.
 static SHORT: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(?-u:\b)(?:on|dated|el dia|el|dia|fecha|date|since|desde el|hasta el|until) ((?:[0-2]?[0-9]|3[01])[/-](?:[0-2]?[0-9]|3[01]))(?-u:\b)",
+        r"(?-u:\b)(?:on|dated|el dia|el|dia|fecha|date|since|desde el|hasta el|until|mon|tues?|wed|thurs?|fri|sat|sun|monday|tuesday|wednesday|thursday|friday|saturday|sunday|lunes|martes|miercoles|jueves|viernes|sabado|domingo),? ((?:[0-2]?[0-9]|3[01])[/-](?:[0-2]?[0-9]|3[01]))(?-u:\b)",
+    )
+});
+
+/// "Thanksgiving 2019", "around Christmas", "la Nochevieja de 2018": a day that everybody knows.
+static HOLIDAY: LazyLock<Regex> = LazyLock::new(|| {
+    const DAYS: &str = "thanksgiving(?: day)?|christmas(?: eve| day)?|new year'?s(?: eve| day)?|easter(?: sunday| monday)?|halloween|labor day|memorial day|independence day|mother's day|father's day|valentine's day|st\\.? patrick's day|nochebuena|nochevieja|navidad(?:es)?|ano nuevo|semana santa|dia de reyes|dia de muertos|dia de la madre|dia del padre";
+    compiled(&format!(
+        r"(?-u:\b)(?:({DAYS})(?: of| de| del)?,? ((?:19|20)[0-9]{{2}})(?-u:\b)|(?:around|since|before|after|on|until|by|last|over|desde|hasta|antes de|despues de|tras|en)(?: la| el)? ({DAYS})(?-u:\b))"
+    ))
+});
+/// "Friday the 21st".
+static WEEKDAY: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?-u:\b)(?:mon|tues|wednes|thurs|fri|satur|sun)day,? the [0-3]?[0-9](?:st|nd|rd|th)(?-u:\b)|(?-u:\b)(?:lunes|martes|miercoles|jueves|viernes|sabado|domingo),? (?:dia )[0-3]?[0-9](?-u:\b)",
+    )
+});
+/// The day of the week before a date belongs to it.
+static LED_BY: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?-u:\b)(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tues?|wed|thurs?|fri|sat|sun|lunes|martes|miercoles|jueves|viernes|sabado|domingo)(?:,? | the |, the |,? el |,? dia )$",
     )
 });
 
@@ -72,6 +95,10 @@ static MONTHS: LazyLock<Regex> = LazyLock::new(|| {
         "{LONG_MONTH}|march|(?:ene|feb|mar|abr|may|jun|jul|ago|sept?|set|oct|nov|dic|jan|apr|aug|dec)[^a-z]"
     ))
 });
+
+const RECOGNIZER: &str = "date";
+/// Longest day of the week with what stands behind it, in bytes.
+const LED: usize = 18;
 
 /// Finds dates.
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
@@ -92,6 +119,29 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     years(lower, found);
     for hit in SHORT.captures_iter(lower).filter(|hit| free(lower, span(hit, 1)) && hit[1].contains('/')) {
         push(found, span(&hit, 1), None);
+    }
+    days(context, found);
+}
+
+/// Days with a name of their own, and the day of the week before a date.
+fn days(context: &Context<'_>, found: &mut Vec<Finding>) {
+    let lower = &context.view.lower;
+    for known in found.iter_mut().filter(|known| known.label == label::DATE && known.recognizer == RECOGNIZER) {
+        let mut from = known.span.start.saturating_sub(LED);
+        while !lower.is_char_boundary(from) {
+            from += 1;
+        }
+        if let Some(day) = LED_BY.find(&lower[from..known.span.start]) {
+            known.span.start = from + day.start();
+        }
+    }
+    for hit in HOLIDAY.captures_iter(lower) {
+        let day = hit.get(1).map(|day| Span::new(day.start(), span(&hit, 0).end)).unwrap_or_else(|| span(&hit, 3));
+        let year = hit.get(2).and_then(|year| value(number(year.as_str()), None, None));
+        push(found, day, year);
+    }
+    for hit in WEEKDAY.find_iter(lower) {
+        push(found, Span::new(hit.start(), hit.end()), None);
     }
 }
 
@@ -272,7 +322,7 @@ fn value(year: i32, month: impl Into<Option<i32>>, day: Option<i32>) -> Option<S
 }
 
 fn push(found: &mut Vec<Finding>, span: Span, value: Option<SideValue>) {
-    let mut finding = Finding::new(span, label::DATE, "date", 0.85, Layer::Entity);
+    let mut finding = Finding::new(span, label::DATE, RECOGNIZER, 0.85, Layer::Entity);
     finding.value = value;
     found.push(finding);
 }

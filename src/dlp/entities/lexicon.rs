@@ -55,6 +55,16 @@ pub fn word(lower: &str) -> Word {
     }
 }
 
+/// Words that texts write small and that name nobody: an ordinary word is no sign of a person, a place or a house.
+static VOCABULARY: LazyLock<WordSet> = LazyLock::new(|| {
+    list(include_str!("../data/vocabulary.txt")).chain(list(include_str!("../data/words.en.txt"))).collect()
+});
+
+/// An ordinary word of either language.
+pub fn is_ordinary(lower: &str) -> bool {
+    VOCABULARY.contains(lower) || word(lower).common
+}
+
 /// Every listed word with what it may be.
 pub fn all() -> impl Iterator<Item = (&'static str, Word)> {
     WORDS.iter().map(|(name, word)| (*name, *word))

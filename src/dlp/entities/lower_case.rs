@@ -32,11 +32,7 @@ pub fn lower_run(context: &Context<'_>, at: usize, trigger: Trigger) -> Option<(
 
 fn may_be_name(context: &Context<'_>, token: &Token) -> bool {
     let lower = context.lower(token);
-    token.is_word()
-        && !is_function(lower)
-        && !FUNCTION.contains(&lower)
-        && lower.len() > 2
-        && !PARTICLES.contains(&lower)
+    token.is_word() && !is_function(lower) && !FUNCTION.contains(lower) && lower.len() > 2 && !PARTICLES.contains(lower)
 }
 
 /// The last of the surnames that follow a first name in lower case. Behind a sure first name an everyday word that is a
@@ -55,7 +51,7 @@ fn lower_surnames(context: &Context<'_>, at: usize, trigger: Trigger, sure: bool
         if may_be_name(context, token) && (next.is_strong() || weak && is_no_adjective(lower) || unknown) {
             last = look;
             surnames += 1;
-        } else if !PARTICLES.contains(&lower) || matches!(lower, "y" | "e" | "i" | "el") {
+        } else if !PARTICLES.contains(lower) || matches!(lower, "y" | "e" | "i" | "el") {
             break;
         }
     }

@@ -3,14 +3,17 @@
 
 mod addresses;
 mod ages;
-mod cues;
+mod cue_lists;
+pub(super) mod cues;
 mod dates;
 mod demographics;
-mod eponyms;
+mod eponym_lists;
+pub(super) mod eponyms;
 pub(super) mod gazetteer;
 mod headers;
-mod lexicon;
+pub(super) mod lexicon;
 mod lower_case;
+mod organisation_lists;
 mod organisations;
 mod persons;
 mod places;

@@ -8,55 +8,10 @@ use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::Case;
+use super::organisation_lists::{FIRST, GENERIC, LAST, TRADES};
 use super::{compiled, lexicon};
 use crate::text::Span;
 
-/// Spanish: the telling word comes first.
-const FIRST: &[&str] = &[
-    "hospital",
-    "hospitales",
-    "clinica",
-    "clinico",
-    "complejo",
-    "complexo",
-    "sanatorio",
-    "instituto",
-    "institut",
-    "fundacion",
-    "universidad",
-    "universitat",
-    "facultad",
-    "ambulatorio",
-    "policlinico",
-    "policlinica",
-    "residencia",
-    "colegio",
-    "escuela",
-    "ayuntamiento",
-    "consultorio",
-    "dispensario",
-    "maternidad",
-    "laboratorios",
-    "laboratorio",
-    "banco",
-    "empresa",
-    "farmacia",
-    "parroquia",
-    "iglesia",
-    "asociacion",
-    "hospitalario",
-    "consorcio",
-    "corporacio",
-    "caixa",
-    "mutua",
-    "academia",
-    "liceo",
-    "conservatorio",
-    "palacio",
-    "guarderia",
-    "hogar",
-    "university",
-];
 /// Two telling words.
 const FIRST_TWO: &[(&str, &str)] = &[
     ("centro", "medico"),
@@ -68,111 +23,6 @@ const FIRST_TWO: &[(&str, &str)] = &[
     ("centro", "asistencial"),
     ("centro", "penitenciario"),
     ("centro", "integral"),
-];
-/// English: the telling word comes last.
-const LAST: &[&str] = &[
-    "hospital",
-    "hospitals",
-    "clinic",
-    "university",
-    "college",
-    "school",
-    "pharmacy",
-    "foundation",
-    "institute",
-    "church",
-    "academy",
-    "infirmary",
-    "hospice",
-    "laboratories",
-    "healthcare",
-    "bank",
-    "inc",
-    "llc",
-    "ltd",
-    "corp",
-    "corporation",
-    "company",
-    "plc",
-    "gmbh",
-    "sa",
-    "sl",
-    "center",
-    "centre",
-    "associates",
-    "group",
-    "insurance",
-    "medical",
-    "health",
-    "industries",
-    "university",
-    "partners",
-    "consulting",
-    "holdings",
-    "solutions",
-    "sons",
-    "systems",
-];
-/// Words that alone behind a telling one name nothing: "Hospital General", "Clinic Note", "Hospital Course".
-const GENERIC: &[&str] = &[
-    "course",
-    "note",
-    "notes",
-    "day",
-    "discharge",
-    "admission",
-    "visit",
-    "stay",
-    "record",
-    "number",
-    "name",
-    "medico",
-    "medica",
-    "quirurgico",
-    "fecha",
-    "no",
-    "informe",
-    "historia",
-    "the",
-    "de",
-    "y",
-    "and",
-    "our",
-    "this",
-    "a",
-    "my",
-    "your",
-    "his",
-    "her",
-    "their",
-    "local",
-    "mental",
-    "public",
-    "primary",
-    "home",
-    "outpatient",
-    "care",
-    "behavioral",
-    "physical",
-    "past",
-    "family",
-    "social",
-    "review",
-    "medical",
-    "national",
-    "emergency",
-    "pain",
-    "high",
-    "middle",
-    "elementary",
-    "i",
-    "in",
-    "at",
-    "referencia",
-    "salud",
-    "acogida",
-    "urgencias",
-    "dia",
 ];
 
 /// "Servicio Castellano-Leonés de Salud", "Sistema Español de Farmacovigilancia".
@@ -199,13 +49,13 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
             continue;
         }
         let lower = context.lower(token);
-        if (FIRST.contains(&lower) || starts_with_two(context, at))
+        if (FIRST.contains(lower) || starts_with_two(context, at))
             && let Some(last) = forward(context, at)
         {
             push(context, at, last, found);
         }
-        if LAST.contains(&lower)
-            && !(FIRST.contains(&lower) && forward(context, at).is_some())
+        if tells_last(lower)
+            && !(FIRST.contains(lower) && forward(context, at).is_some())
             && let Some(first) = backward(context, at)
         {
             push(context, first, at, found);
@@ -237,7 +87,7 @@ fn forward(context: &Context<'_>, at: usize) -> Option<usize> {
             break;
         }
         if token.is_large() {
-            let generic = GENERIC.contains(&lower);
+            let generic = GENERIC.contains(lower);
             names += usize::from(!generic);
             // "hospital General": a small telling word needs a name, not an adjective.
             last = Some(look);
@@ -343,7 +193,7 @@ fn backward(context: &Context<'_>, at: usize) -> Option<usize> {
             )
         {
             first = look;
-            names += usize::from(!GENERIC.contains(&lower) && !LAST.contains(&lower));
+            names += usize::from(!GENERIC.contains(lower) && !tells_last(lower));
         } else if !matches!(lower, "of" | "and" | "&" | "'" | "s" | "," | "." | "-" | "for")
             || lower == "." && context.lower(&context.tokens[look.saturating_sub(1)]).len() > 2
         {
@@ -367,12 +217,36 @@ fn backward(context: &Context<'_>, at: usize) -> Option<usize> {
             | "clinic"
             | "church"
             | "solutions"
+            | "orthopedics"
+            | "orthopaedics"
+            | "manor"
+            | "nursing"
+            | "district"
+            | "dental"
     );
+    if TRADES.contains(context.lower(&context.tokens[at])) {
+        return (context.tokens[at].case == Case::Title && is_trade_name(context, first, at)).then_some(first);
+    }
     // Headings are written large: "REVIEW OF SYSTEMS".
     if weak && (first..=at).all(|look| context.tokens[look].case != Case::Title) {
         return None;
     }
     (names > usize::from(weak && !tells(context, first, at))).then_some(first)
+}
+
+/// A word that is no ordinary one, or two words of a name with a large letter inside of a sentence.
+fn is_trade_name(context: &Context<'_>, first: usize, at: usize) -> bool {
+    let own = |look: usize| {
+        let lower = context.lower(&context.tokens[look]);
+        let known = lexicon::word(lower).is_name() || super::places::is_place(lower);
+        context.tokens[look].case == Case::Title && (known || !lexicon::is_ordinary(lower)) && lower.len() > 2
+    };
+    let inside = first.checked_sub(1).is_some_and(|before| context.tokens[before].case == Case::Lower);
+    (first..at).any(own) && !lexicon::is_eponym(context.lower(&context.tokens[first])) || inside && at - first >= 2
+}
+
+fn tells_last(lower: &str) -> bool {
+    LAST.contains(lower) || TRADES.contains(lower)
 }
 
 /// A weak telling word counts with a name, a place or a suffix among the words before it.

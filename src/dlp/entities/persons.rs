@@ -16,6 +16,9 @@ const LONGEST: usize = 9;
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     let mut at = 0;
     while at < context.tokens.len() {
+        if let Some(span) = inverted(context, at) {
+            found.push(Finding::new(span, label::PERSON, "name_inverted", 0.8, Layer::Entity));
+        }
         if !may_begin(context, at) {
             at += 1;
             continue;
@@ -30,6 +33,22 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
             None => at += 1,
         }
     }
+}
+
+/// "SMITHERS, DOROTHEA", "Rutherford, Imogen": two large words about a comma, the second a first name, the first a surname
+/// or a word that no list has.
+fn inverted(context: &Context<'_>, at: usize) -> Option<Span> {
+    let [last, comma, first] = context.tokens.get(at..at + 3)? else { return None };
+    let large = last.is_large() && first.is_large() && last.case == first.case && !context.no_case;
+    if !large || context.plain(comma) != "," || last.span.len() < 3 || first.span.len() < 3 {
+        return None;
+    }
+    let (family, given) = (context.lower(last), context.lower(first));
+    let named = lexicon::word(given).given && !lexicon::is_ordinary(given) && !super::places::is_place(given);
+    let family_word = lexicon::word(family);
+    let fits = family_word.surname && !family_word.given
+        || !family_word.is_name() && !lexicon::is_ordinary(family) && !super::places::is_place(family);
+    (named && fits && !is_field(family)).then(|| Span::new(last.span.start, first.span.end))
 }
 
 /// A word with a large letter, or one that the lists know as a name.
@@ -48,7 +67,7 @@ fn run_from(context: &Context<'_>, at: usize, trigger: Trigger) -> Option<(usize
         return lower_run(context, at, trigger);
     }
     let titled = context.tokens.get(at + 1).is_some_and(|next| next.is_large() || context.plain(next) == ".");
-    if TITLES.contains(&context.lower(first)) && titled && trigger == Trigger::None {
+    if TITLES.contains(context.lower(first)) && titled && trigger == Trigger::None {
         return None;
     }
     let (mut last, mut tally) = (at, Tally { english: context.language == Language::English, ..Tally::default() });
@@ -102,6 +121,8 @@ impl Tally {
             _ if self.given > 0 && all > 1 => 0.9,
             _ if self.given > 0 => 0.75,
             _ if self.surnames > 0 && self.english => 0.6,
+            // "T. Lindqvist".
+            _ if self.initials > 0 && self.unknown == 1 && self.english && all == 1 => 0.7,
             _ if self.surnames > 1 || (self.surnames > 0 && (self.initials > 0 || self.weak_given_first)) => 0.75,
             _ => return None,
         };
@@ -130,14 +151,14 @@ fn step(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, tally:
         return Step::Skip;
     }
     if !token.is_large() {
-        let particle = at > start && PARTICLES.contains(&lower) && large_follows(context, at);
+        let particle = at > start && PARTICLES.contains(lower) && large_follows(context, at);
         return if particle { Step::Skip } else { Step::Stop };
     }
     if is_initial(context, at) {
         tally.initials += 1;
         return Step::Take;
     }
-    if at > start && PARTICLES.contains(&lower) && large_follows(context, at) {
+    if at > start && PARTICLES.contains(lower) && large_follows(context, at) {
         return Step::Skip;
     }
     take_word(context, start, at, trigger, tally)
@@ -147,12 +168,16 @@ fn take_word(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, t
     let token = &context.tokens[at];
     let lower = context.lower(token);
     let word = lexicon::word(lower.strip_suffix("'s").unwrap_or(lower));
-    if TITLES.contains(&lower) && !word.is_name() || is_field(lower) || is_function(lower) && !word.is_strong() {
+    if TITLES.contains(lower) && !word.is_name() || is_field(lower) || is_function(lower) && !word.is_strong() {
         return Step::Stop;
     }
     let shouted = token.case == Case::Upper;
     match (word.is_strong(), word.is_name(), word.common) {
         (true, _, _) if word.given && (at == start || tally.surnames == 0) => tally.given += 1,
+        // "Music is a comfort": a surname that is an ordinary word names nobody by itself.
+        (true, _, _) if at == start && trigger == Trigger::None && lexicon::is_ordinary(lower) && !shouted => {
+            return Step::Stop;
+        }
         (true, _, _) => tally.surnames += 1,
         (_, true, _) => {
             let stops = tally.given + tally.surnames + tally.weak == 0 && trigger == Trigger::None && !word.given;
@@ -167,6 +192,7 @@ fn take_word(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, t
             let welcome = tally.given > 0 || tally.initials > 0 || trigger != Trigger::None;
             let known = tally.given + tally.surnames + tally.weak > 0;
             if !welcome
+                || trigger != Trigger::Strong && lexicon::is_ordinary(lower)
                 || (shouted && !context.tokens[start].is_word())
                 || lower.len() < 2
                 || (shouted && lower.len() < 4 && known)
@@ -197,7 +223,7 @@ fn large_follows(context: &Context<'_>, at: usize) -> bool {
         context.tokens.get(next).is_some_and(|token| {
             token.is_large()
                 && near(context, next)
-                && (next == at + 1 || PARTICLES.contains(&context.lower(&context.tokens[next - 1])))
+                && (next == at + 1 || PARTICLES.contains(context.lower(&context.tokens[next - 1])))
         })
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::super::context::Context;
-use super::super::fast::{HashedMap, WordSet};
+use super::super::fast::{HashedMap, WordList, WordSet};
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::tagger::hash;
@@ -41,12 +41,12 @@ pub fn is_place(lower: &str) -> bool {
 }
 
 /// Words before a place.
-const CUES: &[&str] = &[
+static CUES: WordList = WordList::new(&[
     "en", "desde", "hasta", "hacia", "in", "from", "near", "at", "to", "around", "a", "de", "para", "por", "entre",
     "cerca", "of", "visiting", "outside",
-];
+]);
 /// Words that only go before a place where somebody lives, comes from or goes.
-const SURE_CUES: &[&str] = &[
+static SURE_CUES: WordList = WordList::new(&[
     "vive en",
     "vivo en",
     "vivia en",
@@ -97,22 +97,23 @@ const SURE_CUES: &[&str] = &[
     "resident of",
     "flew to",
     "grew up in",
-];
+]);
 
 /// The gazetteer by first words.
 pub struct Places {
-    /// Names by the hash of their first word, longest first.
-    by_word: HashedMap<Vec<&'static str>>,
+    /// Names by the hash of their first word and of what follows it, longest first.
+    by_start: HashedMap<Vec<&'static str>>,
 }
 
 impl Places {
     pub fn builtin() -> Self {
-        let mut by_word: HashedMap<Vec<&'static str>> = HashedMap::default();
+        let mut by_start: HashedMap<Vec<&'static str>> = HashedMap::default();
         for name in PLACES.iter().chain(COUNTRIES.iter()) {
-            by_word.entry(hash::of(first_word(name).as_bytes())).or_default().push(name);
+            let [short, long] = starts(name);
+            by_start.entry(long.or(short).unwrap_or_default()).or_default().push(name);
         }
-        by_word.values_mut().for_each(|names| names.sort_by_key(|name| (std::cmp::Reverse(name.len()), *name)));
-        Self { by_word }
+        by_start.values_mut().for_each(|names| names.sort_by_key(|name| (std::cmp::Reverse(name.len()), *name)));
+        Self { by_start }
     }
 
     pub fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
@@ -132,11 +133,23 @@ impl Places {
     /// The longest listed name that begins at a place of the text and ends with a word.
     fn at(&self, lower: &str, start: usize) -> Option<Span> {
         let rest = &lower[start..];
-        let names = self.by_word.get(&hash::of(first_word(rest).as_bytes()))?;
-        let name = names.iter().filter(|name| rest.starts_with(**name));
-        let spans = name.map(|name| Span::new(start, start + name.len()));
-        spans.into_iter().find(|span| stands_alone(lower, *span))
+        let [short, long] = starts(rest);
+        // Every name with a long start is longer than one with a short start alone.
+        [long, short].into_iter().flatten().filter_map(|start| self.by_start.get(&start)).find_map(|names| {
+            let names = names.iter().filter(|name| rest.starts_with(**name));
+            names.map(|name| Span::new(start, start + name.len())).find(|span| stands_alone(lower, *span))
+        })
     }
+}
+
+/// Bytes behind the first word that a long start has: "san fr".
+const MORE: usize = 3;
+
+/// The hash of the first word, and that of the first word with a few bytes more, where there are any.
+fn starts(text: &str) -> [Option<u64>; 2] {
+    let first = first_word(text).len();
+    let bytes = text.as_bytes();
+    [Some(hash::of(&bytes[..first])), bytes.get(..first + MORE).map(hash::of)]
 }
 
 /// The letters up to the first sign or space.
@@ -150,6 +163,11 @@ fn is_everyday(name: &str) -> bool {
     name.split([' ', '-'])
         .filter(|word| !matches!(*word, "el" | "la" | "los" | "las" | "de" | "del" | "san" | "santa" | "the"))
         .all(|word| lexicon::word(word).common)
+}
+
+/// Nothing but ordinary words: "la mirada".
+fn is_ordinary(name: &str) -> bool {
+    name.split([' ', '-']).all(|word| word.len() <= 3 || lexicon::is_ordinary(word))
 }
 
 /// Towns whose name answers "vivo en …", "live in …" in another sense.
@@ -202,14 +220,19 @@ fn judge(context: &Context<'_>, span: Span) -> Option<(&'static str, f64)> {
     let at = context.token_at(span.start);
     let before = at.checked_sub(1).map(|i| context.lower(&context.tokens[i])).unwrap_or_default();
     let two = at.checked_sub(2).map(|i| format!("{} {before}", context.lower(&context.tokens[i]))).unwrap_or_default();
-    let sure = SURE_CUES.contains(&two.as_str()) || before == "from";
+    let sure = SURE_CUES.contains(two.as_str()) || before == "from";
     let word = lexicon::word(name);
-    let doubtful = is_everyday(name) || lexicon::is_eponym(name);
+    let doubtful = is_everyday(name) || lexicon::is_eponym(name) || lexicon::is_ordinary(name);
+    // "Corea de Huntington": a country's name that is also a disease's.
+    if super::eponyms::names_a_thing(context, at, at + 1) {
+        return None;
+    }
     if !first.is_large() {
+        let doubtful = doubtful || is_ordinary(name);
         let spoken = context.no_case && name.len() > 3;
         let enough =
             sure && before != "from" && spoken && !super::words::is_everyday_name(name) && !is_a_state_of_mind(name)
-                || spoken && !doubtful && !word.is_name() && (CUES.contains(&before) || name.contains(' '));
+                || spoken && !doubtful && !word.is_name() && (CUES.contains(before) || name.contains(' '));
         return (enough || label == label::COUNTRY && !doubtful).then_some((label, 0.6));
     }
     let signs = matches!(before, "," | "(" | "-" | "/")
@@ -230,7 +253,7 @@ fn judge(context: &Context<'_>, span: Span) -> Option<(&'static str, f64)> {
         return None;
     }
     if word.is_name() && (word.given || label == label::COUNTRY) {
-        return (CUES.contains(&before) || signs || sure).then_some((label, 0.65));
+        return (CUES.contains(before) || signs || sure).then_some((label, 0.65));
     }
     Some((label, 0.8))
 }

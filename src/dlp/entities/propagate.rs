@@ -9,6 +9,8 @@ use super::super::label;
 use super::lexicon;
 use crate::text::Span;
 
+/// Words from which a run of names is no name: linking compares each word with each.
+const LONGEST: usize = 12;
 /// Certainty from which a finding spreads.
 const SURE: f64 = 0.75;
 
@@ -29,6 +31,7 @@ fn wholes(context: &Context<'_>, found: &[Finding]) -> HashSet<String> {
         .filter(|finding| finding.label == label::PERSON && finding.score >= SURE && finding.layer != Layer::Identity)
         .filter(|finding| finding.recognizer != "learned" || !context.no_case || is_listed(context, finding.span))
         .map(|finding| normal(label::PERSON, finding.span.of(&context.view.lower)))
+        .filter(|whole| whole.split(' ').count() <= LONGEST)
         .collect()
 }
 
@@ -78,6 +81,9 @@ fn link(context: &Context<'_>, wholes: &HashSet<String>, found: &mut [Finding]) 
     for finding in found.iter_mut().filter(|finding| finding.label == label::PERSON && finding.subject.is_none()) {
         let own = normal(label::PERSON, finding.span.of(&context.view.lower));
         let words: Vec<&str> = own.split(' ').collect();
+        if words.len() > LONGEST {
+            continue;
+        }
         let candidates: HashSet<&String> = by_part
             .get(words[0])
             .into_iter()

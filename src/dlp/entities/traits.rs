@@ -72,7 +72,7 @@ static ALL: LazyLock<HashedMap<Traits>> = LazyLock::new(|| {
     places::countries().for_each(|word| add(word, Traits::COUNTRY));
     words::everyday_names().for_each(|word| add(word, Traits::EVERYDAY_NAME));
     for (list, trait_of) in
-        [(cues::TITLES, Traits::TITLE), (cues::RELATIONS, Traits::RELATION), (cues::PARTICLES, Traits::PARTICLE)]
+        [(&cues::TITLES, Traits::TITLE), (&cues::RELATIONS, Traits::RELATION), (&cues::PARTICLES, Traits::PARTICLE)]
     {
         list.iter().for_each(|word| add(word, trait_of));
     }

@@ -1,22 +1,18 @@
 //! Candidates: runs of letters and digits, joined over single separators, held against the rules of their length.
 
-use std::collections::HashMap;
-
 use super::super::context::Context;
 use super::super::entities::words::stands_alone;
 use super::super::finding::{Finding, Layer};
+use super::announced::{Announced, BEFORE};
 use super::rule::{Alone, Rule, Shape};
 use crate::text::Span;
 
 /// The longest identifier of any rule.
-const LONGEST: usize = 34;
+pub const LONGEST: usize = 34;
 /// Most groups that a written identifier has.
 const MOST_GROUPS: usize = 9;
-/// How far before and behind a value its keyword may stand, in bytes of the folded text.
-const BEFORE: usize = 56;
-const BEHIND: usize = 28;
-
-type Rules = HashMap<usize, Vec<(Shape, &'static Rule)>>;
+/// Shapes by the number of letters and digits they have.
+pub type Rules = [Vec<(Shape, &'static Rule)>; LONGEST + 1];
 
 /// Letters and digits without a gap.
 struct Group {
@@ -25,8 +21,7 @@ struct Group {
 }
 
 /// Finds identifiers of the tables; at each place the longest wins.
-/// `announced` are the places of keywords of any rule, sorted.
-pub fn find(context: &Context<'_>, rules: &Rules, announced: &[usize], found: &mut Vec<Finding>) {
+pub fn find(context: &Context<'_>, rules: &Rules, announced: &Announced<'_>, found: &mut Vec<Finding>) {
     let groups = groups(&context.view.lower);
     let mut at = 0;
     while at < groups.len() {
@@ -40,51 +35,89 @@ pub fn find(context: &Context<'_>, rules: &Rules, announced: &[usize], found: &m
     }
 }
 
+/// Letters and digits around digits: an identifier begins with a group that has a digit or with the one before it, and
+/// goes no further behind the last digit than the longest has letters. Text without digits has no groups.
 fn groups(lower: &str) -> Vec<Group> {
     let bytes = lower.as_bytes();
-    let mut groups = Vec::new();
+    let mut groups: Vec<Group> = Vec::new();
     let mut at = 0;
-    while at < bytes.len() {
-        if !bytes[at].is_ascii_alphanumeric() {
-            at += 1;
-            continue;
+    while let Some(next) = bytes[at..].iter().position(u8::is_ascii_digit) {
+        let digit = at + next;
+        let mut start = word_before(bytes, digit);
+        if start > 0 {
+            // The group before: over at most three signs.
+            let gap = bytes[start.saturating_sub(3)..start].iter().rev().take_while(|b| !b.is_ascii_alphanumeric());
+            let end = start - gap.count();
+            let before = word_before(bytes, end);
+            if before < end && end - before <= 6 {
+                start = before;
+            }
         }
-        let start = at;
-        let mut digits = false;
-        while at < bytes.len() && bytes[at].is_ascii_alphanumeric() {
-            digits |= bytes[at].is_ascii_digit();
-            at += 1;
+        at = start.max(groups.last().map_or(0, |last| last.span.end));
+        let mut until = digit + LONGEST + 3 * MOST_GROUPS;
+        while at < bytes.len() && (at < until || bytes[at].is_ascii_alphanumeric()) {
+            if !bytes[at].is_ascii_alphanumeric() {
+                at += 1;
+                continue;
+            }
+            let start = at;
+            let mut digits = false;
+            while at < bytes.len() && bytes[at].is_ascii_alphanumeric() {
+                digits |= bytes[at].is_ascii_digit();
+                at += 1;
+            }
+            if digits {
+                until = at + LONGEST + 3 * MOST_GROUPS;
+            }
+            groups.push(Group { span: Span::new(start, at), digits });
         }
-        groups.push(Group { span: Span::new(start, at), digits });
     }
     groups
 }
 
-fn best_from(context: &Context<'_>, rules: &Rules, announced: &[usize], groups: &[Group]) -> Option<(Finding, usize)> {
+/// Where the letters and digits that end at a place begin, at most as far back as the longest identifier.
+fn word_before(bytes: &[u8], end: usize) -> usize {
+    let length = bytes[end.saturating_sub(LONGEST + 1)..end].iter().rev().take_while(|b| b.is_ascii_alphanumeric());
+    end - length.count()
+}
+
+fn best_from(
+    context: &Context<'_>,
+    rules: &Rules,
+    announced: &Announced<'_>,
+    groups: &[Group],
+) -> Option<(Finding, usize)> {
     let lower = &context.view.lower;
-    if groups[0].span.len() > LONGEST || !groups[0].digits && groups[0].span.len() > 6 {
+    let first = &groups[0];
+    if first.span.len() > LONGEST || !first.digits && (first.span.len() > 6 || !groups.get(1)?.digits) {
         return None;
     }
-    let (mut value, mut breaks, mut digits) = (String::new(), 0u64, false);
+    let (mut value, mut length, mut breaks, mut digits) = ([0u8; LONGEST], 0, 0u64, 0u64);
     let mut best = None;
     for (count, group) in groups.iter().take(MOST_GROUPS).enumerate() {
         if count > 0 {
             let gap = &lower[groups[count - 1].span.end..group.span.start];
-            if !joins(gap) || (!digits && !group.digits) {
+            if !joins(gap) || (digits == 0 && !group.digits) {
                 break;
             }
-            breaks |= 1 << value.len();
+            breaks |= 1 << length;
         }
-        if value.len() + group.span.len() > LONGEST {
+        let part = group.span.of(lower).as_bytes();
+        if length + part.len() > LONGEST {
             break;
         }
-        value.push_str(group.span.of(lower));
-        digits |= group.digits;
-        let span = Span::new(groups[0].span.start, group.span.end);
-        let fitting = rules.get(&value.len()).filter(|_| digits);
-        if let Some(finding) =
-            fitting.and_then(|list| judge(context, list, &value, breaks, (span, is_near(announced, span))))
-        {
+        for byte in part {
+            value[length] = *byte;
+            digits |= u64::from(byte.is_ascii_digit()) << length;
+            length += 1;
+        }
+        if digits == 0 || !rules[length].iter().any(|(shape, _)| shape.fits(digits)) {
+            continue;
+        }
+        let span = Span::new(first.span.start, group.span.end);
+        let text = std::str::from_utf8(&value[..length]).unwrap_or_default();
+        let written = Written { value: text, digits, breaks, span };
+        if let Some(finding) = judge(context, &rules[length], &written, announced) {
             best = Some((finding, count + 1));
         }
     }
@@ -95,19 +128,29 @@ fn joins(gap: &str) -> bool {
     matches!(gap, " " | "." | "-" | "/" | " - " | ". " | "·" | "_")
 }
 
+/// A value as it stands in the text.
+struct Written<'v> {
+    /// Letters and digits alone.
+    value: &'v str,
+    /// Places of its digits, as bits.
+    digits: u64,
+    /// Places that a separator stands before.
+    breaks: u64,
+    span: Span,
+}
+
 /// The best rule for a value: a valid one beside its keyword, then a valid one alone, then a mistyped one.
 fn judge(
     context: &Context<'_>,
     list: &[(Shape, &'static Rule)],
-    value: &str,
-    breaks: u64,
-    (span, near): (Span, bool),
+    &Written { value, digits, breaks, span }: &Written<'_>,
+    announced: &Announced<'_>,
 ) -> Option<Finding> {
     let open = is_open(&context.view.lower, span);
     let mut best: Option<(f64, &'static Rule)> = None;
-    for (shape, rule) in list.iter().filter(|(shape, _)| shape.fits(value)) {
+    for (shape, rule) in list.iter().filter(|(shape, _)| shape.fits(digits)) {
         let valid = (rule.check)(value);
-        let told = near && has_keyword(&context.view.lower, span, rule.keywords);
+        let told = announced.is_told(span, rule.keywords);
         let alone = open
             && valid
             && shape.allows(breaks)
@@ -130,12 +173,6 @@ fn judge(
     best.map(|(score, rule)| Finding::new(span, rule.label, "identifier", score, Layer::Identifier))
 }
 
-/// Whether any keyword begins within reach.
-fn is_near(announced: &[usize], span: Span) -> bool {
-    let first = announced.partition_point(|place| place + BEFORE + 24 < span.start);
-    announced.get(first).is_some_and(|place| *place <= span.end + BEHIND)
-}
-
 /// True where the value is not a part of a longer number or word.
 fn is_open(lower: &str, span: Span) -> bool {
     let bytes = lower.as_bytes();
@@ -154,16 +191,6 @@ pub fn has_keyword_before(lower: &str, span: Span, keywords: &[&str]) -> bool {
     }
     let window = lower[from..span.start].rsplit('\n').next().unwrap_or_default();
     keywords.iter().any(|keyword| has_word(window, keyword))
-}
-
-/// A keyword on the same line, before the value or shortly behind it.
-fn has_keyword(lower: &str, span: Span, keywords: &[&str]) -> bool {
-    let mut to = (span.end + BEHIND).min(lower.len());
-    while !lower.is_char_boundary(to) {
-        to -= 1;
-    }
-    let behind = lower[span.end..to].split('\n').next().unwrap_or_default();
-    has_keyword_before(lower, span, keywords) || keywords.iter().any(|keyword| has_word(behind, keyword))
 }
 
 fn has_word(window: &str, keyword: &str) -> bool {

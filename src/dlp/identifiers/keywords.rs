@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::Regex;
 
 use super::super::context::Context;
@@ -66,6 +66,7 @@ impl Keywords {
         }
         let words = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
+            .kind(Some(AhoCorasickKind::DFA))
             .build(words)
             .expect("a constant table, built in every test");
         Self { words, entries, of }
@@ -93,6 +94,9 @@ fn value_after(lower: &str, from: usize, entry: &Entry) -> Option<Span> {
         to -= 1;
     }
     let window = &lower[from..to];
+    if !window.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
     let between = BETWEEN.find(window)?.end();
     if window[..between].matches('\n').count() > 1 || (between == 0 && !window.starts_with(char::is_whitespace)) {
         return None;

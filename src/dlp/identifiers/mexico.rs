@@ -30,7 +30,7 @@ pub const RULES: &[Rule] = &[
         shapes: &["dddd-ddddd-dddd"],
         keywords: &["dpi", "cui", "documento", "identificacion"],
         check: guatemalan_dpi,
-        alone: Alone::Valid,
+        alone: Alone::Separated,
     },
     Rule {
         label: "GT_NIT",

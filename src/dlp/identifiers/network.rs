@@ -14,57 +14,125 @@ struct Pattern {
     label: &'static str,
     recognizer: &'static str,
     regex: Regex,
-    /// A byte without which the pattern cannot match: the text is not searched then.
-    needs: u8,
+    /// What stands around the byte that is looked at, wherever the pattern matches: the pattern is tried nowhere else.
+    sees: fn(&[u8], usize) -> bool,
+    /// Words before and behind the one with that byte which a match may reach into.
+    reach: (usize, usize),
     accept: fn(&str) -> bool,
 }
 
 /// The compiled patterns.
-pub struct Network(Vec<Pattern>);
+pub struct Network {
+    patterns: Vec<Pattern>,
+    /// By byte: the patterns that look at it, one bit each.
+    lookers: [u32; 256],
+}
 
 const TLD: &str = "com|net|org|edu|gov|mil|int|info|biz|io|app|dev|co|es|mx|ar|cl|pe|ec|uy|ve|bo|py|cr|gt|sv|do|br|pt|us|uk|eu|fr|de|it|nl|ie|cat|gal|eus|tv|me|ai|site|online|health|clinic|salud";
 
+/// Label, recogniser, bytes, what stands around them, reach in words, pattern, last check.
+type Written =
+    (&'static str, &'static str, &'static [u8], fn(&[u8], usize) -> bool, (usize, usize), String, fn(&str) -> bool);
+
+fn written() -> Vec<Written> {
+    use super::sights as see;
+    let digit = |pattern: &str| pattern.replace(r"\d", "[0-9]");
+    vec![
+        (label::EMAIL, "email", b"@", see::anything, (1, 1), r"(?i)[a-z0-9._%+'-]{1,80} ?@ ?[a-z0-9-]{1,80}(?:\.[a-z0-9-]{1,80}){1,6}".into(), any),
+        (label::URL, "url", b":", see::two_slashes, (0, 0), r#"(?i)(?-u:\b)(?:https?|ftp|file)://[^\s<>"\])]{2,400}"#.into(), any),
+        (label::URL, "web_site", b".", see::www, (0, 0), r#"(?i)(?-u:\b)www\.[a-z0-9-]{1,80}(?:\.[a-z0-9-]{2,80}){1,6}(?:/[^\s<>"\])]{0,400})?"#.into(), any),
+        (label::URL, "domain", b".", see::joined_small, (0, 0), format!(r#"(?-u:\b)[a-z0-9](?:[a-z0-9-]{{1,60}}\.){{1,4}}(?:{TLD})(?-u:\b)(?:/[^\s<>"\])]{{0,400}})?"#), any),
+        (label::HANDLE, "handle", b"@", see::opens_word, (0, 0), r"(?-u:\B)@[A-Za-z0-9_][A-Za-z0-9_.]{1,40}".into(), any),
+        (label::IP_ADDRESS, "ipv4", b".", see::octet, (0, 0), digit(r"(?-u:\b)(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?-u:\b)(?:/\d{1,2})?"), any),
+        (label::IP_ADDRESS, "ipv6", b":", see::hex_and_colon, (0, 0), r"(?i)(?:[0-9a-f]{0,4}:){2,7}(?:[0-9a-f]{1,4}|:)(?:/[0-9]{1,3})?".into(), is_ipv6),
+        (label::DEVICE_ID, "mac", b"-:", see::hex_pair, (0, 0), r"(?i)(?-u:\b)(?:(?:[0-9a-f]{2}-){5}|(?:[0-9a-f]{2}:){5})[0-9a-f]{2}(?-u:\b)".into(), any),
+        (label::DEVICE_ID, "mac", b".", see::hex_four, (0, 0), r"(?i)(?-u:\b)(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}(?-u:\b)".into(), has_letter_and_digit),
+        (label::GEO, "coordinates", b".", see::four_decimals, (1, 5), r"[-+]?[0-9]{1,2}\.[0-9]{4,10}°? ?[NSns]?,? ?[-+]?[0-9]{1,3}\.[0-9]{4,10}°? ?[EWOewo]?(?-u:\b)".into(), is_coordinate),
+        (label::GEO, "coordinates", &[0xC2], see::degree, (2, 6), r#"[0-9]{1,3} ?[°º] ?[0-9]{1,2} ?['′] ?(?:[0-9]{1,2}(?:[.,][0-9]{1,6})? ?(?:["″]|'')? ?)?[NSEWO](?-u:\b)"#.into(), any),
+        (label::VEHICLE_ID, "plate", b"-", see::letter_and_digit, (0, 0), r"(?-u:\b)(?:[A-Z]{1,2}-[0-9]{4}-[A-Z]{1,2}|[0-9]{4}-[B-DF-HJ-NPR-TV-Z]{3}|[A-Z]{3}-[0-9]{3}-[A-Z]|[A-Z]{2}[0-9]{2}-[A-Z]{3})(?-u:\b)".into(), is_plate),
+        (label::VEHICLE_ID, "plate", b"0123456789", see::three_large, (0, 1), r"(?-u:\b)(?:[0-9]{4} ?[B-DF-HJ-NPR-TV-Z]{3}|[A-Z]{2}[0-9]{2} ?[A-HJ-PR-Z]{3})(?-u:\b)".into(), is_plate),
+    ]
+}
+
 impl Network {
     pub fn builtin() -> Self {
-        let patterns = [
-            (label::EMAIL, "email", b'@', r"(?i)[a-z0-9._%+'-]{1,80} ?@ ?[a-z0-9-]{1,80}(?:\.[a-z0-9-]{1,80}){1,6}".to_owned(), any as fn(&str) -> bool),
-            (label::URL, "url", b':', r#"(?i)\b(?:https?|ftp|file)://[^\s<>"\])]{2,400}"#.to_owned(), any),
-            (label::URL, "web_site", b'.', r#"(?i)(?-u:\b)www\.[a-z0-9-]{1,80}(?:\.[a-z0-9-]{2,80}){1,6}(?:/[^\s<>"\])]{0,400})?"#.to_owned(), any),
-            (label::URL, "domain", b'.', format!(r#"(?-u:\b)[a-z0-9](?:[a-z0-9-]{{1,60}}\.){{1,4}}(?:{TLD})(?-u:\b)(?:/[^\s<>"\])]{{0,400}})?"#), any),
-            (label::HANDLE, "handle", b'@', r"(?-u:\B)@[A-Za-z0-9_][A-Za-z0-9_.]{1,40}".to_owned(), any),
-            (label::IP_ADDRESS, "ipv4", b'.', r"(?-u:\b)(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?-u:\b)(?:/\d{1,2})?".replace(r"\d", "[0-9]"), any),
-            (label::IP_ADDRESS, "ipv6", b':', r"(?i)(?:[0-9a-f]{0,4}:){2,7}(?:[0-9a-f]{1,4}|:)(?:/[0-9]{1,3})?".to_owned(), is_ipv6),
-            (label::DEVICE_ID, "mac", b'-', r"(?i)(?-u:\b)(?:[0-9a-f]{2}-){5}[0-9a-f]{2}(?-u:\b)".to_owned(), any),
-            (label::DEVICE_ID, "mac", b':', r"(?i)(?-u:\b)(?:[0-9a-f]{2}:){5}[0-9a-f]{2}(?-u:\b)".to_owned(), any),
-            (label::DEVICE_ID, "mac", b'.', r"(?i)(?-u:\b)(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}(?-u:\b)".to_owned(), has_letter_and_digit),
-            (label::GEO, "coordinates", b'.', r"[-+]?[0-9]{1,2}\.[0-9]{4,10}°? ?[NSns]?,? ?[-+]?[0-9]{1,3}\.[0-9]{4,10}°? ?[EWOewo]?(?-u:\b)".to_owned(), is_coordinate),
-            (label::GEO, "coordinates", b'\'', r#"[0-9]{1,3} ?[°º] ?[0-9]{1,2} ?['′] ?(?:[0-9]{1,2}(?:[.,][0-9]{1,6})? ?(?:["″]|'')? ?)?[NSEWO](?-u:\b)"#.to_owned(), any),
-            (label::VEHICLE_ID, "plate", b'-', r"(?-u:\b)(?:[A-Z]{1,2}-[0-9]{4}-[A-Z]{1,2}|[0-9]{4}-[B-DF-HJ-NPR-TV-Z]{3}|[A-Z]{3}-[0-9]{3}-[A-Z]|[A-Z]{2}[0-9]{2}-[A-Z]{3})(?-u:\b)".to_owned(), is_plate),
-            (label::VEHICLE_ID, "plate", b' ', r"(?-u:\b)(?:[0-9]{4} ?[B-DF-HJ-NPR-TV-Z]{3}|[A-Z]{2}[0-9]{2} ?[A-HJ-PR-Z]{3})(?-u:\b)".to_owned(), is_plate),
-        ];
-        Self(
-            patterns
-                .into_iter()
-                .map(|(label, recognizer, needs, pattern, accept)| {
-                    let regex = Regex::new(&pattern).expect("a constant pattern, compiled in every test");
-                    Pattern { label, recognizer, regex, needs, accept }
-                })
-                .collect(),
-        )
+        let mut lookers = [0u32; 256];
+        let mut patterns = Vec::new();
+        for (index, (label, recognizer, at, sees, reach, pattern, accept)) in written().into_iter().enumerate() {
+            at.iter().for_each(|byte| lookers[usize::from(*byte)] |= 1 << index);
+            let regex = Regex::new(&pattern).expect("a constant pattern, compiled in every test");
+            patterns.push(Pattern { label, recognizer, regex, sees, reach, accept });
+        }
+        Self { patterns, lookers }
     }
 
     pub fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
         let plain = &context.view.plain;
-        let mut present = [false; 256];
-        plain.bytes().for_each(|byte| present[byte as usize] = true);
-        for pattern in self.0.iter().filter(|pattern| present[pattern.needs as usize]) {
-            for hit in pattern.regex.find_iter(plain).filter(|hit| (pattern.accept)(hit.as_str())) {
-                let text = hit.as_str().trim_end_matches(['.', ',', ';', ':', '!', '?', '-']);
-                let span = Span::new(hit.start(), hit.start() + text.len());
-                found.push(Finding::new(span, pattern.label, pattern.recognizer, 0.95, Layer::Identifier));
+        let bytes = plain.as_bytes();
+        let mut windows: Vec<Windows> = self.patterns.iter().map(|_| Windows::default()).collect();
+        for (at, byte) in bytes.iter().enumerate() {
+            let mut lookers = self.lookers[usize::from(*byte)];
+            while lookers != 0 {
+                let index = lookers.trailing_zeros() as usize;
+                lookers &= lookers - 1;
+                let pattern = &self.patterns[index];
+                if windows[index].chunk_end <= at && (pattern.sees)(bytes, at) {
+                    windows[index].open(bytes, at, pattern.reach);
+                }
+            }
+        }
+        for (pattern, windows) in self.patterns.iter().zip(windows) {
+            for window in windows.list {
+                for hit in pattern.regex.find_iter(window.of(plain)).filter(|hit| (pattern.accept)(hit.as_str())) {
+                    let text = hit.as_str().trim_end_matches(['.', ',', ';', ':', '!', '?', '-']);
+                    let start = window.start + hit.start();
+                    let span = Span::new(start, start + text.len());
+                    found.push(Finding::new(span, pattern.label, pattern.recognizer, 0.95, Layer::Identifier));
+                }
             }
         }
     }
+}
+
+/// Where one pattern is tried: stretches that begin and end at white space, in order, none overlapping. A pattern is
+/// looked for once in each, so that the whole stays linear.
+#[derive(Default)]
+struct Windows {
+    list: Vec<Span>,
+    /// Where the word of the last sight ends.
+    chunk_end: usize,
+}
+
+impl Windows {
+    fn open(&mut self, bytes: &[u8], at: usize, (before, behind): (usize, usize)) {
+        let mut start = word_start(bytes, at);
+        for _ in 0..before {
+            start = word_start(bytes, start.saturating_sub(1));
+        }
+        self.chunk_end = word_end(bytes, at);
+        let mut end = self.chunk_end;
+        for _ in 0..behind {
+            end = word_end(bytes, end + 1);
+        }
+        match self.list.last_mut() {
+            Some(last) if start < last.end => last.end = last.end.max(end),
+            _ => self.list.push(Span::new(start, end)),
+        }
+    }
+}
+
+fn word_start(bytes: &[u8], mut at: usize) -> usize {
+    while at > 0 && !bytes[at - 1].is_ascii_whitespace() {
+        at -= 1;
+    }
+    at
+}
+
+fn word_end(bytes: &[u8], mut at: usize) -> usize {
+    while at < bytes.len() && !bytes[at].is_ascii_whitespace() {
+        at += 1;
+    }
+    at.min(bytes.len())
 }
 
 fn any(_: &str) -> bool {

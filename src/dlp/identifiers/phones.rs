@@ -4,10 +4,10 @@
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
-use super::candidates::has_keyword_before;
+use super::announced::Announced;
 use crate::text::Span;
 
-const KEYWORDS: &[&str] = &[
+pub const KEYWORDS: &[&str] = &[
     "telefono",
     "telefonos",
     "telefonico",
@@ -87,17 +87,24 @@ const CRISIS_LINES: &[&str] = &[
     "08003451435",
 ];
 
+/// Whether digits are a line that people in need must be able to read.
+pub fn is_crisis_line(digits: &str) -> bool {
+    CRISIS_LINES.contains(&digits)
+}
+
 /// Finds phones. Emergency and crisis lines have three digits and are never long enough.
-pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+pub fn find(context: &Context<'_>, announced: &Announced<'_>, found: &mut Vec<Finding>) {
     let bytes = context.view.lower.as_bytes();
+    let mut run =
+        Run { span: Span::new(0, 0), plus: false, groups: Vec::new(), digits: String::new(), signs: Vec::new() };
     let mut at = 0;
     while at < bytes.len() {
         if !starts_number(bytes, at) {
             at += 1;
             continue;
         }
-        let run = read(bytes, at);
-        if let Some(score) = judge(context, &run) {
+        read(bytes, at, &mut run);
+        if let Some(score) = judge(context, announced, &run) {
             found.push(Finding::new(run.span, label::PHONE, "phone", score, Layer::Identifier));
         }
         at = run.span.end.max(at + 1);
@@ -115,6 +122,9 @@ struct Run {
 }
 
 fn starts_number(bytes: &[u8], at: usize) -> bool {
+    if !matches!(bytes[at], b'0'..=b'9' | b'+' | b'(') {
+        return false;
+    }
     let free =
         at == 0 || !(bytes[at - 1].is_ascii_alphanumeric() || matches!(bytes[at - 1], b'+' | b'.' | b',' | b'_'));
     let next_digit = |from: usize| bytes.get(from).is_some_and(u8::is_ascii_digit);
@@ -126,15 +136,12 @@ fn starts_number(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// Reads digits and single separators, at most 17 digits.
-fn read(bytes: &[u8], start: usize) -> Run {
-    let mut run = Run {
-        span: Span::new(start, start),
-        plus: false,
-        groups: Vec::new(),
-        digits: String::new(),
-        signs: Vec::new(),
-    };
+/// Reads digits and single separators, at most 17 digits, into a run that is used again.
+fn read(bytes: &[u8], start: usize, run: &mut Run) {
+    (run.span, run.plus) = (Span::new(start, start), false);
+    run.groups.clear();
+    run.digits.clear();
+    run.signs.clear();
     let (mut at, mut gap, mut open) = (start, 0, 0);
     while at < bytes.len() && run.digits.len() < 18 {
         match bytes[at] {
@@ -160,12 +167,11 @@ fn read(bytes: &[u8], start: usize) -> Run {
         at += 1;
     }
     run.signs.truncate(open);
-    run
 }
 
-fn judge(context: &Context<'_>, run: &Run) -> Option<f64> {
+fn judge(context: &Context<'_>, announced: &Announced<'_>, run: &Run) -> Option<f64> {
     let count = run.digits.len();
-    if CRISIS_LINES.contains(&run.digits.as_str())
+    if is_crisis_line(&run.digits)
         || !(6..=15).contains(&count)
         || ends_inside(context, run.span.end)
         || is_date_or_decimal(run)
@@ -174,11 +180,16 @@ fn judge(context: &Context<'_>, run: &Run) -> Option<f64> {
     }
     // Behind "00" stands a country, and no country begins with 0.
     let dialled = run.digits.starts_with("00") && !run.digits.starts_with("000") && count >= 11 && run.groups[0] != 3;
+    // A bare value that begins with zeros may be anything, unless Spain's numbers follow.
+    let dialled = dialled
+        && (context.prose
+            || run.groups.len() > 1
+            || run.digits.starts_with("0034") && count == 13 && run.digits[4..].starts_with(['6', '7', '8', '9']));
     let international = run.plus && count >= 8 || dialled;
     if international {
         return Some(0.95);
     }
-    if has_keyword_before(&context.view.lower, run.span, KEYWORDS) {
+    if announced.is_before(run.span, KEYWORDS) {
         return Some(0.9);
     }
     let repeated = run.digits.bytes().all(|digit| digit == run.digits.as_bytes()[0]);

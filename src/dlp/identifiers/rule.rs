@@ -23,37 +23,43 @@ pub struct Rule {
     pub alone: Alone,
 }
 
-/// A compiled shape.
+/// A compiled shape: sets of places, as bits.
 pub struct Shape {
-    classes: Vec<u8>,
+    length: usize,
+    /// Where a digit must stand.
+    digits: u64,
+    /// Where a letter must stand.
+    letters: u64,
     /// Bit n: a separator may stand before the n-th letter or digit.
     breaks: u64,
 }
 
 impl Shape {
     pub fn compile(text: &str) -> Self {
-        let mut shape = Self { classes: Vec::new(), breaks: 0 };
+        let mut shape = Self { length: 0, digits: 0, letters: 0, breaks: 0 };
         for class in text.bytes() {
+            let here = 1 << shape.length;
             match class {
-                b'-' => shape.breaks |= 1 << shape.classes.len(),
-                _ => shape.classes.push(class),
+                b'-' => {
+                    shape.breaks |= here;
+                    continue;
+                }
+                b'd' => shape.digits |= here,
+                b'a' => shape.letters |= here,
+                _ => {}
             }
+            shape.length += 1;
         }
         shape
     }
 
     pub fn length(&self) -> usize {
-        self.classes.len()
+        self.length
     }
 
-    /// Whether letters and digits fit, places of separators aside.
-    pub fn fits(&self, value: &str) -> bool {
-        value.len() == self.classes.len()
-            && value.bytes().zip(&self.classes).all(|(byte, class)| match class {
-                b'd' => byte.is_ascii_digit(),
-                b'a' => byte.is_ascii_alphabetic(),
-                _ => byte.is_ascii_alphanumeric(),
-            })
+    /// Whether a value of this length, letters and digits alone, has its digits where they must and may be.
+    pub fn fits(&self, digits: u64) -> bool {
+        self.digits & !digits == 0 && self.letters & digits == 0
     }
 
     /// Whether the last place of a separator is used: before the check digit of a RUT, the serial of an SSN.
@@ -79,7 +85,8 @@ mod tests {
     #[test]
     fn a_shape_knows_its_letters_digits_and_separators() {
         let shape = Shape::compile("dd-ddd-a");
-        assert!(shape.fits("12345z") && !shape.fits("1234zz"));
+        // "12345z", "1234zz", "123456".
+        assert!(shape.fits(0b011111) && !shape.fits(0b001111) && !shape.fits(0b111111));
         assert!(shape.allows(0) && shape.allows(1 << 2 | 1 << 5) && !shape.allows(1 << 3));
     }
 }

@@ -28,6 +28,8 @@ enum Strength {
 /// The words of all known people, each with the person it stands for.
 struct Known {
     words: HashMap<String, (Strength, usize)>,
+    /// First bytes of those words: most words of a text begin with none of them.
+    firsts: [bool; 256],
     initials: HashMap<String, usize>,
     /// Normalised full names: what surrogates are made of.
     subjects: Vec<String>,
@@ -55,7 +57,8 @@ pub fn find(context: &Context<'_>, identities: &[KnownIdentity], found: &mut Vec
 
 impl Known {
     fn of(identities: &[KnownIdentity]) -> Self {
-        let mut known = Self { words: HashMap::new(), initials: HashMap::new(), subjects: Vec::new() };
+        let mut known =
+            Self { words: HashMap::new(), firsts: [false; 256], initials: HashMap::new(), subjects: Vec::new() };
         for identity in identities {
             let person = known.subjects.len();
             let first = identity.names.first().map(|name| words::folded_words(name)).unwrap_or_default();
@@ -99,18 +102,27 @@ impl Known {
             _ if words::is_common(&word) => Strength::Common,
             _ => Strength::Sure,
         };
+        if let Some(first) = word.bytes().next() {
+            self.firsts[usize::from(first)] = true;
+        }
         self.words.entry(word).or_insert((strength, person));
+    }
+
+    /// The word, or what it is the genitive or plural of.
+    fn word(&self, lower: &str) -> Option<(Strength, usize)> {
+        if !lower.bytes().next().is_some_and(|first| self.firsts[usize::from(first)]) {
+            return None;
+        }
+        let bare = lower.strip_suffix("'s").unwrap_or(lower);
+        let plural = bare.strip_suffix("es").or(bare.strip_suffix('s')).filter(|stem| stem.len() > 3);
+        self.words.get(bare).or_else(|| plural.and_then(|stem| self.words.get(stem))).copied()
     }
 
     fn hit(&self, context: &Context<'_>, at: usize, token: &Token) -> Option<usize> {
         if token.kind != Kind::Word {
             return None;
         }
-        let lower = context.lower(token);
-        let bare = lower.strip_suffix("'s").unwrap_or(lower);
-        let plural = bare.strip_suffix("es").or(bare.strip_suffix('s')).filter(|stem| stem.len() > 3);
-        let entry = self.words.get(bare).or_else(|| plural.and_then(|stem| self.words.get(stem)));
-        if let Some(&(strength, person)) = entry {
+        if let Some((strength, person)) = self.word(context.lower(token)) {
             let large = token.is_large();
             let sure = match strength {
                 Strength::Sure => true,
@@ -157,6 +169,10 @@ impl Known {
             if single && self.starts_word(context, at - 1, person) {
                 first -= 1;
             }
+        }
+        // "esperanza ruescas": a common word of the person's names beside a sure one.
+        while first >= 1 && context.touches(first - 1, first) && self.follows(context, first - 1, person) {
+            first -= 1;
         }
         first
     }

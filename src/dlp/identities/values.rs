@@ -15,10 +15,12 @@ use crate::text::Span;
 const PHONE_TAIL: usize = 7;
 /// Letters and digits from which a part of an identifier is told.
 const ID_PART: usize = 6;
+/// Digits of the shortest way to write a date: 1-5-80.
+const SHORTEST_DATE: usize = 4;
 
 /// Finds values of known people.
 pub fn find(context: &Context<'_>, identities: &[KnownIdentity], found: &mut Vec<Finding>) {
-    let runs = runs(&context.view.lower);
+    let runs = if identities.iter().any(has_values) { Runs::of(&context.view.lower) } else { Runs::default() };
     for identity in identities {
         for phone in &identity.phones {
             phones(phone, &runs, found);
@@ -35,57 +37,94 @@ pub fn find(context: &Context<'_>, identities: &[KnownIdentity], found: &mut Vec
     }
 }
 
-/// Letters and digits that stand together but for single separators, without them, each with its place.
-struct Run {
-    text: String,
-    places: Vec<usize>,
+/// Whether anything of a person is looked for among letters and digits.
+fn has_values(identity: &KnownIdentity) -> bool {
+    !identity.phones.is_empty() || !identity.ids.is_empty() || identity.birth_date.is_some()
 }
 
-impl Run {
+/// Letters and digits that stand together but for single separators, without them, each with its place.
+struct Run<'a> {
+    text: &'a str,
+    places: &'a [u32],
+    digits: usize,
+}
+
+impl Run<'_> {
+    fn place(&self, at: usize) -> usize {
+        self.places[at] as usize
+    }
+
     fn span(&self, start: usize, length: usize) -> Span {
-        Span::new(self.places[start], self.places[start + length - 1] + 1)
+        Span::new(self.place(start), self.place(start + length - 1) + 1)
     }
 }
 
-/// Runs of ASCII letters and digits with a digit in them, read across spaces, dots, hyphens, slashes and brackets.
-fn runs(lower: &str) -> Vec<Run> {
-    let bytes = lower.as_bytes();
-    let mut runs = Vec::new();
-    let mut run = Run { text: String::new(), places: Vec::new() };
-    let mut gap = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        if byte.is_ascii_alphanumeric() {
-            run.text.push(byte as char);
-            run.places.push(at);
-            gap = 0;
-        } else {
-            gap += 1;
-            let parts = matches!(byte, b' ' | b'.' | b'-' | b'/' | b'(' | b')' | b'+' | b'_' | b',' | b':');
-            if !parts || gap > 3 {
-                keep(&mut runs, &mut run);
+/// The runs of a text, one after the other.
+#[derive(Default)]
+struct Runs {
+    text: String,
+    places: Vec<u32>,
+    /// Where each ends, and how many digits it has.
+    ends: Vec<(usize, usize)>,
+}
+
+impl Runs {
+    /// Runs of ASCII letters and digits with a digit in them, read across spaces, dots, hyphens, slashes and brackets.
+    fn of(lower: &str) -> Self {
+        let bytes = lower.as_bytes();
+        if !bytes.iter().any(u8::is_ascii_digit) {
+            return Self::default();
+        }
+        let (text, places) = (String::with_capacity(bytes.len()), Vec::with_capacity(bytes.len()));
+        let mut runs = Self { text, places, ends: Vec::new() };
+        let (mut gap, mut digits) = (0, 0);
+        for (place, &byte) in (0u32..).zip(bytes) {
+            if byte.is_ascii_alphanumeric() {
+                runs.text.push(char::from(byte));
+                runs.places.push(place);
+                digits += usize::from(byte.is_ascii_digit());
+                gap = 0;
+            } else {
+                gap += 1;
+                let parts = matches!(byte, b' ' | b'.' | b'-' | b'/' | b'(' | b')' | b'+' | b'_' | b',' | b':');
+                if !parts || gap > 3 {
+                    runs.end(std::mem::take(&mut digits));
+                }
             }
         }
+        runs.end(digits);
+        runs
     }
-    keep(&mut runs, &mut run);
-    runs
+
+    fn end(&mut self, digits: usize) {
+        let begun = self.ends.last().map_or(0, |last| last.0);
+        if digits > 0 {
+            self.ends.push((self.text.len(), digits));
+        } else {
+            self.text.truncate(begun);
+            self.places.truncate(begun);
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Run<'_>> {
+        let begins = std::iter::once(0).chain(self.ends.iter().map(|end| end.0));
+        begins.zip(&self.ends).map(|(begin, &(end, digits))| Run {
+            text: &self.text[begin..end],
+            places: &self.places[begin..end],
+            digits,
+        })
+    }
 }
 
-fn keep(runs: &mut Vec<Run>, run: &mut Run) {
-    let full = std::mem::replace(run, Run { text: String::new(), places: Vec::new() });
-    if full.text.bytes().any(|byte| byte.is_ascii_digit()) {
-        runs.push(full);
-    }
-}
-
-fn phones(phone: &str, runs: &[Run], found: &mut Vec<Finding>) {
+fn phones(phone: &str, runs: &Runs, found: &mut Vec<Finding>) {
     let digits: String = phone.chars().filter_map(|c| c.to_digit(10)).filter_map(|d| char::from_digit(d, 10)).collect();
     if digits.len() < PHONE_TAIL {
         return;
     }
     let tail = &digits[digits.len() - PHONE_TAIL.max(digits.len().min(9))..];
-    for run in runs {
+    for run in runs.iter().filter(|run| run.digits >= PHONE_TAIL) {
         for (start, _) in run.text.match_indices(tail) {
-            let (from, to) = widen(run, start, tail.len(), 5);
+            let (from, to) = widen(&run, start, tail.len(), 5);
             push(found, run.span(from, to - from), label::PHONE, "identity_phone", Some(tail.to_owned()));
         }
         // A number given without its area code.
@@ -97,7 +136,7 @@ fn phones(phone: &str, runs: &[Run], found: &mut Vec<Finding>) {
 }
 
 /// Digits before the number that belong to it (country and area codes), at most `most`, and its "+".
-fn widen(run: &Run, start: usize, length: usize, most: usize) -> (usize, usize) {
+fn widen(run: &Run<'_>, start: usize, length: usize, most: usize) -> (usize, usize) {
     let bytes = run.text.as_bytes();
     let mut from = start;
     while from > 0 && start - from < most && bytes[from - 1].is_ascii_digit() && near(run, from) {
@@ -106,17 +145,17 @@ fn widen(run: &Run, start: usize, length: usize, most: usize) -> (usize, usize) 
     (from, start + length)
 }
 
-fn near(run: &Run, at: usize) -> bool {
-    run.places[at] - run.places[at - 1] <= 3
+fn near(run: &Run<'_>, at: usize) -> bool {
+    run.place(at) - run.place(at - 1) <= 3
 }
 
-fn ids(id: &str, runs: &[Run], found: &mut Vec<Finding>) {
+fn ids(id: &str, runs: &Runs, found: &mut Vec<Finding>) {
     let value: String = words::fold(id).chars().filter(char::is_ascii_alphanumeric).collect();
     if value.len() < 4 {
         return;
     }
     let digits: String = value.chars().filter(char::is_ascii_digit).collect();
-    for run in runs {
+    for run in runs.iter() {
         for part in [&value, &digits] {
             if part != &value && part.len() < ID_PART {
                 continue;
@@ -145,7 +184,7 @@ fn emails(context: &Context<'_>, email: &str, found: &mut Vec<Finding>) {
     }
 }
 
-fn birth_dates(date: NaiveDate, runs: &[Run], found: &mut Vec<Finding>) {
+fn birth_dates(date: NaiveDate, runs: &Runs, found: &mut Vec<Finding>) {
     let (year, month, day) = (date.year(), date.month(), date.day());
     let short = year.rem_euclid(100);
     let mut forms: HashMap<String, bool> = HashMap::new();
@@ -159,15 +198,15 @@ fn birth_dates(date: NaiveDate, runs: &[Run], found: &mut Vec<Finding>) {
         forms.insert(format!("{a}{b}{short:02}"), false);
     }
     let value = SideValue::Date { date, precision: Precision::Day };
-    for run in runs {
+    for run in runs.iter().filter(|run| run.digits >= SHORTEST_DATE) {
         for (form, anywhere) in &forms {
             for (start, _) in run.text.match_indices(form.as_str()) {
                 let bytes = run.text.as_bytes();
                 let open =
-                    start == 0 || !bytes[start - 1].is_ascii_digit() || run.places[start] - run.places[start - 1] > 1;
+                    start == 0 || !bytes[start - 1].is_ascii_digit() || run.place(start) - run.place(start - 1) > 1;
                 let last = start + form.len();
                 let shut =
-                    last == bytes.len() || !bytes[last].is_ascii_digit() || run.places[last] - run.places[last - 1] > 1;
+                    last == bytes.len() || !bytes[last].is_ascii_digit() || run.place(last) - run.place(last - 1) > 1;
                 if *anywhere || (open && shut) {
                     push(found, run.span(start, form.len()), label::DATE, "identity_birth_date", None);
                     if let Some(finding) = found.last_mut() {

@@ -4,6 +4,7 @@
 
 mod google;
 mod presidio;
+mod services;
 
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use crate::text::{Document, Language, Span};
 
 pub use google::Google;
 pub use presidio::Presidio;
+pub use services::Services;
 
 /// Something a service found, in bytes of the source.
 #[derive(Debug, Clone, PartialEq)]

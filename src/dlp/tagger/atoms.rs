@@ -25,17 +25,20 @@ pub struct Atom {
     pub rule: u8,
 }
 
-/// Shapes of words in small letters, of two letters or more.
-const SMALL: std::ops::RangeInclusive<u8> = 2..=3;
+/// Shapes of words in small letters, and of numbers of up to three digits.
+const SMALL: std::ops::RangeInclusive<u8> = 1..=3;
+const SHORT_NUMBER: std::ops::RangeInclusive<u8> = 17..=19;
 
-const COMMA: u64 = of(b",");
-const STOP: u64 = of(b".");
+/// Signs that stand between everyday words.
+const SIGNS: [u64; 8] = [of(b","), of(b"."), of(b";"), of(b"("), of(b")"), of(b"%"), of(b"+"), of(b"=")];
 
 impl Atom {
-    /// A word in small letters that no list knows but as an everyday word, or a comma or full stop, outside of forms, that
-    /// no rule marked.
+    /// A word in small letters that no list knows but as an everyday word, a short number or a sign between them, outside of
+    /// forms, that no rule marked.
     pub fn is_plain(&self) -> bool {
-        let quiet = SMALL.contains(&self.shape) && self.traits.is_everyday() || self.word == COMMA || self.word == STOP;
+        let quiet = SMALL.contains(&self.shape) && self.traits.is_everyday()
+            || SHORT_NUMBER.contains(&self.shape)
+            || SIGNS.contains(&self.word);
         quiet && self.rule == 0 && self.field == 0
     }
 }

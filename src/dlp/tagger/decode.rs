@@ -14,27 +14,28 @@ pub fn best(scores: &[Scores], transitions: &[[i32; COLUMNS]]) -> Vec<u8> {
     let mut back: Vec<[u8; COLUMNS]> = Vec::with_capacity(scores.len());
     let mut last = [FORBIDDEN; COLUMNS];
     for (at, token) in scores.iter().enumerate() {
-        let (mut from, mut now) = ([0u8; COLUMNS], [i32::MIN; COLUMNS]);
+        // As wide as the sums, so that both are compared and chosen in one go.
+        let (mut from, mut now) = ([0i32; COLUMNS], [i32::MIN; COLUMNS]);
         if at == 0 {
             (0..TAGS).filter(|tag| !is_inside(*tag)).for_each(|tag| now[tag] = 0);
         } else {
-            let most = last[..TAGS].iter().max().copied().unwrap_or(0);
-            for source in (0..TAGS).filter(|source| last[*source] + BEHIND >= most) {
-                reach(last[source], source as u8, &transitions[source], &mut now, &mut from);
+            // The best of the sums so far is 0.
+            for source in (0..TAGS).filter(|source| last[*source] + BEHIND >= 0) {
+                reach(last[source], source as i32, &transitions[source], &mut now, &mut from);
             }
         }
         now.iter_mut().zip(token).for_each(|(sum, own)| *sum = sum.saturating_add(i32::from(*own)));
         // Sums are kept small, so that no text is too long for them.
         let most = now[..TAGS].iter().max().copied().unwrap_or(0);
         now.iter_mut().for_each(|sum| *sum = (*sum).saturating_sub(most).max(2 * FORBIDDEN));
-        back.push(from);
+        back.push(from.map(|source| source as u8));
         last = now;
     }
     walk_back(&back, &last)
 }
 
 /// Ways from one tag to all others.
-fn reach(so_far: i32, source: u8, ways: &[i32; COLUMNS], now: &mut [i32; COLUMNS], from: &mut [u8; COLUMNS]) {
+fn reach(so_far: i32, source: i32, ways: &[i32; COLUMNS], now: &mut [i32; COLUMNS], from: &mut [i32; COLUMNS]) {
     for ((sum, by), way) in now.iter_mut().zip(from).zip(ways) {
         let here = so_far + way;
         let better = here > *sum;

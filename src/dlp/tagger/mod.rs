@@ -5,8 +5,10 @@
 mod agree;
 mod atoms;
 mod decode;
+mod evidence;
 mod features;
 pub(super) mod hash;
+mod known;
 mod model;
 mod tags;
 
@@ -15,6 +17,7 @@ pub(super) use features::{COUNT as FEATURES, features};
 pub(super) use model::write;
 pub(super) use tags::{COLUMNS, KINDS, OUTSIDE, TAGS, begin, inside, is_inside, kind_of, may_follow};
 
+pub use known::Known;
 pub use model::{Model, ModelError};
 
 use super::context::Context;
@@ -67,19 +70,22 @@ impl Tagger {
     }
 
     /// Adds what the model finds and settles it with what was found before.
-    pub fn find(&self, context: &Context<'_>, found: Vec<Finding>) -> Vec<Finding> {
-        let reading = self.read(context, &found);
+    pub fn find(&self, context: &Context<'_>, found: Vec<Finding>, known: &mut Known) -> Vec<Finding> {
+        let mut reading = self.read(context, &found, known);
+        let rules = evidence::Ruled::of(&found);
+        reading.findings.retain(|one| evidence::stands(context, one, &rules));
         agree::agree(context, found, reading)
     }
 
-    fn read(&self, context: &Context<'_>, found: &[Finding]) -> Reading {
+    fn read(&self, context: &Context<'_>, found: &[Finding], known: &mut Known) -> Reading {
         let atoms = atoms(context, found);
         let plain: Vec<bool> = atoms.iter().map(|atom| !context.no_case && atom.is_plain()).collect();
+        known.grow(atoms.len());
         let scores: Vec<decode::Scores> = (0..atoms.len())
             .map(|at| {
                 // Four plain words in a row: nobody is named here, and nothing need be reckoned.
                 let quiet = at >= 2 && plain[at - 2..(at + 2).min(plain.len())].iter().all(|plain| *plain);
-                if quiet { QUIET } else { self.scores(&atoms, at) }
+                if quiet { QUIET } else { known.of(&atoms, at, || self.scores(&atoms, at)) }
             })
             .collect();
         let tags = decode::best(&scores, &self.model.transitions);

@@ -91,6 +91,12 @@ impl Interval {
         self.folded.state == State::Active
     }
 
+    /// Only somebody in charge, or an answered task, may end it: any allergy, and what somebody in charge set in the
+    /// clinical store (model.md, "Clinical wins").
+    pub fn is_guarded(&self) -> bool {
+        self.entity == EntityType::Allergy || (self.entity.is_clinical() && self.folded.set_by.is_authoritative())
+    }
+
     pub fn current(&self) -> Current {
         Current {
             trust: self.trust,
@@ -124,10 +130,22 @@ impl Interval {
     }
 
     fn reinforce(&mut self, a: &Assertion) {
+        self.grow(a.asserted_at, a.id.0);
+    }
+
+    /// A person names something else that speaks for it: once each.
+    pub fn reinforced_by(&mut self, at: DateTime<Utc>, evidence: Uuid) {
+        if !self.evidence.contains(&evidence) {
+            self.evidence.push(evidence);
+            self.grow(at, evidence);
+        }
+    }
+
+    fn grow(&mut self, at: DateTime<Utc>, evidence: Uuid) {
         self.folded.times_reinforced += 1;
         let new = reinforced(self.folded.confidence, self.folded.times_reinforced);
-        self.change(a.asserted_at, "reinforced", Some(new), Some(a.id.0));
-        self.folded.last_verified = Some(a.asserted_at);
+        self.change(at, "reinforced", Some(new), Some(evidence));
+        self.folded.last_verified = Some(at);
     }
 
     fn restart(&mut self, at: DateTime<Utc>, policy: &LifecyclePolicy) {

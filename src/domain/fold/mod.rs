@@ -147,6 +147,8 @@ codes!(
         Verified = "verified",
         Confirmed = "confirmed",
         Ended = "ended",
+        /// Asked whether it holds, somebody said no.
+        Denied = "denied",
         Protected = "protected",
         Unprotected = "unprotected",
         Forgotten = "forgotten",
@@ -155,6 +157,8 @@ codes!(
         Corrected = "corrected",
         /// The same, asked whether it holds.
         Answered = "answered",
+        /// Something else speaks for it, once per evidence (seed 001, section 5).
+        Reinforced = "reinforced",
     }
 );
 
@@ -166,6 +170,8 @@ pub struct Act {
     pub at: DateTime<Utc>,
     pub deed: Deed,
     pub by: SetBy,
+    /// What speaks for it, of a reinforcement.
+    pub evidence: Option<Uuid>,
 }
 
 /// One line of a memory's history (seed 001, section 5, `confidence_history`).

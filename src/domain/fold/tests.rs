@@ -206,6 +206,7 @@ fn a_confirmation_after_the_lapse_opens_a_new_interval_and_forgetting_can_be_und
         at: day(at),
         deed,
         by: SetBy::Patient,
+        evidence: None,
     };
     let run = |acts: Vec<Act>, now| {
         fold(scope(), &Log { assertions: vec![symptom.clone()], acts }, day(now), &LifecyclePolicy::default())
@@ -219,7 +220,7 @@ fn a_confirmation_after_the_lapse_opens_a_new_interval_and_forgetting_can_be_und
 }
 
 fn act(n: u128, at: i64, memory: MemoryId, deed: Deed) -> Act {
-    Act { id: MemoryEventId(Uuid::from_u128(n)), memory, at: day(at), deed, by: SetBy::Patient }
+    Act { id: MemoryEventId(Uuid::from_u128(n)), memory, at: day(at), deed, by: SetBy::Patient, evidence: None }
 }
 
 fn with_acts(assertions: Vec<Assertion>, acts: Vec<Act>, now: i64) -> Outcome {
@@ -278,6 +279,43 @@ fn a_person_who_says_which_side_holds_answers_the_contradiction() {
     let stands = with_acts(log, vec![act(9, 4, ids[0], Deed::Confirmed)], 5);
     assert_eq!(states(&stands), [State::Active, State::Resolved]);
     assert!(stands.conflicts[0].answered);
+}
+
+#[test]
+fn who_may_not_end_a_clinicians_fact_or_an_allergy_is_heard_and_somebody_in_charge_is_asked() {
+    let guarded = by_clinician(dose(1, 0, 50));
+    let id = folded(vec![guarded.clone()], 1).memories[0].id;
+    let ends = || act(9, 2, id, Deed::Ended);
+    let then = |deed, by| with_acts(vec![guarded.clone()], vec![ends(), Act { by, ..act(10, 3, id, deed) }], 4);
+
+    let disputed = with_acts(vec![guarded.clone()], vec![ends()], 4);
+    assert_eq!(states(&disputed), [State::Active]);
+    let [conflict] = disputed.conflicts[..] else { panic!("{:?}", disputed.conflicts) };
+    assert_eq!((conflict.kept, conflict.claim, conflict.answered), (id, id, false));
+    assert!(disputed.memories[0].history.iter().any(|change| change.action == "disputed"));
+
+    for (deed, by, state) in [
+        (Deed::Ended, SetBy::Clinician, State::Resolved),
+        (Deed::Denied, SetBy::Patient, State::Resolved),
+        (Deed::Confirmed, SetBy::Clinician, State::Active),
+    ] {
+        let settled = then(deed, by);
+        assert_eq!((states(&settled), settled.conflicts[0].answered), (vec![state], true), "{deed}");
+    }
+    let insisting = then(Deed::Ended, SetBy::Patient);
+    assert_eq!((states(&insisting), insisting.conflicts.len()), (vec![State::Active], 1), "one question");
+
+    let allergy = finding(1, EntityType::Allergy, 0);
+    let id = folded(vec![allergy.clone()], 1).memories[0].id;
+    let ended = with_acts(vec![allergy], vec![act(9, 2, id, Deed::Ended)], 3);
+    assert_eq!((states(&ended), ended.conflicts.len()), (vec![State::Active], 1));
+    let own = finding(1, EntityType::Symptom, 0);
+    let id = folded(vec![own.clone()], 1).memories[0].id;
+    assert_eq!(
+        states(&with_acts(vec![own], vec![act(9, 1, id, Deed::Ended)], 2)),
+        [State::Resolved],
+        "a patient's own"
+    );
 }
 
 fn any_finding() -> impl Strategy<Value = Assertion> {

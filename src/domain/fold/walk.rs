@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::interval::Interval;
 use super::{Act, Assertion, Conflict, Deed, Details, KeyHash, Log, Outcome, memory_id};
-use crate::domain::finding::{EntityType, Polarity};
+use crate::domain::finding::Polarity;
 use crate::domain::ids::MemoryId;
 use crate::domain::lifecycle::LifecyclePolicy;
 use crate::domain::memory::{Class, State};
@@ -187,10 +187,16 @@ impl<'a> Walk<'a> {
                 self.decide(at, act);
             }
             Deed::Confirmed => {}
-            Deed::Ended => {
+            Deed::Ended if memory.is_active() && memory.is_guarded() && !act.by.is_authoritative() => {
+                self.dispute(at, act);
+            }
+            Deed::Ended | Deed::Denied => {
                 memory.become_state(State::Resolved, when, Some(cause));
                 memory.folded.valid_to = Some(when);
+                self.settle(at);
             }
+            Deed::Reinforced if memory.is_active() => memory.reinforced_by(when, act.evidence.unwrap_or(cause)),
+            Deed::Reinforced => {}
             Deed::Protected => memory.folded.is_protected = true,
             Deed::Unprotected => memory.folded.is_protected = false,
             Deed::Forgotten => memory.become_state(State::Inactive, when, Some(cause)),
@@ -202,14 +208,34 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Who may not end it says that it is over: nothing changes, and a person is asked (model.md, "Clinical wins").
+    fn dispute(&mut self, at: usize, act: &Act) {
+        let memory = &mut self.memories[at];
+        let id = memory.folded.id;
+        memory.change(act.at, "disputed", None, Some(act.id.0));
+        if !self.conflicts.iter().any(|known| known.kept == id && known.claim == id && !known.answered) {
+            self.conflicts.push(Conflict { kept: id, claim: id, at: act.at, negation: true, answered: false });
+        }
+    }
+
+    /// Somebody in charge said whether it holds: that it was disputed is answered.
+    fn settle(&mut self, at: usize) {
+        let id = self.memories[at].folded.id;
+        let disputed = self.conflicts.iter_mut().filter(|known| known.kept == id && known.claim == id);
+        disputed.for_each(|known| known.answered = true);
+    }
+
     /// A person says of one side of a conflict that it holds: the conflict is answered. Of patterns and preferences both
     /// sides stay (seed 001, section 9).
     fn decide(&mut self, holds: usize, act: &Act) {
         self.confirmed.push((self.memories[holds].folded.id, act.at));
         let id = self.memories[holds].folded.id;
+        if act.by.is_authoritative() {
+            self.settle(holds);
+        }
         for n in 0..self.conflicts.len() {
             let Conflict { kept, claim, answered, .. } = self.conflicts[n];
-            if answered || (kept != id && claim != id) {
+            if answered || kept == claim || (kept != id && claim != id) {
                 continue;
             }
             self.conflicts[n].answered = true;
@@ -237,9 +263,7 @@ impl<'a> Walk<'a> {
     fn instead(&mut self, at: usize, act: &Act) {
         let memory = &mut self.memories[at];
         let said_again = memory.folded.last_verified == Some(act.at);
-        let guarded = memory.entity == EntityType::Allergy
-            || (memory.entity.is_clinical() && memory.folded.set_by.is_authoritative());
-        let may = act.deed == Deed::Answered || act.by.is_authoritative() || !guarded;
+        let may = act.deed == Deed::Answered || act.by.is_authoritative() || !memory.is_guarded();
         if memory.is_active() && !said_again && may {
             memory.become_state(State::Resolved, act.at, Some(act.id.0));
             memory.folded.valid_to = Some(act.at);

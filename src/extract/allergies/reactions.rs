@@ -71,7 +71,14 @@ impl AllergyRules {
         let sentence = &scene.reading.sentences[index];
         let context = crate::extract::Context::default();
         let epistemic = scene.epistemic(sentence.speaker);
-        let stance = Stance { context, epistemic, evidence: sentence.span, answered: false, confidence: 0.7 };
+        let stance = Stance {
+            context,
+            epistemic,
+            evidence: sentence.span,
+            turn: sentence.turn,
+            answered: false,
+            confidence: 0.7,
+        };
         for substance in named {
             self.push(scene, substance, &stance, None, out);
         }

@@ -19,6 +19,9 @@ use super::reading::Reading;
 use super::{Context, Experiencer, Temporality};
 use crate::text::Span;
 
+/// Words of a question that its own speaker answers at once.
+const LONGEST_ECHO: usize = 6;
+
 /// Where a cue of a category holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Scope {
@@ -42,6 +45,7 @@ impl Contexts {
             let hits = cues.find(reading, sentence.words.clone());
             let place = scope::Place { spoken: sentence.turn.is_some(), answers: answers(reading, index) };
             let mut scopes = scope::resolve(reading, sentence.words.clone(), &hits, cues, place);
+            scopes.extend(answers_itself(reading, index));
             scopes.extend(cues.subjects().scopes(reading, sentence, &hits, cues, &mut floor));
             section = next_section(reading, index, &hits, cues, section);
             if let Some(category) = section {
@@ -146,6 +150,21 @@ impl Scope {
             self.words.contains(&target.start)
         }
     }
+}
+
+/// "Anxiety? Not really, no.": the speaker asks and denies in one breath.
+fn answers_itself(reading: &Reading<'_>, index: usize) -> Option<Scope> {
+    let here = &reading.sentences[index];
+    let next = reading.sentences.get(index + 1).filter(|next| next.turn == here.turn)?;
+    if !here.question || here.words.len() > LONGEST_ECHO || next.question {
+        return None;
+    }
+    let first = reading.word(next.words.start);
+    let denies =
+        matches!(first, "no" | "nope" | "nah" | "never" | "none" | "not" | "nunca" | "jamas" | "ninguna" | "ninguno")
+            || (first == "para" && reading.word(next.words.start + 1) == "nada");
+    let cue = next.words.start..next.words.start + 1;
+    denies.then(|| Scope { category: Category::Negated, words: here.words.clone(), cue })
 }
 
 /// Whether a sentence opens a turn after a question of somebody else.

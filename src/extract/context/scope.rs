@@ -334,7 +334,7 @@ impl Sentence<'_, '_> {
         if LIST_ENDERS.contains(&self.reading.word(item_start)) {
             return true;
         }
-        if matches!(self.reading.word(item_start), "with" | "con") {
+        if matches!(self.reading.word(item_start), "with" | "con") || RESUMES.contains(&self.reading.word(item_start)) {
             return false;
         }
         loop {
@@ -408,6 +408,8 @@ impl Sentence<'_, '_> {
     }
 }
 
+/// A comma and one of these begin what is said for good: "no quiero dañar a nadie, solo quiero …".
+const RESUMES: &[&str] = &["solo", "solamente", "nada", "just", "only", "i", "yo", "it", "we", "sino"];
 const ARTICLES: &[&str] =
     &["el", "la", "los", "las", "su", "sus", "mi", "mis", "un", "una", "al", "the", "his", "her", "my"];
 /// Words that may follow a closing cue without changing it.

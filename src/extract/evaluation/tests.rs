@@ -68,6 +68,11 @@ fn risk_is_heard_in_chat_notes_and_speech() {
     let floors = [("risk", "en", 0.95), ("risk", "es", 0.95)];
     holds(include_str!("../../../tests/data/extraction/risk.jsonl"), &floors);
     holds(include_str!("../../../tests/data/extraction/risk_speech.jsonl"), &floors);
+    holds(include_str!("../../../tests/data/extraction/risk_fresh.jsonl"), &floors);
+    let floors = [("risk", "en", 0.92), ("risk", "es", 0.92)];
+    holds(include_str!("../../../tests/data/extraction/risk_blind.jsonl"), &floors);
+    holds(include_str!("../../../tests/data/extraction/risk_blind_b.jsonl"), &floors);
+    holds(include_str!("../../../tests/data/extraction/risk_blind_c.jsonl"), &floors);
 }
 
 #[test]
@@ -75,6 +80,11 @@ fn denials_of_therapy_are_told_from_what_looks_like_one() {
     let floors = [("negated", "en", 0.94), ("negated", "es", 0.94)];
     holds(include_str!("../../../tests/data/extraction/therapy_negation.jsonl"), &floors);
     holds(include_str!("../../../tests/data/extraction/negation_speech.jsonl"), &floors);
+    holds(include_str!("../../../tests/data/extraction/negation_fresh.jsonl"), &floors);
+    let more = [("uncertain", 0.85), ("historical", 0.85), ("hypothetical", 0.85), ("other experiencer", 0.85)];
+    let more = more.iter().flat_map(|(task, floor)| [(*task, "en", *floor), (*task, "es", *floor)]);
+    let floors: Vec<_> = [("negated", "en", 0.93), ("negated", "es", 0.93)].into_iter().chain(more).collect();
+    holds(include_str!("../../../tests/data/extraction/negation_blind.jsonl"), &floors);
 }
 
 #[test]
@@ -82,6 +92,20 @@ fn feelings_are_read_in_both_languages() {
     let floors = [("sentiment", "en", 0.90), ("sentiment", "es", 0.90)];
     holds(include_str!("../../../tests/data/extraction/tone.jsonl"), &floors);
     holds(include_str!("../../../tests/data/extraction/tone_speech.jsonl"), &floors);
+    holds(include_str!("../../../tests/data/extraction/tone_fresh.jsonl"), &floors);
+    let floors = [("sentiment", "en", 0.90), ("sentiment", "es", 0.90), ("themes", "en", 0.85), ("themes", "es", 0.85)];
+    holds(include_str!("../../../tests/data/extraction/tone_blind.jsonl"), &floors);
+}
+
+#[test]
+fn preferences_goals_and_people_are_found_in_both_languages() {
+    let floor = |task: &'static str, least: f64| [(task, "en", least), (task, "es", least)];
+    let floors: Vec<_> = ["mention: preference", "mention: goal", "mention: relationship"]
+        .into_iter()
+        .flat_map(|task| floor(task, 0.90))
+        .collect();
+    holds(include_str!("../../../tests/data/extraction/facts.jsonl"), &floors);
+    holds(include_str!("../../../tests/data/extraction/facts_blind.jsonl"), &floors);
 }
 
 #[test]

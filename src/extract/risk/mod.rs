@@ -1,6 +1,7 @@
 //! Words of risk: ideation, plans and means, attempts, self-harm, harm to others, abuse. A denial is kept as a denial;
 //! what somebody else did or said of themselves is not the patient's risk.
 
+mod parts;
 mod patterns;
 
 use std::ops::Range;
@@ -15,7 +16,8 @@ use super::scene::Scene;
 use super::{Experiencer, Risk, RiskClass};
 use crate::text::Speaker;
 
-pub(super) const FILES: [&str; 3] = [include_str!("../lexicon/risk.tsv"), patterns::WORDS, patterns::PATTERNS];
+pub(super) const FILES: [&str; 4] =
+    [include_str!("../lexicon/risk.tsv"), patterns::WORDS[0], patterns::WORDS[1], patterns::PATTERNS];
 
 /// A row of the list: `None` for what only looks like risk.
 #[derive(Clone, Copy)]
@@ -67,7 +69,7 @@ impl RiskRules {
     pub fn find(&self, scene: &Scene<'_>) -> Vec<Risk> {
         let mut out: Vec<Risk> = Vec::new();
         for (index, sentence) in scene.sentences() {
-            for words in self.words(scene, &sentence.words) {
+            for words in self.words(scene, index, &sentence.words) {
                 out.extend(self.risk(scene, index, &words));
             }
         }
@@ -78,9 +80,9 @@ impl RiskRules {
     }
 
     /// Phrases and patterns of a sentence, without those that only look like risk.
-    fn words(&self, scene: &Scene<'_>, sentence: &Range<usize>) -> Vec<Words> {
+    fn words(&self, scene: &Scene<'_>, index: usize, sentence: &Range<usize>) -> Vec<Words> {
         let mut harmless: Vec<Range<usize>> = Vec::new();
-        let mut found = self.patterns.find(scene.reading, sentence);
+        let mut found = self.patterns.find(scene.reading, index);
         for word in sentence.clone() {
             let Some(hit) = self.matcher.at(scene.reading, word) else { continue };
             let row = self.rows[hit.meaning as usize];

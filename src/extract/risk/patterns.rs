@@ -5,19 +5,19 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::Words;
+use super::parts::Part;
 use crate::extract::RiskClass;
-use crate::extract::lexicon::label;
-use crate::extract::matcher::{Hit, Matcher};
 use crate::extract::phrasebook::Builder;
 use crate::extract::reading::Reading;
 use crate::text::Speaker;
 
-pub(super) const WORDS: &str = include_str!("../lexicon/risk_words.tsv");
+pub(super) const WORDS: [&str; 2] =
+    [include_str!("../lexicon/risk_words.tsv"), include_str!("../lexicon/risk_families.tsv")];
 pub(super) const PATTERNS: &str = include_str!("../lexicon/risk_patterns.tsv");
 /// Hits of one part in a sentence that are looked at: bounds the work on hostile text.
 const MOST_HITS: usize = 24;
 /// Parts that say what would be done: a denial counts where it reaches them.
-const CORES: &[&str] = &["selfkill", "hurtothers", "hurtself", "hits", "amount"];
+const CORES: &[&str] = &["selfkill", "hurtothers", "hurtself", "hits", "amount", "violent", "hurtsme", "harmact"];
 
 /// The parts of a sentence in their order.
 struct Pattern {
@@ -28,17 +28,19 @@ struct Pattern {
     /// Each with the words that may lie between it and the part before.
     parts: Vec<(usize, usize)>,
     core: usize,
+    /// What must not stand in the sentence: "by accident".
+    never: Option<usize>,
 }
 
 pub struct Patterns {
-    matchers: Vec<Matcher>,
+    library: Vec<Part>,
     patterns: Vec<Pattern>,
 }
 
 impl Patterns {
     pub fn builtin(book: &mut Builder) -> Self {
         let mut names: HashMap<&str, usize> = HashMap::new();
-        let mut matchers = Vec::new();
+        let mut library = Vec::new();
         let mut patterns = Vec::new();
         for line in PATTERNS.lines().filter(|line| !line.starts_with('#')) {
             let mut fields = line.splitn(3, '\t');
@@ -46,59 +48,95 @@ impl Patterns {
                 continue;
             };
             let Some(class) = RiskClass::from_code(class) else { continue };
-            let (mut parts, mut gap, mut core) = (Vec::new(), 0, 0);
+            let mut part = |name: &'static str| {
+                *names.entry(name).or_insert_with(|| {
+                    library.push(Part::builtin(book, &WORDS, name));
+                    library.len() - 1
+                })
+            };
+            let mut pattern = Pattern {
+                class,
+                own: person != "any",
+                common: person == "own",
+                parts: Vec::new(),
+                core: 0,
+                never: None,
+            };
+            let mut gap = 0;
             for word in words.split_whitespace() {
                 if let Some(words) = word.strip_prefix('+') {
                     gap = words.parse().unwrap_or(0);
-                    continue;
+                } else if let Some(name) = word.strip_prefix('!') {
+                    pattern.never = Some(part(name));
+                } else {
+                    pattern.core = if CORES.contains(&word) { pattern.parts.len() } else { pattern.core };
+                    pattern.parts.push((gap, part(word)));
                 }
-                let part = *names.entry(word).or_insert_with(|| {
-                    matchers.push(label(book, WORDS, word));
-                    matchers.len() - 1
-                });
-                core = if CORES.contains(&word) { parts.len() } else { core };
-                parts.push((gap, part));
             }
-            patterns.push(Pattern { class, own: person != "any", common: person == "own", parts, core });
+            patterns.push(pattern);
         }
-        Self { matchers, patterns }
+        Self { library, patterns }
     }
 
     /// All patterns of a sentence.
-    pub fn find(&self, reading: &Reading<'_>, sentence: &Range<usize>) -> Vec<Words> {
-        let place = reading.sentences.get(reading.sentence_of(sentence.start));
-        let by_clinician = place.is_some_and(|place| place.speaker == Speaker::Clinician);
-        let hits: Vec<Vec<Hit>> = self.matchers.iter().map(|matcher| hits(matcher, reading, sentence)).collect();
+    pub fn find(&self, reading: &Reading<'_>, index: usize) -> Vec<Words> {
+        let sentence = &reading.sentences[index];
+        let by_clinician = sentence.speaker == Speaker::Clinician;
+        let mut seen = Seen { reading, sentence: &sentence.words, hits: self.library.iter().map(|_| None).collect() };
         let mut out = Vec::new();
         for pattern in self.patterns.iter().filter(|pattern| !(pattern.common && by_clinician)) {
-            let Some((_, first)) = pattern.parts.first() else { continue };
-            for start in &hits[*first] {
-                let mut chain = vec![start.words.clone()];
-                for (gap, part) in &pattern.parts[1..] {
-                    let Some(last) = chain.last() else { break };
-                    let near = |hit: &&Hit| hit.words.start > last.start && hit.words.start <= last.end + gap;
-                    match hits[*part].iter().find(near) {
-                        Some(hit) => chain.push(hit.words.clone()),
-                        None => break,
-                    }
-                }
-                if chain.len() == pattern.parts.len() {
-                    let end = chain.iter().map(|words| words.end).max().unwrap_or(start.words.end);
-                    let core = chain[pattern.core].clone();
-                    let words = start.words.start..end;
-                    out.push(Words { class: pattern.class, own: pattern.own, words, core });
-                    break;
-                }
+            let may = |part: usize| self.library[part].may_stand(reading, index);
+            if !pattern.parts.iter().all(|(_, part)| may(*part)) {
+                continue;
             }
+            if pattern.never.is_some_and(|part| may(part) && !seen.of(part, &self.library).is_empty()) {
+                continue;
+            }
+            out.extend(self.chain(pattern, &mut seen));
         }
         out
     }
+
+    /// The first place where the parts of a pattern follow each other.
+    fn chain(&self, pattern: &Pattern, seen: &mut Seen<'_>) -> Option<Words> {
+        let (_, first) = *pattern.parts.first()?;
+        let starts = seen.of(first, &self.library).to_vec();
+        for start in starts {
+            let mut chain = vec![start.clone()];
+            for (gap, part) in &pattern.parts[1..] {
+                let Some(last) = chain.last().cloned() else { break };
+                let near = |hit: &&Range<usize>| hit.start > last.start && hit.start <= last.end + gap;
+                let hits = seen.of(*part, &self.library);
+                let from = hits.partition_point(|hit| hit.start <= last.start);
+                match hits[from..].iter().find(near) {
+                    Some(hit) => chain.push(hit.clone()),
+                    None => break,
+                }
+            }
+            if chain.len() == pattern.parts.len() {
+                let end = chain.iter().map(|words| words.end).max().unwrap_or(start.end);
+                let core = chain[pattern.core].clone();
+                return Some(Words { class: pattern.class, own: pattern.own, words: start.start..end, core });
+            }
+        }
+        None
+    }
 }
 
-/// Every place of a part, overlapping ones too.
-fn hits(matcher: &Matcher, reading: &Reading<'_>, sentence: &Range<usize>) -> Vec<Hit> {
-    if matcher.first(reading, sentence.clone()).is_none() {
-        return Vec::new();
+/// The places of the parts in a sentence, each looked up when first asked for.
+struct Seen<'a> {
+    reading: &'a Reading<'a>,
+    sentence: &'a Range<usize>,
+    hits: Vec<Option<Vec<Range<usize>>>>,
+}
+
+impl Seen<'_> {
+    /// Every place of a part, overlapping ones too.
+    fn of(&mut self, part: usize, library: &[Part]) -> &[Range<usize>] {
+        let (reading, sentence) = (self.reading, self.sentence);
+        self.hits[part].get_or_insert_with(|| {
+            let limit = sentence.end;
+            sentence.clone().filter_map(|word| library[part].at(reading, word, limit)).take(MOST_HITS).collect()
+        })
     }
-    sentence.clone().filter_map(|word| matcher.at(reading, word)).take(MOST_HITS).collect()
 }

@@ -56,10 +56,11 @@ impl Acks for ChannelAcks {
 }
 
 /// Opens the channels of a connection and works until something ends it.
-pub(super) async fn live(consumer: &Consumer, link: Link, draining: &CancellationToken) -> Ending {
+pub(super) async fn live(consumer: &Consumer, mut link: Link, draining: &CancellationToken) -> Ending {
     let over = CancellationToken::new();
     let ending = match open(consumer, &link, &over).await {
         Ok(open) => {
+            link.wait_for_answers(consumer.settings.broker.answer_timeout());
             consumer.status.connected();
             tracing::info!(code = "consuming", "the worker consumes from the broker");
             attend(consumer, &link, open, draining, &over).await

@@ -5,14 +5,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::Words;
 use super::rules::{self, Checked};
+use super::{Provenance, Words};
 use crate::domain::code::codes;
 use crate::domain::ids::{MemoryId, OrgId, PatientId};
+use crate::domain::memory::Kind;
 use crate::intake::refusal::Problem;
 
 /// One command. It acts on what was recorded up to its own time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryCommand {
     pub organization_id: OrgId,
     pub patient_id: PatientId,
@@ -28,9 +29,18 @@ pub struct MemoryCommand {
     pub preview: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Words>,
-    /// What `correct` and `answer` say instead.
+    /// What `correct` and `answer` say instead; what `add`, `promote`, `supersede` and `revise` say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Words>,
+    /// As what `add` and `promote` keep the words [default: note].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// Memories that it is made from, or that `reinforce` and `revise` take for evidence. Named once, never changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub derived_from: Option<Vec<MemoryId>>,
+    /// How the words came to be known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
     /// When the person gave it, where the envelope has no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issued_at: Option<DateTime<Utc>>,
@@ -63,14 +73,29 @@ codes!(
         Protect = "protect",
         PrivacyReport = "privacy_report",
         Export = "export",
+        /// Keep words as a memory of their own.
+        Add = "add",
+        /// Make an episode, a note or a belief of a capture (seed 001, section 4).
+        Promote = "promote",
+        /// Put words in the place of a memory.
+        Supersede = "supersede",
+        /// Something else speaks for it too.
+        Reinforce = "reinforce",
+        /// What an episode taught: it speaks for a belief, or words put it right (seed 001, section 10).
+        Revise = "revise",
     }
 );
 
 impl Command {
     /// Acts on single memories, so that ids are required.
     fn needs_ids(self) -> bool {
-        use Command::{Answer, Confirm, Correct, End, Protect, Verify};
-        matches!(self, Verify | Confirm | Answer | End | Correct | Protect)
+        use Command::{Answer, Confirm, Correct, End, Promote, Protect, Reinforce, Revise, Supersede, Verify};
+        matches!(self, Verify | Confirm | Answer | End | Correct | Protect | Promote | Supersede | Reinforce | Revise)
+    }
+
+    /// Its words become a memory of their own.
+    pub fn makes(self) -> bool {
+        matches!(self, Self::Add | Self::Promote | Self::Supersede | Self::Revise)
     }
 }
 
@@ -88,7 +113,16 @@ impl MemoryCommand {
         let by_topic = matches!(self.command, Command::Forget | Command::Recover);
         rules::ensure(some_ids || topic || !by_topic, Problem::Missing, "topic")?;
         let says = self.text.as_ref().is_some_and(|text| !text.is_blank());
-        rules::ensure(says || self.command != Command::Correct, Problem::Missing, "text")?;
+        let must_say = matches!(self.command, Command::Correct | Command::Add | Command::Supersede);
+        rules::ensure(says || !must_say, Problem::Missing, "text")?;
+        rules::ensure(self.kind != Some(Kind::Raw), Problem::OutOfRange, "kind")?;
+        for (index, id) in self.derived_from.iter().flatten().enumerate() {
+            rules::ensure_at(!id.0.is_nil(), Problem::NilId, || format!("derived_from[{index}]"))?;
+        }
+        if let Some(provenance) = &self.provenance {
+            rules::within(provenance.confidence, 0.0, 1.0, "provenance.confidence")?;
+            rules::within(provenance.cognitive_state, 0.0, 100.0, "provenance.cognitive_state")?;
+        }
         self.issued_at.map_or(Ok(()), |at| rules::instant(at, "issued_at"))
     }
 }

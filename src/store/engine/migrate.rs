@@ -33,6 +33,17 @@ pub async fn migrate(location: &Location) -> Result<Vec<i64>, DbError> {
     }
 }
 
+/// Makes or drops the approximate index over vectors of a dimension, while others work.
+///
+/// # Errors
+/// [`DbError::Approximate`] where there can be none; an embedded store has none.
+pub async fn approximate(location: &Location, dimension: usize, make: bool) -> Result<(), DbError> {
+    match location {
+        Location::Postgres(options) => postgres::approximate(options, dimension, make).await,
+        Location::File(_) | Location::Memory => Err(DbError::Approximate),
+    }
+}
+
 /// Whether work may begin, without changing anything on a server.
 ///
 /// # Errors

@@ -12,9 +12,9 @@ mod value;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use migrate::{ROLES, SchemaState, migrate, schema_state};
+pub use migrate::{ROLES, SchemaState, approximate, migrate, schema_state};
 pub use options::{PostgresOptions, Statements};
-pub use postgres::Scratch;
+pub use postgres::{Scratch, Tried};
 pub use statement::{Bulk, Column, ColumnType, Sql};
 pub use value::{Arg, Cell, Row};
 
@@ -60,6 +60,9 @@ pub enum DbError {
     /// Unencrypted beyond this machine, or the server's certificate is not the host's.
     #[error("the connection is not encrypted as store.postgres.tls asks, or the server's certificate is not its own")]
     Tls,
+    /// No approximate index can be made: no statements for vectors of this dimension, or a pgvector before 0.8.
+    #[error("there is no approximate index for vectors of this dimension, or pgvector is older than 0.8")]
+    Approximate,
     #[error("store.url cannot be read as postgres://user:password@host/database")]
     Url,
     /// A transaction in which a statement failed cannot be committed.
@@ -181,6 +184,17 @@ impl Database {
         }
     }
 
+    /// New statistics of the tables that have doubled since the last ones, where the engine plans by them.
+    ///
+    /// # Errors
+    /// As any statement.
+    pub async fn refresh_statistics(&self) -> Result<(), DbError> {
+        match &self.inner {
+            Inner::Sqlite(_) => Ok(()),
+            Inner::Postgres(db) => db.refresh_statistics().await,
+        }
+    }
+
     /// Connections of the pool: idle, in use.
     pub fn connections(&self) -> (i64, i64) {
         match &self.inner {
@@ -245,6 +259,25 @@ impl Transaction {
                 tx.execute(bulk.sql().sqlite(), vec![packed]).await
             }
             InnerTransaction::Postgres(tx) => tx.bulk(bulk, rows).await,
+        }
+    }
+
+    /// The `limit` nearest of a patient's vectors by the approximate index, with their dot product: where the patient has
+    /// `own` of them, `store.postgres.approximate_from` says so and the index found as many as there must be. `None`
+    /// means: compare all.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn nearest(
+        &mut self,
+        scope: &[Arg],
+        query: &[u8],
+        own: usize,
+        limit: usize,
+    ) -> Result<Option<Vec<Row>>, DbError> {
+        match &mut self.inner {
+            InnerTransaction::Sqlite(_) => Ok(None),
+            InnerTransaction::Postgres(tx) => tx.nearest(scope, query, own, limit).await,
         }
     }
 

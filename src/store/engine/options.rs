@@ -31,6 +31,7 @@ pub struct PostgresOptions {
     pub(super) lock_timeout: Duration,
     pub(super) idle_transaction_timeout: Duration,
     pub(super) statements: Statements,
+    pub(super) approximate_from: usize,
 }
 
 impl PostgresOptions {
@@ -50,6 +51,7 @@ impl PostgresOptions {
             statement_timeout: ms(config.statement_timeout_ms),
             lock_timeout: ms(config.lock_timeout_ms),
             idle_transaction_timeout: ms(config.idle_transaction_timeout_ms),
+            approximate_from: usize::try_from(config.approximate_from).unwrap_or(usize::MAX),
             statements: if config.prepared_statements { Statements::Named } else { Statements::Unnamed },
         })
     }

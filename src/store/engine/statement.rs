@@ -12,7 +12,7 @@
 //! | `{rows}` (bulk statements) | `(SELECT … FROM json_each($1))` | `(SELECT … FROM unnest($1, …))` |
 
 /// A statement as each engine reads it. Made once, from literals only: never from input.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Sql {
     sqlite: &'static str,
     postgres: &'static str,
@@ -30,11 +30,30 @@ impl Sql {
         }
     }
 
+    /// A look-up of rows by keys: `select` (which ends in its other conditions) for each key of `list`, a placeholder
+    /// such as `{pairs $2}`, in these columns of an index. PostgreSQL is made to go through the index key by key: without
+    /// statistics, as after an installation, it reads all rows of the organisation instead.
+    pub fn for_each(select: &'static str, columns: &[&str], list: &'static str) -> Self {
+        let keys: Vec<String> = (1..=columns.len()).map(|n| format!("key_{n}")).collect();
+        let same = columns.iter().zip(&keys).map(|(column, key)| format!("{column} = wanted.{key}"));
+        let same = same.collect::<Vec<_>>().join(" AND ");
+        let (columns, keys) = (columns.join(", "), keys.join(", "));
+        let of = |placeholder| filled(list, placeholder);
+        Self {
+            sqlite: leak(format!("{select} AND ({columns}) IN {}", of(sqlite_placeholder))),
+            postgres: leak(format!(
+                "SELECT found.* FROM {} AS wanted({keys}) CROSS JOIN LATERAL ({select} AND {same} OFFSET 0) AS found",
+                of(postgres_placeholder)
+            )),
+        }
+    }
+
     pub(in crate::store) fn sqlite(&self) -> &'static str {
         self.sqlite
     }
 
-    pub(in crate::store) fn postgres(&self) -> &'static str {
+    /// As PostgreSQL is asked.
+    pub fn postgres(&self) -> &'static str {
         self.postgres
     }
 }
@@ -122,7 +141,7 @@ impl ColumnType {
 }
 
 /// One statement over many rows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Bulk {
     sql: Sql,
     kinds: Vec<ColumnType>,

@@ -12,6 +12,7 @@ use crate::crypto::PatientKeys;
 use crate::domain::confidence::{self, ConfidenceBasis, DecayPolicy};
 use crate::domain::document::DocumentType;
 use crate::domain::finding::{EntityType, Epistemic, Experiencer};
+use crate::domain::fold::KeyHash;
 use crate::domain::ids::{DocumentId, MemoryId};
 use crate::domain::lifecycle::{self, Life, LifecyclePolicy};
 use crate::domain::memory::{Class, Kind, Sensitivity, SetBy, State, Use};
@@ -52,6 +53,10 @@ static MEMORIES: LazyLock<Sql> = select!(
 );
 static OF_DOCUMENTS: LazyLock<Sql> =
     select!("m.document_id IN {uuids $3} AND m.state NOT IN ('inactive', 'quarantined')");
+
+static PLACE: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("SELECT attribute_hash, group_hash FROM memory WHERE org_id = $1 AND patient_id = $2 AND id = $3")
+});
 
 /// Which memories. An empty list asks for all; without `states` the forgotten and the quarantined are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -201,6 +206,15 @@ impl Store {
         newest_first(found, when, None).map(|(memory, row)| open(memory, &row, &keys)).collect()
     }
 
+    /// Attribute and unit of folding of a memory: where another value of the same belongs.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn place_of(&self, scope: Scope, id: MemoryId) -> Result<Option<(KeyHash, KeyHash)>, StoreError> {
+        let rows = self.rows(&PLACE, scope, vec![id.0.into()]).await?;
+        rows.first().map_or(Ok(None), |row| Ok(Some((row.bytes(0)?, row.bytes(1)?))))
+    }
+
     /// One memory, whatever its state; `None` when this patient has none of this id.
     ///
     /// # Errors
@@ -339,5 +353,5 @@ fn open(mut memory: Memory, row: &Row, keys: &PatientKeys) -> Result<Memory, Sto
 }
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&MEMORIES, &OF_DOCUMENTS]
+    vec![&MEMORIES, &OF_DOCUMENTS, &PLACE]
 }

@@ -7,6 +7,7 @@ mod lineage;
 mod memories;
 mod passages;
 mod patients;
+mod topics;
 
 use std::sync::Arc;
 
@@ -16,8 +17,9 @@ pub use clinical::Clinical;
 pub use documents::{StoredDocument, Window};
 pub use lineage::{Contradiction, Direction, Edge, HistoryEntry};
 pub use memories::{Filter, Memory, Quote, Standing};
-pub use passages::Candidate;
+pub use passages::{Candidate, NEAREST};
 pub use patients::{Preference, Profile, RiskFlag};
+pub use topics::MOST_ON_TOPIC;
 
 use super::engine::{Access, Arg, Row, Sql, Transaction};
 use super::{Store, StoreError};
@@ -64,7 +66,7 @@ impl Store {
     }
 
     /// Runs one statement whose first two arguments are the scope.
-    async fn rows(&self, sql: &Sql, scope: Scope, rest: Vec<Arg>) -> Result<Vec<Row>, StoreError> {
+    pub(super) async fn rows(&self, sql: &Sql, scope: Scope, rest: Vec<Arg>) -> Result<Vec<Row>, StoreError> {
         let mut args = vec![Arg::from(scope.org().0), scope.patient().0.into()];
         args.extend(rest);
         Ok(self.reading(scope).await?.fetch_all(sql, args).await?)

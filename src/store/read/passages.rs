@@ -34,6 +34,9 @@ static SIMILARITIES: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
+/// How many an approximate index is asked for: as deep as a leg of a search is read.
+pub const NEAREST: usize = 100;
+
 /// One passage with what both legs of a search compare.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
@@ -78,14 +81,24 @@ impl Store {
             let known = (code(&row, 2, DocumentType::from_code)?, row.time(3)?);
             documents.insert((DocumentId(row.uuid(0)?), number(&row, 1)?), known);
         }
+        let passages = tx.fetch_all(&PASSAGES, of(&[])).await?;
         let mut similar = HashMap::new();
         if let Some(stored) = stored {
-            for row in tx.fetch_all(&SIMILARITIES, of(&[generation.into(), Arg::Vector(stored)])).await? {
+            // Only where nothing is left out afterwards: the nearest of all time are not the nearest of a week.
+            let near = match window.seen(when) == Window::default() {
+                true => tx.nearest(&of(&[generation.into()]), &stored, passages.len(), NEAREST).await?,
+                false => None,
+            };
+            let rows = match near {
+                Some(near) => near,
+                None => tx.fetch_all(&SIMILARITIES, of(&[generation.into(), Arg::Vector(stored)])).await?,
+            };
+            for row in rows {
                 similar.insert(row.uuid(0)?, row.similarity(1, query.as_deref())?);
             }
         }
         let mut found = Vec::new();
-        for row in tx.fetch_all(&PASSAGES, of(&[])).await? {
+        for row in passages {
             let (id, document, revision) = (row.uuid(0)?, DocumentId(row.uuid(1)?), number(&row, 2)?);
             let Some((document_type, occurred_at)) = documents.get(&(document, revision)).copied() else { continue };
             found.push(Candidate {

@@ -146,7 +146,7 @@ impl Store {
                 class: row.text(3)?,
                 denied: row.bool(4)?,
                 experiencer: code(&row, 5, Experiencer::from_code)?,
-                quote: open_text(&keys, cell, &row.blob(6)?)?,
+                quote: quote(&keys, cell, &row.blob(6)?)?,
                 document_id: DocumentId(row.uuid(1)?),
                 revision: number(&row, 2)?,
                 at,
@@ -164,6 +164,11 @@ impl Store {
         let rows = tx.fetch_all(&PATIENTS, vec![org.0.into()]).await?;
         rows.iter().map(|row| Ok(PatientId(row.uuid(0)?))).collect()
     }
+}
+
+/// Empty where the source went and only what was understood of it is left (`store::write::retention`).
+fn quote(keys: &crate::crypto::PatientKeys, cell: Cell, sealed: &[u8]) -> Result<String, StoreError> {
+    if sealed.is_empty() { Ok(String::new()) } else { open_text(keys, cell, sealed) }
 }
 
 pub(super) fn statements() -> Vec<&'static Sql> {

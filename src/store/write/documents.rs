@@ -18,8 +18,10 @@ use crate::store::seal::{Sealer, document_row};
 use crate::text::Language;
 
 static CURRENT: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, document_id, max(revision) FROM documents WHERE org_id = $1 AND (patient_id, document_id) IN {pairs $2} GROUP BY patient_id, document_id",
+    Sql::for_each(
+        "SELECT patient_id, document_id, revision FROM documents WHERE org_id = $1",
+        &["patient_id", "document_id"],
+        "{pairs $2}",
     )
 });
 static RETIRE: LazyLock<Sql> = LazyLock::new(|| {
@@ -64,7 +66,7 @@ static DOCUMENT: LazyLock<Bulk> = LazyLock::new(|| {
     ];
     Bulk::new("documents", &columns, "")
 });
-static PASSAGE: LazyLock<Bulk> = LazyLock::new(|| {
+pub(super) static PASSAGE: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
         ("org_id", ColumnType::Uuid),
         ("patient_id", ColumnType::Uuid),
@@ -75,6 +77,7 @@ static PASSAGE: LazyLock<Bulk> = LazyLock::new(|| {
         ("start_offset", ColumnType::Int),
         ("end_offset", ColumnType::Int),
         ("terms", ColumnType::Ints),
+        ("waits", ColumnType::Bool),
         ("created_at", ColumnType::Int),
         ("updated_at", ColumnType::Int),
     ];
@@ -165,7 +168,8 @@ impl Writer<'_> {
         let mut newest: HashMap<Key, u32> = HashMap::new();
         for row in self.tx.fetch_all(&CURRENT, vec![self.target.org.0.into(), pairs]).await? {
             let revision = u32::try_from(row.i64(2)?).unwrap_or(u32::MAX);
-            newest.insert((PatientId(row.uuid(0)?), DocumentId(row.uuid(1)?)), revision);
+            let newest = newest.entry((PatientId(row.uuid(0)?), DocumentId(row.uuid(1)?))).or_insert(revision);
+            *newest = (*newest).max(revision);
         }
         for d in documents {
             let entry = newest.entry((d.scope.patient(), d.id)).or_insert(d.revision);
@@ -238,6 +242,7 @@ impl Writer<'_> {
                     (passage.span.start as i64).into(),
                     (passage.span.end as i64).into(),
                     Arg::Ints(passage.terms.clone()),
+                    passage.vector.is_none().into(),
                     now.clone(),
                     now.clone(),
                 ]);
@@ -336,7 +341,7 @@ fn pairs<'d>(documents: impl Iterator<Item = &'d NewDocument>) -> Arg {
     Arg::Pairs(documents.map(|d| (d.scope.patient().0, d.id.0.as_bytes().to_vec())).collect())
 }
 
-fn language_code(language: Language) -> &'static str {
+pub(super) fn language_code(language: Language) -> &'static str {
     match language {
         Language::Spanish => "es",
         Language::English => "en",

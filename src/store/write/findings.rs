@@ -66,7 +66,11 @@ static SILENCE: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 static GROUP_OF: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT patient_id, id, group_hash FROM memory WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}")
+    Sql::for_each(
+        "SELECT patient_id, id, group_hash FROM memory WHERE org_id = $1",
+        &["patient_id", "id"],
+        "{pairs $2}",
+    )
 });
 
 /// Cells of a finding.
@@ -130,7 +134,7 @@ impl Writer<'_> {
             a.valid_from.into(),
             a.expires_at.into(),
             sealer.record(finding_cell(a.id.0, "payload"), &f.words)?,
-            sealer.optional(finding_cell(a.id.0, "evidence"), evidence.map(|e| e.quote.as_str())),
+            quoted(&sealer, a.id.0, evidence.map(|e| e.quote.as_str())),
             evidence.map(|e| e.span.start as i64).into(),
             evidence.map(|e| e.span.end as i64).into(),
             f.extractor_version.clone().into(),
@@ -158,6 +162,14 @@ impl Writer<'_> {
     }
 }
 
+/// A quote that is gone is empty: what must have evidence shows that it had (`jobs::formed`).
+fn quoted(sealer: &Sealer<'_>, id: Uuid, quote: Option<&str>) -> Arg {
+    match quote {
+        Some("") => Arg::Blob(Vec::new()),
+        quote => sealer.optional(finding_cell(id, "evidence"), quote),
+    }
+}
+
 fn act_row(a: &NewAct, now: DateTime<Utc>) -> Vec<Arg> {
     let line = Line {
         org: a.scope.org().0,
@@ -170,7 +182,7 @@ fn act_row(a: &NewAct, now: DateTime<Utc>) -> Vec<Arg> {
         source: a.by,
         old_confidence: None,
         new_confidence: None,
-        cause: None,
+        cause: a.act.evidence,
     };
     line.row(now)
 }

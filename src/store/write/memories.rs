@@ -91,7 +91,10 @@ impl Writer<'_> {
         self.write_memories(&changed).await?;
         self.write_clinical(&changed).await?;
         let new: BTreeSet<MemoryId> = changed.iter().filter(|c| c.was.is_none()).map(|c| c.folded.id).collect();
-        self.write_conflicts(&touched, &conflicts).await?;
+        // Only a group that was there before can have a conflict on record.
+        let before: Vec<&Group> =
+            loaded.iter().filter(|(_, l)| !l.existing.is_empty()).map(|(group, _)| group).collect();
+        self.write_conflicts(&before, &conflicts).await?;
         let found = conflicts.iter().filter(|(_, c)| new.contains(&c.claim)).map(|(_, c)| rows::conflict_type(c));
         self.done.contradictions.extend(found);
         for change in &changed {
@@ -135,21 +138,31 @@ impl Writer<'_> {
         let ids = |list: &mut dyn Iterator<Item = (Scope, MemoryId)>| {
             Arg::Pairs(list.map(|(s, id)| (s.patient().0, id.0.as_bytes().to_vec())).collect())
         };
-        let rewritten = ids(&mut gone.iter().copied().chain(changed.iter().map(|c| (c.scope, c.folded.id))));
+        // What is new has left nothing behind.
+        let known = changed.iter().filter(|c| c.was.is_some()).map(|c| (c.scope, c.folded.id));
+        let rewritten: Vec<(Scope, MemoryId)> = gone.iter().copied().chain(known).collect();
+        if rewritten.is_empty() {
+            return Ok(());
+        }
+        let rewritten = ids(&mut rewritten.into_iter());
         self.tx.execute(&DELETE_HISTORY, vec![org.clone(), rewritten.clone()]).await?;
         self.tx.execute(&DELETE_LINKS, vec![org.clone(), rewritten.clone()]).await?;
         self.tx.execute(&DELETE_BACK_LINKS, vec![org.clone(), rewritten]).await?;
-        self.tx.execute(&DELETE_MEMORY, vec![org, ids(&mut gone.iter().copied())]).await?;
+        if !gone.is_empty() {
+            self.tx.execute(&DELETE_MEMORY, vec![org, ids(&mut gone.iter().copied())]).await?;
+        }
         Ok(())
     }
 
     async fn write_conflicts(
         &mut self,
-        touched: &BTreeSet<Group>,
+        before: &[&Group],
         conflicts: &[(&Group, fold::Conflict)],
     ) -> Result<(), StoreError> {
-        let groups = Arg::Pairs(touched.iter().map(|(s, g)| (s.patient().0, g.to_vec())).collect());
-        self.tx.execute(&DELETE_CONFLICTS, vec![self.target.org.0.into(), groups]).await?;
+        if !before.is_empty() {
+            let groups = Arg::Pairs(before.iter().map(|(s, g)| (s.patient().0, g.to_vec())).collect());
+            self.tx.execute(&DELETE_CONFLICTS, vec![self.target.org.0.into(), groups]).await?;
+        }
         let mut written = Vec::with_capacity(conflicts.len());
         for (group, conflict) in conflicts {
             let scope = group.0;

@@ -9,11 +9,15 @@ pub mod nightly;
 mod outbox;
 pub(super) mod patients;
 pub(super) mod profile;
+pub mod redacting;
+pub(super) mod retention;
+pub(super) mod summaries;
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::engine::{Access, Bulk, ColumnType, Sql, Transaction};
+use super::admission::DONE;
+use super::engine::{Access, Arg, Bulk, ColumnType, Sql, Transaction};
 use super::records::{Committed, OrgBatch, Target};
 use super::{Keys, Store, StoreError};
 use crate::bug;
@@ -101,6 +105,7 @@ impl Store {
         writer.flush_events().await?;
         let done = writer.done;
         tx.commit().await?;
+        self.count_commit();
         if done.events > 0 {
             self.bell.ring(org);
         }
@@ -133,7 +138,13 @@ impl Writer<'_> {
             .collect();
         let expected = rows.len() as u64;
         let inserted = self.tx.bulk(&INBOX, rows).await?;
-        if inserted == expected { Ok(()) } else { Err(StoreError::Race) }
+        if inserted != expected {
+            return Err(StoreError::Race);
+        }
+        // Work on them ends with its effects: not a transaction later.
+        let ended = batch.inbox.iter().map(|m| m.message.to_vec()).collect();
+        self.tx.execute(&DONE, vec![Arg::Blobs(ended)]).await?;
+        Ok(())
     }
 }
 
@@ -146,5 +157,8 @@ pub(super) fn statements() -> Vec<&'static Sql> {
     all.extend(memories::statements());
     all.extend(clinical::statements());
     all.extend(nightly::statements());
+    all.extend(redacting::statements());
+    all.extend(retention::statements());
+    all.extend(summaries::statements());
     all
 }

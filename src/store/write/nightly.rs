@@ -23,6 +23,7 @@ use crate::store::seal::Sealer;
 use crate::store::{Keys, StoreError};
 
 pub use super::memories::raw_id;
+pub use super::summaries::{AUTHOR, Condensed};
 
 static GROUPS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new("SELECT patient_id, group_hash FROM memory WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}")
@@ -61,25 +62,31 @@ static BLANK_MEMORIES: LazyLock<Bulk> = LazyLock::new(|| {
     )
 });
 
+/// The rules that folding takes, the same for messages and for every job.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    pub lifecycle: LifecyclePolicy,
+    pub decay: DecayPolicy,
+}
+
 /// What a night is lent to write with.
 pub struct Shift<'a> {
     pub org: OrgId,
     pub now: DateTime<Utc>,
     pub keys: &'a Keys,
     pub entropy: &'a dyn Entropy,
-    pub lifecycle: &'a LifecyclePolicy,
-    pub decay: &'a DecayPolicy,
+    pub rules: &'a Rules,
 }
 
 impl Shift<'_> {
-    fn writer<'w>(&'w self, tx: &'w mut Transaction) -> Writer<'w> {
+    pub(super) fn writer<'w>(&'w self, tx: &'w mut Transaction) -> Writer<'w> {
         Writer {
             tx,
             target: Target { org: self.org, now: self.now },
             keys: self.keys,
             entropy: self.entropy,
-            policy: self.lifecycle,
-            decay: self.decay,
+            policy: &self.rules.lifecycle,
+            decay: &self.rules.decay,
             touched: BTreeSet::new(),
             done: Committed::default(),
             events: outbox::Events::default(),

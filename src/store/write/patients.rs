@@ -79,6 +79,31 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// What a night did to somebody's rows, content-free: subject of an id that tells what was done.
+    pub(super) async fn audit_night(
+        &mut self,
+        done: Vec<(Scope, Uuid, &'static str, Option<Uuid>)>,
+    ) -> Result<(), StoreError> {
+        let (org, now) = (self.org().0, self.target.now);
+        let row = |(scope, id, action, subject): (Scope, Uuid, &'static str, Option<Uuid>)| {
+            let id = crate::domain::ids::derive("audit", &[id.as_bytes(), action.as_bytes()]);
+            vec![
+                org.into(),
+                scope.patient().0.into(),
+                id.into(),
+                now.into(),
+                "night".into(),
+                action.into(),
+                subject.into(),
+                "done".into(),
+                now.into(),
+                now.into(),
+            ]
+        };
+        self.tx.bulk(&AUDIT, done.into_iter().map(row).collect()).await?;
+        Ok(())
+    }
+
     fn consent_row(&self, c: &NewConsent) -> Result<Vec<Arg>, StoreError> {
         let scope_hash = self.keys_of(c.scope)?.hash("consent", c.consent_scope.as_bytes());
         let now = Arg::from(self.target.now);

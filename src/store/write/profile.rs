@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::Writer;
 use crate::crypto::Cell;
 use crate::domain::profile::{CognitiveCourse, EphemeralCourse, ProfileStatement, Stamp, StatedProfile, fold};
+use crate::domain::retention::{PrivacyTier, country};
 use crate::domain::scope::Scope;
 use crate::store::StoreError;
 use crate::store::engine::{Arg, Bulk, ColumnType, Row, Sql};
@@ -48,15 +49,23 @@ static PROJECT: LazyLock<Bulk> = LazyLock::new(|| {
         ("privacy_tier_sealed", ColumnType::Bytes),
         ("emergency_contacts_sealed", ColumnType::Bytes),
         ("profile_at", ColumnType::Int),
+        ("privacy_tier", ColumnType::Text),
+        ("country", ColumnType::Text),
         ("updated_at", ColumnType::Int),
     ];
     Bulk::over(
         "UPDATE patient_profile SET cognitive_state = r.cognitive_state, cognitive_state_at = r.cognitive_state_at, \
          disclaimer_accepted_at = r.disclaimer_accepted_at, region_sealed = r.region_sealed, \
          privacy_tier_sealed = r.privacy_tier_sealed, emergency_contacts_sealed = r.emergency_contacts_sealed, \
-         profile_at = r.profile_at, updated_at = r.updated_at FROM {rows} AS r \
+         profile_at = r.profile_at, privacy_tier = r.privacy_tier, country = r.country, updated_at = r.updated_at FROM {rows} AS r \
          WHERE patient_profile.org_id = r.org_id AND patient_profile.patient_id = r.patient_id",
         &columns,
+    )
+});
+// Another tier or country: when each source is due is reckoned anew.
+static UNRECKON: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "UPDATE documents SET reckoned = 0 WHERE org_id = $1 AND patient_id IN {uuids $2} AND fate IS NULL AND reckoned = 1",
     )
 });
 static COURSE: LazyLock<Sql> = LazyLock::new(|| {
@@ -161,6 +170,11 @@ impl Writer<'_> {
         self.tx.bulk(&STATEMENT, rows).await?;
         let scopes: BTreeMap<Uuid, Scope> = profiles.iter().map(|p| (p.scope.patient().0, p.scope)).collect();
         self.project(&scopes).await?;
+        let tiers = profiles.iter().filter(|p| p.statement.privacy_tier.is_some() || p.statement.region.is_some());
+        let moved: Vec<Uuid> = tiers.map(|p| p.scope.patient().0).collect();
+        if !moved.is_empty() {
+            self.tx.execute(&UNRECKON, vec![self.org().0.into(), Arg::Uuids(moved)]).await?;
+        }
         let preferences = self.preference_rows(profiles)?;
         self.tx.bulk(&PREFERENCE, preferences).await?;
         let weighing: Vec<Uuid> =
@@ -283,6 +297,8 @@ impl Writer<'_> {
             sealer.optional(profile_cell(scope, "privacy_tier"), profile.privacy_tier.as_deref()),
             sealer.optional_record(profile_cell(scope, "emergency_contacts"), contacts)?,
             profile.profile_at.into(),
+            profile.privacy_tier.as_deref().and_then(PrivacyTier::read).map(PrivacyTier::code).into(),
+            profile.region.as_deref().and_then(country).into(),
             self.target.now.into(),
         ])
     }
@@ -322,5 +338,5 @@ impl Writer<'_> {
 
 pub(super) fn statements() -> Vec<&'static Sql> {
     let bulks = [&STATEMENT, &PROJECT, &PREFERENCE, &MODE, &PROJECT_MODE].map(|bulk| bulk.sql());
-    [&*STATEMENTS, &*COURSE, &*WEIGHED, &*MODES].into_iter().chain(bulks).collect()
+    [&*STATEMENTS, &*UNRECKON, &*COURSE, &*WEIGHED, &*MODES].into_iter().chain(bulks).collect()
 }

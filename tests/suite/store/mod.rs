@@ -1,12 +1,21 @@
 //! The store on each engine: what the database itself must hold and refuse.
 
+mod analytics;
 mod embedded;
 mod isolation;
+mod made;
+mod nearest;
 mod nights;
 mod order;
 mod pair;
+mod pooler;
+mod retention;
 mod schema;
+mod summaries;
 mod tenancy;
+mod topics;
+mod waiting;
+mod ward;
 mod weather;
 
 /// How much of a proof is run: `short` with every change, `long` by `make proofs`.

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use anamnesis::clock::{ManualClock, SeededEntropy};
+use anamnesis::config::redaction::RedactionConfig;
 use anamnesis::domain::finding::EntityType;
 use anamnesis::domain::memory::{Class, State, Use};
 use anamnesis::domain::provenance::Trust;
 use anamnesis::jobs::JobName;
 use anamnesis::jobs::night::Night;
 use anamnesis::jobs::policy::Policies;
-use anamnesis::pipeline::Pipeline;
+use anamnesis::pipeline::{Pipeline, Redactors};
 use anamnesis::recall;
 use anamnesis::store::Store;
 use anamnesis::store::digest::Digest;
@@ -56,6 +57,7 @@ async fn ten_nights_leave_the_same_memory_on_every_engine() {
 on_every_engine!(
     what_was_forgotten_long_ago_has_no_words_left_and_nothing_it_replaced_comes_back,
     what_recurs_becomes_a_belief_that_names_its_captures_and_every_further_telling_reinforces_it_once,
+    what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once,
 );
 
 async fn what_was_forgotten_long_ago_has_no_words_left_and_nothing_it_replaced_comes_back(engine: Engine) {
@@ -152,4 +154,57 @@ async fn what_recurs_becomes_a_belief_that_names_its_captures_and_every_further_
     let same = patterns(&other).await.remove(0);
     let told = |m: &Memory| (m.id, m.confidence, m.times_reinforced, m.valid_from, m.said_at, m.words.clone());
     assert_eq!(told(&same), told(&surer));
+}
+
+/// Redaction runs of one round: what they did.
+async fn redacted_again(night: &Night) -> Vec<serde_json::Value> {
+    let runs = night.round().await.unwrap();
+    runs.into_iter().filter(|run| run.job == JobName::Redaction).map(|run| run.status).collect()
+}
+
+async fn what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once(engine: Engine) {
+    // The policy of the row keeps relations and countries; the organisation's next one takes all.
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let text =
+        "Su hermana la acompaña. Refiere cefalea desde que su hermana volvió de Francia. Toma sertralina 50 mg al día.";
+    feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", text)]), 1).await;
+    let store = pipeline.store();
+    let symptoms = Filter { entities: vec![EntityType::Symptom], states: State::ALL.to_vec(), ..Filter::default() };
+    let before = store.memories(scope(), &symptoms, When::Now).await.unwrap().remove(0);
+    assert!(before.evidence.as_ref().unwrap().text.contains("hermana"));
+    let vectors = "SELECT count(*) FROM embedding";
+    assert!(count(store, vectors).await > 0);
+
+    clinic.time.advance(TimeDelta::days(1));
+    let night = Night::over(store, Policies::embedded().unwrap(), Arc::new(()), CancellationToken::new());
+    assert_eq!(redacted_again(&night).await[0]["examined"], 0, "nothing changed");
+
+    let config: RedactionConfig =
+        toml::from_str(&format!("[[organizations]]\norganization = \"{ORG}\"\npolicy = \"strict\"")).unwrap();
+    let redactors = Redactors::load(&config).unwrap();
+    clinic.time.advance(TimeDelta::days(1));
+    let night = Night::over(store, Policies::embedded().unwrap(), Arc::new(()), CancellationToken::new());
+    let night = night.redacting(redactors);
+    let status = redacted_again(&night).await.remove(0);
+    assert_eq!((&status["redacted"], &status["failed"]), (&json!(1), &json!(0)));
+
+    let stored = store.revisions(scope(), &[before.document_id.unwrap()]).await.unwrap().remove(0);
+    assert!(!stored.content.text.contains("hermana") && !stored.content.text.contains("Francia"));
+    assert!(stored.content.text.contains("[FAMILY") && stored.content.text.contains("cefalea"));
+    // What was taken is on record at its place, without its value.
+    let taken = &stored.content.redactions;
+    assert!(taken.len() >= 3 && taken.iter().all(|one| one.redacted.of(&stored.content.text).starts_with('[')));
+    assert!(taken.iter().all(|one| one.source.of(text).len() == one.source.len() && !one.source.is_empty()));
+    assert!(taken.iter().any(|one| one.label == "FAMILY" && one.source.of(text).contains("hermana")));
+    let after = store.memories(scope(), &symptoms, When::Now).await.unwrap().remove(0);
+    let evidence = after.evidence.unwrap();
+    assert_eq!((after.id, after.standing.state), (before.id, before.standing.state));
+    assert!(evidence.text.contains("cefalea") && !evidence.text.contains("hermana"));
+    let literal = &stored.content.text[evidence.start..evidence.end];
+    assert_eq!(literal, evidence.text, "evidence is literally in its document");
+    assert_eq!(count(store, vectors).await, 0, "a vector tells of the words it was made of");
+
+    clinic.time.advance(TimeDelta::days(1));
+    assert_eq!(redacted_again(&night).await[0]["examined"], 0, "once");
 }

@@ -4,7 +4,7 @@ use anamnesis::domain::ids::OrgId;
 use anamnesis::jobs::ledger::rows;
 use anamnesis::store;
 use anamnesis::store::engine::{self, Access, Database, DbError, Location, SchemaState, Sql};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 use uuid::Uuid;
 
 use crate::server::Server;
@@ -26,6 +26,25 @@ async fn every_statement_is_prepared_by_the_engine(engine: Engine) {
     db.close().await;
     assert!(asked > 70, "{asked}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A new installation has no statistics: there a server that is free to choose reads the whole organisation for a batch.
+#[tokio::test]
+async fn look_ups_of_a_batch_go_through_an_index_whatever_the_server_knows_of_its_tables() {
+    let server = Server::new().await;
+    let mut connection = server.administrator().await;
+    let look_ups: Vec<&Sql> =
+        store::statements().into_iter().filter(|sql| sql.postgres().contains("CROSS JOIN LATERAL")).collect();
+    assert!(look_ups.len() >= 7, "{}", look_ups.len());
+    for sql in look_ups {
+        let explain = format!("EXPLAIN (GENERIC_PLAN, COSTS OFF) {}", sql.postgres());
+        // By the simple protocol: the other one would want values for the parameters.
+        let rows = sqlx::raw_sql(AssertSqlSafe(explain)).fetch_all(&mut connection).await.unwrap();
+        let plan: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+        let plan = plan.join("\n");
+        assert!(plan.contains("Nested Loop") && plan.contains("Index"), "{plan}");
+        assert!(!plan.contains("Seq Scan") && !plan.contains("Hash"), "{plan}");
+    }
 }
 
 #[tokio::test]

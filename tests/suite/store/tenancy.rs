@@ -31,6 +31,7 @@ async fn escapes(connection: &mut PgConnection) -> Vec<String> {
           WHERE c.relnamespace = 'anamnesis'::regnamespace AND c.relkind = 'm'
         UNION ALL SELECT 'a function as its owner: ' || p.proname FROM pg_proc AS p
           WHERE p.pronamespace = 'anamnesis'::regnamespace AND p.prosecdef
+          AND p.proname <> 'refresh_statistics' -- its body names no row: it says how many tables it looked at
         UNION ALL SELECT 'may truncate: ' || g.grantee || ' ' || g.table_name FROM information_schema.role_table_grants AS g
           WHERE g.table_schema = 'anamnesis' AND g.grantee <> g.grantor AND g.privilege_type IN ('TRUNCATE', 'TRIGGER', 'REFERENCES')
         UNION ALL SELECT 'everybody may: ' || g.table_name FROM information_schema.role_table_grants AS g

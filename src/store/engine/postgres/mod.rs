@@ -5,11 +5,13 @@
 //! between two statements is rolled back; one that is dropped within a statement (a cancelled request, a time-out)
 //! takes its connection along, which would otherwise be pinned until the server answers.
 
+mod approximate;
 mod args;
 mod pooler;
 mod rows;
 mod schema;
 mod scratch;
+mod trial;
 
 use std::time::Duration;
 
@@ -23,8 +25,9 @@ use super::options::{PostgresOptions, Statements};
 use super::{Access, Arg, Bulk, DbError, Row, Sql};
 use crate::bug;
 use rows::error;
-pub(super) use schema::{Applied, migrate, state};
+pub(super) use schema::{Applied, approximate, migrate, state};
 pub use scratch::Scratch;
+pub use trial::Tried;
 
 /// What every transaction says first. One round trip.
 static SCOPE: &str = "SELECT set_config('search_path', 'anamnesis, public', true), \
@@ -55,9 +58,9 @@ impl PostgresDatabase {
     /// Connects, and looks at role and schema before anything is read.
     pub async fn open(options: &PostgresOptions) -> Result<Self, DbError> {
         let named = options.statements == Statements::Named;
-        let pool = PgPoolOptions::new()
-            .max_connections(options.max_connections)
-            .acquire_timeout(options.acquire_timeout)
+        let plain =
+            || PgPoolOptions::new().max_connections(options.max_connections).acquire_timeout(options.acquire_timeout);
+        let pool = plain()
             .max_lifetime(LIFETIME)
             .idle_timeout(IDLE)
             .test_before_acquire(false)
@@ -74,7 +77,15 @@ impl PostgresDatabase {
             })
             .connect_lazy_with(options.connect.clone());
         let db = Self { pool, options: options.clone() };
-        pooler::look(&db.pool, named).await?;
+        if named {
+            pooler::look(&db.pool, named).await?;
+        } else {
+            // Where transactions are refused no connection can learn: those that look must not try.
+            let looking = plain().connect_lazy_with(options.connect.clone());
+            let found = pooler::look(&looking, named).await;
+            looking.close().await;
+            found?;
+        }
         let mut connection = db.pool.acquire().await.map_err(|e| error(&e))?;
         schema::look(&mut connection).await?;
         drop(connection);
@@ -87,6 +98,7 @@ impl PostgresDatabase {
         let options = &self.options;
         let mut tx = PostgresTransaction {
             connection: Some(connection),
+            approximate_from: options.approximate_from,
             limit: options.statement_timeout + GRACE,
             named: options.statements == Statements::Named,
             failed: false,
@@ -115,6 +127,12 @@ impl PostgresDatabase {
         Ok(())
     }
 
+    pub async fn refresh_statistics(&self) -> Result<(), DbError> {
+        let mut tx = self.begin(true, Access::Platform).await?;
+        tx.run(async |c| c.execute(sqlx::raw_sql("SELECT refresh_statistics()")).await).await?;
+        tx.commit().await
+    }
+
     pub fn connections(&self) -> (i64, i64) {
         let idle = self.pool.num_idle() as i64;
         (idle, (i64::from(self.pool.size()) - idle).max(0))
@@ -130,6 +148,8 @@ pub(super) struct PostgresTransaction {
     /// `None` while a statement runs, and after the end.
     connection: Option<PoolConnection<Postgres>>,
     limit: Duration,
+    /// Passages of a patient from which the approximate index is asked; 0: never.
+    approximate_from: usize,
     named: bool,
     /// The server answers COMMIT with success after a statement failed, and rolls back all the same.
     failed: bool,
@@ -149,6 +169,27 @@ impl PostgresTransaction {
     pub async fn bulk(&mut self, bulk: &Bulk, rows: Vec<Vec<Arg>>) -> Result<u64, DbError> {
         let query = self.query(bulk.sql().postgres(), args::columns(bulk.kinds(), rows)?);
         Ok(self.run(async |c| c.execute(query).await).await?.rows_affected())
+    }
+
+    /// See [`super::Transaction::nearest`].
+    pub async fn nearest(
+        &mut self,
+        scope: &[Arg],
+        query: &[u8],
+        own: usize,
+        limit: usize,
+    ) -> Result<Option<Vec<Row>>, DbError> {
+        let Some(dimension) = approximate::of(query.len() / 2) else { return Ok(None) };
+        if self.approximate_from == 0 || own < self.approximate_from.max(limit) {
+            return Ok(None);
+        }
+        self.run(async |c| c.execute(sqlx::raw_sql(approximate::SETTINGS)).await).await?;
+        let mut args = scope.to_vec();
+        args.extend([Arg::Vector(query.to_vec()), Arg::I64(i64::try_from(limit).unwrap_or(i64::MAX))]);
+        let query = self.query(dimension.nearest, args::arguments(args)?);
+        let rows = self.run(async |c| c.fetch_all(query).await).await?;
+        let full = rows.len() >= limit;
+        full.then(|| rows.iter().map(rows::row).collect()).transpose()
     }
 
     pub async fn commit(mut self) -> Result<(), DbError> {

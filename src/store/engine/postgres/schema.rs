@@ -13,6 +13,7 @@ use sqlx::{Connection as _, Executor as _, Row as _};
 
 use super::super::options::PostgresOptions;
 use super::super::{DbError, SchemaState};
+use super::approximate::change;
 use super::rows::error;
 
 /// Ours alone, and not sqlx's, whose lock waits.
@@ -68,6 +69,17 @@ pub async fn migrate(options: &PostgresOptions) -> Result<Applied, DbError> {
     sqlx::raw_sql(GRANTS).execute(&mut connection).await.map_err(|e| error(&e))?;
     connection.close().await.map_err(|e| error(&e))?;
     Ok(Applied(applied))
+}
+
+/// Makes or drops the approximate index, as the owner.
+///
+/// # Errors
+/// See [`change`].
+pub async fn approximate(options: &PostgresOptions, dimension: usize, make: bool) -> Result<(), DbError> {
+    let mut connection = connect(options).await?;
+    connection.execute("SET ROLE anamnesis_owner").await.map_err(|e| error(&e))?;
+    change(&mut connection, dimension, make).await?;
+    connection.close().await.map_err(|e| error(&e))
 }
 
 async fn locked(connection: &mut PgConnection) -> Result<bool, DbError> {

@@ -41,10 +41,15 @@ impl Scratch {
         inside.close().await.map_err(|e| error(&e))?;
         let (role, password) = (&self.name, &self.password);
         self.administer(format!("CREATE ROLE {role} LOGIN PASSWORD '{password}' IN ROLE anamnesis_app")).await?;
+        migrate(&self.owner()).await?;
+        Ok(())
+    }
+
+    /// As whoever changes the schema.
+    pub fn owner(&self) -> Location {
         let mut owner = self.options.clone();
         owner.connect = owner.connect.database(&self.name);
-        migrate(&Location::Postgres(Box::new(owner))).await?;
-        Ok(())
+        Location::Postgres(Box::new(owner))
     }
 
     /// As the program works.
@@ -63,6 +68,12 @@ impl Scratch {
     /// As the administrator, for programs that make tables of their own.
     pub fn administrators_url(&self) -> String {
         self.admin.clone().database(&self.name).to_url_lossy().to_string()
+    }
+
+    /// A connection that nothing binds.
+    pub(super) async fn administrator(&self) -> Result<PgConnection, DbError> {
+        let options = self.admin.clone().database(&self.name).options([("search_path", "anamnesis,public")]);
+        connected(&options).await
     }
 
     /// # Errors

@@ -25,23 +25,28 @@ use crate::store::seal::{open_record, open_text};
 use crate::text::{Span, fold};
 
 static FINDINGS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
+    Sql::for_each(
         "SELECT patient_id, group_hash, id, source_id, revision, live, attribute_hash, entity_type, kind, class, set_by, \
          document_type, source_type, epistemic, trust, ending, blanket, negated, experiencer, extraction_confidence, \
          initial_confidence, confidence_basis, is_proxy, asserted_at, valid_from, expires_at, recorded_at, payload_sealed, \
          evidence_sealed, evidence_start, evidence_end, temporality, tombstone_of FROM extracted_findings \
-         WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2}",
+         WHERE org_id = $1",
+        &["patient_id", "group_hash"],
+        "{keyed $2}",
     )
 });
 static EXISTING: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, group_hash, id, state, fold_hash FROM memory WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2}",
+    Sql::for_each(
+        "SELECT patient_id, group_hash, id, state, fold_hash FROM memory WHERE org_id = $1",
+        &["patient_id", "group_hash"],
+        "{keyed $2}",
     )
 });
 static ACTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, id, memory_id, at, action, source FROM memory_event \
-         WHERE org_id = $1 AND (patient_id, memory_id) IN {pairs $2} AND derived = 0",
+    Sql::for_each(
+        "SELECT patient_id, id, memory_id, at, action, source, evidence_id FROM memory_event WHERE org_id = $1 AND derived = 0",
+        &["patient_id", "memory_id"],
+        "{pairs $2}",
     )
 });
 
@@ -110,6 +115,7 @@ fn act(row: &Row) -> Result<Act, StoreError> {
         deed: code(row, 4, Deed::from_code)?,
         // The row says the role; only a clinician's carries weight of its own.
         by: SetBy::from_code(&row.text(5)?).unwrap_or(SetBy::Unknown),
+        evidence: row.opt_uuid(6)?,
     })
 }
 

@@ -1,5 +1,6 @@
 //! Rows of memories, their links, history and contradictions.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
@@ -10,7 +11,7 @@ use super::super::{Group, Writer};
 use super::{Changed, raw_id};
 use crate::crypto::Cell;
 use crate::domain::confidence;
-use crate::domain::finding::{EntityType, Polarity};
+use crate::domain::finding::{EntityType, Epistemic, Polarity};
 use crate::domain::fold::Conflict;
 use crate::domain::ids::derive;
 use crate::domain::memory::Class;
@@ -189,7 +190,7 @@ impl Writer<'_> {
             a.kind.code().into(),
             a.class.code().into(),
             a.entity.code().into(),
-            sensitivity(a.entity).into(),
+            sensitivity(a.entity, a.class).into(),
             f.state.code().into(),
             f.contested.into(),
             f.ungrounded.into(),
@@ -197,7 +198,7 @@ impl Writer<'_> {
             f.told_by.0.into(),
             opened.from_document.then_some(a.source).into(),
             opened.from_document.then_some(opened.revision).into(),
-            sealer.optional(memory_cell(id, "evidence"), evidence.map(|e| e.quote.as_str())),
+            quoted(&sealer, id, evidence.map(|e| e.quote.as_str()), a.epistemic),
             evidence.map(|e| e.span.start as i64).into(),
             evidence.map(|e| e.span.end as i64).into(),
             a.source_type.code().into(),
@@ -236,8 +237,16 @@ impl Writer<'_> {
     }
 }
 
+/// What was inferred shows that it had evidence, though the quote itself may be gone (`retention`, `nightly`).
+fn quoted(sealer: &Sealer<'_>, id: Uuid, quote: Option<&str>, epistemic: Epistemic) -> Arg {
+    match quote {
+        None if epistemic == Epistemic::Inferred => Arg::Blob(Vec::new()),
+        quote => sealer.optional(memory_cell(id, "evidence"), quote),
+    }
+}
+
 /// What a memory is found by: its concept, its mention and the sentence that carries it.
-fn terms_of(words: &FindingWords, quote: Option<&str>) -> Vec<String> {
+pub(in crate::store::write) fn terms_of(words: &FindingWords, quote: Option<&str>) -> Vec<String> {
     let mut text = format!("{} {}", words.concept, words.mention);
     for part in [&words.dose, &words.frequency, &words.value, &words.reaction, &words.person].into_iter().flatten() {
         text.push(' ');
@@ -251,8 +260,10 @@ fn terms_of(words: &FindingWords, quote: Option<&str>) -> Vec<String> {
 }
 
 /// Mental and physical health is medium at least; what a person likes is low.
-fn sensitivity(entity: EntityType) -> &'static str {
+fn sensitivity(entity: EntityType, class: Class) -> &'static str {
     match entity {
+        // What was formed of anything may tell anything.
+        _ if class == Class::Pattern => "medium",
         EntityType::Preference | EntityType::Goal => "low",
         _ => "medium",
     }
@@ -292,6 +303,13 @@ fn link_rows(c: &Changed<'_>, now: &Arg) -> Vec<Vec<Arg>> {
                 }
             }
             continue;
+        }
+        // What was made by hand names what it was made from, both ways, once.
+        let made_from = c.told(*source).map(|told| told.words.derived_from.as_slice()).unwrap_or_default();
+        for (kind, id) in made_from.iter().filter_map(|parent| parent.split_once(':')).filter(|_| n == 0) {
+            let Some(id) = id.parse().ok().filter(|id: &Uuid| *id != c.folded.id.0) else { continue };
+            rows.push(link(c, "derived_from", me, (kind, id), now));
+            rows.push(link(c, "processed_into", (kind, id), me, now));
         }
         let parent = match c.told(*source).filter(|t| t.from_document) {
             Some(told) => ("raw", raw_id(c.scope, assertion.source, told.revision)),
@@ -350,6 +368,12 @@ pub(super) fn conflict_row(group: &Group, id: Uuid, conflict: &Conflict, now: Da
     ]
 }
 
+/// Where each column of a memory stands in its row.
+static RAW_PLACES: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
+    let names = MEMORY_COLUMNS.iter().map(|(name, _)| *name).chain(["created_at"]);
+    names.enumerate().map(|(place, name)| (name, place)).collect()
+});
+
 /// The raw capture: no words of its own, the document holds them; never used for decisions.
 pub(super) fn raw_row(d: &NewDocument, now: DateTime<Utc>) -> Vec<Arg> {
     let id = raw_id(d.scope, d.id.0, d.revision);
@@ -395,8 +419,7 @@ pub(super) fn raw_row(d: &NewDocument, now: DateTime<Utc>) -> Vec<Arg> {
         ("entity_type", Arg::Null),
     ];
     for (name, value) in set {
-        let place = MEMORY_COLUMNS.iter().position(|(column, _)| *column == name).unwrap_or(MEMORY_COLUMNS.len());
-        row[place] = value;
+        row[RAW_PLACES[name]] = value;
     }
     row
 }

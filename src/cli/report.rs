@@ -1,0 +1,102 @@
+//! `report confidence|cohort`: what the nights reckoned.
+
+use clap::Subcommand;
+use serde_json::json;
+
+use super::output::{self, Format};
+use super::patient::Of;
+use super::world::World;
+use super::{Context, Exit, Failure};
+use crate::domain::course::{Course, Figure};
+use crate::domain::ids::OrgId;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// How sure a patient's statements were: now, usual, trend, variation, and what goes along with it (never as a cause)
+    Confidence {
+        #[command(flatten)]
+        of: Of,
+    },
+    /// What an organisation's patients have in common, month by month; rare values are left out
+    Cohort {
+        /// The organisation.
+        #[arg(long, value_name = "UUID")]
+        org: OrgId,
+    },
+}
+
+/// # Errors
+/// When the configuration is wrong or the store cannot be read.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    context.block_on(async {
+        let world = World::open(context).await?;
+        match args.what {
+            What::Confidence { of } => confidence(&world, &of, context).await,
+            What::Cohort { org } => cohort(&world, org, context).await,
+        }
+    })
+}
+
+async fn confidence(world: &World, of: &Of, context: &Context) -> Result<Exit, Failure> {
+    let found = world.store.confidence_course(of.scope()?).await?;
+    let Some((as_of, alerted_at, course)) = found else {
+        output::line(
+            "Nothing is reckoned of this patient: the reliability of no statement is known, or no night has run.",
+        )?;
+        return Ok(Exit::Done);
+    };
+    match context.format_or(Format::Table) {
+        Format::Json => output::json(&json!({"as_of": as_of, "alerted_at": alerted_at, "course": course}))?,
+        Format::Table => {
+            let told = alerted_at.map(|at| format!("since {}", at.date_naive())).unwrap_or_else(|| "no".to_owned());
+            let mut rows = vec![["as of".to_owned(), as_of.to_rfc3339()], ["told".to_owned(), told]];
+            rows.extend(figures(&course));
+            output::table(&["", "confidence"], rows)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn figures(course: &Course) -> Vec<[String; 2]> {
+    let figure = |figure: &Figure| format!("{:.2} (n {})", figure.mean, figure.n);
+    let mut rows = vec![["statements".to_owned(), course.statements.to_string()]];
+    rows.extend(course.recent.map(|now| ["now".to_owned(), figure(&now)]));
+    rows.extend(course.baseline.map(|usual| ["usual".to_owned(), figure(&usual)]));
+    rows.extend(course.trend.map(|trend| ["per thirty days".to_owned(), format!("{trend:+.2}")]));
+    rows.extend(course.alert.map(|alert| ["alert".to_owned(), alert.code().to_owned()]));
+    for (what, groups) in [
+        ("time", &course.by_time),
+        ("situation", &course.by_situation),
+        ("topic", &course.by_topic),
+        ("kind", &course.by_kind),
+    ] {
+        rows.extend(groups.iter().map(|(name, one)| [format!("{what}: {name}"), figure(one)]));
+    }
+    let along = course.correlations.iter().map(|(name, one)| {
+        let interval = format!("r {:+.2} ({:+.2} to {:+.2}, n {}), no cause", one.r, one.low, one.high, one.n);
+        [format!("along with {name}"), interval]
+    });
+    rows.extend(along);
+    rows
+}
+
+async fn cohort(world: &World, org: OrgId, context: &Context) -> Result<Exit, Failure> {
+    let patterns = world.store.cohort_patterns(org).await?;
+    match context.format_or(Format::Table) {
+        Format::Json => output::json(&patterns)?,
+        Format::Table if patterns.is_empty() => output::line("No month has enough patients.")?,
+        Format::Table => {
+            let rows = patterns
+                .into_iter()
+                .map(|one| [one.month, one.dimension, one.value, format!("at least {}", one.patients)]);
+            output::table(&["month", "dimension", "value", "patients"], rows)?;
+        }
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,66 @@
+//! `[extraction]`: the rules need no setting; a language model beside them is asked only where one is named.
+
+use std::path::PathBuf;
+
+use secrecy::SecretString;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// The whole section.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExtractionConfig {
+    pub model: ModelConfig,
+}
+
+/// A model behind OpenAI's chat API. An empty address: none is asked. Secrets are never serialised and never in `Debug`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelConfig {
+    /// What `/chat/completions` is appended to; https outside loopback.
+    pub url: String,
+    /// The model's name at its server.
+    pub model: String,
+    /// Bearer token, or a file that holds it.
+    #[serde(skip_serializing, deserialize_with = "empty_is_none")]
+    pub api_key: Option<SecretString>,
+    pub api_key_file: PathBuf,
+    /// For one whole answer, in milliseconds, 1–600000.
+    pub timeout_ms: u64,
+    /// Longer documents are left to the rules, in characters.
+    pub most_characters: usize,
+    /// Tokens of one answer.
+    pub most_tokens: u32,
+    /// Tokens of questions and answers in an hour; 0: without limit.
+    pub tokens_per_hour: u64,
+    /// Questions under way at once, 1–64.
+    pub concurrency: usize,
+}
+
+impl Default for ModelConfig {
+    fn default() -> Self {
+        Self {
+            url: String::new(),
+            model: String::new(),
+            api_key: None,
+            api_key_file: PathBuf::new(),
+            timeout_ms: 20_000,
+            most_characters: 40_000,
+            most_tokens: 4_000,
+            tokens_per_hour: 1_000_000,
+            concurrency: 4,
+        }
+    }
+}
+
+/// Equal in all that is shown; secrets are not compared.
+impl PartialEq for ModelConfig {
+    fn eq(&self, other: &Self) -> bool {
+        serde_json::to_value(self).ok() == serde_json::to_value(other).ok()
+    }
+}
+
+/// An empty value is none: an environment cannot unset what a file sets.
+fn empty_is_none<'de, D: Deserializer<'de>>(input: D) -> Result<Option<SecretString>, D::Error> {
+    let text = String::deserialize(input)?;
+    Ok((!text.is_empty()).then(|| SecretString::from(text)))
+}

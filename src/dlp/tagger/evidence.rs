@@ -1,0 +1,349 @@
+//! What the model found is held against what the word lists know. A model that reads three words beside one tells a
+//! place by "in": "in remission", "oral". What has no sign of a name stays, where no rule found something too.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::context::Context;
+use super::super::entities::cues::{RELATIONS, Trigger, trigger};
+use super::super::entities::traits::{Traits, traits};
+use super::super::entities::{compiled, eponyms, lexicon};
+use super::super::fast::WordList;
+use super::super::finding::{Finding, Layer};
+use super::super::identifiers::is_crisis_line;
+use super::super::label;
+use super::super::token::{Case, Kind, Token};
+use super::Learned;
+use crate::text::Span;
+
+/// Words of a text up to which nothing tells a name from another word but the lists.
+const FEW: usize = 4;
+/// Certainty from which the model alone says that a word of a text without capitals is a first name.
+const SURE: f64 = 0.85;
+/// Letters of an abbreviation: "CBT", "SCOFF".
+const ABBREVIATION: usize = 5;
+
+/// "27/30", "6 de 12".
+static FRACTION: LazyLock<Regex> = LazyLock::new(|| compiled(r"^[0-9]{1,3} ?(?:/|de|of|-) ?[0-9]{1,3}$"));
+/// What a day and a month without a year stand behind.
+static DATE_CUES: WordList = WordList::new(&[
+    "on",
+    "el",
+    "del",
+    "dia",
+    "date",
+    "fecha",
+    "since",
+    "desde",
+    "until",
+    "hasta",
+    "by",
+    "before",
+    "after",
+    "from",
+    ",",
+    "(",
+    "mon",
+    "tue",
+    "tues",
+    "wed",
+    "thu",
+    "thurs",
+    "fri",
+    "sat",
+    "sun",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "lunes",
+    "martes",
+    "miercoles",
+    "jueves",
+    "viernes",
+    "sabado",
+    "domingo",
+]);
+static STREETS: WordList = WordList::new(&[
+    "street",
+    "st",
+    "road",
+    "rd",
+    "avenue",
+    "ave",
+    "lane",
+    "ln",
+    "drive",
+    "dr",
+    "boulevard",
+    "blvd",
+    "court",
+    "place",
+    "way",
+    "terrace",
+    "square",
+    "close",
+    "apt",
+    "apartment",
+    "suite",
+    "unit",
+    "flat",
+    "box",
+    "calle",
+    "c",
+    "avda",
+    "avenida",
+    "av",
+    "plaza",
+    "paseo",
+    "camino",
+    "carretera",
+    "ctra",
+    "ronda",
+    "urb",
+    "urbanizacion",
+    "piso",
+    "puerta",
+    "portal",
+    "colonia",
+    "barrio",
+    "jiron",
+    "pasaje",
+    "carrera",
+    "rua",
+    "rue",
+    "via",
+]);
+
+/// Where rules found something: stretches in order that do not overlap, so that one look tells.
+pub struct Ruled(Vec<Span>);
+
+impl Ruled {
+    pub fn of(found: &[Finding]) -> Self {
+        let mut spans: Vec<Span> =
+            found.iter().filter(|known| known.layer != Layer::Sweep).map(|known| known.span).collect();
+        spans.sort_unstable_by_key(|span| (span.start, span.end));
+        let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
+        for span in spans {
+            match merged.last_mut() {
+                Some(last) if span.start < last.end => last.end = last.end.max(span.end),
+                _ => merged.push(span),
+            }
+        }
+        Self(merged)
+    }
+
+    fn meets(&self, span: Span) -> bool {
+        self.0.get(self.0.partition_point(|known| known.end <= span.start)).is_some_and(|known| known.overlaps(&span))
+    }
+}
+
+/// Whether a finding of the model stands.
+pub fn stands(context: &Context<'_>, one: &Learned, rules: &Ruled) -> bool {
+    let span = one.finding.span;
+    let ruled = || rules.meets(span);
+    if context.is_beside_replacement(one.first, one.end) && !is_evident(context, one) && !ruled() {
+        return false;
+    }
+    match one.finding.label {
+        label::PERSON | label::LOCATION | label::ORGANIZATION => names_somebody(context, one) || ruled(),
+        label::ADDRESS => is_address(context, one) && !is_scale(context, one) || ruled(),
+        label::DATE => {
+            let fraction = FRACTION.is_match(span.of(&context.view.lower)) && !is_day(context, one);
+            !fraction && !is_scale(context, one) || ruled()
+        }
+        label::PHONE | label::NUMBER | label::POSTAL_CODE => {
+            !is_crisis_line(&digits_around(context, one)) && !is_code(context, one)
+        }
+        _ => true,
+    }
+}
+
+/// What needs no surroundings: beside a replacement there are none that the model knows.
+fn is_evident(context: &Context<'_>, one: &Learned) -> bool {
+    let text = one.finding.span.of(&context.view.lower);
+    match one.finding.label {
+        label::PERSON | label::LOCATION | label::ORGANIZATION | label::COUNTRY => {
+            words(context, one).any(|token| is_sign(context, token))
+        }
+        label::EMAIL => text.contains(['@', '.']) || text.contains("arroba"),
+        label::DATE => {
+            text.bytes().any(|byte| byte.is_ascii_digit())
+                || words(context, one).any(|token| traits(context.lower(token)).has(Traits::MONTH))
+        }
+        label::SEX | label::FAMILY | label::PROFESSION => false,
+        _ => {
+            let said = |token: &Token| traits(context.lower(token)).has(Traits::NUMBER);
+            text.bytes().any(|byte| byte.is_ascii_digit()) || words(context, one).any(said)
+        }
+    }
+}
+
+/// The digits of a number and of its neighbours: "717 003" is a part of "717 003 717".
+fn digits_around(context: &Context<'_>, one: &Learned) -> String {
+    let number = |at: usize| context.tokens.get(at).is_some_and(|token| token.kind == Kind::Number);
+    let (mut first, mut end) = (one.first, one.end);
+    while first > 0 && number(first - 1) && context.touches(first - 1, first) {
+        first -= 1;
+    }
+    while number(end) && context.touches(end - 1, end) {
+        end += 1;
+    }
+    let digits = context.tokens[first..end].iter().filter(|token| token.kind == Kind::Number);
+    digits.map(|token| context.lower(token)).collect()
+}
+
+fn words<'a>(context: &'a Context<'_>, one: &Learned) -> impl Iterator<Item = &'a Token> {
+    context.tokens[one.first..one.end].iter().filter(|token| token.kind == Kind::Word)
+}
+
+/// A word of the lists of names and places that is no ordinary word.
+fn is_sign(context: &Context<'_>, token: &Token) -> bool {
+    let lower = context.lower(token);
+    let known = traits(lower);
+    let listed =
+        [Traits::GIVEN, Traits::SURNAME, Traits::PLACE, Traits::COUNTRY].into_iter().any(|kind| known.has(kind));
+    listed && !lexicon::is_ordinary(lower.strip_suffix("'s").unwrap_or(lower))
+}
+
+fn is_ordinary(context: &Context<'_>, token: &Token) -> bool {
+    let lower = context.lower(token);
+    let short = token.case == Case::Upper && lower.len() <= ABBREVIATION && !context.no_case;
+    lower.len() <= 2 || short || lexicon::is_ordinary(lower)
+}
+
+fn names_somebody(context: &Context<'_>, one: &Learned) -> bool {
+    let announced = trigger(context, one.first) == Trigger::Strong;
+    let thing = || {
+        eponyms::stands_for_a_thing(context, one.first, one.end - 1)
+            || eponyms::names_a_thing(context, one.first, one.end)
+            || is_graded(context, one)
+            || one.end - one.first == 1 && joins_eponym(context, one)
+            || is_hyphenated_eponym(context, one)
+    };
+    if !announced && thing() {
+        return false;
+    }
+    if words(context, one).any(|token| is_sign(context, token)) || is_first_name(context, one) {
+        return true;
+    }
+    let large = words(context, one).any(Token::is_large);
+    let related = one.first.checked_sub(1).is_some_and(|at| RELATIONS.contains(context.lower(&context.tokens[at])));
+    if words(context, one).all(|token| is_ordinary(context, token)) {
+        if one.finding.label == label::ORGANIZATION && is_title(context, one) {
+            return true;
+        }
+        return (announced || related) && large && one.finding.label == label::PERSON;
+    }
+    if !large && !context.no_case {
+        return false;
+    }
+    large && !context.no_case || context.tokens.iter().filter(|token| token.kind == Kind::Word).count() > FEW
+}
+
+/// A grade behind the words, or as their last one: no person or house is called so. A bare number is one behind an eponym
+/// or in a text of a few words.
+fn is_graded(context: &Context<'_>, one: &Learned) -> bool {
+    let given = |token: &Token| traits(context.lower(token)).has(Traits::EVERYDAY_NAME);
+    let at = match one.end - one.first > 1 && eponyms::is_graded(context, one.end - 1) {
+        true => one.end - 1,
+        false => one.end,
+    };
+    if !eponyms::is_graded(context, at) {
+        return false;
+    }
+    let number = context.tokens.get(at).is_some_and(|token| token.kind == Kind::Number);
+    let few = context.tokens.iter().filter(|token| token.kind == Kind::Word).count() <= FEW;
+    !number || (few || is_eponymous(context, one)) && !words(context, one).any(given)
+}
+
+/// One of the words is an eponym, or stands beside one: "Hunt" of "Hunt and Hess".
+fn is_eponymous(context: &Context<'_>, one: &Learned) -> bool {
+    let eponym = |token: &Token| lexicon::is_eponym(context.lower(token));
+    let joined = context.tokens.get(one.end).is_some_and(|sign| matches!(context.lower(sign), "and" | "y" | "-"));
+    words(context, one).any(eponym) || joined && context.tokens.get(one.end + 1).is_some_and(eponym)
+}
+
+/// "Hunt and Hess 3": the first of two names of a scale.
+fn joins_eponym(context: &Context<'_>, one: &Learned) -> bool {
+    let eponym = context.tokens.get(one.end + 1).is_some_and(|token| lexicon::is_eponym(context.lower(token)));
+    let joined = context.tokens.get(one.end).is_some_and(|token| matches!(context.lower(token), "and" | "y"));
+    eponym && joined && eponyms::is_graded(context, one.end + 2)
+}
+
+/// What is an address or a date to the model and a scale with its figure to a reader: "Rome IV", "Montgomery-Asberg 22".
+fn is_scale(context: &Context<'_>, one: &Learned) -> bool {
+    let eponym = |token: &Token| lexicon::is_eponym(context.lower(token));
+    let mut all = words(context, one).peekable();
+    let graded = one.end - one.first == 2 && eponyms::is_graded(context, one.end - 1) && is_roman(context, one.end - 1);
+    all.peek().is_some() && all.all(eponym) || graded
+}
+
+fn is_roman(context: &Context<'_>, at: usize) -> bool {
+    context.tokens[at].kind == Kind::Word
+}
+
+/// Code systems, whose codes are no numbers of people.
+fn is_code(context: &Context<'_>, one: &Learned) -> bool {
+    const SYSTEMS: &[&str] =
+        &["cpt", "snomed", "loinc", "icd", "rxnorm", "atc", "cie", "dsm", "hcpcs", "ndc", "drg", "mesh", "omim"];
+    let before = |by: usize| one.first.checked_sub(by).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
+    SYSTEMS.contains(&before(1)) || SYSTEMS.contains(&before(2)) && matches!(before(1), ":" | "-" | "code" | "codigo")
+}
+
+/// "Kellgren-Lawrence", "Dix-Hallpike": two large words about a hyphen, one of them an eponym.
+fn is_hyphenated_eponym(context: &Context<'_>, one: &Learned) -> bool {
+    let is_hyphen = |at: usize| {
+        let sign = context.tokens.get(at).is_some_and(|sign| context.plain(sign) == "-");
+        sign && at > 0 && context.touches(at - 1, at) && context.touches(at, at + 1)
+    };
+    let eponym = |at: usize| context.tokens.get(at).is_some_and(|token| lexicon::is_eponym(context.lower(token)));
+    let given = |token: &Token| traits(context.lower(token)).has(Traits::EVERYDAY_NAME);
+    let joined = (one.first.saturating_sub(1)..one.end + 1).filter(|at| is_hyphen(*at));
+    joined.into_iter().any(|at| eponym(at - 1) || eponym(at + 1)) && !words(context, one).any(given)
+}
+
+/// Two large words or more inside of a sentence, of which the model is sure: "Weather Decision Technologies".
+fn is_title(context: &Context<'_>, one: &Learned) -> bool {
+    let title = |token: &&Token| token.case == Case::Title;
+    let inside = one.first.checked_sub(1).is_some_and(|at| context.tokens[at].case == Case::Lower);
+    inside && !context.no_case && one.finding.score >= SURE && words(context, one).filter(title).count() >= 2
+}
+
+/// First names that are also words or eponyms ("Marie", "Mark", "remedios"): large inside a sentence, or in a text without
+/// capitals where the model is sure.
+fn is_first_name(context: &Context<'_>, one: &Learned) -> bool {
+    // "ROS otherwise negative": large letters alone are an abbreviation before they are a name.
+    let given = |token: &Token| {
+        let short = token.case == Case::Upper && token.span.len() <= ABBREVIATION && !context.no_case;
+        traits(context.lower(token)).has(Traits::GIVEN) && !short
+    };
+    if one.finding.label != label::PERSON || !words(context, one).any(given) {
+        return false;
+    }
+    let before = one.first.checked_sub(1).map(|at| &context.tokens[at]);
+    let inside = before.is_some_and(|token| token.kind == Kind::Word || context.plain(token) == ",");
+    if context.no_case { one.finding.score >= SURE } else { inside && context.tokens[one.first].is_large() }
+}
+
+/// A word of streets, a name, or a word that is no ordinary one; a number alone is a part of more.
+fn is_address(context: &Context<'_>, one: &Learned) -> bool {
+    let street = |token: &Token| STREETS.contains(context.lower(token)) || is_sign(context, token);
+    words(context, one).any(street)
+        || words(context, one).count() == 0
+        || words(context, one).any(|token| !is_ordinary(context, token))
+}
+
+/// A day and a month, behind a word of time.
+fn is_day(context: &Context<'_>, one: &Learned) -> bool {
+    let text = one.finding.span.of(&context.view.lower);
+    let numbers: Vec<u32> = text.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect();
+    let [a, b] = numbers[..] else { return false };
+    let fits = (1..=12).contains(&a) && (1..=31).contains(&b) || (1..=31).contains(&a) && (1..=12).contains(&b);
+    let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at]));
+    fits && text.contains(['/', '-']) && before.is_some_and(|before| DATE_CUES.contains(before))
+}

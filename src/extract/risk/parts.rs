@@ -1,0 +1,189 @@
+//! One part of a sentence of risk: a list of phrases so rich in choices that writing each out would take millions
+//! ("{drove,drive} {,my ,the }{car,truck} {,straight }{into,off} …"). Only how a phrase begins is put into the book of
+//! phrases; the rest is compared, choice by choice, where a beginning was found.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::extract::matcher::{Matcher, expand};
+use crate::extract::phrasebook::Builder;
+use crate::extract::reading::{Reading, layout};
+
+/// Ways in which the beginning of a phrase may be written out.
+const MOST_BEGINNINGS: usize = 240;
+
+/// The choices at one place of a phrase, each a run of words; an empty one may be left out.
+type Choices = Vec<Box<[u32]>>;
+
+pub struct Part {
+    whole: Matcher,
+    beginnings: Matcher,
+    /// By the meaning of a beginning: the words it takes and which rest follows them.
+    follows: Vec<Vec<(usize, usize)>>,
+    rests: Vec<Vec<Choices>>,
+}
+
+impl Part {
+    /// The phrases of one label of the files.
+    pub fn builtin(book: &mut Builder, files: &[&'static str], label: &str) -> Self {
+        let lines = files.iter().flat_map(|file| file.lines());
+        let rows = lines.filter_map(|line| line.split_once('\t')).filter(|(name, _)| *name == label);
+        let (mut whole, mut rests) = (Vec::new(), Vec::new());
+        let mut beginnings: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for phrase in rows.flat_map(|(_, words)| words.split('|')).map(str::trim).filter(|phrase| !phrase.is_empty()) {
+            let (begins, rest) = split(phrase);
+            if rest.is_empty() {
+                whole.extend(begins);
+                continue;
+            }
+            let rest: Vec<Choices> = rest.iter().map(|choices| numbered(book, choices)).collect();
+            rests.push(rest);
+            for begin in begins {
+                beginnings.entry(layout(&begin).trim_end().to_owned()).or_default().push(rests.len() - 1);
+            }
+        }
+        let mut follows = Vec::new();
+        let mut phrases = Vec::new();
+        for begin in beginnings.keys() {
+            phrases.push((begin.as_str(), u32::try_from(follows.len()).unwrap_or(u32::MAX)));
+            follows.push(prefixes(&beginnings, begin));
+        }
+        Self {
+            whole: Matcher::new(book, whole.iter().map(|phrase| (phrase.as_str(), 0))),
+            beginnings: Matcher::new(book, phrases),
+            follows,
+            rests,
+        }
+    }
+
+    /// Whether it may stand in a sentence: false is sure.
+    pub fn may_stand(&self, reading: &Reading<'_>, sentence: usize) -> bool {
+        self.whole.may_stand(reading, sentence) || self.beginnings.may_stand(reading, sentence)
+    }
+
+    /// The longest phrase that starts at a word, within a sentence.
+    pub fn at(&self, reading: &Reading<'_>, word: usize, limit: usize) -> Option<Range<usize>> {
+        let whole = self.whole.at(reading, word).map(|hit| hit.words.end);
+        let begun = self.beginnings.at(reading, word).into_iter();
+        let ends = begun.flat_map(|hit| &self.follows[hit.meaning as usize]).filter_map(|(taken, rest)| {
+            let words = reading.known.get(word + taken..limit)?;
+            fits(&self.rests[*rest], words).map(|rest| word + taken + rest)
+        });
+        whole.into_iter().chain(ends).max().map(|end| word..end)
+    }
+}
+
+/// Every beginning that is itself or stands at the head of a longer one.
+fn prefixes(beginnings: &BTreeMap<String, Vec<usize>>, begin: &str) -> Vec<(usize, usize)> {
+    let words: Vec<&str> = begin.split(' ').collect();
+    let known = (1..=words.len()).filter_map(|taken| Some((taken, beginnings.get(&words[..taken].join(" "))?)));
+    known.flat_map(|(taken, rests)| rests.iter().map(move |rest| (taken, *rest))).collect()
+}
+
+/// How many words the rest of a phrase takes, the longest way that fits.
+fn fits(rest: &[Choices], words: &[u32]) -> Option<usize> {
+    let Some((choices, further)) = rest.split_first() else { return Some(0) };
+    choices
+        .iter()
+        .filter(|choice| words.starts_with(choice))
+        .find_map(|choice| fits(further, &words[choice.len()..]).map(|more| choice.len() + more))
+}
+
+fn numbered(book: &mut Builder, choices: &[String]) -> Choices {
+    let mut out: Choices =
+        choices.iter().map(|choice| layout(choice).split_whitespace().map(|word| book.word(word)).collect()).collect();
+    out.sort_by_key(|choice| std::cmp::Reverse(choice.len()));
+    out.dedup();
+    out
+}
+
+/// A phrase as what it begins with, written out, and the choices of the places behind.
+fn split(phrase: &str) -> (Vec<String>, Vec<Vec<String>>) {
+    let pieces: Vec<Vec<String>> = pieces(phrase).iter().map(|piece| expand(piece)).collect();
+    let ways = |pieces: &[Vec<String>]| pieces.iter().map(Vec::len).product::<usize>();
+    let filled = |pieces: &[Vec<String>]| pieces.iter().any(|choices| choices.iter().all(|c| !c.trim().is_empty()));
+    let mut taken = pieces.len();
+    while taken > 1 && ways(&pieces[..taken]) > MOST_BEGINNINGS && filled(&pieces[..taken - 1]) {
+        taken -= 1;
+    }
+    let begins = pieces[..taken].iter().fold(vec![String::new()], |heads, choices| {
+        heads.iter().flat_map(|head| choices.iter().map(move |choice| format!("{head}{choice}"))).collect()
+    });
+    (begins, pieces[taken..].to_vec())
+}
+
+/// Cuts a phrase between words, outside its braces.
+fn pieces(phrase: &str) -> Vec<String> {
+    let mut items: Vec<String> = Vec::new();
+    let (mut depth, mut item) = (0usize, String::new());
+    for c in phrase.chars() {
+        match c {
+            '{' if depth == 0 && !item.is_empty() => items.push(std::mem::take(&mut item)),
+            _ => {}
+        }
+        depth = match c {
+            '{' => depth + 1,
+            '}' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        item.push(c);
+        if depth == 0 && matches!(c, '}' | ' ') {
+            items.push(std::mem::take(&mut item));
+        }
+    }
+    items.extend(Some(item).filter(|item| !item.is_empty()));
+    let mut out: Vec<String> = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        let apart = at == 0 || out.last().is_some_and(|last| ends_apart(last)) || begins_apart(&items[at..]);
+        match out.last_mut().filter(|_| !apart) {
+            Some(last) => last.push_str(item),
+            None => out.push(item.clone()),
+        }
+    }
+    out
+}
+
+/// Whether every way to write a piece ends between words.
+fn ends_apart(piece: &str) -> bool {
+    expand(piece).iter().all(|way| way.is_empty() || way.ends_with(' '))
+}
+
+/// Whether every way to go on begins between words.
+fn begins_apart(items: &[String]) -> bool {
+    let Some((first, further)) = items.split_first() else { return true };
+    let ways = expand(first);
+    let apart = ways.iter().all(|way| way.is_empty() || way.starts_with(' '));
+    apart && (ways.iter().all(|way| !way.is_empty()) || begins_apart(further))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Document, Language};
+
+    const FILE: &str = "flight\t{jump,leap}{,ed,ing} {,right }{off,from} {,the ,a ,that }{bridge,roof,high roof}\n\
+                        flight\tgo{,ne} over\n";
+
+    fn found(text: &str) -> Vec<String> {
+        let mut book = Builder::default();
+        let part = Part::builtin(&mut book, &[FILE], "flight");
+        let document = Document::plain(text, Language::English);
+        let reading = Reading::new(&document, &book.build());
+        let limit = reading.words.len();
+        let hits = (0..limit).filter_map(|word| part.at(&reading, word, limit));
+        hits.map(|words| reading.source(&words).of(text).to_owned()).collect()
+    }
+
+    #[test]
+    fn every_choice_is_found_whether_written_out_or_compared() {
+        assert_eq!(found("He leaped right off that high roof today"), ["leaped right off that high roof"]);
+        assert_eq!(found("jumping from a bridge, gone over"), ["jumping from a bridge", "gone over"]);
+        assert!(found("jumping from joy").is_empty());
+    }
+
+    #[test]
+    fn words_are_never_torn_apart() {
+        assert_eq!(pieces("hop{e,es} {,the }x{, y}"), ["hop{e,es}", " ", "{,the }", "x", "{, y}"]);
+        assert_eq!(pieces("a{,b }c"), ["a{,b }c"]);
+    }
+}

@@ -1,0 +1,148 @@
+//! What decay makes uncertain, and that a night finds what folding at that time would find.
+
+use std::sync::Arc;
+
+use anamnesis::clock::SeededEntropy;
+use anamnesis::crypto::KeyStore as _;
+use anamnesis::domain::confidence::ConfidenceBasis;
+use anamnesis::domain::document::DocumentType;
+use anamnesis::domain::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
+use anamnesis::domain::fold::Assertion;
+use anamnesis::domain::ids::FindingId;
+use anamnesis::domain::memory::{Class, Kind, SetBy};
+use anamnesis::domain::provenance::{SourceType, Trust};
+use anamnesis::domain::scope::Scope;
+use anamnesis::jobs::JobName;
+use anamnesis::store::Store;
+use anamnesis::store::records::{FindingWords, InboxEntry, NewFinding, OrgBatch};
+use chrono::{DateTime, TimeDelta, Utc};
+use uuid::Uuid;
+
+use super::world::{ORG, World, count, patient, utc};
+
+#[tokio::test]
+async fn a_memory_that_fell_below_its_threshold_is_asked_about_once_and_no_confidence_is_rewritten() {
+    let world = World::new().await;
+    world.seed(2).await;
+    let night = world.night("a").build();
+    let stored = "SELECT hex(id) || confidence FROM memory ORDER BY 1";
+    let before = world.rows(stored).await;
+    let first = world.run(&night, world.due(JobName::Decay, "2026-03-10")).await;
+    assert_eq!((count(&first, "belief"), count(&first, "rescheduled"), count(&first, "examined")), (2, 4, 32));
+    assert_eq!(
+        world.rows("SELECT 'x' FROM memory WHERE review_due_at = recorded_at + 1200 * 86400000000").await.len(),
+        2
+    );
+    let asked = "SELECT 'x' FROM outbox WHERE event_type = 'anamnesis.reconfirmation.due.v1'";
+    assert_eq!(world.rows(asked).await.len(), 2);
+    // The other two fell one second after the first night; from now on only what fell is looked at.
+    let second = world.run(&night, world.due(JobName::Decay, "2026-03-11")).await;
+    assert_eq!((count(&second, "belief"), count(&second, "examined")), (2, 2));
+    let third = world.run(&night, world.due(JobName::Decay, "2026-03-12")).await;
+    assert_eq!((third.changed, third.examined), (0, 0));
+    assert_eq!(world.rows(asked).await.len(), 4);
+    assert_eq!(world.rows(stored).await, before);
+}
+
+#[tokio::test]
+async fn another_rate_is_applied_to_every_memory_once_and_takes_back_what_it_would_not_have_asked() {
+    let world = World::new().await;
+    world.seed(2).await;
+    let due = |date| world.due(JobName::Decay, date);
+    world.run(&world.night("a").build(), due("2026-03-10")).await;
+    let mut slower = world.night("slower").build();
+    slower.policies.decay.thresholds.belief.rate = 0.005;
+    let report = world.run(&slower, due("2026-03-11")).await;
+    assert_eq!((count(&report, "rescheduled"), count(&report, "belief")), (4, 0));
+    assert!(world.rows("SELECT 'x' FROM memory WHERE review_due_at IS NOT NULL").await.is_empty());
+    assert_eq!(world.run(&slower, due("2026-03-12")).await.examined, 0, "once");
+}
+
+/// One symptom that a patient told of at an instant, as the pipeline hands it to the store.
+fn told(n: u8, at: DateTime<Utc>) -> OrgBatch {
+    let scope = Scope::new(ORG, patient(7)).unwrap();
+    let assertion = Assertion {
+        id: FindingId(Uuid::from_u128(n.into())),
+        source: Uuid::from_u128(0x50 + u128::from(n)),
+        live: true,
+        attribute: [3; 32],
+        entity: EntityType::Symptom,
+        kind: Kind::Note,
+        class: Class::TimeBoundState,
+        polarity: Polarity::Affirmed,
+        experiencer: Experiencer::Patient,
+        details: Default::default(),
+        ending: false,
+        past: false,
+        blanket: false,
+        set_by: SetBy::Patient,
+        document_type: Some(DocumentType::ChatMessage),
+        source_type: SourceType::External,
+        epistemic: Epistemic::Explicit,
+        trust: Trust::T1,
+        is_proxy: false,
+        extraction_confidence: 0.9,
+        initial_confidence: 1.0,
+        basis: ConfidenceBasis::Default,
+        asserted_at: at,
+        valid_from: at,
+        expires_at: None,
+        recorded_at: at,
+        tombstone: None,
+    };
+    let finding = NewFinding {
+        scope,
+        group: [4; 32],
+        assertion,
+        revision: 1,
+        uncertain: false,
+        temporality: Temporality::Recent,
+        words: FindingWords { concept: "headache".into(), mention: "headache".into(), ..FindingWords::default() },
+        evidence: None,
+        extractor_version: "1".into(),
+    };
+    let entry = InboxEntry { message: [n; 32], body: [n; 32], scope, message_type: "document" };
+    OrgBatch { inbox: vec![entry], findings: vec![finding], ..OrgBatch::default() }
+}
+
+impl World {
+    /// Stores it at an instant, which folds the memory as of then.
+    async fn store(&self, now: DateTime<Utc>, batch: OrgBatch) {
+        self.clock.set(now);
+        let keys = self.keys.ensure(&[batch.inbox[0].scope]).await.unwrap();
+        let entropy = Arc::new(SeededEntropy::new(3));
+        let store = Store::new(self.database.clone(), self.keys.clone(), self.clock.clone(), entropy);
+        store.commit(ORG, batch, &keys).await.unwrap();
+    }
+
+    async fn projection(&self) -> Vec<String> {
+        let mut all = self
+            .rows("SELECT hex(id) || state || state_at || coalesce(valid_to, '-') || cycle FROM memory ORDER BY 1")
+            .await;
+        all.extend(self.rows("SELECT hex(memory_id) || status FROM symptom_states ORDER BY 1").await);
+        all.extend(self.rows("SELECT hex(memory_id) || action || at FROM memory_event ORDER BY 1").await);
+        all
+    }
+}
+
+#[tokio::test]
+async fn what_a_night_does_is_what_folding_the_log_at_that_time_finds() {
+    let said = utc("2026-03-01T12:00:00Z");
+    let (nightly, late) = (World::new().await, World::new().await);
+    nightly.store(said + TimeDelta::minutes(1), told(1, said)).await;
+    assert_eq!(nightly.states().await.into_keys().collect::<Vec<_>>(), ["time_bound_state active"]);
+    let due = nightly.due(JobName::Expiry, "2026-03-09");
+    assert_eq!(nightly.run(&nightly.night("a").build(), due).await.changed, 1);
+    late.store(due.cutoff, told(1, said)).await;
+    assert_eq!(late.states().await.into_keys().collect::<Vec<_>>(), ["time_bound_state resolved_unconfirmed"]);
+    assert_eq!(nightly.projection().await, late.projection().await);
+
+    // Told again, another interval begins; the old one stays, and nothing says that it was confirmed.
+    let before = nightly.rows("SELECT hex(id) FROM outbox").await.len();
+    for world in [&nightly, &late] {
+        world.store(due.cutoff + TimeDelta::hours(5), told(2, due.cutoff + TimeDelta::hours(4))).await;
+    }
+    assert_eq!(nightly.projection().await, late.projection().await);
+    assert_eq!(nightly.states().await.len(), 2);
+    assert_eq!(nightly.rows("SELECT hex(id) FROM outbox").await.len(), before + 1);
+}

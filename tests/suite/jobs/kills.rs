@@ -1,0 +1,257 @@
+//! Whatever is killed, raced, drained or fails: the same end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anamnesis::clock::Clock as _;
+use anamnesis::crypto::{KeyError, KeyStore, LocalKeyStore, PatientKeys, PlatformKey};
+use anamnesis::domain::scope::Scope;
+use anamnesis::jobs::JobName;
+use anamnesis::jobs::driver::{Outcome, Report};
+use anamnesis::jobs::ledger::State;
+use anamnesis::jobs::observe::Observer;
+use anamnesis::jobs::planner::RunKey;
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::world::{World, run, undisturbed};
+
+/// Tells when a number of batches is committed.
+#[derive(Default)]
+pub struct AfterBatches {
+    pub left: AtomicU64,
+    pub reached: Notify,
+}
+
+impl Observer for AfterBatches {
+    fn began(&self, _: JobName) {}
+    fn batch(&self, _: &RunKey, _: u64, _: u64) {
+        if self.left.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.reached.notify_one();
+        }
+    }
+    fn ended(&self, _: &Report, _: TimeDelta) {}
+    fn ticked(&self, _: DateTime<Utc>, _: &[(JobName, DateTime<Utc>)]) {}
+}
+
+#[tokio::test]
+async fn a_kill_between_any_two_batches_ends_like_an_undisturbed_night() {
+    let calm = undisturbed(4).await;
+    for job in JobName::ALL.iter().copied() {
+        let batches = match job {
+            // It computes all 60 rows anew, two at a time, and then asks about four.
+            JobName::Decay => 28..=33,
+            // Of every patient something was forgotten.
+            JobName::Summaries => 1..=3,
+            JobName::Consolidation
+            | JobName::Retention
+            | JobName::EmbedBatch
+            | JobName::CohortPatterns
+            | JobName::Redaction => 1..=1,
+            JobName::ConfidenceAnalytics => 1..=3,
+            JobName::Purge => 1..=2,
+            JobName::Upkeep => 1..=4,
+            _ => 1..=12,
+        };
+        for batches in batches {
+            let world = World::new().await;
+            world.seed(4).await;
+            for before in JobName::ALL.iter().copied().take_while(|before| *before != job) {
+                world.run(&world.night("before").build(), world.due(before, "2026-03-10")).await;
+            }
+            let watch = Arc::new(AfterBatches { left: AtomicU64::new(batches), ..AfterBatches::default() });
+            let killed = world.night("killed").watched_by(watch.clone()).build();
+            let due = world.due(job, "2026-03-10");
+            world.clock.set(due.cutoff);
+            let survived = tokio::select! {
+                biased;
+                () = watch.reached.notified() => None,
+                report = run(&killed, due) => Some(report),
+            };
+            let heir = world.night("heir").build();
+            if survived.is_none() {
+                let held = run(&heir, due).await;
+                let lease = heir.policies.of(job).lease;
+                assert_eq!(held.outcome, Outcome::Held { until: due.cutoff + lease });
+                world.clock.advance(lease);
+                assert_eq!(run(&heir, due).await.outcome, Outcome::Done);
+            }
+            for after in JobName::ALL.iter().copied().skip_while(|after| *after != job).skip(1) {
+                world.run(&heir, world.due(after, "2026-03-10")).await;
+            }
+            assert_eq!(world.digest().await, calm, "{job} killed after {batches} batches");
+        }
+    }
+}
+
+/// Keys that hang for ever at one look-up, in the middle of a batch's transaction.
+struct HangingKeys {
+    inner: Arc<LocalKeyStore>,
+    left: AtomicU64,
+    reached: Notify,
+}
+
+#[async_trait::async_trait]
+impl KeyStore for HangingKeys {
+    fn platform(&self) -> &PlatformKey {
+        self.inner.platform()
+    }
+
+    async fn find(&self, scopes: &[Scope]) -> Result<std::collections::HashMap<Scope, Arc<PatientKeys>>, KeyError> {
+        if self.left.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.reached.notify_one();
+            std::future::pending::<()>().await;
+        }
+        self.inner.find(scopes).await
+    }
+
+    async fn ensure(&self, scopes: &[Scope]) -> Result<std::collections::HashMap<Scope, Arc<PatientKeys>>, KeyError> {
+        self.inner.ensure(scopes).await
+    }
+
+    async fn destroy(&self, scope: Scope) -> Result<(), KeyError> {
+        self.inner.destroy(scope).await
+    }
+}
+
+#[tokio::test]
+async fn a_kill_inside_a_batch_undoes_that_batch_and_the_heir_goes_on_from_the_one_before() {
+    let calm = undisturbed(4).await;
+    for at in 1..=6 {
+        let world = World::new().await;
+        world.seed(4).await;
+        let keys =
+            Arc::new(HangingKeys { inner: world.keys.clone(), left: AtomicU64::new(at), reached: Notify::new() });
+        let killed = world.night("killed").with_keys(keys.clone()).build();
+        let due = world.due(JobName::Expiry, "2026-03-10");
+        world.clock.set(due.cutoff);
+        tokio::select! {
+            biased;
+            () = keys.reached.notified() => {}
+            report = run(&killed, due) => panic!("was to hang: {report:?}"),
+        }
+        world.clock.advance(TimeDelta::seconds(120));
+        let heir = world.night("heir").build();
+        assert_eq!(run(&heir, due).await.outcome, Outcome::Done);
+        world.rest_of_the_night(&heir).await;
+        assert_eq!(world.digest().await, calm, "killed inside batch {at}");
+    }
+}
+
+#[tokio::test]
+async fn of_two_that_race_one_runs_and_the_other_is_told_that_it_is_held() {
+    let world = World::new().await;
+    world.seed(4).await;
+    let due = world.due(JobName::Expiry, "2026-03-10");
+    let (a, b) = (world.night("a").build(), world.night("b").build());
+    let (a, b) = tokio::join!(run(&a, due), run(&b, due));
+    let mut outcomes = [a.outcome, b.outcome];
+    outcomes.sort_by_key(|outcome| *outcome != Outcome::Done);
+    assert_eq!(outcomes[0], Outcome::Done);
+    assert!(matches!(outcomes[1], Outcome::Held { .. } | Outcome::Settled), "{outcomes:?}");
+    assert_eq!(a.changed + b.changed, 20);
+}
+
+/// Lets the lease run out and another owner finish the run while the first still believes in it.
+struct Overtake {
+    world: Arc<World>,
+    batches: AtomicU64,
+}
+
+impl Observer for Overtake {
+    fn began(&self, _: JobName) {}
+    fn batch(&self, _: &RunKey, _: u64, _: u64) {
+        if self.batches.fetch_add(1, Ordering::SeqCst) == 0 {
+            self.world.clock.advance(TimeDelta::seconds(121));
+            let world = self.world.clone();
+            std::thread::scope(|scope| {
+                let thief = scope.spawn(move || {
+                    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                    runtime.block_on(async {
+                        let due = world.due(JobName::Expiry, "2026-03-10");
+                        assert_eq!(run(&world.night("thief").build(), due).await.outcome, Outcome::Done);
+                    });
+                });
+                thief.join().unwrap();
+            });
+        }
+    }
+    fn ended(&self, _: &Report, _: TimeDelta) {}
+    fn ticked(&self, _: DateTime<Utc>, _: &[(JobName, DateTime<Utc>)]) {}
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_owner_that_slept_past_its_lease_commits_nothing_more() {
+    let calm = undisturbed(4).await;
+    let world = Arc::new(World::new().await);
+    world.seed(4).await;
+    let observer = Arc::new(Overtake { world: world.clone(), batches: AtomicU64::new(0) });
+    let due = world.due(JobName::Expiry, "2026-03-10");
+    let sleeper = run(&world.night("sleeper").watched_by(observer).build(), due).await;
+    assert!(matches!(sleeper.outcome, Outcome::Held { .. }), "{sleeper:?}");
+    assert_eq!(sleeper.batches, 1);
+    world.rest_of_the_night(&world.night("next").build()).await;
+    assert_eq!(world.digest().await, calm);
+    assert!(world.rows("SELECT owner FROM job_run WHERE job = 'expiry'").await == ["thief"]);
+}
+
+#[tokio::test]
+async fn a_drain_stops_between_two_batches_and_the_next_process_goes_on_at_once() {
+    let calm = undisturbed(4).await;
+    let world = World::new().await;
+    world.seed(4).await;
+    struct Drain(CancellationToken);
+    impl Observer for Drain {
+        fn began(&self, _: JobName) {}
+        fn batch(&self, _: &RunKey, _: u64, _: u64) {
+            self.0.cancel();
+        }
+        fn ended(&self, _: &Report, _: TimeDelta) {}
+        fn ticked(&self, _: DateTime<Utc>, _: &[(JobName, DateTime<Utc>)]) {}
+    }
+    let token = CancellationToken::new();
+    let mut night = world.night("draining").watched_by(Arc::new(Drain(token.clone()))).build();
+    night.driver.shutdown = token;
+    let due = world.due(JobName::Expiry, "2026-03-10");
+    let report = run(&night, due).await;
+    assert_eq!((report.outcome, report.batches), (Outcome::Partial, 1));
+    let next = world.night("next").build();
+    assert_eq!(run(&next, due).await.outcome, Outcome::Done);
+    world.rest_of_the_night(&next).await;
+    assert_eq!(world.digest().await, calm);
+}
+
+#[tokio::test]
+async fn a_failure_is_noted_with_a_code_rests_and_is_made_good() {
+    struct NoKeys(Arc<LocalKeyStore>);
+    #[async_trait::async_trait]
+    impl KeyStore for NoKeys {
+        fn platform(&self) -> &PlatformKey {
+            self.0.platform()
+        }
+        async fn find(&self, _: &[Scope]) -> Result<std::collections::HashMap<Scope, Arc<PatientKeys>>, KeyError> {
+            Err(KeyError::Transient)
+        }
+        async fn ensure(&self, _: &[Scope]) -> Result<std::collections::HashMap<Scope, Arc<PatientKeys>>, KeyError> {
+            Err(KeyError::Transient)
+        }
+        async fn destroy(&self, _: Scope) -> Result<(), KeyError> {
+            Err(KeyError::Transient)
+        }
+    }
+    let world = World::new().await;
+    world.seed(2).await;
+    let before = world.digest().await;
+    let due = world.due(JobName::Expiry, "2026-03-10");
+    let unlucky = world.night("a").with_keys(Arc::new(NoKeys(world.keys.clone()))).build();
+    assert_eq!(run(&unlucky, due).await.outcome, Outcome::Failed { error: "keys_unavailable" });
+    assert_eq!(world.digest().await, before, "the batch was undone as a whole");
+    let night = world.night("b").build();
+    let rests = run(&night, due).await.outcome;
+    assert_eq!(rests, Outcome::Resting { until: world.clock.now() + TimeDelta::seconds(60) });
+    world.clock.advance(TimeDelta::seconds(60));
+    assert_eq!(run(&night, due).await.outcome, Outcome::Done);
+    let runs = night.history(&Default::default(), 10).await.unwrap();
+    assert_eq!((runs[0].state, runs[0].error.as_deref()), (State::Done, None));
+}

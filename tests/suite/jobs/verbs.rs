@@ -1,0 +1,96 @@
+//! The nights from the command line.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use anamnesis::jobs::JobName;
+use anamnesis::jobs::policy::Policies;
+use uuid::Uuid;
+
+use super::kills::AfterBatches;
+use super::world::{NIGHT, World, run};
+
+#[tokio::test]
+async fn the_command_line_previews_runs_repeats_and_tells() {
+    let world = World::on_disk().await;
+    world.seed(2).await;
+    let before = world.digest().await;
+    let noon = "2026-03-10T17:00:00Z";
+
+    let (code, lines) = world.verb(noon, &["job", "run", "expiry", "--as-of", "2026-03-10", "--dry-run"]);
+    assert_eq!((code, lines[0]["outcome"].as_str(), lines[0]["changed"].as_u64()), (0, Some("preview"), Some(10)));
+    assert_eq!(world.digest().await, before);
+
+    let (code, lines) = world.verb(noon, &["job", "run", "expiry", "--as-of", "2026-03-10"]);
+    assert_eq!((code, lines[0]["outcome"].as_str(), lines[0]["changed"].as_u64()), (0, Some("done"), Some(10)));
+    assert_eq!(lines[0]["cutoff"], NIGHT);
+    let after = world.digest().await;
+    let (code, lines) = world.verb(noon, &["job", "run", "expiry", "--as-of", "2026-03-10"]);
+    assert_eq!((code, lines[0]["changed"].as_u64()), (0, Some(0)));
+    assert_eq!(world.digest().await, after);
+
+    let (code, lines) = world.verb(noon, &["job", "run", "expiry", "--as-of", "2026-03-11"]);
+    assert_eq!((code, lines[0]["outcome"].as_str()), (2, Some("ahead")), "a memory must not expire early");
+    assert_eq!(world.digest().await, after);
+    let (code, lines) = world.verb(noon, &["job", "run", "expiry", "--as-of", "2026-03-11", "--dry-run"]);
+    assert_eq!((code, lines[0]["changed"].as_u64()), (0, Some(6)), "but one may look ahead");
+
+    let (code, lines) =
+        world.verb(noon, &["job", "run", "reconfirmation", "--from", "2026-03-08", "--to", "2026-03-10"]);
+    assert_eq!((code, lines.len()), (0, 3));
+
+    let (_, lines) = world.verb(noon, &["job", "status", "expiry"]);
+    assert_eq!(lines[0]["last"]["state"], "done");
+    assert_eq!(lines[0]["last"]["status"]["resolved_unconfirmed"], 4);
+    assert_eq!(lines[0]["next_at"], "2026-03-11T08:10:00Z");
+    let (_, lines) = world.verb(noon, &["job", "history", "--from", "2026-03-09"]);
+    let nights: Vec<String> = lines.iter().map(|line| format!("{} {}", line["as_of"], line["job"])).collect();
+    assert_eq!(nights.len(), 3, "{nights:?}");
+    let (_, lines) = world.verb(noon, &["job", "list"]);
+    assert_eq!(lines.len(), JobName::ALL.len());
+}
+
+#[tokio::test]
+async fn a_simulation_tells_what_the_coming_nights_will_do_and_the_store_stays_as_it_is() {
+    let world = World::on_disk().await;
+    world.seed(2).await;
+    let before = world.digest().await;
+    let (code, lines) = world.verb("2026-03-09T17:00:00Z", &["job", "simulate", "--to", "2026-03-12"]);
+    assert_eq!(code, 0);
+    let nights = lines[0]["nights"].as_array().unwrap();
+    let first = nights.iter().find(|night| night["job"] == "expiry").unwrap();
+    assert_eq!((first["as_of"].as_str(), first["changed"].as_u64()), (Some("2026-03-10"), Some(10)));
+    assert!(nights.iter().any(|night| night["job"] == "decay" && night["as_of"] == "2026-03-11"));
+    assert_eq!(world.digest().await, before);
+    assert!(world.ledger().await.is_empty());
+    assert_eq!(world.verb(NIGHT, &["job", "simulate", "--to", "2026-03-01"]).0, 2, "an empty range");
+}
+
+#[tokio::test]
+async fn a_cron_job_makes_up_what_is_due_and_then_finds_nothing_to_do() {
+    let world = World::on_disk().await;
+    world.seed(1).await;
+    let (code, lines) = world.verb("2026-03-12T17:00:00Z", &["job", "run", "expiry"]);
+    assert_eq!(code, 0);
+    assert_eq!(lines.len(), usize::from(Policies::embedded().unwrap().expiry.run.catch_up_days) + 1);
+    assert_eq!(lines.last().unwrap()["as_of"], "2026-03-12");
+    let (code, lines) = world.verb("2026-03-12T17:30:00Z", &["job", "run", "expiry"]);
+    assert_eq!((code, lines.len(), lines[0]["outcome"].as_str()), (0, 1, Some("settled")));
+}
+
+#[tokio::test]
+async fn a_night_that_another_owner_holds_is_exit_code_4_and_an_unknown_organisation_is_2() {
+    let world = World::on_disk().await;
+    world.seed(1).await;
+    let watch = Arc::new(AfterBatches { left: AtomicU64::new(1), ..AfterBatches::default() });
+    let holder = world.night("holder").watched_by(watch.clone()).build();
+    tokio::select! {
+        biased;
+        () = watch.reached.notified() => {}
+        report = run(&holder, world.due(JobName::Expiry, "2026-03-10")) => panic!("was to be dropped: {report:?}"),
+    }
+    let (code, lines) = world.verb("2026-03-10T08:11:00Z", &["job", "run", "expiry", "--as-of", "2026-03-10"]);
+    assert_eq!((code, lines[0]["outcome"].as_str()), (4, Some("held")));
+    let nobody = Uuid::from_u128(99).to_string();
+    assert_eq!(world.verb(NIGHT, &["job", "run", "expiry", "--org", &nobody]).0, 2);
+}

@@ -1,0 +1,348 @@
+//! A store with memories around every boundary of time, its keys, its clock and its nights.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anamnesis::clock::{Clock, ManualClock, SeededEntropy};
+use anamnesis::crypto::{KeyStore, LocalKeyStore};
+use anamnesis::domain::ids::{OrgId, PatientId};
+use anamnesis::domain::scope::Scope;
+use anamnesis::jobs::JobName;
+use anamnesis::jobs::driver::{Driver, Outcome, Report};
+use anamnesis::jobs::ledger::Asked;
+use anamnesis::jobs::night::Night;
+use anamnesis::jobs::observe::Observer;
+use anamnesis::jobs::planner::{Due, run_of};
+use anamnesis::jobs::policy::Policies;
+use anamnesis::store::engine::{Access, Arg, Database, Location, Sql, Transaction};
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+pub const ORG: OrgId = OrgId(Uuid::from_u128(0xA));
+/// 03:10 in Bogotá, when expiry is due.
+pub const NIGHT: &str = "2026-03-10T08:10:00Z";
+
+pub fn utc(text: &str) -> DateTime<Utc> {
+    text.parse().unwrap()
+}
+
+pub fn patient(n: u128) -> PatientId {
+    PatientId(Uuid::from_u128(0x100 + n))
+}
+
+/// Inserts a row that says only what matters here: columns that may not be NULL and are not named get a value of their
+/// type, so that these tests need not follow every column that others add.
+pub async fn insert(tx: &mut Transaction, table: &str, said: &[(&str, Arg)]) {
+    let needed = leaked(format!(
+        "SELECT name, type FROM pragma_table_info('{table}') WHERE \"notnull\" = 1 AND dflt_value IS NULL"
+    ));
+    let mut columns: Vec<String> = said.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let mut args: Vec<Arg> = said.iter().map(|(_, arg)| arg.clone()).collect();
+    for row in tx.fetch_all(&needed, Vec::new()).await.unwrap() {
+        let (name, kind) = (row.text(0).unwrap(), row.text(1).unwrap());
+        if columns.contains(&name) {
+            continue;
+        }
+        columns.push(name);
+        args.push(match kind.as_str() {
+            "BLOB" => vec![0u8; 32].into(),
+            "TEXT" => "x".into(),
+            _ => 1i64.into(),
+        });
+    }
+    let places: Vec<String> = (1..=columns.len()).map(|n| format!("${n}")).collect();
+    let sql = leaked(format!("INSERT INTO {table} ({}) VALUES ({})", columns.join(", "), places.join(", ")));
+    tx.execute(&sql, args).await.unwrap();
+}
+
+pub fn leaked(text: String) -> Sql {
+    Sql::new(Box::leak(text.into_boxed_str()))
+}
+
+/// A store, its keys and its clock.
+pub struct World {
+    pub database: Database,
+    pub keys: Arc<LocalKeyStore>,
+    pub clock: Arc<ManualClock>,
+    pub directory: tempfile::TempDir,
+}
+
+impl World {
+    pub async fn new() -> Self {
+        let clock = Arc::new(ManualClock::at(utc(NIGHT)));
+        let keys = LocalKeyStore::in_memory(clock.clone(), Arc::new(SeededEntropy::new(1))).await.unwrap();
+        Self::with(tempfile::tempdir().unwrap(), clock, keys).await
+    }
+
+    /// With the key store in a file, where another process finds it.
+    pub async fn on_disk() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let clock = Arc::new(ManualClock::at(utc(NIGHT)));
+        let path = directory.path().join("keys");
+        let keys = LocalKeyStore::open(&path, None, clock.clone(), Arc::new(SeededEntropy::new(1))).await.unwrap();
+        Self::with(directory, clock, keys).await
+    }
+
+    pub async fn with(directory: tempfile::TempDir, clock: Arc<ManualClock>, keys: LocalKeyStore) -> Self {
+        let database = Database::open(&Location::File(directory.path().join("store.db"))).await.unwrap();
+        let world = Self { database, keys: Arc::new(keys), clock, directory };
+        let mut tx = world.begin().await;
+        let since: Arg = utc("2026-01-01T00:00:00Z").into();
+        let said = [("org_id", ORG.0.into()), ("time_zone", "America/Bogota".into()), ("created_at", since)];
+        insert(&mut tx, "organization", &said).await;
+        tx.commit().await.unwrap();
+        world
+    }
+
+    pub async fn begin(&self) -> Transaction {
+        self.database.begin(Access::Organization(ORG)).await.unwrap()
+    }
+
+    pub fn night(&self, owner: &str) -> NightMaker<'_> {
+        NightMaker { world: self, owner: owner.to_owned(), batch: 2, observer: Arc::new(()), keys: self.keys.clone() }
+    }
+
+    pub fn due(&self, job: JobName, date: &str) -> Due {
+        let policies = Policies::embedded().unwrap();
+        let organization = anamnesis::jobs::planner::Organization {
+            org: ORG,
+            zone: chrono_tz::America::Bogota,
+            since: utc("2026-01-01T00:00:00Z"),
+        };
+        run_of(job, policies.of(job), &organization, date.parse().unwrap()).unwrap()
+    }
+
+    /// One patient's memories around every boundary, as seen from `NIGHT`.
+    pub async fn seed(&self, patients: u128) {
+        let scopes: Vec<Scope> = (0..patients).map(|n| Scope::new(ORG, patient(n)).unwrap()).collect();
+        self.keys.ensure(&scopes).await.unwrap();
+        let mut tx = self.begin().await;
+        let night = utc(NIGHT);
+        for n in 0..patients {
+            let scope = [("org_id", Arg::from(ORG.0)), ("patient_id", patient(n).0.into())];
+            insert(&mut tx, "patient_profile", &scope).await;
+            for (id, (class, confirmed, expires)) in (n * 100 + 0x1_0000..).zip(memories(night)) {
+                let id = Uuid::from_u128(id);
+                insert(&mut tx, "memory", &[scope.to_vec(), memory(id, class, confirmed, expires)].concat()).await;
+                let mut row = [scope.to_vec(), vec![("memory_id", id.into()), ("status", "active".into())]].concat();
+                if class == "time_bound_state" {
+                    row.extend([("last_confirmed_at", confirmed.into()), ("expires_at", expires.into())]);
+                    insert(&mut tx, "symptom_states", &row).await;
+                } else if class == "health_signal" {
+                    row.push(("synced_at", confirmed.into()));
+                    insert(&mut tx, "health_signals", &row).await;
+                }
+            }
+            self.seed_spent(&mut tx, &scope, n).await;
+        }
+        tx.commit().await.unwrap();
+    }
+
+    /// A memory that was forgotten, an event that was published and a message that came in, all long ago.
+    pub async fn seed_spent(&self, tx: &mut Transaction, scope: &[(&'static str, Arg)], n: u128) {
+        let ago = |days| utc(NIGHT) - TimeDelta::days(days);
+        let mut forgotten = memory(Uuid::from_u128(n * 100 + 0x1_0050), "event", ago(31), None);
+        forgotten.retain(|(name, _)| *name != "state");
+        forgotten.extend([("state", "inactive".into()), ("content_sealed", vec![1u8].into())]);
+        insert(tx, "memory", &[scope.to_vec(), forgotten].concat()).await;
+        let published = [("id", Uuid::from_u128(n + 1).into()), ("published_at", ago(100).into())];
+        insert(tx, "outbox", &[scope.to_vec(), published.to_vec()].concat()).await;
+        let hash = vec![u8::try_from(n).unwrap(); 32];
+        let came = [("message_hash", hash.into()), ("disposition", "stored".into()), ("created_at", ago(100).into())];
+        insert(tx, "inbox", &[scope[..1].to_vec(), came.to_vec()].concat()).await;
+    }
+
+    /// Runs it, at its own instant if that is still to come.
+    pub async fn run(&self, night: &Night, due: Due) -> Report {
+        if self.clock.now() < due.cutoff {
+            self.clock.set(due.cutoff);
+        }
+        run(night, due).await
+    }
+
+    /// Every job after expiry.
+    pub async fn rest_of_the_night(&self, night: &Night) {
+        for job in JobName::ALL.iter().skip_while(|job| **job != JobName::Expiry).skip(1) {
+            self.run(night, self.due(*job, "2026-03-10")).await;
+        }
+    }
+
+    pub async fn rows(&self, sql: &'static str) -> Vec<String> {
+        let mut tx = self.database.read(Access::Organization(ORG)).await.unwrap();
+        let rows = tx.fetch_all(&Sql::new(sql), Vec::new()).await.unwrap();
+        rows.iter().map(|row| row.text(0).unwrap()).collect()
+    }
+
+    /// Everything that a night may change, without the instants at which somebody happened to write it.
+    pub async fn digest(&self) -> Vec<String> {
+        let mut all = self
+            .rows(
+                "SELECT hex(patient_id) || hex(id) || ' ' || class || ' ' || state || ' ' || state_at || ' ' || \
+                 coalesce(valid_to, '-') || ' ' || coalesce(reconfirm_due_at, '-') || ' ' || cycle || ' ' || \
+                 coalesce(uncertain_at, '-') || ' ' || coalesce(review_due_at, '-') FROM memory ORDER BY 1",
+            )
+            .await;
+        all.extend(self.rows("SELECT hex(memory_id) || status FROM symptom_states UNION ALL SELECT hex(memory_id) || status FROM health_signals ORDER BY 1").await);
+        all.extend(
+            self.rows(
+                "SELECT hex(id) || hex(memory_id) || action || at || derived || source FROM memory_event ORDER BY 1",
+            )
+            .await,
+        );
+        all.extend(self.rows("SELECT hex(id) || hex(patient_id) || event_type FROM outbox ORDER BY 1").await);
+        all.extend(self.rows("SELECT hex(id) FROM memory WHERE content_sealed IS NOT NULL ORDER BY 1").await);
+        all.extend(self.rows("SELECT hex(message_hash) FROM inbox ORDER BY 1").await);
+        all
+    }
+
+    pub async fn states(&self) -> BTreeMap<String, usize> {
+        let mut states = BTreeMap::new();
+        for row in self.rows("SELECT class || ' ' || state FROM memory").await {
+            *states.entry(row).or_default() += 1;
+        }
+        states
+    }
+
+    /// `anamnesis ARGUMENTS --output json`, at an instant: exit code and lines.
+    pub fn verb(&self, now: &str, arguments: &[&str]) -> (i32, Vec<serde_json::Value>) {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_anamnesis"))
+            .args(arguments)
+            .args(["--output", "json"])
+            .env("ANAMNESIS__STORE__PATH", self.directory.path().join("store.db"))
+            .env("ANAMNESIS__STORE__KEYS", self.directory.path().join("keys"))
+            .env("ANAMNESIS__PIPELINE__NOW", now)
+            .current_dir(self.directory.path())
+            .output()
+            .unwrap();
+        let lines = String::from_utf8(output.stdout).unwrap();
+        let values = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        (output.status.code().unwrap(), values)
+    }
+
+    pub async fn ledger(&self) -> Vec<String> {
+        self.rows("SELECT job || ' ' || as_of || ' ' || state || ' ' || status FROM job_run ORDER BY 1").await
+    }
+}
+
+pub fn memory(
+    id: Uuid,
+    class: &'static str,
+    confirmed: DateTime<Utc>,
+    expires: Option<DateTime<Utc>>,
+) -> Vec<(&'static str, Arg)> {
+    let text = |name, value: &str| (name, Arg::from(value));
+    let fades = class == "pattern";
+    vec![
+        ("id", id.into()),
+        text("kind", if fades { "belief" } else { "note" }),
+        ("confidence", if fades { 0.9 } else { 1.0 }.into()),
+        ("is_protected", (!fades).into()),
+        text("class", class),
+        text("sensitivity", "low"),
+        text("state", "active"),
+        text("source_type", "external"),
+        text("epistemic", "explicit"),
+        text("experiencer", "patient"),
+        text("confidence_basis", "default"),
+        ("evidence_sealed", vec![0u8].into()),
+        ("recorded_at", confirmed.into()),
+        ("state_at", confirmed.into()),
+        ("valid_from", confirmed.into()),
+        ("last_confirmed_at", confirmed.into()),
+        ("expires_at", expires.into()),
+        ("reconfirm_due_at", Arg::Null),
+    ]
+}
+
+/// Class, last confirmation (and recording), end of life.
+pub type Seed = (&'static str, DateTime<Utc>, Option<DateTime<Utc>>);
+
+pub fn memories(night: DateTime<Utc>) -> Vec<Seed> {
+    let (hour, minute, second) = (TimeDelta::hours(1), TimeDelta::minutes(1), TimeDelta::seconds(1));
+    let week = TimeDelta::days(7);
+    let state = |confirmed: DateTime<Utc>| ("time_bound_state", confirmed, Some(confirmed + week));
+    let inference = |recorded: DateTime<Utc>| ("inference", recorded, Some(recorded + hour * 24));
+    vec![
+        // Exactly seven days, the boundary included; and one second less.
+        state(night - week),
+        state(night - week + second),
+        // Exactly 48 hours, and one second less.
+        state(night - hour * 48),
+        state(night - hour * 48 + second),
+        // A shorter end of its own.
+        ("time_bound_state", night - hour * 3, Some(night - hour)),
+        inference(night - hour * 24),
+        inference(night - hour * 24 + second),
+        ("health_signal", night - week, None),
+        ("health_signal", night - week + second, None),
+        ("preference", night - week, Some(night)),
+        // Beliefs of 0.9 fall to the threshold after 1,200 days: at the run of decay, and one second later.
+        ("pattern", night + minute * 40 - TimeDelta::days(1200), None),
+        ("pattern", night + minute * 40 - TimeDelta::days(1200) + second, None),
+        // Nothing ever happens to these.
+        ("long_lived_fact", night - week * 50, None),
+        ("event", night - week * 50, None),
+    ]
+}
+
+pub struct NightMaker<'a> {
+    world: &'a World,
+    owner: String,
+    batch: u32,
+    observer: Arc<dyn Observer>,
+    keys: Arc<dyn KeyStore>,
+}
+
+impl NightMaker<'_> {
+    pub fn watched_by(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    pub fn with_keys(mut self, keys: Arc<dyn KeyStore>) -> Self {
+        self.keys = keys;
+        self
+    }
+
+    pub fn build(self) -> Night {
+        let mut policies = Policies::embedded().unwrap();
+        for job in JobName::ALL {
+            let run = policies.of_mut(*job);
+            run.batch_size = self.batch;
+            run.pause = std::time::Duration::ZERO;
+        }
+        let driver = Driver {
+            database: self.world.database.clone(),
+            keys: self.keys,
+            clock: self.world.clock.clone(),
+            entropy: Arc::new(SeededEntropy::new(7)),
+            owner: self.owner,
+            observer: self.observer,
+            shutdown: CancellationToken::new(),
+            embedder: None,
+        };
+        Night::new(driver, policies)
+    }
+}
+
+pub fn count(report: &Report, counter: &str) -> u64 {
+    report.status[counter].as_u64().unwrap()
+}
+
+pub async fn run(night: &Night, due: Due) -> Report {
+    night.offer(due, Asked::BySchedule).await.unwrap()
+}
+
+/// The state in which a night that nothing disturbed leaves the world.
+pub async fn undisturbed(patients: u128) -> Vec<String> {
+    let world = World::new().await;
+    world.seed(patients).await;
+    let night = world.night("calm").build();
+    for job in JobName::ALL {
+        let due = world.due(*job, "2026-03-10");
+        world.clock.set(due.cutoff);
+        assert_eq!(run(&night, due).await.outcome, Outcome::Done);
+    }
+    world.digest().await
+}

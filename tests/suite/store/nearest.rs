@@ -1,0 +1,63 @@
+//! The nearest passages of one patient, with and without an approximate index: never fewer than there are.
+
+use std::sync::Arc;
+
+use anamnesis::bench::recall::{Measured, Size, measure};
+use anamnesis::clock::{Clock, ManualClock, SeededEntropy};
+use anamnesis::config;
+use anamnesis::crypto::LocalKeyStore;
+use anamnesis::metrics::{Identity, Metrics};
+use anamnesis::store::Store;
+use anamnesis::store::engine::{Database, DbError, Location, PostgresOptions, approximate};
+
+use super::amount;
+use crate::server::Server;
+use crate::support::NOW;
+
+async fn measured(size: Size, with_index: bool) -> Measured {
+    let server = Server::new().await;
+    let mut config = config::load(None).unwrap().store.postgres;
+    config.approximate_from = u32::from(with_index);
+    let at = PostgresOptions::new(&server.url(Some("test_app")), &config).unwrap();
+    let db = Database::open(&Location::Postgres(Box::new(at))).await.unwrap();
+    let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW.parse().unwrap()));
+    let entropy = Arc::new(SeededEntropy::new(1));
+    let keys = LocalKeyStore::in_memory(Arc::clone(&clock), entropy.clone()).await.unwrap();
+    let store = Store::new(db, Arc::new(keys), clock, entropy);
+    let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());
+    let owner = server.location("test_owner");
+    measure(&store, &metrics, size, with_index.then_some(&owner), &|_| {}).await.unwrap()
+}
+
+/// Three of 100,000 by `make proofs`.
+#[tokio::test(flavor = "multi_thread")]
+async fn three_passages_of_a_patient_are_found_among_everybody_elses() {
+    let size = Size { own: 200, foreign: amount(5_000, 100_000) as u64, dimension: 64, queries: 5 };
+    let found = measured(size, false).await;
+    assert_eq!((found.narrow_recall, found.exact), (1.0, 1.0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approximate_index_never_hides_the_rows_of_a_patient_with_few() {
+    let size = Size { own: 400, foreign: 2_000, dimension: 256, queries: 5 };
+    let found = measured(size, true).await;
+    assert_eq!(found.narrow_recall, 1.0);
+    assert!(found.beside_recall >= 0.95, "{found:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approximate_index_is_made_and_dropped_by_the_owner_for_dimensions_that_have_one() {
+    let server = Server::new().await;
+    let owner = server.location("test_owner");
+    let count = async || {
+        let sql = "SELECT count(*) FROM pg_indexes WHERE indexname LIKE 'embedding_near_%'";
+        sqlx::query_scalar::<_, i64>(sql).fetch_one(&mut server.administrator().await).await.unwrap()
+    };
+    assert_eq!(count().await, 0, "there is none unless somebody makes it");
+    for made in [1, 1, 0] {
+        approximate(&owner, 768, made == 1).await.unwrap();
+        assert_eq!(count().await, made);
+    }
+    assert_eq!(approximate(&owner, 77, true).await.unwrap_err(), DbError::Approximate);
+    assert_eq!(approximate(&Location::Memory, 768, true).await.unwrap_err(), DbError::Approximate);
+}

@@ -1,0 +1,64 @@
+//! Vectors that are left to the night, on each engine, on a server as the role of the nights.
+
+use std::sync::Arc;
+
+use anamnesis::clock::SeededEntropy;
+use anamnesis::domain::document::DocumentType;
+use anamnesis::jobs::JobName;
+use anamnesis::jobs::driver::Report;
+use anamnesis::jobs::ledger::Asked;
+use anamnesis::jobs::night::Night;
+use anamnesis::jobs::policy::Policies;
+use anamnesis::pipeline::Pipeline;
+use anamnesis::store::Store;
+use anamnesis::store::engine::Database;
+use anamnesis::store::read::{When, Window};
+use chrono::TimeDelta;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{Clinic, Engine, Place, bodies, document, embedder, feed, on_every_engine, scope};
+
+on_every_engine!(a_document_left_to_the_night_is_found_by_words_at_once_and_by_meaning_the_next_day);
+
+async fn batch(night: &Night, clinic: &Clinic) -> Report {
+    clinic.time.advance(TimeDelta::days(1));
+    let due = night.due().await.unwrap().into_iter().rfind(|due| due.key.job == JobName::EmbedBatch).unwrap();
+    let report = night.offer(due, Asked::ByPerson).await.unwrap();
+    assert_eq!(report.outcome.code(), "done", "{report:?}");
+    report
+}
+
+/// Passages, and how many of them have a vector.
+async fn passages(pipeline: &Pipeline) -> (usize, usize) {
+    let query = vec![0.25f32; 16];
+    let found = pipeline.store().candidates(scope(), (1, Some(&query)), Window::default(), When::Now).await.unwrap();
+    assert!(found.iter().all(|passage| !passage.terms.is_empty()), "found by words");
+    (found.len(), found.iter().filter(|passage| passage.similarity.is_some()).count())
+}
+
+async fn a_document_left_to_the_night_is_found_by_words_at_once_and_by_meaning_the_next_day(engine: Engine) {
+    let late = |settings: &mut anamnesis::config::Settings| {
+        settings.pipeline.embed_at_night = vec![DocumentType::ClinicalNote];
+    };
+    let clinic = Clinic::new().await.with(late);
+    let place = Place::on(engine).await;
+    let pipeline = clinic.pipeline_at(&place.location()).await;
+    let mut chat = document(2, 1, "2026-06-21T10:00:00Z", "Tengo mucha ansiedad.");
+    chat["document_type"] = "chat_message".into();
+    let told = [document(1, 1, "2026-06-20T10:00:00Z", "Refiere insomnio desde hace un mes."), chat];
+    feed(&pipeline, &bodies(&told), 2).await;
+    assert_eq!(passages(&pipeline).await, (2, 1), "a chat message does not wait");
+
+    let database = match &place {
+        Place::Postgres(server) => Database::open(&server.location("test_jobs")).await.unwrap(),
+        _ => pipeline.store().db().clone(),
+    };
+    let entropy = Arc::new(SeededEntropy::new(5));
+    let store = Store::new(database, Arc::clone(&clinic.keys), clinic.time.clone(), entropy);
+    let night = || Night::over(&store, Policies::embedded().unwrap(), Arc::new(()), CancellationToken::new());
+    assert_eq!(batch(&night(), &clinic).await.examined, 0, "without a model nothing is promised");
+    let night = night().with_embedder(embedder());
+    assert_eq!(batch(&night, &clinic).await.changed, 1);
+    assert_eq!(passages(&pipeline).await, (2, 2));
+    assert_eq!(batch(&night, &clinic).await.changed, 0, "once");
+}

@@ -1,0 +1,63 @@
+//! A clinic and its nights, on one engine: on a server the nights' work is done as their own role.
+
+use std::sync::Arc;
+
+use anamnesis::clock::SeededEntropy;
+use anamnesis::jobs::JobName;
+use anamnesis::jobs::driver::Report;
+use anamnesis::jobs::ledger::Asked;
+use anamnesis::jobs::night::Night;
+use anamnesis::jobs::policy::Policies;
+use anamnesis::pipeline::Pipeline;
+use anamnesis::store::Store;
+use anamnesis::store::engine::Database;
+use chrono::TimeDelta;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{Clinic, Engine, Place, bodies, feed};
+
+pub struct Ward {
+    pub clinic: Clinic,
+    _place: Place,
+    pub pipeline: Pipeline,
+    pub night: Night,
+}
+
+impl Ward {
+    pub async fn on(engine: Engine) -> Self {
+        let clinic = Clinic::new().await;
+        let place = Place::on(engine).await;
+        let pipeline = clinic.pipeline_at(&place.location()).await;
+        let database = match &place {
+            Place::Postgres(server) => Database::open(&server.location("test_jobs")).await.unwrap(),
+            _ => pipeline.store().db().clone(),
+        };
+        let entropy = Arc::new(SeededEntropy::new(5));
+        let store = Store::new(database, Arc::clone(&clinic.keys), clinic.time.clone(), entropy);
+        let night = Night::over(&store, Policies::embedded().unwrap(), Arc::new(()), CancellationToken::new());
+        Self { clinic, _place: place, pipeline, night }
+    }
+
+    pub fn store(&self) -> &Store {
+        self.pipeline.store()
+    }
+
+    pub async fn tell(&self, messages: &[Value]) {
+        let done = feed(&self.pipeline, &bodies(messages), 32).await;
+        assert!(done.iter().all(|disposition| disposition.code() == "stored"), "{done:?}");
+    }
+
+    /// The run of a job on the latest night, so many days from now: its preview told the same, and twice is once.
+    pub async fn after(&self, days: i64, job: JobName) -> Report {
+        self.clinic.time.advance(TimeDelta::days(days));
+        let due = self.night.due().await.unwrap().into_iter().rfind(|due| due.key.job == job).unwrap();
+        let preview = self.night.preview(due).await.unwrap();
+        let report = self.night.offer(due, Asked::ByPerson).await.unwrap();
+        assert_eq!(report.outcome.code(), "done", "{report:?}");
+        assert_eq!(preview.status, report.status, "a preview tells what the run does");
+        let again = self.night.offer(due, Asked::ByPerson).await.unwrap();
+        assert_eq!(again.changed, 0, "the same night again changes nothing");
+        report
+    }
+}
