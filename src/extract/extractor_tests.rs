@@ -73,7 +73,12 @@ fn a_wish_to_die_or_a_thought_is_no_goal_and_a_plan_is_one() {
     ] {
         assert_eq!(goals(text), Vec::<String>::new(), "{text}");
     }
-    for text in ["Quiero volver a estudiar.", "Pienso retomar la natación.", "I plan to go back to school."] {
+    for text in [
+        "Quiero volver a estudiar.",
+        "Me gustaría mejorar.",
+        "Pienso retomar la natación.",
+        "I plan to go back to school.",
+    ] {
         assert_eq!(goals(text).len(), 1, "{text}");
     }
 }

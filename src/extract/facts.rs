@@ -52,7 +52,8 @@ impl FactRules {
             _ => mention.words.clone(),
         };
         let clause = matches!(mention.concept.name, "clause" | "before");
-        if mention.concept.name == "clause" && words.end == mention.words.end {
+        let is_whole = || is_infinitive(scene.reading.word(mention.words.end - 1));
+        if mention.concept.name == "clause" && words.end == mention.words.end && !is_whole() {
             return None;
         }
         let mut stance = scene.stance(index, &mention.words)?;
@@ -68,6 +69,13 @@ impl FactRules {
         };
         scene.entity(kind, &words, value, &stance)
     }
+}
+
+/// A Spanish verb that says by itself what is wanted: "quiero volver a estudiar". "Poder" and "ser" say nothing alone.
+fn is_infinitive(word: &str) -> bool {
+    let bare = ["me", "se", "lo", "la"].into_iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
+    let ends = ["ar", "er", "ir"].into_iter().any(|end| bare.ends_with(end));
+    ends && bare.len() > 4 && !matches!(bare, "poder" | "tener" | "hacer" | "estar" | "volver" | "lograr" | "llegar")
 }
 
 fn clause_start(scene: &Scene<'_>, to: usize, limit: usize) -> usize {
