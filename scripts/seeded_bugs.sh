@@ -17,7 +17,7 @@ outbox_watermark|relay::on_a_file::an_event_that_was_committed_late
 quarantine_unwritten|relay::a_quarantine_that_cannot_be_written
 attempt_after_work|intake_amqp::as_a_process_on_a_file::a_message_that_kills
 error_text_logged|relay::the_worker_tells_of_what_it_stored
-fence_ignored|jobs::an_owner_that_slept_past_its_lease
+fence_ignored|jobs::kills::an_owner_that_slept_past_its_lease
 session_set|store::weather::nothing_that_a_transaction_sets
 deferred_begin|store::embedded::programs_that_read_and_then_write
 migrate_unlocked|store::embedded::a_new_file_that_many_open

@@ -30,6 +30,7 @@ use chrono::NaiveDate;
 use crate::text::{Document, Span};
 
 pub use custom::{Custom, CustomError};
+pub use identities::People;
 pub use operator::Operator;
 pub use policy::{Policy, PolicyError, RECOGNISERS};
 pub use redactor::{Part, Redactor, warm};

@@ -12,8 +12,7 @@ use super::remote::{RemoteError, RemoteFinding, Services};
 use super::reversible::TokenKey;
 use super::tagger::{Known, Tagger};
 use super::{
-    KnownIdentity, Redacted, RedactionError, SurrogateKey, apply, entities, identifiers, identities, label, rounds,
-    speech, sweep,
+    People, Redacted, RedactionError, SurrogateKey, apply, entities, identifiers, label, rounds, speech, sweep,
 };
 use crate::text::{Document, Span};
 
@@ -138,14 +137,14 @@ impl Redactor {
     pub fn redact_asking(
         &self,
         document: &Document,
-        identities: &[KnownIdentity],
+        people: &People,
         keys: &SurrogateKey,
     ) -> Result<Redacted, RedactionError> {
         let remote = match &self.services {
             Some(services) => services.find(document).map_err(failed)?,
             None => Vec::new(),
         };
-        self.redact_with(document, identities, keys, &remote)
+        self.redact_with(document, people, keys, &remote)
     }
 
     /// Redacts a text that was redacted before, by another policy or other recognisers, asking additional services too. What
@@ -159,19 +158,19 @@ impl Redactor {
             Some(services) => services.find(document).map_err(failed)?,
             None => Vec::new(),
         };
-        catch_unwind(AssertUnwindSafe(|| self.run(document, &[], keys, (&remote, true))))
+        catch_unwind(AssertUnwindSafe(|| self.run(document, &People::default(), keys, (&remote, true))))
             .unwrap_or(Err(RedactionError::Failed))
     }
 
-    /// Takes personal data out of a document. `identities` are the people the message names, `keys` belong to its
+    /// Takes personal data out of a document. `people` are those the message names, `keys` belong to its
     /// patient. Time grows linearly with the text. Nothing of the text is in an error.
     pub fn redact(
         &self,
         document: &Document,
-        identities: &[KnownIdentity],
+        people: &People,
         keys: &SurrogateKey,
     ) -> Result<Redacted, RedactionError> {
-        self.redact_with(document, identities, keys, &[])
+        self.redact_with(document, people, keys, &[])
     }
 
     /// As [`Self::redact`], and takes out what an additional service found as well.
@@ -181,19 +180,19 @@ impl Redactor {
     pub fn redact_with(
         &self,
         document: &Document,
-        identities: &[KnownIdentity],
+        people: &People,
         keys: &SurrogateKey,
         remote: &[RemoteFinding],
     ) -> Result<Redacted, RedactionError> {
         // A recogniser that panics must stop the document, not the worker, and never let the text through.
-        catch_unwind(AssertUnwindSafe(|| self.run(document, identities, keys, (remote, false))))
+        catch_unwind(AssertUnwindSafe(|| self.run(document, people, keys, (remote, false))))
             .unwrap_or(Err(RedactionError::Failed))
     }
 
     fn run(
         &self,
         document: &Document,
-        identities: &[KnownIdentity],
+        people: &People,
         keys: &SurrogateKey,
         (remote, again): (&[RemoteFinding], bool),
     ) -> Result<Redacted, RedactionError> {
@@ -202,14 +201,14 @@ impl Redactor {
             return Err(RedactionError::NoTokenKey);
         }
         let mut known = Known::default();
-        let mut redacted = self.look(document, identities, keys, (remote, again), (&[], &mut known))?;
+        let mut redacted = self.look(document, people, keys, (remote, again), (&[], &mut known))?;
         for _ in 1..rounds::MOST {
             // Patterns alone take all that they know at once: the last look before storage sees that they did.
             if redacted.redactions.is_empty() || self.patterns_only {
                 break;
             }
             let taken: Vec<Span> = redacted.redactions.iter().map(|one| one.redacted).collect();
-            let next = self.look(&redacted.document, identities, keys, (&[], again), (&taken, &mut known))?;
+            let next = self.look(&redacted.document, people, keys, (&[], again), (&taken, &mut known))?;
             if next.redactions.is_empty() {
                 break;
             }
@@ -222,13 +221,13 @@ impl Redactor {
     fn look(
         &self,
         document: &Document,
-        identities: &[KnownIdentity],
+        people: &People,
         keys: &SurrogateKey,
         (remote, again): (&[RemoteFinding], bool),
         (replaced, known): (&[Span], &mut Known),
     ) -> Result<Redacted, RedactionError> {
         let context = Context::behind(document, &self.policy, replaced);
-        let mut found = self.rule_findings(&context, identities);
+        let mut found = self.rule_findings(&context, people);
         if let Some(tagger) = self.model.tagger() {
             found = tagger.find(&context, found, known);
         }
@@ -273,8 +272,8 @@ impl Redactor {
     }
 
     /// What rules and lists find, before the tagger reads it.
-    pub(super) fn rule_findings(&self, context: &Context<'_>, identities: &[KnownIdentity]) -> Vec<Finding> {
-        let mut found = identities::find(context, identities);
+    pub(super) fn rule_findings(&self, context: &Context<'_>, people: &People) -> Vec<Finding> {
+        let mut found = people.find(context);
         RULES.identifiers.find(context, &mut found);
         if !self.patterns_only {
             RULES.entities.find(context, &mut found);
@@ -292,10 +291,10 @@ impl Redactor {
 
     /// The last look before storage: how many stretches of a text that should be clean still read as one of the people
     /// of the message or as an identifier. Anything but 0 means that redaction failed, and the text must not be stored.
-    pub fn left_over(&self, document: &Document, identities: &[KnownIdentity]) -> usize {
+    pub fn left_over(&self, document: &Document, people: &People) -> usize {
         let look = || {
             let context = Context::new(document, &self.policy);
-            let mut found = identities::find(&context, identities);
+            let mut found = people.find(&context);
             RULES.identifiers.find(&context, &mut found);
             if !self.patterns_only {
                 sweep::find(&context, &mut found);

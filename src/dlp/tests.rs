@@ -1,5 +1,5 @@
 use super::*;
-use crate::dlp::KnownIdentity;
+use crate::dlp::{KnownIdentity, People};
 use crate::text::{Language, Speaker};
 
 fn redactor() -> Redactor {
@@ -12,7 +12,7 @@ fn key() -> SurrogateKey {
 
 fn redact(text: &str, identities: &[KnownIdentity]) -> String {
     let document = Document::plain(text, Language::Unknown);
-    redactor().redact(&document, identities, &key()).unwrap().document().text.clone()
+    redactor().redact(&document, &People::of(identities.to_vec()), &key()).unwrap().document().text.clone()
 }
 
 fn person(name: &str) -> KnownIdentity {
@@ -99,7 +99,7 @@ fn offsets_lead_both_ways_and_turns_keep_their_words() {
     let turns =
         [(Speaker::Clinician, "¿Cómo está, Ramón?", None), (Speaker::Patient, "Soy Ramón Gómez, bien.", Some(7))];
     let document = Document::dialogue(turns, Language::Spanish);
-    let redacted = redactor().redact(&document, &[person("Ramón Gómez")], &key()).unwrap();
+    let redacted = redactor().redact(&document, &People::of(vec![person("Ramón Gómez")]), &key()).unwrap();
     let after = redacted.document();
     for redaction in redacted.redactions() {
         assert_eq!(redaction.redacted.of(&after.text), redaction.replacement);
@@ -114,7 +114,7 @@ fn offsets_lead_both_ways_and_turns_keep_their_words() {
 fn a_turn_outside_the_text_is_refused() {
     let mut document = Document::dialogue([(Speaker::Patient, "ñ", None)], Language::Spanish);
     document.turns[0].span = crate::text::Span::new(0, 1);
-    assert_eq!(redactor().redact(&document, &[], &key()).unwrap_err(), RedactionError::Offsets);
+    assert_eq!(redactor().redact(&document, &People::default(), &key()).unwrap_err(), RedactionError::Offsets);
 }
 
 #[test]

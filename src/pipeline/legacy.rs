@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Disposition, Pipeline, Raw};
-use crate::dlp::SurrogateKey;
+use crate::dlp::{People, SurrogateKey};
 use crate::domain::legacy::{Legacy, LegacyFormat, is_typed, read};
 use crate::domain::scope::Scope;
 use crate::intake::contract::{Actor, ActorRole, Command, MemoryCommand, Provenance};
@@ -122,8 +122,9 @@ impl Pipeline {
                 return Some(text.to_owned());
             }
             let document = Document::plain(text, Language::Unknown);
-            let redacted = redactor.redact_asking(&document, &[], &SurrogateKey::new(*surrogate)).ok()?;
-            (redactor.left_over(redacted.document(), &[]) == 0).then(|| redacted.document().text.clone())
+            let redacted =
+                redactor.redact_asking(&document, &People::default(), &SurrogateKey::new(*surrogate)).ok()?;
+            (redactor.left_over(redacted.document(), &People::default()) == 0).then(|| redacted.document().text.clone())
         };
         Ok(cleaned(record, &clean))
     }

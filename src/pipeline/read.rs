@@ -8,7 +8,7 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
 use super::{Admitted, Disposition, Pipeline};
 use crate::bug;
-use crate::dlp::{KnownIdentity, Redacted, RedactionError, Redactor, SurrogateKey};
+use crate::dlp::{People, Redacted, RedactionError, Redactor, SurrogateKey};
 use crate::domain::reason::Reason;
 use crate::extract::{Entity, Extraction, ExtractionInput, Extractor};
 use crate::intake::Message;
@@ -30,7 +30,7 @@ pub(crate) struct Read {
 pub(crate) struct Guard {
     redactor: Arc<Redactor>,
     surrogate: [u8; 32],
-    identities: Vec<KnownIdentity>,
+    people: People,
     metrics: Arc<Metrics>,
 }
 
@@ -50,14 +50,14 @@ impl Guard {
     /// now: to be tried again.
     fn redact(&self, document: &Document) -> Result<Redacted, Disposition> {
         let key = SurrogateKey::new(self.surrogate);
-        let redacted = self.redactor.redact_asking(document, &self.identities, &key).map_err(|error| match error {
+        let redacted = self.redactor.redact_asking(document, &self.people, &key).map_err(|error| match error {
             RedactionError::ServiceAway => Disposition::Retry,
             _ => Disposition::Quarantined(Reason::RedactionFailed),
         })?;
         for redaction in redacted.redactions() {
             self.metrics.redaction.findings.of(InfoType::of_label(redaction.label)).inc();
         }
-        match self.redactor.left_over(redacted.document(), &self.identities) {
+        match self.redactor.left_over(redacted.document(), &self.people) {
             0 => Ok(redacted),
             left => {
                 self.metrics.redaction.leak_guard.inc_by(left as u64);
@@ -89,7 +89,12 @@ impl Pipeline {
             Message::DocumentSubmitted(document) => document.identities(),
             _ => Vec::new(),
         };
-        let guard = Guard { redactor: Arc::clone(redactor), surrogate, identities, metrics: Arc::clone(&self.metrics) };
+        let guard = Guard {
+            redactor: Arc::clone(redactor),
+            surrogate,
+            people: People::of(identities),
+            metrics: Arc::clone(&self.metrics),
+        };
         let text = match &admitted.envelope.message {
             Message::DocumentSubmitted(document) => {
                 let subject = admitted.spoken.as_ref().and_then(|spoken| spoken.subject.as_deref());

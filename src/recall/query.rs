@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{Recall, RecallError};
 use crate::crypto::PatientKeys;
-use crate::dlp::SurrogateKey;
+use crate::dlp::{People, SurrogateKey};
 use crate::embed::Purpose;
 use crate::extract::ExtractionInput;
 use crate::text::{Document, Language, Span, stems};
@@ -27,7 +27,8 @@ impl Recall {
     /// When the query cannot be redacted.
     pub(super) async fn prepare(&self, keys: &PatientKeys, query: &str) -> Result<Prepared, RecallError> {
         let document = Document::plain(query, Language::Unknown);
-        let redacted = self.redactor.redact_asking(&document, &[], &SurrogateKey::new(*keys.surrogate()))?;
+        let redacted =
+            self.redactor.redact_asking(&document, &People::default(), &SurrogateKey::new(*keys.surrogate()))?;
         let text = redacted.document().text.trim().to_owned();
         if text.is_empty() {
             return Ok(Prepared::default());

@@ -1,7 +1,7 @@
 //! Redaction held against fixed sets of the repository's own (`tests/data/redaction`), in genres that no rule was
 //! copied from: transcripts, notes, look-alikes, people named in the message. Prints the figures it holds.
 
-use anamnesis::dlp::{KnownIdentity, Policy, Redactor, SurrogateKey};
+use anamnesis::dlp::{KnownIdentity, People, Policy, Redactor, SurrogateKey};
 use anamnesis::text::{Document, Language, Span};
 use proptest::prelude::*;
 
@@ -98,7 +98,7 @@ fn measure(name: &str, language: Language) -> Figures {
     let mut figures = Figures::default();
     for marked in set(name) {
         let document = Document::plain(marked.text.clone(), language);
-        let redacted = redactor.redact(&document, &[], &SurrogateKey::new([9; 32])).unwrap();
+        let redacted = redactor.redact(&document, &People::default(), &SurrogateKey::new([9; 32])).unwrap();
         let found: Vec<Span> = redacted.redactions().iter().map(|redaction| redaction.source).collect();
         figures.add(&marked, &found);
     }
@@ -147,12 +147,12 @@ fn a_word_alone_is_no_place_because_it_stands_alone() {
         ["Oral", "oral", "Vía oral", "Solución oral", "By mouth", "Sublingual", "Remission", "Rehab", "Mediodía"]
     {
         let document = Document::plain(text.to_owned(), Language::Unknown);
-        let redacted = redactor.redact(&document, &[], &SurrogateKey::new([9; 32])).unwrap();
+        let redacted = redactor.redact(&document, &People::default(), &SurrogateKey::new([9; 32])).unwrap();
         assert_eq!(redacted.document().text, text);
     }
     for text in ["Zaragoza", "Guadalupe Hernández", "María"] {
         let document = Document::plain(text.to_owned(), Language::Spanish);
-        let redacted = redactor.redact(&document, &[], &SurrogateKey::new([9; 32])).unwrap();
+        let redacted = redactor.redact(&document, &People::default(), &SurrogateKey::new([9; 32])).unwrap();
         assert_eq!(redacted.redactions().len(), 1, "{text}");
     }
 }
@@ -183,7 +183,7 @@ fn people_named_in_the_message_never_leak() {
         let row: serde_json::Value = serde_json::from_str(line).unwrap();
         let marked = unmarked(row["marked"].as_str().unwrap());
         let document = Document::plain(marked.text.clone(), Language::Unknown);
-        let known: Vec<KnownIdentity> = row["known_identities"].as_array().unwrap().iter().map(identity).collect();
+        let known = People::of(row["known_identities"].as_array().unwrap().iter().map(identity).collect());
         let redacted = redactor.redact(&document, &known, &SurrogateKey::new([9; 32])).unwrap();
         figures.add(&marked, &redacted.redactions().iter().map(|r| r.source).collect::<Vec<_>>());
     }
@@ -209,8 +209,9 @@ fn a_second_pass_over_the_sets_changes_nothing() {
     let key = SurrogateKey::new([9; 32]);
     for name in ["speech.es.txt", "speech.en.txt", "notes.es.txt", "notes.en.txt"] {
         for marked in set(name) {
-            let once = redactor.redact(&Document::plain(marked.text, Language::Unknown), &[], &key).unwrap();
-            let twice = redactor.redact(once.document(), &[], &key).unwrap();
+            let once =
+                redactor.redact(&Document::plain(marked.text, Language::Unknown), &People::default(), &key).unwrap();
+            let twice = redactor.redact(once.document(), &People::default(), &key).unwrap();
             assert_eq!(once.document().text, twice.document().text);
         }
     }
@@ -222,7 +223,7 @@ fn hostile_input_is_answered() {
     for seed in ["7", "a@", "(((", "a.", "Ana ", "c/ ", "1-", "uno ", "@", "[PERSON_7F3A]", "dni ", "á\u{301}", "2001-"]
     {
         let document = Document::plain(seed.repeat(40_000 / seed.len()), Language::Unknown);
-        let redacted = redactor.redact(&document, &[], &SurrogateKey::new([9; 32])).unwrap();
+        let redacted = redactor.redact(&document, &People::default(), &SurrogateKey::new([9; 32])).unwrap();
         assert!(!redacted.document().text.is_empty(), "{seed}");
     }
 }
@@ -234,7 +235,7 @@ proptest! {
     fn any_text_is_redacted_with_true_offsets(text in "(?s)[ -~áéñüß€ªº\u{200B}\u{301}Ａ１\n]{0,160}") {
         let redactor = Redactor::builtin(Policy::default());
         let document = Document::plain(text.clone(), Language::Unknown);
-        let redacted = redactor.redact(&document, &[], &SurrogateKey::new([9; 32])).unwrap();
+        let redacted = redactor.redact(&document, &People::default(), &SurrogateKey::new([9; 32])).unwrap();
         let after = &redacted.document().text;
         let mut read = 0;
         for redaction in redacted.redactions() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anamnesis::config::redaction::OrganizationRedaction;
 use anamnesis::dlp::remote::{Google, Presidio, Remote, RemoteError};
-use anamnesis::dlp::{Custom, Policy, RedactionError, Redactor, SurrogateKey, TokenKey};
+use anamnesis::dlp::{Custom, People, Policy, RedactionError, Redactor, SurrogateKey, TokenKey};
 use anamnesis::pipeline::{Disposition, Pipeline};
 use anamnesis::text::{Document, Language};
 use serde_json::{Value, json};
@@ -45,12 +45,12 @@ async fn what_presidio_finds_is_taken_as_well_and_what_the_program_finds_too() {
     let remote = client.find(text, Language::Spanish).await.unwrap();
     assert_eq!(remote[0].span.of(text), "ñandú zurdo");
     let redactor = Redactor::builtin(Policy::default());
-    let redacted = redactor.redact_with(&spanish(text), &[], &key(), &remote).unwrap();
+    let redacted = redactor.redact_with(&spanish(text), &People::default(), &key(), &remote).unwrap();
     let after = &redacted.document().text;
     assert!(!after.contains("zurdo") && !after.contains("Ruiz"), "{after}");
     let mut outside = remote;
     outside[0].span.end = 10_000;
-    let refused = redactor.redact_with(&spanish(text), &[], &key(), &outside);
+    let refused = redactor.redact_with(&spanish(text), &People::default(), &key(), &outside);
     assert_eq!(refused.unwrap_err(), RedactionError::Offsets);
 }
 
@@ -129,7 +129,7 @@ const NOTE: &str = "Nombre: Ana Ruiz Gil\nTeléfono: 612 345 678\nFecha de ingre
 fn a_policy_says_what_stands_in_the_place_of_a_value() {
     let policy =
         policy("PERSON = \"fake\"\nPHONE = \"mask\"\nDATE = \"shift\"\nAGE = \"generalise\"\nPOSTAL_CODE = \"cut\"\n");
-    let redacted = Redactor::builtin(policy).redact(&spanish(NOTE), &[], &key()).unwrap();
+    let redacted = Redactor::builtin(policy).redact(&spanish(NOTE), &People::default(), &key()).unwrap();
     let after = &redacted.document().text;
     let line = |name: &str| after.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
     let name = line("Nombre:");
@@ -146,8 +146,8 @@ fn a_policy_says_what_stands_in_the_place_of_a_value() {
 fn tags_masks_classes_and_sealed_values_are_not_taken_again() {
     let operators = "PHONE = \"mask\"\nAGE = \"generalise\"\nPOSTAL_CODE = \"cut\"\nPERSON = \"token\"\n";
     let redactor = Redactor::builtin(policy(operators)).token_key(TokenKey::new([8; 64]));
-    let once = redactor.redact(&spanish(NOTE), &[], &key()).unwrap();
-    let twice = redactor.redact(once.document(), &[], &key()).unwrap();
+    let once = redactor.redact(&spanish(NOTE), &People::default(), &key()).unwrap();
+    let twice = redactor.redact(once.document(), &People::default(), &key()).unwrap();
     assert_eq!(once.document().text, twice.document().text);
     let open = TokenKey::new([8; 64]).reveal(&once.document().text);
     assert!(open.contains("Nombre: Ana Ruiz Gil\n") && !open.contains("612"), "{open}");
@@ -156,7 +156,7 @@ fn tags_masks_classes_and_sealed_values_are_not_taken_again() {
 #[test]
 fn without_its_key_a_policy_that_seals_stores_nothing() {
     let redactor = Redactor::builtin(policy("PERSON = \"token\"\n"));
-    assert_eq!(redactor.redact(&spanish(NOTE), &[], &key()).unwrap_err(), RedactionError::NoTokenKey);
+    assert_eq!(redactor.redact(&spanish(NOTE), &People::default(), &key()).unwrap_err(), RedactionError::NoTokenKey);
 }
 
 #[test]
@@ -166,7 +166,9 @@ fn an_organisation_adds_its_own_recognisers_and_allows_its_own_words() {
     let plain = Redactor::builtin(Policy::default());
     let own = Redactor::builtin(Policy::default()).custom(Custom::from_toml(file).unwrap());
     let text = "Expte interno ZK42/ABC. Derivada al proyecto lazaro. La muñeca Doctora Amor le calma. Vino Ana Ruiz.";
-    let after = |redactor: &Redactor| redactor.redact(&spanish(text), &[], &key()).unwrap().document().text.clone();
+    let after = |redactor: &Redactor| {
+        redactor.redact(&spanish(text), &People::default(), &key()).unwrap().document().text.clone()
+    };
     let (before, after) = (after(&plain), after(&own));
     assert!(before.contains("proyecto lazaro"), "{before}");
     assert!(!after.contains("ZK42") && !after.contains("lazaro") && !after.contains("Ruiz"), "{after}");

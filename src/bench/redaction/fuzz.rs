@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::clock::{Entropy as _, SeededEntropy};
-use crate::dlp::{Policy, Redacted, Redactor, SurrogateKey};
+use crate::dlp::{People, Policy, Redacted, Redactor, SurrogateKey};
 use crate::text::{Document, Language};
 
 const SIGNS: &[&str] = &[
@@ -132,12 +132,12 @@ fn look(redactor: &Redactor, key: &SurrogateKey, text: &str, outcome: &mut Outco
     outcome.inputs += 1;
     outcome.bytes += text.len() as u64;
     let document = Document::plain(text, Language::Unknown);
-    let once = redactor.redact(&document, &[], key);
+    let once = redactor.redact(&document, &People::default(), key);
     let Ok(once) = once else {
         outcome.failed += 1;
         return true;
     };
-    let Ok(twice) = redactor.redact(once.document(), &[], key) else {
+    let Ok(twice) = redactor.redact(once.document(), &People::default(), key) else {
         outcome.failed += 1;
         return true;
     };

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::bench::process;
-use crate::dlp::{Part, Policy, Redactor, SurrogateKey};
+use crate::dlp::{Part, People, Policy, Redactor, SurrogateKey};
 use crate::text::{Document, Language};
 
 /// Length of a note, in bytes.
@@ -61,8 +61,9 @@ pub fn measure(texts: &[(String, Language)], told: &dyn Fn(&str)) -> Speed {
     let redactor = Redactor::builtin(Policy::default());
     let key = SurrogateKey::new([7; 32]);
     let first = Document::plain("Ana vino el 3 de mayo.", Language::Spanish);
-    let whole =
-        |document: &Document| redactor.redact(document, &[], &key).map_or(0, |redacted| redacted.redactions().len());
+    let whole = |document: &Document| {
+        redactor.redact(document, &People::default(), &key).map_or(0, |redacted| redacted.redactions().len())
+    };
     whole(&first);
     let load_seconds = start.elapsed().as_secs_f64();
     let notes = notes(texts);

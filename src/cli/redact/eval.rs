@@ -10,7 +10,7 @@ use super::super::output::{self, Format};
 use super::super::{Context, Exit, Failure};
 use super::{input, stream};
 use crate::bench::redaction::score::{Marked, Report, Score};
-use crate::dlp::{Redacted, Redaction, Redactor, SurrogateKey};
+use crate::dlp::{People, Redacted, Redaction, Redactor, SurrogateKey};
 use crate::text::CodePoints;
 
 #[derive(Debug, clap::Args)]
@@ -68,7 +68,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         let found = match &others {
             Some(others) => others.get(&gold.id).cloned().unwrap_or_default(),
             None => redactor
-                .redact(&document, &identities, &key)
+                .redact(&document, &People::of(identities), &key)
                 .map(|redacted| taken(&document.text, &redacted))
                 .map_err(|error| Failure::failed(format!("line {}: {error}", at + 1)))?,
         };

@@ -10,7 +10,7 @@ use super::super::{Exit, Failure, output};
 use super::explain;
 use super::input::{self, Refusal};
 use crate::dlp::remote::Services;
-use crate::dlp::{Redacted, Redactor, SurrogateKey};
+use crate::dlp::{People, Redacted, Redactor, SurrogateKey};
 use crate::text::codepoints::CodePoints;
 
 /// The key of the command line: published with the source, so its surrogates hide nothing from who knows the value.
@@ -74,7 +74,8 @@ impl Stream {
         let (document, identities) = input::document(fields)?;
         let failed = || Refusal::of("redaction_failed", "text");
         let remote = self.services.find(&document).map_err(|_| failed())?;
-        let redacted = self.redactor.redact_with(&document, &identities, key, &remote).map_err(|_| failed())?;
+        let redacted =
+            self.redactor.redact_with(&document, &People::of(identities), key, &remote).map_err(|_| failed())?;
         let spans = spans(&document.text, &redacted, self.shape);
         let answer = Answer { id: id.clone(), spans, text: redacted.document().text.clone() };
         Ok(Said { answer, source: document.text })

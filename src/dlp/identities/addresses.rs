@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::super::KnownIdentity;
+use foldhash::fast::RandomState;
+
 use super::super::context::Context;
 use super::super::entities::words;
 use super::super::finding::{Finding, Layer};
@@ -87,17 +88,27 @@ const GENERIC: &[&str] = &[
     "n",
 ];
 
-/// Finds addresses of known people.
-pub fn find(context: &Context<'_>, identities: &[KnownIdentity], found: &mut Vec<Finding>) {
-    for address in identities.iter().flat_map(|identity| &identity.addresses) {
-        let parts: Vec<String> = words::folded_words(address);
-        let all: HashSet<&str> = parts.iter().map(String::as_str).collect();
-        let subject: String = parts.concat();
-        find_one(context, &all, &subject, found);
+type Words = HashSet<String, RandomState>;
+
+/// An address of a known person.
+pub struct Known {
+    words: Words,
+    subject: String,
+}
+
+impl Known {
+    pub fn of(address: &str) -> Self {
+        let words = words::folded_words(address);
+        Self { subject: words.concat(), words: words.into_iter().collect() }
+    }
+
+    /// Finds the address.
+    pub fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
+        find_one(context, &self.words, &self.subject, found);
     }
 }
 
-fn find_one(context: &Context<'_>, all: &HashSet<&str>, subject: &str, found: &mut Vec<Finding>) {
+fn find_one(context: &Context<'_>, all: &Words, subject: &str, found: &mut Vec<Finding>) {
     let tokens = &context.tokens;
     let mut at = 0;
     while at < tokens.len() {
@@ -129,11 +140,11 @@ fn find_one(context: &Context<'_>, all: &HashSet<&str>, subject: &str, found: &m
 }
 
 /// Whether the words of a run name the address: a telling word with company, or one that is telling alone.
-fn tells(context: &Context<'_>, first: usize, last: usize, all: &HashSet<&str>) -> bool {
+fn tells(context: &Context<'_>, first: usize, last: usize, all: &Words) -> bool {
     let run: Vec<&str> = context.tokens[first..=last]
         .iter()
         .map(|token| context.lower(token))
-        .filter(|word| all.contains(word))
+        .filter(|word| all.contains(*word))
         .collect();
     let telling = |word: &&&str| !GENERIC.contains(*word) && word.len() > 1;
     let known = run.iter().filter(telling).count();

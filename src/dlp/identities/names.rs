@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+
 use super::super::KnownIdentity;
 use super::super::apply::is_no_part_of_a_name;
 use super::super::context::Context;
@@ -26,39 +28,19 @@ enum Strength {
 }
 
 /// The words of all known people, each with the person it stands for.
-struct Known {
-    words: HashMap<String, (Strength, usize)>,
+pub struct Known {
+    words: HashMap<String, (Strength, usize), RandomState>,
     /// First bytes of those words: most words of a text begin with none of them.
     firsts: [bool; 256],
-    initials: HashMap<String, usize>,
+    initials: HashMap<String, usize, RandomState>,
     /// Normalised full names: what surrogates are made of.
     subjects: Vec<String>,
 }
 
-/// Finds the names of known people.
-pub fn find(context: &Context<'_>, identities: &[KnownIdentity], found: &mut Vec<Finding>) {
-    let known = Known::of(identities);
-    let hits: Vec<Option<usize>> =
-        context.tokens.iter().enumerate().map(|(at, token)| known.hit(context, at, token)).collect();
-    let mut at = 0;
-    while at < hits.len() {
-        let Some(person) = hits[at] else {
-            at += 1;
-            continue;
-        };
-        let (first, last) = (known.reach_back(context, at, person), known.reach_on(context, &hits, at, person));
-        let span = Span::new(context.tokens[first].span.start, context.tokens[last].span.end);
-        let mut finding = Finding::new(span, label::PERSON, RECOGNIZER, 1.0, Layer::Identity);
-        finding.subject = Some(known.subjects[person].clone());
-        found.push(finding);
-        at = last + 1;
-    }
-}
-
 impl Known {
-    fn of(identities: &[KnownIdentity]) -> Self {
-        let mut known =
-            Self { words: HashMap::new(), firsts: [false; 256], initials: HashMap::new(), subjects: Vec::new() };
+    pub fn of(identities: &[KnownIdentity]) -> Self {
+        let (words, initials) = (HashMap::default(), HashMap::default());
+        let mut known = Self { words, firsts: [false; 256], initials, subjects: Vec::new() };
         for identity in identities {
             let person = known.subjects.len();
             let first = identity.names.first().map(|name| words::folded_words(name)).unwrap_or_default();
@@ -70,6 +52,25 @@ impl Known {
             }
         }
         known
+    }
+
+    /// Finds the names of known people.
+    pub fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
+        let hits: Vec<Option<usize>> =
+            context.tokens.iter().enumerate().map(|(at, token)| self.hit(context, at, token)).collect();
+        let mut at = 0;
+        while at < hits.len() {
+            let Some(person) = hits[at] else {
+                at += 1;
+                continue;
+            };
+            let (first, last) = (self.reach_back(context, at, person), self.reach_on(context, &hits, at, person));
+            let span = Span::new(context.tokens[first].span.start, context.tokens[last].span.end);
+            let mut finding = Finding::new(span, label::PERSON, RECOGNIZER, 1.0, Layer::Identity);
+            finding.subject = Some(self.subjects[person].clone());
+            found.push(finding);
+            at = last + 1;
+        }
     }
 
     fn add_name(&mut self, name: &str, person: usize) {

@@ -24,7 +24,7 @@ use super::entities::traits::{Traits, traits};
 use super::finding::Finding;
 use super::redactor::Redactor;
 use super::tagger::{Atom, COLUMNS, FEATURES, KINDS, OUTSIDE, atoms, begin, features, inside, kind_for, write};
-use super::{Policy, label};
+use super::{People, Policy, label};
 use crate::text::{Document, Span};
 use crf::{Field, Sequence};
 
@@ -89,7 +89,7 @@ fn numbered(document: &[Vec<u64>], table: &HashMap<u64, u32>) -> Vec<Vec<u32>> {
 fn prepared(redactor: &Redactor, example: &Example, random: &mut Random) -> (Vec<Atom>, Vec<u8>) {
     let document = Document::plain(example.text.clone(), example.language);
     let context = Context::new(&document, redactor.policy());
-    let found = redactor.rule_findings(&context, &[]);
+    let found = redactor.rule_findings(&context, &People::default());
     let mut gold: Vec<(Span, u8)> = example
         .spans
         .iter()
