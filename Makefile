@@ -67,9 +67,9 @@ lint: setup ## Formatting and clippy, warnings are errors
 fmt: ## Format the sources
 	@cargo fmt --all
 
-docs: setup ## Write again what is made from the code (docs/metrics.md …)
+docs: setup ## Write again what is made from the code (docs/metrics.md, phrasebook.bin …)
 	@scripts/nextest.sh
-	@ANAMNESIS_UPDATE_DOCS=1 cargo nextest run --locked --test suite generated_docs
+	@ANAMNESIS_UPDATE_DOCS=1 cargo nextest run --locked -E 'test(generated_docs) + test(the_printed_book_of_phrases)'
 
 bench: setup ## Benchmarks: tables, and one JSON line each
 	@cargo run --locked --release --quiet -- bench ingest

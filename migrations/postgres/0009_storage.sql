@@ -12,6 +12,21 @@ ALTER TABLE outbox SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_th
   autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE attempt SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
   autovacuum_vacuum_cost_delay = 0);
+-- Of sealed cells, vectors and keyed terms a planner can learn nothing, and looking at them is most of what looking costs.
+DO $$
+DECLARE
+  cell record;
+BEGIN
+  FOR cell IN
+    SELECT c.oid::regclass AS name, a.attname AS column_name FROM pg_class AS c
+    JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    JOIN pg_type AS t ON t.oid = a.atttypid
+    WHERE c.relnamespace = 'anamnesis'::regnamespace AND c.relkind = 'r'
+      AND (a.attname LIKE '%\_sealed' OR t.typname IN ('halfvec', 'vector', '_int8'))
+  LOOP
+    EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS 0', cell.name, cell.column_name);
+  END LOOP;
+END $$;
 -- A server without statistics takes every organisation for a small one, and reads all of it where an index knows the
 -- place. Autovacuum comes once a minute: too late for the first thousands of documents after an installation. Whoever
 -- writes asks for new statistics of what has doubled since the last ones; only the owner may make them.

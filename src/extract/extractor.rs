@@ -46,10 +46,26 @@ impl Extractor {
         Arc::clone(&SHARED)
     }
 
-    /// Compiles the embedded lexicons: a few dozen milliseconds; see [`Extractor::shared`].
+    /// The embedded lexicons, by the printed book where it is theirs; see [`Extractor::shared`].
     pub fn builtin() -> Self {
-        let mut book = Builder::default();
-        let mut this = Self {
+        Self::of_printed_book().unwrap_or_else(Self::written_out)
+    }
+
+    /// `None` where the book says something else than the lexicons: somebody is changing them.
+    fn of_printed_book() -> Option<Self> {
+        let (this, book) = Self::over(Builder::printed()?);
+        Some(Self { book: book.verified()?, ..this })
+    }
+
+    /// Every phrase written out: a quarter of a second.
+    fn written_out() -> Self {
+        let (this, book) = Self::over(Builder::default());
+        Self { book: book.build(), ..this }
+    }
+
+    /// The rules without their book, and what they put into it.
+    fn over(mut book: Builder) -> (Self, Builder) {
+        let this = Self {
             book: Phrasebook::default(),
             cues: Cues::builtin(&mut book),
             dialogue: DialogueRules::builtin(&mut book),
@@ -62,8 +78,7 @@ impl Extractor {
             hypotheses: HypothesisRules::builtin(&mut book),
             facts: FactRules::builtin(&mut book),
         };
-        this.book = book.build();
-        this
+        (this, book)
     }
 
     /// Version of rules and lexicons, stored with what they find: `rules.lexicon-hash`.

@@ -1,5 +1,6 @@
 //! Whole documents in both languages, and what must hold for any input.
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
@@ -54,6 +55,35 @@ fn shown(document: &Document) -> Vec<String> {
     );
     out.push(format!("themes {:?}, sentiment {}", found.themes, found.sentiment.code()));
     out
+}
+
+#[test]
+fn the_printed_book_of_phrases_is_what_the_lexicons_say() {
+    let printed = Extractor::over(Builder::default()).1.print();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/extract/lexicon/phrasebook.bin");
+    if std::env::var_os("ANAMNESIS_UPDATE_DOCS").is_some() {
+        return std::fs::write(&path, &printed).unwrap();
+    }
+    assert!(std::fs::read(&path).unwrap() == printed, "phrasebook.bin is out of date: run `make docs`");
+    assert!(Extractor::of_printed_book().is_some(), "the printed book is taken");
+    // Of other phrases it is none.
+    let mut other = Extractor::over(Builder::printed().unwrap()).1;
+    other.note("another phrase", 0);
+    assert!(other.verified().is_none());
+}
+
+#[test]
+fn the_printed_book_finds_what_written_out_phrases_find() {
+    let (printed, written) = (Extractor::of_printed_book().unwrap(), Extractor::written_out());
+    for set in ["risk.jsonl", "facts.jsonl", "tone.jsonl", "therapy_negation.jsonl"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/extraction").join(set);
+        for line in std::fs::read_to_string(path).unwrap().lines() {
+            let row: serde_json::Value = serde_json::from_str(line).unwrap();
+            let document = Document::plain(row["text"].as_str().unwrap(), Language::Unknown);
+            let input = ExtractionInput::of(&document);
+            assert_eq!(printed.extract(&input), written.extract(&input), "{set}");
+        }
+    }
 }
 
 fn goals(text: &str) -> Vec<String> {

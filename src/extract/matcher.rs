@@ -23,10 +23,21 @@ impl Matcher {
     pub fn new<'a>(book: &mut Builder, phrases: impl IntoIterator<Item = (&'a str, u32)>) -> Self {
         let list = book.list();
         for (phrase, meaning) in phrases {
+            book.note(phrase, meaning);
+            if book.is_printed() {
+                continue;
+            }
             for variant in expand(phrase) {
                 book.add(list, &layout(&variant), meaning);
             }
         }
+        Self { list }
+    }
+
+    /// Puts phrases into the book that are written out, by somebody who noted what they were made of.
+    pub fn written_out(book: &mut Builder, phrases: impl IntoIterator<Item = (String, u32)>) -> Self {
+        let list = book.list();
+        phrases.into_iter().for_each(|(phrase, meaning)| book.add(list, &layout(&phrase), meaning));
         Self { list }
     }
 

@@ -18,8 +18,14 @@ type Choices = Vec<Box<[u32]>>;
 pub struct Part {
     whole: Matcher,
     beginnings: Matcher,
+    tails: Tails,
+}
+
+/// What may follow a beginning.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Tails {
     /// By the meaning of a beginning: the words it takes and which rest follows them.
-    follows: Vec<Vec<(usize, usize)>>,
+    follows: Vec<Vec<(u32, u32)>>,
     rests: Vec<Vec<Choices>>,
 }
 
@@ -28,32 +34,42 @@ impl Part {
     pub fn builtin(book: &mut Builder, files: &[&'static str], label: &str) -> Self {
         let lines = files.iter().flat_map(|file| file.lines());
         let rows = lines.filter_map(|line| line.split_once('\t')).filter(|(name, _)| *name == label);
-        let (mut whole, mut rests) = (Vec::new(), Vec::new());
-        let mut beginnings: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for phrase in rows.flat_map(|(_, words)| words.split('|')).map(str::trim).filter(|phrase| !phrase.is_empty()) {
+        let phrases = rows.flat_map(|(_, words)| words.split('|')).map(str::trim).filter(|phrase| !phrase.is_empty());
+        let phrases: Vec<&str> = phrases.inspect(|phrase| book.note(phrase, 0)).collect();
+        if book.is_printed() {
+            let tails = Tails::read(&book.kept()).unwrap_or_default();
+            let [whole, beginnings] = [(); 2].map(|()| Matcher::written_out(book, []));
+            return Self { whole, beginnings, tails };
+        }
+        let (mut whole, mut tails) = (Vec::new(), Tails::default());
+        let mut beginnings: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        for phrase in phrases {
             let (begins, rest) = split(phrase);
             if rest.is_empty() {
-                whole.extend(begins);
+                whole.extend(begins.into_iter().map(|phrase| (phrase, 0)));
                 continue;
             }
-            let rest: Vec<Choices> = rest.iter().map(|choices| numbered(book, choices)).collect();
-            rests.push(rest);
+            let number = index(tails.rests.len());
+            tails.rests.push(rest.iter().map(|choices| numbered(book, choices)).collect());
             for begin in begins {
-                beginnings.entry(layout(&begin).trim_end().to_owned()).or_default().push(rests.len() - 1);
+                beginnings.entry(layout(&begin).trim_end().to_owned()).or_default().push(number);
             }
         }
-        let mut follows = Vec::new();
+        // Beginnings that the same can follow mean the same.
+        let mut meanings: BTreeMap<Vec<(u32, u32)>, u32> = BTreeMap::new();
         let mut phrases = Vec::new();
         for begin in beginnings.keys() {
-            phrases.push((begin.as_str(), u32::try_from(follows.len()).unwrap_or(u32::MAX)));
-            follows.push(prefixes(&beginnings, begin));
+            let follows = prefixes(&beginnings, begin);
+            let fresh = index(meanings.len());
+            let meaning = *meanings.entry(follows.clone()).or_insert_with(|| {
+                tails.follows.push(follows);
+                fresh
+            });
+            phrases.push((begin.clone(), meaning));
         }
-        Self {
-            whole: Matcher::new(book, whole.iter().map(|phrase| (phrase.as_str(), 0))),
-            beginnings: Matcher::new(book, phrases),
-            follows,
-            rests,
-        }
+        let [whole, beginnings] = [whole, phrases].map(|phrases| Matcher::written_out(book, phrases));
+        book.keep(tails.written());
+        Self { whole, beginnings, tails }
     }
 
     /// Whether it may stand in a sentence: false is sure.
@@ -65,19 +81,71 @@ impl Part {
     pub fn at(&self, reading: &Reading<'_>, word: usize, limit: usize) -> Option<Range<usize>> {
         let whole = self.whole.at(reading, word).map(|hit| hit.words.end);
         let begun = self.beginnings.at(reading, word).into_iter();
-        let ends = begun.flat_map(|hit| &self.follows[hit.meaning as usize]).filter_map(|(taken, rest)| {
-            let words = reading.known.get(word + taken..limit)?;
-            fits(&self.rests[*rest], words).map(|rest| word + taken + rest)
+        let follows = begun.filter_map(|hit| self.tails.follows.get(hit.meaning as usize)).flatten();
+        let ends = follows.filter_map(|(taken, rest)| {
+            let behind = word + *taken as usize;
+            let words = reading.known.get(behind..limit)?;
+            fits(self.tails.rests.get(*rest as usize)?, words).map(|rest| behind + rest)
         });
         whole.into_iter().chain(ends).max().map(|end| word..end)
     }
 }
 
+impl Tails {
+    /// As numbers: counts before what they count.
+    fn written(&self) -> Vec<u32> {
+        let mut out = vec![index(self.follows.len())];
+        for follows in &self.follows {
+            out.push(index(follows.len()));
+            out.extend(follows.iter().flat_map(|(taken, rest)| [*taken, *rest]));
+        }
+        out.push(index(self.rests.len()));
+        for places in &self.rests {
+            out.push(index(places.len()));
+            for choices in places {
+                out.push(index(choices.len()));
+                for choice in choices {
+                    out.push(index(choice.len()));
+                    out.extend(choice.iter());
+                }
+            }
+        }
+        out
+    }
+
+    /// `None` for what no [`Self::written`] made.
+    fn read(numbers: &[u32]) -> Option<Self> {
+        let mut rest = numbers.iter().copied();
+        let mut tails = Self::default();
+        for _ in 0..rest.next()? {
+            let count = rest.next()?;
+            tails.follows.push((0..count).map(|_| Some((rest.next()?, rest.next()?))).collect::<Option<_>>()?);
+        }
+        for _ in 0..rest.next()? {
+            let mut places = Vec::new();
+            for _ in 0..rest.next()? {
+                let mut choices = Choices::new();
+                for _ in 0..rest.next()? {
+                    let length = rest.next()?;
+                    choices.push((0..length).map(|_| rest.next()).collect::<Option<_>>()?);
+                }
+                places.push(choices);
+            }
+            tails.rests.push(places);
+        }
+        Some(tails)
+    }
+}
+
+fn index(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
 /// Every beginning that is itself or stands at the head of a longer one.
-fn prefixes(beginnings: &BTreeMap<String, Vec<usize>>, begin: &str) -> Vec<(usize, usize)> {
+fn prefixes(beginnings: &BTreeMap<String, Vec<u32>>, begin: &str) -> Vec<(u32, u32)> {
     let words: Vec<&str> = begin.split(' ').collect();
     let known = (1..=words.len()).filter_map(|taken| Some((taken, beginnings.get(&words[..taken].join(" "))?)));
-    known.flat_map(|(taken, rests)| rests.iter().map(move |rest| (taken, *rest))).collect()
+    known.flat_map(|(taken, rests)| rests.iter().map(move |rest| (index(taken), *rest))).collect()
 }
 
 /// How many words the rest of a phrase takes, the longest way that fits.
@@ -179,6 +247,15 @@ mod tests {
         assert_eq!(found("He leaped right off that high roof today"), ["leaped right off that high roof"]);
         assert_eq!(found("jumping from a bridge, gone over"), ["jumping from a bridge", "gone over"]);
         assert!(found("jumping from joy").is_empty());
+    }
+
+    #[test]
+    fn what_follows_a_beginning_is_the_same_after_it_was_written_down() {
+        let part = Part::builtin(&mut Builder::default(), &[FILE], "flight");
+        assert!(!part.tails.rests.is_empty());
+        let written = part.tails.written();
+        assert_eq!(Tails::read(&written), Some(part.tails));
+        assert_eq!(Tails::read(&written[..written.len() - 1]), None);
     }
 
     #[test]

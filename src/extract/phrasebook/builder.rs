@@ -1,0 +1,167 @@
+//! Collects phrases, list by list, and makes a book of them.
+
+use std::collections::HashMap;
+use std::hash::Hasher as _;
+
+use super::printed::{self, Printed};
+use super::{Hash, ListId, Phrasebook, WordHasher};
+
+/// Words of the longest phrase; a longer one is not taken up.
+pub const LONGEST_PHRASE: usize = 24;
+
+/// Collects phrases, list by list: as they come, so that a start needs no more memory than what it makes. A builder over
+/// a printed book only looks whether the same is put in.
+#[derive(Default)]
+pub struct Builder {
+    words: HashMap<String, u32, Hash>,
+    /// The words of all phrases, one phrase behind the other.
+    laid: Vec<u32>,
+    phrases: Vec<Phrase>,
+    lists: u16,
+    /// Of all that was put in, as it was written.
+    fingerprint: WordHasher,
+    /// Beside the phrases, in the order in which they came.
+    tables: Vec<Vec<u32>>,
+    printed: Option<Printed>,
+}
+
+/// A phrase of a list: its words in the builder, and what it means there.
+#[derive(Clone, Copy)]
+struct Phrase {
+    from: u32,
+    to: u32,
+    list: ListId,
+    meaning: u32,
+}
+
+impl Builder {
+    /// Over the book that is printed in the program; `None` where none is.
+    pub fn printed() -> Option<Self> {
+        let mut printed = printed::shipped()?;
+        let words = std::mem::take(&mut printed.book.words);
+        Some(Self { words, printed: Some(printed), ..Self::default() })
+    }
+
+    /// Whether phrases need not be written out: they are in the book.
+    pub fn is_printed(&self) -> bool {
+        self.printed.is_some()
+    }
+
+    /// Notes what is put in, as its list has it, before anything is made of it.
+    pub fn note(&mut self, written: &str, meaning: u32) {
+        self.fingerprint.write(written.as_bytes());
+        self.fingerprint.write_u32(meaning);
+    }
+
+    /// Keeps a table beside the phrases.
+    pub fn keep(&mut self, table: Vec<u32>) {
+        self.tables.push(table);
+    }
+
+    /// The next table of the printed book.
+    pub fn kept(&mut self) -> Vec<u32> {
+        let next = self.printed.as_mut().and_then(|printed| printed.tables.pop_front());
+        next.unwrap_or_default()
+    }
+
+    pub fn list(&mut self) -> ListId {
+        self.lists += 1;
+        ListId(self.lists - 1)
+    }
+
+    /// Adds a phrase as laid out for matching: words one space apart. The first meaning of a phrase in a list counts.
+    pub fn add(&mut self, list: ListId, laid_out: &str, meaning: u32) {
+        let from = self.laid.len();
+        for word in laid_out.split(' ').filter(|word| !word.is_empty()) {
+            let word = self.word(word);
+            self.laid.push(word);
+        }
+        if (1..=LONGEST_PHRASE).contains(&(self.laid.len() - from)) {
+            self.phrases.push(Phrase { from: number(from), to: number(self.laid.len()), list, meaning });
+        } else {
+            self.laid.truncate(from);
+        }
+    }
+
+    /// The number of a word, which it gets now if it has none.
+    pub fn word(&mut self, word: &str) -> u32 {
+        if let Some(id) = self.words.get(word) {
+            return *id;
+        }
+        let id = number(self.words.len());
+        self.words.insert(word.to_owned(), id);
+        id
+    }
+
+    /// The printed book, if the same was put in as when it was printed.
+    pub fn verified(self) -> Option<Phrasebook> {
+        let (seen, lists) = (self.fingerprint.finish(), self.lists);
+        let printed = self.printed.filter(|printed| printed.fingerprint == seen && printed.lists == lists)?;
+        Some(Phrasebook { words: self.words, ..printed.book })
+    }
+
+    /// What [`Self::printed`] reads.
+    #[cfg(test)]
+    pub fn print(mut self) -> Vec<u8> {
+        let (fingerprint, lists) = (self.fingerprint.finish(), self.lists);
+        let tables = std::mem::take(&mut self.tables).into();
+        Printed { fingerprint, lists, book: self.build().minimized(), tables }.to_bytes()
+    }
+
+    pub fn build(self) -> Phrasebook {
+        let Self { mut words, laid, mut phrases, .. } = self;
+        let of = |phrase: &Phrase| &laid[phrase.from as usize..phrase.to as usize];
+        // Equal phrases stay in the order in which they came.
+        phrases.sort_unstable_by(|one, other| of(one).cmp(of(other)).then(one.from.cmp(&other.from)));
+        // Node, word, node behind it; node, list, meaning.
+        let (mut edges, mut ends): (Vec<(u32, u32, u32)>, Vec<(u32, ListId, u32)>) = (Vec::new(), Vec::new());
+        let mut path: Vec<(u32, u32)> = Vec::new();
+        for phrase in &phrases {
+            let phrase_words = of(phrase);
+            let shared = path.iter().zip(phrase_words).take_while(|((known, _), word)| known == *word).count();
+            path.truncate(shared);
+            for word in &phrase_words[shared..] {
+                let (node, fresh) = (path.last().map_or(0, |last| last.1), number(edges.len() + 1));
+                edges.push((node, *word, fresh));
+                path.push((*word, fresh));
+            }
+            let node = path.last().map_or(0, |last| last.1);
+            let told = ends.iter().rev().take_while(|end| end.0 == node).any(|end| end.1 == phrase.list);
+            if !told {
+                ends.push((node, phrase.list, phrase.meaning));
+            }
+        }
+        let nodes = edges.len() + 1;
+        let mut roots = vec![0; words.len()];
+        for (_, word, next) in edges.iter().filter(|edge| edge.0 == 0) {
+            roots[*word as usize] = *next;
+        }
+        edges.retain(|edge| edge.0 != 0);
+        edges.sort_unstable();
+        words.shrink_to_fit();
+        Phrasebook {
+            words,
+            roots,
+            branches: starts(nodes, edges.iter().map(|edge| edge.0)),
+            edges: edges.into_iter().map(|(_, word, next)| (word, next)).collect(),
+            ends_from: starts(nodes, ends.iter().map(|end| end.0)),
+            ends: ends.into_iter().map(|(_, list, meaning)| (list, meaning)).collect(),
+        }
+    }
+}
+
+/// Where the entries of each node begin, given the node of each entry in order; one more closes the last.
+pub(super) fn starts(nodes: usize, of: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut starts = vec![0; nodes + 1];
+    for node in of {
+        starts[node as usize + 1] += 1;
+    }
+    for node in 0..nodes {
+        starts[node + 1] += starts[node];
+    }
+    starts
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
