@@ -8,8 +8,8 @@ ARG REVISION=unknown
 ENV ANAMNESIS_REVISION=${REVISION}
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/build/target \
-    cargo build --locked --release --bin anamnesis \
-    && install -D -m 0755 target/release/anamnesis /out/usr/local/bin/anamnesis \
+    cargo build --locked --profile dist --bin anamnesis \
+    && install -D -m 0755 target/dist/anamnesis /out/usr/local/bin/anamnesis \
     && install -d -m 0750 /out/var/lib/anamnesis
 
 # User 65532, no shell, no package manager.

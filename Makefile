@@ -72,7 +72,7 @@ docs: setup ## Write again what is made from the code (docs/metrics.md, phrasebo
 	@ANAMNESIS_UPDATE_DOCS=1 cargo nextest run --locked -E 'test(generated_docs) + test(the_printed_book_of_phrases)'
 
 bench: setup ## Benchmarks: tables, and one JSON line each
-	@cargo run --locked --release --quiet -- bench ingest
+	@cargo run --locked --profile dist --quiet -- bench ingest
 
 replay: setup ## Ingest FILES="…" twice and look for each document again: counts, memory, changed tables
 	@cargo build --locked --release --quiet --bin anamnesis
