@@ -1,6 +1,6 @@
 //! What most verbs stand on: settings, clock, keys, store, embedder and metrics, opened in one place.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use secrecy::ExposeSecret as _;
 
@@ -23,6 +23,8 @@ pub struct World {
     pub entropy: Arc<dyn Entropy>,
     pub store: Store,
     pub metrics: Arc<Metrics>,
+    /// Made when it is first asked for, and shared: its client reads the system's certificates.
+    embedder: OnceLock<Arc<dyn Embedder>>,
 }
 
 impl World {
@@ -71,7 +73,7 @@ impl World {
             .with_decay(policies.decay.thresholds);
         let identity = Identity { provider: settings.embedding.provider.name().to_owned(), ..Identity::default() };
         let metrics = Metrics::new(&identity).map_err(|_| Failure::failed("metrics cannot be declared"))?;
-        Ok(Self { settings, clock, entropy, store, metrics: Arc::new(metrics) })
+        Ok(Self { settings, clock, entropy, store, metrics: Arc::new(metrics), embedder: OnceLock::new() })
     }
 
     /// The configured embedding provider.
@@ -79,10 +81,14 @@ impl World {
     /// # Errors
     /// When it is misconfigured; names the key.
     pub fn embedder(&self) -> Result<Arc<dyn Embedder>, Failure> {
+        if let Some(made) = self.embedder.get() {
+            return Ok(Arc::clone(made));
+        }
         let observer =
             Arc::new(Metered::new(Arc::clone(&self.metrics), self.settings.embedding.price_per_million_tokens));
-        embed::build(&self.settings.embedding, Arc::clone(&self.clock), Arc::clone(&self.entropy), observer)
-            .map_err(|error| Failure::usage(error.to_string()))
+        let made = embed::build(&self.settings.embedding, Arc::clone(&self.clock), Arc::clone(&self.entropy), observer)
+            .map_err(|error| Failure::usage(error.to_string()))?;
+        Ok(Arc::clone(self.embedder.get_or_init(|| made)))
     }
 
     /// The pipeline over this world.

@@ -21,6 +21,13 @@ pub struct Passage {
 pub fn passages(document: &Document, max_words: usize) -> Vec<Passage> {
     let max_words = max_words.max(1);
     let text = document.text.as_str();
+    // Every word but the last has white space behind it: so short a text is within the budget, wherever sentences end.
+    if text.len() <= 2 * max_words {
+        let printed = text.trim();
+        let start = printed.as_ptr() as usize - text.as_ptr() as usize;
+        let whole = (!printed.is_empty()).then(|| Span::new(start, start + printed.len()));
+        return with_turns(document, whole.into_iter().collect());
+    }
     let mut spans: Vec<Span> = Vec::new();
     let mut open: Option<(Span, usize)> = None;
     for sentence in sentences(document) {
@@ -103,6 +110,15 @@ mod tests {
         let small = passages(&document, 5);
         assert_eq!(small[0].span.of(&document.text), "¿Duerme bien?\nNo.");
         assert_eq!((small[0].turns.clone(), small[1].turns.clone()), (0..2, 1..2));
+    }
+
+    #[test]
+    fn a_text_that_is_short_enough_is_one_passage_whatever_it_holds() {
+        for (text, words) in [(" \n Duerme. Mal.\n\n- Come.\n ", 5), ("  ", 1), ("a", 1)] {
+            let short = Document::plain(text, Language::Spanish);
+            let long = Document::plain(format!("{text}{}", " ".repeat(2 * words)), Language::Spanish);
+            assert_eq!(passages(&short, text.len()), passages(&long, words), "{text:?}");
+        }
     }
 
     #[test]

@@ -62,6 +62,16 @@ impl Corner {
         self.publish(bodies.map(|body| letter(&exchange, body, false))).await
     }
 
+    /// Those of the bodies that belong into the bulk queue.
+    ///
+    /// # Errors
+    /// Of the broker.
+    pub async fn send_bulk(&self, bodies: impl Iterator<Item = Vec<u8>>) -> Result<(), BrokerError> {
+        let exchange = self.names.ingest();
+        let letters = bodies.map(|body| letter(&exchange, body, false));
+        self.publish(letters.filter(|letter| letter.routing_key.starts_with(Queue::Bulk.word()))).await
+    }
+
     /// The same bodies into the queue of the bare consumer.
     ///
     /// # Errors

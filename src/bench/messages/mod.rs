@@ -94,7 +94,7 @@ pub struct Chat {
     pub messages: u64,
     pub p50_seconds: f64,
     pub max_seconds: f64,
-    /// Each, in the order of sending: the first waits for rules to be compiled.
+    /// Each, in the order of sending.
     pub seconds: Vec<f64>,
     /// Bulk messages that still waited at the end.
     pub bulk_left: u64,
@@ -280,7 +280,8 @@ async fn chat(
     recall: &Recall,
     bulk: std::ops::Range<u64>,
 ) -> Result<Chat, MessagesError> {
-    corner.send(bulk.map(corpus::document)).await?;
+    // Chat among them would be waited for in turn: no backlog of bulk.
+    corner.send_bulk(bulk.map(corpus::document)).await?;
     let worker = Worker::start(&plan.program, &plan.quick, &plan.folder.join("worker.log")).await?;
     let mut times = Vec::new();
     for number in 0..CHATS.min(plan.documents) {
