@@ -19,6 +19,7 @@ mod phrasebook;
 mod reading;
 mod risk;
 mod scene;
+mod spelling;
 mod statements;
 mod tone;
 mod values;

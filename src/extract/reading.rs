@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use super::phrasebook::{Phrasebook, Places};
+use super::phrasebook::{Phrasebook, Places, UNKNOWN};
+use super::spelling::respelled;
 use crate::text::{Document, Span, Speaker, Token, TokenKind, fold_into, sentences, tokens};
 
 /// One word or sign.
@@ -77,7 +78,7 @@ impl<'a> Reading<'a> {
                 question: span.of(text).contains(['?', '¿']),
             });
         }
-        reading.known = reading.words.iter().map(|word| book.word(word.folded.of(&reading.folded))).collect();
+        reading.known = reading.words.iter().map(|word| number(book, word.folded.of(&reading.folded))).collect();
         reading.places = book.places(&reading.known, reading.sentences.iter().map(|sentence| sentence.words.clone()));
         reading
     }
@@ -157,6 +158,14 @@ impl<'a> Reading<'a> {
         self.sentences
             .partition_point(|sentence| sentence.words.end <= word)
             .min(self.sentences.len().saturating_sub(1))
+    }
+}
+
+/// A word's number in the book; that of its dictionary spelling where the book holds only that.
+fn number(book: &Phrasebook, word: &str) -> u32 {
+    match book.word(word) {
+        UNKNOWN => respelled(word).map_or(UNKNOWN, |plain| book.word(&plain)),
+        known => known,
     }
 }
 

@@ -3,21 +3,27 @@
 
 mod parts;
 mod patterns;
+mod whose;
 
 use std::ops::Range;
 
 use patterns::Patterns;
+use whose::Whose;
 
 use super::dialogue::Polarity;
-use super::lexicon::label;
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
 use super::scene::Scene;
 use super::{Experiencer, Risk, RiskClass};
 use crate::text::Speaker;
 
-pub(super) const FILES: [&str; 4] =
-    [include_str!("../lexicon/risk.tsv"), patterns::WORDS[0], patterns::WORDS[1], patterns::PATTERNS];
+pub(super) const FILES: [&str; 5] = [
+    include_str!("../lexicon/risk.tsv"),
+    patterns::WORDS[0],
+    patterns::WORDS[1],
+    patterns::WORDS[2],
+    patterns::PATTERNS,
+];
 
 /// A row of the list: `None` for what only looks like risk.
 #[derive(Clone, Copy)]
@@ -40,8 +46,7 @@ pub struct RiskRules {
     rows: Vec<Row>,
     matcher: Matcher,
     patterns: Patterns,
-    fiction: Matcher,
-    others: Matcher,
+    whose: Whose,
 }
 
 impl RiskRules {
@@ -61,8 +66,7 @@ impl RiskRules {
             matcher: Matcher::new(book, phrases),
             rows,
             patterns: Patterns::builtin(book),
-            fiction: label(book, super::lexicon::SPEECH, "fiction"),
-            others: label(book, super::lexicon::SPEECH, "other_person"),
+            whose: Whose::builtin(book),
         }
     }
 
@@ -88,6 +92,7 @@ impl RiskRules {
             let row = self.rows[hit.meaning as usize];
             match row.class {
                 None => harmless.push(hit.words),
+                Some(class) if self.patterns.is_slip(scene.reading, index, class, &hit.words) => {}
                 Some(class) => found.push(Words { class, own: row.own, core: hit.words.clone(), words: hit.words }),
             }
         }
@@ -131,45 +136,9 @@ impl RiskRules {
         if scene.contexts.only_asked(scene.reading, &found.core) {
             return None;
         }
-        let experiencer = self.experiencer(scene, &sentence.words, found);
+        let experiencer = self.whose.of(scene, &sentence.words, found);
         let span = scene.reading.source(&found.words);
         scene.text().get(span.start..span.end).map(|_| Risk { class, span, denied, experiencer })
-    }
-
-    /// Whose risk it is: "me" and "I" are the speaker's; a film's and a friend's is not the patient's.
-    fn experiencer(&self, scene: &Scene<'_>, sentence: &Range<usize>, found: &Words) -> Experiencer {
-        let own_words = found.words.clone().any(|word| is_own(scene.reading.word(word)));
-        if found.own && own_words {
-            return Experiencer::Patient;
-        }
-        let before = sentence.start..found.words.start;
-        if self.fiction.first(scene.reading, before.clone()).is_some() {
-            return Experiencer::Other;
-        }
-        let about_others = matches!(found.class, RiskClass::HarmToOthers | RiskClass::Abuse);
-        if let Some(other) = self.others.first(scene.reading, before) {
-            // "Su hermana refiere que ella …" informs; "su hermana se corta" is about the sister. What "I" do stays mine.
-            let subject = sentence.start == other.words.start
-                || !matches!(
-                    scene.reading.word(other.words.start - 1),
-                    "con" | "with" | "a" | "to" | "de" | "of" | "by" | "por" | "segun" | "from" | "told" | "at"
-                );
-            let informs = (other.words.end..found.words.start).any(|word| {
-                matches!(
-                    scene.reading.word(word),
-                    "says" | "said" | "reports" | "refiere" | "dice" | "comenta" | "me" | "my" | "mi" | "tells" | "i"
-                )
-            });
-            let me = found.class == RiskClass::Abuse && found.own;
-            if subject && !informs && !me {
-                return Experiencer::Other;
-            }
-        }
-        if found.own || about_others {
-            Experiencer::Patient
-        } else {
-            scene.contexts.of(scene.reading, &found.core).experiencer
-        }
     }
 
     /// A question put to somebody, outside a dialogue: "Have you …?", "¿Ha tenido …?".
@@ -195,28 +164,6 @@ impl RiskRules {
         };
         !own && sentence.clone().any(you)
     }
-}
-
-/// Words that only the speaker says of themselves, "matarme" and "herself" told apart.
-fn is_own(word: &str) -> bool {
-    matches!(word, "i" | "me" | "my" | "myself" | "mi" | "mis" | "yo" | "conmigo" | "kms")
-        || (word.len() > 4
-            && word.ends_with("me")
-            && !matches!(word, "time" | "some" | "come" | "home" | "same" | "name" | "blame"))
-        || matches!(
-            word,
-            "quiero"
-                | "tengo"
-                | "pienso"
-                | "voy"
-                | "queria"
-                | "quisiera"
-                | "guardo"
-                | "he"
-                | "intente"
-                | "compre"
-                | "estoy"
-        )
 }
 
 fn gravity(class: RiskClass) -> u8 {

@@ -11,13 +11,16 @@ use crate::extract::phrasebook::Builder;
 use crate::extract::reading::Reading;
 use crate::text::Speaker;
 
-pub(super) const WORDS: [&str; 2] =
-    [include_str!("../lexicon/risk_words.tsv"), include_str!("../lexicon/risk_families.tsv")];
+pub(super) const WORDS: [&str; 3] = [
+    include_str!("../lexicon/risk_words.tsv"),
+    include_str!("../lexicon/risk_families.tsv"),
+    include_str!("../lexicon/risk_frames.tsv"),
+];
 pub(super) const PATTERNS: &str = include_str!("../lexicon/risk_patterns.tsv");
 /// Hits of one part in a sentence that are looked at: bounds the work on hostile text.
 const MOST_HITS: usize = 24;
 /// Parts that say what would be done: a denial counts where it reaches them.
-const CORES: &[&str] = &["selfkill", "hurtothers", "hurtself", "hits", "amount", "violent", "hurtsme", "harmact"];
+const CORES: &[&str] = &["selfkill", "hurtothers", "hurtself", "hits", "amount", "violent", "hurtsme", "harmact", "violenthim"];
 
 /// The parts of a sentence in their order.
 struct Pattern {
@@ -35,6 +38,9 @@ struct Pattern {
 pub struct Patterns {
     library: Vec<Part>,
     patterns: Vec<Pattern>,
+    /// By class: what makes whole phrases of it harmless where it stands beside them, unless it was meant.
+    slips: [(RiskClass, usize); 2],
+    meant: usize,
 }
 
 impl Patterns {
@@ -75,7 +81,28 @@ impl Patterns {
             }
             patterns.push(pattern);
         }
-        Self { library, patterns }
+        let mut part = |name: &'static str| {
+            library.push(Part::builtin(book, &WORDS, name));
+            library.len() - 1
+        };
+        let slips = [(RiskClass::SelfHarm, part("slip")), (RiskClass::HarmToOthers, part("playful"))];
+        let meant = part("deliberate");
+        Self { library, patterns, slips, meant }
+    }
+
+    /// Whether a sentence tells of a slip or a game around a phrase: "cut myself peeling potatoes", "I'll destroy him at
+    /// chess".
+    pub fn is_slip(&self, reading: &Reading<'_>, index: usize, class: RiskClass, words: &Range<usize>) -> bool {
+        let sentence = &reading.sentences[index].words;
+        let stands = |part: usize| {
+            let part = &self.library[part];
+            part.may_stand(reading, index)
+                && sentence
+                    .clone()
+                    .filter(|word| !words.contains(word))
+                    .any(|word| part.at(reading, word, sentence.end).is_some())
+        };
+        self.slips.iter().any(|(of, slip)| *of == class && stands(*slip)) && !stands(self.meant)
     }
 
     /// All patterns of a sentence.

@@ -1,0 +1,124 @@
+//! Whose risk it is. A patient speaks of themselves and of others in one breath ("my son told me he wants to die"), and
+//! Spanish drops the pronoun that would tell them apart: the last subject named before the words of risk holds.
+
+use std::ops::Range;
+
+use super::Words;
+use crate::extract::lexicon::{SPEECH, label};
+use crate::extract::matcher::Matcher;
+use crate::extract::phrasebook::Builder;
+use crate::extract::reading::Reading;
+use crate::extract::scene::Scene;
+use crate::extract::{Experiencer, RiskClass};
+
+pub struct Whose {
+    fiction: Matcher,
+    others: Matcher,
+    speaker: Matcher,
+    telling: Matcher,
+    informs: Matcher,
+    third: Matcher,
+}
+
+impl Whose {
+    pub fn builtin(book: &mut Builder) -> Self {
+        let mut list = |name| label(book, SPEECH, name);
+        Self {
+            fiction: list("fiction"),
+            others: list("other_person"),
+            speaker: list("speaker"),
+            telling: list("telling"),
+            informs: list("informs"),
+            third: list("third_person"),
+        }
+    }
+
+    /// A film's and a friend's risk is not the patient's.
+    pub fn of(&self, scene: &Scene<'_>, sentence: &Range<usize>, found: &Words) -> Experiencer {
+        let reading = scene.reading;
+        let own = |at: usize| is_own(reading, at) && self.others.at(reading, at).is_none();
+        if found.own && found.words.clone().any(own) {
+            return Experiencer::Patient;
+        }
+        let before = sentence.start..found.words.start;
+        if self.fiction.first(reading, before).is_some() {
+            return Experiencer::Other;
+        }
+        // A relative may stand inside the words: "my cousin keeps saying he's going to kill …".
+        let ahead = sentence.start..found.core.start.max(found.words.start);
+        if let Some(other) = self.subject(reading, ahead.clone()) {
+            // "My boss is vile, gonna kill him": the other is whom it would be done to, unless a third person does it.
+            let acts = || (other.end..found.words.end).any(|word| self.third.at(reading, word).is_some());
+            if found.class != RiskClass::HarmToOthers || !found.own || acts() {
+                return Experiencer::Other;
+            }
+        }
+        if found.own || matches!(found.class, RiskClass::HarmToOthers | RiskClass::Abuse) {
+            Experiencer::Patient
+        } else {
+            scene.contexts.of(reading, &found.core).experiencer
+        }
+    }
+
+    /// Somebody else whom the words before name as their last subject.
+    fn subject(&self, reading: &Reading<'_>, ahead: Range<usize>) -> Option<Range<usize>> {
+        let mut subject: Option<Range<usize>> = None;
+        let mut word = ahead.start;
+        while word < ahead.end {
+            let governed = word > ahead.start && governs(reading.word(word - 1));
+            if let Some(other) = self.others.at(reading, word).filter(|_| !governed) {
+                word = other.words.end;
+                subject = Some(other.words);
+            } else if let Some(told) = self.telling.at(reading, word) {
+                word = told.words.end;
+            } else if self.speaker.at(reading, word).is_some() || self.informs_of_patient(reading, word, &subject) {
+                subject = None;
+                word += 1;
+            } else {
+                word += 1;
+            }
+        }
+        subject
+    }
+
+    /// "Su hermana refiere que …", in a note: the relative informs and the patient is spoken of.
+    fn informs_of_patient(&self, reading: &Reading<'_>, word: usize, subject: &Option<Range<usize>>) -> bool {
+        let theirs = |other: &Range<usize>| !matches!(reading.word(other.start), "my" | "mi" | "mis" | "our");
+        subject.as_ref().is_some_and(theirs) && self.informs.at(reading, word).is_some()
+    }
+}
+
+/// Words that make whoever follows an object: "con su hermana".
+fn governs(word: &str) -> bool {
+    matches!(
+        word,
+        "con" | "with" | "a" | "to" | "de" | "of" | "by" | "por" | "segun" | "from" | "told" | "at" | "for" | "para"
+    )
+}
+
+/// Words that only the speaker says of themselves, "matarme" and "herself" told apart.
+fn is_own(reading: &Reading<'_>, at: usize) -> bool {
+    let word = reading.word(at);
+    let participle = |word: &str| ["ado", "ido", "cho", "sto", "rto"].iter().any(|end| word.ends_with(end));
+    matches!(
+        word,
+        "i" | "me" | "my" | "myself" | "mi" | "mis" | "yo" | "conmigo" | "kms" | "us" | "nos" | "nosotros" | "nosotras"
+    ) || (word.len() > 4
+        && word.ends_with("me")
+        && !matches!(word, "time" | "some" | "come" | "home" | "same" | "name" | "blame"))
+        || matches!(
+            word,
+            "quiero"
+                | "tengo"
+                | "pienso"
+                | "voy"
+                | "queria"
+                | "quisiera"
+                | "guardo"
+                | "intente"
+                | "compre"
+                | "estoy"
+        )
+        // English has a "he" too.
+        || (word == "he" && participle(reading.word(at + 1)))
+}
