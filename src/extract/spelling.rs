@@ -3,6 +3,9 @@
 
 /// A word as a dictionary would write it; `None` where nothing would change.
 pub fn respelled(folded: &str) -> Option<String> {
+    if let "xq" | "pq" | "xk" | "porq" | "xke" | "pork" = folded {
+        return Some("porque".to_owned());
+    }
     if folded.len() < 3 || !folded.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return None;
     }
@@ -44,7 +47,7 @@ mod tests {
     #[test]
     fn chat_spelling_is_read_as_a_dictionary_would_write_it() {
         for (written, plain) in
-            [("kiero", "quiero"), ("qiero", "quiero"), ("kosas", "cosas"), ("noooo", "no"), ("muerooo", "muero")]
+            [("kiero", "quiero"), ("qiero", "quiero"), ("kosas", "cosas"), ("noooo", "no"), ("muerooo", "muero"), ("xq", "porque")]
         {
             assert_eq!(respelled(written).as_deref(), Some(plain));
         }

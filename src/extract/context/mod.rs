@@ -80,6 +80,14 @@ impl Contexts {
         })
     }
 
+    /// Whether a denial reaches a mention whose cue begins at most so many words behind a place.
+    pub fn denied_within(&self, reading: &Reading<'_>, target: &Range<usize>, end: usize, behind: usize) -> bool {
+        let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
+        scopes.any(|scope| {
+            scope.category == Category::Negated && scope.covers(target) && scope.cue.start <= end.saturating_add(behind)
+        })
+    }
+
     /// Whether a denial that stands right before a mention, at most so many words away, reaches it.
     pub fn denied_near(&self, reading: &Reading<'_>, target: &Range<usize>, reach: usize) -> bool {
         let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
@@ -161,8 +169,8 @@ fn answers_itself(reading: &Reading<'_>, index: usize) -> Option<Scope> {
     }
     let first = reading.word(next.words.start);
     let denies =
-        matches!(first, "no" | "nope" | "nah" | "never" | "none" | "not" | "nunca" | "jamas" | "ninguna" | "ninguno")
-            || (first == "para" && reading.word(next.words.start + 1) == "nada");
+        matches!(first, "no" | "nope" | "nah" | "never" | "none" | "not" | "ni" | "nunca" | "jamas" | "ninguna" | "ninguno")
+            || matches!((first, reading.word(next.words.start + 1)), ("para", "nada") | ("que", "va") | ("en", "absoluto"));
     let cue = next.words.start..next.words.start + 1;
     denies.then(|| Scope { category: Category::Negated, words: here.words.clone(), cue })
 }

@@ -13,9 +13,13 @@ use whose::Whose;
 use super::dialogue::Polarity;
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
+use super::reading::Reading;
 use super::scene::Scene;
 use super::{Experiencer, Risk, RiskClass};
 use crate::text::Speaker;
+
+/// Words behind words of risk within which a denial still means them.
+const DENIAL_BEHIND: usize = 3;
 
 pub(super) const FILES: [&str; 5] = [
     include_str!("../lexicon/risk.tsv"),
@@ -92,10 +96,10 @@ impl RiskRules {
             let row = self.rows[hit.meaning as usize];
             match row.class {
                 None => harmless.push(hit.words),
-                Some(class) if self.patterns.is_slip(scene.reading, index, class, &hit.words) => {}
                 Some(class) => found.push(Words { class, own: row.own, core: hit.words.clone(), words: hit.words }),
             }
         }
+        found.retain(|words| !self.patterns.is_slip(scene.reading, index, words.class, &words.words));
         let overlaps = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
         found.retain(|words| !harmless.iter().any(|other| overlaps(other, &words.core)));
         // "I wish I was dead" holds "wish I was dead": one finding.
@@ -119,8 +123,16 @@ impl RiskRules {
         let class = found.class;
         let context = scene.contexts.of(scene.reading, &found.words);
         // A plan is denied only where its own first words are; anything else also where its core is.
-        let negated = (context.negated && scene.contexts.denied_from_outside(scene.reading, &found.words))
-            || (class != RiskClass::PlanOrMeans && scene.contexts.of(scene.reading, &found.core).negated);
+        // What a patient does is not denied by words far behind it: "… and says the bruises will go away".
+        let behind = if found.own { DENIAL_BEHIND } else { usize::MAX };
+        let reached = |words: &Range<usize>| scene.contexts.denied_within(scene.reading, words, found.words.end, behind);
+        let negated = (context.negated
+            && scene.contexts.denied_from_outside(scene.reading, &found.words)
+            && reached(&found.words))
+            || (class != RiskClass::PlanOrMeans
+                && scene.contexts.of(scene.reading, &found.core).negated
+                && reached(&found.core))
+            || wish_denied(scene.reading, &sentence.words, &found.words);
         let asked = scene.is_dialogue() && scene.exchanges.asks(index) && sentence.speaker != Speaker::Patient;
         let denied = match (asked, scene.exchanges.answer(index).map(|answer| answer.polarity)) {
             (true, Some(Polarity::No)) => true,
@@ -164,6 +176,40 @@ impl RiskRules {
         };
         !own && sentence.clone().any(you)
     }
+}
+
+/// "I don't want to die", "no quiero morirme", "it never crossed my mind": a denial right before what is wished. General
+/// rules spend a "don't want" on the wish itself, for "I don't want the pills" denies no pills.
+fn wish_denied(reading: &Reading<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
+    let wishes = matches!(
+        reading.word(found.start),
+        "want"
+            | "wants"
+            | "wanna"
+            | "wanted"
+            | "wish"
+            | "plan"
+            | "going"
+            | "gonna"
+            | "crossed"
+            | "crosses"
+            | "thinking"
+            | "quiero"
+            | "kiero"
+            | "queria"
+            | "quisiera"
+            | "pienso"
+            | "voy"
+            | "deseo"
+            | "planeo"
+    );
+    let ahead = (sentence.start..found.start).rev().map(|word| reading.word(word));
+    let mut ahead = ahead.skip_while(|word| {
+        matches!(*word, "really" | "ever" | "even" | "actually" | "me" | "ya" | "siquiera" | "realmente" | "que" | "es")
+    });
+    let denial = ahead.next().unwrap_or("");
+    wishes
+        && matches!(denial, "n't" | "not" | "never" | "dont" | "didnt" | "no" | "nunca" | "jamas" | "tampoco" | "ni")
 }
 
 fn gravity(class: RiskClass) -> u8 {

@@ -47,8 +47,9 @@ impl Whose {
         // A relative may stand inside the words: "my cousin keeps saying he's going to kill …".
         let ahead = sentence.start..found.core.start.max(found.words.start);
         if let Some(other) = self.subject(reading, ahead.clone()) {
-            // "My boss is vile, gonna kill him": the other is whom it would be done to, unless a third person does it.
-            let acts = || (other.end..found.words.end).any(|word| self.third.at(reading, word).is_some());
+            // "My boss is vile, gonna kill him": the other is whom it would be done to, unless the verb is theirs.
+            let apart = (other.end..found.core.start).any(|word| parts(reading, word));
+            let acts = || !apart || (other.end..found.words.end).any(|word| self.third.at(reading, word).is_some());
             if found.class != RiskClass::HarmToOthers || !found.own || acts() {
                 return Experiencer::Other;
             }
@@ -83,9 +84,17 @@ impl Whose {
 
     /// "Su hermana refiere que …", in a note: the relative informs and the patient is spoken of.
     fn informs_of_patient(&self, reading: &Reading<'_>, word: usize, subject: &Option<Range<usize>>) -> bool {
-        let theirs = |other: &Range<usize>| !matches!(reading.word(other.start), "my" | "mi" | "mis" | "our");
+        let theirs = |other: &Range<usize>| {
+            matches!(reading.word(other.start), "his" | "her" | "their" | "the" | "su" | "sus" | "el" | "la" | "los" | "las")
+        };
         subject.as_ref().is_some_and(theirs) && self.informs.at(reading, word).is_some()
     }
+}
+
+/// A sign or word after which another clause may begin.
+fn parts(reading: &Reading<'_>, word: usize) -> bool {
+    let sign = reading.words.get(word).is_some_and(|word| word.punctuation);
+    sign || matches!(reading.word(word), "and" | "so" | "but" | "y" | "pero" | "asi" | "is" | "es")
 }
 
 /// Words that make whoever follows an object: "con su hermana".
