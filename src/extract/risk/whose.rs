@@ -36,7 +36,12 @@ impl Whose {
     /// A film's and a friend's risk is not the patient's.
     pub fn of(&self, scene: &Scene<'_>, sentence: &Range<usize>, found: &Words) -> Experiencer {
         let reading = scene.reading;
-        let own = |at: usize| is_own(reading, at) && self.others.at(reading, at).is_none();
+        // "My husband told me he wanted …": neither "my" nor "me" makes it the speaker's.
+        let told = |at: usize| {
+            self.telling.at(reading, at).is_some()
+                || at.checked_sub(1).is_some_and(|before| self.telling.at(reading, before).is_some())
+        };
+        let own = |at: usize| is_own(reading, at) && self.others.at(reading, at).is_none() && !told(at);
         if found.own && found.words.clone().any(own) {
             return Experiencer::Patient;
         }
