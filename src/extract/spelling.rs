@@ -46,9 +46,14 @@ mod tests {
 
     #[test]
     fn chat_spelling_is_read_as_a_dictionary_would_write_it() {
-        for (written, plain) in
-            [("kiero", "quiero"), ("qiero", "quiero"), ("kosas", "cosas"), ("noooo", "no"), ("muerooo", "muero"), ("xq", "porque")]
-        {
+        for (written, plain) in [
+            ("kiero", "quiero"),
+            ("qiero", "quiero"),
+            ("kosas", "cosas"),
+            ("noooo", "no"),
+            ("muerooo", "muero"),
+            ("xq", "porque"),
+        ] {
             assert_eq!(respelled(written).as_deref(), Some(plain));
         }
         for word in ["quiero", "tell", "no", "kg5"] {

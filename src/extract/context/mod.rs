@@ -168,9 +168,13 @@ fn answers_itself(reading: &Reading<'_>, index: usize) -> Option<Scope> {
         return None;
     }
     let first = reading.word(next.words.start);
-    let denies =
-        matches!(first, "no" | "nope" | "nah" | "never" | "none" | "not" | "ni" | "nunca" | "jamas" | "ninguna" | "ninguno")
-            || matches!((first, reading.word(next.words.start + 1)), ("para", "nada") | ("que", "va") | ("en", "absoluto"));
+    let denies = matches!(
+        first,
+        "no" | "nope" | "nah" | "never" | "none" | "not" | "ni" | "nunca" | "jamas" | "ninguna" | "ninguno"
+    ) || matches!(
+        (first, reading.word(next.words.start + 1)),
+        ("para", "nada") | ("que", "va") | ("en", "absoluto")
+    );
     let cue = next.words.start..next.words.start + 1;
     denies.then(|| Scope { category: Category::Negated, words: here.words.clone(), cue })
 }

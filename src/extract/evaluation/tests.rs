@@ -73,6 +73,10 @@ fn risk_is_heard_in_chat_notes_and_speech() {
     holds(include_str!("../../../tests/data/extraction/risk_blind.jsonl"), &floors);
     holds(include_str!("../../../tests/data/extraction/risk_blind_b.jsonl"), &floors);
     holds(include_str!("../../../tests/data/extraction/risk_blind_c.jsonl"), &floors);
+    holds(include_str!("../../../tests/data/extraction/risk_blind_d.jsonl"), &floors);
+    holds(include_str!("../../../tests/data/extraction/risk_blind_e.jsonl"), &floors);
+    holds(include_str!("../../../tests/data/extraction/risk_blind_f.jsonl"), &floors);
+    holds(include_str!("../../../tests/data/extraction/risk_blind_g.jsonl"), &floors);
 }
 
 #[test]

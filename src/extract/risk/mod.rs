@@ -125,7 +125,8 @@ impl RiskRules {
         // A plan is denied only where its own first words are; anything else also where its core is.
         // What a patient does is not denied by words far behind it: "… and says the bruises will go away".
         let behind = if found.own { DENIAL_BEHIND } else { usize::MAX };
-        let reached = |words: &Range<usize>| scene.contexts.denied_within(scene.reading, words, found.words.end, behind);
+        let reached =
+            |words: &Range<usize>| scene.contexts.denied_within(scene.reading, words, found.words.end, behind);
         let negated = (context.negated
             && scene.contexts.denied_from_outside(scene.reading, &found.words)
             && reached(&found.words))
@@ -208,8 +209,7 @@ fn wish_denied(reading: &Reading<'_>, sentence: &Range<usize>, found: &Range<usi
         matches!(*word, "really" | "ever" | "even" | "actually" | "me" | "ya" | "siquiera" | "realmente" | "que" | "es")
     });
     let denial = ahead.next().unwrap_or("");
-    wishes
-        && matches!(denial, "n't" | "not" | "never" | "dont" | "didnt" | "no" | "nunca" | "jamas" | "tampoco" | "ni")
+    wishes && matches!(denial, "n't" | "not" | "never" | "dont" | "didnt" | "no" | "nunca" | "jamas" | "tampoco" | "ni")
 }
 
 fn gravity(class: RiskClass) -> u8 {
@@ -282,5 +282,45 @@ mod tests {
         ] {
             assert_eq!(class(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn what_a_relative_says_of_themselves_is_theirs() {
+        for text in [
+            "My son told me he wants to kill himself and I'm lost.",
+            "My sister was abused by her ex.",
+            "My cousin keeps saying he's going to kill his boss.",
+            "One of my students says he wants to die.",
+            "Mi hijo me ha dicho que se quiere matar.",
+            "Mi suegra dice que está cansada de vivir.",
+        ] {
+            assert_eq!(class(text), None, "{text}");
+        }
+        assert_eq!(class("My son left and now I want to die."), Some(RiskClass::ActiveIdeation));
+        assert_eq!(class("My boss is vile, gonna kill him."), Some(RiskClass::HarmToOthers));
+        assert_eq!(class("Mi marido me dejó y ya estoy harta de vivir."), Some(RiskClass::PassiveIdeation));
+    }
+
+    #[test]
+    fn a_wish_denied_right_before_it_is_none() {
+        for text in [
+            "I don't want to die.",
+            "I don't even want to kill myself.",
+            "It never crossed my mind to kill myself.",
+            "No quiero morirme, quiero curarme.",
+        ] {
+            assert_eq!(class(text), None, "{text}");
+        }
+        // Far behind, "go away" says nothing of the deed; and nobody's looking denies nothing.
+        assert_eq!(class("I don't want to live."), Some(RiskClass::PassiveIdeation));
+        assert_eq!(class("I cut my arms when nobody's looking."), Some(RiskClass::SelfHarm));
+    }
+
+    #[test]
+    fn a_slip_of_the_knife_is_no_self_harm() {
+        assert_eq!(class("Cut myself peeling potatoes for dinner."), None);
+        assert_eq!(class("Me corté el flequillo yo sola."), None);
+        assert_eq!(class("Lo voy a destrozar al ajedrez."), None);
+        assert_eq!(class("I burn my arm on the oven on purpose."), Some(RiskClass::SelfHarm));
     }
 }

@@ -90,7 +90,10 @@ impl Whose {
     /// "Su hermana refiere que …", in a note: the relative informs and the patient is spoken of.
     fn informs_of_patient(&self, reading: &Reading<'_>, word: usize, subject: &Option<Range<usize>>) -> bool {
         let theirs = |other: &Range<usize>| {
-            matches!(reading.word(other.start), "his" | "her" | "their" | "the" | "su" | "sus" | "el" | "la" | "los" | "las")
+            matches!(
+                reading.word(other.start),
+                "his" | "her" | "their" | "the" | "su" | "sus" | "el" | "la" | "los" | "las"
+            )
         };
         subject.as_ref().is_some_and(theirs) && self.informs.at(reading, word).is_some()
     }
