@@ -53,7 +53,7 @@ static SLASHED_MONTH: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"(?-u:\b)(0?[1-9]|1[0-2])[-/]((?:19|20)[0-9]{2})(?-u:\b)"));
 static MONTH_ALONE: LazyLock<Regex> = LazyLock::new(|| {
     compiled(&format!(
-        r"(?-u:\b)(?:en|in|desde|since|until|hasta|last|next|este|pasado|mes de|finales de|principios de|mediados de|late|early|mid|of|during|durante|by|this|entre) ({LONG_MONTH})(?-u:\b)"
+        r"(?-u:\b)(?:en|in|desde|since|until|hasta|last|next|este|pasado|mes de|finales de|principios de|mediados de|late|early|mid|of|during|durante|by|this|entre)[ -]({LONG_MONTH})(?-u:\b)|(?-u:\b)(?:mid|early|late)[ -](march|may)(?-u:\b)"
     ))
 });
 static YEAR: LazyLock<Regex> = LazyLock::new(|| {
@@ -79,7 +79,7 @@ static HOLIDAY: LazyLock<Regex> = LazyLock::new(|| {
 /// "Friday the 21st".
 static WEEKDAY: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(?-u:\b)(?:mon|tues|wednes|thurs|fri|satur|sun)day,? the [0-3]?[0-9](?:st|nd|rd|th)(?-u:\b)|(?-u:\b)(?:lunes|martes|miercoles|jueves|viernes|sabado|domingo),? (?:dia )[0-3]?[0-9](?-u:\b)",
+        r"(?-u:\b)(?:mon|tues|wednes|thurs|fri|satur|sun)day,? the [0-3]?[0-9](?:st|nd|rd|th)(?-u:\b)|(?-u:\b)(?:lunes|martes|miercoles|jueves|viernes|sabado|domingo),? (?:dia )[0-3]?[0-9](?-u:\b)|(?-u:\b)(?:on|since|until|till|by) (the [0-3]?[0-9](?:st|nd|rd|th))(?-u:\b)",
     )
 });
 /// The day of the week before a date belongs to it.
@@ -140,9 +140,21 @@ fn days(context: &Context<'_>, found: &mut Vec<Finding>) {
         let year = hit.get(2).and_then(|year| value(number(year.as_str()), None, None));
         push(found, day, year);
     }
-    for hit in WEEKDAY.find_iter(lower) {
-        push(found, Span::new(hit.start(), hit.end()), None);
+    for hit in WEEKDAY.captures_iter(lower) {
+        match hit.get(1).map(|day| Span::new(day.start(), day.end())) {
+            Some(day) if !ends_a_phrase(lower, day.end) => {}
+            Some(day) => push(found, day, None),
+            None => push(found, span(&hit, 0), None),
+        }
     }
+}
+
+/// "On the 22nd." and "on the 22nd at noon", not "on the 5th toe".
+fn ends_a_phrase(lower: &str, end: usize) -> bool {
+    const NEXT: &[&str] = &["at", "with", "for", "when", "she", "he", "they", "but", "by", "because", "via"];
+    let rest = lower[end..].trim_start_matches(' ');
+    let word = rest.find(|c: char| !c.is_alphabetic()).map_or(rest, |to| &rest[..to]);
+    !rest.starts_with(|c: char| c.is_alphanumeric() || c == '-' || c == '/') || NEXT.contains(&word)
 }
 
 /// Dates that name their month.
@@ -173,7 +185,7 @@ fn months(context: &Context<'_>, found: &mut Vec<Finding>) {
         push(found, span(&hit, 0), value(if year > 40 { 1900 } else { 2000 } + year, month_of(&hit[1]), None));
     }
     for hit in MONTH_ALONE.captures_iter(lower) {
-        push(found, span(&hit, 1), None);
+        push(found, if hit.get(1).is_some() { span(&hit, 1) } else { span(&hit, 2) }, None);
     }
 }
 
@@ -208,11 +220,11 @@ fn numeric(lower: &str, hit: &Captures<'_>, month_first: bool, found: &mut Vec<F
     let pairs = hit[5].len() == 2 && hit[7].len() == 2;
     let single = hit[5].len() == 1 && hit[7].len() == 1;
     let cue = ["el ", "dia ", "on "].iter().any(|cue| lower[..whole.start].ends_with(cue));
-    let unclear = short && (&hit[6] == "." && !pairs || &hit[6] == "-" && single && !cue);
+    let unclear = short && (&hit[6] == "." && !pairs && !cue || &hit[6] == "-" && single && !cue);
     let (day, month) = if month_first && a <= 12 || b > 12 { (b, a) } else { (a, b) };
     let fits = (1..=31).contains(&day) && (1..=12).contains(&month);
     let same_sign = whole.of(lower).matches(&hit[6]).count() == 2;
-    if fits && same_sign && !unclear && free(lower, whole) {
+    if fits && same_sign && !unclear && free(lower, whole) && !is_measure(lower, whole.end) {
         let century = if !short {
             0
         } else if year > 40 {
@@ -258,7 +270,7 @@ fn is_dose(lower: &str, hit: &Captures<'_>) -> bool {
 fn is_measure(lower: &str, end: usize) -> bool {
     static UNIT: LazyLock<Regex> = LazyLock::new(|| {
         compiled(
-            r"^ ?(?:mg|ml|mcg|g|gr|kg|ui|iu|u|cm|cc|mm|mm3|meq|mmol|ng|pg|%|x|/|cel|celulas|cells|copias|copies|leucocitos|plaquetas|hematies|kcal|cal|calorias|calories|steps|pasos|euros|dolares|dollars|pesos|cgy|gy|rads?|hz|m|l|°|º|ppm)(?-u:\b|$)|^[.,][0-9]|^-[0-9]",
+            r"^ ?(?:mg|ml|mcg|g|gr|kg|ui|iu|u|units?|unidades|gotas|drops|tabs?|tablets?|comprimidos|cm|cc|mm|mm3|meq|mmol|ng|pg|%|x|/|cel|celulas|cells|copias|copies|leucocitos|plaquetas|hematies|kcal|cal|calorias|calories|steps|pasos|euros|dolares|dollars|pesos|cgy|gy|rads?|hz|m|l|°|º|ppm)(?-u:\b|$)|^[.,][0-9]|^-[0-9]",
         )
     });
     UNIT.is_match(&lower[end..])

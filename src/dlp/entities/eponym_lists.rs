@@ -21,7 +21,13 @@ pub static BEFORE: WordList = WordList::spaced(
      reglas corse faja medias pomada gotas vacuna toxina cultivo agar nomograma consenso guia guias protocolo estudio \
      vendaje yeso cabestrillo clavo tornillo lente lentes parche injerto colgajo malla derivacion anastomosis \
      artroplastia osteotomia plexo surco cisura cisterna fisura pliegue granuloma cristales ovillos antigeno \
-     anticuerpo bateria figura torres cubos respiracion crisis bloqueo ritmo complejo angina",
+     anticuerpo bateria figura torres cubos respiracion crisis bloqueo ritmo complejo angina fiebre ulcus camara \
+     clavos tornillos sondas drenajes canulas mascarilla mascara aposito apositos vendajes inhalador pluma balon \
+     marcapasos desfibrilador monitor sensor audifono ortesis plantilla muleta muletas andador almohada tabla \
+     diagrama cronograma gradiente volumen presion umbral nucleo nucleos haz fasciculo tuberculo cresta espina \
+     apofisis cuello luxacion esguince botella bano metodos programa modelos nodo reactivo perfil panel gripe \
+     encefalitis meningitis vertigo mioclonia epilepsia afasia apraxia agnosia delirio bocio acne eritema exantema \
+     tina sarna mola tos",
 );
 
 /// Nouns behind a name.
@@ -34,7 +40,7 @@ pub static AFTER: WordList = WordList::spaced(
      burnout gait testing body triangle line lines node node's area hernia disorder traits effect model scan \
      syndrome's reaction lesion lesions personality wraps wort stent cannula bougie splint brace suction solution \
      oximeter airway forceps retractor spots facies triad pentad postnatal pressure formula coefficient bacillus agar \
-     exercises exercise exam positive negative collar angle pain prosthesis sequence implant nail plate screw pin \
+     exercises exercise exam positive negative positivo positiva negativo negativa collar angle pain prosthesis sequence implant nail plate screw pin \
      blade knife laser lens drops cream gel patch pump mesh graft flap bypass shunt fistula anastomosis resection \
      osteotomy arthroplasty fusion laminectomy trial nomogram curve chart table calculator algorithm guideline \
      guidelines consensus technique view projection maneuvers point duct fold layer cleft groove sinus plexus space \
@@ -42,5 +48,13 @@ pub static AFTER: WordList = WordList::spaced(
      broth regimen protocols grading scoring staging variant tremor ataxia neuropathy myopathy vasculitis arteritis \
      thyroiditis nephritis colitis leukemia melanoma deformity effusion nodule nodules plaque crisis angina block \
      rhythm complex respirations breathing heels rails figure battery task interview checklist profile inventories \
-     instrument manual puzzle cube blocks",
+     instrument manual puzzle cube blocks pupil pupils lift lifts dance balance frame boot boots dressing dressings \
+     pen pens inhaler inhalers suppositories lozenges soaks foam spray subscale percentile centile breaths jerk jerks \
+     reflexes paralysis paresis chorea neuroma lipoma fibroma hygroma fracture-dislocation dislocation sprain \
+     osteochondritis orthosis prostheses stockings hose wedge cot cannulae trocar clamp scissors elevator dilator \
+     obturator tourniquet cuff stapler sutures suture knot stitch approach osteotome wire wires igm igg titer titers \
+     titre serology encephalitis meningitis chromosome gene allele phenotype haplotype receptor inhibitor pcr islets \
+     bundle fibers fibres fascia tubercle process crest valve valves membrane corpuscle corpuscles chamber apparatus \
+     transmitter sickness tics goiter goitre nephropathy retinopathy keratopathy dystrophy atrophy ichthyosis \
+     pemphigoid acne syndromic staircase commode urinal thermometer tonometry lenses",
 );

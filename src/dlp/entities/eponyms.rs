@@ -1,25 +1,19 @@
 //! Names that stand for diseases, signs, scales and devices: "enfermedad de Hodgkin", "Beck inventory".
 
 use super::super::context::Context;
-use super::super::token::Case;
-use super::cues::FUNCTION;
+use super::super::fast::WordList;
+use super::super::token::{Case, Kind};
 use super::eponym_lists::{AFTER, BEFORE};
+use super::deeds::begins_sentence;
 use super::lexicon;
+use super::traits::{Traits, traits};
 
 /// "Ottawa ankle rules", "Miami J collar": one ordinary word or letter, and the thing behind it.
 fn is_part_of_a_thing(context: &Context<'_>, next: usize) -> bool {
     let (Some(between), Some(thing)) = (context.tokens.get(next), context.tokens.get(next + 1)) else { return false };
     let word = context.lower(between);
-    let part = between.is_word() && (between.span.len() == 1 || between.case == Case::Lower && is_noun(word));
+    let part = between.is_word() && (between.span.len() == 1 || between.case == Case::Lower && lexicon::is_noun(word));
     part && context.touches(next - 1, next) && context.touches(next, next + 1) && AFTER.contains(context.lower(thing))
-}
-
-/// An ordinary word that is no verb of what somebody says or does: those end as verbs do, or are listed.
-fn is_noun(word: &str) -> bool {
-    const OTHERS: [&str; 12] =
-        ["with", "without", "after", "before", "from", "felt", "had", "said", "went", "made", "in", "on"];
-    let verb = word.ends_with("ed") || word.ends_with("ing") || word.ends_with('s') && !word.ends_with("ss");
-    !verb && word.len() > 2 && !FUNCTION.contains(word) && !OTHERS.contains(&word) && lexicon::is_ordinary(word)
 }
 
 /// True where a run of tokens holds the thing itself: "Corea de Huntington", "Penrose drain".
@@ -27,7 +21,76 @@ pub fn names_a_thing(context: &Context<'_>, first: usize, end: usize) -> bool {
     let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
     let of = |at: usize| matches!(word(at), "de" | "del" | "of");
     (first..end).any(|at| BEFORE.contains(word(at)) && of(at + 1))
+        || end - first > 1 && BEFORE.contains(word(first))
         || (first + 1..end).any(|at| AFTER.contains(word(at)))
+}
+
+/// "Kellgren-Lawrence", "Dix-Hallpike": two large words about a hyphen, one of them an eponym.
+pub fn is_hyphenated(context: &Context<'_>, first: usize, end: usize) -> bool {
+    let is_hyphen = |at: usize| {
+        let sign = context.tokens.get(at).is_some_and(|sign| context.plain(sign) == "-");
+        sign && at > 0 && context.touches(at - 1, at) && context.touches(at, at + 1)
+    };
+    let eponym = |at: usize| context.tokens.get(at).is_some_and(|token| lexicon::is_eponym(context.lower(token)));
+    let mut joined = (first.saturating_sub(1)..end + 1).filter(|at| is_hyphen(*at));
+    joined.any(|at| eponym(at - 1) || eponym(at + 1)) && !(first..end).any(|at| is_everyday_name(context, at))
+}
+
+fn is_everyday_name(context: &Context<'_>, at: usize) -> bool {
+    traits(context.lower(&context.tokens[at])).has(Traits::EVERYDAY_NAME)
+}
+
+/// Units of doses and sizes.
+static UNITS: WordList = WordList::spaced(
+    "mg mcg ug g gr ml mmol meq mm cm fr ui iu u unit units unidades gotas drops puffs tab tabs tablet tablets caps \
+     comprimidos capsulas sobres ampollas mg/ml",
+);
+
+/// A unit: what stands before it is an amount.
+pub fn is_unit(context: &Context<'_>, at: usize) -> bool {
+    context.tokens.get(at).is_some_and(|unit| UNITS.contains(context.lower(unit)))
+}
+
+/// A number and a unit: "0.35 mg".
+pub fn is_dosed(context: &Context<'_>, at: usize) -> bool {
+    let number = |at: &usize| {
+        let token = context.tokens.get(*at);
+        token.is_some_and(|token| token.kind == Kind::Number || matches!(context.plain(token), "." | "," | "/"))
+    };
+    let parts = (at..at + 5).take_while(number).count();
+    parts > 0 && is_unit(context, at + parts)
+}
+
+/// "type 4", "categoria 2", "grade C": what classes things and not people.
+fn is_classed(context: &Context<'_>, at: usize) -> bool {
+    const CLASSES: &[&str] = &[
+        "type", "tipo", "category", "categoria", "class", "clase", "grade", "grado", "stage", "estadio", "level",
+        "nivel", "percentil", "percentile",
+    ];
+    let class = context.tokens.get(at).is_some_and(|token| CLASSES.contains(&context.lower(token)));
+    let value = |token: &super::super::token::Token| {
+        token.kind == Kind::Number || token.span.len() == 1 || is_roman(context.lower(token))
+    };
+    class && context.tokens.get(at + 1).is_some_and(value)
+}
+
+fn is_roman(lower: &str) -> bool {
+    matches!(lower, "ii" | "iii" | "iv" | "vi" | "vii" | "ia" | "ib" | "iia" | "iib" | "iif" | "iiia" | "iiib")
+}
+
+/// One word and its class, its Roman grade ("Rome IV") or, where it begins a sentence, its dose. People are called "Henry
+/// IV" too: not those whose name many have.
+fn is_classed_or_dosed(context: &Context<'_>, first: usize, next: usize) -> bool {
+    let roman = context.tokens.get(next).is_some_and(|token| token.is_large() && is_roman(context.lower(token)));
+    let dosed = || begins_sentence(context, first) && is_dosed(context, next);
+    is_classed(context, next) || (roman || dosed()) && !is_everyday_name(context, first)
+}
+
+/// "Austin Moore prosthesis" behind "Austin": the second of two names, and the thing behind it.
+fn is_first_of_two(context: &Context<'_>, next: usize) -> bool {
+    let large = context.tokens.get(next).is_some_and(|token| token.case == Case::Title);
+    let thing = context.tokens.get(next + 1).is_some_and(|token| AFTER.contains(context.lower(token)));
+    large && thing && context.touches(next - 1, next) && context.touches(next, next + 1)
 }
 
 /// True where a grade, score or stage follows: "Hunt and Hess 3", "Rome IV".
@@ -38,8 +101,8 @@ pub fn is_graded(context: &Context<'_>, end: usize) -> bool {
     ];
     let Some(token) = context.tokens.get(end) else { return false };
     match token.kind {
-        super::super::token::Kind::Number => token.span.len() <= 2,
-        super::super::token::Kind::Word => {
+        Kind::Number => token.span.len() <= 2,
+        Kind::Word => {
             let lower = context.lower(token);
             GRADES.contains(&lower) && (lower.len() > 3 || token.is_large() && lower != "i")
         }
@@ -62,7 +125,10 @@ pub fn stands_for_a_thing(context: &Context<'_>, first: usize, last: usize) -> b
     if AFTER.contains(word(Some(next))) || word(Some(last)).ends_with("'s") && AFTER.contains(word(Some(last + 1))) {
         return true;
     }
-    if is_part_of_a_thing(context, next) {
+    if is_part_of_a_thing(context, next)
+        || is_first_of_two(context, next)
+        || first == last && is_classed_or_dosed(context, first, next)
+    {
         return true;
     }
     let mut before = first.checked_sub(1);

@@ -3,7 +3,9 @@
 use std::sync::LazyLock;
 
 use super::super::fast::{WordMap, WordSet};
+use super::cues::FUNCTION;
 use super::words;
+use crate::text::Language;
 
 /// What a word may be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -60,9 +62,30 @@ static VOCABULARY: LazyLock<WordSet> = LazyLock::new(|| {
     list(include_str!("../data/vocabulary.txt")).chain(list(include_str!("../data/words.en.txt"))).collect()
 });
 
+/// Further Spanish words. English texts hold names of all origins, and a rare Spanish word is one of them too often.
+static SPANISH: LazyLock<WordSet> = LazyLock::new(|| list(include_str!("../data/words.es.txt")).collect());
+
 /// An ordinary word of either language.
 pub fn is_ordinary(lower: &str) -> bool {
     VOCABULARY.contains(lower) || word(lower).common
+}
+
+/// An ordinary word of a text in this language.
+pub fn is_ordinary_in(language: Language, lower: &str) -> bool {
+    is_ordinary(lower) || language == Language::Spanish && SPANISH.contains(lower)
+}
+
+/// An ordinary word that is no verb of what somebody says or does: those end as verbs do, or are listed.
+pub fn is_noun(word: &str) -> bool {
+    const OTHERS: [&str; 12] =
+        ["with", "without", "after", "before", "from", "felt", "had", "said", "went", "made", "in", "on"];
+    let verb = word.ends_with("ed") || word.ends_with("ing") || word.ends_with('s') && !word.ends_with("ss");
+    !verb && word.len() > 2 && !FUNCTION.contains(word) && !OTHERS.contains(&word) && is_ordinary(word)
+}
+
+/// A brand or scale: a listed eponym that is no name, no place and no word.
+pub fn is_brand(lower: &str) -> bool {
+    EPONYMS.contains(lower) && !word(lower).is_name() && !VOCABULARY.contains(lower) && !super::places::is_place(lower)
 }
 
 /// Every listed word with what it may be.

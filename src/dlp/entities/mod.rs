@@ -6,6 +6,7 @@ mod ages;
 mod cue_lists;
 pub(super) mod cues;
 mod dates;
+pub(super) mod deeds;
 mod demographics;
 mod eponym_lists;
 pub(super) mod eponyms;

@@ -190,4 +190,41 @@ pub static TRADES: WordList = WordList::new(&[
     "transport",
     "manufacturing",
     "brewing",
+    "janitorial",
+    "landscaping",
+    "fabrication",
+    "electric",
+    "grocery",
+    "deli",
+    "cafe",
+    "grill",
+    "daycare",
+    "preschool",
+    "dialysis",
+    "ambulance",
+    "mutual",
+    "stop",
+    "mart",
+    "prison",
+    "jail",
+    "penitentiary",
+    "ranch",
+    "salon",
+    "motel",
+    "dairy",
+    "outfitters",
+    "chiropractic",
+    "mills",
+    "foundry",
+    "shipyard",
 ]);
+
+/// Specialties: "Piedmont Endoscopy" is a house, "Pediatric Cardiology" is none.
+pub static SPECIALTIES: WordList = WordList::spaced(
+    "respiratory endoscopy cardiology dermatology pediatrics paediatrics oncology radiology urology neurology psychiatry \
+     gastroenterology dentistry optometry physiotherapy counseling wellness nephrology gynecology obstetrics rheumatology \
+     endocrinology ophthalmology podiatry orthodontics audiology psychology behavioral",
+);
+
+/// Houses that everybody calls by their initials.
+pub static INITIALS: WordList = WordList::spaced("ucsf ucla ucsd upmc mgh bwh bidmc mskcc ohsu uclh wakemed usc nyu");

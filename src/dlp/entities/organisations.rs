@@ -8,7 +8,7 @@ use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::Case;
-use super::organisation_lists::{FIRST, GENERIC, LAST, TRADES};
+use super::organisation_lists::{FIRST, GENERIC, INITIALS, LAST, SPECIALTIES, TRADES};
 use super::{compiled, lexicon};
 use crate::text::Span;
 
@@ -53,6 +53,9 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
             && let Some(last) = forward(context, at)
         {
             push(context, at, last, found);
+        }
+        if token.case == Case::Upper && INITIALS.contains(lower) && !context.no_case {
+            push(context, at, at, found);
         }
         if tells_last(lower)
             && !(FIRST.contains(lower) && forward(context, at).is_some())
@@ -227,6 +230,9 @@ fn backward(context: &Context<'_>, at: usize) -> Option<usize> {
     if TRADES.contains(context.lower(&context.tokens[at])) {
         return (context.tokens[at].case == Case::Title && is_trade_name(context, first, at)).then_some(first);
     }
+    if SPECIALTIES.contains(context.lower(&context.tokens[at])) {
+        return (context.tokens[at].case == Case::Title && has_own_word(context, first, at)).then_some(first);
+    }
     // Headings are written large: "REVIEW OF SYSTEMS".
     if weak && (first..=at).all(|look| context.tokens[look].case != Case::Title) {
         return None;
@@ -236,17 +242,22 @@ fn backward(context: &Context<'_>, at: usize) -> Option<usize> {
 
 /// A word that is no ordinary one, or two words of a name with a large letter inside of a sentence.
 fn is_trade_name(context: &Context<'_>, first: usize, at: usize) -> bool {
+    let inside = first.checked_sub(1).is_some_and(|before| context.tokens[before].case == Case::Lower);
+    has_own_word(context, first, at) || inside && at - first >= 2
+}
+
+/// A name, a place or a word that is no ordinary one.
+fn has_own_word(context: &Context<'_>, first: usize, at: usize) -> bool {
     let own = |look: usize| {
         let lower = context.lower(&context.tokens[look]);
         let known = lexicon::word(lower).is_name() || super::places::is_place(lower);
         context.tokens[look].case == Case::Title && (known || !lexicon::is_ordinary(lower)) && lower.len() > 2
     };
-    let inside = first.checked_sub(1).is_some_and(|before| context.tokens[before].case == Case::Lower);
-    (first..at).any(own) && !lexicon::is_eponym(context.lower(&context.tokens[first])) || inside && at - first >= 2
+    (first..at).any(own) && !lexicon::is_eponym(context.lower(&context.tokens[first]))
 }
 
 fn tells_last(lower: &str) -> bool {
-    LAST.contains(lower) || TRADES.contains(lower)
+    LAST.contains(lower) || TRADES.contains(lower) || SPECIALTIES.contains(lower)
 }
 
 /// A weak telling word counts with a name, a place or a suffix among the words before it.

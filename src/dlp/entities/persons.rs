@@ -6,11 +6,13 @@ use super::super::label;
 use super::super::token::{Case, Kind};
 use super::cues::{PARTICLES, TITLES, Trigger, is_field, is_function, trigger};
 use super::lower_case::lower_run;
-use super::{eponyms, lexicon};
+use super::{deeds, eponyms, lexicon};
 use crate::text::{Language, Span};
 
 /// Most words of one name, particles included.
 const LONGEST: usize = 9;
+/// Most letters of an abbreviation in capitals.
+const ABBREVIATION: usize = 4;
 
 /// Finds names of people.
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
@@ -80,12 +82,20 @@ fn run_from(context: &Context<'_>, at: usize, trigger: Trigger) -> Option<(usize
         }
         look += 1;
     }
+    tally.acts = last == at && !context.no_case && deeds::acts(context, last);
+    tally.titled = is_behind_title(context, at);
     let score = tally.judge(trigger)?;
-    // A lone word in capitals is an abbreviation before it is a name: "ADA", "CEA".
-    if last == at && first.case == Case::Upper && trigger == Trigger::None {
+    // A lone word in capitals is an abbreviation before it is a name: "ADA", "CEA", "baby ASA".
+    let unlisted = tally.given + tally.surnames + tally.weak == 0 && first.span.len() <= ABBREVIATION;
+    if last == at && first.case == Case::Upper && (trigger == Trigger::None || trigger != Trigger::Strong && unlisted) {
         return None;
     }
-    let thing = trigger != Trigger::Strong && eponyms::stands_for_a_thing(context, at, last);
+    // "Hoyer lift": a surname alone, and the noun that it belongs to.
+    if trigger == Trigger::None && tally.given == 0 && deeds::leads_a_noun(context, at, last) {
+        return None;
+    }
+    let thing = trigger != Trigger::Strong
+        && (eponyms::stands_for_a_thing(context, at, last) || eponyms::is_hyphenated(context, at, last + 1));
     (!thing && !is_heading(context, last)).then_some((last, score))
 }
 
@@ -108,6 +118,10 @@ struct Tally {
     initials: usize,
     /// English texts name things after people with a noun behind the name: a lone surname is a person.
     english: bool,
+    /// What stands behind is what only people do.
+    acts: bool,
+    /// "Dr", "Mrs" before it: one letter is enough.
+    titled: bool,
 }
 
 impl Tally {
@@ -115,9 +129,10 @@ impl Tally {
         let names = self.given + self.surnames;
         let all = names + self.weak + self.unknown;
         let score = match trigger {
-            Trigger::Strong if all > 0 => 0.95,
+            Trigger::Strong if all > 0 || self.initials > 0 && self.titled => 0.95,
             Trigger::Weak if names > 0 || self.weak_given_first => 0.85,
             Trigger::Relation if names > 0 || self.weak_given_first || self.unknown > 0 => 0.85,
+            _ if self.acts && (self.weak_given_first || self.unknown > 0) => 0.75,
             _ if self.given > 0 && all > 1 => 0.9,
             _ if self.given > 0 => 0.75,
             _ if self.surnames > 0 && self.english => 0.6,
@@ -189,10 +204,11 @@ fn take_word(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, t
         }
         (_, _, true) => return Step::Stop,
         _ => {
-            let welcome = tally.given > 0 || tally.initials > 0 || trigger != Trigger::None;
+            let acts = || at == start && token.case == Case::Title && !context.no_case && deeds::acts(context, at);
+            let welcome = tally.given > 0 || tally.initials > 0 || trigger != Trigger::None || acts();
             let known = tally.given + tally.surnames + tally.weak > 0;
             if !welcome
-                || trigger != Trigger::Strong && lexicon::is_ordinary(lower)
+                || trigger != Trigger::Strong && lexicon::is_ordinary_in(context.language, lower)
                 || (shouted && !context.tokens[start].is_word())
                 || lower.len() < 2
                 || (shouted && lower.len() < 4 && known)
@@ -209,7 +225,21 @@ fn take_word(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, t
 fn is_initial(context: &Context<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
     let ordinal = context.view.plain[token.span.end..].starts_with('ª');
-    token.kind == Kind::Word && token.is_large() && (token.span.len() == 1 || token.span.len() == 2 && ordinal)
+    // "67F": a letter that clings to a number is a sex or a unit.
+    let clings = at.checked_sub(1).is_some_and(|before| {
+        let before = &context.tokens[before];
+        before.kind == Kind::Number && before.span.end == token.span.start
+    });
+    let short = token.span.len() == 1 || token.span.len() == 2 && ordinal;
+    token.kind == Kind::Word && token.is_large() && short && !clings
+}
+
+/// "Dr. M", "Sra. L": a large title right before.
+fn is_behind_title(context: &Context<'_>, at: usize) -> bool {
+    const SHORT: &[&str] = &["dr", "dra", "mr", "mrs", "ms", "miss", "sr", "sra"];
+    let dotted = at > 1 && context.plain(&context.tokens[at - 1]) == ".";
+    let title = at.checked_sub(1 + usize::from(dotted)).map(|before| &context.tokens[before]);
+    title.is_some_and(|title| title.is_large() && SHORT.contains(&context.lower(title)))
 }
 
 /// On the same line and apart by no more than two spaces or a dot.

@@ -222,7 +222,7 @@ fn judge(context: &Context<'_>, span: Span) -> Option<(&'static str, f64)> {
     let two = at.checked_sub(2).map(|i| format!("{} {before}", context.lower(&context.tokens[i]))).unwrap_or_default();
     let sure = SURE_CUES.contains(two.as_str()) || before == "from";
     let word = lexicon::word(name);
-    let doubtful = is_everyday(name) || lexicon::is_eponym(name) || lexicon::is_ordinary(name);
+    let doubtful = is_everyday(name) || lexicon::is_eponym(name) || lexicon::is_ordinary_in(context.language, name);
     // "Corea de Huntington": a country's name that is also a disease's.
     if super::eponyms::names_a_thing(context, at, at + 1) {
         return None;

@@ -42,6 +42,11 @@ pub fn agree(context: &Context<'_>, found: Vec<Finding>, reading: Reading) -> Ve
         let mut at = first;
         while at < end {
             match owner[at] {
+                // What the policy keeps must not keep what a rule took: "Mom (Lakshmi)" read as one relation.
+                Some(one) if is_kept(context, &learned[one], &rule) => {
+                    owner[at] = None;
+                    at += 1;
+                }
                 Some(one) => {
                     adopt(&mut learned[one], &rule);
                     met = true;
@@ -58,6 +63,11 @@ pub fn agree(context: &Context<'_>, found: Vec<Finding>, reading: Reading) -> Ve
     }
     settled.extend(learned.into_iter().map(|one| one.finding));
     settled
+}
+
+/// The policy keeps what the model says and takes what the rule says, which is sure enough.
+fn is_kept(context: &Context<'_>, one: &Learned, rule: &Finding) -> bool {
+    !context.policy.takes(one.finding.label) && context.policy.takes(rule.label) && rule.score > UNSURE
 }
 
 /// What the rule knows beside the place: the country of a number, the value of a date.

@@ -8,7 +8,7 @@ use regex::Regex;
 use super::super::context::Context;
 use super::super::entities::cues::{RELATIONS, Trigger, trigger};
 use super::super::entities::traits::{Traits, traits};
-use super::super::entities::{compiled, eponyms, lexicon};
+use super::super::entities::{compiled, deeds, eponyms, lexicon, words as cues};
 use super::super::fast::WordList;
 use super::super::finding::{Finding, Layer};
 use super::super::identifiers::is_crisis_line;
@@ -151,7 +151,12 @@ pub fn stands(context: &Context<'_>, one: &Learned, rules: &Ruled) -> bool {
     }
     match one.finding.label {
         label::PERSON | label::LOCATION | label::ORGANIZATION => names_somebody(context, one) || ruled(),
-        label::ADDRESS => is_address(context, one) && !is_scale(context, one) || ruled(),
+        label::ADDRESS => {
+            let thing = is_scale(context, one) || eponyms::is_hyphenated(context, one.first, one.end);
+            is_address(context, one) && !thing || ruled()
+        }
+        label::DATE if eponyms::is_unit(context, one.end) => false,
+        label::POSTAL_CODE if !holds_a_code(context, one) => false,
         label::DATE => {
             let fraction = FRACTION.is_match(span.of(&context.view.lower)) && !is_day(context, one);
             !fraction && !is_scale(context, one) || ruled()
@@ -161,6 +166,12 @@ pub fn stands(context: &Context<'_>, one: &Learned, rules: &Ruled) -> bool {
         }
         _ => true,
     }
+}
+
+/// Two digits or more, or numbers in words: "AF" and "6 mm OS" are no code.
+fn holds_a_code(context: &Context<'_>, one: &Learned) -> bool {
+    let digits = one.finding.span.of(&context.view.lower).bytes().filter(u8::is_ascii_digit).count();
+    digits >= 2 || words(context, one).any(|token| traits(context.lower(token)).has(Traits::NUMBER))
 }
 
 /// What needs no surroundings: beside a replacement there are none that the model knows.
@@ -207,13 +218,14 @@ fn is_sign(context: &Context<'_>, token: &Token) -> bool {
     let known = traits(lower);
     let listed =
         [Traits::GIVEN, Traits::SURNAME, Traits::PLACE, Traits::COUNTRY].into_iter().any(|kind| known.has(kind));
-    listed && !lexicon::is_ordinary(lower.strip_suffix("'s").unwrap_or(lower))
+    listed && !lexicon::is_ordinary_in(context.language, lower.strip_suffix("'s").unwrap_or(lower))
 }
 
 fn is_ordinary(context: &Context<'_>, token: &Token) -> bool {
     let lower = context.lower(token);
     let short = token.case == Case::Upper && lower.len() <= ABBREVIATION && !context.no_case;
-    lower.len() <= 2 || short || lexicon::is_ordinary(lower)
+    let bare = lower.strip_suffix("'s").unwrap_or(lower);
+    bare.len() <= 2 || short || lexicon::is_ordinary_in(context.language, bare)
 }
 
 fn names_somebody(context: &Context<'_>, one: &Learned) -> bool {
@@ -223,7 +235,9 @@ fn names_somebody(context: &Context<'_>, one: &Learned) -> bool {
             || eponyms::names_a_thing(context, one.first, one.end)
             || is_graded(context, one)
             || one.end - one.first == 1 && joins_eponym(context, one)
-            || is_hyphenated_eponym(context, one)
+            || eponyms::is_hyphenated(context, one.first, one.end)
+            || is_brand(context, one)
+            || is_no_person(context, one)
     };
     if !announced && thing() {
         return false;
@@ -243,6 +257,21 @@ fn names_somebody(context: &Context<'_>, one: &Learned) -> bool {
         return false;
     }
     large && !context.no_case || context.tokens.iter().filter(|token| token.kind == Kind::Word).count() > FEW
+}
+
+/// "Bair Hugger", "Lotrimin AF": one of the words is a brand. Behind "at" or "from" it may be the house that makes it.
+fn is_brand(context: &Context<'_>, one: &Learned) -> bool {
+    let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
+    let house = one.finding.label == label::ORGANIZATION && matches!(before, "at" | "from" | "for" | "en" | "de");
+    !house && words(context, one).any(|token| lexicon::is_brand(context.lower(token)))
+}
+
+/// "Hoyer lift", "Adie tonic pupil": no first name, and the noun behind it that it belongs to.
+fn is_no_person(context: &Context<'_>, one: &Learned) -> bool {
+    let given = |token: &Token| traits(context.lower(token)).has(Traits::GIVEN);
+    one.finding.label == label::PERSON
+        && !words(context, one).any(given)
+        && deeds::leads_a_noun(context, one.first, one.end - 1)
 }
 
 /// A grade behind the words, or as their last one: no person or house is called so. A bare number is one behind an eponym
@@ -295,22 +324,10 @@ fn is_code(context: &Context<'_>, one: &Learned) -> bool {
     SYSTEMS.contains(&before(1)) || SYSTEMS.contains(&before(2)) && matches!(before(1), ":" | "-" | "code" | "codigo")
 }
 
-/// "Kellgren-Lawrence", "Dix-Hallpike": two large words about a hyphen, one of them an eponym.
-fn is_hyphenated_eponym(context: &Context<'_>, one: &Learned) -> bool {
-    let is_hyphen = |at: usize| {
-        let sign = context.tokens.get(at).is_some_and(|sign| context.plain(sign) == "-");
-        sign && at > 0 && context.touches(at - 1, at) && context.touches(at, at + 1)
-    };
-    let eponym = |at: usize| context.tokens.get(at).is_some_and(|token| lexicon::is_eponym(context.lower(token)));
-    let given = |token: &Token| traits(context.lower(token)).has(Traits::EVERYDAY_NAME);
-    let joined = (one.first.saturating_sub(1)..one.end + 1).filter(|at| is_hyphen(*at));
-    joined.into_iter().any(|at| eponym(at - 1) || eponym(at + 1)) && !words(context, one).any(given)
-}
-
 /// Two large words or more inside of a sentence, of which the model is sure: "Weather Decision Technologies".
 fn is_title(context: &Context<'_>, one: &Learned) -> bool {
     let title = |token: &&Token| token.case == Case::Title;
-    let inside = one.first.checked_sub(1).is_some_and(|at| context.tokens[at].case == Case::Lower);
+    let inside = one.first.checked_sub(1).is_some_and(|at| matches!(context.tokens[at].case, Case::Lower | Case::Upper));
     inside && !context.no_case && one.finding.score >= SURE && words(context, one).filter(title).count() >= 2
 }
 
@@ -327,7 +344,17 @@ fn is_first_name(context: &Context<'_>, one: &Learned) -> bool {
     }
     let before = one.first.checked_sub(1).map(|at| &context.tokens[at]);
     let inside = before.is_some_and(|token| token.kind == Kind::Word || context.plain(token) == ",");
-    if context.no_case { one.finding.score >= SURE } else { inside && context.tokens[one.first].is_large() }
+    if context.no_case {
+        return one.finding.score >= SURE && !is_a_word_first(context, one);
+    }
+    inside && context.tokens[one.first].is_large()
+}
+
+/// "Abril es su peor mes": a word at the beginning of a text without capitals that is also a name, and nothing that people do.
+fn is_a_word_first(context: &Context<'_>, one: &Learned) -> bool {
+    let at = one.first;
+    let word = one.end - at == 1 && traits(context.lower(&context.tokens[at])).has(Traits::COMMON);
+    word && deeds::begins_sentence(context, at) && !deeds::acts(context, at) && !cues::cue_of_a_name(context, at)
 }
 
 /// A word of streets, a name, or a word that is no ordinary one; a number alone is a part of more.

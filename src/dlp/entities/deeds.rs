@@ -1,0 +1,56 @@
+//! What only people do: a verb behind a word that may be a name tells that it is one.
+
+use super::super::context::Context;
+use super::super::fast::WordList;
+use super::super::token::{Case, Kind};
+use super::cues::RELATIONS;
+use super::eponym_lists::AFTER;
+use super::lexicon;
+
+/// Verbs whose subject is somebody, and states that notes give to somebody. Not "comes", "lives", "helps": so does hope.
+static DEEDS: WordList = WordList::spaced(
+    "says said states stated reports reported denies denied complains complained agrees agreed disagrees wants wanted \
+     asks asked called calls tells told thinks attends attended declines declined refuses refused admits endorses \
+     endorsed describes described requests requested understands verbalizes verbalized cried smiled walked slept ate \
+     phoned texted emailed wrote arrived returned drove insists insisted explained explains apologized laughed \
+     aware notified informed updated paged \
+     dice dijo refiere niega acude acudio comenta comento cuenta conto explica explico quiere llamo pide pidio solicita \
+     cree piensa relata relato manifiesta verbaliza duerme llora lloro sonrie insiste avisada avisado",
+);
+const THEIRS: &[&str] = &["her", "his", "my", "their", "the", "su", "mi", "la", "el"];
+/// States of people that stand behind a name without a verb: no thing is meant by the name before them.
+static STATES: WordList = WordList::spaced(
+    "alert awake well stable tearful present absent calm cooperative asleep afebrile ambulatory male female not does did \
+     still also now then never always would could should might must today yesterday tolerated resting",
+);
+
+/// "Mark says", "Grace, her sister": what stands behind the word tells a person.
+pub fn acts(context: &Context<'_>, last: usize) -> bool {
+    let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
+    let next = word(last + 1);
+    DEEDS.contains(next) && context.touches(last, last + 1)
+        || next == "," && THEIRS.contains(&word(last + 2)) && RELATIONS.contains(word(last + 3))
+}
+
+/// "Berg balance", "Hoyer lift": one word at the beginning of a sentence, and the ordinary noun that it belongs to.
+pub fn leads_a_noun(context: &Context<'_>, first: usize, last: usize) -> bool {
+    let Some(next) = context.tokens.get(last + 1) else { return false };
+    let lower = context.lower(next);
+    let noun = lexicon::is_noun(lower) && lexicon::is_ordinary(lower) || AFTER.contains(lower);
+    let small = matches!(next.case, Case::Lower | Case::Title) && next.kind == Kind::Word;
+    first == last
+        && begins_sentence(context, first)
+        && small
+        && noun
+        && context.touches(last, last + 1)
+        && !STATES.contains(lower)
+        && !DEEDS.contains(lower)
+}
+
+/// Nothing but a line feed or the end of a sentence stands before.
+pub fn begins_sentence(context: &Context<'_>, at: usize) -> bool {
+    at.checked_sub(1).is_none_or(|before| {
+        let token = &context.tokens[before];
+        token.kind == Kind::Break || matches!(context.plain(token), "." | "!" | "?")
+    })
+}
