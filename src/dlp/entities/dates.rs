@@ -65,7 +65,7 @@ static BRACKETED_YEAR: LazyLock<Regex> = LazyLock::new(|| compiled(r"[(]((?:19|2
 /// Day and month alone only behind a word of time: "3/4" may be a strength.
 static SHORT: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(?-u:\b)(?:on|dated|el dia|el|dia|fecha|date|since|desde el|hasta el|until|mon|tues?|wed|thurs?|fri|sat|sun|monday|tuesday|wednesday|thursday|friday|saturday|sunday|lunes|martes|miercoles|jueves|viernes|sabado|domingo),? ((?:[0-2]?[0-9]|3[01])[/-](?:[0-2]?[0-9]|3[01]))(?-u:\b)",
+        r"(?-u:\b)(?:on|dated|el dia|el|dia|fecha|date|since|desde el|hasta el|until|mon|tues?|weds?|thurs?|fri|sat|sun|monday|tuesday|wednesday|thursday|friday|saturday|sunday|lunes|martes|miercoles|jueves|viernes|sabado|domingo),? ((?:[0-2]?[0-9]|3[01])[/-](?:[0-2]?[0-9]|3[01]))(?-u:\b)",
     )
 });
 

@@ -13,11 +13,19 @@ static DEEDS: WordList = WordList::spaced(
      asks asked called calls tells told thinks attends attended declines declined refuses refused admits endorses \
      endorsed describes described requests requested understands verbalizes verbalized cried smiled walked slept ate \
      phoned texted emailed wrote arrived returned drove insists insisted explained explains apologized laughed \
+     translated interpreted accompanied brought visited stayed signed consented \
      aware notified informed updated paged \
-     dice dijo refiere niega acude acudio comenta comento cuenta conto explica explico quiere llamo pide pidio solicita \
+     tradujo acompano firmo dice dijo refiere niega acude acudio comenta comento cuenta conto explica explico quiere llamo pide pidio solicita \
      cree piensa relata relato manifiesta verbaliza duerme llora lloro sonrie insiste avisada avisado",
 );
 const THEIRS: &[&str] = &["her", "his", "my", "their", "the", "su", "mi", "la", "el"];
+/// What is said of people behind "is" and "was".
+static FATES: WordList = WordList::spaced(
+    "tearful seen admitted discharged born married accompanied referred crying asleep awake brought hospitalized \
+     transferred intubated extubated evaluated examined agreeable pleasant cooperative anxious",
+);
+/// What stands behind the years of an age.
+const YEARS: &[&str] = &["f", "m", "yo", "y", "yrs", "year", "years", "anos"];
 /// States of people that stand behind a name without a verb: no thing is meant by the name before them.
 static STATES: WordList = WordList::spaced(
     "alert awake well stable tearful present absent calm cooperative asleep afebrile ambulatory male female not does did \
@@ -29,22 +37,53 @@ pub fn acts(context: &Context<'_>, last: usize) -> bool {
     let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
     let next = word(last + 1);
     DEEDS.contains(next) && context.touches(last, last + 1)
-        || next == "," && THEIRS.contains(&word(last + 2)) && RELATIONS.contains(word(last + 3))
+        || matches!(next, "is" | "was") && FATES.contains(word(last + 2))
+        || next == ","
+            && (THEIRS.contains(&word(last + 2)) && RELATIONS.contains(word(last + 3))
+                || matches!(word(last + 2), "age" | "aged")
+                || is_number(context, last + 2) && YEARS.contains(&word(last + 3)))
 }
 
-/// "Berg balance", "Hoyer lift": one word at the beginning of a sentence, and the ordinary noun that it belongs to.
+fn is_number(context: &Context<'_>, at: usize) -> bool {
+    context.tokens.get(at).is_some_and(|token| token.kind == Kind::Number)
+}
+
+/// "Berg balance", "Hoyer lift", "Morse 55", "Harris-Benedict 1650": one word at the beginning of a sentence, and the
+/// ordinary noun or the figure that it belongs to.
 pub fn leads_a_noun(context: &Context<'_>, first: usize, last: usize) -> bool {
     let Some(next) = context.tokens.get(last + 1) else { return false };
+    let apart = next.span.start > context.tokens[last].span.end;
+    if next.kind == Kind::Number && apart && context.touches(last, last + 1) {
+        return is_one_word(context, first, last) && begins_sentence(context, first);
+    }
     let lower = context.lower(next);
     let noun = lexicon::is_noun(lower) && lexicon::is_ordinary(lower) || AFTER.contains(lower);
     let small = matches!(next.case, Case::Lower | Case::Title) && next.kind == Kind::Word;
-    first == last
+    is_one_word(context, first, last)
         && begins_sentence(context, first)
         && small
         && noun
         && context.touches(last, last + 1)
         && !STATES.contains(lower)
         && !DEEDS.contains(lower)
+}
+
+/// One word, or words joined by hyphens.
+fn is_one_word(context: &Context<'_>, first: usize, last: usize) -> bool {
+    (first..last).all(|at| {
+        let joined = context.tokens[at].span.end == context.tokens[at + 1].span.start;
+        joined && (context.tokens[at].is_word() != context.tokens[at + 1].is_word())
+    })
+}
+
+/// "Spitz nevus", "Scarlet fever": the first word of a sentence and an ordinary one in small letters, no name together.
+pub fn is_word_and_noun(context: &Context<'_>, first: usize, end: usize) -> bool {
+    let noun = |at: usize| {
+        let token = &context.tokens[at];
+        let lower = context.lower(token);
+        token.case == Case::Lower && token.span.len() > 2 && lexicon::is_ordinary_in(context.language, lower)
+    };
+    begins_sentence(context, first) && context.tokens[first].is_large() && (first + 1..end).any(noun)
 }
 
 /// Nothing but a line feed or the end of a sentence stands before.

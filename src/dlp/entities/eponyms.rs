@@ -22,7 +22,8 @@ pub fn names_a_thing(context: &Context<'_>, first: usize, end: usize) -> bool {
     let of = |at: usize| matches!(word(at), "de" | "del" | "of");
     (first..end).any(|at| BEFORE.contains(word(at)) && of(at + 1))
         || end - first > 1 && BEFORE.contains(word(first))
-        || (first + 1..end).any(|at| AFTER.contains(word(at)))
+        || (first + 1..end).any(|at| AFTER.contains(word(at)) || is_subgrade(word(at)))
+        || end - first > 1 && context.tokens[end - 1].span.len() == 1 && lexicon::is_eponym(word(first))
 }
 
 /// "Kellgren-Lawrence", "Dix-Hallpike": two large words about a hyphen, one of them an eponym.
@@ -74,8 +75,15 @@ fn is_classed(context: &Context<'_>, at: usize) -> bool {
     class && context.tokens.get(at + 1).is_some_and(value)
 }
 
+/// "II", "IIb", "iva": a grade of two letters or more.
 fn is_roman(lower: &str) -> bool {
-    matches!(lower, "ii" | "iii" | "iv" | "vi" | "vii" | "ia" | "ib" | "iia" | "iib" | "iif" | "iiia" | "iiib")
+    let bare = lower.strip_suffix(['a', 'b', 'c', 'd', 'e', 'f']).unwrap_or(lower);
+    matches!(bare, "ii" | "iii" | "iv" | "vi" | "vii") || lower.len() == 2 && bare == "i"
+}
+
+/// "IIb": no person is called so.
+fn is_subgrade(lower: &str) -> bool {
+    is_roman(lower) && lower.ends_with(['a', 'b', 'c', 'd', 'e', 'f'])
 }
 
 /// One word and its class, its Roman grade ("Rome IV") or, where it begins a sentence, its dose. People are called "Henry
@@ -127,6 +135,7 @@ pub fn stands_for_a_thing(context: &Context<'_>, first: usize, last: usize) -> b
     }
     if is_part_of_a_thing(context, next)
         || is_first_of_two(context, next)
+        || is_subgrade(word(Some(next)))
         || first == last && is_classed_or_dosed(context, first, next)
     {
         return true;

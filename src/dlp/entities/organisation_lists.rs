@@ -216,6 +216,10 @@ pub static TRADES: WordList = WordList::new(&[
     "chiropractic",
     "mills",
     "foundry",
+    "recovery",
+    "outreach",
+    "pizzeria",
+    "lumber",
     "shipyard",
 ]);
 

@@ -4,9 +4,9 @@ use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::{Case, Kind};
-use super::cues::{PARTICLES, TITLES, Trigger, is_field, is_function, trigger};
+use super::cues::{PARTICLES, RELATIONS, TITLES, Trigger, is_field, is_function, trigger};
 use super::lower_case::lower_run;
-use super::{deeds, eponyms, lexicon};
+use super::{deeds, eponyms, lexicon, words};
 use crate::text::{Language, Span};
 
 /// Most words of one name, particles included.
@@ -82,7 +82,7 @@ fn run_from(context: &Context<'_>, at: usize, trigger: Trigger) -> Option<(usize
         }
         look += 1;
     }
-    tally.acts = last == at && !context.no_case && deeds::acts(context, last);
+    tally.acts = last == at && deeds::acts(context, last);
     tally.titled = is_behind_title(context, at);
     let score = tally.judge(trigger)?;
     // A lone word in capitals is an abbreviation before it is a name: "ADA", "CEA", "baby ASA".
@@ -91,7 +91,9 @@ fn run_from(context: &Context<'_>, at: usize, trigger: Trigger) -> Option<(usize
         return None;
     }
     // "Hoyer lift": a surname alone, and the noun that it belongs to.
-    if trigger == Trigger::None && tally.given == 0 && deeds::leads_a_noun(context, at, last) {
+    let given = lexicon::word(context.lower(first));
+    let doubtful = tally.given == 0 || given.surname && !words::is_everyday_name(context.lower(first));
+    if trigger == Trigger::None && doubtful && deeds::leads_a_noun(context, at, last) {
         return None;
     }
     let thing = trigger != Trigger::Strong
@@ -179,15 +181,26 @@ fn step(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, tally:
     take_word(context, start, at, trigger, tally)
 }
 
+/// Things that carry a title: "Mrs. Dash", "MS Contin", "Dr. Google".
+const TITLED_THINGS: &[&str] = &["dash", "contin", "google", "scholl", "scholl's", "clean", "pepper"];
+
 fn take_word(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, tally: &mut Tally) -> Step {
     let token = &context.tokens[at];
     let lower = context.lower(token);
+    if at == start && TITLED_THINGS.contains(&lower) && is_behind_title(context, at) {
+        return Step::Stop;
+    }
     let word = lexicon::word(lower.strip_suffix("'s").unwrap_or(lower));
     if TITLES.contains(lower) && !word.is_name() || is_field(lower) || is_function(lower) && !word.is_strong() {
         return Step::Stop;
     }
     let shouted = token.case == Case::Upper;
     match (word.is_strong(), word.is_name(), word.common) {
+        // "Dulce de leche": a first name that is an ordinary word counts with a surname.
+        (true, _, _) if word.given && lexicon::is_ordinary(lower) && tally.given == 0 => {
+            tally.weak_given_first |= at == start;
+            tally.weak += 1;
+        }
         (true, _, _) if word.given && (at == start || tally.surnames == 0) => tally.given += 1,
         // "Music is a comfort": a surname that is an ordinary word names nobody by itself.
         (true, _, _) if at == start && trigger == Trigger::None && lexicon::is_ordinary(lower) && !shouted => {
@@ -204,7 +217,8 @@ fn take_word(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, t
         }
         (_, _, true) => return Step::Stop,
         _ => {
-            let acts = || at == start && token.case == Case::Title && !context.no_case && deeds::acts(context, at);
+            let own = token.case == Case::Title && lower.len() > 2 && !RELATIONS.contains(lower);
+            let acts = || at == start && own && !context.no_case && deeds::acts(context, at);
             let welcome = tally.given > 0 || tally.initials > 0 || trigger != Trigger::None || acts();
             let known = tally.given + tally.surnames + tally.weak > 0;
             if !welcome

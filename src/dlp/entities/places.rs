@@ -7,7 +7,7 @@ use super::super::fast::{HashedMap, WordList, WordSet};
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::tagger::hash;
-use super::super::token::Case;
+use super::super::token::{Case, Token};
 use super::lexicon;
 use super::words::stands_alone;
 use crate::text::Span;
@@ -122,7 +122,10 @@ impl Places {
             if token.span.start < from {
                 continue;
             }
-            let Some(span) = self.at(&context.view.lower, token.span.start) else { continue };
+            let Some(span) = self.at(&context.view.lower, token.span.start) else {
+                unlisted(context, token, found);
+                continue;
+            };
             from = span.end;
             if let Some((label, score)) = judge(context, span) {
                 found.push(Finding::new(span, label, "place", score, Layer::Entity));
@@ -156,6 +159,23 @@ fn starts(text: &str) -> [Option<u64>; 2] {
 fn first_word(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
     &text[..end]
+}
+
+/// "Born in Kilbeggan", "near Moab": a large word that no list has, behind words that only go before a place.
+fn unlisted(context: &Context<'_>, token: &Token, found: &mut Vec<Finding>) {
+    if token.case != Case::Title || token.span.len() < 4 || context.no_case {
+        return;
+    }
+    let at = context.token_at(token.span.start);
+    let word = |by: usize| at.checked_sub(by).map(|i| context.lower(&context.tokens[i])).unwrap_or_default();
+    let before = word(1);
+    let placed = matches!(before, "near" | "in" | "to" | "en" | "de" | "from")
+        && (before == "near" || SURE_CUES.contains(format!("{} {before}", word(2)).as_str()));
+    let lower = context.lower(token);
+    let own = !lexicon::is_ordinary_in(context.language, lower) && !lexicon::word(lower).is_name();
+    if placed && own && !super::eponyms::stands_for_a_thing(context, at, at) {
+        found.push(Finding::new(token.span, label::LOCATION, "place", 0.7, Layer::Entity));
+    }
 }
 
 /// Only everyday words but for articles: "la esperanza", "el plan".

@@ -21,6 +21,8 @@ use crate::text::Span;
 const FEW: usize = 4;
 /// Certainty from which the model alone says that a word of a text without capitals is a first name.
 const SURE: f64 = 0.85;
+/// Certainty from which two large words inside of a sentence are a house's.
+const LIKELY: f64 = 0.7;
 /// Letters of an abbreviation: "CBT", "SCOFF".
 const ABBREVIATION: usize = 5;
 
@@ -152,14 +154,14 @@ pub fn stands(context: &Context<'_>, one: &Learned, rules: &Ruled) -> bool {
     match one.finding.label {
         label::PERSON | label::LOCATION | label::ORGANIZATION => names_somebody(context, one) || ruled(),
         label::ADDRESS => {
-            let thing = is_scale(context, one) || eponyms::is_hyphenated(context, one.first, one.end);
-            is_address(context, one) && !thing || ruled()
+            let thing = is_scale(context, one) || deeds::is_word_and_noun(context, one.first, one.end) || eponyms::is_hyphenated(context, one.first, one.end);
+            is_address(context, one) && !thing && !is_scale_or_more(context, one) || ruled()
         }
-        label::DATE if eponyms::is_unit(context, one.end) => false,
+        label::DATE if (one.end - 1..=one.end).any(|at| eponyms::is_unit(context, at)) => false,
         label::POSTAL_CODE if !holds_a_code(context, one) => false,
         label::DATE => {
             let fraction = FRACTION.is_match(span.of(&context.view.lower)) && !is_day(context, one);
-            !fraction && !is_scale(context, one) || ruled()
+            !fraction && !is_scale(context, one) && is_time(context, one) || ruled()
         }
         label::PHONE | label::NUMBER | label::POSTAL_CODE => {
             !is_crisis_line(&digits_around(context, one)) && !is_code(context, one)
@@ -225,7 +227,9 @@ fn is_ordinary(context: &Context<'_>, token: &Token) -> bool {
     let lower = context.lower(token);
     let short = token.case == Case::Upper && lower.len() <= ABBREVIATION && !context.no_case;
     let bare = lower.strip_suffix("'s").unwrap_or(lower);
-    bare.len() <= 2 || short || lexicon::is_ordinary_in(context.language, bare)
+    let single = bare.strip_suffix('s').filter(|single| single.len() > 4);
+    let ordinary = |word| lexicon::is_ordinary_in(context.language, word);
+    bare.len() <= 2 || short || ordinary(bare) || single.is_some_and(ordinary)
 }
 
 fn names_somebody(context: &Context<'_>, one: &Learned) -> bool {
@@ -268,10 +272,23 @@ fn is_brand(context: &Context<'_>, one: &Learned) -> bool {
 
 /// "Hoyer lift", "Adie tonic pupil": no first name, and the noun behind it that it belongs to.
 fn is_no_person(context: &Context<'_>, one: &Learned) -> bool {
-    let given = |token: &Token| traits(context.lower(token)).has(Traits::GIVEN);
-    one.finding.label == label::PERSON
-        && !words(context, one).any(given)
-        && deeds::leads_a_noun(context, one.first, one.end - 1)
+    let known = |token: &Token| traits(context.lower(token));
+    let many = |token: &Token| known(token).has(Traits::EVERYDAY_NAME);
+    let given = |token: &Token| known(token).has(Traits::GIVEN) && !known(token).has(Traits::SURNAME) || many(token);
+    deeds::is_word_and_noun(context, one.first, one.end) && !words(context, one).any(many)
+        || one.finding.label != label::LOCATION
+            && !words(context, one).any(given)
+            && deeds::leads_a_noun(context, one.first, one.end - 1)
+}
+
+/// A number, a month or an ordinary word of time: "Lattinen 11" is no date.
+fn is_time(context: &Context<'_>, one: &Learned) -> bool {
+    let short = one.finding.span.of(&context.view.lower).bytes().filter(u8::is_ascii_digit).count() <= 2;
+    let time = |token: &Token| {
+        let known = traits(context.lower(token));
+        known.has(Traits::MONTH) || known.has(Traits::NUMBER) || is_ordinary(context, token)
+    };
+    !short || words(context, one).count() == 0 || words(context, one).any(time)
 }
 
 /// A grade behind the words, or as their last one: no person or house is called so. A bare number is one behind an eponym
@@ -312,6 +329,12 @@ fn is_scale(context: &Context<'_>, one: &Learned) -> bool {
     all.peek().is_some() && all.all(eponym) || graded
 }
 
+/// "Rai 2, Binet B": an eponym, and no word of streets.
+fn is_scale_or_more(context: &Context<'_>, one: &Learned) -> bool {
+    words(context, one).any(|token| lexicon::is_eponym(context.lower(token)))
+        && !words(context, one).any(|token| STREETS.contains(context.lower(token)))
+}
+
 fn is_roman(context: &Context<'_>, at: usize) -> bool {
     context.tokens[at].kind == Kind::Word
 }
@@ -328,7 +351,7 @@ fn is_code(context: &Context<'_>, one: &Learned) -> bool {
 fn is_title(context: &Context<'_>, one: &Learned) -> bool {
     let title = |token: &&Token| token.case == Case::Title;
     let inside = one.first.checked_sub(1).is_some_and(|at| matches!(context.tokens[at].case, Case::Lower | Case::Upper));
-    inside && !context.no_case && one.finding.score >= SURE && words(context, one).filter(title).count() >= 2
+    inside && !context.no_case && one.finding.score >= LIKELY && words(context, one).filter(title).count() >= 2
 }
 
 /// First names that are also words or eponyms ("Marie", "Mark", "remedios"): large inside a sentence, or in a text without
