@@ -75,6 +75,8 @@ pub static CUES: WordList = WordList::new(&[
     "name is",
     "name's",
     "named",
+    "goes by",
+    "known as",
     "called",
     "soy",
     "firmado",

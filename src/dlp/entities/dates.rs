@@ -65,7 +65,7 @@ static BRACKETED_YEAR: LazyLock<Regex> = LazyLock::new(|| compiled(r"[(]((?:19|2
 /// Day and month alone only behind a word of time: "3/4" may be a strength.
 static SHORT: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(?-u:\b)(?:on|dated|el dia|el|dia|fecha|date|since|desde el|hasta el|until|mon|tues?|weds?|thurs?|fri|sat|sun|monday|tuesday|wednesday|thursday|friday|saturday|sunday|lunes|martes|miercoles|jueves|viernes|sabado|domingo),? ((?:[0-2]?[0-9]|3[01])[/-](?:[0-2]?[0-9]|3[01]))(?-u:\b)",
+        r"(?-u:\b)(?:on|dated|seen|lmp|edd|visto el|el dia|el|dia|fecha|date|since|desde el|hasta el|until|mon|tues?|weds?|thurs?|fri|sat|sun|monday|tuesday|wednesday|thursday|friday|saturday|sunday|lunes|martes|miercoles|jueves|viernes|sabado|domingo),? ((?:[0-2]?[0-9]|3[01])[/-](?:[0-2]?[0-9]|3[01]))(?-u:\b)",
     )
 });
 
@@ -79,7 +79,7 @@ static HOLIDAY: LazyLock<Regex> = LazyLock::new(|| {
 /// "Friday the 21st".
 static WEEKDAY: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(?-u:\b)(?:mon|tues|wednes|thurs|fri|satur|sun)day,? the [0-3]?[0-9](?:st|nd|rd|th)(?-u:\b)|(?-u:\b)(?:lunes|martes|miercoles|jueves|viernes|sabado|domingo),? (?:dia )[0-3]?[0-9](?-u:\b)|(?-u:\b)(?:on|since|until|till|by) (the [0-3]?[0-9](?:st|nd|rd|th))(?-u:\b)",
+        r"(?-u:\b)(?:mon|tues|wednes|thurs|fri|satur|sun)day,? the [0-3]?[0-9](?:st|nd|rd|th)(?-u:\b)|(?-u:\b)(?:lunes|martes|miercoles|jueves|viernes|sabado|domingo),? (?:dia )[0-3]?[0-9](?-u:\b)|(?-u:\b)(?:on|since|until|till|by|before|after|from) (the [0-3]?[0-9](?:st|nd|rd|th))(?-u:\b)",
     )
 });
 /// The day of the week before a date belongs to it.

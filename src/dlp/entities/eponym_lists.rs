@@ -26,7 +26,7 @@ pub static BEFORE: WordList = WordList::spaced(
      marcapasos desfibrilador monitor sensor audifono ortesis plantilla muleta muletas andador almohada tabla \
      diagrama cronograma gradiente volumen presion umbral nucleo nucleos haz fasciculo tuberculo cresta espina \
      apofisis cuello luxacion esguince botella bano metodos programa modelos nodo reactivo perfil panel gripe \
-     encefalitis meningitis vertigo mioclonia epilepsia afasia apraxia agnosia delirio bocio nevus cojin colchon hepatitis proceso fistula celulas colitis acne eritema exantema \
+     encefalitis meningitis vertigo mioclonia epilepsia afasia apraxia agnosia delirio bocio nevus cojin colchon hepatitis proceso fistula desgarro rejilla vendaje grua medias celulas colitis acne eritema exantema \
      tina sarna mola tos",
 );
 

@@ -20,10 +20,17 @@ fn is_part_of_a_thing(context: &Context<'_>, next: usize) -> bool {
 pub fn names_a_thing(context: &Context<'_>, first: usize, end: usize) -> bool {
     let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
     let of = |at: usize| matches!(word(at), "de" | "del" | "of");
-    (first..end).any(|at| BEFORE.contains(word(at)) && of(at + 1))
+    (first..end).any(|at| is_before(word(at)) && of(at + 1))
         || end - first > 1 && BEFORE.contains(word(first))
         || (first + 1..end).any(|at| AFTER.contains(word(at)) || is_subgrade(word(at)))
         || end - first > 1 && context.tokens[end - 1].span.len() == 1 && lexicon::is_eponym(word(first))
+}
+
+/// A noun of the list, or one whose ending tells a disease or an operation: "adenoma", "miositis", "colectomia".
+fn is_before(word: &str) -> bool {
+    const ENDINGS: &[&str] = &["oma", "itis", "osis", "patia", "ectomia", "plastia", "scopia", "opathy", "ectomy", "plasty"];
+    let told = word.len() > 5 && ENDINGS.iter().any(|ending| word.ends_with(ending));
+    BEFORE.contains(word) || told && !lexicon::word(word).is_name() && !super::places::is_place(word)
 }
 
 /// "Kellgren-Lawrence", "Dix-Hallpike": two large words about a hyphen, one of them an eponym.
@@ -144,7 +151,7 @@ pub fn stands_for_a_thing(context: &Context<'_>, first: usize, last: usize) -> b
     // "enfermedad de von X", "criterios de A y B": back over particles and one other name.
     for _ in 0..5 {
         let at = word(before);
-        if BEFORE.contains(at) {
+        if is_before(at) {
             return true;
         }
         let skips = matches!(

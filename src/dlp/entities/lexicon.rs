@@ -65,6 +65,13 @@ static VOCABULARY: LazyLock<WordSet> = LazyLock::new(|| {
 /// Further Spanish words. English texts hold names of all origins, and a rare Spanish word is one of them too often.
 static SPANISH: LazyLock<WordSet> = LazyLock::new(|| list(include_str!("../data/words.es.txt")).collect());
 
+/// Rarer English words: ordinary where they are written small. Large ones inside of a sentence are names too often.
+static RARE: LazyLock<WordSet> = LazyLock::new(|| list(include_str!("../data/words.rare.txt")).collect());
+
+pub fn is_rare(lower: &str) -> bool {
+    RARE.contains(lower)
+}
+
 /// An ordinary word of either language.
 pub fn is_ordinary(lower: &str) -> bool {
     VOCABULARY.contains(lower) || word(lower).common

@@ -82,7 +82,7 @@ fn run_from(context: &Context<'_>, at: usize, trigger: Trigger) -> Option<(usize
         }
         look += 1;
     }
-    tally.acts = last == at && deeds::acts(context, last);
+    tally.acts = last == at && first.is_large() && deeds::acts(context, last);
     tally.titled = is_behind_title(context, at);
     let score = tally.judge(trigger)?;
     // A lone word in capitals is an abbreviation before it is a name: "ADA", "CEA", "baby ASA".
@@ -203,7 +203,7 @@ fn take_word(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, t
         }
         (true, _, _) if word.given && (at == start || tally.surnames == 0) => tally.given += 1,
         // "Music is a comfort": a surname that is an ordinary word names nobody by itself.
-        (true, _, _) if at == start && trigger == Trigger::None && lexicon::is_ordinary(lower) && !shouted => {
+        (true, _, _) if at == start && trigger == Trigger::None && lexicon::is_ordinary(lower) && !shouted && !deeds::acts(context, at) => {
             return Step::Stop;
         }
         (true, _, _) => tally.surnames += 1,

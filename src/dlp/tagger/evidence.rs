@@ -127,7 +127,7 @@ pub struct Ruled(Vec<Span>);
 impl Ruled {
     pub fn of(found: &[Finding]) -> Self {
         let mut spans: Vec<Span> =
-            found.iter().filter(|known| known.layer != Layer::Sweep).map(|known| known.span).collect();
+            found.iter().filter(|known| known.layer != Layer::Sweep && !is_of_everybody(known.label)).map(|known| known.span).collect();
         spans.sort_unstable_by_key(|span| (span.start, span.end));
         let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
         for span in spans {
@@ -144,6 +144,11 @@ impl Ruled {
     }
 }
 
+/// What many people are or have: no sign of a name.
+fn is_of_everybody(label: &str) -> bool {
+    matches!(label, label::PROFESSION | label::FAMILY | label::SEX)
+}
+
 /// Whether a finding of the model stands.
 pub fn stands(context: &Context<'_>, one: &Learned, rules: &Ruled) -> bool {
     let span = one.finding.span;
@@ -157,6 +162,7 @@ pub fn stands(context: &Context<'_>, one: &Learned, rules: &Ruled) -> bool {
             let thing = is_scale(context, one) || deeds::is_word_and_noun(context, one.first, one.end) || eponyms::is_hyphenated(context, one.first, one.end);
             is_address(context, one) && !thing && !is_scale_or_more(context, one) || ruled()
         }
+        label::DATE if deeds::is_word_and_noun(context, one.first, one.end) && !has_digits(context, one) => ruled(),
         label::DATE if (one.end - 1..=one.end).any(|at| eponyms::is_unit(context, at)) => false,
         label::POSTAL_CODE if !holds_a_code(context, one) => false,
         label::DATE => {
@@ -168,6 +174,10 @@ pub fn stands(context: &Context<'_>, one: &Learned, rules: &Ruled) -> bool {
         }
         _ => true,
     }
+}
+
+fn has_digits(context: &Context<'_>, one: &Learned) -> bool {
+    one.finding.span.of(&context.view.lower).bytes().any(|byte| byte.is_ascii_digit())
 }
 
 /// Two digits or more, or numbers in words: "AF" and "6 mm OS" are no code.
@@ -229,7 +239,8 @@ fn is_ordinary(context: &Context<'_>, token: &Token) -> bool {
     let bare = lower.strip_suffix("'s").unwrap_or(lower);
     let single = bare.strip_suffix('s').filter(|single| single.len() > 4);
     let ordinary = |word| lexicon::is_ordinary_in(context.language, word);
-    bare.len() <= 2 || short || ordinary(bare) || single.is_some_and(ordinary)
+    let small = || token.case == Case::Lower || context.token_at(token.span.start) == 0;
+    bare.len() <= 2 || short || ordinary(bare) || single.is_some_and(ordinary) || small() && lexicon::is_rare(bare)
 }
 
 fn names_somebody(context: &Context<'_>, one: &Learned) -> bool {
@@ -314,11 +325,14 @@ fn is_eponymous(context: &Context<'_>, one: &Learned) -> bool {
     words(context, one).any(eponym) || joined && context.tokens.get(one.end + 1).is_some_and(eponym)
 }
 
-/// "Hunt and Hess 3": the first of two names of a scale.
+/// "Hunt and Hess 3", "Ortolani y Barlow": one of two names of a scale or sign.
 fn joins_eponym(context: &Context<'_>, one: &Learned) -> bool {
-    let eponym = context.tokens.get(one.end + 1).is_some_and(|token| lexicon::is_eponym(context.lower(token)));
-    let joined = context.tokens.get(one.end).is_some_and(|token| matches!(context.lower(token), "and" | "y"));
-    eponym && joined && eponyms::is_graded(context, one.end + 2)
+    let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
+    let joins = |at: usize| matches!(word(at), "and" | "y" | "e" | "or" | "versus" | "vs" | "/");
+    let pure = |at: usize| lexicon::is_eponym(word(at)) && !lexicon::word(word(at)).given;
+    let graded = lexicon::is_eponym(word(one.end + 1)) && eponyms::is_graded(context, one.end + 2);
+    let before = one.first >= 2 && joins(one.first - 1) && pure(one.first - 2);
+    joins(one.end) && (graded || pure(one.end + 1)) || before
 }
 
 /// What is an address or a date to the model and a scale with its figure to a reader: "Rome IV", "Montgomery-Asberg 22".
