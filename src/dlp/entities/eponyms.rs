@@ -3,8 +3,8 @@
 use super::super::context::Context;
 use super::super::fast::WordList;
 use super::super::token::{Case, Kind};
-use super::eponym_lists::{AFTER, BEFORE};
 use super::deeds::begins_sentence;
+use super::eponym_lists::{AFTER, BEFORE};
 use super::lexicon;
 use super::traits::{Traits, traits};
 
@@ -28,7 +28,8 @@ pub fn names_a_thing(context: &Context<'_>, first: usize, end: usize) -> bool {
 
 /// A noun of the list, or one whose ending tells a disease or an operation: "adenoma", "miositis", "colectomia".
 fn is_before(word: &str) -> bool {
-    const ENDINGS: &[&str] = &["oma", "itis", "osis", "patia", "ectomia", "plastia", "scopia", "opathy", "ectomy", "plasty"];
+    const ENDINGS: &[&str] =
+        &["oma", "itis", "osis", "patia", "ectomia", "plastia", "scopia", "opathy", "ectomy", "plasty"];
     let told = word.len() > 5 && ENDINGS.iter().any(|ending| word.ends_with(ending));
     BEFORE.contains(word) || told && !lexicon::word(word).is_name() && !super::places::is_place(word)
 }
@@ -72,8 +73,20 @@ pub fn is_dosed(context: &Context<'_>, at: usize) -> bool {
 /// "type 4", "categoria 2", "grade C": what classes things and not people.
 fn is_classed(context: &Context<'_>, at: usize) -> bool {
     const CLASSES: &[&str] = &[
-        "type", "tipo", "category", "categoria", "class", "clase", "grade", "grado", "stage", "estadio", "level",
-        "nivel", "percentil", "percentile",
+        "type",
+        "tipo",
+        "category",
+        "categoria",
+        "class",
+        "clase",
+        "grade",
+        "grado",
+        "stage",
+        "estadio",
+        "level",
+        "nivel",
+        "percentil",
+        "percentile",
     ];
     let class = context.tokens.get(at).is_some_and(|token| CLASSES.contains(&context.lower(token)));
     let value = |token: &super::super::token::Token| {

@@ -232,3 +232,11 @@ pub static SPECIALTIES: WordList = WordList::spaced(
 
 /// Houses that everybody calls by their initials.
 pub static INITIALS: WordList = WordList::spaced("ucsf ucla ucsd upmc mgh bwh bidmc mskcc ohsu uclh wakemed usc nyu");
+
+/// Chains and employers that everybody knows, by a word that means nothing else.
+pub static CHAINS: WordList = WordList::spaced(
+    "walmart costco walgreens kroger safeway publix aldi lidl starbucks mcdonald's mcdonalds fedex usps boeing \
+     doordash chipotle carrefour mercadona decathlon eroski alcampo tesco sainsbury's sainsburys asda \
+     morrisons greggs wegmans meijer walgreen bankia bbva telefonica renfe repsol iberdrola glovo \
+     deliveroo lockheed raytheon",
+);

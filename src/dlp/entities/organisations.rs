@@ -8,7 +8,8 @@ use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::Case;
-use super::organisation_lists::{FIRST, GENERIC, INITIALS, LAST, SPECIALTIES, TRADES};
+use super::cues::TITLES;
+use super::organisation_lists::{CHAINS, FIRST, GENERIC, INITIALS, LAST, SPECIALTIES, TRADES};
 use super::{compiled, lexicon};
 use crate::text::Span;
 
@@ -54,6 +55,9 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
         {
             push(context, at, last, found);
         }
+        if CHAINS.contains(lower) && (context.no_case || token.case != Case::Lower) && !is_behind_title(context, at) {
+            push(context, at, at, found);
+        }
         if token.case == Case::Upper && INITIALS.contains(lower) && !context.no_case {
             push(context, at, at, found);
         }
@@ -64,6 +68,14 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
             push(context, first, at, found);
         }
     }
+}
+
+/// "Dr. Google".
+fn is_behind_title(context: &Context<'_>, at: usize) -> bool {
+    at.checked_sub(1).is_some_and(|before| {
+        let before = context.lower(&context.tokens[before]);
+        TITLES.contains(before) || before == "."
+    })
 }
 
 fn starts_with_two(context: &Context<'_>, at: usize) -> bool {

@@ -203,7 +203,13 @@ fn take_word(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, t
         }
         (true, _, _) if word.given && (at == start || tally.surnames == 0) => tally.given += 1,
         // "Music is a comfort": a surname that is an ordinary word names nobody by itself.
-        (true, _, _) if at == start && trigger == Trigger::None && lexicon::is_ordinary(lower) && !shouted && !deeds::acts(context, at) => {
+        (true, _, _)
+            if at == start
+                && trigger == Trigger::None
+                && lexicon::is_ordinary(lower)
+                && !shouted
+                && !deeds::acts(context, at) =>
+        {
             return Step::Stop;
         }
         (true, _, _) => tally.surnames += 1,

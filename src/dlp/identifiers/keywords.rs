@@ -132,6 +132,14 @@ fn trimmed(lower: &str, start: usize, end: usize, last: usize) -> Span {
     Span::new(start, if clings { last.max(end) } else { end })
 }
 
+/// "77-40-182" has the shape of a date and is none: no such day, no such month, a year of three digits.
+fn may_be_a_day(value: &str) -> bool {
+    let parts: Vec<&str> = value.split(['-', '/', '.']).collect();
+    let [first, second, year] = parts[..] else { return false };
+    let (first, second): (u32, u32) = (first.parse().unwrap_or(99), second.parse().unwrap_or(99));
+    first.min(second) <= 12 && first.max(second) <= 31 && year.len() != 3
+}
+
 fn looks_like_date_or_dose(lower: &str, span: Span) -> bool {
     static DATE: LazyLock<Regex> = LazyLock::new(|| compiled(r"^[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4}$"));
     static UNIT: LazyLock<Regex> = LazyLock::new(|| {
@@ -139,5 +147,5 @@ fn looks_like_date_or_dose(lower: &str, span: Span) -> bool {
             r"^ ?(?:mg|ml|mcg|g|kg|ui|iu|cm|mm|meq|mmol|mmhg|%|anos?|years?|dias?|days?|semanas?|weeks?|meses|months?|horas?|hours?|veces|times)(?-u:\b)",
         )
     });
-    DATE.is_match(span.of(lower)) || UNIT.is_match(&lower[span.end..])
+    DATE.is_match(span.of(lower)) && may_be_a_day(span.of(lower)) || UNIT.is_match(&lower[span.end..])
 }

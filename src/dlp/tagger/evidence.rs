@@ -14,11 +14,11 @@ use super::super::finding::{Finding, Layer};
 use super::super::identifiers::is_crisis_line;
 use super::super::label;
 use super::super::token::{Case, Kind, Token};
-use super::Learned;
+use super::{Learned, things};
 use crate::text::Span;
 
 /// Words of a text up to which nothing tells a name from another word but the lists.
-const FEW: usize = 4;
+pub const FEW: usize = 4;
 /// Certainty from which the model alone says that a word of a text without capitals is a first name.
 const SURE: f64 = 0.85;
 /// Certainty from which two large words inside of a sentence are a house's.
@@ -70,7 +70,7 @@ static DATE_CUES: WordList = WordList::new(&[
     "sabado",
     "domingo",
 ]);
-static STREETS: WordList = WordList::new(&[
+pub static STREETS: WordList = WordList::new(&[
     "street",
     "st",
     "road",
@@ -126,8 +126,11 @@ pub struct Ruled(Vec<Span>);
 
 impl Ruled {
     pub fn of(found: &[Finding]) -> Self {
-        let mut spans: Vec<Span> =
-            found.iter().filter(|known| known.layer != Layer::Sweep && !is_of_everybody(known.label)).map(|known| known.span).collect();
+        let mut spans: Vec<Span> = found
+            .iter()
+            .filter(|known| known.layer != Layer::Sweep && !is_of_everybody(known.label))
+            .map(|known| known.span)
+            .collect();
         spans.sort_unstable_by_key(|span| (span.start, span.end));
         let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
         for span in spans {
@@ -159,15 +162,17 @@ pub fn stands(context: &Context<'_>, one: &Learned, rules: &Ruled) -> bool {
     match one.finding.label {
         label::PERSON | label::LOCATION | label::ORGANIZATION => names_somebody(context, one) || ruled(),
         label::ADDRESS => {
-            let thing = is_scale(context, one) || deeds::is_word_and_noun(context, one.first, one.end) || eponyms::is_hyphenated(context, one.first, one.end);
-            is_address(context, one) && !thing && !is_scale_or_more(context, one) || ruled()
+            let thing = things::is_scale(context, one)
+                || deeds::is_word_and_noun(context, one.first, one.end)
+                || eponyms::is_hyphenated(context, one.first, one.end);
+            is_address(context, one) && !thing && !things::is_scale_or_more(context, one) || ruled()
         }
         label::DATE if deeds::is_word_and_noun(context, one.first, one.end) && !has_digits(context, one) => ruled(),
         label::DATE if (one.end - 1..=one.end).any(|at| eponyms::is_unit(context, at)) => false,
         label::POSTAL_CODE if !holds_a_code(context, one) => false,
         label::DATE => {
             let fraction = FRACTION.is_match(span.of(&context.view.lower)) && !is_day(context, one);
-            !fraction && !is_scale(context, one) && is_time(context, one) || ruled()
+            !fraction && !things::is_scale(context, one) && is_time(context, one) || ruled()
         }
         label::PHONE | label::NUMBER | label::POSTAL_CODE => {
             !is_crisis_line(&digits_around(context, one)) && !is_code(context, one)
@@ -220,7 +225,7 @@ fn digits_around(context: &Context<'_>, one: &Learned) -> String {
     digits.map(|token| context.lower(token)).collect()
 }
 
-fn words<'a>(context: &'a Context<'_>, one: &Learned) -> impl Iterator<Item = &'a Token> {
+pub fn words<'a>(context: &'a Context<'_>, one: &Learned) -> impl Iterator<Item = &'a Token> {
     context.tokens[one.first..one.end].iter().filter(|token| token.kind == Kind::Word)
 }
 
@@ -245,16 +250,7 @@ fn is_ordinary(context: &Context<'_>, token: &Token) -> bool {
 
 fn names_somebody(context: &Context<'_>, one: &Learned) -> bool {
     let announced = trigger(context, one.first) == Trigger::Strong;
-    let thing = || {
-        eponyms::stands_for_a_thing(context, one.first, one.end - 1)
-            || eponyms::names_a_thing(context, one.first, one.end)
-            || is_graded(context, one)
-            || one.end - one.first == 1 && joins_eponym(context, one)
-            || eponyms::is_hyphenated(context, one.first, one.end)
-            || is_brand(context, one)
-            || is_no_person(context, one)
-    };
-    if !announced && thing() {
+    if !announced && things::is_thing(context, one) {
         return false;
     }
     if words(context, one).any(|token| is_sign(context, token)) || is_first_name(context, one) {
@@ -274,24 +270,6 @@ fn names_somebody(context: &Context<'_>, one: &Learned) -> bool {
     large && !context.no_case || context.tokens.iter().filter(|token| token.kind == Kind::Word).count() > FEW
 }
 
-/// "Bair Hugger", "Lotrimin AF": one of the words is a brand. Behind "at" or "from" it may be the house that makes it.
-fn is_brand(context: &Context<'_>, one: &Learned) -> bool {
-    let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
-    let house = one.finding.label == label::ORGANIZATION && matches!(before, "at" | "from" | "for" | "en" | "de");
-    !house && words(context, one).any(|token| lexicon::is_brand(context.lower(token)))
-}
-
-/// "Hoyer lift", "Adie tonic pupil": no first name, and the noun behind it that it belongs to.
-fn is_no_person(context: &Context<'_>, one: &Learned) -> bool {
-    let known = |token: &Token| traits(context.lower(token));
-    let many = |token: &Token| known(token).has(Traits::EVERYDAY_NAME);
-    let given = |token: &Token| known(token).has(Traits::GIVEN) && !known(token).has(Traits::SURNAME) || many(token);
-    deeds::is_word_and_noun(context, one.first, one.end) && !words(context, one).any(many)
-        || one.finding.label != label::LOCATION
-            && !words(context, one).any(given)
-            && deeds::leads_a_noun(context, one.first, one.end - 1)
-}
-
 /// A number, a month or an ordinary word of time: "Lattinen 11" is no date.
 fn is_time(context: &Context<'_>, one: &Learned) -> bool {
     let short = one.finding.span.of(&context.view.lower).bytes().filter(u8::is_ascii_digit).count() <= 2;
@@ -300,57 +278,6 @@ fn is_time(context: &Context<'_>, one: &Learned) -> bool {
         known.has(Traits::MONTH) || known.has(Traits::NUMBER) || is_ordinary(context, token)
     };
     !short || words(context, one).count() == 0 || words(context, one).any(time)
-}
-
-/// A grade behind the words, or as their last one: no person or house is called so. A bare number is one behind an eponym
-/// or in a text of a few words.
-fn is_graded(context: &Context<'_>, one: &Learned) -> bool {
-    let given = |token: &Token| traits(context.lower(token)).has(Traits::EVERYDAY_NAME);
-    let at = match one.end - one.first > 1 && eponyms::is_graded(context, one.end - 1) {
-        true => one.end - 1,
-        false => one.end,
-    };
-    if !eponyms::is_graded(context, at) {
-        return false;
-    }
-    let number = context.tokens.get(at).is_some_and(|token| token.kind == Kind::Number);
-    let few = context.tokens.iter().filter(|token| token.kind == Kind::Word).count() <= FEW;
-    !number || (few || is_eponymous(context, one)) && !words(context, one).any(given)
-}
-
-/// One of the words is an eponym, or stands beside one: "Hunt" of "Hunt and Hess".
-fn is_eponymous(context: &Context<'_>, one: &Learned) -> bool {
-    let eponym = |token: &Token| lexicon::is_eponym(context.lower(token));
-    let joined = context.tokens.get(one.end).is_some_and(|sign| matches!(context.lower(sign), "and" | "y" | "-"));
-    words(context, one).any(eponym) || joined && context.tokens.get(one.end + 1).is_some_and(eponym)
-}
-
-/// "Hunt and Hess 3", "Ortolani y Barlow": one of two names of a scale or sign.
-fn joins_eponym(context: &Context<'_>, one: &Learned) -> bool {
-    let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
-    let joins = |at: usize| matches!(word(at), "and" | "y" | "e" | "or" | "versus" | "vs" | "/");
-    let pure = |at: usize| lexicon::is_eponym(word(at)) && !lexicon::word(word(at)).given;
-    let graded = lexicon::is_eponym(word(one.end + 1)) && eponyms::is_graded(context, one.end + 2);
-    let before = one.first >= 2 && joins(one.first - 1) && pure(one.first - 2);
-    joins(one.end) && (graded || pure(one.end + 1)) || before
-}
-
-/// What is an address or a date to the model and a scale with its figure to a reader: "Rome IV", "Montgomery-Asberg 22".
-fn is_scale(context: &Context<'_>, one: &Learned) -> bool {
-    let eponym = |token: &Token| lexicon::is_eponym(context.lower(token));
-    let mut all = words(context, one).peekable();
-    let graded = one.end - one.first == 2 && eponyms::is_graded(context, one.end - 1) && is_roman(context, one.end - 1);
-    all.peek().is_some() && all.all(eponym) || graded
-}
-
-/// "Rai 2, Binet B": an eponym, and no word of streets.
-fn is_scale_or_more(context: &Context<'_>, one: &Learned) -> bool {
-    words(context, one).any(|token| lexicon::is_eponym(context.lower(token)))
-        && !words(context, one).any(|token| STREETS.contains(context.lower(token)))
-}
-
-fn is_roman(context: &Context<'_>, at: usize) -> bool {
-    context.tokens[at].kind == Kind::Word
 }
 
 /// Code systems, whose codes are no numbers of people.
@@ -364,7 +291,8 @@ fn is_code(context: &Context<'_>, one: &Learned) -> bool {
 /// Two large words or more inside of a sentence, of which the model is sure: "Weather Decision Technologies".
 fn is_title(context: &Context<'_>, one: &Learned) -> bool {
     let title = |token: &&Token| token.case == Case::Title;
-    let inside = one.first.checked_sub(1).is_some_and(|at| matches!(context.tokens[at].case, Case::Lower | Case::Upper));
+    let inside =
+        one.first.checked_sub(1).is_some_and(|at| matches!(context.tokens[at].case, Case::Lower | Case::Upper));
     inside && !context.no_case && one.finding.score >= LIKELY && words(context, one).filter(title).count() >= 2
 }
 

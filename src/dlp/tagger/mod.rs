@@ -11,6 +11,7 @@ pub(super) mod hash;
 mod known;
 mod model;
 mod tags;
+mod things;
 
 pub(super) use atoms::{Atom, atoms, kind_for};
 pub(super) use features::{COUNT as FEATURES, features};
