@@ -26,7 +26,7 @@ pub static BEFORE: WordList = WordList::spaced(
      marcapasos desfibrilador monitor sensor audifono ortesis plantilla muleta muletas andador almohada tabla \
      diagrama cronograma gradiente volumen presion umbral nucleo nucleos haz fasciculo tuberculo cresta espina \
      apofisis cuello luxacion esguince botella bano metodos programa modelos nodo reactivo perfil panel gripe \
-     encefalitis meningitis vertigo mioclonia epilepsia afasia apraxia agnosia delirio bocio nevus cojin colchon hepatitis proceso fistula desgarro rejilla vendaje grua medias celulas colitis acne eritema exantema \
+     encefalitis meningitis vertigo mioclonia epilepsia afasia apraxia agnosia delirio bocio nevus cojin colchon hepatitis proceso fistula soplo pulso pupila pupilas diente dientes estria estrias arnes traccion desgarro rejilla vendaje grua medias celulas colitis acne eritema exantema \
      tina sarna mola tos",
 );
 
@@ -48,7 +48,7 @@ pub static AFTER: WordList = WordList::spaced(
      broth regimen protocols grading scoring staging variant tremor ataxia neuropathy myopathy vasculitis arteritis \
      thyroiditis nephritis colitis leukemia melanoma deformity effusion nodule nodules plaque crisis angina block \
      rhythm complex respirations breathing heels rails figure battery task interview checklist profile inventories \
-     instrument manual puzzle cube blocks nevus naevus holder patch mets mass pattern trial extent system chews pupil pupils lift lifts dance balance frame boot boots dressing dressings \
+     instrument manual puzzle cube blocks nevus naevus murmur pulse teeth striae harness traction tongs bar sump valve cord gallbladder holder patch mets mass pattern trial extent system chews pupil pupils lift lifts dance balance frame boot boots dressing dressings \
      pen pens inhaler inhalers suppositories lozenges soaks foam spray subscale percentile centile breaths jerk jerks \
      reflexes paralysis paresis chorea neuroma lipoma fibroma hygroma fracture-dislocation dislocation sprain \
      osteochondritis orthosis prostheses stockings hose wedge cot cannulae trocar clamp scissors elevator dilator \

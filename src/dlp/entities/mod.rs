@@ -14,7 +14,7 @@ pub(super) mod gazetteer;
 mod headers;
 pub(super) mod lexicon;
 mod lower_case;
-mod organisation_lists;
+pub(super) mod organisation_lists;
 mod organisations;
 mod persons;
 mod places;

@@ -225,7 +225,7 @@ pub static TRADES: WordList = WordList::new(&[
 
 /// Specialties: "Piedmont Endoscopy" is a house, "Pediatric Cardiology" is none.
 pub static SPECIALTIES: WordList = WordList::spaced(
-    "respiratory endoscopy cardiology dermatology pediatrics paediatrics oncology radiology urology neurology psychiatry \
+    "medicine respiratory endoscopy cardiology dermatology pediatrics paediatrics oncology radiology urology neurology psychiatry \
      gastroenterology dentistry optometry physiotherapy counseling wellness nephrology gynecology obstetrics rheumatology \
      endocrinology ophthalmology podiatry orthodontics audiology psychology behavioral",
 );
@@ -238,5 +238,5 @@ pub static CHAINS: WordList = WordList::spaced(
     "walmart costco walgreens kroger safeway publix aldi lidl starbucks mcdonald's mcdonalds fedex usps boeing \
      doordash chipotle carrefour mercadona decathlon eroski alcampo tesco sainsbury's sainsburys asda \
      morrisons greggs wegmans meijer walgreen bankia bbva telefonica renfe repsol iberdrola glovo \
-     deliveroo lockheed raytheon",
+     deliveroo labcorp lockheed raytheon",
 );

@@ -61,6 +61,9 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
         if token.case == Case::Upper && INITIALS.contains(lower) && !context.no_case {
             push(context, at, at, found);
         }
+        if is_camp(context, at) {
+            push(context, at, at + 1, found);
+        }
         if tells_last(lower)
             && !(FIRST.contains(lower) && forward(context, at).is_some())
             && let Some(first) = backward(context, at)
@@ -68,6 +71,17 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
             push(context, first, at, found);
         }
     }
+}
+
+/// "Camp Evergreen", "Fort Drum" inside of a sentence.
+fn is_camp(context: &Context<'_>, at: usize) -> bool {
+    let title = |at: usize| context.tokens.get(at).is_some_and(|token| token.case == Case::Title);
+    let inside = at.checked_sub(1).is_some_and(|before| context.tokens[before].case == Case::Lower);
+    matches!(context.lower(&context.tokens[at]), "camp" | "fort" | "mount")
+        && inside
+        && title(at)
+        && title(at + 1)
+        && context.touches(at, at + 1)
 }
 
 /// "Dr. Google".

@@ -161,6 +161,17 @@ fn first_word(text: &str) -> &str {
     &text[..end]
 }
 
+/// "Cohen-Mansfield", "Knight-Taylor": one of two large words about a hyphen, the other of which is no place.
+fn is_half_of_a_name(context: &Context<'_>, first: usize, last: usize) -> bool {
+    let other = |hyphen: usize, word: usize| {
+        let (Some(sign), Some(token)) = (context.tokens.get(hyphen), context.tokens.get(word)) else { return false };
+        let (before, behind) = (context.tokens[hyphen - 1].span.end, context.tokens[hyphen + 1].span.start);
+        let joined = context.plain(sign) == "-" && before == sign.span.start && behind == sign.span.end;
+        joined && token.case == Case::Title && !is_place(context.lower(token))
+    };
+    other(last + 1, last + 2) || first >= 2 && other(first - 1, first - 2)
+}
+
 /// "Born in Kilbeggan", "near Moab": a large word that no list has, behind words that only go before a place.
 fn unlisted(context: &Context<'_>, token: &Token, found: &mut Vec<Finding>) {
     if token.case != Case::Title || token.span.len() < 4 || context.no_case {
@@ -241,6 +252,9 @@ fn judge(context: &Context<'_>, span: Span) -> Option<(&'static str, f64)> {
     let before = at.checked_sub(1).map(|i| context.lower(&context.tokens[i])).unwrap_or_default();
     let two = at.checked_sub(2).map(|i| format!("{} {before}", context.lower(&context.tokens[i]))).unwrap_or_default();
     let sure = SURE_CUES.contains(two.as_str()) || before == "from";
+    if !sure && is_half_of_a_name(context, at, context.token_at(span.end).saturating_sub(1)) {
+        return None;
+    }
     let word = lexicon::word(name);
     let doubtful = is_everyday(name) || lexicon::is_eponym(name) || lexicon::is_ordinary_in(context.language, name);
     // "Corea de Huntington": a country's name that is also a disease's.

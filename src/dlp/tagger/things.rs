@@ -1,6 +1,8 @@
 //! Words that read like a name and stand for a scale, a sign, a device or a brand: what lists and grades say of them.
 
 use super::super::context::Context;
+use super::super::entities::cues::{RELATIONS, ROLES, TITLES};
+use super::super::entities::organisation_lists::FIRST;
 use super::super::entities::traits::{Traits, traits};
 use super::super::entities::{deeds, eponyms, lexicon};
 use super::super::label;
@@ -17,6 +19,28 @@ pub fn is_thing(context: &Context<'_>, one: &Learned) -> bool {
         || eponyms::is_hyphenated(context, one.first, one.end)
         || is_brand(context, one)
         || is_no_person(context, one)
+        || is_named_after(context, one)
+}
+
+/// "Soplo de Flint", "Arnes de Pavlik" as all that a short text says: an ordinary noun of no person and no house, and the
+/// name that it has, no first name and no place.
+fn is_named_after(context: &Context<'_>, one: &Learned) -> bool {
+    let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
+    let of = |at: usize| matches!(word(at), "de" | "del");
+    let noun = if one.first >= 2 && of(one.first - 1) { one.first - 2 } else { one.first };
+    let lower = word(noun);
+    let somebody =
+        RELATIONS.contains(lower) || TITLES.contains(lower) || ROLES.contains(lower) || FIRST.contains(lower);
+    let named = |token: &Token| {
+        let known = traits(context.lower(token));
+        known.has(Traits::GIVEN) || known.has(Traits::PLACE) || known.has(Traits::COUNTRY)
+    };
+    of(noun + 1)
+        && deeds::begins_sentence(context, noun)
+        && lexicon::is_ordinary_in(context.language, lower)
+        && !somebody
+        && !words(context, one).any(named)
+        && context.tokens.iter().filter(|token| token.kind == Kind::Word).count() <= FEW
 }
 
 /// "Bair Hugger", "Lotrimin AF": one of the words is a brand. Behind "at" or "from" it may be the house that makes it.
@@ -29,7 +53,7 @@ fn is_brand(context: &Context<'_>, one: &Learned) -> bool {
 /// "Hoyer lift", "Adie tonic pupil": no first name, and the noun behind it that it belongs to.
 fn is_no_person(context: &Context<'_>, one: &Learned) -> bool {
     let known = |token: &Token| traits(context.lower(token));
-    let many = |token: &Token| known(token).has(Traits::EVERYDAY_NAME);
+    let many = |token: &Token| known(token).has(Traits::EVERYDAY_NAME) && !known(token).has(Traits::COMMON);
     let given = |token: &Token| known(token).has(Traits::GIVEN) && !known(token).has(Traits::SURNAME) || many(token);
     deeds::is_word_and_noun(context, one.first, one.end) && !words(context, one).any(many)
         || one.finding.label != label::LOCATION
