@@ -140,6 +140,55 @@ fn texts_that_no_rule_was_made_for_are_held_to_the_same_limits() {
     }
 }
 
+/// Sets that were read once they had been measured: breadth, and no way back.
+#[test]
+fn clinical_text_of_many_hands_is_held_to_the_limits_of_breadth() {
+    for set in ["wide", "blind", "blind_b", "blind_c", "blind_d", "blind_e"] {
+        let clinical = measure(&format!("{set}/clinical.en.txt"), Language::English);
+        assert!(clinical.missed() <= 6.0 && clinical.clean_touched() <= 5.0, "{set}");
+        for (language, name) in [(Language::Spanish, "es"), (Language::English, "en")] {
+            assert!(measure(&format!("{set}/lookalikes.{name}.txt"), language).touched() <= 13.0, "{set} {name}");
+        }
+    }
+}
+
+/// What was taken out of a text, in order.
+fn taken(text: &str, language: Language) -> Vec<String> {
+    let redactor = Redactor::builtin(Policy::default());
+    let redacted =
+        redactor.redact(&Document::plain(text.to_owned(), language), &[], &SurrogateKey::new([9; 32])).unwrap();
+    redacted.redactions().iter().map(|one| one.source.of(text).to_owned()).collect()
+}
+
+#[test]
+fn what_only_people_do_makes_a_name_of_a_word() {
+    for (text, name) in [
+        ("Mark says the brace hurts.", "Mark"),
+        ("The room was quiet. Grace, her sister, sat with her.", "Grace"),
+        ("Per Dr. M, ok to advance diet.", "M"),
+    ] {
+        assert_eq!(taken(text, Language::English), [name], "{text}");
+    }
+    assert!(taken("Hope was discussed. Mark the site.", Language::English).is_empty());
+}
+
+#[test]
+fn a_grade_a_dose_or_a_noun_makes_a_thing_of_a_name() {
+    for text in ["Rome IV criteria met", "Bristol type 4", "Hoyer lift for transfers", "Salter-Harris II fracture"] {
+        assert!(taken(text, Language::English).is_empty(), "{text}");
+    }
+    for text in ["Arnés de Pavlik", "10-20-30 gotas", "Pelo rubio, ojos castaños"] {
+        assert!(taken(text, Language::Spanish).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn what_the_policy_keeps_hides_nothing_that_a_rule_took() {
+    let text = "Mom (Lakshmi) says he has been off his food since the weekend.";
+    assert_eq!(taken(text, Language::English), ["Lakshmi"]);
+    assert_eq!(taken("Mother Nasrin Akhtar, MRN 77-40-182.", Language::English), ["Nasrin Akhtar", "77-40-182"]);
+}
+
 #[test]
 fn a_word_alone_is_no_place_because_it_stands_alone() {
     let redactor = Redactor::builtin(Policy::default());
