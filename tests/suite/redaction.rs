@@ -155,8 +155,9 @@ fn clinical_text_of_many_hands_is_held_to_the_limits_of_breadth() {
 /// What was taken out of a text, in order.
 fn taken(text: &str, language: Language) -> Vec<String> {
     let redactor = Redactor::builtin(Policy::default());
-    let redacted =
-        redactor.redact(&Document::plain(text.to_owned(), language), &People::default(), &SurrogateKey::new([9; 32])).unwrap();
+    let redacted = redactor
+        .redact(&Document::plain(text.to_owned(), language), &People::default(), &SurrogateKey::new([9; 32]))
+        .unwrap();
     redacted.redactions().iter().map(|one| one.source.of(text).to_owned()).collect()
 }
 
