@@ -45,6 +45,8 @@ pub struct Fact {
     /// It says that something ended.
     pub ended: bool,
     pub past: bool,
+    /// What does harm without being an allergy: a medicine that gives headaches.
+    pub intolerance: bool,
     pub experiencer: Experiencer,
 }
 
@@ -89,6 +91,7 @@ enum Part {
     Complaints,
     Conditions,
     Allergies,
+    Intolerances,
     Treatment,
     Ended,
     Events,
@@ -119,6 +122,7 @@ impl Part {
             EntityType::Goal => Self::Goals,
             EntityType::Symptom => Self::Complaints,
             EntityType::Condition => Self::Conditions,
+            EntityType::Allergy if fact.intolerance => Self::Intolerances,
             EntityType::Allergy => Self::Allergies,
             EntityType::Medication => Self::Treatment,
             EntityType::Event => Self::Events,
@@ -135,6 +139,7 @@ impl Part {
             Self::Complaints => ("Refiere", "Reports"),
             Self::Conditions => ("Diagnósticos", "Conditions"),
             Self::Allergies => ("Alergias", "Allergies"),
+            Self::Intolerances => ("Intolerancias", "Intolerances"),
             Self::Treatment => ("Tratamiento", "Treatment"),
             Self::Ended => ("Terminó", "Ended"),
             Self::Events => ("Acontecimientos", "Events"),
@@ -254,6 +259,7 @@ mod tests {
             negated: false,
             ended: false,
             past: false,
+            intolerance: false,
             experiencer: Experiencer::Patient,
         }
     }
@@ -288,6 +294,14 @@ mod tests {
         let english = tell(Stretch::Document, Tongue::English, &facts()[..3], 2).unwrap();
         assert_eq!(english.text, "Episode. Reports: insomnio (2 times); cefalea.");
         assert_eq!(english.objective.as_deref(), Some("insomnio; cefalea"));
+    }
+
+    #[test]
+    fn what_is_not_tolerated_never_reads_as_an_allergy() {
+        let intolerance = Fact { intolerance: true, ..fact(1, EntityType::Allergy, "fluoxetine") };
+        let facts = [fact(1, EntityType::Allergy, "sulfa"), intolerance];
+        let text = tell(Stretch::Week, Tongue::English, &facts, 1).unwrap().text;
+        assert_eq!(text, "Summary of the week. Allergies: sulfa. Intolerances: fluoxetine.");
     }
 
     #[test]
