@@ -46,7 +46,7 @@ impl Extractor {
         Arc::clone(&SHARED)
     }
 
-    /// The embedded lexicons, by the printed book where it is theirs; see [`Extractor::shared`].
+    /// The embedded lexicons, by the printed book where it is of them; see [`Extractor::shared`].
     pub fn builtin() -> Self {
         Self::of_printed_book().unwrap_or_else(Self::written_out)
     }
