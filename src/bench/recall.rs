@@ -189,7 +189,7 @@ async fn fill(store: &Store, scope: Scope, passages: u64, dimension: usize) -> R
             });
             batch.documents.push(document);
         }
-        store.commit(scope.org(), batch, &keys).await?;
+        store.commit(scope.org(), &batch, &keys).await?;
     }
     Ok(())
 }

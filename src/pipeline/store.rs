@@ -18,7 +18,7 @@ use crate::intake::contract::{ActorRole, Command, DocumentSubmitted, MemoryComma
 use crate::intake::{Message, MessageType};
 use crate::metrics::labels::Stage;
 use crate::store::records::{
-    Alarm, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewConsent, NewDocument, NewRisk, OrgBatch,
+    Alarm, Brought, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewConsent, NewDocument, NewRisk, OrgBatch,
     StoredFile, Taken,
 };
 use crate::store::{Keys, StoreError};
@@ -34,17 +34,17 @@ impl Pipeline {
     ) -> Result<Vec<Verdict>, PipelineError> {
         let started = Instant::now();
         let mut done = Vec::new();
-        let mut good: Vec<(usize, bool, OrgBatch)> = Vec::new();
+        let mut whole = OrgBatch::default();
+        let mut good: Vec<(usize, bool, Brought)> = Vec::new();
         for entry in work {
             let (place, ephemeral) = (entry.read.admitted.place, entry.read.admitted.ephemeral);
             match self.effects(entry, keys) {
-                Ok(batch) => good.push((place, ephemeral, batch)),
+                Ok(batch) => good.push((place, ephemeral, whole.append(batch))),
                 Err((reason, field)) => done.push((place, Disposition::Quarantined(reason), field)),
             }
         }
-        let whole = good.iter().fold(OrgBatch::default(), |all, (_, _, one)| merged(all, one.clone()));
         crash_at("before_commit");
-        match self.commit(org, whole, keys).await {
+        match self.commit(org, &whole, keys).await {
             Ok(()) => {
                 done.extend(good.iter().map(|(place, ephemeral, _)| (*place, stored(*ephemeral), None)));
             }
@@ -56,8 +56,12 @@ impl Pipeline {
                 }
             },
             Err(_) => {
-                for (place, ephemeral, one) in good {
-                    done.push((place, self.store_one(org, one, keys, ephemeral).await?, None));
+                let mut each = Vec::with_capacity(good.len());
+                for (place, ephemeral, brought) in good.into_iter().rev() {
+                    each.push((place, ephemeral, whole.cut_last(brought)));
+                }
+                for (place, ephemeral, one) in each.iter().rev() {
+                    done.push((*place, self.store_one(org, one, keys, *ephemeral).await?, None));
                 }
             }
         }
@@ -66,7 +70,7 @@ impl Pipeline {
         Ok(done)
     }
 
-    async fn commit(&self, org: OrgId, batch: OrgBatch, keys: &Keys) -> Result<(), StoreError> {
+    async fn commit(&self, org: OrgId, batch: &OrgBatch, keys: &Keys) -> Result<(), StoreError> {
         let started = Instant::now();
         let committed = self.store.commit(org, batch, keys).await.inspect_err(|error| self.count_rollback(error))?;
         self.count_committed(&committed, started);
@@ -76,7 +80,7 @@ impl Pipeline {
     async fn store_one(
         &self,
         org: OrgId,
-        one: OrgBatch,
+        one: &OrgBatch,
         keys: &Keys,
         ephemeral: bool,
     ) -> Result<Disposition, StoreError> {
@@ -302,18 +306,4 @@ fn known(said: Option<&str>, codes: &[&'static str]) -> Option<&'static str> {
 
 fn stored(ephemeral: bool) -> Disposition {
     if ephemeral { Disposition::Ephemeral } else { Disposition::Stored }
-}
-
-fn merged(mut all: OrgBatch, one: OrgBatch) -> OrgBatch {
-    all.generation = one.generation;
-    all.inbox.extend(one.inbox);
-    all.documents.extend(one.documents);
-    all.findings.extend(one.findings);
-    all.profiles.extend(one.profiles);
-    all.consents.extend(one.consents);
-    all.acts.extend(one.acts);
-    all.ephemeral.extend(one.ephemeral);
-    all.alarms.extend(one.alarms);
-    all.vectors.extend(one.vectors);
-    all
 }

@@ -254,7 +254,7 @@ pub struct InboxEntry {
 }
 
 /// All effects of the messages of one organisation that share a transaction.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct OrgBatch {
     pub inbox: Vec<InboxEntry>,
     pub documents: Vec<NewDocument>,
@@ -267,6 +267,54 @@ pub struct OrgBatch {
     /// Vectors to keep for equal texts of the same patient.
     pub vectors: Vec<(crate::embed::cache::CacheKey, Vec<f32>)>,
     pub generation: i64,
+}
+
+/// How much of each kind a part of a batch brought: where the batch may be cut again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Brought([usize; 9]);
+
+impl OrgBatch {
+    /// Takes in what another message does, and tells how much that was.
+    pub fn append(&mut self, mut one: Self) -> Brought {
+        self.generation = one.generation;
+        Brought([
+            moved(&mut one.inbox, &mut self.inbox),
+            moved(&mut one.documents, &mut self.documents),
+            moved(&mut one.findings, &mut self.findings),
+            moved(&mut one.profiles, &mut self.profiles),
+            moved(&mut one.consents, &mut self.consents),
+            moved(&mut one.acts, &mut self.acts),
+            moved(&mut one.ephemeral, &mut self.ephemeral),
+            moved(&mut one.alarms, &mut self.alarms),
+            moved(&mut one.vectors, &mut self.vectors),
+        ])
+    }
+
+    /// Cuts off what the message that was appended last brought.
+    pub fn cut_last(&mut self, Brought(of): Brought) -> Self {
+        Self {
+            inbox: cut(&mut self.inbox, of[0]),
+            documents: cut(&mut self.documents, of[1]),
+            findings: cut(&mut self.findings, of[2]),
+            profiles: cut(&mut self.profiles, of[3]),
+            consents: cut(&mut self.consents, of[4]),
+            acts: cut(&mut self.acts, of[5]),
+            ephemeral: cut(&mut self.ephemeral, of[6]),
+            alarms: cut(&mut self.alarms, of[7]),
+            vectors: cut(&mut self.vectors, of[8]),
+            generation: self.generation,
+        }
+    }
+}
+
+fn moved<T>(from: &mut Vec<T>, to: &mut Vec<T>) -> usize {
+    let count = from.len();
+    to.append(from);
+    count
+}
+
+fn cut<T>(list: &mut Vec<T>, last: usize) -> Vec<T> {
+    list.split_off(list.len().saturating_sub(last))
 }
 
 /// Where a batch is written.

@@ -195,7 +195,7 @@ impl World {
         let entry = InboxEntry { message, body: body_hash, scope: whose, message_type: "document" };
         let batch =
             OrgBatch { inbox: vec![entry], documents: vec![new], findings, generation: 1, ..OrgBatch::default() };
-        self.store.commit(org, batch, &keys).await.unwrap();
+        self.store.commit(org, &batch, &keys).await.unwrap();
     }
 }
 

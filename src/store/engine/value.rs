@@ -164,7 +164,7 @@ pub(super) fn rows_as_json(rows: &[Vec<Arg>]) -> String {
 
 /// A list of integers as a column holds it: eight bytes each, biggest first.
 pub(super) fn packed(list: &[i64]) -> Vec<u8> {
-    list.iter().flat_map(|value| value.to_be_bytes()).collect()
+    list.iter().map(|value| value.to_be_bytes()).collect::<Vec<_>>().into_flattened()
 }
 
 /// A list argument as JSON text.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use half::f16;
+use half::slice::HalfFloatSliceExt as _;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -130,7 +131,13 @@ static RISK: LazyLock<Bulk> = LazyLock::new(|| {
 
 /// A vector as the store keeps it: 16-bit floats, little endian.
 pub(in crate::store) fn vector_bytes(vector: &[f32]) -> Vec<u8> {
-    vector.iter().flat_map(|x| f16::from_f32(*x).to_le_bytes()).collect()
+    let mut halves = vec![f16::ZERO; vector.len()];
+    halves.convert_from_f32_slice(vector);
+    let mut bytes = vec![0; 2 * halves.len()];
+    for (pair, half) in bytes.as_chunks_mut::<2>().0.iter_mut().zip(halves) {
+        *pair = half.to_le_bytes();
+    }
+    bytes
 }
 
 /// The cell of a document's content.
@@ -141,16 +148,16 @@ pub(in crate::store) fn content_cell(document: Uuid, revision: u32) -> Cell {
 type Key = (PatientId, DocumentId);
 
 impl Writer<'_> {
-    pub(super) async fn documents(&mut self, documents: Vec<NewDocument>, generation: i64) -> Result<(), StoreError> {
+    pub(super) async fn documents(&mut self, documents: &[NewDocument], generation: i64) -> Result<(), StoreError> {
         if documents.is_empty() {
             return Ok(());
         }
-        let newest = self.newest_revisions(&documents).await?;
+        let newest = self.newest_revisions(documents).await?;
         let current =
             |d: &NewDocument| newest.get(&(d.scope.patient(), d.id)).is_none_or(|newest| d.revision >= *newest);
         self.retire(documents.iter().filter(|d| d.revision > 1 && current(d))).await?;
         let mut rows = Rows::default();
-        for document in &documents {
+        for document in documents {
             self.add(document, current(document), generation, &mut rows)?;
         }
         self.done.documents += rows.documents.len();
@@ -276,10 +283,10 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) async fn keep_vectors(&mut self, vectors: Vec<(CacheKey, Vec<f32>)>) -> Result<(), StoreError> {
+    pub(super) async fn keep_vectors(&mut self, vectors: &[(CacheKey, Vec<f32>)]) -> Result<(), StoreError> {
         let now = Arg::from(self.target.now);
         let rows = vectors
-            .into_iter()
+            .iter()
             .map(|(key, vector)| {
                 let (org, patient) = (key.scope.org().0, key.scope.patient().0);
                 vec![
@@ -287,7 +294,7 @@ impl Writer<'_> {
                     patient.into(),
                     key.generation.into(),
                     key.text.into(),
-                    vector_bytes(&vector).into(),
+                    vector_bytes(vector).into(),
                     now.clone(),
                     now.clone(),
                 ]

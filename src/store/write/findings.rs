@@ -79,13 +79,13 @@ pub(in crate::store) fn finding_cell(id: Uuid, column: &'static str) -> Cell {
 }
 
 impl Writer<'_> {
-    pub(super) async fn findings(&mut self, findings: Vec<NewFinding>) -> Result<(), StoreError> {
+    pub(super) async fn findings(&mut self, findings: &[NewFinding]) -> Result<(), StoreError> {
         if findings.is_empty() {
             return Ok(());
         }
         let mut rows = Vec::with_capacity(findings.len());
         let mut sources: Vec<(Uuid, Vec<u8>)> = Vec::new();
-        for finding in &findings {
+        for finding in findings {
             rows.push(self.finding_row(finding)?);
             self.touched.insert((finding.scope, finding.group));
             sources.push((finding.scope.patient().0, finding.assertion.source.as_bytes().to_vec()));
@@ -145,7 +145,7 @@ impl Writer<'_> {
     }
 
     /// Acts of people; the groups of their memories are folded again.
-    pub(super) async fn acts(&mut self, acts: Vec<NewAct>) -> Result<(), StoreError> {
+    pub(super) async fn acts(&mut self, acts: &[NewAct]) -> Result<(), StoreError> {
         if acts.is_empty() {
             return Ok(());
         }

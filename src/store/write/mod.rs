@@ -77,7 +77,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Race`] when another worker stored one of the messages since it was looked up.
-    pub async fn commit(&self, org: OrgId, batch: OrgBatch, keys: &Keys) -> Result<Committed, StoreError> {
+    pub async fn commit(&self, org: OrgId, batch: &OrgBatch, keys: &Keys) -> Result<Committed, StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;
         let target = Target { org, now: self.clock.now() };
         let mut writer = Writer {
@@ -92,15 +92,15 @@ impl Store {
             events: outbox::Events::default(),
         };
         if !bug::is("no_inbox") {
-            writer.inbox(&batch).await?;
+            writer.inbox(batch).await?;
         }
-        writer.patients(&batch).await?;
+        writer.patients(batch).await?;
         writer.alarms(&batch.alarms);
         writer.raws(&batch.documents).await?;
-        writer.documents(batch.documents, batch.generation).await?;
-        writer.keep_vectors(batch.vectors).await?;
-        writer.findings(batch.findings).await?;
-        writer.acts(batch.acts).await?;
+        writer.documents(&batch.documents, batch.generation).await?;
+        writer.keep_vectors(&batch.vectors).await?;
+        writer.findings(&batch.findings).await?;
+        writer.acts(&batch.acts).await?;
         writer.fold().await?;
         writer.flush_events().await?;
         let done = writer.done;

@@ -100,7 +100,7 @@ impl Shift<'_> {
     pub async fn append(&self, tx: &mut Transaction, findings: Vec<NewFinding>) -> Result<Committed, StoreError> {
         let mut writer = self.writer(tx);
         writer.hold(findings.iter().map(|finding| finding.scope.patient().0).collect()).await?;
-        writer.findings(findings).await?;
+        writer.findings(&findings).await?;
         writer.fold().await?;
         writer.flush_events().await?;
         Ok(writer.done)

@@ -143,8 +143,8 @@ impl Shift<'_> {
         // An account that goes takes its memory along: its group is folded without it.
         let groups: Vec<Group> = accounts.iter().map(|one| (one.scope, one.group)).collect();
         writer.touched.extend(groups);
-        let findings = accounts.into_iter().filter_map(|one| one.told.map(|(_, finding)| finding)).collect();
-        writer.findings(findings).await?;
+        let findings: Vec<_> = accounts.into_iter().filter_map(|one| one.told.map(|(_, finding)| finding)).collect();
+        writer.findings(&findings).await?;
         writer.fold().await?;
         writer.flush_events().await
     }

@@ -30,7 +30,9 @@ impl Encode<'_, Postgres> for HalfVector {
         // pgvector's binary form: dimension, nothing, then big-endian floats.
         buffer.extend_from_slice(&u16::try_from(self.0.len() / 2)?.to_be_bytes());
         buffer.extend_from_slice(&[0, 0]);
-        self.0.chunks_exact(2).for_each(|pair| buffer.extend_from_slice(&[pair[1], pair[0]]));
+        let big: Vec<u8> =
+            self.0.as_chunks::<2>().0.iter().map(|[low, high]| [*high, *low]).collect::<Vec<_>>().into_flattened();
+        buffer.extend_from_slice(&big);
         Ok(IsNull::No)
     }
 }
