@@ -84,5 +84,10 @@ static ALL: LazyLock<HashedMap<Traits>> = LazyLock::new(|| {
 /// The traits of a folded, lower-case word; a possessive has those of its word.
 pub fn traits(lower: &str) -> Traits {
     let bare = lower.strip_suffix("'s").unwrap_or(lower);
-    ALL.get(&hash::of(bare.as_bytes())).copied().unwrap_or_default()
+    of_hash(hash::of(bare.as_bytes()))
+}
+
+/// As [`traits`], by the hash of a word that is no possessive.
+pub fn of_hash(word: u64) -> Traits {
+    ALL.get(&word).copied().unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 //! lists say, the field it stands in, and what the rules found there.
 
 use super::super::context::Context;
-use super::super::entities::traits::{Traits, traits};
+use super::super::entities::traits::{Traits, of_hash, traits};
 use super::super::finding::Finding;
 use super::super::token::{Case, Kind, Token};
 use super::hash::{mix, of};
@@ -67,7 +67,7 @@ fn atom(context: &Context<'_>, token: &Token) -> Atom {
                 suffix: of(&bytes[bytes.len() - cut(3)..]),
                 ending: of(&bytes[bytes.len() - cut(2)..]),
                 shape: word_shape(token, context.no_case),
-                traits: traits(lower),
+                traits: if lower.ends_with("'s") { traits(lower) } else { of_hash(word) },
                 ..Atom::default()
             }
         }

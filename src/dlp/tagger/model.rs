@@ -5,7 +5,7 @@
 //! slot from its home; 0 marks a free one. What a model never saw is therefore nothing, not the weights of another
 //! feature (but for one in 65,000).
 
-use super::decode::FORBIDDEN;
+use super::decode::{FORBIDDEN, WEIGHTIEST};
 use super::tags::{COLUMNS, TAGS, may_follow};
 
 /// Names the format and its feature list; raised whenever features, kinds or the hash change.
@@ -32,7 +32,7 @@ pub struct Model {
     /// Units of weight in one unit of log odds.
     pub scale: f32,
     /// Transition scores, in the unit of the weights.
-    pub transitions: Vec<[i32; COLUMNS]>,
+    pub transitions: Vec<[i16; COLUMNS]>,
     fingerprints: Vec<u16>,
     /// By block of slots: which are in use, and how many rows stand before.
     blocks: Vec<(u64, u32)>,
@@ -57,7 +57,7 @@ impl Model {
         let mut transitions = vec![[FORBIDDEN; COLUMNS]; TAGS];
         for (at, score) in shorts(8, TAGS * TAGS).enumerate() {
             if may_follow(at / TAGS, at % TAGS) {
-                transitions[at / TAGS][at % TAGS] = score.into();
+                transitions[at / TAGS][at % TAGS] = score.clamp(-WEIGHTIEST, WEIGHTIEST);
             }
         }
         let fingerprints: Vec<u16> = shorts(8 + moves, slots).map(|short| short as u16).collect();
@@ -76,23 +76,29 @@ impl Model {
     }
 
     /// The summed weights of a token's features. First all slots are asked for, then all rows, then the sums are made:
-    /// the memory answers many questions at once.
+    /// the memory answers many questions at once, and nothing waits for a guess whether a feature is known.
     pub fn scores<const N: usize>(&self, features: &[u64; N]) -> [i16; COLUMNS] {
-        let homes = features.map(|feature| home(feature, self.mask));
-        let prints = homes.map(|(slot, _)| self.fingerprints[slot]);
-        let (mut rows, mut count) = ([0u32; N], 0);
-        for ((slot, print), first) in homes.into_iter().zip(prints) {
-            if first == 0 {
-                continue;
-            }
-            let found = if first == print { Some(slot) } else { self.search(slot, print) };
-            if let Some(slot) = found {
-                rows[count] = self.row(slot);
+        let (mut known, mut count) = ([0u32; N], 0);
+        let (mut elsewhere, mut further) = ([0u8; N], 0);
+        for (at, feature) in features.iter().enumerate() {
+            let (slot, print) = home(*feature, self.mask);
+            let first = self.fingerprints[slot];
+            known[count] = slot as u32;
+            count += usize::from(first == print);
+            elsewhere[further] = at as u8;
+            further += usize::from(first != print && first != 0);
+        }
+        for at in &elsewhere[..further] {
+            let (slot, print) = home(features[usize::from(*at)], self.mask);
+            if let Some(slot) = self.search(slot, print) {
+                known[count] = slot as u32;
                 count += 1;
             }
         }
+        let rows = &mut known[..count];
+        rows.iter_mut().for_each(|place| *place = self.row(*place as usize));
         let mut scores = [0i16; COLUMNS];
-        for row in &rows[..count] {
+        for row in rows {
             let start = *row as usize * COLUMNS;
             let weights = &self.weights[start..start + COLUMNS];
             scores.iter_mut().zip(weights).for_each(|(score, weight)| *score += i16::from(*weight as i8));
@@ -144,7 +150,9 @@ pub fn write(
     out.extend(scale.to_le_bytes());
     for row in transitions.iter().take(TAGS) {
         for score in &row[..TAGS] {
-            out.extend(((score * scale).round().clamp(-30_000.0, 30_000.0) as i16).to_le_bytes());
+            out.extend(
+                ((score * scale).round().clamp(-f32::from(WEIGHTIEST), f32::from(WEIGHTIEST)) as i16).to_le_bytes(),
+            );
         }
     }
     prints.iter().for_each(|print| out.extend(print.to_le_bytes()));
