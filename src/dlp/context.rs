@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::tagger::Opening;
 use super::token::{Kind, Token, tokens};
 use super::view::View;
 use super::{label, policy::Policy};
@@ -24,7 +25,17 @@ pub struct Context<'a> {
     pub no_case: bool,
     /// The text has words beside its numbers. A bare value has no surroundings: only its form and check digit count.
     pub prose: bool,
+    /// The field that is open at the beginning: a part of a text may begin within one.
+    pub opening: Opening,
     said: OnceCell<Vec<NumberWord>>,
+}
+
+/// How a text is read as a whole. Two texts that are read in one manner are read alike wherever they are alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Manner {
+    language: Language,
+    no_case: bool,
+    prose: bool,
 }
 
 impl<'a> Context<'a> {
@@ -50,7 +61,34 @@ impl<'a> Context<'a> {
         let no_case = lacks_case(&view.plain, &tokens);
         let prose = is_prose(&tokens, &walls);
         let language = document.language.or_detect(&document.text);
-        Self { tokens, language, policy, walls, replaced, no_case, prose, view, said: OnceCell::new() }
+        let opening = Opening::default();
+        Self { tokens, language, policy, walls, replaced, no_case, prose, view, opening, said: OnceCell::new() }
+    }
+
+    /// How the text is read as a whole.
+    pub fn manner(&self) -> Manner {
+        Manner { language: self.language, no_case: self.no_case, prose: self.prose }
+    }
+
+    /// A stretch of the text between white space, read in the manner of the whole.
+    pub fn part(&self, span: Span, opening: Opening) -> Self {
+        let tokens = self.tokens[self.token_at(span.start)..self.token_at(span.end)].iter();
+        let inside = |walls: &[Span]| -> Vec<Span> {
+            let first = walls.partition_point(|wall| wall.end <= span.start);
+            let within = walls[first..].iter().take_while(|wall| wall.start < span.end);
+            within
+                .map(|wall| Span::new(wall.start.max(span.start), wall.end.min(span.end)).back_by(span.start))
+                .collect()
+        };
+        Self {
+            view: self.view.part(span),
+            tokens: tokens.map(|token| Token { span: token.span.back_by(span.start), ..*token }).collect(),
+            walls: inside(&self.walls),
+            replaced: inside(&self.replaced),
+            opening,
+            said: OnceCell::new(),
+            ..*self
+        }
     }
 
     /// Numbers said in words, read when first asked for.

@@ -8,6 +8,7 @@ mod entities;
 mod fakes;
 mod fast;
 mod finding;
+mod further;
 mod identifiers;
 mod identities;
 pub mod label;

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
 
-use super::context::Context;
+use super::context::{Context, Manner};
 use super::custom::Custom;
 use super::finding::{Finding, cut, merge};
 use super::operator::Operator;
@@ -12,7 +12,7 @@ use super::remote::{RemoteError, RemoteFinding, Services};
 use super::reversible::TokenKey;
 use super::tagger::{Known, Tagger};
 use super::{
-    People, Redacted, RedactionError, SurrogateKey, apply, entities, identifiers, label, rounds, speech, sweep,
+    People, Redacted, RedactionError, SurrogateKey, apply, entities, further, identifiers, label, rounds, speech, sweep,
 };
 use crate::text::{Document, Span};
 
@@ -201,53 +201,85 @@ impl Redactor {
             return Err(RedactionError::NoTokenKey);
         }
         let mut known = Known::default();
-        let mut redacted = self.look(document, people, keys, (remote, again), (&[], &mut known))?;
+        let context = Context::new(document, &self.policy);
+        let mut manner = context.manner();
+        let mut redacted = self.look((document, &context), people, keys, (remote, again), &mut known)?;
+        let places = |redacted: &Redacted| redacted.redactions.iter().map(|one| one.redacted).collect::<Vec<Span>>();
+        let mut new = places(&redacted);
         for _ in 1..rounds::MOST {
             // Patterns alone take all that they know at once: the last look before storage sees that they did.
-            if redacted.redactions.is_empty() || self.patterns_only {
+            if new.is_empty() || self.patterns_only {
                 break;
             }
-            let taken: Vec<Span> = redacted.redactions.iter().map(|one| one.redacted).collect();
-            let next = self.look(&redacted.document, people, keys, (&[], again), (&taken, &mut known))?;
-            if next.redactions.is_empty() {
+            let context = Context::behind(&redacted.document, &self.policy, &places(&redacted));
+            if !again && self.sees_nothing_new(&context, manner, &new, people, &mut known) {
                 break;
             }
-            redacted = rounds::joined(redacted, next);
+            manner = context.manner();
+            let next = self.look((&redacted.document, &context), people, keys, (&[], again), &mut known)?;
+            new = places(&next);
+            if !new.is_empty() {
+                redacted = rounds::joined(redacted, next);
+            }
         }
         Ok(redacted)
     }
 
-    /// One look. `replaced` are the places of replacements that an earlier look made, `known` what it reckoned.
+    /// Whether a look at a text would find nothing, told from the surroundings of what the last look replaced. An
+    /// organisation's own recognisers and allowed words may reach as far as they like.
+    fn sees_nothing_new(
+        &self,
+        context: &Context<'_>,
+        before: Manner,
+        new: &[Span],
+        people: &People,
+        known: &mut Known,
+    ) -> bool {
+        if self.custom.is_some() {
+            return false;
+        }
+        let place = |span: &Span| Span::new(context.view.from_source(span.start), context.view.from_source(span.end));
+        let new: Vec<Span> = new.iter().map(place).collect();
+        let Some(parts) = further::surroundings(context, before, &new) else { return false };
+        parts.iter().all(|part| {
+            let mut found = self.rule_findings(part, people);
+            if let Some(tagger) = self.model.tagger() {
+                found = tagger.find(part, found, known);
+            }
+            !entities::propagate::reaches_out(part, &found) && self.settle(part, found).is_empty()
+        })
+    }
+
+    /// One look. `known` is what an earlier one reckoned.
     fn look(
         &self,
-        document: &Document,
+        (document, context): (&Document, &Context<'_>),
         people: &People,
         keys: &SurrogateKey,
         (remote, again): (&[RemoteFinding], bool),
-        (replaced, known): (&[Span], &mut Known),
+        known: &mut Known,
     ) -> Result<Redacted, RedactionError> {
-        let context = Context::behind(document, &self.policy, replaced);
-        let mut found = self.rule_findings(&context, people);
+        let mut found = self.rule_findings(context, people);
         if let Some(tagger) = self.model.tagger() {
-            found = tagger.find(&context, found, known);
+            found = tagger.find(context, found, known);
         }
         for one in remote {
-            found.push(one.in_view(document, &context)?);
+            found.push(one.in_view(document, context)?);
         }
         if let Some(custom) = &self.custom {
-            custom.find(&context, &mut found);
+            custom.find(context, &mut found);
         }
         if !self.patterns_only {
-            entities::propagate::find(&context, &mut found);
+            entities::propagate::find(context, &mut found);
         }
         if let Some(custom) = &self.custom {
-            custom.allow(&context, &mut found);
+            custom.allow(context, &mut found);
         }
         if again {
             found.retain(|one| !self.policy.operator(label::public(one.label)).is_lifelike());
         }
-        let taken = self.settle(&context, found);
-        let redacted = apply::apply(document, &context, taken, keys, self.token_key.as_ref())?;
+        let taken = self.settle(context, found);
+        let redacted = apply::apply(document, context, taken, keys, self.token_key.as_ref())?;
         Ok(Redacted { policy: self.revision(), ..redacted })
     }
 

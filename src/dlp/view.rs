@@ -57,6 +57,16 @@ impl View {
         place
     }
 
+    /// A stretch of this view as a view: it leads back to the same source.
+    pub fn part(&self, span: Span) -> Self {
+        Self {
+            plain: span.of(&self.plain).to_owned(),
+            lower: span.of(&self.lower).to_owned(),
+            starts: self.starts[span.start..span.end].to_vec(),
+            ends: self.ends[span.start..span.end].to_vec(),
+        }
+    }
+
     fn push_ascii(&mut self, run: &str, at: usize) {
         let from = self.lower.len();
         self.plain.push_str(run);

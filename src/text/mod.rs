@@ -46,6 +46,11 @@ impl Span {
         self.start == self.end
     }
 
+    /// The same stretch where counting begins `by` bytes later.
+    pub fn back_by(self, by: usize) -> Self {
+        Self { start: self.start - by, end: self.end - by }
+    }
+
     pub fn overlaps(&self, other: &Span) -> bool {
         self.start < other.end && other.start < self.end
     }

@@ -24,6 +24,11 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     link(context, &wholes, found);
 }
 
+/// Whether a name found here would be looked for in the whole document.
+pub fn reaches_out(context: &Context<'_>, found: &[Finding]) -> bool {
+    wholes(context, found).iter().any(|whole| whole.split(' ').any(|part| spreads(&part)))
+}
+
 /// Normalised names of the people found.
 fn wholes(context: &Context<'_>, found: &[Finding]) -> HashSet<String> {
     found

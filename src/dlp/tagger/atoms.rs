@@ -43,6 +43,47 @@ impl Atom {
     }
 }
 
+/// What is known of fields at a place of a line: the words that may name one, and the one that is open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Opening {
+    words: u64,
+    count: usize,
+    field: u64,
+}
+
+impl Opening {
+    /// Goes over tokens whose atoms nobody asks for.
+    pub fn pass(&mut self, context: &Context<'_>, tokens: std::ops::Range<usize>) {
+        let tokens = &context.tokens[tokens];
+        let line = tokens.iter().rposition(|token| token.kind == Kind::Break).unwrap_or(0);
+        for token in &tokens[line..] {
+            let word = if token.kind == Kind::Word { of(context.lower(token).as_bytes()) } else { 0 };
+            self.step(context, token, word);
+        }
+    }
+
+    /// The field of a token; `None` where it can have none.
+    fn step(&mut self, context: &Context<'_>, token: &Token, word: u64) -> Option<u64> {
+        match token.kind {
+            Kind::Break => {
+                *self = Self::default();
+                return None;
+            }
+            Kind::Sign if context.plain(token) == ":" && self.count > 0 && self.count <= FIELD_WORDS => {
+                *self = Self { words: 0, count: 0, field: self.words };
+                return None;
+            }
+            Kind::Word => {
+                self.words = mix(2, self.words, word);
+                self.count += 1;
+            }
+            Kind::Sign if matches!(context.plain(token), "." | ";") => (self.words, self.count) = (0, 0),
+            _ => {}
+        }
+        Some(self.field)
+    }
+}
+
 /// Words a field's name may have.
 const FIELD_WORDS: usize = 4;
 
@@ -108,24 +149,10 @@ fn word_shape(token: &Token, no_case: bool) -> u8 {
 
 /// Gives the tokens behind the first colon of a line the name of their field.
 fn fields(context: &Context<'_>, list: &mut [Atom]) {
-    let tokens = &context.tokens;
-    let (mut words, mut count, mut field) = (0u64, 0usize, 0u64);
-    for (at, token) in tokens.iter().enumerate() {
-        match token.kind {
-            Kind::Break => (words, count, field) = (0, 0, 0),
-            Kind::Sign if context.plain(token) == ":" && count > 0 && count <= FIELD_WORDS => {
-                (field, words, count) = (words, 0, 0);
-            }
-            _ => {
-                list[at].field = field;
-                if token.kind == Kind::Word {
-                    words = mix(2, words, list[at].word);
-                    count += 1;
-                }
-                if token.kind == Kind::Sign && matches!(context.plain(token), "." | ";") {
-                    (words, count) = (0, 0);
-                }
-            }
+    let mut open = context.opening;
+    for (token, atom) in context.tokens.iter().zip(list) {
+        if let Some(field) = open.step(context, token, atom.word) {
+            atom.field = field;
         }
     }
 }

@@ -13,7 +13,7 @@ mod model;
 mod tags;
 mod things;
 
-pub(super) use atoms::{Atom, atoms, kind_for};
+pub(super) use atoms::{Atom, Opening, atoms, kind_for};
 pub(super) use features::{COUNT as FEATURES, features};
 pub(super) use model::write;
 pub(super) use tags::{COLUMNS, KINDS, OUTSIDE, TAGS, begin, inside, is_inside, kind_of, may_follow};
