@@ -191,10 +191,10 @@ pub fn value_of(text: &str, language: Language) -> Option<f64> {
 }
 
 /// What a word is in Spanish and in English.
-type Known = HashMap<&'static str, (Option<Part>, Option<Part>)>;
+type Known = HashMap<&'static str, (Option<Part>, Option<Part>), foldhash::fast::FixedState>;
 
 static KNOWN: LazyLock<Known> = LazyLock::new(|| {
-    let mut known = Known::new();
+    let mut known = Known::default();
     // The first of equal words counts, as in the lists.
     for (word, part) in SPANISH {
         known.entry(word).or_default().0.get_or_insert(*part);
@@ -205,34 +205,67 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     known
 });
 
-/// First letters of the words of both lists: most words of a text begin with none.
-fn may_count(word: &str) -> bool {
-    let first = word.as_bytes().first().map_or(0, u8::to_ascii_lowercase);
-    matches!(first, b'a' | b'c' | b'd' | b'e' | b'f' | b'h' | b'm' | b'n' | b'o' | b'q' | b's'..=b'v' | b'y' | b'z')
-        || first >= 0x80
+/// By first letter: the second letters of the words of both lists, a bit each. Most words of a text begin as none does.
+static BEGINNINGS: LazyLock<[u32; 32]> = LazyLock::new(|| {
+    let mut begin = [0; 32];
+    for word in KNOWN.keys() {
+        let (first, second) = beginning(word);
+        begin[first] |= 1 << second;
+    }
+    begin
+});
+
+/// Five bits of each of the first two letters; 0 where there is none.
+fn beginning(word: &str) -> (usize, u32) {
+    let letter = |at: usize| word.as_bytes().get(at).map_or(0, |byte| byte & 31);
+    (letter(0).into(), letter(1).into())
 }
 
+/// What a word is, in any case and with any accents.
+fn known(raw: &str) -> Option<&'static (Option<Part>, Option<Part>)> {
+    if raw.len() > 16 {
+        return None;
+    }
+    if !raw.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return KNOWN.get(fold(raw).as_str());
+    }
+    let (first, second) = beginning(raw);
+    if BEGINNINGS[first] & 1 << second == 0 { None } else { KNOWN.get(raw) }
+}
+
+/// The number words of a text. Words never reach over white space, so that each stretch between it is read alone, and
+/// nearly all of them are a word of small letters with perhaps a sign behind it.
 fn parts(text: &str, language: Language) -> Vec<(Span, Part)> {
     let of = |(spanish, english): &(Option<Part>, Option<Part>)| match language {
         Language::English => *english,
         Language::Spanish => *spanish,
         Language::Unknown => spanish.or(*english),
     };
-    let look = |span: Span| {
-        let raw = span.of(text);
-        if raw.len() > 16 || !may_count(raw) {
-            return None;
+    let mut parts = Vec::new();
+    let mut look = |span: Span| parts.extend(known(span.of(text)).and_then(of).map(|part| (span, part)));
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at].is_ascii_whitespace() {
+            at += 1;
+            continue;
         }
-        let small = raw.bytes().all(|byte| byte.is_ascii_lowercase());
-        let known = if small { KNOWN.get(raw) } else { KNOWN.get(fold(raw).as_str()) };
-        known.and_then(of).map(|part| (span, part))
-    };
-    tokens(text)
-        .into_iter()
-        .filter(|token| token.kind == TokenKind::Word)
-        .flat_map(|token| split_hyphen(text, token))
-        .filter_map(look)
-        .collect()
+        let start = at;
+        at += bytes[at..].iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+        let letters = bytes[start..at].iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+        let sign = |byte: &u8| byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'@');
+        if letters > 0 && bytes[start + letters..at].iter().all(sign) {
+            look(Span::new(start, start + letters));
+            continue;
+        }
+        let stretch = &text[start..at];
+        for word in tokens(stretch).into_iter().filter(|token| token.kind == TokenKind::Word) {
+            for piece in split_hyphen(stretch, word) {
+                look(Span::new(start + piece.start, start + piece.end));
+            }
+        }
+    }
+    parts
 }
 
 /// "twenty-three" is one token and two number words.
@@ -388,7 +421,22 @@ mod tests {
         assert_eq!(value_of("fifty pills", Language::English), None);
     }
 
+    /// All tokens of the text at once, and every word looked up.
+    fn parts_plainly(text: &str) -> Vec<(Span, Part)> {
+        let words = tokens(text).into_iter().filter(|token| token.kind == TokenKind::Word);
+        let pieces = words.flat_map(|token| split_hyphen(text, token));
+        let part = |raw: &str| KNOWN.get(fold(raw).as_str()).and_then(|(spanish, english)| spanish.or(*english));
+        pieces.filter(|piece| piece.len() <= 16).filter_map(|piece| Some((piece, part(piece.of(text))?))).collect()
+    }
+
     proptest! {
+        #[test]
+        fn stretches_between_white_space_are_read_as_the_whole_text_is(words in proptest::collection::vec(
+            prop_oneof!["uno", "Dos", "veintitrés", "y", "un", "two", "half", "[a-z]{1,3}", "[-/.,;:'@_ \\n\t]{1,2}", "\\PC{1,2}", "[0-9]{1,2}", " "], 0..30)) {
+            let text = words.concat();
+            prop_assert_eq!(parts(&text, Language::Unknown), parts_plainly(&text));
+        }
+
         #[test]
         fn any_words_in_any_order_give_ordered_literal_spans(words in proptest::collection::vec(
             prop_oneof!["mil", "cien", "y", "dos", "double", "hundred", "million", "half", "and", "uno", "xx", "veinte"], 0..40)) {
