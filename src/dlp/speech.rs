@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::context::Context;
-use super::entities::compiled;
+use super::entities::{compiled, gates};
 use super::finding::{Finding, Layer};
 use super::label;
 use super::token::Kind;
@@ -194,7 +194,10 @@ fn streets(lower: &str, span: Span, found: &mut Vec<Finding>) {
 
 fn mails(context: &Context<'_>, found: &mut Vec<Finding>) {
     let lower = &context.view.lower;
-    for hit in MAIL.find_iter(lower).chain(BARE_MAIL.find_iter(lower)) {
+    let said = |pattern: &'static LazyLock<Regex>, words: &[&str]| {
+        gates::has_any(lower, words).then(|| pattern.find_iter(lower)).into_iter().flatten()
+    };
+    for hit in said(&MAIL, &["punto", "dot"]).chain(said(&BARE_MAIL, &["arroba"])) {
         // "at" needs its "dot": the pattern saw to that.
         let start = user_before(context, hit.start());
         found.push(Finding::new(Span::new(start, hit.end()), label::EMAIL, "spoken_email", 0.9, Layer::Identifier));
@@ -268,6 +271,9 @@ fn user_before(context: &Context<'_>, at_sign: usize) -> usize {
 
 fn spelled(context: &Context<'_>, found: &mut Vec<Finding>) {
     let lower = &context.view.lower;
+    if !gates::has_spelled_letters(context) {
+        return;
+    }
     for hit in SPELLED.find_iter(lower) {
         let mut from = hit.start().saturating_sub(70);
         while !lower.is_char_boundary(from) {

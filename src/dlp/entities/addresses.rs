@@ -7,7 +7,7 @@ use regex::Regex;
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
-use super::{compiled, lexicon, places};
+use super::{compiled, gates, lexicon, places};
 use crate::text::{Language, Span};
 
 /// Numbers of houses, floors and doors behind a street.
@@ -16,7 +16,7 @@ const DOOR: &str = r"(?:[,.]? ?(?:- ?)?(?:(?:p\.?)?(?:[0-9]{1,2}\.? ?[ºªo°]?|
 
 static SPANISH: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(?-u:\b)(?:c/\.?|(?:c\.|c|crta\.?|pz\.?|cl\.|calle|avda\.?|avenida|avd\.?|av\.?|paseo|pº\.?|p\.º|pso\.?|plaza|plz\.?|pza\.?|plza\.?|carretera|ctra\.?|cra\.?|carrera|camino|cno\.?|ronda|travesia|trav\.?|urb\.?|urbanizacion|glorieta|cuesta|callejon|pasaje|pje\.?|passeig|bulevar|rambla|gran via|carrer|rua|autopista|poligono|pol\.|colonia|col\.|barrio|barriada|jiron|jr\.|calzada|calz\.?|diagonal|transversal|vereda|prolongacion|privada|cerrada)[ ./]) ?(?:/ ?)?([^\n;:()\[\]]{2,90})",
+        r"^(?:c/\.?|(?:c\.|c|crta\.?|pz\.?|cl\.|calle|avda\.?|avenida|avd\.?|av\.?|paseo|pº\.?|p\.º|pso\.?|plaza|plz\.?|pza\.?|plza\.?|carretera|ctra\.?|cra\.?|carrera|camino|cno\.?|ronda|travesia|trav\.?|urb\.?|urbanizacion|glorieta|cuesta|callejon|pasaje|pje\.?|passeig|bulevar|rambla|gran via|carrer|rua|autopista|poligono|pol\.|colonia|col\.|barrio|barriada|jiron|jr\.|calzada|calz\.?|diagonal|transversal|vereda|prolongacion|privada|cerrada)[ ./]) ?(?:/ ?)?([^\n;:()\[\]]{2,90})",
     )
 });
 static NUMBERED: LazyLock<Regex> =
@@ -88,8 +88,14 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     for hit in BOX.find_iter(lower) {
         push(found, hit.start(), hit.end(), label::ADDRESS, "post_box");
     }
-    for hit in BRITISH.find_iter(plain).chain(STATE_ZIP.find_iter(plain)) {
+    let british = gates::has_digit_and_two_large(context).then(|| BRITISH.find_iter(plain));
+    let coded = gates::has_five_digits(context);
+    let states = coded.then(|| STATE_ZIP.find_iter(plain));
+    for hit in british.into_iter().flatten().chain(states.into_iter().flatten()) {
         push(found, hit.start(), hit.end(), label::POSTAL_CODE, "postal_code");
+    }
+    if !coded {
+        return;
     }
     for hit in UNMARKED.captures_iter(plain) {
         // "ICD-10 F33.1, CPT 90837": codes stand before codes.
@@ -120,10 +126,13 @@ fn named(context: &Context<'_>, hit: &str, start: usize) -> bool {
 fn spanish(context: &Context<'_>, found: &mut Vec<Finding>) {
     let (plain, lower) = (&context.view.plain, &context.view.lower);
     let mut from = 0;
-    while let Some(hit) = SPANISH.captures_at(lower, from) {
-        let (Some(whole), Some(rest)) = (hit.get(0), hit.get(1)) else { break };
-        from = rest.start();
-        let words = &plain[rest.start()..rest.end()];
+    for at in beginnings(lower) {
+        // An address goes on over words that begin as streets do.
+        let Some(hit) = (at >= from).then(|| SPANISH.captures(&lower[at..])).flatten() else { continue };
+        let (Some(whole), Some(rest)) = (hit.get(0), hit.get(1)) else { continue };
+        let rest_at = at + rest.start();
+        from = rest_at;
+        let words = &plain[rest_at..at + rest.end()];
         let large = first_word_is_large(words);
         let weak = is_weak_street(whole.as_str());
         let small = !weak && numbered_close(rest.as_str());
@@ -133,11 +142,46 @@ fn spanish(context: &Context<'_>, found: &mut Vec<Finding>) {
             .filter(|end| (large && (!weak || all_large(&words[..*end]))) || small);
         let end = end.or_else(|| (large && !weak).then(|| capitalised_end(words)).filter(|end| *end > 0));
         if let Some(end) = end {
-            push(found, whole.start(), rest.start() + end, label::ADDRESS, "street");
-            from = rest.start() + end;
+            push(found, at, rest_at + end, label::ADDRESS, "street");
+            from = rest_at + end;
         }
     }
 }
+
+/// Words that may be one of streets: the pattern is tried at no others.
+fn beginnings(lower: &str) -> impl Iterator<Item = usize> {
+    let bytes = lower.as_bytes();
+    let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    (0..bytes.len()).filter(move |at| {
+        let fresh = *at == 0 || !word(bytes[at - 1]);
+        fresh && bytes[*at].is_ascii_lowercase() && BEGINNINGS[beginning(&bytes[*at..])]
+    })
+}
+
+/// Five bits of each of the first three bytes.
+fn beginning(word: &[u8]) -> usize {
+    word.iter().take(3).fold(0, |place, byte| place << 5 | usize::from(byte & 31))
+}
+
+/// First bytes of street words, three or, where a sign or anything else may follow, two.
+static BEGINNINGS: LazyLock<[bool; 1 << 15]> = LazyLock::new(|| {
+    let mut begin = [false; 1 << 15];
+    for word in STREETS.split(' ') {
+        let place = beginning(word.as_bytes());
+        match word.len() {
+            2 => begin[place << 5..(place + 1) << 5].fill(true),
+            _ => begin[place] = true,
+        }
+    }
+    // "c/", "c.", "c ".
+    for sign in [b'/', b'.', b' '] {
+        let place = beginning(&[b'c', sign]);
+        begin[place << 5..(place + 1) << 5].fill(true);
+    }
+    begin
+});
+const STREETS: &str = "crt pz cl cal avd ave av pas pº p. pso pla plz pza plz car ctr cra cam cno ron tra urb glo cue cal \
+    pas pje bul ram gra rua aut pol col bar jir jr cal dia tra ver pro pri cer";
 
 /// Abbreviations that also end sentences or name leads and visual acuity: "C.", "AV", "Col.".
 fn is_weak_street(street: &str) -> bool {

@@ -7,7 +7,7 @@ use regex::Regex;
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::{SideValue, label};
-use super::compiled;
+use super::{compiled, gates};
 use crate::text::Span;
 use crate::text::numbers::NumberKind;
 
@@ -42,7 +42,8 @@ static SINCE: LazyLock<Regex> = LazyLock::new(|| {
 /// Finds ages.
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     let lower = &context.view.lower;
-    for hit in AGE.captures_iter(lower).chain(AGED.captures_iter(lower)) {
+    let ages = gates::has_years_of_age(context).then(|| AGE.captures_iter(lower)).into_iter().flatten();
+    for hit in ages.chain(AGED.captures_iter(lower)) {
         let (Some(whole), Some(digits)) = (hit.get(0), hit.get(1)) else { continue };
         let years = digits.as_str().parse::<u16>().unwrap_or(0);
         let start = digits.start();
@@ -50,8 +51,10 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
             push(context, Span::new(start, whole.end()), years, found);
         }
     }
-    for hit in SMALL.find_iter(lower) {
-        push(context, Span::new(hit.start(), hit.end()), 0, found);
+    if gates::has_any(lower, &["de edad", "de vida", "old", "of age"]) {
+        for hit in SMALL.find_iter(lower) {
+            push(context, Span::new(hit.start(), hit.end()), 0, found);
+        }
     }
     said(context, found);
 }

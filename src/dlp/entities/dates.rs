@@ -9,7 +9,7 @@ use regex::{Captures, Regex};
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::{Precision, SideValue, label};
-use super::compiled;
+use super::{compiled, gates};
 use crate::text::{Language, Span};
 
 const MONTH: &str = "enero|ene|febrero|feb|marzo|mar|abril|abr|mayo|may|junio|jun|julio|jul|agosto|ago|septiembre|setiembre|sept|sep|set|octubre|oct|noviembre|nov|diciembre|dic|january|jan|february|march|april|apr|june|july|august|aug|september|october|november|december|dec";
@@ -104,11 +104,13 @@ const LED: usize = 18;
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     let lower = &context.view.lower;
     let month_first = context.language == Language::English;
-    for hit in NUMERIC.captures_iter(lower) {
-        numeric(lower, &hit, month_first, found);
-    }
-    for hit in SLASHED_MONTH.captures_iter(lower).filter(|hit| free(lower, span(hit, 0))) {
-        push(found, span(&hit, 0), value(number(&hit[2]), number(&hit[1]), None));
+    if gates::has_joined_numbers(context, b"-/.") {
+        for hit in NUMERIC.captures_iter(lower) {
+            numeric(lower, &hit, month_first, found);
+        }
+        for hit in SLASHED_MONTH.captures_iter(lower).filter(|hit| free(lower, span(hit, 0))) {
+            push(found, span(&hit, 0), value(number(&hit[2]), number(&hit[1]), None));
+        }
     }
     if MONTHS.is_match(lower) {
         months(context, found);
@@ -116,9 +118,13 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     if ["mil", "dos", "teen", "twenty", "thousand"].iter().any(|word| lower.contains(word)) {
         said_years(lower, found);
     }
-    years(lower, found);
-    for hit in SHORT.captures_iter(lower).filter(|hit| free(lower, span(hit, 1)) && hit[1].contains('/')) {
-        push(found, span(&hit, 1), None);
+    if gates::has_year(context) {
+        years(lower, found);
+    }
+    if gates::has_joined_numbers(context, b"/") {
+        for hit in SHORT.captures_iter(lower).filter(|hit| free(lower, span(hit, 1)) && hit[1].contains('/')) {
+            push(found, span(&hit, 1), None);
+        }
     }
     days(context, found);
 }
@@ -139,6 +145,9 @@ fn days(context: &Context<'_>, found: &mut Vec<Finding>) {
         let day = hit.get(1).map(|day| Span::new(day.start(), span(&hit, 0).end)).unwrap_or_else(|| span(&hit, 3));
         let year = hit.get(2).and_then(|year| value(number(year.as_str()), None, None));
         push(found, day, year);
+    }
+    if !gates::has_before_digit(lower, &["the ", "dia "]) {
+        return;
     }
     for hit in WEEKDAY.captures_iter(lower) {
         match hit.get(1).map(|day| Span::new(day.start(), day.end())) {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::context::Context;
-use super::super::fast::WordList;
+use super::super::fast::{WordList, WordMap};
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::compiled;
@@ -116,6 +116,11 @@ static FAMILY: WordList = WordList::new(&[
     "sibling",
     "siblings",
 ]);
+/// Words of both lists, which share none.
+static LISTED: LazyLock<WordMap<&str>> = LazyLock::new(|| {
+    let sexes = SEX.iter().map(|word| (word, label::SEX));
+    sexes.chain(FAMILY.iter().map(|word| (word, label::FAMILY))).collect()
+});
 /// The side of the family behind a relation belongs to it.
 const SIDES: [&str; 4] = [" materno", " paterna", " paterno", " materna"];
 /// First three letters of professions: the pattern is tried nowhere else.
@@ -156,10 +161,11 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
             continue;
         }
         let word = &lower[start..at];
-        if SEX.contains(word) {
+        let listed_as = LISTED.get(word).copied();
+        if listed_as == Some(label::SEX) {
             found.push(listed(Span::new(start, at), label::SEX));
         }
-        if FAMILY.contains(word) {
+        if listed_as == Some(label::FAMILY) {
             let side = SIDES.iter().find(|side| {
                 lower[at..].starts_with(**side) && !bytes.get(at + side.len()).copied().is_some_and(is_word)
             });

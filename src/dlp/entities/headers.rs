@@ -1,11 +1,11 @@
 //! Form fields: what stands behind "Nombre:", "Domicilio:", "DOB:" is what the field says, whatever it looks like.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::super::context::Context;
+use super::super::fast::WordMap;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::{compiled, lexicon};
@@ -27,20 +27,27 @@ static END: LazyLock<Regex> = LazyLock::new(|| {
 static FIELD: LazyLock<Regex> = LazyLock::new(|| compiled(r"^\s*[a-z][a-z. /]{1,24}:"));
 
 /// The compiled table.
-pub struct Headers(HashMap<&'static str, &'static str>);
+pub struct Headers {
+    names: WordMap<&'static str>,
+    /// By length: whether a name is so long.
+    lengths: [bool; LONGEST_NAME + 1],
+}
 
 impl Headers {
     pub fn builtin() -> Self {
-        let mut names = HashMap::new();
+        let (mut names, mut lengths) = (WordMap::default(), [false; LONGEST_NAME + 1]);
         for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
             let Some((name, list)) = line.split_once('|') else { continue };
             let kinds = label::ALL.iter().chain(&[label::COUNTRY]);
             let Some(kind) = kinds.copied().find(|known| *known == name.trim()) else { continue };
-            list.split(',').for_each(|field| {
-                names.insert(field.trim(), kind);
-            });
+            for field in list.split(',').map(str::trim) {
+                names.insert(field, kind);
+                if let Some(length) = lengths.get_mut(field.len()) {
+                    *length = true;
+                }
+            }
         }
-        Self(names)
+        Self { names, lengths }
     }
 
     pub fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
@@ -66,9 +73,9 @@ impl Headers {
         while !lower.is_char_boundary(start) {
             start += 1;
         }
-        (start..end).filter(|at| lower.is_char_boundary(*at)).find_map(|at| {
+        (start..end).filter(|at| self.lengths[end - at] && lower.is_char_boundary(*at)).find_map(|at| {
             let name = &lower[at..end];
-            let kind = self.0.get(name)?;
+            let kind = self.names.get(name)?;
             let before = lower[..at].trim_end_matches([' ', '*', '#', '•', '>']);
             let fresh = before.is_empty()
                 || before.ends_with(['\n', '.', ',', ';', '|', '\t', ')', ':', '-'])

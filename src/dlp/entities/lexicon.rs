@@ -57,6 +57,14 @@ pub fn word(lower: &str) -> Word {
     }
 }
 
+/// Whether [`word`] is a name, for words that seldom are: one look where it is none.
+pub fn is_name(lower: &str) -> bool {
+    match WORDS.get(lower) {
+        Some(word) => word.is_name(),
+        None => lower.contains('\'') && word(lower).is_name(),
+    }
+}
+
 /// Words that texts write small and that name nobody: an ordinary word is no sign of a person, a place or a house.
 static VOCABULARY: LazyLock<WordSet> = LazyLock::new(|| {
     list(include_str!("../data/vocabulary.txt")).chain(list(include_str!("../data/words.en.txt"))).collect()

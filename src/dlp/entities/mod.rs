@@ -10,6 +10,7 @@ pub(super) mod deeds;
 mod demographics;
 mod eponym_lists;
 pub(super) mod eponyms;
+pub(super) mod gates;
 pub(super) mod gazetteer;
 mod headers;
 pub(super) mod lexicon;

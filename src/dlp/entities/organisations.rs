@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::context::Context;
+use super::super::fast::{WordList, WordSet};
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::Case;
@@ -33,6 +34,14 @@ static SERVICE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Every word that one of the lists below asks for: most words of a text are none, and one look tells.
+static TELLING: LazyLock<WordSet> = LazyLock::new(|| {
+    let lists = [&FIRST, &LAST, &TRADES, &SPECIALTIES, &INITIALS, &CHAINS];
+    let two = FIRST_TWO.iter().map(|(first, _)| *first);
+    lists.into_iter().flat_map(WordList::iter).chain(two).chain(CAMPS).collect()
+});
+const CAMPS: [&str; 3] = ["camp", "fort", "mount"];
+
 /// Finds organisations.
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     for hit in SERVICE.find_iter(&context.view.plain) {
@@ -50,6 +59,9 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
             continue;
         }
         let lower = context.lower(token);
+        if !TELLING.contains(lower) {
+            continue;
+        }
         if (FIRST.contains(lower) || starts_with_two(context, at))
             && let Some(last) = forward(context, at)
         {
@@ -77,7 +89,7 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
 fn is_camp(context: &Context<'_>, at: usize) -> bool {
     let title = |at: usize| context.tokens.get(at).is_some_and(|token| token.case == Case::Title);
     let inside = at.checked_sub(1).is_some_and(|before| context.tokens[before].case == Case::Lower);
-    matches!(context.lower(&context.tokens[at]), "camp" | "fort" | "mount")
+    CAMPS.contains(&context.lower(&context.tokens[at]))
         && inside
         && title(at)
         && title(at + 1)

@@ -56,7 +56,7 @@ fn inverted(context: &Context<'_>, at: usize) -> Option<Span> {
 /// A word with a large letter, or one that the lists know as a name.
 fn may_begin(context: &Context<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
-    token.is_word() && (token.is_large() || lexicon::word(context.lower(token)).is_name())
+    token.is_word() && (token.is_large() || lexicon::is_name(context.lower(token)))
 }
 
 /// The name that starts at a token: its last token and score.
