@@ -7,13 +7,13 @@ use super::context::{Context, Manner};
 use super::tagger::Opening;
 use crate::text::Span;
 
-/// How far the surroundings of a replacement reach, in bytes: several times as far as any rule looks for what stands
-/// beside a value, so that what is cut at an edge lies where nothing changed.
+/// How far the surroundings of a replacement reach, in bytes: about twice as far as a field's name and its value, or an
+/// address and its lines, which are the longest that any rule reads. What is cut at an edge lies where nothing changed.
 const REACH: usize = 256;
 /// Longest stretch without white space that an edge may stand in. Longer ones are no text.
 const LONGEST: usize = 128;
 /// Parts of ten of a text from which reading it as a whole costs no more.
-const MOST: usize = 6;
+const MOST: usize = 8;
 /// Words from which no rule asks how few a text has.
 const ENOUGH: usize = 8;
 

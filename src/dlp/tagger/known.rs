@@ -3,7 +3,6 @@
 use super::atoms::Atom;
 use super::decode::Scores;
 use super::hash::mix;
-use super::tags::COLUMNS;
 
 /// Most scores that are kept, a power of two: 300 KB.
 const MOST: usize = 1 << 12;
@@ -12,6 +11,9 @@ const MOST: usize = 1 << 12;
 #[derive(Default)]
 pub struct Known {
     keys: Vec<u64>,
+    /// By place of a key: the place of its scores.
+    places: Vec<u16>,
+    /// In the order in which they were reckoned: room that no score needs is never written.
     scores: Vec<Scores>,
 }
 
@@ -21,7 +23,7 @@ impl Known {
         if self.keys.is_empty() {
             let room = tokens.next_power_of_two().clamp(64, MOST);
             self.keys = vec![0; room];
-            self.scores = vec![[0; COLUMNS]; room];
+            self.places = vec![0; room];
         }
     }
 
@@ -29,10 +31,14 @@ impl Known {
     pub fn of(&mut self, atoms: &[Atom], at: usize, reckon: impl FnOnce() -> Scores) -> Scores {
         let key = key(atoms, at);
         let place = (key >> 32) as usize & (self.keys.len() - 1);
-        if self.keys[place] != key {
-            (self.keys[place], self.scores[place]) = (key, reckon());
+        if self.keys[place] == 0 {
+            self.places[place] = self.scores.len() as u16;
+            self.scores.push(reckon());
+        } else if self.keys[place] != key {
+            self.scores[usize::from(self.places[place])] = reckon();
         }
-        self.scores[place]
+        self.keys[place] = key;
+        self.scores[usize::from(self.places[place])]
     }
 }
 
@@ -49,6 +55,7 @@ fn key(atoms: &[Atom], at: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tags::COLUMNS;
     use super::*;
 
     #[test]
