@@ -1,6 +1,6 @@
 //! Conditions and symptoms: named by the lexicon, meant as their context says.
 
-use super::lexicon::{CLINICAL, Lexicon, Mention, REACTIONS, SPEECH, label};
+use super::lexicon::{Lexicon, List, Mention, SPEECH, label};
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
 use super::scene::Scene;
@@ -17,7 +17,7 @@ impl ClinicalRules {
     pub fn builtin(book: &mut Builder) -> Self {
         let mut grade = |name| (name, label(book, SPEECH, name));
         let grades = [grade("severe"), grade("moderate"), grade("mild")];
-        Self { lexicon: Lexicon::load(book, CLINICAL), reactions: Lexicon::load(book, REACTIONS), grades }
+        Self { lexicon: Lexicon::load(book, List::Clinical), reactions: Lexicon::load(book, List::Reactions), grades }
     }
 
     pub fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {

@@ -9,8 +9,8 @@ use super::dialogue::DialogueRules;
 use super::facts::{self, FactRules};
 use super::hypotheses::{self, HypothesisRules};
 use super::input::ExtractionInput;
-use super::lexicon::{ALLERGENS, CLINICAL, DRUGS, REACTIONS, SPEECH};
-use super::medication::MedicationRules;
+use super::lexicon::{ALLERGENS, CLINICAL, DRUGS, Extension, REACTIONS, SPEECH};
+use super::medication::{MedicationRules, REGIMEN};
 use super::phrasebook::{Builder, Phrasebook};
 use super::reading::Reading;
 use super::risk::{self, RiskRules};
@@ -37,6 +37,7 @@ pub struct Extractor {
     tone: ToneRules,
     hypotheses: HypothesisRules,
     facts: FactRules,
+    version: String,
 }
 
 impl Extractor {
@@ -48,19 +49,24 @@ impl Extractor {
 
     /// The embedded lexicons, by the printed book where it is of them; see [`Extractor::shared`].
     pub fn builtin() -> Self {
-        Self::of_printed_book().unwrap_or_else(Self::written_out)
+        Self::extended(&Extension::default())
+    }
+
+    /// The same with a deployment's own lexicons: their phrases are written out beside the printed book.
+    pub fn extended(extension: &Extension) -> Self {
+        Self::of_printed_book(extension).unwrap_or_else(|| Self::written_out(extension))
     }
 
     /// `None` where the book says something else than the lexicons: somebody is changing them.
-    fn of_printed_book() -> Option<Self> {
-        let (this, book) = Self::over(Builder::printed()?);
-        Some(Self { book: book.verified()?, ..this })
+    pub(super) fn of_printed_book(extension: &Extension) -> Option<Self> {
+        let (this, book) = Self::over(Builder::printed()?.extended(extension.clone()));
+        Some(Self { book: book.verified()?, version: version(extension), ..this })
     }
 
     /// Every phrase written out: a quarter of a second.
-    fn written_out() -> Self {
-        let (this, book) = Self::over(Builder::default());
-        Self { book: book.build(), ..this }
+    pub(super) fn written_out(extension: &Extension) -> Self {
+        let (this, book) = Self::over(Builder::default().extended(extension.clone()));
+        Self { book: book.build(), version: version(extension), ..this }
     }
 
     /// The rules without their book, and what they put into it.
@@ -77,13 +83,15 @@ impl Extractor {
             tone: ToneRules::builtin(&mut book),
             hypotheses: HypothesisRules::builtin(&mut book),
             facts: FactRules::builtin(&mut book),
+            version: String::new(),
         };
         (this, book)
     }
 
-    /// Version of rules and lexicons, stored with what they find: `rules.lexicon-hash`.
+    /// Version of rules and lexicons, stored with what they find: `rules.lexicon-hash`, and `+version.hash` for each
+    /// lexicon of the deployment's own.
     pub fn version(&self) -> &str {
-        &VERSION
+        &self.version
     }
 
     /// Reads one document. Never fails and never panics: what the rules do not know is not there.
@@ -158,22 +166,29 @@ fn target(reading: &Reading<'_>, contexts: &Contexts, span: Span) -> Context {
     }
 }
 
-static VERSION: LazyLock<String> = LazyLock::new(|| {
-    let files = [
+/// Every list that is part of the program: what is found depends on each.
+fn files() -> Vec<&'static str> {
+    [
         CLINICAL,
         DRUGS,
         ALLERGENS,
         REACTIONS,
-        &[SPEECH, tone::THEMES, tone::FEELINGS, hypotheses::FILE, facts::FILE],
+        &[SPEECH, tone::THEMES, tone::FEELINGS, hypotheses::FILE, facts::FILE, REGIMEN],
         Cues::FILES,
         &risk::FILES,
         &[CLAUSES, DENIED_VERBS, SUBJECTS],
     ]
-    .concat();
-    let mut context = aws_lc_rs::digest::Context::new(&aws_lc_rs::digest::SHA256);
-    files.iter().for_each(|file| context.update(file.as_bytes()));
-    format!("{RULES}.{}", hex::encode(&context.finish().as_ref()[..6]))
-});
+    .concat()
+}
+
+fn version(extension: &Extension) -> String {
+    static BUILT_IN: LazyLock<String> = LazyLock::new(|| {
+        let mut context = aws_lc_rs::digest::Context::new(&aws_lc_rs::digest::SHA256);
+        files().iter().for_each(|file| context.update(file.as_bytes()));
+        format!("{RULES}.{}", hex::encode(&context.finish().as_ref()[..6]))
+    });
+    format!("{}{}", *BUILT_IN, extension.version())
+}
 
 #[cfg(test)]
 #[path = "extractor_tests.rs"]

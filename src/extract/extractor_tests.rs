@@ -65,7 +65,7 @@ fn the_printed_book_of_phrases_is_what_the_lexicons_say() {
         return std::fs::write(&path, &printed).unwrap();
     }
     assert!(std::fs::read(&path).unwrap() == printed, "phrasebook.bin is out of date: run `make docs`");
-    assert!(Extractor::of_printed_book().is_some(), "the printed book is taken");
+    assert!(Extractor::of_printed_book(&Extension::default()).is_some(), "the printed book is taken");
     // Of other phrases it is none.
     let mut other = Extractor::over(Builder::printed().unwrap()).1;
     other.note("another phrase", 0);
@@ -74,7 +74,8 @@ fn the_printed_book_of_phrases_is_what_the_lexicons_say() {
 
 #[test]
 fn the_printed_book_finds_what_written_out_phrases_find() {
-    let (printed, written) = (Extractor::of_printed_book().unwrap(), Extractor::written_out());
+    let none = Extension::default();
+    let (printed, written) = (Extractor::of_printed_book(&none).unwrap(), Extractor::written_out(&none));
     for set in ["risk.jsonl", "facts.jsonl", "tone.jsonl", "therapy_negation.jsonl"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/extraction").join(set);
         for line in std::fs::read_to_string(path).unwrap().lines() {
@@ -162,6 +163,18 @@ fn a_question_alone_says_nothing() {
     let document = dialogue(&[(Speaker::Clinician, "¿Tiene fiebre? ¿Ha pensado en suicidarse? ¿Toma litio?")]);
     let found = EXTRACTOR.extract(&ExtractionInput::of(&document));
     assert!(found.entities.is_empty() && found.risk.is_empty() && found.statements.is_empty());
+}
+
+#[test]
+fn the_version_is_of_every_list() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/extract/lexicon");
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let lists: Vec<_> = paths.filter(|path| path.extension().is_some_and(|e| e == "tsv")).collect();
+    assert!(lists.len() > 20);
+    for path in lists {
+        let list = std::fs::read_to_string(&path).unwrap();
+        assert!(files().contains(&list.as_str()), "{} changes what is found and not the version", path.display());
+    }
 }
 
 #[test]

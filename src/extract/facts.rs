@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::lexicon::{Lexicon, Mention};
+use super::lexicon::{Lexicon, List, Mention};
 use super::phrasebook::Builder;
 use super::scene::Scene;
 use super::{Entity, EntityType};
@@ -18,7 +18,7 @@ pub struct FactRules {
 
 impl FactRules {
     pub fn builtin(book: &mut Builder) -> Self {
-        Self { lexicon: Lexicon::load(book, &[FILE]) }
+        Self { lexicon: Lexicon::load(book, List::Facts) }
     }
 
     pub fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {

@@ -2,7 +2,7 @@
 //! principle 4). None is a frequent and good answer.
 
 use super::Hypothesis;
-use super::lexicon::Labels;
+use super::lexicon::{Labels, List};
 use super::phrasebook::Builder;
 use super::scene::Scene;
 use crate::text::Speaker;
@@ -19,7 +19,7 @@ pub struct HypothesisRules {
 
 impl HypothesisRules {
     pub fn builtin(book: &mut Builder) -> Self {
-        Self { patterns: Labels::load(book, FILE) }
+        Self { patterns: Labels::load(book, List::Patterns) }
     }
 
     /// Each pattern once, with the sentence that first shows it.

@@ -34,6 +34,15 @@ impl Matcher {
         Self { list }
     }
 
+    /// Adds phrases of a deployment's own to the list. Where one is as long as a built-in one at its place, it counts.
+    pub fn extend<'a>(&self, book: &mut Builder, phrases: impl IntoIterator<Item = (&'a str, u32)>) {
+        for (phrase, meaning) in phrases {
+            for variant in expand(phrase) {
+                book.add_own(self.list, &layout(&variant), meaning);
+            }
+        }
+    }
+
     /// Puts phrases into the book that are written out, by somebody who noted what they were made of.
     pub fn written_out(book: &mut Builder, phrases: impl IntoIterator<Item = (String, u32)>) -> Self {
         let list = book.list();
@@ -96,6 +105,18 @@ pub fn expand(phrase: &str) -> Vec<String> {
     out
 }
 
+/// How many phrases [`expand`] writes out, before anybody pays for it.
+pub fn count(phrase: &str) -> usize {
+    let inflected = |text: &str| {
+        let verbs = text.split('<').skip(1).filter_map(|rest| rest.split_once('>'));
+        verbs.filter_map(|(inner, _)| inflection::forms(inner)).fold(1, |all: usize, f| all.saturating_mul(f.len()))
+    };
+    let Some(open) = phrase.find('{') else { return inflected(phrase) };
+    let Some(close) = closing_brace(&phrase[open..]).map(|at| open + at) else { return 1 };
+    let inside = choices(&phrase[open + 1..close]).into_iter().map(count).fold(0, usize::saturating_add);
+    inflected(&phrase[..open]).saturating_mul(inside).saturating_mul(count(&phrase[close + 1..]))
+}
+
 /// A phrase without braces, its verbs in all their forms.
 fn inflected(phrase: &str) -> Vec<String> {
     let verb = phrase.split_once('<').and_then(|(before, rest)| {
@@ -149,6 +170,10 @@ mod tests {
         assert_eq!(expand("{,se }descart{a,o} x"), ["descarta x", "descarto x", "se descarta x", "se descarto x"]);
         assert_eq!(expand("{mi,su} {herman{o,a},tia}").len(), 6);
         assert_eq!(expand("a{b"), ["a{b"]);
+        for phrase in ["{,se }descart{a,o} x", "{mi,su} {herman{o,a},tia}", "<me:tirar> {de,a} x", "a{b", "plain"] {
+            assert_eq!(count(phrase), expand(phrase).len(), "{phrase}");
+        }
+        assert!(count(&"{a,b}".repeat(40)) > 1 << 39, "counted, not written out");
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod facts;
 mod hypotheses;
 mod inflection;
 mod input;
-mod lexicon;
+pub mod lexicon;
 mod matcher;
 mod medication;
 pub mod model;

@@ -1,7 +1,7 @@
 //! What a document is about and how it feels: closed vocabularies, counted; a denial turns a feeling round.
 
 use super::Sentiment;
-use super::lexicon::Labels;
+use super::lexicon::{Labels, List};
 use super::phrasebook::Builder;
 use super::scene::Scene;
 use crate::text::Speaker;
@@ -24,7 +24,7 @@ pub struct ToneRules {
 
 impl ToneRules {
     pub fn builtin(book: &mut Builder) -> Self {
-        Self { themes: Labels::load(book, THEMES), feelings: Labels::load(book, FEELINGS) }
+        Self { themes: Labels::load(book, List::Themes), feelings: Labels::load(book, List::Sentiment) }
     }
 
     pub fn themes(&self, scene: &Scene<'_>) -> Vec<&'static str> {

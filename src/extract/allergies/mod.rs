@@ -6,7 +6,7 @@ mod reactions;
 use std::ops::Range;
 
 use super::dialogue::{DialogueRules, Polarity};
-use super::lexicon::{ALLERGENS, Lexicon, Mention, REACTIONS, SPEECH, label};
+use super::lexicon::{Lexicon, List, Mention, SPEECH, label};
 use super::matcher::Matcher;
 use super::medication::SentenceDrugs;
 use super::phrasebook::Builder;
@@ -64,8 +64,8 @@ impl Substance {
 impl AllergyRules {
     pub fn builtin(book: &mut Builder) -> Self {
         Self {
-            allergens: Lexicon::load(book, ALLERGENS),
-            reactions: Lexicon::load(book, REACTIONS),
+            allergens: Lexicon::load(book, List::Allergens),
+            reactions: Lexicon::load(book, List::Reactions),
             allergic: label(book, SPEECH, "allergic_to"),
             intolerant: label(book, SPEECH, "intolerant_to"),
             asks: label(book, SPEECH, "ask_allergy"),

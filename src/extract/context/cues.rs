@@ -5,9 +5,13 @@ use std::ops::Range;
 use super::clauses::Clauses;
 use super::deeds::Deeds;
 use super::subjects::Subjects;
+use crate::extract::lexicon::List;
 use crate::extract::matcher::{Hit, Matcher};
 use crate::extract::phrasebook::Builder;
 use crate::extract::reading::Reading;
+
+/// What a row may say of its cues, beside category, direction and reach.
+const FLAGS: [&str; 9] = ["list", "header", "closing", "last", "inner", "either", "intrans", "opening", "far"];
 
 /// What a cue says about the words in its scope, or about the scopes around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -107,14 +111,10 @@ impl Cues {
 
     pub fn builtin(book: &mut Builder) -> Self {
         let mut groups = Vec::new();
-        let mut phrases = Vec::new();
-        for line in Self::FILES.iter().flat_map(|file| file.lines()) {
-            let Some((cue, words)) = parse(line) else { continue };
-            let index = u32::try_from(groups.len()).unwrap_or(u32::MAX);
-            phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
-            groups.push(cue);
-        }
-        let matcher = Matcher::new(book, phrases);
+        let built_in = cues_of(Self::FILES.iter().flat_map(|file| file.lines()), &mut groups);
+        let matcher = Matcher::new(book, built_in);
+        let own = cues_of(book.own_rows(List::Cues).into_iter(), &mut groups);
+        matcher.extend(book, own);
         Self {
             matcher,
             groups,
@@ -145,6 +145,35 @@ impl Cues {
 
     pub fn of(&self, hit: &CueHit) -> &Cue {
         &self.groups[hit.meaning as usize]
+    }
+}
+
+/// The phrases of rows, each with the place of its group, which is put behind the others.
+fn cues_of(lines: impl Iterator<Item = &'static str>, groups: &mut Vec<Cue>) -> Vec<(&'static str, u32)> {
+    let mut phrases = Vec::new();
+    for (cue, words) in lines.filter_map(parse) {
+        let index = u32::try_from(groups.len()).unwrap_or(u32::MAX);
+        phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
+        groups.push(cue);
+    }
+    phrases
+}
+
+/// Whether category, direction, reach and flags are such that a row of an extension may have them.
+///
+/// # Errors
+/// Which of the four is not, and why.
+pub fn is_cue([category, direction, reach, flags]: [&str; 4]) -> Result<(), (usize, &'static str)> {
+    parse(&format!("{category}\tfwd\t0\t\tx")).ok_or((0, "there is no such category of cues"))?;
+    if !matches!(direction, "fwd" | "back" | "both") {
+        return Err((1, "a direction is fwd, back or both"));
+    }
+    if !reach.parse::<usize>().is_ok_and(|reach| reach <= 99) {
+        return Err((2, "a reach is a number of words up to 99"));
+    }
+    match flags.split(',').all(|flag| flag.is_empty() || FLAGS.contains(&flag)) {
+        true => Ok(()),
+        false => Err((3, "there is no such flag")),
     }
 }
 

@@ -10,7 +10,7 @@ mod subjects;
 use std::ops::Range;
 
 pub(super) use clauses::FILE as CLAUSES;
-pub use cues::Cues;
+pub use cues::{Cues, is_cue};
 use cues::{Category, CueHit};
 pub(super) use deeds::FILE as DENIED_VERBS;
 pub(super) use subjects::FILE as SUBJECTS;

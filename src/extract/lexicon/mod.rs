@@ -1,9 +1,16 @@
 //! The words that extraction knows: our own lists, embedded as data files, Spanish and English as equals.
 
-use super::matcher::{Hit, Matcher};
+mod check;
+mod list;
+mod own;
+
+use super::matcher::{Hit, Matcher, count};
 use super::phrasebook::Builder;
 use super::reading::Reading;
 use std::ops::Range;
+
+pub use list::List;
+pub use own::{Extension, LexiconError, OwnFile};
 
 /// Conditions and symptoms with ICD-10-CM codes.
 pub(super) const CLINICAL: &[&str] =
@@ -39,19 +46,13 @@ pub struct Mention {
 
 impl Lexicon {
     /// Reads `group TAB name TAB code-or-dash TAB phrase|phrase…`; `#` begins a comment.
-    pub fn load(book: &mut Builder, files: &[&'static str]) -> Self {
+    pub fn load(book: &mut Builder, list: List) -> Self {
         let mut concepts = Vec::new();
-        let mut phrases = Vec::new();
-        for (fields, words) in files.iter().flat_map(|file| file.lines()).filter_map(row) {
-            let index = u32::try_from(concepts.len()).unwrap_or(u32::MAX);
-            phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
-            concepts.push(Concept {
-                group: fields[0],
-                name: fields[1],
-                code: Some(fields[2]).filter(|code| *code != "-"),
-            });
-        }
-        Self { matcher: Matcher::new(book, phrases), concepts }
+        let built_in = concepts_of(list.files().iter().flat_map(|file| file.lines()), &mut concepts);
+        let matcher = Matcher::new(book, built_in);
+        let own = concepts_of(book.own_rows(list).into_iter(), &mut concepts);
+        matcher.extend(book, own);
+        Self { matcher, concepts }
     }
 
     pub fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<Mention> {
@@ -61,6 +62,23 @@ impl Lexicon {
     fn mention(&self, hit: Hit) -> Mention {
         Mention { concept: self.concepts[hit.meaning as usize], words: hit.words }
     }
+}
+
+/// The phrases of rows, each with the place of its concept, which is put behind the others.
+fn concepts_of(lines: impl Iterator<Item = &'static str>, concepts: &mut Vec<Concept>) -> Vec<(&'static str, u32)> {
+    let mut phrases = Vec::new();
+    for (fields, words) in lines.filter_map(row) {
+        let index = u32::try_from(concepts.len()).unwrap_or(u32::MAX);
+        phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
+        let code = Some(fields[2]).filter(|code| *code != "-");
+        concepts.push(Concept { group: fields[0], name: fields[1], code });
+    }
+    phrases
+}
+
+/// How many phrases one stands for, its choices written out.
+pub fn written(phrase: &str) -> usize {
+    count(phrase.trim())
 }
 
 /// The three leading fields and the phrases of a data row.
@@ -85,15 +103,19 @@ pub struct Labels {
 }
 
 impl Labels {
-    pub fn load(book: &mut Builder, file: &'static str) -> Self {
+    pub fn load(book: &mut Builder, list: List) -> Self {
         let mut names = Vec::new();
-        let mut phrases = Vec::new();
-        for line in file.lines().filter(|line| !line.starts_with('#')) {
-            let Some((label, words)) = line.split_once('\t') else { continue };
-            let index = u32::try_from(names.len()).unwrap_or(u32::MAX);
-            phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
-            names.push(label);
-        }
+        let built_in = labels_of(list.files().iter().flat_map(|file| file.lines()), &mut names);
+        let matcher = Matcher::new(book, built_in);
+        let own = labels_of(book.own_rows(list).into_iter(), &mut names);
+        matcher.extend(book, own);
+        Self { matcher, names }
+    }
+
+    /// A list that nobody extends.
+    pub fn fixed(book: &mut Builder, file: &'static str) -> Self {
+        let mut names = Vec::new();
+        let phrases = labels_of(file.lines(), &mut names);
         Self { matcher: Matcher::new(book, phrases), names }
     }
 
@@ -105,6 +127,18 @@ impl Labels {
     pub fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<(Range<usize>, &'static str)> {
         self.matcher.find(reading, within).into_iter().map(|hit| (hit.words.clone(), self.name(&hit))).collect()
     }
+}
+
+/// As [`concepts_of`], for rows of a label and its phrases.
+fn labels_of(lines: impl Iterator<Item = &'static str>, names: &mut Vec<&'static str>) -> Vec<(&'static str, u32)> {
+    let mut phrases = Vec::new();
+    for line in lines.filter(|line| !line.starts_with('#')) {
+        let Some((label, words)) = line.split_once('\t') else { continue };
+        let index = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
+        names.push(label);
+    }
+    phrases
 }
 
 /// The phrases of one label only, of all its lines: labels overlap ("no" answers and denies), so each use has its own automaton.

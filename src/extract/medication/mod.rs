@@ -8,10 +8,11 @@ mod stems;
 
 use std::ops::Range;
 
+pub(super) use regimen::REGIMEN;
 use regimen::{Regimen, RegimenRules};
 use stems::is_named_by_stem;
 
-use super::lexicon::{Concept, DRUGS, Lexicon, Mention, SPEECH, label};
+use super::lexicon::{Concept, Lexicon, List, Mention, SPEECH, label};
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
 use super::scene::{Scene, Stance};
@@ -47,7 +48,7 @@ pub struct SentenceDrugs {
 impl MedicationRules {
     pub fn builtin(book: &mut Builder) -> Self {
         Self {
-            drugs: Lexicon::load(book, DRUGS),
+            drugs: Lexicon::load(book, List::Drugs),
             regimen: RegimenRules::builtin(book),
             statuses: STATUSES.iter().map(|status| (*status, label(book, SPEECH, status))).collect(),
             ask: label(book, SPEECH, "ask_medication"),

@@ -9,7 +9,7 @@ use crate::extract::matcher::Matcher;
 use crate::extract::phrasebook::Builder;
 use crate::extract::reading::Reading;
 
-pub(super) const REGIMEN: &str = include_str!("../lexicon/regimen.tsv");
+pub(in crate::extract) const REGIMEN: &str = include_str!("../lexicon/regimen.tsv");
 /// Words after a name in which its dose and its frequency are looked for.
 const DOSE_REACH: usize = 12;
 const FREQUENCY_REACH: usize = 24;
@@ -42,7 +42,7 @@ pub struct RegimenRules {
 impl RegimenRules {
     pub fn builtin(book: &mut Builder) -> Self {
         let correction = crate::extract::lexicon::label(book, super::SPEECH, "correction");
-        let labels = Labels::load(book, REGIMEN);
+        let labels = Labels::fixed(book, REGIMEN);
         Self { labels, doses: DoseRules, frequencies: FrequencyRules, correction }
     }
 

@@ -5,6 +5,7 @@ use std::hash::Hasher as _;
 
 use super::printed::{self, Printed};
 use super::{Hash, ListId, Phrasebook, WordHasher};
+use crate::extract::lexicon::{Extension, List};
 
 /// Words of the longest phrase; a longer one is not taken up.
 pub const LONGEST_PHRASE: usize = 24;
@@ -14,15 +15,24 @@ pub const LONGEST_PHRASE: usize = 24;
 #[derive(Default)]
 pub struct Builder {
     words: HashMap<String, u32, Hash>,
-    /// The words of all phrases, one phrase behind the other.
-    laid: Vec<u32>,
-    phrases: Vec<Phrase>,
+    built_in: Phrases,
     lists: u16,
     /// Of all that was put in, as it was written.
     fingerprint: WordHasher,
     /// Beside the phrases, in the order in which they came.
     tables: Vec<Vec<u32>>,
     printed: Option<Printed>,
+    /// What a deployment adds, and its phrases: a book of their own beside the printed one.
+    extension: Extension,
+    own: Phrases,
+}
+
+/// Phrases as they were collected.
+#[derive(Default)]
+struct Phrases {
+    /// The words of all phrases, one phrase behind the other.
+    laid: Vec<u32>,
+    phrases: Vec<Phrase>,
 }
 
 /// A phrase of a list: its words in the builder, and what it means there.
@@ -40,6 +50,17 @@ impl Builder {
         let mut printed = printed::shipped()?;
         let words = std::mem::take(&mut printed.book.words);
         Some(Self { words, printed: Some(printed), ..Self::default() })
+    }
+
+    /// With a deployment's own rows, which each rule asks for when it puts in its list.
+    #[must_use]
+    pub fn extended(self, extension: Extension) -> Self {
+        Self { extension, ..self }
+    }
+
+    /// The rows of a deployment's own that extend a list.
+    pub fn own_rows(&self, list: List) -> Vec<&'static str> {
+        self.extension.rows(list).collect()
     }
 
     /// Whether phrases need not be written out: they are in the book.
@@ -71,16 +92,18 @@ impl Builder {
 
     /// Adds a phrase as laid out for matching: words one space apart. The first meaning of a phrase in a list counts.
     pub fn add(&mut self, list: ListId, laid_out: &str, meaning: u32) {
-        let from = self.laid.len();
-        for word in laid_out.split(' ').filter(|word| !word.is_empty()) {
-            let word = self.word(word);
-            self.laid.push(word);
-        }
-        if (1..=LONGEST_PHRASE).contains(&(self.laid.len() - from)) {
-            self.phrases.push(Phrase { from: number(from), to: number(self.laid.len()), list, meaning });
-        } else {
-            self.laid.truncate(from);
-        }
+        let words = self.numbered(laid_out);
+        self.built_in.push(&words, list, meaning);
+    }
+
+    /// The same for a phrase of the deployment's own.
+    pub fn add_own(&mut self, list: ListId, laid_out: &str, meaning: u32) {
+        let words = self.numbered(laid_out);
+        self.own.push(&words, list, meaning);
+    }
+
+    fn numbered(&mut self, laid_out: &str) -> Vec<u32> {
+        laid_out.split(' ').filter(|word| !word.is_empty()).map(|word| self.word(word)).collect()
     }
 
     /// The number of a word, which it gets now if it has none.
@@ -97,7 +120,8 @@ impl Builder {
     pub fn verified(self) -> Option<Phrasebook> {
         let (seen, lists) = (self.fingerprint.finish(), self.lists);
         let printed = self.printed.filter(|printed| printed.fingerprint == seen && printed.lists == lists)?;
-        Some(Phrasebook { words: self.words, ..printed.book })
+        let own = self.own.book(self.words.len());
+        Some(Phrasebook { words: self.words, own, ..printed.book })
     }
 
     /// What [`Self::printed`] reads.
@@ -109,7 +133,32 @@ impl Builder {
     }
 
     pub fn build(self) -> Phrasebook {
-        let Self { mut words, laid, mut phrases, .. } = self;
+        let Self { mut words, built_in, own, .. } = self;
+        words.shrink_to_fit();
+        let own = own.book(words.len());
+        let book = built_in.trie(words.len());
+        Phrasebook { words, own, ..book }
+    }
+}
+
+impl Phrases {
+    /// A phrase that is longer than [`LONGEST_PHRASE`] is not taken up.
+    fn push(&mut self, words: &[u32], list: ListId, meaning: u32) {
+        if (1..=LONGEST_PHRASE).contains(&words.len()) {
+            let from = number(self.laid.len());
+            self.laid.extend_from_slice(words);
+            self.phrases.push(Phrase { from, to: number(self.laid.len()), list, meaning });
+        }
+    }
+
+    /// A book of these alone, by the word numbers of the whole; `None` where there are none.
+    fn book(self, words: usize) -> Option<Box<Phrasebook>> {
+        (!self.phrases.is_empty()).then(|| Box::new(self.trie(words)))
+    }
+
+    /// The book of these phrases, without its words.
+    fn trie(self, words: usize) -> Phrasebook {
+        let Self { laid, mut phrases } = self;
         let of = |phrase: &Phrase| &laid[phrase.from as usize..phrase.to as usize];
         // Equal phrases stay in the order in which they came.
         phrases.sort_unstable_by(|one, other| of(one).cmp(of(other)).then(one.from.cmp(&other.from)));
@@ -132,20 +181,19 @@ impl Builder {
             }
         }
         let nodes = edges.len() + 1;
-        let mut roots = vec![0; words.len()];
+        let mut roots = vec![0; words];
         for (_, word, next) in edges.iter().filter(|edge| edge.0 == 0) {
             roots[*word as usize] = *next;
         }
         edges.retain(|edge| edge.0 != 0);
         edges.sort_unstable();
-        words.shrink_to_fit();
         Phrasebook {
-            words,
             roots,
             branches: starts(nodes, edges.iter().map(|edge| edge.0)),
             edges: edges.into_iter().map(|(_, word, next)| (word, next)).collect(),
             ends_from: starts(nodes, ends.iter().map(|end| end.0)),
             ends: ends.into_iter().map(|(_, list, meaning)| (list, meaning)).collect(),
+            ..Phrasebook::default()
         }
     }
 }

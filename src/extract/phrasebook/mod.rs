@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
-pub use builder::Builder;
+pub use builder::{Builder, LONGEST_PHRASE};
 
 /// Words of 64 lists each in the mask of a sentence; lists beyond share their bits, which costs time and nothing else.
 const MASKS: usize = 6;
@@ -37,6 +37,8 @@ pub struct Phrasebook {
     ends_from: Vec<u32>,
     /// The lists in which a phrase ends at a node, with its meaning.
     ends: Vec<(ListId, u32)>,
+    /// Phrases of a deployment's own, for the same lists and by the same numbers of words.
+    own: Option<Box<Phrasebook>>,
 }
 
 /// A phrase that starts at a word.
@@ -72,6 +74,9 @@ impl Phrasebook {
                 let first = places.entries.len();
                 places.starts.push(u32::try_from(first).unwrap_or(u32::MAX));
                 self.walk(&words[start..sentence.end], first, &mut places.entries);
+                if let Some(own) = &self.own {
+                    own.walk(&words[start..sentence.end], first, &mut places.entries);
+                }
                 for entry in &places.entries[first..] {
                     mask[usize::from(entry.list.0 >> 6) % MASKS] |= 1 << (entry.list.0 & 63);
                 }
@@ -82,7 +87,7 @@ impl Phrasebook {
         places
     }
 
-    /// All phrases that start at the first word, the longest of each list.
+    /// All phrases that start at the first word, the longest of each list; of equally long ones the last that is found.
     fn walk(&self, words: &[u32], first: usize, out: &mut Vec<Entry>) {
         let mut node = 0u32;
         for (at, word) in words.iter().enumerate() {
@@ -96,7 +101,8 @@ impl Phrasebook {
             for (list, meaning) in within(&self.ends, &self.ends_from, node) {
                 let entry = Entry { list: *list, len, meaning: *meaning };
                 match out[first..].iter_mut().find(|known| known.list == *list) {
-                    Some(known) => *known = entry,
+                    Some(known) if len >= known.len => *known = entry,
+                    Some(_) => {}
                     None => out.push(entry),
                 }
             }

@@ -65,7 +65,7 @@ impl Printed {
         let end = |pair: &[u32]| Some((ListId(u16::try_from(pair[0]).ok()?), pair[1]));
         let ends = rest.numbers()?.chunks_exact(2).map(end).collect::<Option<_>>()?;
         let tables = (0..rest.number()?).map(|_| rest.numbers()).collect::<Option<_>>()?;
-        let book = Phrasebook { words, roots, branches, edges, ends_from, ends };
+        let book = Phrasebook { words, roots, branches, edges, ends_from, ends, own: None };
         Some(Self { fingerprint, lists, book, tables })
     }
 }
@@ -105,6 +105,7 @@ impl Phrasebook {
             ends_from: starts(|node| node.0.len()),
             edges: made.iter().flat_map(|node| node.1.clone()).collect(),
             ends: made.iter().flat_map(|node| node.0.clone()).collect(),
+            own: self.own,
         }
     }
 }

@@ -1,0 +1,58 @@
+//! The lists that a deployment may extend, by the names under which their files say so.
+
+use super::{ALLERGENS, CLINICAL, DRUGS, REACTIONS};
+use crate::domain::code::codes;
+use crate::extract::context::Cues;
+use crate::extract::{facts, hypotheses, tone};
+
+codes!(
+    /// A list of phrases with what they stand for.
+    List {
+        Clinical = "clinical", Drugs = "drugs", Allergens = "allergens", Reactions = "reactions", Facts = "facts",
+        Cues = "cues", Themes = "themes", Sentiment = "sentiment", Patterns = "patterns",
+    }
+);
+
+/// How the rows of a list are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// `group TAB name TAB code-or-dash TAB phrases`.
+    Concepts,
+    /// `label TAB phrases`.
+    Labels,
+    /// `category TAB direction TAB reach TAB flags TAB phrases`.
+    Cues,
+}
+
+impl List {
+    /// The rows that are part of the program.
+    pub fn files(self) -> &'static [&'static str] {
+        match self {
+            Self::Clinical => CLINICAL,
+            Self::Drugs => DRUGS,
+            Self::Allergens => ALLERGENS,
+            Self::Reactions => REACTIONS,
+            Self::Facts => &[facts::FILE],
+            Self::Cues => Cues::FILES,
+            Self::Themes => &[tone::THEMES],
+            Self::Sentiment => &[tone::FEELINGS],
+            Self::Patterns => &[hypotheses::FILE],
+        }
+    }
+
+    pub fn shape(self) -> Shape {
+        match self {
+            Self::Clinical | Self::Drugs | Self::Allergens | Self::Reactions | Self::Facts => Shape::Concepts,
+            Self::Themes | Self::Sentiment | Self::Patterns => Shape::Labels,
+            Self::Cues => Shape::Cues,
+        }
+    }
+
+    /// Whether a row of an extension may begin with this. The vocabularies are closed: an extension teaches other words
+    /// for what is known. Classes of medicines are compared by the built-in list alone.
+    pub fn knows(self, first: &str) -> bool {
+        let lines = self.files().iter().flat_map(|file| file.lines()).filter(|line| !line.starts_with('#'));
+        let known = lines.filter_map(|line| line.split_once('\t')).any(|(field, _)| field == first);
+        known && !(self == Self::Drugs && first == "class")
+    }
+}
