@@ -6,7 +6,7 @@ use super::output::Format;
 use super::patient::{Of, Point};
 use super::world::World;
 use super::{Context, Exit, Failure, output, sections};
-use crate::pipeline::Redactors;
+use crate::pipeline::{Extractors, Redactors};
 use crate::recall::{Context as Known, ContextRequest, Recall};
 
 /// The assembled context of a patient.
@@ -67,7 +67,9 @@ pub async fn recall(world: &World, org: crate::domain::ids::OrgId) -> Result<Rec
     let policy = rules.map_or_else(|| "safe_harbor".to_owned(), |rules| rules.redaction_policy);
     let redactors = Redactors::load(&world.settings.redaction).map_err(|error| Failure::usage(error.to_string()))?;
     let redactor = redactors.of(org, &policy).ok_or_else(|| Failure::failed("the redaction policy is not known"))?;
-    Ok(Recall::new(world.store.clone(), world.embedder()?, Arc::clone(redactor), Arc::clone(&world.metrics)))
+    let extractors = Extractors::load(&world.settings.extraction).map_err(|error| Failure::usage(error.to_string()))?;
+    let recall = Recall::new(world.store.clone(), world.embedder()?, Arc::clone(redactor), Arc::clone(&world.metrics));
+    Ok(recall.reading_with(extractors.of(org)))
 }
 
 fn print(known: &Known) -> Result<(), Failure> {

@@ -1,15 +1,30 @@
-//! `[extraction]`: the rules need no setting; a language model beside them is asked only where one is named.
+//! `[extraction]`: the rules need no setting; lexicons of a deployment's own join the built-in ones, and a language model
+//! beside the rules is asked only where one is named.
 
 use std::path::PathBuf;
 
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::domain::ids::OrgId;
+
 /// The whole section.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExtractionConfig {
+    /// Lexicon files for all organisations, beside the built-in lists.
+    pub lexicons: Vec<PathBuf>,
+    pub organizations: Vec<OrganizationExtraction>,
     pub model: ModelConfig,
+}
+
+/// What one organisation has of its own, beside the lexicons of the deployment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OrganizationExtraction {
+    pub organization: OrgId,
+    #[serde(default)]
+    pub lexicons: Vec<PathBuf>,
 }
 
 /// A model behind OpenAI's chat API. An empty address: none is asked. Secrets are never serialised and never in `Debug`.

@@ -9,6 +9,7 @@ mod aside;
 mod counting;
 mod disposition;
 mod embed;
+mod extractors;
 mod facts;
 mod legacy;
 mod made;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use disposition::{Disposition, Tally};
+pub use extractors::{Extractors, ExtractorsError};
 pub use legacy::Imported;
 pub use redactors::{Redactors, RedactorsError};
 use spoken::Spoken;
@@ -52,6 +54,7 @@ pub struct Pipeline {
     embedder: Arc<dyn Embedder>,
     /// Off where nothing is extracted: measurements only.
     extracts: bool,
+    extractors: Extractors,
     /// A language model beside the rules, and how many questions may be under way.
     model: Option<(ModelReader, usize)>,
     redactors: Redactors,
@@ -69,6 +72,8 @@ pub struct Pipeline {
 pub enum SetupError {
     #[error(transparent)]
     Redactors(#[from] RedactorsError),
+    #[error(transparent)]
+    Extractors(#[from] ExtractorsError),
     #[error("no threads can be started for redaction and extraction (pipeline.threads)")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     #[error(transparent)]
@@ -120,8 +125,8 @@ pub enum PipelineError {
 
 impl Pipeline {
     /// # Errors
-    /// When what the configuration gives an organisation for its redaction, or for a language model, cannot be used, or
-    /// threads cannot be started.
+    /// When what the configuration gives for redaction, lexicons or a language model cannot be used, or threads cannot be
+    /// started.
     pub fn new(
         store: Store,
         embedder: Arc<dyn Embedder>,
@@ -137,6 +142,7 @@ impl Pipeline {
             store,
             embedder,
             extracts: true,
+            extractors: Extractors::load(&settings.extraction)?,
             model: model::reader(&settings.extraction.model, clock)?,
             redactors: Redactors::load(&settings.redaction)?,
             bindings: Bindings::new(&settings.intake),
@@ -174,6 +180,11 @@ impl Pipeline {
     /// As whose messages are counted what [`Pipeline::run`] is given.
     pub fn queue(&self) -> Queue {
         self.queue
+    }
+
+    /// The rules that an organisation's documents and questions are read with.
+    pub fn extractor_of(&self, organization: OrgId) -> Arc<Extractor> {
+        self.extractors.of(organization)
     }
 
     /// The redactor of an organisation whose row names this policy: `None` for a policy that does not exist, which redacts

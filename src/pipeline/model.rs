@@ -54,11 +54,11 @@ pub(super) fn reader(
 impl Pipeline {
     /// Asks the model about every document of the batch.
     pub(super) async fn ask_model(&self, read: &mut [Read]) {
-        let (Some((model, concurrency)), Some(rules)) = (&self.model, self.extractor()) else { return };
-        let rules = &rules;
+        let Some((model, concurrency)) = self.model.as_ref().filter(|_| self.extracts) else { return };
         let asked = read.iter_mut().filter(|read| !read.admitted.ephemeral).filter_map(|read| {
             let Message::DocumentSubmitted(message) = &read.admitted.envelope.message else { return None };
             let (redacted, extraction) = read.text.as_mut()?;
+            let rules = self.extractors.of(read.admitted.scope.org());
             Some(async move {
                 let input = ExtractionInput {
                     document: redacted.document(),
@@ -66,7 +66,7 @@ impl Pipeline {
                     targets: &[],
                     values: redacted.values(),
                 };
-                model.read(rules, &input, extraction).await
+                model.read(&rules, &input, extraction).await
             })
         });
         let asked: Vec<_> = asked.collect();

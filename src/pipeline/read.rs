@@ -9,6 +9,7 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use super::{Admitted, Disposition, Pipeline};
 use crate::bug;
 use crate::dlp::{People, Redacted, RedactionError, Redactor, SurrogateKey};
+use crate::domain::ids::OrgId;
 use crate::domain::reason::Reason;
 use crate::extract::{Entity, Extraction, ExtractionInput, Extractor};
 use crate::intake::Message;
@@ -98,7 +99,7 @@ impl Pipeline {
         let text = match &admitted.envelope.message {
             Message::DocumentSubmitted(document) => {
                 let subject = admitted.spoken.as_ref().and_then(|spoken| spoken.subject.as_deref());
-                Some(self.understood(document, subject, &guard).map_err(|disposition| (place, disposition))?)
+                Some(self.understood(&admitted, document, subject, &guard).map_err(|disposition| (place, disposition))?)
             }
             _ => None,
         };
@@ -109,22 +110,29 @@ impl Pipeline {
     /// before it, if the whole says something of it then.
     fn understood(
         &self,
+        admitted: &Admitted,
         document: &DocumentSubmitted,
         subject: Option<&str>,
         guard: &Guard,
     ) -> Result<(Redacted, Extraction), Disposition> {
-        let said = self.said(document, guard)?;
+        let org = admitted.scope.org();
+        let said = self.said(org, document, guard)?;
         let (Some(name), Some(text)) = (subject, document.text.as_deref()) else { return Ok(said) };
         if said.1.entities.iter().any(|e| e.value == name) {
             return Ok(said);
         }
         let fuller = DocumentSubmitted { text: Some(format!("{name} {text}").into()), ..document.clone() };
-        let fuller = self.said(&fuller, guard)?;
+        let fuller = self.said(org, &fuller, guard)?;
         let adds = fuller.1.entities.iter().any(|e| e.value == name && says_more_than_its_name(e));
         Ok(if adds { fuller } else { said })
     }
 
-    fn said(&self, document: &DocumentSubmitted, guard: &Guard) -> Result<(Redacted, Extraction), Disposition> {
+    fn said(
+        &self,
+        org: OrgId,
+        document: &DocumentSubmitted,
+        guard: &Guard,
+    ) -> Result<(Redacted, Extraction), Disposition> {
         let redacted = self.redact(document, guard)?;
         let started = Instant::now();
         let input = ExtractionInput {
@@ -133,7 +141,7 @@ impl Pipeline {
             targets: &[],
             values: redacted.values(),
         };
-        let extraction = self.extractor().map(|rules| rules.extract(&input)).unwrap_or_default();
+        let extraction = self.extractor(org).map(|rules| rules.extract(&input)).unwrap_or_default();
         self.observe(Stage::Extract, started);
         Ok((redacted, extraction))
     }
@@ -162,19 +170,19 @@ impl Pipeline {
     }
 
     /// The preferred name of a concept that a short text names by itself.
-    pub(super) fn concept_of(&self, name: &str) -> Option<String> {
+    pub(super) fn concept_of(&self, org: OrgId, name: &str) -> Option<String> {
         let document = Document::plain(name, Language::Unknown);
-        let found = self.extractor()?.extract(&ExtractionInput::of(&document));
+        let found = self.extractor(org)?.extract(&ExtractionInput::of(&document));
         found.entities.into_iter().find(|e| e.span.len() * 2 >= name.len()).map(|e| e.value)
     }
 
-    pub(super) fn extractor(&self) -> Option<Arc<Extractor>> {
-        self.extracts.then(Extractor::shared)
+    pub(super) fn extractor(&self, org: OrgId) -> Option<Arc<Extractor>> {
+        self.extracts.then(|| self.extractors.of(org))
     }
 
     /// Version of what reads, stored with what it finds.
-    pub(super) fn extractor_version(&self) -> String {
-        let rules = self.extractor().map_or("none".to_owned(), |rules| rules.version().to_owned());
+    pub(super) fn extractor_version(&self, org: OrgId) -> String {
+        let rules = self.extractor(org).map_or("none".to_owned(), |rules| rules.version().to_owned());
         match &self.model {
             Some((model, _)) => format!("{rules}+{}", model.name()),
             None => rules,

@@ -116,10 +116,10 @@ impl Pipeline {
         let patient = keys.get(&scope).ok_or((Reason::ErasedSubject, None))?;
         let now = self.store.clock().now();
         let plain = |reason| (reason, None);
-        let concept = |name: &str| self.concept_of(name);
+        let concept = |name: &str| self.concept_of(scope.org(), name);
         match &entry.read.admitted.envelope.message {
             Message::DocumentSubmitted(document) => {
-                let version = self.extractor_version();
+                let version = self.extractor_version(scope.org());
                 let teaching = Teaching::new(document, &entry, patient, now, &version);
                 batch.findings = teaching.findings();
                 if let Some(made) = admitted.spoken.as_ref().and_then(|spoken| spoken.made.as_ref()) {

@@ -73,6 +73,12 @@ impl Recall {
         Self { store, embedder, redactor, extractor: Extractor::shared(), metrics }
     }
 
+    /// With the rules that the organisation's documents are read with.
+    #[must_use]
+    pub fn reading_with(self, extractor: Arc<Extractor>) -> Self {
+        Self { extractor, ..self }
+    }
+
     pub fn store(&self) -> &Store {
         &self.store
     }

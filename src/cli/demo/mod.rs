@@ -161,9 +161,11 @@ async fn nights(world: &World, clock: &ManualClock) -> Result<Vec<Night>, Failur
 
 fn recall(world: &World, pipeline: &Pipeline) -> Result<Recall, Failure> {
     let people = people()?;
-    let redactor = people.first().and_then(|(_, scope)| pipeline.redactor(scope.org(), "safe_harbor"));
+    let org = people.first().map(|(_, scope)| scope.org()).ok_or_else(|| Failure::failed("the samples name nobody"))?;
+    let redactor = pipeline.redactor(org, "safe_harbor");
     let redactor = redactor.ok_or_else(|| Failure::failed("the default policy is missing"))?;
-    Ok(Recall::new(world.store.clone(), world.embedder()?, Arc::clone(redactor), Arc::clone(&world.metrics)))
+    let recall = Recall::new(world.store.clone(), world.embedder()?, Arc::clone(redactor), Arc::clone(&world.metrics));
+    Ok(recall.reading_with(pipeline.extractor_of(org)))
 }
 
 /// Name and scope of each sample patient. The names are ours: the store does not know them.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde_json::json;
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::super::output::{self, Format};
 use super::super::{Context, Exit, Failure};
 use crate::extract::Extractor;
-use crate::extract::evaluation::{Half, Measure, Report};
+use crate::extract::evaluation::{Half, Measure, Others, Report};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -24,6 +24,12 @@ pub struct Args {
     /// Also print the rows that were answered wrongly: ids and labels, never texts.
     #[arg(long)]
     misses: bool,
+    /// Score beside the rules what another program found, lines {"id","negated"?,"uncertain"?,"temporality"?,"experiencer"?}
+    /// for the same rows (scripts/medspacy.sh); may be repeated.
+    #[arg(long, value_name = "FILE")]
+    found: Vec<PathBuf>,
+    #[command(flatten)]
+    own: super::Own,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -41,7 +47,9 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         Rows::Tuning => Half::Tuning,
         Rows::HeldOut => Half::HeldOut,
     };
-    let extractor = Extractor::builtin();
+    let extractor = args.own.extractor()?;
+    let others = args.found.iter().map(|path| Ok((stem(path), Others::read(BufReader::new(File::open(path)?))?)));
+    let others: Vec<(String, Others)> = others.collect::<Result<_, Failure>>()?;
     let mut exit = Exit::Done;
     for path in &args.gold {
         let report = Report::of(BufReader::new(File::open(path)?), &extractor, half)?;
@@ -51,8 +59,24 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             Format::Json => output::json(&shown(&name, &extractor, &report, args.misses))?,
             Format::Table => tables(&name, &report, args.misses)?,
         }
+        for (by, others) in &others {
+            let report = Report::of_others(BufReader::new(File::open(path)?), others, half)?;
+            exit = if report.unread > 0 { Exit::Partial } else { exit };
+            match context.format_or(Format::Table) {
+                Format::Json => output::json(&json!({
+                    "gold": name, "found_by": by, "rows": report.rows, "unread": report.unread,
+                    "measures": report.measures(),
+                }))?,
+                Format::Table => tables(&format!("{name}, as {by} has it"), &report, args.misses)?,
+            }
+        }
     }
     Ok(exit)
+}
+
+/// A file's name without its ending.
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn shown(name: &str, extractor: &Extractor, report: &Report, misses: bool) -> serde_json::Value {

@@ -4,6 +4,7 @@
 //! Offsets are Unicode code points: of `text`, or of the turns' texts joined with a line feed.
 
 mod eval;
+mod lexicon;
 mod shown;
 
 use std::fs::File;
@@ -15,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::lines::{self, Line};
 use super::{Context, Exit, Failure, output};
+use crate::extract::lexicon::Extension;
 use crate::extract::{DocumentType, ExtractionInput, Extractor};
 use crate::text::{CodePoints, Document, Language, Span, Speaker};
 
@@ -26,27 +28,51 @@ pub struct Args {
     /// Add to every finding the cues that reach it, and to every answer the version of rules and lexicons.
     #[arg(long)]
     explain: bool,
+    #[command(flatten)]
+    own: Own,
     /// NDJSON file; standard input without it or with `-`.
     path: Option<PathBuf>,
+}
+
+/// Lexicons beside the built-in ones.
+#[derive(Debug, clap::Args)]
+pub struct Own {
+    /// Lexicon file of your own, read beside the built-in lists; may be repeated (docs/extraction.md).
+    #[arg(long = "lexicon", value_name = "FILE")]
+    lexicons: Vec<PathBuf>,
+}
+
+impl Own {
+    /// # Errors
+    /// When a file cannot be used: with its line and column.
+    fn extractor(&self) -> Result<Extractor, Failure> {
+        let extension = Extension::load(&self.lexicons).map_err(|error| Failure::usage(error.to_string()))?;
+        Ok(Extractor::extended(&extension))
+    }
 }
 
 #[derive(Debug, Subcommand)]
 pub enum What {
     /// Compare what is found with gold data and print the figures
     Eval(eval::Args),
+    /// How large the lists are; with files, check them and count theirs too
+    Lexicon(lexicon::Args),
 }
 
 /// # Errors
 /// When the file cannot be read or standard output not written. Bad lines are answered in place and end in exit
 /// code 3.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
-    if let Some(What::Eval(args)) = args.what {
-        return eval::run(args, context);
+    match args.what {
+        Some(What::Eval(args)) => return eval::run(args, context),
+        Some(What::Lexicon(args)) => return lexicon::run(&args, context),
+        None => {}
     }
+    let extractor = args.own.extractor()?;
     let out = BufWriter::new(io::stdout().lock());
     match args.path.filter(|path| path.as_os_str() != "-") {
-        Some(path) => stream(BufReader::new(File::open(path)?), out, args.explain),
-        None => stream(io::stdin().lock(), out, args.explain),
+        Some(path) => stream(BufReader::new(File::open(path)?), out, &extractor, args.explain),
+        None => stream(io::stdin().lock(), out, &extractor, args.explain),
     }
 }
 
@@ -54,12 +80,16 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 ///
 /// # Errors
 /// When the input cannot be read or the output not written.
-pub fn stream(input: impl BufRead, mut output: impl Write, explain: bool) -> Result<Exit, Failure> {
-    let extractor = Extractor::builtin();
+pub fn stream(
+    input: impl BufRead,
+    mut output: impl Write,
+    extractor: &Extractor,
+    explain: bool,
+) -> Result<Exit, Failure> {
     let mut exit = Exit::Done;
     lines::each(input, |line| {
         let answer = match line {
-            Line::Whole(line) => answer(line, &extractor, explain),
+            Line::Whole(line) => answer(line, extractor, explain),
             Line::TooLarge => Err(refusal(None, "too_large", "")),
         };
         exit = if answer.is_err() { Exit::Partial } else { exit };

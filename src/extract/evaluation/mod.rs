@@ -4,12 +4,14 @@
 
 mod facts;
 mod gold;
+mod others;
 mod rows;
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
 pub use gold::Gold;
+pub use others::Others;
 use serde::Serialize;
 
 use super::Extractor;

@@ -2,7 +2,7 @@
 
 use super::gold::{Gold, Marked};
 use super::{Count, Report};
-use crate::extract::{CurrentValues, Entity, Experiencer, Extraction, ExtractionInput, Extractor, StatementKind};
+use crate::extract::{Context, CurrentValues, Entity, Experiencer, Extraction, ExtractionInput, Extractor, StatementKind};
 use crate::text::{CodePoints, Document, Span};
 
 /// Mentions of one kind: whether each expected one was touched, and each found one touches an expected one.
@@ -25,7 +25,9 @@ impl Report {
         let found = extractor.extract(&ExtractionInput { targets: &targets, ..ExtractionInput::of(&document) });
         self.rows += 1;
         self.ungrounded += found.entities.iter().filter(|entity| !entity.is_grounded(&document.text)).count();
-        self.context(gold, &found);
+        if let Some(context) = found.targets.first() {
+            self.context(gold, *context);
+        }
         if let Some(marked) = &gold.entities {
             self.mentions(gold, marked, &found, &places);
         }
@@ -35,8 +37,7 @@ impl Report {
         self.facts(gold, &document, &found);
     }
 
-    fn context(&mut self, gold: &Gold, found: &Extraction) {
-        let Some(context) = found.targets.first() else { return };
+    pub(super) fn context(&mut self, gold: &Gold, context: Context) {
         let mut flag = |task: &str, expected: Option<bool>, found: bool| {
             let name = |on: bool| if on { "yes" } else { "no" };
             if let Some(expected) = expected {

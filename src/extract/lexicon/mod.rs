@@ -3,6 +3,7 @@
 mod check;
 mod list;
 mod own;
+mod sizes;
 
 use super::matcher::{Hit, Matcher, count};
 use super::phrasebook::Builder;
@@ -11,6 +12,7 @@ use std::ops::Range;
 
 pub use list::List;
 pub use own::{Extension, LexiconError, OwnFile};
+pub use sizes::{Size, sizes};
 
 /// Conditions and symptoms with ICD-10-CM codes.
 pub(super) const CLINICAL: &[&str] =

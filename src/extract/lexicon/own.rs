@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::check::{Fault, checked};
-use super::list::List;
+use super::list::{List, Shape};
+use super::sizes::Size;
 use crate::extract::matcher::expand;
 use crate::extract::reading::layout;
 
@@ -132,10 +133,8 @@ impl OwnFile {
         Ok(Self { name, list, version, hash: hex::encode(&digest.as_ref()[..4]), rows })
     }
 
-    /// Rows, and phrases with every choice written out.
-    pub fn size(&self) -> (usize, usize) {
-        let phrases = |row: &str| row.rsplit('\t').next().unwrap_or_default().split('|').map(super::written).sum::<usize>();
-        (self.rows.len(), self.rows.iter().map(|(_, row)| phrases(row)).sum())
+    pub fn size(&self) -> Size {
+        Size::of(self.rows.iter().map(|(_, row)| *row), self.list.shape() == Shape::Concepts)
     }
 }
 

@@ -1,0 +1,62 @@
+//! `extract lexicon`: how large the lists of the rules are, and whether files of one's own can be read with them.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::super::output::{self, Format};
+use super::super::{Context, Exit, Failure};
+use crate::extract::Extractor;
+use crate::extract::lexicon::{Extension, Size, sizes};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Lexicon files of your own: checked, and counted beside the built-in lists.
+    files: Vec<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Counted {
+    list: &'static str,
+    /// `built in`, or the file.
+    from: String,
+    /// Of a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+    #[serde(flatten)]
+    size: Size,
+}
+
+/// # Errors
+/// When a file cannot be used (named by line and column), or standard output not written.
+pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let extension = Extension::load(&args.files).map_err(|error| Failure::usage(error.to_string()))?;
+    let built_in = sizes().into_iter().map(|(list, size)| Counted {
+        list,
+        from: "built in".to_owned(),
+        version: None,
+        size,
+    });
+    let own = extension.files().iter().map(|file| Counted {
+        list: file.list.code(),
+        from: file.name.clone(),
+        version: Some(format!("{}.{}", file.version, file.hash)),
+        size: file.size(),
+    });
+    let counted: Vec<Counted> = built_in.chain(own).collect();
+    let version = Extractor::extended(&extension).version().to_owned();
+    match context.format_or(Format::Table) {
+        Format::Json => output::json(&serde_json::json!({"version": version, "lists": counted}))?,
+        Format::Table => {
+            output::table(&["list", "from", "version", "rows", "names", "phrases"], counted.iter().map(row))?;
+            output::line(&format!("version of rules and lexicons: {version}"))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn row(one: &Counted) -> [String; 6] {
+    let Size { rows, names, phrases } = one.size;
+    let version = one.version.clone().unwrap_or_default();
+    [one.list.to_owned(), one.from.clone(), version, rows.to_string(), names.to_string(), phrases.to_string()]
+}
