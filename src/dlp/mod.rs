@@ -123,6 +123,12 @@ impl Redacted {
         rounds::moved(source, &self.redactions, |one| (one.source, one.redacted))
     }
 
+    /// Where a border of the source stands in the redacted text: behind the replacement of what it cuts in two.
+    pub fn border_of(&self, source: usize) -> usize {
+        let cut = self.redactions.iter().find(|one| one.source.start < source && source < one.source.end);
+        cut.map_or_else(|| self.place_of(source), |one| one.redacted.end)
+    }
+
     /// Where a place of the redacted text that lies outside of every replacement stands in the source.
     pub fn source_of(&self, redacted: usize) -> usize {
         rounds::moved(redacted, &self.redactions, |one| (one.redacted, one.source))

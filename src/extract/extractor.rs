@@ -193,3 +193,7 @@ fn version(extension: &Extension) -> String {
 #[cfg(test)]
 #[path = "extractor_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "dialogue_tests.rs"]
+mod dialogues;

@@ -236,6 +236,7 @@ fn renewed(
     if let Some(file) = &mut file {
         file.name = short(&file.name)?;
         file.uri = maybe(&file.uri)?;
+        file.starts = file.starts.iter().map(|start| redacted.border_of(*start)).collect();
     }
     Ok(DocumentContent {
         text: redacted.document().text.clone(),

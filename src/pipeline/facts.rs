@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 
 use super::embed::Embedded;
 use super::made::HandMade;
+use super::pages::Pages;
 use crate::crypto::PatientKeys;
 use crate::dlp::{PlacedValue, SideValue};
 use crate::domain::confidence::{Creation, initial};
@@ -32,6 +33,7 @@ pub(crate) struct Teaching<'a> {
     pub version: &'a str,
     source_type: Option<SourceType>,
     source_entity: Option<String>,
+    pages: Option<Pages>,
 }
 
 impl<'a> Teaching<'a> {
@@ -47,7 +49,8 @@ impl<'a> Teaching<'a> {
         let stated = provenance.and_then(|p| p.source_type);
         let source_type = stated.or_else(|| reading.as_ref().map(|r| r.source_type));
         let source_entity = reading.and_then(|r| r.entity).map(|who| entity(&who, keys));
-        Self { document, work, keys, now, version, source_type, source_entity }
+        let pages = work.read.text.as_ref().and_then(|(redacted, _)| Pages::of(document, redacted));
+        Self { document, work, keys, now, version, source_type, source_entity, pages }
     }
 
     /// All findings of the document.
@@ -138,6 +141,7 @@ impl<'a> Teaching<'a> {
             reaction: None,
             mention: e.span.of(self.text()).to_owned(),
             source_entity: self.source_entity.clone(),
+            file: None,
             formed_from: Vec::new(),
             account: None,
             derived_from: Vec::new(),
@@ -293,7 +297,7 @@ impl<'a> Teaching<'a> {
             revision: self.document.revision,
             uncertain: false,
             temporality: Temporality::Recent,
-            words: parts.words,
+            words: FindingWords { file: self.pages.as_ref().map(|pages| pages.place(parts.key.start)), ..parts.words },
             evidence: Some(Evidence { quote: quote.to_owned(), span: parts.evidence }),
             extractor_version: self.version.to_owned(),
         })

@@ -14,6 +14,7 @@ mod facts;
 mod legacy;
 mod made;
 mod model;
+mod pages;
 mod profile;
 mod read;
 mod redactors;

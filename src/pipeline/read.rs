@@ -99,7 +99,10 @@ impl Pipeline {
         let text = match &admitted.envelope.message {
             Message::DocumentSubmitted(document) => {
                 let subject = admitted.spoken.as_ref().and_then(|spoken| spoken.subject.as_deref());
-                Some(self.understood(&admitted, document, subject, &guard).map_err(|disposition| (place, disposition))?)
+                Some(
+                    self.understood(&admitted, document, subject, &guard)
+                        .map_err(|disposition| (place, disposition))?,
+                )
             }
             _ => None,
         };

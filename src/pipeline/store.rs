@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use super::admit::{ephemeral_switch, issued_at};
 use super::embed::Embedded;
 use super::facts::Teaching;
+use super::pages::Pages;
 use super::profile::Stating;
 use super::spoken::{Reply, Spoken, actor, reply};
 use super::{Admitted, Disposition, Pipeline, PipelineError, Verdict, crash_at};
@@ -204,13 +205,15 @@ impl Pipeline {
         for theme in metadata.themes.iter().flatten() {
             producer_themes.push(guard.clean(theme)?);
         }
-        let file = document.file.as_ref().map(|f| -> Result<StoredFile, Reason> {
+        let pages = Pages::of(document, redacted);
+        let file = document.file.as_ref().zip(pages.as_ref()).map(|(f, pages)| -> Result<StoredFile, Reason> {
             Ok(StoredFile {
                 name: guard.clean(&f.name)?,
                 media_type: guard.clean(&f.media_type)?,
-                sha256: f.sha256.as_str().to_owned(),
+                sha256: pages.sha256().to_owned(),
                 uri: guard.clean_option(f.uri.as_deref())?,
                 pages: f.pages.clone().unwrap_or_default(),
+                starts: pages.starts().to_vec(),
             })
         });
         let content = DocumentContent {
@@ -232,6 +235,7 @@ impl Pipeline {
             experiencer: r.experiencer,
             quote: r.span.of(text).to_owned(),
             span: r.span,
+            file: pages.as_ref().map(|pages| pages.place(r.span.start)),
         });
         let risks: Vec<NewRisk> = risks.collect();
         for risk in extraction.risk.iter().filter(|risk| !risk.denied) {

@@ -17,6 +17,7 @@ use crate::domain::scope::Scope;
 use crate::metrics::labels::Leg;
 use crate::store::StoreError;
 use crate::store::read::{Candidate, Memory, NEAREST, StoredDocument, When, Window};
+use crate::store::records::FilePlace;
 use crate::text::{Span, Speaker};
 use crate::vector;
 
@@ -60,6 +61,9 @@ pub struct Hit {
     /// Place of the fragment in the redacted text, bytes.
     pub start: usize,
     pub end: usize,
+    /// Where in an uploaded file it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<FilePlace>,
     /// A passage is cited, never acted upon: `history`, or `hypothesis` where a model wrote it.
     #[serde(rename = "use")]
     pub use_: Use,
@@ -167,6 +171,8 @@ fn hit(fused: &Fused, c: &Candidate, document: &StoredDocument, memories: &[Memo
     speakers.sort_unstable();
     speakers.dedup();
     let effective = resting.iter().map(|m| m.standing.effective_confidence).fold(1.0, f64::min);
+    let file = document.content.file.as_ref().map(|file| file.place(c.span.start));
+    let source = super::wording::document_label(c.document_type, c.occurred_at, &speakers);
     Hit {
         passage_id: c.id,
         document_id: c.document,
@@ -185,7 +191,8 @@ fn hit(fused: &Fused, c: &Candidate, document: &StoredDocument, memories: &[Memo
         effective_confidence: effective,
         low_confidence: resting.iter().any(|m| m.standing.low_confidence),
         memories: resting.iter().map(|m| m.id).collect(),
-        source: super::wording::document_label(c.document_type, c.occurred_at, &speakers),
+        source: source + &super::wording::page_of(file.as_ref()),
+        file,
         speakers,
     }
 }

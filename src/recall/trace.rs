@@ -107,7 +107,8 @@ impl Tree {
             Some(d) => {
                 let label = document_label(d.document_type, d.occurred_at, &[]);
                 let replaced = if d.current { "" } else { ", replaced by a later revision" };
-                format!("{label}, revision {}{replaced}", d.revision)
+                let file = d.content.file.as_ref().map(|file| format!(", sha256 {}", file.sha256)).unwrap_or_default();
+                format!("{label}, revision {}{replaced}{file}", d.revision)
             }
             None => "document: no longer held".to_owned(),
         };

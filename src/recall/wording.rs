@@ -9,7 +9,7 @@ use crate::domain::ids::{DocumentId, MemoryId};
 use crate::domain::memory::{Class, Kind, SetBy, State, Use};
 use crate::domain::provenance::Trust;
 use crate::store::read::{Clinical, Memory};
-use crate::store::records::FindingWords;
+use crate::store::records::{FilePlace, FindingWords};
 use crate::text::Speaker;
 
 /// The concept of a statement about everything of its type.
@@ -23,6 +23,9 @@ pub struct Source {
     pub document_id: Option<DocumentId>,
     pub revision: Option<u32>,
     pub document_type: Option<DocumentType>,
+    /// Where in an uploaded file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<FilePlace>,
     pub date: NaiveDate,
     /// The role that set it.
     pub who: SetBy,
@@ -147,17 +150,24 @@ fn source(m: &Memory, section: &'static str) -> Source {
         label.push_str(", ");
         label.push_str(part);
     }
+    label.push_str(&page_of(m.file.as_ref()));
     label.push_str(&format!(", {date}"));
     Source {
         section,
         document_id: m.document_id,
         revision: m.revision,
         document_type: m.document_type,
+        file: m.file.clone(),
         date,
         who: m.set_by,
         through: m.source_entity.clone(),
         label,
     }
+}
+
+/// `, page 3`; nothing where no page is known.
+pub fn page_of(file: Option<&FilePlace>) -> String {
+    file.and_then(|file| file.page).map(|page| format!(", page {page}")).unwrap_or_default()
 }
 
 /// `document: session_transcript, 2026-03-02 (patient, clinician)`.

@@ -77,7 +77,7 @@ tables! {
         "payload_sealed", "evidence_sealed", "evidence_start", "evidence_end", "extractor_version", "tombstone_of"];
     "memory", RowId::Column(2), ["org_id", "patient_id", "id", "group_hash", "attribute_hash", "kind", "class",
         "entity_type", "sensitivity", "state", "contested", "ungrounded", "content_sealed", "finding_id", "document_id",
-        "revision", "evidence_sealed", "evidence_start", "evidence_end", "source_type", "epistemic",
+        "revision", "evidence_sealed", "evidence_start", "evidence_end", "file_sealed", "source_type", "epistemic",
         "source_entity_sealed", "is_proxy", "trust", "set_by", "negated", "experiencer", "extraction_confidence",
         "initial_confidence", "confidence_basis", "confidence", "times_reinforced", "verification_count",
         "last_verified", "is_protected", "cycle", "valid_from", "valid_to", "last_confirmed_at", "reconfirm_due_at",
@@ -109,7 +109,7 @@ tables! {
         "recorded_by"];
     "action_audit", RowId::Open, ["org_id", "patient_id", "id", "at", "actor", "action", "subject_id", "outcome"];
     "risk_flag", RowId::Column(2), ["org_id", "patient_id", "id", "document_id", "revision", "class", "denied",
-        "experiencer", "evidence_sealed", "evidence_start", "evidence_end", "at"];
+        "experiencer", "evidence_sealed", "evidence_start", "evidence_end", "file_sealed", "at"];
     "outbox", RowId::Column(2), ["org_id", "patient_id", "id", "event_type", "body_sealed"];
 }
 

@@ -97,8 +97,44 @@ pub struct StoredFile {
     pub media_type: String,
     pub sha256: String,
     pub uri: Option<String>,
-    /// Code point at which each page begins.
+    /// Code point of the text as it came at which each page begins.
     pub pages: Vec<u64>,
+    /// The same in bytes of the redacted text; empty for documents stored before it was kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<usize>,
+}
+
+impl StoredFile {
+    /// Where in the file a byte of the redacted text stands.
+    pub fn place(&self, byte: usize) -> FilePlace {
+        FilePlace::at(&self.sha256, &self.starts, byte)
+    }
+}
+
+/// A place in an uploaded file: what a reader opens to check a finding (contract.md, "Messages in").
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilePlace {
+    pub sha256: String,
+    /// Counted from 1; `None` where the producer told no pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+}
+
+impl FilePlace {
+    /// `starts`: where pages begin, ascending.
+    pub fn at(sha256: &str, starts: &[usize], byte: usize) -> Self {
+        let page = u32::try_from(starts.partition_point(|start| *start <= byte)).ok().filter(|page| *page > 0);
+        Self { sha256: sha256.to_owned(), page }
+    }
+}
+
+impl std::fmt::Display for FilePlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.page {
+            Some(page) => write!(f, "page {page} of sha256 {}", self.sha256),
+            None => write!(f, "sha256 {}", self.sha256),
+        }
+    }
 }
 
 /// One revision of one document, ready to store.
@@ -141,6 +177,8 @@ pub struct NewRisk {
     pub experiencer: Experiencer,
     pub quote: String,
     pub span: Span,
+    /// Of what an uploaded document says.
+    pub file: Option<FilePlace>,
 }
 
 /// A literal quote of the redacted text.
@@ -170,6 +208,9 @@ pub struct FindingWords {
     pub mention: String,
     /// Who said so, where it was another entity (a surrogate).
     pub source_entity: Option<String>,
+    /// Of what an uploaded document says: where in its file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<FilePlace>,
     /// Of what consolidation forms: the memories that it was formed from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub formed_from: Vec<Uuid>,

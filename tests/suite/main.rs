@@ -31,5 +31,6 @@ mod server;
 mod simulation;
 mod store;
 mod support;
+mod uploaded;
 mod worker;
 mod year;

@@ -31,12 +31,8 @@ struct Counted {
 /// When a file cannot be used (named by line and column), or standard output not written.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let extension = Extension::load(&args.files).map_err(|error| Failure::usage(error.to_string()))?;
-    let built_in = sizes().into_iter().map(|(list, size)| Counted {
-        list,
-        from: "built in".to_owned(),
-        version: None,
-        size,
-    });
+    let built_in =
+        sizes().into_iter().map(|(list, size)| Counted { list, from: "built in".to_owned(), version: None, size });
     let own = extension.files().iter().map(|file| Counted {
         list: file.list.code(),
         from: file.name.clone(),

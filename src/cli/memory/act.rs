@@ -226,11 +226,13 @@ pub async fn source(args: SourceArgs, context: &Context) -> Result<Exit, Failure
     let world = World::open(context).await?;
     let m = world.store.memory(scope, args.id, When::Now).await?.ok_or_else(unknown)?;
     let origins = world.store.origins(scope, &[m.id]).await?.remove(&m.id).unwrap_or_default();
+    let read_by = world.store.read_by(scope, m.id).await?;
     match context.format_or(Format::Table) {
         Format::Json => output::json(&json!({
             "memory_id": m.id, "source_type": m.source_type, "source_entity": m.source_entity,
             "epistemic": m.epistemic, "trust": m.trust, "set_by": m.set_by, "is_proxy": m.is_proxy,
             "document_id": m.document_id, "revision": m.revision, "document_type": m.document_type,
+            "file": m.file, "read_by": read_by,
             "derived_from": origins.derived_from, "source_episodes": origins.evidence,
             "confidence": m.confidence, "effective_confidence": m.standing.effective_confidence,
             "confidence_basis": m.confidence_basis, "times_reinforced": m.times_reinforced,
@@ -243,6 +245,8 @@ pub async fn source(args: SourceArgs, context: &Context) -> Result<Exit, Failure
                 ("source type", format!("{}, {}, {}", m.source_type, m.epistemic, m.trust)),
                 ("told by", m.source_entity.unwrap_or_else(|| m.set_by.to_string())),
                 ("document", document.unwrap_or_else(|| "none".to_owned())),
+                ("file", m.file.map_or_else(|| "none".to_owned(), |file| file.to_string())),
+                ("read by", read_by.unwrap_or_else(|| "nobody".to_owned())),
                 ("derived from", origins.derived_from.to_string()),
                 ("evidence", origins.evidence.to_string()),
                 ("confidence", format!("{:.2} stored, {:.2} now", m.confidence, m.standing.effective_confidence)),

@@ -70,6 +70,7 @@ fn fields(m: &Memory, item: &Item) -> Vec<[String; 2]> {
     rows.extend(m.supersedes.map(|id| row("supersedes", id.to_string())));
     rows.extend(m.superseded_by.map(|id| row("superseded by", id.to_string())));
     rows.extend(m.document_id.map(|id| row("document", format!("{id}, revision {}", m.revision.unwrap_or(0)))));
+    rows.extend(m.file.as_ref().map(|file| row("file", file.to_string())));
     rows.extend(item.fragment.clone().map(|quote| row("evidence", quote)));
     let notes = sections::row(item)[4].clone();
     rows.extend((!notes.is_empty()).then(|| row("notes", notes)));

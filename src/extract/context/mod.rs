@@ -10,8 +10,8 @@ mod subjects;
 use std::ops::Range;
 
 pub(super) use clauses::FILE as CLAUSES;
-pub use cues::{Cues, is_cue};
 use cues::{Category, CueHit};
+pub use cues::{Cues, is_cue};
 pub(super) use deeds::FILE as DENIED_VERBS;
 pub(super) use subjects::FILE as SUBJECTS;
 
@@ -212,3 +212,6 @@ fn next_section(
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod scope_tests;

@@ -88,7 +88,8 @@ mod tests {
                     {\"id\":\"b\",\"text\":\"no y\",\"start\":3,\"end\":4,\"negated\":true}\n\
                     {\"id\":\"c\",\"text\":\"z\",\"start\":0,\"end\":1,\"negated\":false,\"temporality\":\"recent\"}\n\
                     {\"id\":\"d\",\"text\":\"z\",\"risk\":\"none\"}\n";
-        let said = "{\"id\":\"a\",\"negated\":true}\n{\"id\":\"c\",\"negated\":true,\"temporality\":\"historical\"}\nx\n";
+        let said =
+            "{\"id\":\"a\",\"negated\":true}\n{\"id\":\"c\",\"negated\":true,\"temporality\":\"historical\"}\nx\n";
         let others = Others::read(said.as_bytes()).unwrap();
         let report = Report::of_others(gold.as_bytes(), &others, Half::All).unwrap();
         let of = |task: &str| report.measures().into_iter().find(|measure| measure.task == task).unwrap();

@@ -2,7 +2,9 @@
 
 use super::gold::{Gold, Marked};
 use super::{Count, Report};
-use crate::extract::{Context, CurrentValues, Entity, Experiencer, Extraction, ExtractionInput, Extractor, StatementKind};
+use crate::extract::{
+    Context, CurrentValues, Entity, Experiencer, Extraction, ExtractionInput, Extractor, StatementKind,
+};
 use crate::text::{CodePoints, Document, Span};
 
 /// Mentions of one kind: whether each expected one was touched, and each found one touches an expected one.

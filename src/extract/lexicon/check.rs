@@ -88,7 +88,8 @@ fn is_icd_10_cm(code: &str) -> bool {
 fn phrases(words: &str) -> Result<(), (usize, &'static str)> {
     let mut start = 0;
     for written in words.split('|') {
-        let at = start + (written.len() - written.trim_start().len());
+        let blank = written.len() - written.trim_start().len();
+        let at = start + if blank < written.len() { blank } else { 0 };
         start += written.len() + 1;
         phrase(written.trim()).map_err(|problem| (at, problem))?;
     }

@@ -57,6 +57,14 @@ static ORIGINS: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
+static READ_BY: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT f.extractor_version FROM memory AS m JOIN extracted_findings AS f ON f.org_id = m.org_id \
+           AND f.patient_id = m.patient_id AND f.id = m.finding_id \
+         WHERE m.org_id = $1 AND m.patient_id = $2 AND m.id = $3",
+    )
+});
+
 /// Which way lineage is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
@@ -145,6 +153,15 @@ impl Store {
         Ok(found)
     }
 
+    /// Version of the rules and lexicons that read the finding whose words a memory has.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn read_by(&self, scope: Scope, id: MemoryId) -> Result<Option<String>, StoreError> {
+        let rows = self.rows(&READ_BY, scope, vec![id.0.into()]).await?;
+        rows.first().map(|row| row.text(0)).transpose()
+    }
+
     /// What happened to a memory, oldest first.
     ///
     /// # Errors
@@ -189,5 +206,5 @@ impl Store {
 }
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&UP, &DOWN, &ORIGINS, &HISTORY, &CONTRADICTIONS]
+    vec![&UP, &DOWN, &ORIGINS, &READ_BY, &HISTORY, &CONTRADICTIONS]
 }

@@ -19,7 +19,7 @@ use crate::domain::memory::{Class, Kind, Sensitivity, SetBy, State, Use};
 use crate::domain::provenance::{SourceType, Trust};
 use crate::domain::scope::Scope;
 use crate::store::engine::{Arg, Row, Sql};
-use crate::store::records::FindingWords;
+use crate::store::records::{FilePlace, FindingWords};
 use crate::store::seal::{open_record, open_text};
 use crate::store::write::memories::rows::memory_cell;
 use crate::store::{Store, StoreError};
@@ -35,7 +35,7 @@ macro_rules! select {
                  m.times_reinforced, m.verification_count, m.last_verified, m.is_protected, m.cycle, m.valid_from, m.valid_to, \
                  m.last_confirmed_at, m.reconfirm_due_at, m.expires_at, m.supersedes, m.superseded_by, m.terms, m.recorded_at, \
                  (SELECT min(e.at) FROM memory_event AS e WHERE e.org_id = m.org_id AND e.patient_id = m.patient_id \
-                   AND e.memory_id = m.id AND e.derived = 1) \
+                   AND e.memory_id = m.id AND e.derived = 1), m.file_sealed \
                  FROM memory AS m LEFT JOIN documents AS d ON d.org_id = m.org_id AND d.patient_id = m.patient_id \
                    AND d.document_id = m.document_id AND d.revision = m.revision \
                  WHERE m.org_id = $1 AND m.patient_id = $2 AND ",
@@ -132,6 +132,9 @@ pub struct Memory {
     /// `None` for raw captures, whose words are the document's.
     pub words: Option<FindingWords>,
     pub evidence: Option<Quote>,
+    /// Where in an uploaded file the evidence stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<FilePlace>,
     pub document_id: Option<DocumentId>,
     pub revision: Option<u32>,
     pub document_type: Option<DocumentType>,
@@ -260,6 +263,7 @@ fn read(row: &Row, at: DateTime<Utc>, store: &Store) -> Result<Memory, StoreErro
         ungrounded: row.bool(8)?,
         words: None,
         evidence: None,
+        file: None,
         document_id: row.opt_uuid(14)?.map(DocumentId),
         revision: row.opt_i64(15)?.and_then(|n| u32::try_from(n).ok()),
         document_type: opt_code(row, 16, DocumentType::from_code)?,
@@ -345,6 +349,9 @@ fn open(mut memory: Memory, row: &Row, keys: &PatientKeys) -> Result<Memory, Sto
         let text = open_text(keys, memory_cell(id, "evidence"), &sealed)?;
         let (start, end) = (number(row, 11)? as usize, number(row, 12)? as usize);
         memory.evidence = Some(Quote { text, start, end });
+    }
+    if let Some(sealed) = row.opt_blob(44)? {
+        memory.file = Some(open_record(keys, memory_cell(id, "file"), &sealed)?);
     }
     if let Some(sealed) = row.opt_blob(13)? {
         memory.source_entity = Some(open_text(keys, memory_cell(id, "source_entity"), &sealed)?);

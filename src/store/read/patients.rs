@@ -12,6 +12,7 @@ use crate::domain::finding::Experiencer;
 use crate::domain::ids::{DocumentId, OrgId, PatientId};
 use crate::domain::scope::Scope;
 use crate::store::engine::{Access, Sql};
+use crate::store::records::FilePlace;
 use crate::store::seal::{open_record, open_text};
 use crate::store::write::profile::{preference_cell, profile_cell};
 use crate::store::{Store, StoreError};
@@ -30,7 +31,7 @@ static PREFERENCES: LazyLock<Sql> = LazyLock::new(|| {
 });
 static RISKS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT r.id, r.document_id, r.revision, r.class, r.denied, r.experiencer, r.evidence_sealed, r.at FROM risk_flag AS r \
+        "SELECT r.id, r.document_id, r.revision, r.class, r.denied, r.experiencer, r.evidence_sealed, r.at, r.file_sealed FROM risk_flag AS r \
          JOIN documents AS d ON d.org_id = r.org_id AND d.patient_id = r.patient_id AND d.document_id = r.document_id \
            AND d.revision = r.revision AND d.current = 1 \
          WHERE r.org_id = $1 AND r.patient_id = $2 ORDER BY r.at DESC, r.id",
@@ -74,6 +75,9 @@ pub struct RiskFlag {
     pub quote: String,
     pub document_id: DocumentId,
     pub revision: u32,
+    /// Where in an uploaded file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<FilePlace>,
     pub at: DateTime<Utc>,
 }
 
@@ -141,6 +145,8 @@ impl Store {
                 continue;
             }
             let cell = Cell { table: "risk_flag", row: id, column: "evidence" };
+            let sealed = row.opt_blob(8)?;
+            let file = sealed.map(|sealed| open_record(&keys, Cell { column: "file", ..cell }, &sealed)).transpose()?;
             found.push(RiskFlag {
                 id,
                 class: row.text(3)?,
@@ -149,6 +155,7 @@ impl Store {
                 quote: quote(&keys, cell, &row.blob(6)?)?,
                 document_id: DocumentId(row.uuid(1)?),
                 revision: number(&row, 2)?,
+                file,
                 at,
             });
         }

@@ -122,6 +122,7 @@ static RISK: LazyLock<Bulk> = LazyLock::new(|| {
         ("evidence_sealed", ColumnType::Bytes),
         ("evidence_start", ColumnType::Int),
         ("evidence_end", ColumnType::Int),
+        ("file_sealed", ColumnType::Bytes),
         ("at", ColumnType::Int),
         ("created_at", ColumnType::Int),
         ("updated_at", ColumnType::Int),
@@ -235,7 +236,7 @@ impl Writer<'_> {
             now.clone(),
         ]);
         for risk in &d.risks {
-            rows.risks.push(risk_row(d, risk, sealer, &now));
+            rows.risks.push(risk_row(d, risk, sealer, &now)?);
         }
         if current {
             for (ordinal, passage) in d.passages.iter().enumerate() {
@@ -313,7 +314,7 @@ struct Rows {
     risks: Vec<Vec<Arg>>,
 }
 
-fn risk_row(d: &NewDocument, risk: &NewRisk, sealer: Sealer<'_>, now: &Arg) -> Vec<Arg> {
+fn risk_row(d: &NewDocument, risk: &NewRisk, sealer: Sealer<'_>, now: &Arg) -> Result<Vec<Arg>, StoreError> {
     let start = (risk.span.start as u64).to_be_bytes();
     let id = derive(
         "risk",
@@ -326,7 +327,8 @@ fn risk_row(d: &NewDocument, risk: &NewRisk, sealer: Sealer<'_>, now: &Arg) -> V
             &start,
         ],
     );
-    vec![
+    let cell = |column| Cell { table: "risk_flag", row: id, column };
+    Ok(vec![
         d.scope.org().0.into(),
         d.scope.patient().0.into(),
         id.into(),
@@ -335,13 +337,14 @@ fn risk_row(d: &NewDocument, risk: &NewRisk, sealer: Sealer<'_>, now: &Arg) -> V
         risk.class.into(),
         risk.denied.into(),
         risk.experiencer.code().into(),
-        sealer.text(Cell { table: "risk_flag", row: id, column: "evidence" }, &risk.quote),
+        sealer.text(cell("evidence"), &risk.quote),
         (risk.span.start as i64).into(),
         (risk.span.end as i64).into(),
+        sealer.optional_record(cell("file"), risk.file.as_ref())?,
         d.occurred_at.into(),
         now.clone(),
         now.clone(),
-    ]
+    ])
 }
 
 fn pairs<'d>(documents: impl Iterator<Item = &'d NewDocument>) -> Arg {

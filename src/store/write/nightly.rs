@@ -48,7 +48,7 @@ static BLANK_FINDINGS: LazyLock<Bulk> = LazyLock::new(|| {
 // The row stays for the audit trail: ids, times, states and numbers, no word.
 static BLANK_MEMORIES: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::over(
-        "UPDATE memory SET content_sealed = NULL, source_entity_sealed = NULL, terms = r.blank, updated_at = r.now, \
+        "UPDATE memory SET content_sealed = NULL, source_entity_sealed = NULL, file_sealed = NULL, terms = r.blank, updated_at = r.now, \
          evidence_sealed = CASE WHEN memory.evidence_sealed IS NULL THEN NULL ELSE r.blank END \
          FROM {rows} AS r WHERE memory.org_id = r.org_id AND memory.patient_id = r.patient_id AND memory.id = r.id \
          AND memory.state IN ('expired', 'inactive')",

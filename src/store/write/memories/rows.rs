@@ -25,7 +25,7 @@ use crate::text::{Language, stems};
 /// The shape of a memory row's sealed content.
 const SCHEMA_VERSION: i64 = 1;
 
-const MEMORY_COLUMNS: [(&str, ColumnType); 50] = [
+const MEMORY_COLUMNS: [(&str, ColumnType); 51] = [
     ("org_id", ColumnType::Uuid),
     ("patient_id", ColumnType::Uuid),
     ("id", ColumnType::Uuid),
@@ -45,6 +45,7 @@ const MEMORY_COLUMNS: [(&str, ColumnType); 50] = [
     ("evidence_sealed", ColumnType::Bytes),
     ("evidence_start", ColumnType::Int),
     ("evidence_end", ColumnType::Int),
+    ("file_sealed", ColumnType::Bytes),
     ("source_type", ColumnType::Text),
     ("epistemic", ColumnType::Text),
     ("source_entity_sealed", ColumnType::Bytes),
@@ -94,6 +95,7 @@ static MEMORY: LazyLock<Bulk> = LazyLock::new(|| {
          content_sealed = CASE WHEN memory.finding_id IS NOT DISTINCT FROM excluded.finding_id THEN memory.content_sealed ELSE excluded.content_sealed END, \
          finding_id = excluded.finding_id, document_id = excluded.document_id, revision = excluded.revision, \
          evidence_sealed = excluded.evidence_sealed, evidence_start = excluded.evidence_start, evidence_end = excluded.evidence_end, \
+         file_sealed = excluded.file_sealed, \
          source_type = excluded.source_type, epistemic = excluded.epistemic, source_entity_sealed = excluded.source_entity_sealed, \
          is_proxy = excluded.is_proxy, trust = excluded.trust, set_by = excluded.set_by, \
          extraction_confidence = excluded.extraction_confidence, initial_confidence = excluded.initial_confidence, \
@@ -194,13 +196,15 @@ impl Writer<'_> {
             f.state.code().into(),
             f.contested.into(),
             f.ungrounded.into(),
-            sealer.record(memory_cell(id, "content"), &told.words)?,
+            // The file is that of the evidence, which may be another finding's.
+            sealer.record(memory_cell(id, "content"), &FindingWords { file: None, ..told.words.clone() })?,
             f.told_by.0.into(),
             opened.from_document.then_some(a.source).into(),
             opened.from_document.then_some(opened.revision).into(),
             quoted(&sealer, id, evidence.map(|e| e.quote.as_str()), a.epistemic),
             evidence.map(|e| e.span.start as i64).into(),
             evidence.map(|e| e.span.end as i64).into(),
+            sealer.optional_record(memory_cell(id, "file"), opened.words.file.as_ref())?,
             a.source_type.code().into(),
             a.epistemic.code().into(),
             sealer.optional(memory_cell(id, "source_entity"), opened.words.source_entity.as_deref()),

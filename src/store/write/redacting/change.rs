@@ -80,6 +80,7 @@ impl Change {
             reaction: maybe(&words.reaction),
             mention: self.clean(&words.mention),
             source_entity: maybe(&words.source_entity),
+            file: words.file.clone(),
             formed_from: words.formed_from.clone(),
             derived_from: words.derived_from.clone(),
             account: words.account.as_ref().map(|account| account.reworded(&|text| self.clean(text))),

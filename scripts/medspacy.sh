@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# medspacy.sh GOLD…: the rules, negspacy and medspaCy on the same rows with the same scorer, side by side.
+# medspacy.sh --found negspacy|medspacy GOLD: only what that one says, for `anamnesis extract eval GOLD --found FILE`.
+golds=()
+for argument in "$@"; do
+    # Paths are those of whoever calls; what follows runs at the root.
+    if [ -f "$argument" ]; then golds+=("$(realpath "$argument")"); else golds+=("$argument"); fi
+done
+set -- "${golds[@]}"
+. "$(dirname "$0")/lib.sh"
+
+venv=$CACHE/medspacy
+stamp=$venv/requirements.sum
+wanted=$(sha256sum <scripts/medspacy.txt)
+if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+    system_package python3 python3
+    rm -rf "$venv"
+    python3 -m venv "$venv" >/dev/null || die "Python's venv module is needed (Debian and Ubuntu: apt-get install python3-venv)"
+    say "fetching negspacy, medspaCy and the models"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check spacy==3.8.18 >&2
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r scripts/medspacy.txt >&2
+    printf '%s\n' "$wanted" >"$stamp"
+fi
+if [ "${1:-}" = --found ]; then
+    exec "$venv/bin/python" scripts/context_peers.py "$2" "$3"
+fi
+[ $# -gt 0 ] || die "which gold set? (anamnesis extract eval --help)"
+program=${ANAMNESIS:-target/debug/anamnesis}
+[ -x "$program" ] || die "no program at $program: build it, or name it in ANAMNESIS"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+for gold in "$@"; do
+    for peer in negspacy medspacy; do
+        "$venv/bin/python" scripts/context_peers.py "$peer" "$gold" >"$work/$peer.jsonl"
+    done
+    "$program" extract eval "$gold" --found "$work/negspacy.jsonl" --found "$work/medspacy.jsonl" --output table
+done
