@@ -159,7 +159,7 @@ impl Store {
     /// When the store cannot be read.
     pub async fn read_by(&self, scope: Scope, id: MemoryId) -> Result<Option<String>, StoreError> {
         let rows = self.rows(&READ_BY, scope, vec![id.0.into()]).await?;
-        rows.first().map(|row| row.text(0)).transpose()
+        Ok(rows.first().map(|row| row.text(0)).transpose()?)
     }
 
     /// What happened to a memory, oldest first.
