@@ -15,6 +15,7 @@ use crate::domain::fold::{Act, Deed};
 use crate::domain::ids::{MemoryEventId, MemoryId, OrgId, derive};
 use crate::domain::memory::SetBy;
 use crate::domain::reason::Reason;
+use crate::extract::Risk;
 use crate::intake::contract::{ActorRole, Command, DocumentSubmitted, MemoryCommand, Provision};
 use crate::intake::{Message, MessageType};
 use crate::metrics::labels::Stage;
@@ -244,7 +245,8 @@ impl Pipeline {
         // A producer's own value wins; the rules' stays in their findings.
         let sentiment = known(metadata.sentiment.as_deref(), &["positive", "neutral", "negative", "mixed"])
             .unwrap_or(extraction.sentiment.code());
-        let own = if risks.iter().any(|r| !r.denied) { "high" } else { "none" };
+        // A relative's attempt is heard and is no danger of the patient's.
+        let own = if extraction.risk.iter().any(Risk::is_own) { "high" } else { "none" };
         let risk_level = known(metadata.risk_level.as_deref(), &["none", "low", "medium", "high"]).unwrap_or(own);
         Ok(NewDocument {
             scope: entry.read.admitted.scope,

@@ -14,6 +14,8 @@ use crate::text::Speaker;
 
 /// The concept of a statement about everything of its type.
 const EVERY: &str = "*";
+/// The status of what is not tolerated, which is no allergy.
+const INTOLERANCE: &str = "intolerance";
 
 /// Where a statement comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -240,7 +242,7 @@ fn heading(m: &Memory) -> &'static str {
         },
         Some(EntityType::Condition) => "Condition",
         Some(EntityType::Symptom) => "Symptom",
-        Some(EntityType::Allergy) => "Allergy",
+        Some(EntityType::Allergy) => allergy_heading(m.words.as_ref()),
         Some(EntityType::Medication) => "Medication",
         Some(EntityType::Appointment) => "Appointment",
         Some(EntityType::Event) => "Event",
@@ -267,15 +269,25 @@ fn heading(m: &Memory) -> &'static str {
     }
 }
 
+/// What a patient does not tolerate is stored beside the allergies and is none: the two call for different care.
+fn allergy_heading(words: Option<&FindingWords>) -> &'static str {
+    match words.and_then(|words| words.status.as_deref()) {
+        Some(INTOLERANCE) => "Intolerance",
+        _ => "Allergy",
+    }
+}
+
 fn details(w: &FindingWords) -> String {
     let mut text = w.concept.clone();
     if let Some(dose) = &w.dose {
         text.push(' ');
         text.push_str(dose);
     }
-    // How it came to be in force is no part of what is in force; a denial is said at the head of the line.
-    let ordinary =
-        |status: &&String| !matches!(status.as_str(), "active" | "started" | "changed" | "continued" | "not_taken");
+    // How it came to be in force is no part of what is in force; a denial and an intolerance are said at the head of the
+    // line.
+    let ordinary = |status: &&String| {
+        !matches!(status.as_str(), "active" | "started" | "changed" | "continued" | "not_taken" | INTOLERANCE)
+    };
     // What was made by hand is its own value.
     let plain = [&w.severity, &w.value, &w.route, &w.frequency, &w.date].into_iter().flatten();
     let plain = plain.filter(|part| **part != w.concept);
@@ -316,6 +328,9 @@ mod tests {
         assert_eq!(details(&stopped), "sertraline 50 mg, oral, daily, stopped [N06AB06]");
         let allergy = FindingWords { concept: "penicillin".into(), reaction: said("rash"), ..FindingWords::default() };
         assert_eq!(details(&allergy), "penicillin, reaction: rash");
+        let lactose = FindingWords { concept: "lactose".into(), status: said("intolerance"), ..FindingWords::default() };
+        assert_eq!((allergy_heading(Some(&lactose)), details(&lactose).as_str()), ("Intolerance", "lactose"));
+        assert_eq!(allergy_heading(Some(&allergy)), "Allergy");
     }
 
     #[test]

@@ -32,7 +32,11 @@ fn states(fact: &Fact, document: &Document, found: &Extraction) -> bool {
         "risk" => found
             .risk
             .iter()
-            .any(|risk| !risk.denied && risk.experiencer == Experiencer::Patient && names(risk.class.code())),
+            .any(|risk| risk.denied == fact.negated && risk.experiencer == Experiencer::Patient && names(risk.class.code())),
+        "risk_of_family" => found
+            .risk
+            .iter()
+            .any(|risk| !risk.denied && risk.experiencer == Experiencer::Family && names(risk.class.code())),
         "hypothesis" => found.hypotheses.iter().any(|hypothesis| names(&hypothesis.text)),
         "allergy" => CurrentValues::of(&document.text, &found.entities).allergies.iter().any(|value| names(value)),
         "medication" => {

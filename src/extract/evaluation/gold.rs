@@ -79,7 +79,7 @@ pub struct Marked {
     pub end: usize,
 }
 
-/// A fact of a dialogue: an entity type or `intolerance`, `risk`, `hypothesis`, or the kind of a statement.
+/// A fact of a dialogue: an entity type or `intolerance`, `risk`, `risk_of_family`, `hypothesis`, or the kind of a statement.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Fact {
     pub fact: String,

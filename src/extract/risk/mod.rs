@@ -44,6 +44,8 @@ struct Words {
     words: Range<usize>,
     /// The words that a denial must reach: what would be done.
     core: Range<usize>,
+    /// Said beside talk of dying that is often denied: only a denial of its own denies it.
+    beside: bool,
 }
 
 pub struct RiskRules {
@@ -96,7 +98,7 @@ impl RiskRules {
             let row = self.rows[hit.meaning as usize];
             match row.class {
                 None => harmless.push(hit.words),
-                Some(class) => found.push(Words { class, own: row.own, core: hit.words.clone(), words: hit.words }),
+                Some(class) => found.push(Words { class, own: row.own, core: hit.words.clone(), words: hit.words, beside: false }),
             }
         }
         found.retain(|words| !self.patterns.is_slip(scene.reading, index, words.class, &words.words));
@@ -127,13 +129,17 @@ impl RiskRules {
         let behind = if found.own { DENIAL_BEHIND } else { usize::MAX };
         let reached =
             |words: &Range<usize>| scene.contexts.denied_within(scene.reading, words, found.words.end, behind);
-        let negated = (context.negated
-            && scene.contexts.denied_from_outside(scene.reading, &found.words)
-            && reached(&found.words))
-            || (class != RiskClass::PlanOrMeans
-                && scene.contexts.of(scene.reading, &found.core).negated
-                && reached(&found.core))
-            || wish_denied(scene.reading, &sentence.words, &found.words);
+        let negated = if found.beside {
+            denied_itself(scene.reading, &sentence.words, &found.words)
+        } else {
+            (context.negated
+                && scene.contexts.denied_from_outside(scene.reading, &found.words)
+                && reached(&found.words))
+                || (class != RiskClass::PlanOrMeans
+                    && scene.contexts.of(scene.reading, &found.core).negated
+                    && reached(&found.core))
+                || wish_denied(scene.reading, &sentence.words, &found.words)
+        };
         let asked = scene.is_dialogue() && scene.exchanges.asks(index) && sentence.speaker != Speaker::Patient;
         let denied = match (asked, scene.exchanges.answer(index).map(|answer| answer.polarity)) {
             (true, Some(Polarity::No)) => true,
@@ -210,6 +216,28 @@ fn wish_denied(reading: &Reading<'_>, sentence: &Range<usize>, found: &Range<usi
     });
     let denial = ahead.next().unwrap_or("");
     wishes && matches!(denial, "n't" | "not" | "never" | "dont" | "didnt" | "no" | "nunca" | "jamas" | "tampoco" | "ni")
+}
+
+/// "Denies keeping a gun", "no guarda la escopeta": nothing but pronouns stands between a denial and what it denies. The
+/// "denies" of "denies wanting to die, keeps a gun" is another's.
+fn denied_itself(reading: &Reading<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
+    let denies = |word: &str| {
+        matches!(
+            word,
+            "no" | "not" | "n't" | "never" | "nunca" | "jamas" | "tampoco" | "without" | "sin" | "neither" | "ningun" | "ninguna"
+        )
+    };
+    let mut ahead = (sentence.start..found.start).rev().map(|word| reading.word(word)).skip_while(|word| {
+        matches!(
+            *word,
+            "he" | "she" | "they" | "i" | "that" | "que" | "yo" | "el" | "ella" | "ya" | "se" | "me" | "lo" | "la"
+                | "actually" | "currently" | "having" | "tener" | "haber" | "ever" | "there" | "is" | "are" | "do" | "does"
+        )
+    });
+    let before = ahead.next().unwrap_or("");
+    let spoken = ["denies", "denied", "deny", "denying", "niega", "niego", "nego", "negando", "niegan"];
+    // "Has no gun": right behind the verb.
+    denies(before) || spoken.contains(&before) || (found.start + 1..found.end.min(found.start + 3)).any(|w| denies(reading.word(w)))
 }
 
 fn gravity(class: RiskClass) -> u8 {

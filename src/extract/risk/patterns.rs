@@ -23,6 +23,10 @@ const MOST_HITS: usize = 24;
 const CORES: &[&str] =
     &["selfkill", "hurtothers", "hurtself", "hits", "amount", "violent", "hurtsme", "harmact", "violenthim"];
 
+/// Sentences before and behind in which a part that must stand beside a pattern is looked for: a question, its "no" and
+/// what follows.
+const BESIDE: usize = 2;
+
 /// The parts of a sentence in their order.
 struct Pattern {
     class: RiskClass,
@@ -34,6 +38,8 @@ struct Pattern {
     core: usize,
     /// What must not stand in the sentence: "by accident".
     never: Option<usize>,
+    /// What must be spoken of beside it, affirmed or denied, and is no part of its words: "denies wanting to die, but …".
+    beside: Option<usize>,
 }
 
 pub struct Patterns {
@@ -68,6 +74,7 @@ impl Patterns {
                 parts: Vec::new(),
                 core: 0,
                 never: None,
+                beside: None,
             };
             let mut gap = 0;
             for word in words.split_whitespace() {
@@ -75,6 +82,8 @@ impl Patterns {
                     gap = words.parse().unwrap_or(0);
                 } else if let Some(name) = word.strip_prefix('!') {
                     pattern.never = Some(part(name));
+                } else if let Some(name) = word.strip_prefix('?') {
+                    pattern.beside = Some(part(name));
                 } else {
                     pattern.core = if CORES.contains(&word) { pattern.parts.len() } else { pattern.core };
                     pattern.parts.push((gap, part(word)));
@@ -120,9 +129,23 @@ impl Patterns {
             if pattern.never.is_some_and(|part| may(part) && !seen.of(part, &self.library).is_empty()) {
                 continue;
             }
+            if pattern.beside.is_some_and(|part| !self.stands_beside(reading, index, part)) {
+                continue;
+            }
             out.extend(self.chain(pattern, &mut seen));
         }
         out
+    }
+
+    /// Whether a part stands in a sentence or in those around it.
+    fn stands_beside(&self, reading: &Reading<'_>, index: usize, part: usize) -> bool {
+        let part = &self.library[part];
+        let around = index.saturating_sub(BESIDE)..(index + BESIDE + 1).min(reading.sentences.len());
+        around.filter(|sentence| part.may_stand(reading, *sentence)).any(|sentence| {
+            let mut words = reading.sentences[sentence].words.clone();
+            let end = words.end;
+            words.any(|word| part.at(reading, word, end).is_some())
+        })
     }
 
     /// The first place where the parts of a pattern follow each other.
@@ -144,7 +167,8 @@ impl Patterns {
             if chain.len() == pattern.parts.len() {
                 let end = chain.iter().map(|words| words.end).max().unwrap_or(start.end);
                 let core = chain[pattern.core].clone();
-                return Some(Words { class: pattern.class, own: pattern.own, words: start.start..end, core });
+                let beside = pattern.beside.is_some();
+                return Some(Words { class: pattern.class, own: pattern.own, words: start.start..end, core, beside });
             }
         }
         None

@@ -51,12 +51,12 @@ impl Whose {
         }
         // A relative may stand inside the words: "my cousin keeps saying he's going to kill …".
         let ahead = sentence.start..found.core.start.max(found.words.start);
-        if let Some(other) = self.subject(reading, ahead.clone()) {
+        if let Some(other) = self.subject(reading, ahead) {
             // "My boss is vile, gonna kill him": the other is whom it would be done to, unless the verb is theirs.
             let apart = (other.end..found.core.start).any(|word| parts(reading, word));
             let acts = || !apart || (other.end..found.words.end).any(|word| self.third.at(reading, word).is_some());
             if found.class != RiskClass::HarmToOthers || !found.own || acts() {
-                return Experiencer::Other;
+                return relation(reading, &other);
             }
         }
         if found.own || matches!(found.class, RiskClass::HarmToOthers | RiskClass::Abuse) {
@@ -98,6 +98,19 @@ impl Whose {
         subject.as_ref().is_some_and(theirs) && self.informs.at(reading, word).is_some()
     }
 }
+
+/// A relative's attempt is part of the family's history; anybody else's is not.
+fn relation(reading: &Reading<'_>, person: &Range<usize>) -> Experiencer {
+    let kin = |word: usize| KIN.iter().any(|stem| reading.word(word).strip_prefix(stem).is_some_and(|end| end.len() <= 3));
+    if person.clone().any(kin) { Experiencer::Family } else { Experiencer::Other }
+}
+
+/// How words for relatives begin, in both languages; at most three letters may follow ("hermanas", "uncles").
+const KIN: &[&str] = &[
+    "mother", "father", "mom", "mum", "dad", "brother", "sister", "uncle", "aunt", "cousin", "son", "daughter", "grandm",
+    "grandf", "grandmother", "grandfather", "grandpa", "grandson", "granddaughter", "nephew", "niece", "twin", "madre",
+    "padre", "mama", "papa", "herman", "ti", "prim", "hij", "abuel", "bisabuel", "niet", "sobrin", "nan", "gran",
+];
 
 /// A sign or word after which another clause may begin.
 fn parts(reading: &Reading<'_>, word: usize) -> bool {
