@@ -328,7 +328,8 @@ mod tests {
         assert_eq!(details(&stopped), "sertraline 50 mg, oral, daily, stopped [N06AB06]");
         let allergy = FindingWords { concept: "penicillin".into(), reaction: said("rash"), ..FindingWords::default() };
         assert_eq!(details(&allergy), "penicillin, reaction: rash");
-        let lactose = FindingWords { concept: "lactose".into(), status: said("intolerance"), ..FindingWords::default() };
+        let lactose =
+            FindingWords { concept: "lactose".into(), status: said("intolerance"), ..FindingWords::default() };
         assert_eq!((allergy_heading(Some(&lactose)), details(&lactose).as_str()), ("Intolerance", "lactose"));
         assert_eq!(allergy_heading(Some(&allergy)), "Allergy");
     }

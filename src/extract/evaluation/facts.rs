@@ -29,10 +29,9 @@ fn states(fact: &Fact, document: &Document, found: &Extraction) -> bool {
         "no_known_allergies" | "no_medications" => {
             found.statements.iter().any(|statement| statement.kind.code() == fact.fact)
         }
-        "risk" => found
-            .risk
-            .iter()
-            .any(|risk| risk.denied == fact.negated && risk.experiencer == Experiencer::Patient && names(risk.class.code())),
+        "risk" => found.risk.iter().any(|risk| {
+            risk.denied == fact.negated && risk.experiencer == Experiencer::Patient && names(risk.class.code())
+        }),
         "risk_of_family" => found
             .risk
             .iter()

@@ -77,6 +77,21 @@ fn risk_is_heard_in_chat_notes_and_speech() {
     holds(include_str!("../../../tests/data/extraction/risk_blind_e.jsonl"), &floors);
     holds(include_str!("../../../tests/data/extraction/risk_blind_f.jsonl"), &floors);
     holds(include_str!("../../../tests/data/extraction/risk_blind_g.jsonl"), &floors);
+    // Long lines as relatives, notes and letters tell them.
+    let floors = [("risk", "en", 0.92), ("risk", "es", 0.92)];
+    holds(include_str!("../../../tests/data/extraction/risk_blind_h.jsonl"), &floors);
+    let floors = [("risk", "en", 0.84), ("risk", "es", 0.84)];
+    holds(include_str!("../../../tests/data/extraction/risk_blind_i.jsonl"), &floors);
+}
+
+#[test]
+fn everyday_lines_that_sound_like_risk_raise_none() {
+    all_right(include_str!("../../../tests/data/extraction/risk_lookalikes.jsonl"));
+}
+
+#[test]
+fn a_denial_hides_no_means_and_a_relatives_attempt_is_the_familys() {
+    all_right(include_str!("../../../tests/data/extraction/risk_denials.jsonl"));
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! Words of risk: ideation, plans and means, attempts, self-harm, harm to others, abuse. A denial is kept as a denial;
 //! what somebody else did or said of themselves is not the patient's risk.
 
+mod denials;
 mod parts;
 mod patterns;
 mod whose;
 
 use std::ops::Range;
 
+use denials::{denied_behind, denied_itself, noted_answer, wish_denied};
 use patterns::Patterns;
 use whose::Whose;
 
@@ -98,18 +100,25 @@ impl RiskRules {
             let row = self.rows[hit.meaning as usize];
             match row.class {
                 None => harmless.push(hit.words),
-                Some(class) => found.push(Words { class, own: row.own, core: hit.words.clone(), words: hit.words, beside: false }),
+                Some(class) => {
+                    found.push(Words { class, own: row.own, core: hit.words.clone(), words: hit.words, beside: false })
+                }
             }
         }
         found.retain(|words| !self.patterns.is_slip(scene.reading, index, words.class, &words.words));
         let overlaps = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
-        found.retain(|words| !harmless.iter().any(|other| overlaps(other, &words.core)));
+        // "I don't want to go on living with my in-laws": what closes the words goes on harmlessly.
+        let closes = |other: &Range<usize>, words: &Range<usize>| {
+            words.start < other.start && other.start < words.end && words.end <= other.end
+        };
+        found.retain(|words| !harmless.iter().any(|o| overlaps(o, &words.core) || closes(o, &words.words)));
         // "I wish I was dead" holds "wish I was dead": one finding.
         found.sort_by_key(|words| (words.words.start, std::cmp::Reverse(words.words.end)));
         let mut out: Vec<Words> = Vec::new();
         for words in found {
             let inside = |known: &&Words| {
                 known.class == words.class
+                    && (known.beside || !words.beside)
                     && known.words.start <= words.words.start
                     && words.words.end <= known.words.end
             };
@@ -139,9 +148,10 @@ impl RiskRules {
                     && scene.contexts.of(scene.reading, &found.core).negated
                     && reached(&found.core))
                 || wish_denied(scene.reading, &sentence.words, &found.words)
+                || denied_behind(scene.reading, found.words.end)
         };
         let asked = scene.is_dialogue() && scene.exchanges.asks(index) && sentence.speaker != Speaker::Patient;
-        let denied = match (asked, scene.exchanges.answer(index).map(|answer| answer.polarity)) {
+        let mut denied = match (asked, scene.exchanges.answer(index).map(|answer| answer.polarity)) {
             (true, Some(Polarity::No)) => true,
             (true, Some(Polarity::Yes)) => negated && found.own,
             // Asked and neither affirmed nor denied: the question alone is nothing.
@@ -150,7 +160,7 @@ impl RiskRules {
         };
         if !asked && sentence.question && sentence.speaker != Speaker::Patient && self.asks_you(scene, &sentence.words)
         {
-            return None;
+            denied = noted_answer(scene.reading, index)? == Polarity::No;
         }
         if scene.contexts.only_asked(scene.reading, &found.core) {
             return None;
@@ -183,61 +193,6 @@ impl RiskRules {
         };
         !own && sentence.clone().any(you)
     }
-}
-
-/// "I don't want to die", "no quiero morirme", "it never crossed my mind": a denial right before what is wished. General
-/// rules spend a "don't want" on the wish itself, for "I don't want the pills" denies no pills.
-fn wish_denied(reading: &Reading<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
-    let wishes = matches!(
-        reading.word(found.start),
-        "want"
-            | "wants"
-            | "wanna"
-            | "wanted"
-            | "wish"
-            | "plan"
-            | "going"
-            | "gonna"
-            | "crossed"
-            | "crosses"
-            | "thinking"
-            | "quiero"
-            | "kiero"
-            | "queria"
-            | "quisiera"
-            | "pienso"
-            | "voy"
-            | "deseo"
-            | "planeo"
-    );
-    let ahead = (sentence.start..found.start).rev().map(|word| reading.word(word));
-    let mut ahead = ahead.skip_while(|word| {
-        matches!(*word, "really" | "ever" | "even" | "actually" | "me" | "ya" | "siquiera" | "realmente" | "que" | "es")
-    });
-    let denial = ahead.next().unwrap_or("");
-    wishes && matches!(denial, "n't" | "not" | "never" | "dont" | "didnt" | "no" | "nunca" | "jamas" | "tampoco" | "ni")
-}
-
-/// "Denies keeping a gun", "no guarda la escopeta": nothing but pronouns stands between a denial and what it denies. The
-/// "denies" of "denies wanting to die, keeps a gun" is another's.
-fn denied_itself(reading: &Reading<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
-    let denies = |word: &str| {
-        matches!(
-            word,
-            "no" | "not" | "n't" | "never" | "nunca" | "jamas" | "tampoco" | "without" | "sin" | "neither" | "ningun" | "ninguna"
-        )
-    };
-    let mut ahead = (sentence.start..found.start).rev().map(|word| reading.word(word)).skip_while(|word| {
-        matches!(
-            *word,
-            "he" | "she" | "they" | "i" | "that" | "que" | "yo" | "el" | "ella" | "ya" | "se" | "me" | "lo" | "la"
-                | "actually" | "currently" | "having" | "tener" | "haber" | "ever" | "there" | "is" | "are" | "do" | "does"
-        )
-    });
-    let before = ahead.next().unwrap_or("");
-    let spoken = ["denies", "denied", "deny", "denying", "niega", "niego", "nego", "negando", "niegan"];
-    // "Has no gun": right behind the verb.
-    denies(before) || spoken.contains(&before) || (found.start + 1..found.end.min(found.start + 3)).any(|w| denies(reading.word(w)))
 }
 
 fn gravity(class: RiskClass) -> u8 {

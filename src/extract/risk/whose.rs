@@ -18,6 +18,7 @@ pub struct Whose {
     telling: Matcher,
     informs: Matcher,
     third: Matcher,
+    proxy: Matcher,
 }
 
 impl Whose {
@@ -30,6 +31,7 @@ impl Whose {
             telling: list("telling"),
             informs: list("informs"),
             third: list("third_person"),
+            proxy: list("proxy"),
         }
     }
 
@@ -49,6 +51,10 @@ impl Whose {
         if self.fiction.first(reading, before).is_some() {
             return Experiencer::Other;
         }
+        // "He held a knife to his sister, that's why I brought him in": whoever is spoken of is the patient.
+        if self.proxy.first(reading, sentence.clone()).is_some() {
+            return Experiencer::Patient;
+        }
         // A relative may stand inside the words: "my cousin keeps saying he's going to kill …".
         let ahead = sentence.start..found.core.start.max(found.words.start);
         if let Some(other) = self.subject(reading, ahead) {
@@ -59,10 +65,10 @@ impl Whose {
                 return relation(reading, &other);
             }
         }
-        if found.own || matches!(found.class, RiskClass::HarmToOthers | RiskClass::Abuse) {
+        if found.own || found.beside || matches!(found.class, RiskClass::HarmToOthers | RiskClass::Abuse) {
             Experiencer::Patient
         } else {
-            scene.contexts.of(reading, &found.core).experiencer
+            said_of(scene, found)
         }
     }
 
@@ -99,17 +105,69 @@ impl Whose {
     }
 }
 
+/// Whose the context says it is. "Attempt after the birth of her son" is hers: a relative behind the words whom no
+/// preposition right there joins to them is none of theirs.
+fn said_of(scene: &Scene<'_>, found: &Words) -> Experiencer {
+    let reading = scene.reading;
+    let near = reading.source(&(found.words.end..found.words.end + NEAR)).end.max(reading.source(&found.words).end);
+    let names = ["family", "other"];
+    let cues = scene.contexts.cues(reading, &found.core);
+    let reaches = cues.iter().any(|(says, place)| names.contains(says) && place.start <= near);
+    match scene.contexts.of(reading, &found.core).experiencer {
+        Experiencer::Patient => Experiencer::Patient,
+        _ if !reaches => Experiencer::Patient,
+        somebody => somebody,
+    }
+}
+
+/// Words behind words of risk in which a relative is said to be whose they are: "attempt of her brother".
+const NEAR: usize = 3;
+
 /// A relative's attempt is part of the family's history; anybody else's is not.
 fn relation(reading: &Reading<'_>, person: &Range<usize>) -> Experiencer {
-    let kin = |word: usize| KIN.iter().any(|stem| reading.word(word).strip_prefix(stem).is_some_and(|end| end.len() <= 3));
+    let kin =
+        |word: usize| KIN.iter().any(|stem| reading.word(word).strip_prefix(stem).is_some_and(|end| end.len() <= 3));
     if person.clone().any(kin) { Experiencer::Family } else { Experiencer::Other }
 }
 
 /// How words for relatives begin, in both languages; at most three letters may follow ("hermanas", "uncles").
 const KIN: &[&str] = &[
-    "mother", "father", "mom", "mum", "dad", "brother", "sister", "uncle", "aunt", "cousin", "son", "daughter", "grandm",
-    "grandf", "grandmother", "grandfather", "grandpa", "grandson", "granddaughter", "nephew", "niece", "twin", "madre",
-    "padre", "mama", "papa", "herman", "ti", "prim", "hij", "abuel", "bisabuel", "niet", "sobrin", "nan", "gran",
+    "mother",
+    "father",
+    "mom",
+    "mum",
+    "dad",
+    "brother",
+    "sister",
+    "uncle",
+    "aunt",
+    "cousin",
+    "son",
+    "daughter",
+    "grandm",
+    "grandf",
+    "grandmother",
+    "grandfather",
+    "grandpa",
+    "grandson",
+    "granddaughter",
+    "nephew",
+    "niece",
+    "twin",
+    "madre",
+    "padre",
+    "mama",
+    "papa",
+    "herman",
+    "ti",
+    "prim",
+    "hij",
+    "abuel",
+    "bisabuel",
+    "niet",
+    "sobrin",
+    "nan",
+    "gran",
 ];
 
 /// A sign or word after which another clause may begin.
