@@ -29,8 +29,9 @@ mod report;
 pub mod rules;
 mod sections;
 mod topology;
+mod vectors;
 mod worker;
-pub mod world;
+mod world;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -124,6 +125,8 @@ verbs! {
     Archive(archive::Args) => archive::run,
     /// The organisations that the store knows: time zone, privacy tier, country
     Org(org::Args) => org::run,
+    /// Which generation of vectors is searched, and how far two of them agree
+    Vectors(vectors::Args) => vectors::run,
     /// Bring the schema of a store on a server up to date, or wait until it is
     Migrate(migrate::Args) => migrate::run,
     /// Measure this machine: documents per second, and where the time goes

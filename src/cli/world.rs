@@ -9,7 +9,7 @@ use crate::clock::{Clock, Entropy, ManualClock, SystemClock, SystemEntropy};
 use crate::config::{self, Settings};
 use crate::crypto::{KeyError, KeyStore, LocalKeyStore, parse_master};
 use crate::embed::metered::Metered;
-use crate::embed::{self, Embedder};
+use crate::embed::{self, Models};
 use crate::jobs::policy::Policies;
 use crate::metrics::{Identity, Metrics};
 use crate::pipeline::Pipeline;
@@ -24,7 +24,7 @@ pub struct World {
     pub store: Store,
     pub metrics: Arc<Metrics>,
     /// Made when it is first asked for, and shared: its client reads the system's certificates.
-    embedder: OnceLock<Arc<dyn Embedder>>,
+    models: OnceLock<Models>,
 }
 
 impl World {
@@ -73,31 +73,30 @@ impl World {
             .with_decay(policies.decay.thresholds);
         let identity = Identity { provider: settings.embedding.provider.name().to_owned(), ..Identity::default() };
         let metrics = Metrics::new(&identity).map_err(|_| Failure::failed("metrics cannot be declared"))?;
-        Ok(Self { settings, clock, entropy, store, metrics: Arc::new(metrics), embedder: OnceLock::new() })
+        Ok(Self { settings, clock, entropy, store, metrics: Arc::new(metrics), models: OnceLock::new() })
     }
 
-    /// The configured embedding provider.
+    /// The configured embedding provider, and the one that is to follow it.
     ///
     /// # Errors
-    /// When it is misconfigured; names the key.
-    pub fn embedder(&self) -> Result<Arc<dyn Embedder>, Failure> {
-        if let Some(made) = self.embedder.get() {
-            return Ok(Arc::clone(made));
+    /// When one is misconfigured; names the key.
+    pub fn models(&self) -> Result<Models, Failure> {
+        if let Some(made) = self.models.get() {
+            return Ok(made.clone());
         }
-        let observer =
-            Arc::new(Metered::new(Arc::clone(&self.metrics), self.settings.embedding.price_per_million_tokens));
-        let made = embed::build(&self.settings.embedding, Arc::clone(&self.clock), Arc::clone(&self.entropy), observer)
+        let price = self.settings.embedding.price_per_million_tokens;
+        let observer = Arc::new(Metered::new(Arc::clone(&self.metrics), price)) as _;
+        let made = embed::build_models(&self.settings.embedding, &self.clock, &self.entropy, &observer)
             .map_err(|error| Failure::usage(error.to_string()))?;
-        Ok(Arc::clone(self.embedder.get_or_init(|| made)))
+        Ok(self.models.get_or_init(|| made).clone())
     }
 
     /// The pipeline over this world.
     ///
     /// # Errors
-    /// As [`World::embedder`].
+    /// As [`World::models`].
     pub fn pipeline(&self) -> Result<Pipeline, Failure> {
-        let embedder = self.embedder()?;
-        Pipeline::new(self.store.clone(), embedder, &self.settings, Arc::clone(&self.metrics))
+        Pipeline::new(self.store.clone(), self.models()?, &self.settings, Arc::clone(&self.metrics))
             .map_err(|error| Failure::usage(error.to_string()))
     }
 }

@@ -109,7 +109,12 @@ pub struct EmbeddingSettings {
     pub timeouts: TimeoutSettings,
     pub retry: RetrySettings,
     pub breaker: BreakerSettings,
+    /// The model that is to follow this one: its vectors are made beside these and searched once they are all there.
+    pub next: Option<Box<EmbeddingSettings>>,
 }
+
+/// The generation of the built-in encoder, where no profile names another.
+pub const BUILTIN_GENERATION: i64 = 1;
 
 /// An empty value is none: an environment cannot unset what a file sets.
 fn empty_is_none<'de, D: Deserializer<'de>, T: From<String>>(input: D) -> Result<Option<T>, D::Error> {
@@ -159,11 +164,22 @@ impl EmbeddingSettings {
             "embedding.api_key_file",
             "give api_key or api_key_file, not both",
         )?;
+        self.validate_next()?;
         if self.provider == Provider::Builtin {
             return Ok(());
         }
         rule(self.profile.is_some(), "embedding.profile", "is required for this provider")?;
         self.endpoint().map(|_| ())
+    }
+
+    /// Generations only grow: a process with yesterday's configuration never makes yesterday's vectors again.
+    fn validate_next(&self) -> Result<(), InvalidSetting> {
+        let Some(next) = &self.next else { return Ok(()) };
+        next.validate()?;
+        rule(next.next.is_none(), "embedding.next.next", "one model follows at a time")?;
+        let own = self.profile.as_ref().map_or(BUILTIN_GENERATION, |profile| profile.generation);
+        let later = next.profile.as_ref().is_some_and(|profile| profile.generation > own);
+        rule(later, "embedding.next.profile.generation", "is required and must be greater than embedding's own")
     }
 
     /// The address, checked: https outside loopback, no credentials, no query.

@@ -90,6 +90,11 @@ impl State {
     pub fn is_visible(self) -> bool {
         !matches!(self, Self::Inactive | Self::Quarantined | Self::Erased)
     }
+
+    /// Reached by time alone, without anybody's word (model.md, "States").
+    pub fn is_of_time(self) -> bool {
+        matches!(self, Self::ResolvedUnconfirmed | Self::Expired | Self::Stale)
+    }
 }
 
 codes!(

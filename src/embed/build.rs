@@ -16,7 +16,7 @@ use super::http::token::Token;
 use super::http::vertex::Vertex;
 use super::limits::Limits;
 use super::pause::{Pause, Timer};
-use super::{EmbedObserver, Embedder};
+use super::{EmbedObserver, Embedder, Models};
 use crate::clock::{Clock, Entropy};
 use crate::config::embedding::{EmbeddingSettings, InvalidSetting, Provider};
 
@@ -61,6 +61,20 @@ pub fn build(
             Ok(Arc::new(http(settings, world)?))
         }
     }
+}
+
+/// The configured model and, where one is to follow it, the next.
+///
+/// # Errors
+/// See [`BuildError`].
+pub fn build_models(
+    settings: &EmbeddingSettings,
+    clock: &Arc<dyn Clock>,
+    entropy: &Arc<dyn Entropy>,
+    observer: &Arc<dyn EmbedObserver>,
+) -> Result<Models, BuildError> {
+    let made = |settings| build(settings, Arc::clone(clock), Arc::clone(entropy), Arc::clone(observer));
+    Ok(Models::new(made(settings)?, settings.next.as_deref().map(made).transpose()?))
 }
 
 /// The encoder of this process: from `model_file`, else from the program itself.

@@ -10,6 +10,7 @@ mod each;
 pub mod http;
 pub mod limits;
 pub mod metered;
+mod models;
 pub mod observe;
 pub mod observed;
 pub mod pause;
@@ -20,8 +21,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-pub use self::build::{BuildError, build};
+pub use self::build::{BuildError, build, build_models};
 pub use self::each::embed_each;
+pub use self::models::{Models, Offered};
 pub use self::observe::{EmbedObserver, Outcome, RequestSeen, Unobserved};
 pub use crate::config::embedding::ModelProfile;
 

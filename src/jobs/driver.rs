@@ -24,7 +24,7 @@ use crate::clock::{Clock, Entropy};
 use crate::crypto::{KeyError, KeyStore, PatientKeys};
 use crate::domain::ids::{OrgId, PatientId};
 use crate::domain::scope::Scope;
-use crate::embed::{EmbedError, Embedder};
+use crate::embed::{EmbedError, Models, Offered};
 use crate::pipeline::Redactors;
 use crate::store::engine::{Access, Database, DbError, Transaction};
 use crate::store::nightly::{Rules, Shift};
@@ -44,6 +44,9 @@ pub enum JobError {
     Service,
     #[error(transparent)]
     Embedding(#[from] EmbedError),
+    /// A generation was begun by another model: a new model needs a new number.
+    #[error("the generation that is being made was begun by another model: give the new model a greater generation")]
+    ModelChanged,
     /// The checkpoint was written by a version that divides the work otherwise: a person's run begins anew.
     #[error("the checkpoint of the run cannot be read")]
     Cursor,
@@ -68,6 +71,7 @@ impl JobError {
             JobError::Service => "service_away",
             JobError::Embedding(error) if error.is_retryable() => "embedding_unavailable",
             JobError::Embedding(_) => "embedding_refused",
+            JobError::ModelChanged => "model_changed",
             JobError::Cursor => "cursor",
             JobError::FenceLost => "fence_lost",
         }
@@ -102,8 +106,10 @@ pub struct Window {
     pub cutoff: DateTime<Utc>,
     /// Rows of one page.
     pub limit: u32,
-    /// Of the embedding model at hand; `None` where there is none.
-    pub generation: Option<i64>,
+    /// Of the embedding models at hand; `None` where there is none.
+    pub offered: Option<Offered>,
+    /// Nothing is written: what was read is all there will be.
+    pub preview: bool,
 }
 
 /// One bounded piece of work.
@@ -128,7 +134,7 @@ pub struct Desk<'a> {
     pub now: DateTime<Utc>,
     pub entropy: &'a dyn Entropy,
     pub keys: &'a dyn KeyStore,
-    pub embedder: Option<&'a dyn Embedder>,
+    pub models: Option<&'a Models>,
 }
 
 impl Desk<'_> {
@@ -173,6 +179,9 @@ impl Desk<'_> {
 pub struct Means<'a> {
     pub policies: &'a Policies,
     pub redactors: &'a Redactors,
+    pub keys: &'a Arc<dyn KeyStore>,
+    pub entropy: &'a Arc<dyn Entropy>,
+    pub now: DateTime<Utc>,
 }
 
 /// A job: what to do is read first and written then, so that a preview shows the very plan that a run would carry out.
@@ -228,7 +237,7 @@ pub struct Driver {
     /// Cancelled: stop between two batches.
     pub shutdown: CancellationToken,
     /// For jobs that embed; without it they find nothing to do.
-    pub embedder: Option<Arc<dyn Embedder>>,
+    pub models: Option<Models>,
 }
 
 /// What one attempt has done so far.
@@ -276,7 +285,7 @@ impl Driver {
     /// # Errors
     /// Of the database.
     pub async fn preview<J: Job>(&self, job: &J, policy: &RunPolicy, due: Due) -> Result<Report, JobError> {
-        let window = self.window(due.key.org, due.cutoff, policy);
+        let window = Window { preview: true, ..self.window(due.key.org, due.cutoff, policy) };
         let (mut status, mut batches, mut cursor) = (J::Status::default(), 0, None);
         loop {
             let mut tx = self.database.begin(Access::Organization(window.org)).await?;
@@ -336,8 +345,8 @@ impl Driver {
     }
 
     fn window(&self, org: OrgId, cutoff: DateTime<Utc>, policy: &RunPolicy) -> Window {
-        let generation = self.embedder.as_ref().map(|embedder| embedder.profile().generation);
-        Window { org, cutoff, limit: policy.batch_size, generation }
+        let offered = self.models.as_ref().map(Models::offered);
+        Window { org, cutoff, limit: policy.batch_size, offered, preview: false }
     }
 
     /// One transaction: read, effects, checkpoint or ending; two for a job that prepares.
@@ -350,8 +359,8 @@ impl Driver {
     ) -> Result<Run, JobError> {
         let now = self.clock.now();
         let window = self.window(run.key.org, run.cutoff, policy);
-        let embedder = self.embedder.as_deref();
-        let desk = Desk { now, entropy: self.entropy.as_ref(), keys: self.keys.as_ref(), embedder };
+        let models = self.models.as_ref();
+        let desk = Desk { now, entropy: self.entropy.as_ref(), keys: self.keys.as_ref(), models };
         let mut tx = self.database.begin(Access::Organization(window.org)).await?;
         let mut page = job.plan(&mut tx, &window, run.cursor.as_ref()).await?;
         if J::PREPARES && !page.changes.is_empty() {

@@ -11,10 +11,12 @@ use super::ledger::Cursor;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
+use crate::domain::ids::OrgId;
 use crate::domain::scope::Scope;
-use crate::embed::{Purpose, embed_each};
+use crate::embed::{Embedder, Purpose, embed_each};
 use crate::store::engine::Transaction;
-use crate::store::waiting::{self, Waiting};
+use crate::store::generations;
+use crate::store::waiting::{self, Vectored, Waiting};
 
 /// The job.
 #[derive(Debug, Clone)]
@@ -50,9 +52,51 @@ status!(
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     waiting: Waiting,
+    generation: i64,
     vector: Option<Vec<f32>>,
     /// The provider refuses it, or its patient was erased: found by its words alone.
     refused: bool,
+}
+
+/// The active generation of the window's organisation, where a model at hand makes it.
+async fn generation(tx: &mut Transaction, window: &Window) -> Result<Option<i64>, JobError> {
+    let Some(offered) = window.offered else { return Ok(None) };
+    let active = offered.active(generations::read(tx, window.org).await?.active);
+    Ok(Some(active).filter(|active| offered.has(*active)))
+}
+
+/// Vectors of passages by one model, in their order; `None` for what is too long, what the provider refuses, and for patients
+/// who were erased.
+///
+/// # Errors
+/// When the provider fails for everybody, or a document does not open.
+pub(super) async fn vectors_of<'w>(
+    (desk, org): (&Desk<'_>, OrgId),
+    (model, longest): (&dyn Embedder, u32),
+    passages: impl Iterator<Item = &'w Waiting> + Clone + Send,
+) -> Result<Vec<Option<Vec<f32>>>, JobError> {
+    let keys = desk.keys_by_scope(org, passages.clone().map(|waiting| waiting.patient)).await?;
+    let mut texts: Vec<String> = Vec::new();
+    let mut places = Vec::new();
+    let mut made = Vec::new();
+    for (place, waiting) in passages.enumerate() {
+        let own = Scope::new(org, waiting.patient).ok().and_then(|scope| keys.get(&scope));
+        let text = own.map(|keys| waiting.text(keys)).transpose()?;
+        if let Some(text) = text.filter(|text| text.len() <= longest as usize) {
+            texts.push(text);
+            places.push(place);
+        }
+        made.push(None);
+    }
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    for (place, vector) in places.into_iter().zip(embed_each(model, Purpose::Document, &texts).await) {
+        match vector {
+            Ok(vector) => made[place] = Some(vector),
+            Err(error) if error.is_about_input() => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(made)
 }
 
 #[async_trait]
@@ -72,40 +116,25 @@ impl Job for EmbedBatch {
         window: &Window,
         from: Option<&Cursor>,
     ) -> Result<Page<Change>, JobError> {
-        if window.generation.is_none() {
-            return Ok(Page::end());
-        }
+        let Some(generation) = generation(tx, window).await? else { return Ok(Page::end()) };
         let after = Cursor::after(from, (Uuid::nil(), Uuid::nil()))?;
         let rows = waiting::waiting(tx, window.org, (after, window.limit)).await?;
         let next = next_after(&rows, window, |row| (row.patient.0, row.passage));
         let examined = rows.len() as u64;
-        let changes = rows.into_iter().map(|waiting| Change { waiting, vector: None, refused: false });
+        let changes = rows.into_iter().map(|waiting| Change { waiting, generation, vector: None, refused: false });
         Ok(Page { changes: changes.collect(), examined, next })
     }
 
     async fn prepare(&self, desk: &Desk<'_>, window: &Window, changes: &mut [Change]) -> Result<(), JobError> {
-        let Some(embedder) = desk.embedder else { return Ok(()) };
-        let keys = desk.keys_by_scope(window.org, changes.iter().map(|change| change.waiting.patient)).await?;
-        let mut texts: Vec<String> = Vec::new();
-        let mut places = Vec::new();
-        for (place, change) in changes.iter_mut().enumerate() {
-            let own = Scope::new(window.org, change.waiting.patient).ok().and_then(|scope| keys.get(&scope));
-            let text = own.map(|keys| change.waiting.text(keys)).transpose()?;
-            match text.filter(|text| text.len() <= self.policy.longest_bytes as usize) {
-                Some(text) => {
-                    texts.push(text);
-                    places.push(place);
-                }
-                None => change.refused = true,
-            }
-        }
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        for (place, vector) in places.into_iter().zip(embed_each(embedder, Purpose::Document, &texts).await) {
-            match vector {
-                Ok(vector) => changes[place].vector = Some(vector),
-                Err(error) if error.is_about_input() => changes[place].refused = true,
-                Err(error) => return Err(error.into()),
-            }
+        let Some(model) = desk.models.zip(changes.first()).and_then(|(models, first)| models.of(first.generation))
+        else {
+            return Ok(());
+        };
+        let how = (model.as_ref(), self.policy.longest_bytes);
+        let made = vectors_of((desk, window.org), how, changes.iter().map(|change| &change.waiting)).await?;
+        for (change, vector) in changes.iter_mut().zip(made) {
+            change.refused = vector.is_none();
+            change.vector = vector;
         }
         Ok(())
     }
@@ -117,10 +146,17 @@ impl Job for EmbedBatch {
         window: &Window,
         changes: &[Change],
     ) -> Result<(), JobError> {
-        let Some(generation) = window.generation else { return Ok(()) };
         let made = changes.iter().filter_map(|change| Some((&change.waiting, change.vector.as_deref()?)));
-        let made: Vec<(&Waiting, &[f32])> = made.collect();
-        Ok(waiting::keep(tx, window.org, generation, &made, desk.now).await?)
+        let made: Vec<Vectored<'_>> = made.collect();
+        let generations = generations::hold(tx, window.org).await?;
+        let Some(generation) = changes.first().map(|change| change.generation) else { return Ok(()) };
+        // Swapped while the provider was asked: they go on waiting, for vectors of the other model.
+        if generations.active.is_some_and(|active| active != generation) {
+            return Ok(());
+        }
+        waiting::keep(tx, window.org, generation, &made, desk.now).await?;
+        let behind = generations.building.is_some();
+        Ok(waiting::wait_no_longer(tx, window.org, &made, (behind, desk.now)).await?)
     }
 
     fn tally(&self, page: &Page<Change>) -> EmbedBatchStatus {

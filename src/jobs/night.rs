@@ -21,15 +21,17 @@ use super::observe::Observer;
 use super::planner::{self, Due, Organization, RunKey};
 use super::policy::Policies;
 use super::purge::Purge;
+use super::reconciliation::Reconciliation;
 use super::reconfirmation::Reconfirmation;
 use super::redaction::Redaction;
+use super::reembedding::Reembedding;
 use super::retention::Retention;
 use super::summaries::Summaries;
 use super::tick;
 use super::upkeep::Upkeep;
 use crate::clock::ordered_id;
 use crate::domain::ids::OrgId;
-use crate::embed::Embedder;
+use crate::embed::Models;
 use crate::pipeline::Redactors;
 use crate::store::Store;
 use crate::store::engine::{Access, Sql};
@@ -42,7 +44,7 @@ macro_rules! for_job {
     (@each $night:expr, $name:expr, |$job:ident, $policy:ident| $then:expr, [$($known:ident),+]) => {
         match $name {
             $(JobName::$known => {
-                let means = Means { policies: &$night.policies, redactors: &$night.redactors };
+                let means = $night.means();
                 let ($job, $policy) = ($known::of(&means), $night.policies.of(JobName::$known));
                 $then
             })+
@@ -51,7 +53,7 @@ macro_rules! for_job {
     ($night:expr, $name:expr, |$job:ident, $policy:ident| $then:expr) => {
         for_job!(@each $night, $name, |$job, $policy| $then,
             [Summaries, Consolidation, Retention, Expiry, Reconfirmation, Decay, Purge, Upkeep, Redaction, EmbedBatch,
-                ConfidenceAnalytics, CohortPatterns])
+                ConfidenceAnalytics, CohortPatterns, Reembedding, Reconciliation])
     };
 }
 
@@ -87,16 +89,21 @@ impl Night {
             owner,
             observer,
             shutdown,
-            embedder: None,
+            models: None,
         };
         Self::new(driver, policies)
     }
 
-    /// With a model for the jobs that embed.
+    /// With the models for the jobs that embed.
     #[must_use]
-    pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
-        self.driver.embedder = Some(embedder);
+    pub fn with_models(mut self, models: Models) -> Self {
+        self.driver.models = Some(models);
         self
+    }
+
+    fn means(&self) -> Means<'_> {
+        let Driver { keys, entropy, clock, .. } = &self.driver;
+        Means { policies: &self.policies, redactors: &self.redactors, keys, entropy, now: clock.now() }
     }
 
     /// All organisations. A zone that this program does not know counts as UTC: expiring at another hour is better than

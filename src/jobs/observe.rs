@@ -80,6 +80,8 @@ fn label(job: JobName) -> labels::JobName {
         JobName::EmbedBatch => labels::JobName::EmbedBatch,
         JobName::ConfidenceAnalytics => labels::JobName::ConfidenceAnalytics,
         JobName::CohortPatterns => labels::JobName::CohortPatterns,
+        JobName::Reembedding => labels::JobName::Reembedding,
+        JobName::Reconciliation => labels::JobName::Reconciliation,
     }
 }
 
@@ -111,7 +113,9 @@ fn transitions(job: JobName) -> &'static [(&'static str, Transition)] {
         | JobName::Redaction
         | JobName::EmbedBatch
         | JobName::ConfidenceAnalytics
-        | JobName::CohortPatterns => &[],
+        | JobName::CohortPatterns
+        | JobName::Reembedding
+        | JobName::Reconciliation => &[],
     }
 }
 

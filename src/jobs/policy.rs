@@ -15,8 +15,10 @@ use super::consolidation::ConsolidationThresholds;
 use super::embed_batch::EmbedBatchThresholds;
 use super::expiry::ExpiryThresholds;
 use super::purge::PurgeThresholds;
+use super::reconciliation::ReconciliationThresholds;
 use super::reconfirmation::ReconfirmationThresholds;
 use super::redaction::RedactionThresholds;
+use super::reembedding::ReembeddingThresholds;
 use super::schedule::Schedule;
 use super::summaries::SummariesThresholds;
 use super::upkeep::UpkeepThresholds;
@@ -206,6 +208,8 @@ policies! {
     embed_batch: EmbedBatch, EmbedBatchThresholds;
     confidence_analytics: ConfidenceAnalytics, CoursePolicy;
     cohort_patterns: CohortPatterns, CohortThresholds;
+    reembedding: Reembedding, ReembeddingThresholds;
+    reconciliation: Reconciliation, ReconciliationThresholds;
 }
 
 impl Policies {

@@ -93,7 +93,7 @@ impl Job for Redaction {
     type Change = Again;
     type Status = RedactionStatus;
 
-    fn of(Means { policies, redactors }: &Means<'_>) -> Self {
+    fn of(Means { policies, redactors, .. }: &Means<'_>) -> Self {
         let redactors = (*redactors).clone();
         Self { redactors, thresholds: policies.redaction.thresholds.clone(), rules: policies.rules() }
     }

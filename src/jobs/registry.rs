@@ -40,6 +40,8 @@ registered! {
     EmbedBatch = "embed_batch": "embeds the passages that were left to the night",
     ConfidenceAnalytics = "confidence_analytics": "reckons how sure each patient was over time and tells of a fall",
     CohortPatterns = "cohort_patterns": "counts what patients have in common in a month, without rare values",
+    Reembedding = "reembedding": "makes the vectors of another model beside the active ones, compares them and swaps them in",
+    Reconciliation = "reconciliation": "compares memories with their log and passages with their vectors, and makes right what it can",
 }
 
 impl std::fmt::Display for JobName {

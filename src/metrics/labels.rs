@@ -157,6 +157,7 @@ label!(
         Summaries = "summaries", Consolidation = "consolidation", Retention = "retention", Expiry = "expiry",
         Reconfirmation = "reconfirmation", Decay = "decay", Purge = "purge", Upkeep = "upkeep", Redaction = "redaction",
         EmbedBatch = "embed_batch", ConfidenceAnalytics = "confidence_analytics", CohortPatterns = "cohort_patterns",
+        Reembedding = "reembedding", Reconciliation = "reconciliation",
     }
 );
 label!(

@@ -25,6 +25,13 @@ pub(super) struct Doorstep {
     pub unkept: BTreeSet<usize>,
     /// Of the patients that were not erased.
     pub keys: Keys,
+    /// The generation of vectors that the organisation is searched by; `None`: the configured one.
+    pub generation: Option<i64>,
+}
+
+/// What binds an organisation that nothing is known of.
+fn unregistered() -> Organization {
+    Organization { redaction_policy: "safe_harbor".into(), consent_required: false, generation: None }
 }
 
 impl Pipeline {
@@ -42,11 +49,12 @@ impl Pipeline {
         if entries.is_empty() {
             return Ok(Doorstep { done, ..Doorstep::default() });
         }
-        let rules = rules.unwrap_or(Organization { redaction_policy: "safe_harbor".into(), consent_required: false });
+        let rules = rules.unwrap_or_else(unregistered);
         let keys = self.keys_of(&entries).await?;
         let mut batch = Batch { known, seen: HashMap::new(), revisions: HashMap::new() };
         batch.modes(&entries, self.store.clock().now());
-        let mut doorstep = Doorstep { done, keys, ..Doorstep::default() };
+        let generation = rules.generation;
+        let mut doorstep = Doorstep { done, keys, generation, ..Doorstep::default() };
         for (place, _, envelope) in entries {
             if batch.ephemeral(&envelope, self.store.clock().now()) {
                 doorstep.unkept.insert(place);

@@ -21,21 +21,31 @@ pub(crate) struct Embedded {
     pub read: Read,
     pub passages: Vec<NewPassage>,
     pub fresh: Vec<(CacheKey, Vec<f32>)>,
+    /// Of its vectors.
+    pub generation: i64,
 }
 
 impl Pipeline {
+    /// By the model of the organisation's active generation. Where no model at hand made that, all is left to the night of a
+    /// process that has it: found by words until then, and never compared with vectors of another model.
+    ///
     /// # Errors
     /// When the provider fails for everybody: the batch is offered again.
     pub(super) async fn embed_all(
         &self,
         read: Vec<Read>,
         keys: &Keys,
+        active: Option<i64>,
     ) -> Result<(Vec<Embedded>, Vec<(usize, Reason)>), PipelineError> {
         let started = Instant::now();
-        let generation = self.embedder.profile().generation;
+        let generation = self.models.offered().active(active);
         let mut terms = Terms::default();
-        let mut work: Vec<Embedded> = read.into_iter().map(|r| self.cut(r, keys, &mut terms)).collect();
+        let mut work: Vec<Embedded> = read.into_iter().map(|r| self.cut(r, keys, (generation, &mut terms))).collect();
         drop(terms);
+        let Some(model) = self.models.active(active) else {
+            tracing::warn!(code = "generation_without_model", "no model at hand made the vectors: left to the night");
+            return Ok((work, Vec::new()));
+        };
         let mut owners = Vec::new();
         let mut texts: Vec<(CacheKey, &str)> = Vec::new();
         for (n, entry) in work.iter().enumerate() {
@@ -55,7 +65,7 @@ impl Pipeline {
         }
         let batch = Batch::new(texts);
         let known: HashMap<CacheKey, Vec<f32>> = self.store.cached_vectors(batch.keys().copied()).await?;
-        let embedded = embed_cached(self.embedder.as_ref(), &batch, &known).await;
+        let embedded = embed_cached(model.as_ref(), &batch, &known).await;
         drop(batch);
         self.count_cache(embedded.hits, embedded.vectors.len());
         let mut refused: Vec<(usize, Reason)> = Vec::new();
@@ -84,7 +94,7 @@ impl Pipeline {
     }
 
     /// Cuts a document into passages with their keyed terms; none for a patient of whom nothing is kept.
-    fn cut(&self, read: Read, keys: &Keys, known: &mut Terms) -> Embedded {
+    fn cut(&self, read: Read, keys: &Keys, (generation, known): (i64, &mut Terms)) -> Embedded {
         let mut out = Vec::new();
         if !read.admitted.ephemeral
             && let (Some((redacted, extraction)), Message::DocumentSubmitted(message)) =
@@ -104,6 +114,6 @@ impl Pipeline {
                 out.push(NewPassage { id: PassageId(id), span: passage.span, terms, vector: None });
             }
         }
-        Embedded { read, passages: out, fresh: Vec::new() }
+        Embedded { read, passages: out, fresh: Vec::new(), generation }
     }
 }

@@ -39,7 +39,7 @@ use crate::dlp::{RedactionError, Redactor};
 use crate::domain::fold::KeyHash;
 use crate::domain::ids::OrgId;
 use crate::domain::scope::Scope;
-use crate::embed::{EmbedError, Embedder};
+use crate::embed::{EmbedError, Models};
 use crate::extract::Extractor;
 use crate::extract::model::{ModelDefect, ModelReader};
 use crate::intake::binding::Bindings;
@@ -52,7 +52,7 @@ use crate::store::{Keys, Store, StoreError};
 /// What the stages need.
 pub struct Pipeline {
     store: Store,
-    embedder: Arc<dyn Embedder>,
+    models: Models,
     /// Off where nothing is extracted: measurements only.
     extracts: bool,
     extractors: Extractors,
@@ -130,7 +130,7 @@ impl Pipeline {
     /// started.
     pub fn new(
         store: Store,
-        embedder: Arc<dyn Embedder>,
+        models: impl Into<Models>,
         settings: &crate::config::Settings,
         metrics: Arc<Metrics>,
     ) -> Result<Self, SetupError> {
@@ -141,7 +141,7 @@ impl Pipeline {
         let clock = Arc::clone(store.clock());
         Ok(Self {
             store,
-            embedder,
+            models: models.into(),
             extracts: true,
             extractors: Extractors::load(&settings.extraction)?,
             model: model::reader(&settings.extraction.model, clock)?,
@@ -305,7 +305,7 @@ impl Pipeline {
         org: OrgId,
         entries: Vec<(usize, Raw, Envelope)>,
     ) -> Result<(Vec<Verdict>, BTreeSet<usize>), PipelineError> {
-        let admit::Doorstep { mut admitted, mut done, unkept, keys } = self.admit(org, entries).await?;
+        let admit::Doorstep { mut admitted, mut done, unkept, keys, generation } = self.admit(org, entries).await?;
         if admitted.is_empty() {
             return Ok((done, unkept));
         }
@@ -316,7 +316,7 @@ impl Pipeline {
             self.store.begin_attempts(&messages.values().copied().collect::<Vec<_>>()).await?;
         }
         crash_at("attempt_recorded");
-        let outcome = self.attempt(org, admitted, &keys).await;
+        let outcome = self.attempt(org, admitted, (&keys, generation)).await;
         // Whatever the end, it is one: only a death leaves an attempt behind. Those of stored messages ended in the
         // transaction of their effects. An end that cannot be written now is written when the message is worked again.
         let ended = self.store.end_attempts(&still_begun(messages, outcome.as_deref().unwrap_or_default())).await;
@@ -327,7 +327,12 @@ impl Pipeline {
     }
 
     /// The work on admitted messages.
-    async fn attempt(&self, org: OrgId, admitted: Vec<Admitted>, keys: &Keys) -> Result<Vec<Verdict>, PipelineError> {
+    async fn attempt(
+        &self,
+        org: OrgId,
+        admitted: Vec<Admitted>,
+        (keys, generation): (&Keys, Option<i64>),
+    ) -> Result<Vec<Verdict>, PipelineError> {
         let mut done = Vec::new();
         self.metrics.ingest.batch.observe(admitted.len() as f64);
         let mut read = Vec::new();
@@ -339,7 +344,7 @@ impl Pipeline {
         }
         self.ask_model(&mut read).await;
         crash_at("redacted_and_extracted");
-        let (embedded, refused) = self.embed_all(read, keys).await?;
+        let (embedded, refused) = self.embed_all(read, keys, generation).await?;
         done.extend(refused.into_iter().map(|(place, reason)| (place, Disposition::Quarantined(reason), None)));
         crash_at("embedded");
         done.extend(self.store_all(org, embedded, keys).await?);

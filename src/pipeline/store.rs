@@ -98,7 +98,7 @@ impl Pipeline {
 
     /// What one message does to the store.
     fn effects(&self, mut entry: Embedded, keys: &Keys) -> Result<OrgBatch, (Reason, Option<String>)> {
-        let mut batch = OrgBatch { generation: self.embedder.profile().generation, ..OrgBatch::default() };
+        let mut batch = OrgBatch { generation: entry.generation, ..OrgBatch::default() };
         // Those of the whole batch travel with its first message, which need not be a document.
         batch.vectors = std::mem::take(&mut entry.fresh);
         let admitted = &entry.read.admitted;

@@ -10,7 +10,8 @@ mod search;
 mod trace;
 mod wording;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 pub use context::{Context, ContextRequest, Opposed, PatientSummary, RecentDocument};
@@ -19,7 +20,8 @@ pub use trace::{Node, trace};
 pub use wording::{Item, Source};
 
 use crate::dlp::{RedactionError, Redactor};
-use crate::embed::Embedder;
+use crate::domain::ids::OrgId;
+use crate::embed::Models;
 use crate::extract::Extractor;
 use crate::metrics::Metrics;
 use crate::metrics::labels::{Door, ErrorCode, Leg, Operation, ReadOutcome};
@@ -54,7 +56,9 @@ impl RecallError {
 #[derive(Clone)]
 pub struct Recall {
     store: Store,
-    embedder: Arc<dyn Embedder>,
+    models: Models,
+    /// Which generation each organisation was last found to be searched by.
+    seen: Arc<Mutex<HashMap<OrgId, Option<i64>>>>,
     /// The one that documents pass: a query's names become the same surrogates.
     redactor: Arc<Redactor>,
     /// The one that documents pass: a query names the same concepts.
@@ -69,8 +73,17 @@ impl std::fmt::Debug for Recall {
 }
 
 impl Recall {
-    pub fn new(store: Store, embedder: Arc<dyn Embedder>, redactor: Arc<Redactor>, metrics: Arc<Metrics>) -> Self {
-        Self { store, embedder, redactor, extractor: Extractor::shared(), metrics }
+    pub fn new(store: Store, models: impl Into<Models>, redactor: Arc<Redactor>, metrics: Arc<Metrics>) -> Self {
+        Self { store, models: models.into(), seen: Arc::default(), redactor, extractor: Extractor::shared(), metrics }
+    }
+
+    /// The generation that an organisation was last searched by; what the store says at the search decides.
+    fn last_seen(&self, org: OrgId) -> Option<i64> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(&org).copied().flatten()
+    }
+
+    fn see(&self, org: OrgId, generation: Option<i64>) {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(org, generation);
     }
 
     /// With the rules that the organisation's documents are read with.

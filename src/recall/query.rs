@@ -1,12 +1,14 @@
-//! A query made ready: guarded, redacted under the patient's keys, turned into keyed terms and a vector. The text as it
+//! A query made ready: guarded, redacted under the patient's keys, turned into keyed terms, and a vector of it by the
+//! model of the generation that is searched. The text as it
 //! was typed goes no further than this file.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::{Recall, RecallError};
 use crate::crypto::PatientKeys;
 use crate::dlp::{People, SurrogateKey};
-use crate::embed::Purpose;
+use crate::embed::{Embedder, Purpose};
 use crate::extract::ExtractionInput;
 use crate::text::{Document, Language, Span, stems};
 
@@ -18,14 +20,12 @@ pub struct Prepared {
     pub terms: BTreeSet<i64>,
     /// Of the concepts that the query names.
     pub concepts: BTreeSet<i64>,
-    /// `None` when the embedding provider gave none: the search goes by words alone and says so.
-    pub vector: Option<Vec<f32>>,
 }
 
 impl Recall {
     /// # Errors
     /// When the query cannot be redacted.
-    pub(super) async fn prepare(&self, keys: &PatientKeys, query: &str) -> Result<Prepared, RecallError> {
+    pub(super) fn prepare(&self, keys: &PatientKeys, query: &str) -> Result<Prepared, RecallError> {
         let document = Document::plain(query, Language::Unknown);
         let redacted =
             self.redactor.redact_asking(&document, &People::default(), &SurrogateKey::new(*keys.surrogate()))?;
@@ -35,14 +35,29 @@ impl Recall {
         }
         let terms = word_terms(keys, &text);
         let concepts = self.concept_terms(keys, &text);
-        let vector = match self.embedder.embed(Purpose::Query, &[text.as_str()]).await {
+        Ok(Prepared { redacted: text, terms, concepts })
+    }
+
+    /// The redacted query as the model of a generation sees it. `None` when there is no such model at hand or its provider
+    /// gave no vector: the search goes by words alone and says so.
+    pub(super) async fn vector(&self, redacted: &str, model: Option<&Arc<dyn Embedder>>) -> Option<Vec<f32>> {
+        if redacted.is_empty() {
+            return None;
+        }
+        let Some(model) = model else {
+            tracing::warn!(
+                code = "generation_without_model",
+                "no model at hand made the vectors: searching by words alone"
+            );
+            return None;
+        };
+        match model.embed(Purpose::Query, &[redacted]).await {
             Ok(mut vectors) => vectors.pop(),
             Err(error) => {
                 tracing::warn!(error = %error, "the query was not embedded: searching by words alone");
                 None
             }
-        };
-        Ok(Prepared { redacted: text, terms, concepts, vector })
+        }
     }
 
     /// The concepts that a short text names, as search terms.

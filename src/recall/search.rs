@@ -26,6 +26,17 @@ const LEG_DEPTH: usize = NEAREST;
 /// Seed 003: `top_k` 5.
 pub const TOP_K: usize = 5;
 
+/// How often the generation may change while one question is answered.
+const SWAPS: usize = 3;
+
+/// Passages beside a query.
+struct Compared {
+    candidates: Vec<Candidate>,
+    by_meaning: bool,
+    /// Least cosine of the vector leg.
+    min_score: f64,
+}
+
 /// What to look for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SearchRequest {
@@ -95,22 +106,43 @@ impl Recall {
         // The guard comes first: whether a patient is known must not be told by how a refusal reads.
         self.guard(&request.query)?;
         let Some(keys) = self.store.keys_of(scope).await? else { return Ok(Found::default()) };
-        let prepared = self.prepare(&keys, &request.query).await?;
-        let generation = self.embedder.profile().generation;
-        let candidates = self
-            .store
-            .candidates(scope, (generation, prepared.vector.as_deref()), request.window, request.when)
-            .await?;
-        let mut best = fuse(&self.legs(&prepared, &candidates, request.min_score));
+        let prepared = self.prepare(&keys, &request.query)?;
+        let Compared { candidates, by_meaning, min_score } = self.compare(scope, &prepared, request).await?;
+        let mut best = fuse(&self.legs(&prepared, &candidates, min_score));
         best.truncate(request.top_k.unwrap_or(TOP_K));
         let started = Instant::now();
         let hits = self.hits(scope, &best, &candidates, request.when).await?;
         self.observe(Leg::Assembly, started);
-        Ok(Found { by_meaning: prepared.vector.is_some(), query: prepared.redacted, hits })
+        Ok(Found { by_meaning, query: prepared.redacted, hits })
     }
 
-    fn legs(&self, prepared: &Prepared, candidates: &[Candidate], min_score: Option<f64>) -> Legs {
-        let least = min_score.unwrap_or(self.embedder.profile().min_score);
+    /// The patient's passages, compared with the query by the one generation that the store says is active when they are
+    /// read: a swap meanwhile is noticed, and the query embedded by the other model.
+    async fn compare(
+        &self,
+        scope: Scope,
+        prepared: &Prepared,
+        request: &SearchRequest,
+    ) -> Result<Compared, RecallError> {
+        let mut active = self.last_seen(scope.org());
+        for _ in 0..SWAPS {
+            let model = self.models.active(active);
+            let vector = self.vector(&prepared.redacted, model).await;
+            let generation = self.models.offered().active(active);
+            let query = (generation, vector.as_deref());
+            let (found, candidates) = self.store.candidates(scope, query, request.window, request.when).await?;
+            if vector.is_none() || self.models.offered().active(found) == generation {
+                let of_model = model.unwrap_or(self.models.configured()).profile().min_score;
+                let min_score = request.min_score.unwrap_or(of_model);
+                return Ok(Compared { candidates, by_meaning: vector.is_some(), min_score });
+            }
+            self.see(scope.org(), found);
+            active = found;
+        }
+        Err(StoreError::Race.into())
+    }
+
+    fn legs(&self, prepared: &Prepared, candidates: &[Candidate], least: f64) -> Legs {
         let started = Instant::now();
         let vector = vector::nearest(candidates.iter().map(|c| c.similarity), least, LEG_DEPTH);
         self.observe(Leg::Vector, started);

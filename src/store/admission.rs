@@ -17,7 +17,9 @@ use crate::domain::reason::Reason;
 use crate::embed::cache::CacheKey;
 
 static ORGANIZATIONS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT org_id, redaction_policy, consent_required FROM organization WHERE org_id IN {uuids $1}")
+    Sql::new(
+        "SELECT org_id, redaction_policy, consent_required, vector_generation FROM organization WHERE org_id IN {uuids $1}",
+    )
 });
 static REGISTER: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
@@ -88,6 +90,8 @@ static CACHED: LazyLock<Sql> = LazyLock::new(|| {
 pub struct Organization {
     pub redaction_policy: String,
     pub consent_required: bool,
+    /// The generation of vectors that it is searched by; `None`: the configured one.
+    pub generation: Option<i64>,
 }
 
 /// What is known of the messages of one organisation before work begins.
@@ -128,7 +132,8 @@ pub struct Rejected {
 }
 
 fn organization(row: &Row) -> Result<Organization, StoreError> {
-    Ok(Organization { redaction_policy: row.text(1)?, consent_required: row.bool(2)? })
+    let (redaction_policy, consent_required) = (row.text(1)?, row.bool(2)?);
+    Ok(Organization { redaction_policy, consent_required, generation: row.opt_i64(3)? })
 }
 
 impl Store {

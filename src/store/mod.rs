@@ -4,13 +4,16 @@
 pub mod admission;
 pub mod aging;
 mod bell;
+pub mod building;
 pub mod census;
 pub mod cohorts;
+pub mod comparing;
 pub mod condensing;
 pub mod courses;
 pub mod digest;
 pub mod engine;
 pub mod fading;
+pub mod generations;
 mod history;
 pub mod holds;
 pub mod legacy;
@@ -19,6 +22,7 @@ pub mod outbox;
 pub mod purging;
 pub mod quarantine;
 pub mod read;
+pub mod reconciling;
 pub mod records;
 pub mod recurring;
 pub mod redacting;
@@ -30,6 +34,7 @@ pub mod waiting;
 mod write;
 
 pub use write::nightly;
+pub use write::reconciling as projections;
 pub use write::redacting as reviewing;
 
 use std::collections::HashMap;
@@ -174,6 +179,8 @@ pub fn statements() -> Vec<&'static engine::Sql> {
     all.extend(digest::statements());
     all.extend(aging::statements());
     all.extend(fading::statements());
+    all.extend(generations::statements());
+    all.extend(building::statements());
     all.extend(cohorts::statements());
     all.extend(condensing::statements());
     all.extend(courses::statements());
@@ -181,6 +188,7 @@ pub fn statements() -> Vec<&'static engine::Sql> {
     all.extend(legacy::statements());
     all.extend(organizations::statements());
     all.extend(purging::statements());
+    all.extend(reconciling::statements());
     all.extend(recurring::statements());
     all.extend(redacting::statements());
     all.extend(retention::statements());

@@ -2,7 +2,11 @@
 //! their cosine is a dot product; a patient's few thousand are compared one by one in well under a millisecond each
 //! thousand, and no approximate index ever hides a row.
 
+mod agreement;
+
 use half::f16;
+
+pub use agreement::{overlap_at, rank_agreement};
 
 /// Cosine of a unit query and a stored unit vector, −1.0–1.0; `None` when their dimensions differ.
 pub fn cosine(query: &[f32], stored: &[u8]) -> Option<f64> {
@@ -13,6 +17,13 @@ pub fn cosine(query: &[f32], stored: &[u8]) -> Option<f64> {
         query.iter().zip(stored.chunks_exact(2)).map(|(q, pair)| q * f16::from_le_bytes([pair[0], pair[1]]).to_f32());
     let sum: f64 = products.map(f64::from).sum();
     sum.is_finite().then_some(sum.clamp(-1.0, 1.0))
+}
+
+/// Whether a stored vector can be compared at all: of this dimension, finite, and of unit length as far as 16-bit floats say.
+pub fn is_sound(stored: &[u8], dimension: usize) -> bool {
+    let square = |pair: &[u8]| f64::from(f16::from_le_bytes([pair[0], pair[1]]).to_f32()).powi(2);
+    let length: f64 = stored.chunks_exact(2).map(square).sum();
+    stored.len() == 2 * dimension && (length - 1.0).abs() < 0.02
 }
 
 /// The best of these similarities at or above `min_score`, best first, at most `k`: (place in the input, similarity).
@@ -49,6 +60,15 @@ mod tests {
         assert!((cosine(&up, &stored(&up)).unwrap() - 1.0).abs() < 1e-3);
         assert!((cosine(&up, &stored(&[-0.6, -0.8])).unwrap() + 1.0).abs() < 1e-3);
         assert!(cosine(&up, &stored(&[0.8, -0.6])).unwrap().abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_zero_vector_one_that_is_not_finite_and_one_of_another_dimension_are_not_sound() {
+        assert!(is_sound(&stored(&unit(vec![3.0, 4.0])), 2));
+        assert!(!is_sound(&stored(&[0.0, 0.0]), 2));
+        assert!(!is_sound(&stored(&[f32::NAN, 1.0]), 2));
+        assert!(!is_sound(&stored(&[f32::INFINITY, 0.0]), 2));
+        assert!(!is_sound(&stored(&unit(vec![3.0, 4.0])), 3));
     }
 
     #[test]

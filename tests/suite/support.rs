@@ -10,7 +10,7 @@ use anamnesis::config::{self, Settings};
 use anamnesis::crypto::{KeyStore, LocalKeyStore};
 use anamnesis::domain::ids::{OrgId, PatientId};
 use anamnesis::domain::scope::Scope;
-use anamnesis::embed::{EmbedError, Embedder, ModelProfile, Purpose};
+use anamnesis::embed::{EmbedError, Embedder, ModelProfile, Models, Purpose};
 use anamnesis::metrics::{Identity, Metrics};
 use anamnesis::pipeline::{Disposition, Pipeline, Raw};
 use anamnesis::store::Store;
@@ -42,8 +42,8 @@ pub fn event(id: &str, kind: &str, data: &Value) -> Value {
     json!({"specversion": "1.0", "id": id, "source": "urn:test", "type": kind, "data": data})
 }
 
-/// Vectors that depend on the text alone, at no cost.
-pub struct TextVectors(ModelProfile);
+/// Vectors that depend on the text alone, at no cost; another salt is another model.
+pub struct TextVectors(ModelProfile, &'static str);
 
 #[async_trait]
 impl Embedder for TextVectors {
@@ -52,21 +52,27 @@ impl Embedder for TextVectors {
     }
 
     async fn embed(&self, _: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        Ok(texts.iter().map(|text| vector_of(text, DIMENSION)).collect())
+        Ok(texts.iter().map(|text| vector_of(&format!("{}{text}", self.1), DIMENSION)).collect())
     }
 }
 
 pub fn embedder() -> Arc<dyn Embedder> {
-    Arc::new(TextVectors(ModelProfile {
-        model: "text".to_owned(),
+    model(1, "")
+}
+
+/// A model of another generation; with an empty salt its vectors are those of [`embedder`].
+pub fn model(generation: i64, salt: &'static str) -> Arc<dyn Embedder> {
+    let profile = ModelProfile {
+        model: format!("text{salt}"),
         dimension: DIMENSION,
         min_score: 0.5,
         contradiction_similarity: 0.9,
-        generation: 1,
+        generation,
         max_tokens: 512,
         document_task: None,
         query_task: None,
-    }))
+    };
+    Arc::new(TextVectors(profile, salt))
 }
 
 /// What a proof is repeated on.
@@ -183,8 +189,13 @@ impl Clinic {
         let db = Database::open(location).await.unwrap();
         let entropy = Arc::new(SeededEntropy::new(2));
         let store = Store::new(db, Arc::clone(&self.keys), Arc::clone(&self.clock), entropy);
+        self.pipeline_over(store, embedder().into())
+    }
+
+    /// Over an open store, with other models.
+    pub fn pipeline_over(&self, store: Store, models: Models) -> Pipeline {
         let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());
-        Pipeline::new(store, embedder(), &self.settings, metrics).unwrap()
+        Pipeline::new(store, models, &self.settings, metrics).unwrap()
     }
 }
 

@@ -86,7 +86,7 @@ impl Year {
             owner: format!("process {}", self.processes.fetch_add(1, Ordering::SeqCst)),
             observer: self.killer.clone(),
             shutdown: CancellationToken::new(),
-            embedder: None,
+            models: None,
         };
         Night::new(driver, Policies::embedded().unwrap())
     }

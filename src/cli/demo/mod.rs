@@ -164,7 +164,7 @@ fn recall(world: &World, pipeline: &Pipeline) -> Result<Recall, Failure> {
     let org = people.first().map(|(_, scope)| scope.org()).ok_or_else(|| Failure::failed("the samples name nobody"))?;
     let redactor = pipeline.redactor(org, "safe_harbor");
     let redactor = redactor.ok_or_else(|| Failure::failed("the default policy is missing"))?;
-    let recall = Recall::new(world.store.clone(), world.embedder()?, Arc::clone(redactor), Arc::clone(&world.metrics));
+    let recall = Recall::new(world.store.clone(), world.models()?, Arc::clone(redactor), Arc::clone(&world.metrics));
     Ok(recall.reading_with(pipeline.extractor_of(org)))
 }
 

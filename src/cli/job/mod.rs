@@ -104,12 +104,12 @@ async fn open(context: &Context, observer: Arc<dyn Observer>) -> Result<Night, F
     Ok(Night::over(&store, policies, observer, Shutdown::on_signals()?.draining()).redacting(redactors))
 }
 
-/// With the configured model, for a job that embeds.
-fn with_embedder(night: Night, context: &Context) -> Result<Night, Failure> {
+/// With the configured models, for a job that embeds or looks at vectors.
+fn with_models(night: Night, context: &Context) -> Result<Night, Failure> {
     let embedding = settings(context)?.embedding;
-    let (clock, entropy) = (Arc::clone(&night.driver.clock), Arc::clone(&night.driver.entropy));
-    let embedder = embed::build(&embedding, clock, entropy, Arc::new(Unobserved));
-    Ok(night.with_embedder(embedder.map_err(|error| Failure::usage(error.to_string()))?))
+    let observer = Arc::new(Unobserved) as _;
+    let models = embed::build_models(&embedding, &night.driver.clock, &night.driver.entropy, &observer);
+    Ok(night.with_models(models.map_err(|error| Failure::usage(error.to_string()))?))
 }
 
 /// The organisations that are meant.

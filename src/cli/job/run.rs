@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::{NaiveDate, TimeDelta};
 use indicatif::ProgressBar;
 
-use super::{JobName, Selection, counters, job_failure, open, organizations, with_embedder};
+use super::{JobName, Selection, counters, job_failure, open, organizations, with_models};
 use crate::cli::output::{self, Format};
 use crate::cli::{Context, Exit, Failure};
 use crate::jobs::driver::{Outcome, Report};
@@ -48,8 +48,8 @@ impl Observer for Bar {
 pub async fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let progress = output::progress_count(None);
     let mut night = open(context, Arc::new(Bar(progress.clone()))).await?;
-    if args.name == JobName::EmbedBatch {
-        night = with_embedder(night, context)?;
+    if matches!(args.name, JobName::EmbedBatch | JobName::Reembedding | JobName::Reconciliation) {
+        night = with_models(night, context)?;
     }
     let mut reports = Vec::new();
     for (due, asked) in selected(&night, &args).await? {

@@ -178,5 +178,5 @@ pub fn night(world: &World, shutdown: CancellationToken) -> Result<Arc<Night>, F
     let observer = Arc::clone(&world.metrics) as _;
     let redactors = Redactors::load(&world.settings.redaction).map_err(|error| Failure::usage(error.to_string()))?;
     let night = Night::over(&world.store, policies, observer, shutdown).redacting(redactors);
-    Ok(Arc::new(night.with_embedder(world.embedder()?)))
+    Ok(Arc::new(night.with_models(world.models()?)))
 }

@@ -92,7 +92,7 @@ impl BuiltinEmbedder {
             // A short question scores 0.14–0.48 against the statement that answers it: the floor only cuts noise, rank decides.
             min_score: 0.22,
             contradiction_similarity: 0.6,
-            generation: 1,
+            generation: crate::config::embedding::BUILTIN_GENERATION,
             max_tokens: SEGMENT,
             document_task: None,
             query_task: None,

@@ -8,6 +8,7 @@
 //! | `{keyed $n}`: an id and bytes | as `{pairs $n}` | `(SELECT …::uuid, … FROM unnest($n::bytea[]))` |
 //! | `{similarity column $n}` | the vector itself, compared when it is read | the dot product |
 //! | `{for_update}` | nothing: one writer at a time | `FOR NO KEY UPDATE` |
+//! | `{for_share}` | nothing: one writer at a time | `FOR SHARE` |
 //! | `{skip_locked}` | nothing | `FOR UPDATE SKIP LOCKED` |
 //! | `{rows}` (bulk statements) | `(SELECT … FROM json_each($1))` | `(SELECT … FROM unnest($1, …))` |
 
@@ -82,7 +83,7 @@ fn sqlite_placeholder(inside: &str) -> String {
         ["ints" | "texts", list] => format!("(SELECT value FROM json_each({list}))"),
         ["pairs" | "keyed", list] => format!("(SELECT unhex(value->>0), unhex(value->>1) FROM json_each({list}))"),
         ["similarity", column, query] => format!("CASE WHEN {query} IS NOT NULL THEN {column} END"),
-        ["skip_locked" | "for_update"] => String::new(),
+        ["skip_locked" | "for_update" | "for_share"] => String::new(),
         _ => unreachable!("unknown placeholder in a statement: {inside}"),
     }
 }
@@ -106,6 +107,7 @@ fn postgres_placeholder(inside: &str) -> String {
         }
         ["skip_locked"] => "FOR UPDATE SKIP LOCKED".to_owned(),
         ["for_update"] => "FOR NO KEY UPDATE".to_owned(),
+        ["for_share"] => "FOR SHARE".to_owned(),
         _ => unreachable!("unknown placeholder in a statement: {inside}"),
     }
 }

@@ -12,7 +12,7 @@ use crate::domain::scope::Scope;
 use crate::store::admission::vector_of;
 use crate::store::engine::{Arg, Sql};
 use crate::store::write::documents::vector_bytes;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, generations};
 use crate::text::Span;
 
 // Three ranges of three keys, joined here: a planner that knows no figures of a patient yet would join them by comparing
@@ -55,7 +55,8 @@ pub struct Candidate {
 
 impl Store {
     /// Candidates in the order of time, compared with the unit vector `query` by the engine that holds them.
-    /// `generation` is the embedding model's: vectors of others are not seen.
+    /// `generation` is that of the query: vectors of others are not seen. Also says which generation is active as the
+    /// passages are read, as far as the organisation's row names one: where it is another, nothing was compared.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -65,7 +66,7 @@ impl Store {
         (generation, query): (i64, Option<&[f32]>),
         window: Window,
         when: When,
-    ) -> Result<Vec<Candidate>, StoreError> {
+    ) -> Result<(Option<i64>, Vec<Candidate>), StoreError> {
         // As exact as what it is compared with, on every engine.
         let stored = query.map(vector_bytes);
         let query = stored.as_deref().map(vector_of);
@@ -74,8 +75,10 @@ impl Store {
             args.extend_from_slice(rest);
             args
         };
-        // One snapshot for all three.
+        // One snapshot for all.
         let mut tx = self.reading(scope).await?;
+        let active = generations::read(&mut tx, scope.org()).await?.active;
+        let stored = stored.filter(|_| active.is_none_or(|active| active == generation));
         let mut documents = HashMap::new();
         for row in tx.fetch_all(&DOCUMENTS, of(&window.seen(when).args())).await? {
             let known = (code(&row, 2, DocumentType::from_code)?, row.time(3)?);
@@ -113,7 +116,7 @@ impl Store {
             });
         }
         found.sort_by_key(|c| (c.occurred_at, c.document, c.span.start));
-        Ok(found)
+        Ok((active, found))
     }
 }
 

@@ -6,9 +6,10 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 
 use super::Writer;
-use super::memories::Changed;
+use super::memories::{Changed, Loaded};
 use crate::crypto::Cell;
 use crate::domain::finding::{EntityType, Experiencer, Polarity};
+use crate::domain::fold::{Assertion, Folded};
 use crate::domain::memory::State;
 use crate::domain::provenance::Trust;
 use crate::store::StoreError;
@@ -93,7 +94,7 @@ impl Writer<'_> {
         ];
         let mut withdrawn = Vec::new();
         for c in changed.iter().filter(|c| c.opening().entity.is_clinical()) {
-            if has_standing(c) {
+            if has_standing(&c.folded, c.opening()) {
                 let (place, row) = self.clinical_row(c)?;
                 tables[place].1.push(row);
             } else if c.was.is_some() {
@@ -196,9 +197,27 @@ fn day_of(words: &FindingWords) -> Option<DateTime<Utc>> {
     day.and_hms_opt(0, 0, 0).map(|at| at.and_utc())
 }
 
+/// The table of a kind of clinical fact, in the order of [`CLEAR`].
+fn table_of(entity: EntityType) -> usize {
+    match entity {
+        EntityType::Condition => 0,
+        EntityType::Allergy => 1,
+        EntityType::Medication => 2,
+        EntityType::Symptom => 3,
+        EntityType::HealthSignal => 5,
+        _ => 4,
+    }
+}
+
+/// The table in which a folded memory of this log stands, and its status there in this state; `None` where it has no clinical row.
+pub(super) fn clinical_status(loaded: &Loaded, folded: &Folded, state: State) -> Option<(usize, &'static str)> {
+    let a = loaded.log.assertions.iter().find(|a| a.id == folded.opened_by)?;
+    let stands = a.entity.is_clinical() && has_standing(folded, a);
+    stands.then(|| (table_of(a.entity), status(a.entity, a.polarity, state)))
+}
+
 /// Whether a memory may stand in the clinical store at all.
-fn has_standing(c: &Changed<'_>) -> bool {
-    let a = c.opening();
+fn has_standing(f: &Folded, a: &Assertion) -> bool {
     let subject = match a.entity {
         EntityType::Condition => a.experiencer != Experiencer::Other,
         _ => a.experiencer == Experiencer::Patient,
@@ -212,11 +231,11 @@ fn has_standing(c: &Changed<'_>) -> bool {
     };
     a.tombstone.is_none()
         && a.trust <= Trust::T3
-        && !c.folded.contested
-        && !c.folded.ungrounded
+        && !f.contested
+        && !f.ungrounded
         && subject
         && said
-        && c.folded.state.is_visible()
+        && f.state.is_visible()
 }
 
 pub(in crate::store) fn status(entity: EntityType, polarity: Polarity, state: State) -> &'static str {

@@ -12,10 +12,10 @@ use super::Writer;
 use crate::crypto::Cell;
 use crate::domain::ids::{DocumentId, PatientId, derive};
 use crate::embed::cache::CacheKey;
-use crate::store::StoreError;
 use crate::store::engine::{Arg, Bulk, ColumnType, Sql};
 use crate::store::records::{NewDocument, NewRisk};
 use crate::store::seal::{Sealer, document_row};
+use crate::store::{StoreError, generations};
 use crate::text::Language;
 
 static CURRENT: LazyLock<Sql> = LazyLock::new(|| {
@@ -79,6 +79,7 @@ pub(super) static PASSAGE: LazyLock<Bulk> = LazyLock::new(|| {
         ("end_offset", ColumnType::Int),
         ("terms", ColumnType::Ints),
         ("waits", ColumnType::Bool),
+        ("behind", ColumnType::Bool),
         ("created_at", ColumnType::Int),
         ("updated_at", ColumnType::Int),
     ];
@@ -153,13 +154,20 @@ impl Writer<'_> {
         if documents.is_empty() {
             return Ok(());
         }
+        // Before any passage: whoever swaps generations waits for this commit and finds its passages.
+        let generations = generations::hold(self.tx, self.target.org).await?;
+        let made = Made {
+            generation,
+            counts: generations.active.is_none_or(|active| active == generation),
+            behind: generations.building.is_some(),
+        };
         let newest = self.newest_revisions(documents).await?;
         let current =
             |d: &NewDocument| newest.get(&(d.scope.patient(), d.id)).is_none_or(|newest| d.revision >= *newest);
         self.retire(documents.iter().filter(|d| d.revision > 1 && current(d))).await?;
         let mut rows = Rows::default();
         for document in documents {
-            self.add(document, current(document), generation, &mut rows)?;
+            self.add(document, current(document), made, &mut rows)?;
         }
         self.done.documents += rows.documents.len();
         self.done.vectors += rows.embeddings.len();
@@ -207,7 +215,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn add(&mut self, d: &NewDocument, current: bool, generation: i64, rows: &mut Rows) -> Result<(), StoreError> {
+    fn add(&mut self, d: &NewDocument, current: bool, made: Made, rows: &mut Rows) -> Result<(), StoreError> {
         let keys = self.keys_of(d.scope)?;
         let sealer = Sealer { keys, entropy: self.entropy };
         let (org, patient) = (Arg::from(d.scope.org().0), Arg::from(d.scope.patient().0));
@@ -240,6 +248,7 @@ impl Writer<'_> {
         }
         if current {
             for (ordinal, passage) in d.passages.iter().enumerate() {
+                let vector = passage.vector.as_ref().filter(|_| made.counts);
                 rows.passages.push(vec![
                     org.clone(),
                     patient.clone(),
@@ -250,15 +259,16 @@ impl Writer<'_> {
                     (passage.span.start as i64).into(),
                     (passage.span.end as i64).into(),
                     Arg::Ints(passage.terms.clone()),
-                    passage.vector.is_none().into(),
+                    vector.is_none().into(),
+                    (made.behind && vector.is_some()).into(),
                     now.clone(),
                     now.clone(),
                 ]);
-                if let Some(vector) = &passage.vector {
+                if let Some(vector) = vector {
                     rows.embeddings.push(vec![
                         org.clone(),
                         patient.clone(),
-                        generation.into(),
+                        made.generation.into(),
                         passage.id.0.into(),
                         (vector.len() as i64).into(),
                         vector_bytes(vector).into(),
@@ -304,6 +314,16 @@ impl Writer<'_> {
         self.tx.bulk(&CACHE, rows).await?;
         Ok(())
     }
+}
+
+/// The vectors of a batch beside the generations of its organisation as they stand at the commit.
+#[derive(Clone, Copy)]
+struct Made {
+    generation: i64,
+    /// Of the active generation. Others were made before a swap: their passages wait for vectors of the new one.
+    counts: bool,
+    /// Another generation is being made, which lacks these passages.
+    behind: bool,
 }
 
 #[derive(Default)]

@@ -9,6 +9,7 @@ pub mod nightly;
 mod outbox;
 pub(super) mod patients;
 pub(super) mod profile;
+pub mod reconciling;
 pub mod redacting;
 pub(super) mod retention;
 pub(super) mod summaries;
@@ -157,6 +158,7 @@ pub(super) fn statements() -> Vec<&'static Sql> {
     all.extend(memories::statements());
     all.extend(clinical::statements());
     all.extend(nightly::statements());
+    all.extend(reconciling::statements());
     all.extend(redacting::statements());
     all.extend(retention::statements());
     all.extend(summaries::statements());

@@ -12,7 +12,7 @@ pub use change::{Change, Reviewed};
 pub(super) use statements::statements;
 use statements::{
     FINDINGS, FORGET_CACHE, FORGET_VECTORS, MOVE_PASSAGES, MOVE_RISKS, PASSAGES, REWORD, REWRITE, RISKS, STAMP,
-    STAMP_RAWS, UNTELL,
+    STAMP_RAWS, UNTELL, WAIT,
 };
 
 use super::documents::content_cell;
@@ -131,7 +131,8 @@ impl Writer<'_> {
             ]);
         }
         self.tx.bulk(&MOVE_PASSAGES, rows).await?;
-        self.tx.execute(&FORGET_VECTORS, vec![org.clone(), Arg::Pairs(gone)]).await?;
+        self.tx.execute(&FORGET_VECTORS, vec![org.clone(), Arg::Pairs(gone.clone())]).await?;
+        self.tx.execute(&WAIT, vec![org.clone(), Arg::Pairs(gone), self.target.now.into()]).await?;
         self.tx.execute(&FORGET_CACHE, vec![org, changes.patients()]).await?;
         Ok(())
     }

@@ -199,6 +199,7 @@ impl Shift<'_> {
                 (span.end as i64).into(),
                 Arg::Ints(terms),
                 true.into(),
+                false.into(),
                 self.now.into(),
                 self.now.into(),
             ]

@@ -45,7 +45,7 @@ async fn every_time_driven_row_of_the_state_table_moves_at_its_boundary_and_no_o
 }
 
 /// Nobody of this world told anything: nothing is to be told, recurs or embedded, and there is no source to let go of.
-const IDLE: [JobName; 7] = [
+const IDLE: [JobName; 9] = [
     JobName::Summaries,
     JobName::Consolidation,
     JobName::Retention,
@@ -53,6 +53,8 @@ const IDLE: [JobName; 7] = [
     JobName::ConfidenceAnalytics,
     JobName::CohortPatterns,
     JobName::Redaction,
+    JobName::Reembedding,
+    JobName::Reconciliation,
 ];
 
 #[tokio::test]

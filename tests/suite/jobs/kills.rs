@@ -48,7 +48,9 @@ async fn a_kill_between_any_two_batches_ends_like_an_undisturbed_night() {
             | JobName::Retention
             | JobName::EmbedBatch
             | JobName::CohortPatterns
-            | JobName::Redaction => 1..=1,
+            | JobName::Redaction
+            | JobName::Reembedding => 1..=1,
+            JobName::Reconciliation => 1..=3,
             JobName::ConfidenceAnalytics => 1..=3,
             JobName::Purge => 1..=2,
             JobName::Upkeep => 1..=4,

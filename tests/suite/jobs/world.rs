@@ -320,7 +320,7 @@ impl NightMaker<'_> {
             owner: self.owner,
             observer: self.observer,
             shutdown: CancellationToken::new(),
-            embedder: None,
+            models: None,
         };
         Night::new(driver, policies)
     }

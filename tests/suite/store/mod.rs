@@ -9,6 +9,8 @@ mod nights;
 mod order;
 mod pair;
 mod pooler;
+mod reconciliation;
+mod reembedding;
 mod retention;
 mod schema;
 mod summaries;

@@ -21,7 +21,8 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{
-    Clinic, Engine, NOW, ORG, PATIENT, Place, bodies, count, document, event, feed, on_every_engine, samples, scope,
+    Clinic, Engine, NOW, ORG, PATIENT, Place, bodies, count, document, embedder, event, feed, on_every_engine, samples,
+    scope,
 };
 
 /// Ten nights over the samples; what is left, and how many memories were changed.
@@ -205,6 +206,8 @@ async fn what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once
     assert_eq!(literal, evidence.text, "evidence is literally in its document");
     assert_eq!(count(store, vectors).await, 0, "a vector tells of the words it was made of");
 
+    let night = night.with_models(embedder().into());
     clinic.time.advance(TimeDelta::days(1));
     assert_eq!(redacted_again(&night).await[0]["examined"], 0, "once");
+    assert!(count(store, vectors).await > 0, "the words of today have vectors of their own by the next night");
 }

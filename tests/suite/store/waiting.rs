@@ -31,7 +31,7 @@ async fn batch(night: &Night, clinic: &Clinic) -> Report {
 /// Passages, and how many of them have a vector.
 async fn passages(pipeline: &Pipeline) -> (usize, usize) {
     let query = vec![0.25f32; 16];
-    let found = pipeline.store().candidates(scope(), (1, Some(&query)), Window::default(), When::Now).await.unwrap();
+    let found = pipeline.store().candidates(scope(), (1, Some(&query)), Window::default(), When::Now).await.unwrap().1;
     assert!(found.iter().all(|passage| !passage.terms.is_empty()), "found by words");
     (found.len(), found.iter().filter(|passage| passage.similarity.is_some()).count())
 }
@@ -57,7 +57,7 @@ async fn a_document_left_to_the_night_is_found_by_words_at_once_and_by_meaning_t
     let store = Store::new(database, Arc::clone(&clinic.keys), clinic.time.clone(), entropy);
     let night = || Night::over(&store, Policies::embedded().unwrap(), Arc::new(()), CancellationToken::new());
     assert_eq!(batch(&night(), &clinic).await.examined, 0, "without a model nothing is promised");
-    let night = night().with_embedder(embedder());
+    let night = night().with_models(embedder().into());
     assert_eq!(batch(&night, &clinic).await.changed, 1);
     assert_eq!(passages(&pipeline).await, (2, 2));
     assert_eq!(batch(&night, &clinic).await.changed, 0, "once");

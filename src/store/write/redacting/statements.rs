@@ -56,6 +56,12 @@ pub static MOVE_PASSAGES: LazyLock<Bulk> = LazyLock::new(|| {
 // A vector tells of the words it was made of.
 pub static FORGET_VECTORS: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("DELETE FROM embedding WHERE org_id = $1 AND (patient_id, passage_id) IN {pairs $2}"));
+// The words of today get vectors of their own in the night's batch, of every generation that is in use.
+pub static WAIT: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "UPDATE passage SET waits = 1, behind = 0, updated_at = $3 WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}",
+    )
+});
 pub static FORGET_CACHE: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("DELETE FROM embedding_cache WHERE org_id = $1 AND patient_id IN {uuids $2}"));
 pub static RISKS: LazyLock<Sql> = LazyLock::new(|| {
@@ -121,6 +127,7 @@ pub fn statements() -> Vec<&'static Sql> {
         &PASSAGES,
         MOVE_PASSAGES.sql(),
         &FORGET_VECTORS,
+        &WAIT,
         &FORGET_CACHE,
         &RISKS,
         MOVE_RISKS.sql(),

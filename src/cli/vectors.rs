@@ -1,0 +1,127 @@
+//! `vectors status|compare`: which generation of vectors is searched, and how far two of them agree.
+
+use clap::Subcommand;
+use serde_json::json;
+
+use super::output::{self, Format};
+use super::world::World;
+use super::{Context, Exit, Failure};
+use crate::domain::ids::OrgId;
+use crate::store::comparing::{Comparison, Question};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// The generation that each organisation is searched by, and the one that is being made
+    Status,
+    /// How far two generations agree on what is near sampled passages; shows ids and numbers, never a text
+    Compare(Compare),
+}
+
+#[derive(Debug, clap::Args)]
+struct Compare {
+    /// The organisation.
+    #[arg(long, value_name = "UUID")]
+    org: OrgId,
+    /// The generations; without: the active one and the one that is being made.
+    #[arg(long, value_name = "N", num_args = 2)]
+    generations: Vec<i64>,
+    /// About so many passages are questions.
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    sample: u64,
+    /// How many of the nearest count.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    top_k: u32,
+    /// In a table: every question, not only the means.
+    #[arg(long)]
+    each: bool,
+}
+
+/// # Errors
+/// When the configuration is wrong, the store cannot be read, or there is nothing to compare.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    context.block_on(async {
+        let world = World::open(context).await?;
+        match args.what {
+            What::Status => status(&world, context).await,
+            What::Compare(asked) => compare(&world, &asked, context).await,
+        }
+    })
+}
+
+fn configured(world: &World) -> i64 {
+    let profile = world.settings.embedding.profile.as_ref();
+    profile.map_or(crate::config::embedding::BUILTIN_GENERATION, |profile| profile.generation)
+}
+
+async fn status(world: &World, context: &Context) -> Result<Exit, Failure> {
+    let mut rows = Vec::new();
+    for row in world.store.organization_rows().await? {
+        let found = world.store.generations(row.org).await?;
+        let active = found.active.unwrap_or(configured(world));
+        rows.push(
+            json!({"organization_id": row.org, "active": active, "model": found.model, "building": found.building,
+            "building_model": found.building_model, "swapped_at": found.swapped_at, "others_are_kept": found.left}),
+        );
+    }
+    if context.format_or(Format::Table) == Format::Json {
+        rows.iter().try_for_each(output::json)?;
+        return Ok(Exit::Done);
+    }
+    let columns = ["organization_id", "active", "model", "building", "swapped_at"];
+    let told = |value: &serde_json::Value| match value {
+        serde_json::Value::Null => "–".to_owned(),
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let rows = rows.iter().map(|row| columns.map(|column| told(&row[column])));
+    output::table(&["organisation", "active", "model", "being made", "since"], rows)?;
+    Ok(Exit::Done)
+}
+
+async fn compare(world: &World, asked: &Compare, context: &Context) -> Result<Exit, Failure> {
+    let generations = match asked.generations.as_slice() {
+        [one, other] => [*one, *other],
+        _ => {
+            let found = world.store.generations(asked.org).await?;
+            let Some(building) = found.building else {
+                return Err(Failure::usage("no generation is being made: name two with --generations"));
+            };
+            [found.active.unwrap_or(configured(world)), building]
+        }
+    };
+    let question = Question { generations, sample: asked.sample, nearest: asked.top_k as usize };
+    let found = world.store.compare_generations(asked.org, question).await?;
+    match context.format_or(Format::Table) {
+        Format::Json => output::json(&json!({"organization_id": asked.org, "generations": generations,
+            "top_k": asked.top_k, "overlap": found.mean_overlap(), "rank_agreement": found.mean_rank_agreement(),
+            "comparison": found}))?,
+        Format::Table => table(&found, asked)?,
+    }
+    Ok(if found.answers.is_empty() { Exit::Failed } else { Exit::Done })
+}
+
+fn table(found: &Comparison, asked: &Compare) -> Result<(), Failure> {
+    if asked.each {
+        let rows = found.answers.iter().map(|answer| {
+            let (patient, passage) = (answer.patient_id.to_string(), answer.passage_id.0.to_string());
+            [patient, passage, format!("{:.2}", answer.overlap), format!("{:.3}", answer.rank_agreement)]
+        });
+        output::table(&["patient", "passage", "overlap", "rank agreement"], rows)?;
+    }
+    let mean = |value: Option<f64>| value.map_or_else(|| "nothing to compare".to_owned(), |mean| format!("{mean:.3}"));
+    let rows = [
+        ["passages".to_owned(), found.passages.to_string()],
+        ["with a vector of both".to_owned(), found.in_both.to_string()],
+        ["questions".to_owned(), found.answers.len().to_string()],
+        ["questions that told nothing".to_owned(), found.told_nothing.to_string()],
+        [format!("overlap of the nearest {}", asked.top_k), mean(found.mean_overlap())],
+        ["rank agreement (Spearman)".to_owned(), mean(found.mean_rank_agreement())],
+    ];
+    output::table(&["", "both generations"], rows)
+}

@@ -1,0 +1,145 @@
+//! The clinical store against its log, the passages against their vectors, on each engine.
+
+use anamnesis::domain::ids::OrgId;
+use anamnesis::jobs::JobName;
+use anamnesis::jobs::driver::Report;
+use anamnesis::jobs::ledger::Asked;
+use anamnesis::jobs::planner::Due;
+use anamnesis::store::engine::{Access, Sql};
+use chrono::TimeDelta;
+
+use super::ward::Ward;
+use crate::support::{Engine, ORG, bodies, count, document, embedder, feed, on_every_engine, samples};
+
+on_every_engine!(
+    in_a_sound_store_there_is_nothing_to_make_right,
+    what_was_damaged_is_derived_again_and_what_cannot_be_is_counted,
+    a_night_takes_so_many_patients_and_the_next_one_goes_on_behind_them,
+);
+
+async fn damage(ward: &Ward, sql: &'static str) -> u64 {
+    let mut tx = ward.store().db().begin(Access::Organization(OrgId(ORG))).await.unwrap();
+    let hit = tx.execute(&Sql::new(sql), Vec::new()).await.unwrap();
+    tx.commit().await.unwrap();
+    hit
+}
+
+async fn due(ward: &Ward) -> Vec<Due> {
+    let mut due = ward.night.due().await.unwrap();
+    due.retain(|due| due.key.job == JobName::Reconciliation);
+    due
+}
+
+async fn run(ward: &Ward, due: Due) -> Report {
+    let report = ward.night.offer(due, Asked::ByPerson).await.unwrap();
+    assert_eq!(report.outcome.code(), "done", "{report:?}");
+    report
+}
+
+/// A night over all organisations.
+async fn night(ward: &Ward) -> Vec<Report> {
+    ward.clinic.time.advance(TimeDelta::days(1));
+    let mut reports = Vec::new();
+    for due in due(ward).await {
+        reports.push(run(ward, due).await);
+    }
+    reports
+}
+
+async fn ward(engine: Engine) -> Ward {
+    let mut ward = Ward::on(engine).await;
+    ward.night = ward.night.with_models(embedder().into());
+    ward
+}
+
+async fn in_a_sound_store_there_is_nothing_to_make_right(engine: Engine) {
+    let ward = ward(engine).await;
+    feed(&ward.pipeline, &samples(), 16).await;
+    for days in [0, 1, 3, 8, 40] {
+        ward.clinic.time.advance(TimeDelta::days(days));
+        // Every night that is due, in its order: what time does to a memory is no difference.
+        ward.night.round().await.unwrap();
+        for report in night(&ward).await {
+            assert!(report.examined > 0);
+            let status = &report.status;
+            assert_eq!((report.changed, &status["unfounded_memories"]), (0, &0.into()), "after {days}: {status}");
+            assert_eq!((&status["unsearchable_documents"], &status["unreadable_patients"]), (&0.into(), &0.into()));
+        }
+    }
+}
+
+async fn what_was_damaged_is_derived_again_and_what_cannot_be_is_counted(engine: Engine) {
+    let ward = ward(engine).await;
+    let told = [
+        "Alérgico a la penicilina. Toma sertralina 50 mg al día.",
+        "Refiere cefalea desde hace dos días. Alérgica al látex.",
+        "Toma litio 400 mg al día. Tiene diabetes.",
+    ];
+    let documents: Vec<_> =
+        told.iter().zip(1..).map(|(text, n)| document(n, 1, "2026-06-20T10:00:00Z", text)).collect();
+    feed(&ward.pipeline, &bodies(&documents), 4).await;
+    ward.night.round().await.unwrap();
+    night(&ward).await;
+    let whole = ward.store().digest(None).await.unwrap();
+
+    assert!(damage(&ward, "DELETE FROM allergies").await > 1);
+    assert!(damage(&ward, "UPDATE medications SET status = 'stopped'").await > 1);
+    assert!(
+        damage(&ward, "UPDATE memory SET confidence = 0.1, contested = 1 WHERE entity_type = 'condition'").await > 0
+    );
+    assert!(damage(&ward, "DELETE FROM memory WHERE entity_type = 'symptom'").await > 0);
+    assert!(damage(&ward, "UPDATE embedding SET generation = 9").await > 2);
+    let damaged = ward.store().digest(None).await.unwrap();
+
+    ward.clinic.time.advance(TimeDelta::days(1));
+    let due = due(&ward).await.pop().unwrap();
+    let preview = ward.night.preview(due).await.unwrap();
+    assert_eq!(ward.store().digest(None).await.unwrap(), damaged, "a preview writes nothing");
+    let report = run(&ward, due).await;
+    assert_eq!(preview.status, report.status, "a preview tells what the run does");
+    for counter in ["memories", "clinical_rows", "passages_without_vector", "stray_vectors"] {
+        assert!(report.status[counter].as_u64().unwrap() > 0, "{counter}: {}", report.status);
+    }
+    let again = run(&ward, due).await;
+    assert_eq!((again.changed, again.examined), (0, 1), "{:?}", again.status);
+
+    ward.clinic.time.advance(TimeDelta::days(1));
+    ward.night.round().await.unwrap();
+    let mended = ward.store().digest(None).await.unwrap();
+    for table in ["memory", "allergies", "medications", "conditions", "symptom_states", "embedding", "memory_link"] {
+        assert_eq!(mended.tables[table], whole.tables[table], "{table}");
+    }
+    assert_eq!(count(ward.store(), "SELECT count(*) FROM passage WHERE waits = 1").await, 0);
+
+    // A memory whose log is gone: nobody can derive it, and it is not taken away.
+    assert!(damage(&ward, "DELETE FROM extracted_findings WHERE entity_type = 'medication'").await > 1);
+    let memories = count(ward.store(), "SELECT count(*) FROM memory").await;
+    let report = night(&ward).await.pop().unwrap();
+    assert!(report.status["unfounded_memories"].as_u64().unwrap() > 1, "{}", report.status);
+    assert_eq!(count(ward.store(), "SELECT count(*) FROM memory").await, memories);
+}
+
+async fn a_night_takes_so_many_patients_and_the_next_one_goes_on_behind_them(engine: Engine) {
+    let mut ward = ward(engine).await;
+    let mut documents = Vec::new();
+    for patient in 1..=5u128 {
+        let mut told = document(patient, 1, "2026-06-20T10:00:00Z", "Alérgico a la penicilina.");
+        told["patient_id"] =
+            uuid::Uuid::from_u128(0xfeed_0000_0000_4000_8000_0000_0000_0000 + patient).to_string().into();
+        documents.push(told);
+    }
+    feed(&ward.pipeline, &bodies(&documents), 8).await;
+    ward.night.policies.reconciliation.run.batch_size = 1;
+    ward.night.policies.reconciliation.thresholds.most_a_night = 2;
+    ward.clinic.time.advance(TimeDelta::days(1));
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        assert!(damage(&ward, "DELETE FROM allergies").await > 0);
+        ward.clinic.time.advance(TimeDelta::days(1));
+        let latest = due(&ward).await.pop().unwrap();
+        let report = run(&ward, latest).await;
+        seen.push((report.examined, report.status["clinical_rows"].as_u64().unwrap()));
+    }
+    assert_eq!(seen.iter().map(|(examined, _)| *examined).collect::<Vec<_>>(), [2, 2, 1, 2], "{seen:?}");
+    assert!(seen.iter().all(|(examined, mended)| *examined == *mended), "{seen:?}");
+}

@@ -1,0 +1,317 @@
+//! A new generation of vectors beside the old one, on each engine, on a server as the role of the nights.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anamnesis::dlp::{Policy, Redactor};
+use anamnesis::embed::{EmbedError, Embedder, ModelProfile, Models, Purpose};
+use anamnesis::jobs::JobName;
+use anamnesis::jobs::driver::{Outcome, Report};
+use anamnesis::jobs::ledger::Asked;
+use anamnesis::jobs::night::Night;
+use anamnesis::jobs::planner::{Due, RunKey};
+use anamnesis::metrics::{Identity, Metrics};
+use anamnesis::pipeline::Pipeline;
+use anamnesis::recall::{Recall, SearchRequest};
+use anamnesis::store::comparing::Question;
+use anamnesis::store::read::{When, Window};
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
+use tokio::sync::Notify;
+
+use super::ward::Ward;
+use crate::support::{Engine, count, document, embedder, feed, model, on_every_engine, scope};
+
+on_every_engine!(
+    a_new_generation_is_made_beside_the_old_one_and_swapped_in_when_it_is_whole,
+    documents_that_come_while_it_is_made_have_vectors_of_both,
+    a_gate_that_does_not_open_leaves_the_old_generation_active_and_says_why,
+    a_kill_between_two_batches_repeats_one_batch_at_most_and_ends_alike,
+    a_build_that_nobody_wants_any_more_is_removed,
+    a_process_without_the_model_of_the_active_generation_searches_by_words_and_leaves_vectors_to_the_night,
+);
+
+const OLD: &str = "SELECT count(*) FROM embedding WHERE generation = 1";
+const NEW: &str = "SELECT count(*) FROM embedding WHERE generation = 2";
+const PASSAGES: &str = "SELECT count(*) FROM passage";
+
+fn both(next: Arc<dyn Embedder>) -> Models {
+    Models::new(embedder(), Some(next))
+}
+
+fn notes(from: u128, n: u128) -> Vec<Value> {
+    let note =
+        |id| document(id, 1, "2026-06-20T10:00:00Z", &format!("Refiere cefalea por {id} noche. Duerme {id} horas."));
+    (from..from + n).map(note).collect()
+}
+
+async fn ward(engine: Engine, documents: u128) -> Ward {
+    let ward = Ward::on(engine).await;
+    ward.tell(&notes(1, documents)).await;
+    ward
+}
+
+fn with(ward: Ward, next: Arc<dyn Embedder>) -> Ward {
+    let mut ward = ward;
+    ward.night = ward.night.with_models(both(next));
+    ward.night.policies.of_mut(JobName::Reembedding).batch_size = 4;
+    ward.night.policies.of_mut(JobName::Reembedding).pause = std::time::Duration::ZERO;
+    ward
+}
+
+async fn tomorrow(ward: &Ward) -> Due {
+    ward.clinic.time.advance(TimeDelta::days(1));
+    ward.night.due().await.unwrap().into_iter().rfind(|due| due.key.job == JobName::Reembedding).unwrap()
+}
+
+async fn night(ward: &Ward) -> Report {
+    let report = ward.night.offer(tomorrow(ward).await, Asked::ByPerson).await.unwrap();
+    assert_eq!(report.outcome.code(), "done", "{report:?}");
+    report
+}
+
+/// Passages, and how many of them have a vector of a generation, as a search sees them.
+async fn seen(pipeline: &Pipeline, generation: i64) -> (usize, usize) {
+    let query = vec![0.25f32; 16];
+    let asked = (generation, Some(query.as_slice()));
+    let (_, found) = pipeline.store().candidates(scope(), asked, Window::default(), When::Now).await.unwrap();
+    (found.len(), found.iter().filter(|passage| passage.similarity.is_some()).count())
+}
+
+async fn a_new_generation_is_made_beside_the_old_one_and_swapped_in_when_it_is_whole(engine: Engine) {
+    let ward = with(ward(engine, 13).await, model(2, ""));
+    let passages = count(ward.store(), PASSAGES).await;
+    assert_eq!(count(ward.store(), OLD).await, passages);
+
+    let due = tomorrow(&ward).await;
+    let preview = ward.night.preview(due).await.unwrap();
+    assert_eq!(
+        (preview.status["embedded"].as_i64(), preview.status["verdict"].as_str()),
+        (Some(passages), Some("building"))
+    );
+    assert_eq!(count(ward.store(), NEW).await, 0, "a preview writes nothing");
+
+    let report = ward.night.offer(due, Asked::ByPerson).await.unwrap();
+    assert_eq!(report.status["verdict"], "swapped", "{report:?}");
+    assert_eq!((report.status["embedded"].as_i64(), report.status["overlap"].as_f64()), (Some(passages), Some(1.0)));
+    assert_eq!(report.status["compared"].as_i64(), Some(passages));
+    assert_eq!((count(ward.store(), OLD).await, count(ward.store(), NEW).await), (passages, passages));
+    let all = passages as usize;
+    assert_eq!(seen(&ward.pipeline, 2).await, (all, all));
+    assert_eq!(seen(&ward.pipeline, 1).await, (all, 0), "nothing is compared with what is not active");
+    let asked = Question { generations: [1, 2], sample: 500, nearest: 5 };
+    let compared = ward.store().compare_generations(scope().org(), asked).await.unwrap();
+    assert_eq!((compared.in_both, compared.answers.len()), (all as u64, all));
+    assert_eq!((compared.mean_overlap(), compared.mean_rank_agreement()), (Some(1.0), Some(1.0)));
+
+    let again = ward.night.offer(due, Asked::ByPerson).await.unwrap();
+    assert_eq!((again.outcome.code(), again.changed), ("done", 0), "twice is once");
+    assert_eq!(night(&ward).await.changed, 0, "the old ones are kept for a while");
+    ward.clinic.time.advance(TimeDelta::days(7));
+    let removed = night(&ward).await.status;
+    let cached = removed["removed"].as_i64().unwrap() - passages;
+    assert!((0..=passages).contains(&cached), "{removed}");
+    assert_eq!((count(ward.store(), OLD).await, count(ward.store(), NEW).await), (0, passages));
+    assert_eq!(count(ward.store(), "SELECT count(*) FROM embedding_cache WHERE generation = 1").await, 0);
+    assert_eq!(night(&ward).await.examined, 0, "nothing is left");
+}
+
+/// A model of the second generation under which others go on storing documents.
+struct Busy {
+    model: Arc<dyn Embedder>,
+    others: Pipeline,
+    /// Documents that still come, and how many came.
+    left: AtomicU64,
+    came: AtomicU64,
+}
+
+#[async_trait]
+impl Embedder for Busy {
+    fn profile(&self) -> &ModelProfile {
+        self.model.profile()
+    }
+
+    async fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        if self.left.load(Ordering::SeqCst) > 0 {
+            self.left.fetch_sub(1, Ordering::SeqCst);
+            let n = u128::from(self.came.fetch_add(1, Ordering::SeqCst));
+            let bodies = notes(1_000 + n, 1).iter().map(|note| note.to_string().into_bytes()).collect::<Vec<_>>();
+            let done = feed(&self.others, &bodies, 1).await;
+            assert!(done.iter().all(|disposition| disposition.code() == "stored"), "{done:?}");
+        }
+        self.model.embed(purpose, texts).await
+    }
+}
+
+async fn documents_that_come_while_it_is_made_have_vectors_of_both(engine: Engine) {
+    let ward = ward(engine, 13).await;
+    let others = ward.clinic.pipeline_over(ward.store().clone(), both(model(2, "")));
+    let (left, came) = (AtomicU64::new(7), AtomicU64::new(0));
+    let busy = Arc::new(Busy { model: model(2, ""), others, left, came });
+    let ward = with(ward, busy.clone());
+    let before = count(ward.store(), PASSAGES).await;
+    let report = night(&ward).await;
+    assert_eq!(report.status["verdict"], "swapped", "{report:?}");
+    assert_eq!(busy.came.load(Ordering::SeqCst), 7);
+    let passages = count(ward.store(), PASSAGES).await;
+    assert!(passages > before);
+    assert_eq!((count(ward.store(), OLD).await, count(ward.store(), NEW).await), (passages, passages));
+    assert_eq!(count(ward.store(), "SELECT count(*) FROM passage WHERE waits = 1 OR behind = 1").await, 0);
+
+    // What comes after the swap has a vector of the new generation alone.
+    let after = notes(2_000, 1);
+    feed(&busy.others, &[after[0].to_string().into_bytes()], 1).await;
+    let more = count(ward.store(), PASSAGES).await;
+    assert_eq!((count(ward.store(), OLD).await, count(ward.store(), NEW).await), (passages, more));
+}
+
+/// A model that does something to one text.
+struct Odd {
+    model: Arc<dyn Embedder>,
+    refuses: bool,
+}
+
+#[async_trait]
+impl Embedder for Odd {
+    fn profile(&self) -> &ModelProfile {
+        self.model.profile()
+    }
+
+    async fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let is_odd = |text: &&str| text.contains("por 7 noche");
+        if self.refuses && texts.iter().any(is_odd) {
+            return Err(EmbedError::Rejected);
+        }
+        let mut vectors = self.model.embed(purpose, texts).await?;
+        for (vector, _) in vectors.iter_mut().zip(texts).filter(|(_, text)| is_odd(text)) {
+            vector.fill(0.0);
+        }
+        Ok(vectors)
+    }
+}
+
+async fn a_gate_that_does_not_open_leaves_the_old_generation_active_and_says_why(engine: Engine) {
+    let ward = ward(engine, 13).await;
+    let passages = count(ward.store(), PASSAGES).await as usize;
+    let refuses = Arc::new(Odd { model: model(2, ""), refuses: true });
+    let ward = with(ward, refuses);
+    let report = night(&ward).await;
+    assert_eq!((&report.status["verdict"], &report.status["missing"]), (&"missing_vectors".into(), &1.into()));
+    assert_eq!((&report.status["refused"], &report.status["failed"]), (&1.into(), &1.into()));
+    assert_eq!(seen(&ward.pipeline, 1).await, (passages, passages));
+
+    let zeros = Arc::new(Odd { model: model(2, ""), refuses: false });
+    let ward = with(ward, zeros);
+    let report = night(&ward).await;
+    assert_eq!((&report.status["verdict"], &report.status["unsound"]), (&"unsound_vectors".into(), &1.into()));
+    assert_eq!(count(ward.store(), NEW).await, passages as i64 - 1, "it is made again");
+    assert_eq!(seen(&ward.pipeline, 1).await, (passages, passages));
+
+    // Half of it is there, made by another model under the same number: nothing is mixed.
+    let ward = with(ward, model(2, " other"));
+    let due = tomorrow(&ward).await;
+    let refused = ward.night.offer(due, Asked::ByPerson).await.unwrap();
+    assert_eq!(refused.outcome, Outcome::Failed { error: "model_changed" });
+    let ward = with(ward, model(3, " other"));
+    let report = night(&ward).await;
+    assert_eq!(report.status["verdict"], "too_unlike", "{report:?}");
+    assert!(report.status["overlap"].as_f64().unwrap() < 0.9);
+    let asked = Question { generations: [1, 3], sample: 500, nearest: 5 };
+    let compared = ward.store().compare_generations(scope().org(), asked).await.unwrap();
+    assert_eq!(compared.mean_overlap(), report.status["overlap"].as_f64(), "the verb says what the gate saw");
+    assert!(compared.mean_rank_agreement().unwrap() < 0.9);
+    assert_eq!(seen(&ward.pipeline, 1).await, (passages, passages));
+
+    // Whoever says that so little will do gets it, and what was half made goes with the old ones.
+    let mut ward = ward;
+    ward.night.policies.reembedding.thresholds.least_overlap = 0.0;
+    assert_eq!(night(&ward).await.status["verdict"], "swapped");
+    assert_eq!(seen(&ward.pipeline, 3).await, (passages, passages));
+    ward.clinic.time.advance(TimeDelta::days(7));
+    night(&ward).await;
+    assert_eq!(count(ward.store(), "SELECT count(*) FROM embedding WHERE generation <> 3").await, 0);
+}
+
+/// Tells when a number of batches is committed.
+struct After(AtomicU64, Notify);
+
+impl anamnesis::jobs::observe::Observer for After {
+    fn began(&self, _: JobName) {}
+    fn batch(&self, _: &RunKey, _: u64, _: u64) {
+        if self.0.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.1.notify_one();
+        }
+    }
+    fn ended(&self, _: &Report, _: TimeDelta) {}
+    fn ticked(&self, _: DateTime<Utc>, _: &[(JobName, DateTime<Utc>)]) {}
+}
+
+async fn a_kill_between_two_batches_repeats_one_batch_at_most_and_ends_alike(engine: Engine) {
+    let most = if engine == Engine::Memory { 9 } else { 3 };
+    for batches in 1..=most {
+        let mut ward = with(ward(engine, 13).await, model(2, ""));
+        let watch = Arc::new(After(AtomicU64::new(batches), Notify::new()));
+        let calm = std::mem::replace(&mut ward.night.driver.observer, watch.clone());
+        let due = tomorrow(&ward).await;
+        tokio::select! {
+            biased;
+            () = watch.1.notified() => {}
+            report = ward.night.offer(due, Asked::BySchedule) => panic!("was to be killed: {report:?}"),
+        }
+        let made = count(ward.store(), NEW).await;
+        ward.night.driver.observer = calm;
+        ward.clinic.time.advance(TimeDelta::hours(1));
+        let heir = ward.night.offer(due, Asked::BySchedule).await.unwrap();
+        assert_eq!(heir.outcome.code(), "done", "{heir:?}");
+        let passages = count(ward.store(), PASSAGES).await;
+        assert_eq!(count(ward.store(), NEW).await, passages);
+        assert!(made + heir.status["embedded"].as_i64().unwrap() <= passages, "what was made is not made again");
+        assert_eq!(seen(&ward.pipeline, 2).await, (passages as usize, passages as usize));
+    }
+}
+
+async fn a_build_that_nobody_wants_any_more_is_removed(engine: Engine) {
+    let mut ward = with(ward(engine, 13).await, model(2, ""));
+    ward.night.policies.reembedding.thresholds.most_a_night = 5;
+    let report = night(&ward).await;
+    assert_eq!(report.status["verdict"], "building", "{report:?}");
+    assert!(count(ward.store(), NEW).await >= 5);
+    ward.night = ward.night.with_models(embedder().into());
+    assert_eq!(night(&ward).await.status["verdict"], "abandoned");
+    assert_eq!(count(ward.store(), NEW).await, 0);
+    let passages = count(ward.store(), PASSAGES).await as usize;
+    assert_eq!(seen(&ward.pipeline, 1).await, (passages, passages));
+}
+
+async fn a_process_without_the_model_of_the_active_generation_searches_by_words_and_leaves_vectors_to_the_night(
+    engine: Engine,
+) {
+    let ward = with(ward(engine, 13).await, model(2, ""));
+    let recall = |models: Models| {
+        let redactor = Arc::new(Redactor::builtin(Policy::default()));
+        Recall::new(ward.store().clone(), models, redactor, Arc::new(Metrics::new(&Identity::default()).unwrap()))
+    };
+    let question = SearchRequest { query: "cefalea".into(), min_score: Some(-1.0), ..SearchRequest::default() };
+    let (both_models, one) = (recall(both(model(2, ""))), recall(embedder().into()));
+    for recall in [&both_models, &one] {
+        assert!(recall.search(scope(), &question).await.unwrap().by_meaning);
+    }
+    assert_eq!(night(&ward).await.status["verdict"], "swapped");
+    for _ in 0..2 {
+        let found = both_models.search(scope(), &question).await.unwrap();
+        assert!(found.by_meaning && found.hits.iter().all(|hit| hit.similarity.is_some()), "the swap is noticed");
+    }
+    let found = one.search(scope(), &question).await.unwrap();
+    assert!(!found.by_meaning && !found.hits.is_empty() && found.hits.iter().all(|hit| hit.similarity.is_none()));
+
+    // The ward's own pipeline knows the first model alone.
+    ward.tell(&notes(500, 1)).await;
+    let waiting = count(ward.store(), "SELECT count(*) FROM passage WHERE waits = 1").await;
+    assert!(waiting > 0 && count(ward.store(), OLD).await < count(ward.store(), PASSAGES).await);
+    ward.clinic.time.advance(TimeDelta::days(1));
+    let due = ward.night.due().await.unwrap().into_iter().rfind(|due| due.key.job == JobName::EmbedBatch).unwrap();
+    let report = Night::offer(&ward.night, due, Asked::ByPerson).await.unwrap();
+    assert_eq!(report.changed as i64, waiting);
+    assert_eq!(count(ward.store(), NEW).await, count(ward.store(), PASSAGES).await);
+}
