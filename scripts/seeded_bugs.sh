@@ -20,6 +20,7 @@ error_text_logged|relay::the_worker_tells_of_what_it_stored
 fence_ignored|jobs::kills::an_owner_that_slept_past_its_lease
 session_set|store::weather::nothing_that_a_transaction_sets
 deferred_begin|store::embedded::programs_that_read_and_then_write
+vectors_unmarked|store::reembedding::on_a_file::documents_that_come
 migrate_unlocked|store::embedded::a_new_file_that_many_open
 '
 

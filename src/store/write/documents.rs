@@ -9,6 +9,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::Writer;
+use crate::bug;
 use crate::crypto::Cell;
 use crate::domain::ids::{DocumentId, PatientId, derive};
 use crate::embed::cache::CacheKey;
@@ -159,7 +160,7 @@ impl Writer<'_> {
         let made = Made {
             generation,
             counts: generations.active.is_none_or(|active| active == generation),
-            behind: generations.building.is_some(),
+            behind: generations.building.is_some() && !bug::is("vectors_unmarked"),
         };
         let newest = self.newest_revisions(documents).await?;
         let current =

@@ -191,7 +191,7 @@ async fn another_organisations_rows_stay_as_they_are() {
     world.seed(1).await;
     let mut tx = world.begin().await;
     let copy = [
-        "INSERT INTO organization SELECT x'0000000000000000000000000000000B', time_zone, redaction_policy, consent_required, created_at, updated_at, privacy_tier, country FROM organization",
+        "INSERT INTO organization (org_id, time_zone, redaction_policy, consent_required, created_at, updated_at, privacy_tier, country) SELECT x'0000000000000000000000000000000B', time_zone, redaction_policy, consent_required, created_at, updated_at, privacy_tier, country FROM organization",
         "CREATE TEMP TABLE twin AS SELECT * FROM patient_profile",
         "UPDATE twin SET org_id = x'0000000000000000000000000000000B'",
         "INSERT INTO patient_profile SELECT * FROM twin",

@@ -21,7 +21,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::ward::Ward;
-use crate::support::{Engine, count, document, embedder, feed, model, on_every_engine, scope};
+use crate::support::{Engine, ORG, Program, bodies, count, document, embedder, feed, model, on_every_engine, scope};
 
 on_every_engine!(
     a_new_generation_is_made_beside_the_old_one_and_swapped_in_when_it_is_whole,
@@ -314,4 +314,43 @@ async fn a_process_without_the_model_of_the_active_generation_searches_by_words_
     let report = Night::offer(&ward.night, due, Asked::ByPerson).await.unwrap();
     assert_eq!(report.changed as i64, waiting);
     assert_eq!(count(ward.store(), NEW).await, count(ward.store(), PASSAGES).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_is_configured_to_follow_is_swapped_in_and_the_verb_tells_of_both() {
+    let program = Program::on(Engine::File).await;
+    program.ingest(&bodies(&notes(1, 13)), &[]);
+    // The same server and model under another generation.
+    let next: Vec<(String, String)> = program
+        .environment()
+        .into_iter()
+        .filter_map(|(key, value)| {
+            let rest = key.strip_prefix("ANAMNESIS__EMBEDDING__")?;
+            let value = if rest == "PROFILE__GENERATION" { "2".to_owned() } else { value };
+            Some((format!("ANAMNESIS__EMBEDDING__NEXT__{rest}"), value))
+        })
+        .collect();
+    let next: Vec<(&str, &str)> = next.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    let asked = |more: &[(&str, &str)], arguments: &[&str]| {
+        let output = program.command(more).args(arguments).args(["--output", "json"]).output().unwrap();
+        let lines = String::from_utf8(output.stdout).unwrap();
+        let told: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        (output.status.code(), told)
+    };
+    let (code, told) = asked(&[], &["vectors", "status"]);
+    assert_eq!((code, &told[0]["active"], &told[0]["building"]), (Some(0), &1.into(), &Value::Null));
+    let org = ORG.to_string();
+    assert_eq!(asked(&[], &["vectors", "compare", "--org", &org]).0, Some(2), "nothing is being made");
+
+    let (code, told) = asked(&next, &["job", "run", "reembedding"]);
+    assert_eq!((code, &told[0]["status"]["verdict"]), (Some(0), &"swapped".into()), "{told:?}");
+    let (_, told) = asked(&next, &["vectors", "status"]);
+    assert_eq!((&told[0]["active"], &told[0]["others_are_kept"]), (&2.into(), &true.into()));
+    let (code, told) = asked(&[], &["vectors", "compare", "--org", &org, "--generations", "1", "2"]);
+    assert_eq!(
+        (code, told[0]["overlap"].as_f64(), told[0]["rank_agreement"].as_f64()),
+        (Some(0), Some(1.0), Some(1.0))
+    );
+    let text = told[0].to_string();
+    assert!(!text.contains("cefalea") && !text.contains("Duerme"), "ids and numbers alone");
 }
