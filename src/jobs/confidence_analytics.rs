@@ -144,6 +144,11 @@ impl Job for ConfidenceAnalytics {
         let offset = offset(tx, window).await?;
         let mut readings: BTreeMap<PatientId, Readings> =
             courses::readings(tx, window.org, &keys, (&patients, window.cutoff)).await?;
+        let days = i64::from(self.policy.recent_days) + i64::from(self.policy.baseline_days);
+        let (last, first) = (window.cutoff.date_naive(), (window.cutoff - TimeDelta::days(days)).date_naive());
+        for (patient, regimens) in courses::regimens(tx, window.org, &keys, (&patients, first, last)).await? {
+            readings.entry(patient).or_default().extend(regimens);
+        }
         let reckoned = changes.iter().map(|change| {
             let own = readings.remove(&change.scope.patient()).unwrap_or_default();
             let course = course(&change.said, &own, (window.cutoff, offset), &self.policy);

@@ -92,7 +92,8 @@ impl Reconciliation {
     async fn look(&self, tx: &mut Transaction, window: &Window, patients: &[PatientId]) -> Result<Found, JobError> {
         let row = generations::read(tx, window.org).await?;
         let active = window.offered.map(|offered| offered.active(row.active)).or(row.active);
-        let in_use = InUse { active, building: row.building, others_are_kept: row.left };
+        // Where the row names no generation, the configuration does: what another process may have made is left alone.
+        let in_use = InUse { active, building: row.building, others_are_kept: row.left || row.active.is_none() };
         let astray = reconciling::astray(tx, window.org, patients, in_use).await?;
         let scopes: Vec<Scope> = patients.iter().filter_map(|patient| Scope::new(window.org, *patient).ok()).collect();
         let keys: Keys = self.keys.find(&scopes).await?;

@@ -9,7 +9,8 @@ use uuid::Uuid;
 
 use super::engine::{Arg, Bulk, ColumnType, DbError, Sql, Transaction};
 use super::records::FindingWords;
-use super::seal::{Sealer, open_record};
+use super::seal::{Sealer, open_record, open_text};
+use super::write::clinical::clinical_cell;
 use super::write::findings::finding_cell;
 use super::{Keys, Store, StoreError};
 use crate::clock::Entropy;
@@ -39,6 +40,13 @@ static READINGS: LazyLock<Sql> = LazyLock::new(|| {
         "SELECT patient_id, id, asserted_at, payload_sealed FROM extracted_findings WHERE org_id = $1 \
          AND patient_id IN {uuids $2} AND entity_type = 'health_signal' AND live = 1 AND tombstone_of IS NULL \
          AND recorded_at <= $3 ORDER BY patient_id, asserted_at, id",
+    )
+});
+// Those of standing, as the clinical store has them; one that is denied was never taken.
+static TAKEN: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id, memory_id, name_sealed, since, until, status FROM medications \
+         WHERE org_id = $1 AND patient_id IN {uuids $2} AND status <> 'not_taken' ORDER BY patient_id, memory_id",
     )
 });
 static KNOWN: LazyLock<Sql> = LazyLock::new(|| {
@@ -71,7 +79,7 @@ static COURSE: LazyLock<Sql> = LazyLock::new(|| {
 });
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&SAID, &STATES, &READINGS, &KNOWN, &ZONE, KEEP.sql(), &COURSE]
+    vec![&SAID, &STATES, &READINGS, &TAKEN, &KNOWN, &ZONE, KEEP.sql(), &COURSE]
 }
 
 /// Numbers of days, by what was measured.
@@ -132,6 +140,36 @@ pub async fn readings(
     for ((patient, name, day), all) in days {
         let mean = all.iter().sum::<f64>() / all.len() as f64;
         found.entry(patient).or_default().entry(name).or_default().insert(day, mean);
+    }
+    Ok(found)
+}
+
+/// The days on which each medicine was taken, as far as the clinical store knows: 1 where it was, 0 where it was not, from the
+/// first of these days to the last (seed 004: "correlation with medication schedules").
+///
+/// # Errors
+/// Of the database, or when a cell does not open.
+pub async fn regimens(
+    tx: &mut Transaction,
+    org: OrgId,
+    keys: &Keys,
+    (patients, first, last): (&[PatientId], NaiveDate, NaiveDate),
+) -> Result<BTreeMap<PatientId, Readings>, StoreError> {
+    let mut found: BTreeMap<PatientId, Readings> = BTreeMap::new();
+    for row in tx.fetch_all(&TAKEN, vec![org.0.into(), ids(patients)]).await? {
+        let (patient, memory) = (PatientId(row.uuid(0)?), row.uuid(1)?);
+        let scope = Scope::new(org, patient).map_err(|_| StoreError::Shape)?;
+        let Some(keys) = keys.get(&scope) else { continue };
+        let name = open_text(keys, clinical_cell("medications", memory, "name"), &row.blob(2)?)?;
+        let (since, until) = (row.opt_time(3)?.map(|at| at.date_naive()), row.opt_time(4)?.map(|at| at.date_naive()));
+        // Of one that was stopped without a day nobody can say until when it was taken.
+        let (Some(since), true) = (since, until.is_some() || row.text(5)? == "active") else { continue };
+        let days = found.entry(patient).or_default().entry(format!("days on {name}")).or_default();
+        for day in first.iter_days().take_while(|day| *day <= last) {
+            let is_taken = since <= day && until.is_none_or(|until| day < until);
+            let taken = days.entry(day).or_insert(0.0);
+            *taken = f64::max(*taken, f64::from(u8::from(is_taken)));
+        }
     }
     Ok(found)
 }

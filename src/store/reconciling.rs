@@ -89,9 +89,10 @@ pub struct Astray {
     pub unsearchable: u64,
 }
 
-/// The generations in use; `None` where no model at hand tells the active one, or where the old one is still kept.
+/// The generations in use.
 #[derive(Debug, Clone, Copy)]
 pub struct InUse {
+    /// `None` where neither the organisation's row nor a model at hand tells it.
     pub active: Option<i64>,
     pub building: Option<i64>,
     /// Others are removed by whoever swapped them out, in its time.

@@ -11,6 +11,7 @@ use crate::support::{Engine, NOW, ORG, PATIENT, count, document, event, on_every
 
 on_every_engine!(
     a_fall_below_the_patients_own_usual_is_told_once_with_what_goes_along,
+    the_days_on_a_medicine_go_along_with_how_sure_the_patient_was,
     a_month_tells_only_what_ten_patients_share_and_is_told_once,
 );
 
@@ -52,6 +53,24 @@ async fn a_fall_below_the_patients_own_usual_is_told_once_with_what_goes_along(e
     assert_eq!(count(ward.pipeline.store(), alerts).await, 1);
     let (_, since, _) = ward.pipeline.store().confidence_course(scope()).await.unwrap().unwrap();
     assert_eq!(since, alerted_at);
+}
+
+async fn the_days_on_a_medicine_go_along_with_how_sure_the_patient_was(engine: Engine) {
+    let ward = Ward::on(engine).await;
+    let mut told: Vec<Value> =
+        (1..25).map(|day| said(day, if day < 12 { 0.5 } else { 0.8 + 0.01 * (day % 3) as f64 })).collect();
+    let now: DateTime<Utc> = NOW.parse().unwrap();
+    let at = (now - TimeDelta::days(12)).to_rfc3339();
+    told.push(document(1, 1, &at, "Toma clonazepam 2 mg al día."));
+    // Since before all of these days: it tells nothing.
+    told.push(document(2, 1, "2026-01-10T10:00:00Z", "Toma litio 400 mg al día."));
+    ward.tell(&told).await;
+    ward.after(1, JobName::ConfidenceAnalytics).await;
+    let (_, _, course) = ward.pipeline.store().confidence_course(scope()).await.unwrap().unwrap();
+    let along: Vec<_> = course.correlations.iter().collect();
+    let [(name, days)] = along.as_slice() else { panic!("{along:?}") };
+    assert!(name.starts_with("days on clonazepam"), "{name}");
+    assert!(days.r < -0.9 && days.low <= days.r && days.r <= days.high && days.n >= 24, "{days:?}");
 }
 
 async fn a_month_tells_only_what_ten_patients_share_and_is_told_once(engine: Engine) {

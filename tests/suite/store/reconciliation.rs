@@ -9,12 +9,13 @@ use anamnesis::store::engine::{Access, Sql};
 use chrono::TimeDelta;
 
 use super::ward::Ward;
-use crate::support::{Engine, ORG, bodies, count, document, embedder, feed, on_every_engine, samples};
+use crate::support::{Engine, ORG, bodies, count, document, embedder, feed, model, on_every_engine, samples};
 
 on_every_engine!(
     in_a_sound_store_there_is_nothing_to_make_right,
     what_was_damaged_is_derived_again_and_what_cannot_be_is_counted,
     a_night_takes_so_many_patients_and_the_next_one_goes_on_behind_them,
+    a_model_that_was_changed_in_place_gets_its_vectors_in_the_nights_and_nothing_is_thrown_away,
 );
 
 async fn damage(ward: &Ward, sql: &'static str) -> u64 {
@@ -87,6 +88,7 @@ async fn what_was_damaged_is_derived_again_and_what_cannot_be_is_counted(engine:
     );
     assert!(damage(&ward, "DELETE FROM memory WHERE entity_type = 'symptom'").await > 0);
     assert!(damage(&ward, "UPDATE embedding SET generation = 9").await > 2);
+    assert_eq!(damage(&ward, "UPDATE organization SET vector_generation = 1").await, 1);
     let damaged = ward.store().digest(None).await.unwrap();
 
     ward.clinic.time.advance(TimeDelta::days(1));
@@ -99,6 +101,7 @@ async fn what_was_damaged_is_derived_again_and_what_cannot_be_is_counted(engine:
         assert!(report.status[counter].as_u64().unwrap() > 0, "{counter}: {}", report.status);
     }
     let again = run(&ward, due).await;
+    assert_eq!(count(ward.store(), "SELECT count(*) FROM embedding").await, 0, "vectors of no generation are gone");
     assert_eq!((again.changed, again.examined), (0, 1), "{:?}", again.status);
 
     // The vectors are the night's batch to make.
@@ -144,4 +147,22 @@ async fn a_night_takes_so_many_patients_and_the_next_one_goes_on_behind_them(eng
     }
     assert_eq!(seen.iter().map(|(examined, _)| *examined).collect::<Vec<_>>(), [2, 2, 1, 2], "{seen:?}");
     assert!(seen.iter().all(|(examined, mended)| *examined == *mended), "{seen:?}");
+}
+
+async fn a_model_that_was_changed_in_place_gets_its_vectors_in_the_nights_and_nothing_is_thrown_away(engine: Engine) {
+    let mut ward = ward(engine).await;
+    feed(&ward.pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", "Refiere cefalea.")]), 1).await;
+    let old = count(ward.store(), "SELECT count(*) FROM embedding WHERE generation = 1").await;
+    assert!(old > 0);
+    ward.night = ward.night.with_models(model(5, "").into());
+    let status = night(&ward).await.pop().unwrap().status;
+    assert_eq!((status["passages_without_vector"].as_i64(), status["stray_vectors"].as_i64()), (Some(old), Some(0)));
+    ward.clinic.time.advance(TimeDelta::days(1));
+    let batch = ward.night.due().await.unwrap().into_iter().rfind(|due| due.key.job == JobName::EmbedBatch).unwrap();
+    run(&ward, batch).await;
+    for generation in
+        ["SELECT count(*) FROM embedding WHERE generation = 1", "SELECT count(*) FROM embedding WHERE generation = 5"]
+    {
+        assert_eq!(count(ward.store(), generation).await, old);
+    }
 }
