@@ -99,7 +99,7 @@ impl Step {
     /// Whether it belongs to a sample of every so manieth: chosen by its id, which is a hash, so that it is the same one on
     /// every try.
     pub fn is_sampled(&self, every: u64) -> bool {
-        self.key.1.as_u64_pair().1 % every.max(1) == 0
+        self.key.1.as_u64_pair().1.is_multiple_of(every.max(1))
     }
 }
 
