@@ -43,7 +43,10 @@ def medspacy(language):
                 "temporality": "hypothetical" if supposed else "historical" if past else "recent",
                 "experiencer": "family" if target._.is_family else "patient"}
 
-    return nlp, ConText(nlp, language_code=language), said
+    context = ConText(nlp, language_code=language)
+    if not context.rules:
+        sys.exit(f"medspacy has no rules of its own for the language {language}: nothing to compare")
+    return nlp, context, said
 
 
 PEERS = {"negspacy": negspacy, "medspacy": medspacy}

@@ -30,8 +30,12 @@ program=${ANAMNESIS:-target/debug/anamnesis}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for gold in "$@"; do
+    found=()
     for peer in negspacy medspacy; do
-        "$venv/bin/python" scripts/context_peers.py "$peer" "$gold" >"$work/$peer.jsonl"
+        # One that has no rules for a language says so and is left out: nothing is no figure.
+        if "$venv/bin/python" scripts/context_peers.py "$peer" "$gold" >"$work/$peer.jsonl"; then
+            found+=(--found "$work/$peer.jsonl")
+        fi
     done
-    "$program" extract eval "$gold" --found "$work/negspacy.jsonl" --found "$work/medspacy.jsonl" --output table
+    "$program" extract eval "$gold" "${found[@]}" --output table
 done
