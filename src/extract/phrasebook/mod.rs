@@ -15,7 +15,7 @@ use std::ops::Range;
 pub use builder::{Builder, LONGEST_PHRASE};
 
 /// Words of 64 lists each in the mask of a sentence; lists beyond share their bits, which costs time and nothing else.
-const MASKS: usize = 6;
+const MASKS: usize = 12;
 /// The number of all words that no phrase holds.
 pub const UNKNOWN: u32 = u32::MAX;
 

@@ -15,7 +15,6 @@ use whose::Whose;
 use super::dialogue::Polarity;
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
-use super::reading::Reading;
 use super::scene::Scene;
 use super::{Experiencer, Risk, RiskClass};
 use crate::text::Speaker;
