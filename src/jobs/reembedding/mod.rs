@@ -300,13 +300,14 @@ impl Job for Reembedding {
             true => generations::take(tx, window.org).await?,
             false => generations::hold(tx, window.org).await?,
         };
-        let wanted = models.offered().wanted();
+        let (wanted, active) = (models.offered().wanted(), models.offered().active(row.active));
         if row.building == Some(wanted) {
             keep(tx, desk, window, wanted, changes).await?;
         }
         for shelf in [Shelf::Passages, Shelf::Cache] {
             let gone = changes.iter().filter_map(|change| match change {
-                Change::Remove(of, kept) if *of == shelf => Some(kept),
+                // Begun by another run since it was found unused, it stays.
+                Change::Remove(of, kept) if *of == shelf && !row.uses(active, kept.generation) => Some(kept),
                 Change::Unsound(kept) if shelf == Shelf::Passages && row.building == Some(wanted) => Some(kept),
                 _ => None,
             });

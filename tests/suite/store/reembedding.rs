@@ -14,6 +14,8 @@ use anamnesis::metrics::{Identity, Metrics};
 use anamnesis::pipeline::Pipeline;
 use anamnesis::recall::{Recall, SearchRequest};
 use anamnesis::store::comparing::Question;
+use anamnesis::store::engine::{Access, Sql};
+use anamnesis::store::generations;
 use anamnesis::store::read::{When, Window};
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -26,6 +28,7 @@ use crate::support::{Engine, ORG, Program, bodies, count, document, embedder, fe
 on_every_engine!(
     a_new_generation_is_made_beside_the_old_one_and_swapped_in_when_it_is_whole,
     documents_that_come_while_it_is_made_have_vectors_of_both,
+    a_swap_waits_for_a_document_whose_commit_is_under_way,
     a_gate_that_does_not_open_leaves_the_old_generation_active_and_says_why,
     a_kill_between_two_batches_repeats_one_batch_at_most_and_ends_alike,
     a_build_that_nobody_wants_any_more_is_removed,
@@ -164,6 +167,43 @@ async fn documents_that_come_while_it_is_made_have_vectors_of_both(engine: Engin
     feed(&busy.others, &[after[0].to_string().into_bytes()], 1).await;
     let more = count(ward.store(), PASSAGES).await;
     assert_eq!((count(ward.store(), OLD).await, count(ward.store(), NEW).await), (passages, more));
+}
+
+/// What a writer does within its transaction, stopped between its passage and its commit.
+static LATE: &str = "INSERT INTO passage (org_id, patient_id, id, document_id, revision, ordinal, start_offset, end_offset, \
+     terms, waits, behind, created_at, updated_at) SELECT org_id, patient_id, $1, document_id, revision, 99, start_offset, \
+     end_offset, terms, 0, 1, created_at, updated_at FROM passage ORDER BY id LIMIT 1";
+
+async fn a_swap_waits_for_a_document_whose_commit_is_under_way(engine: Engine) {
+    let ward = with(ward(engine, 13).await, model(2, ""));
+    // All but the last of it is made.
+    let watch = Arc::new(After(AtomicU64::new(5), Notify::new()));
+    let mut ward = ward;
+    let calm = std::mem::replace(&mut ward.night.driver.observer, watch.clone());
+    let due = tomorrow(&ward).await;
+    tokio::select! {
+        biased;
+        () = watch.1.notified() => {}
+        report = ward.night.offer(due, Asked::BySchedule) => panic!("was to be killed: {report:?}"),
+    }
+    ward.night.driver.observer = calm;
+    ward.clinic.time.advance(TimeDelta::hours(1));
+
+    let mut tx = ward.store().db().begin(Access::Organization(scope().org())).await.unwrap();
+    assert_eq!(generations::hold(&mut tx, scope().org()).await.unwrap().building, Some(2));
+    let late = uuid::Uuid::from_u128(0xfee1_0000_0000_4000_8000_0000_0000_0001);
+    assert_eq!(tx.execute(&Sql::new(LATE), vec![late.into()]).await.unwrap(), 1);
+    let night = tokio::spawn(async move {
+        let report = ward.night.offer(due, Asked::BySchedule).await.unwrap();
+        (ward, report)
+    });
+    // Long enough for a swap that does not wait.
+    tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+    tx.commit().await.unwrap();
+    let (ward, report) = night.await.unwrap();
+    assert_eq!(report.status["verdict"], "swapped", "{report:?}");
+    assert_eq!(count(ward.store(), NEW).await, count(ward.store(), PASSAGES).await);
+    assert_eq!(count(ward.store(), "SELECT count(*) FROM passage WHERE ordinal = 99").await, 1);
 }
 
 /// A model that does something to one text.
