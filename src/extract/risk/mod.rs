@@ -145,6 +145,8 @@ impl RiskRules {
                 && reached(&found.words))
                 || (class != RiskClass::PlanOrMeans
                     && scene.contexts.of(scene.reading, &found.core).negated
+                    // "Quiero desaparecer" ends nothing, though what has disappeared is over.
+                    && scene.contexts.denied_from_outside(scene.reading, &found.core)
                     && reached(&found.core))
                 || wish_denied(scene.reading, &sentence.words, &found.words)
                 || denied_behind(scene.reading, found.words.end)
@@ -284,6 +286,17 @@ mod tests {
         assert_eq!(class("My son left and now I want to die."), Some(RiskClass::ActiveIdeation));
         assert_eq!(class("My boss is vile, gonna kill him."), Some(RiskClass::HarmToOthers));
         assert_eq!(class("Mi marido me dejó y ya estoy harta de vivir."), Some(RiskClass::PassiveIdeation));
+    }
+
+    #[test]
+    fn a_wish_to_disappear_is_no_symptom_that_is_over() {
+        for text in
+            ["Quiero desaparecer.", "Me dan ganas de desaparecer.", "quiero desaparecer porque nadie me escucha"]
+        {
+            assert_eq!(class(text), Some(RiskClass::PassiveIdeation), "{text}");
+        }
+        assert_eq!(class("No quiero desaparecer."), None);
+        assert_eq!(class("Las ganas de morirme han desaparecido."), None);
     }
 
     #[test]
