@@ -9,6 +9,8 @@ use crate::text::Speaker;
 /// Turns that an answer may be away from its question: one clarification in between.
 const FARTHEST_ANSWER: usize = 4;
 const FILLERS: usize = 5;
+/// Words before a "yes" that ends an answer.
+const SHORT: usize = 5;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Polarity {
@@ -68,8 +70,15 @@ impl DialogueRules {
         None
     }
 
-    /// How a sentence begins, hesitation aside.
+    /// How a sentence answers: by its beginning, hesitation aside, or a short one by a "yes" at its end.
     pub fn polarity(&self, reading: &Reading<'_>, sentence: &Sentence) -> Polarity {
+        match self.opening(reading, sentence) {
+            Polarity::Other if ends_in_yes(reading, sentence) => Polarity::Yes,
+            polarity => polarity,
+        }
+    }
+
+    fn opening(&self, reading: &Reading<'_>, sentence: &Sentence) -> Polarity {
         let mut word = sentence.words.start;
         for _ in 0..FILLERS {
             while word < sentence.words.end && reading.words[word].punctuation {
@@ -94,6 +103,13 @@ impl DialogueRules {
         }
         Polarity::Other
     }
+}
+
+/// "Alguna noche sí.", "some nights, yes".
+fn ends_in_yes(reading: &Reading<'_>, sentence: &Sentence) -> bool {
+    let mut words = sentence.words.clone().rev().filter(|word| !reading.words[*word].punctuation);
+    let last = words.next().map(|word| reading.word(word));
+    matches!(last, Some("yes" | "yeah" | "yep" | "si")) && words.count() < SHORT
 }
 
 /// The questions of a document and their answers, by sentence.
@@ -150,6 +166,9 @@ mod tests {
         use Speaker::{Clinician as C, Patient as P};
         assert_eq!(answers(&[(C, "Any allergies?"), (P, "Um, no, not that I know.")])[0], Some(Polarity::No));
         assert_eq!(answers(&[(C, "¿Toma algo?"), (P, "Pues sí, sertralina.")])[0], Some(Polarity::Yes));
+        assert_eq!(answers(&[(C, "¿Ha pensado en morir?"), (P, "Alguna noche sí.")])[0], Some(Polarity::Yes));
+        assert_eq!(answers(&[(C, "Have you thought of dying?"), (P, "Some nights, yes.")])[0], Some(Polarity::Yes));
+        assert_eq!(answers(&[(C, "¿Duerme?"), (P, "Hoy no.")])[0], Some(Polarity::Other));
         assert_eq!(answers(&[(C, "Pain?"), (P, "I don't know.")])[0], Some(Polarity::Other));
         assert_eq!(
             answers(&[(C, "Are you allergic?"), (P, "Me?"), (C, "Yes."), (P, "No, I am not.")])[0],
