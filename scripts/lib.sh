@@ -28,3 +28,21 @@ system_package() {
     fi
     have "$1" || die "'$1' is needed: install it with your package manager (on Debian and Ubuntu: apt-get install $2)"
 }
+
+# python_environment FOLDER REQUIREMENTS: an empty private Python in FOLDER, where what REQUIREMENTS names is not installed
+# there yet; fails where it is. Whoever has installed it says so by `python_installed`.
+python_environment() {
+    [ "$(cat "$1/requirements.sum" 2>/dev/null)" = "$(sha256sum <"$2")" ] && return 1
+    system_package python3 python3
+    rm -rf "$1"
+    if ! python3 -m venv "$1" >/dev/null 2>&1; then
+        rm -rf "$1"
+        if have apt-get && [ "$(id -u)" = 0 ]; then
+            apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null
+        fi
+        python3 -m venv "$1" >/dev/null || die "Python's venv module is needed (Debian and Ubuntu: apt-get install python3-venv)"
+    fi
+}
+
+# python_installed FOLDER REQUIREMENTS
+python_installed() { sha256sum <"$2" >"$1/requirements.sum"; }

