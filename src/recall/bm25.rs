@@ -11,7 +11,8 @@ const B: f64 = 0.75;
 pub fn rank(query: &BTreeSet<i64>, texts: &[&[i64]]) -> Vec<(usize, f64)> {
     let lengths: usize = texts.iter().map(|terms| terms.len()).sum();
     let mean = (lengths as f64 / texts.len().max(1) as f64).max(1.0);
-    let counts: Vec<HashMap<i64, u32>> = texts.iter().map(|terms| counts(query, terms)).collect();
+    let wanted = Wanted::new(query);
+    let counts: Vec<HashMap<i64, u32>> = texts.iter().map(|terms| wanted.counts(terms)).collect();
     let mut holding: HashMap<i64, u32> = HashMap::new();
     for term in counts.iter().flat_map(HashMap::keys) {
         *holding.entry(*term).or_default() += 1;
@@ -34,12 +35,40 @@ pub fn rank(query: &BTreeSet<i64>, texts: &[&[i64]]) -> Vec<(usize, f64)> {
     hits
 }
 
-fn counts(query: &BTreeSet<i64>, terms: &[i64]) -> HashMap<i64, u32> {
-    let mut counts = HashMap::new();
-    for term in terms.iter().filter(|term| query.contains(term)) {
-        *counts.entry(*term).or_default() += 1;
+/// Bits by which a term that is not wanted is told at once: terms are keyed hashes, every bit of them as good as the next.
+const BITS: usize = 4_096;
+
+struct Wanted<'a> {
+    query: &'a BTreeSet<i64>,
+    bits: [u64; BITS / 64],
+}
+
+impl<'a> Wanted<'a> {
+    fn new(query: &'a BTreeSet<i64>) -> Self {
+        let mut bits = [0; BITS / 64];
+        for term in query {
+            let (word, bit) = place(*term);
+            bits[word] |= bit;
+        }
+        Self { query, bits }
     }
-    counts
+
+    fn counts(&self, terms: &[i64]) -> HashMap<i64, u32> {
+        let mut counts = HashMap::new();
+        let likely = |term: &&i64| {
+            let (word, bit) = place(**term);
+            self.bits[word] & bit != 0
+        };
+        for term in terms.iter().filter(likely).filter(|term| self.query.contains(term)) {
+            *counts.entry(*term).or_default() += 1;
+        }
+        counts
+    }
+}
+
+fn place(term: i64) -> (usize, u64) {
+    let at = term as usize % BITS;
+    (at / 64, 1 << (at % 64))
 }
 
 #[cfg(test)]

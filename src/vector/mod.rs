@@ -5,17 +5,33 @@
 mod agreement;
 
 use half::f16;
+use half::slice::HalfFloatSliceExt as _;
 
 pub use agreement::{overlap_at, rank_agreement};
+
+/// Numbers that are widened at once.
+const STRIDE: usize = 64;
 
 /// Cosine of a unit query and a stored unit vector, −1.0–1.0; `None` when their dimensions differ.
 pub fn cosine(query: &[f32], stored: &[u8]) -> Option<f64> {
     if stored.len() != query.len() * 2 || query.is_empty() {
         return None;
     }
-    let products =
-        query.iter().zip(stored.chunks_exact(2)).map(|(q, pair)| q * f16::from_le_bytes([pair[0], pair[1]]).to_f32());
-    let sum: f64 = products.map(f64::from).sum();
+    let (mut narrow, mut wide) = ([f16::ZERO; STRIDE], [0f32; STRIDE]);
+    let mut sum = 0f64;
+    for (query, stored) in query.chunks(STRIDE).zip(stored.as_chunks::<2>().0.chunks(STRIDE)) {
+        for (number, pair) in narrow.iter_mut().zip(stored) {
+            *number = f16::from_le_bytes(*pair);
+        }
+        let wide = &mut wide[..stored.len()];
+        narrow[..stored.len()].convert_to_f32_slice(wide);
+        // Lanes of their own, so that the products are summed side by side.
+        let mut lanes = [0f64; 8];
+        for (place, (q, number)) in query.iter().zip(wide.iter()).enumerate() {
+            lanes[place % 8] += f64::from(q * number);
+        }
+        sum += lanes.iter().sum::<f64>();
+    }
     sum.is_finite().then_some(sum.clamp(-1.0, 1.0))
 }
 

@@ -2,6 +2,7 @@
 //! differs between the engines is a placeholder in braces, and only this folder knows what it means on which engine.
 
 mod catalogue;
+mod gathered;
 mod migrate;
 mod options;
 mod postgres;
@@ -12,6 +13,7 @@ mod value;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+pub use gathered::Gathered;
 pub use migrate::{ROLES, SchemaState, approximate, migrate, schema_state};
 pub use options::{PostgresOptions, Statements};
 pub use postgres::{Scratch, Tried};
@@ -246,6 +248,12 @@ impl Transaction {
 
     pub async fn fetch_optional(&mut self, sql: &Sql, args: Vec<Arg>) -> Result<Option<Row>, DbError> {
         Ok(self.fetch_all(sql, args).await?.into_iter().next())
+    }
+
+    /// A statement of `{all …}` columns: all its rows as one.
+    pub async fn gather(&mut self, sql: &Sql, args: Vec<Arg>) -> Result<Gathered, DbError> {
+        let compared = matches!(self.inner, InnerTransaction::Postgres(_));
+        Ok(Gathered::new(self.fetch_optional(sql, args).await?, compared))
     }
 
     /// Inserts or changes all rows by one statement. Rows are in the order of the statement's columns.

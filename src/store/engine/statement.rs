@@ -7,10 +7,17 @@
 //! | `{pairs $n}`: two ids | `(SELECT unhex(value->>0), unhex(value->>1) FROM json_each($n))` | `(SELECT …::uuid, …::uuid FROM unnest($n::bytea[]))` |
 //! | `{keyed $n}`: an id and bytes | as `{pairs $n}` | `(SELECT …::uuid, … FROM unnest($n::bytea[]))` |
 //! | `{similarity column $n}` | the vector itself, compared when it is read | the dot product |
+//! | `{all ints column}` `{all texts column}` | one text, separated by commas | the numbers packed; one text |
+//! | `{all uuids column}` `{all bytes column}` | the bytes of all rows behind each other | the same |
+//! | `{all similarities column $n}` | the vectors behind each other | the dot products packed |
 //! | `{for_update}` | nothing: one writer at a time | `FOR NO KEY UPDATE` |
 //! | `{for_share}` | nothing: one writer at a time | `FOR SHARE` |
 //! | `{skip_locked}` | nothing | `FOR UPDATE SKIP LOCKED` |
 //! | `{rows}` (bulk statements) | `(SELECT … FROM json_each($1))` | `(SELECT … FROM unnest($1, …))` |
+//!
+//! `{all …}` gathers a column of all rows into one, in the same order for every column of a statement: a patient's
+//! thousand passages travel as one row ([`super::Gathered`]), where a row each costs more than all that is done with
+//! them.
 
 /// A statement as each engine reads it. Made once, from literals only: never from input.
 #[derive(Debug, Clone, Copy)]
@@ -83,6 +90,11 @@ fn sqlite_placeholder(inside: &str) -> String {
         ["ints" | "texts", list] => format!("(SELECT value FROM json_each({list}))"),
         ["pairs" | "keyed", list] => format!("(SELECT unhex(value->>0), unhex(value->>1) FROM json_each({list}))"),
         ["similarity", column, query] => format!("CASE WHEN {query} IS NOT NULL THEN {column} END"),
+        ["all", "ints" | "texts", column] => format!("group_concat({column})"),
+        // Appended byte by byte, whatever they are: what is read again as bytes was never read as text.
+        ["all", "uuids" | "bytes", column] | ["all", "similarities", column, _] => {
+            format!("CAST(group_concat({column}, '') AS BLOB)")
+        }
         ["skip_locked" | "for_update" | "for_share"] => String::new(),
         _ => unreachable!("unknown placeholder in a statement: {inside}"),
     }
@@ -104,6 +116,13 @@ fn postgres_placeholder(inside: &str) -> String {
         ["similarity", column, query] => {
             let (own, asked) = (format!("vector_dims({column})"), format!("vector_dims({query}::halfvec)"));
             format!("CASE WHEN {own} = {asked} THEN -({column} <#> {query}::halfvec) END")
+        }
+        ["all", "ints", column] => format!("string_agg(int8send({column}), ''::bytea)"),
+        ["all", "texts", column] => format!("string_agg({column}, ',')"),
+        ["all", "uuids", column] => format!("string_agg(uuid_send({column}), ''::bytea)"),
+        ["all", "bytes", column] => format!("string_agg({column}, ''::bytea)"),
+        ["all", "similarities", column, query] => {
+            format!("string_agg(float8send(-({column} <#> {query}::halfvec)), ''::bytea)")
         }
         ["skip_locked"] => "FOR UPDATE SKIP LOCKED".to_owned(),
         ["for_update"] => "FOR NO KEY UPDATE".to_owned(),
