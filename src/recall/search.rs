@@ -4,12 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
 use chrono::{DateTime, Utc};
-use futures::try_join;
 use serde::Serialize;
 
 use super::fusion::{Fused, Legs, fuse};
 use super::query::Prepared;
 use super::{Recall, RecallError, bm25};
+use crate::crypto::PatientKeys;
 use crate::domain::document::DocumentType;
 use crate::domain::ids::{DocumentId, MemoryId, PassageId};
 use crate::domain::memory::Use;
@@ -111,7 +111,7 @@ impl Recall {
         let mut best = fuse(&self.legs(&prepared, &candidates, min_score));
         best.truncate(request.top_k.unwrap_or(TOP_K));
         let started = Instant::now();
-        let hits = self.hits(scope, &best, &candidates, request.when).await?;
+        let hits = self.hits((scope, &keys), &best, &candidates, request.when).await?;
         self.observe(Leg::Assembly, started);
         Ok(Found { by_meaning, query: prepared.redacted, hits })
     }
@@ -162,7 +162,7 @@ impl Recall {
     /// Opens only the documents that are shown.
     async fn hits(
         &self,
-        scope: Scope,
+        (scope, keys): (Scope, &PatientKeys),
         best: &[Fused],
         candidates: &[Candidate],
         when: When,
@@ -172,8 +172,7 @@ impl Recall {
         }
         let wanted: BTreeSet<DocumentId> = best.iter().map(|f| candidates[f.place].document).collect();
         let ids: Vec<DocumentId> = wanted.iter().copied().collect();
-        let (documents, memories) =
-            try_join!(self.store.revisions(scope, &ids), self.store.memories_of_documents(scope, &ids, when))?;
+        let (documents, memories) = self.store.cited(scope, keys, &ids, when).await?;
         let documents: HashMap<(DocumentId, u32), StoredDocument> =
             documents.into_iter().map(|d| ((d.id, d.revision), d)).collect();
         best.iter()

@@ -20,6 +20,9 @@ use crate::bug;
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
 const READERS: u32 = 4;
+/// Pages that a reader keeps, KiB (negative, as SQLite counts them): ten thousand passages of a patient with their vectors.
+/// With SQLite's two megabytes a search of a thousand read every page again from the file. Taken only as far as it is used.
+const READER_CACHE: &str = "-32768";
 /// How often, and after which pause, a file is opened that others are just making: half a minute in all, as long as the
 /// busy handler waits elsewhere.
 const TRIES: u32 = 600;
@@ -55,7 +58,7 @@ impl SqliteDatabase {
             None => writer.clone(),
             Some(_) => {
                 let several = SqlitePoolOptions::new().max_connections(READERS);
-                connected(&several, &options.create_if_missing(false)).await?
+                connected(&several, &options.create_if_missing(false).pragma("cache_size", READER_CACHE)).await?
             }
         };
         Ok(Self { writer, reader })

@@ -7,9 +7,10 @@
 //! | `{pairs $n}`: two ids | `(SELECT unhex(value->>0), unhex(value->>1) FROM json_each($n))` | `(SELECT …::uuid, …::uuid FROM unnest($n::bytea[]))` |
 //! | `{keyed $n}`: an id and bytes | as `{pairs $n}` | `(SELECT …::uuid, … FROM unnest($n::bytea[]))` |
 //! | `{similarity column $n}` | the vector itself, compared when it is read | the dot product |
-//! | `{all ints column}` `{all texts column}` | one text, separated by commas | the numbers packed; one text |
-//! | `{all uuids column}` `{all bytes column}` | the bytes of all rows behind each other | the same |
-//! | `{all similarities column $n}` | the vectors behind each other | the dot products packed |
+//! | `{all ints column}` `{all texts column}` | one text, separated by commas | an array; one text |
+//! | `{all uuids column}` | the bytes of all rows behind each other | an array |
+//! | `{all bytes column}` | the bytes of all rows behind each other | the same |
+//! | `{all similarities column $n}` | the vectors behind each other | an array of the dot products |
 //! | `{for_update}` | nothing: one writer at a time | `FOR NO KEY UPDATE` |
 //! | `{for_share}` | nothing: one writer at a time | `FOR SHARE` |
 //! | `{skip_locked}` | nothing | `FOR UPDATE SKIP LOCKED` |
@@ -117,12 +118,12 @@ fn postgres_placeholder(inside: &str) -> String {
             let (own, asked) = (format!("vector_dims({column})"), format!("vector_dims({query}::halfvec)"));
             format!("CASE WHEN {own} = {asked} THEN -({column} <#> {query}::halfvec) END")
         }
-        ["all", "ints", column] => format!("string_agg(int8send({column}), ''::bytea)"),
+        ["all", "ints", column] => format!("array_agg({column}::bigint)"),
         ["all", "texts", column] => format!("string_agg({column}, ',')"),
-        ["all", "uuids", column] => format!("string_agg(uuid_send({column}), ''::bytea)"),
+        ["all", "uuids", column] => format!("array_agg({column})"),
         ["all", "bytes", column] => format!("string_agg({column}, ''::bytea)"),
         ["all", "similarities", column, query] => {
-            format!("string_agg(float8send(-({column} <#> {query}::halfvec)), ''::bytea)")
+            format!("array_agg(-({column} <#> {query}::halfvec))")
         }
         ["skip_locked"] => "FOR UPDATE SKIP LOCKED".to_owned(),
         ["for_update"] => "FOR NO KEY UPDATE".to_owned(),

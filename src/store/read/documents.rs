@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::{When, code, number};
+use super::{Memory, When, code, memories, number};
 use crate::crypto::PatientKeys;
 use crate::domain::document::DocumentType;
 use crate::domain::ids::DocumentId;
 use crate::domain::scope::Scope;
-use crate::store::engine::{Arg, Row, Sql};
+use crate::store::engine::{Arg, Row, Sql, Transaction};
 use crate::store::records::DocumentContent;
 use crate::store::seal::open_record;
 use crate::store::write::documents::content_cell;
@@ -96,9 +96,37 @@ impl Store {
     /// As [`Store::documents`].
     pub async fn revisions(&self, scope: Scope, ids: &[DocumentId]) -> Result<Vec<StoredDocument>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
-        let args = vec![Arg::Uuids(ids.iter().map(|id| id.0).collect())];
-        self.rows(&BY_ID, scope, args).await?.iter().map(|row| read(row, &keys)).collect()
+        let mut tx = self.reading(scope).await?;
+        by_id(&mut tx, (scope, &keys), ids.iter().map(|id| id.0).collect()).await
     }
+
+    /// As [`Store::revisions`], with the memories that rest on these documents as they stand at `when`: one snapshot, opened
+    /// with the patient's `keys`.
+    ///
+    /// # Errors
+    /// As [`Store::revisions`].
+    pub async fn cited(
+        &self,
+        scope: Scope,
+        keys: &PatientKeys,
+        ids: &[DocumentId],
+        when: When,
+    ) -> Result<(Vec<StoredDocument>, Vec<Memory>), StoreError> {
+        let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
+        let mut tx = self.reading(scope).await?;
+        let documents = by_id(&mut tx, (scope, keys), ids.clone()).await?;
+        let memories = memories::of_documents((self, &mut tx), (scope, keys), ids, when).await?;
+        Ok((documents, memories))
+    }
+}
+
+async fn by_id(
+    tx: &mut Transaction,
+    (scope, keys): (Scope, &PatientKeys),
+    ids: Vec<Uuid>,
+) -> Result<Vec<StoredDocument>, StoreError> {
+    let args = vec![scope.org().0.into(), scope.patient().0.into(), Arg::Uuids(ids)];
+    tx.fetch_all(&BY_ID, args).await?.iter().map(|row| read(row, keys)).collect()
 }
 
 fn language(code: &str) -> Option<Language> {

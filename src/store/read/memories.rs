@@ -18,7 +18,7 @@ use crate::domain::lifecycle::{self, Life, LifecyclePolicy};
 use crate::domain::memory::{Class, Kind, Sensitivity, SetBy, State, Use};
 use crate::domain::provenance::{SourceType, Trust};
 use crate::domain::scope::Scope;
-use crate::store::engine::{Arg, Row, Sql};
+use crate::store::engine::{Arg, Row, Sql, Transaction};
 use crate::store::records::{FilePlace, FindingWords};
 use crate::store::seal::{open_record, open_text};
 use crate::store::write::memories::rows::memory_cell;
@@ -189,26 +189,6 @@ impl Store {
         newest_first(found, when, filter.limit).map(|(memory, row)| open(memory, &row, &keys)).collect()
     }
 
-    /// Visible memories that come from these documents, newest first.
-    ///
-    /// # Errors
-    /// As [`Store::memories`].
-    pub async fn memories_of_documents(
-        &self,
-        scope: Scope,
-        documents: &[DocumentId],
-        when: When,
-    ) -> Result<Vec<Memory>, StoreError> {
-        let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
-        let at = self.instant(when);
-        let ids = Arg::Uuids(documents.iter().map(|id| id.0).collect());
-        let mut found = Vec::new();
-        for row in self.rows(&OF_DOCUMENTS, scope, vec![ids]).await? {
-            found.push((read(&row, at, self)?, row));
-        }
-        newest_first(found, when, None).map(|(memory, row)| open(memory, &row, &keys)).collect()
-    }
-
     /// Attribute and unit of folding of a memory: where another value of the same belongs.
     ///
     /// # Errors
@@ -225,6 +205,22 @@ impl Store {
     pub async fn memory(&self, scope: Scope, id: MemoryId, when: When) -> Result<Option<Memory>, StoreError> {
         Ok(self.memories(scope, &Filter::ids(vec![id]), when).await?.pop())
     }
+}
+
+/// Memories whose evidence stands in these documents, as [`Store::memories`] would tell them, newest first.
+pub(super) async fn of_documents(
+    (store, tx): (&Store, &mut Transaction),
+    (scope, keys): (Scope, &PatientKeys),
+    documents: Vec<Uuid>,
+    when: When,
+) -> Result<Vec<Memory>, StoreError> {
+    let at = store.instant(when);
+    let args = vec![scope.org().0.into(), scope.patient().0.into(), Arg::Uuids(documents)];
+    let mut found = Vec::new();
+    for row in tx.fetch_all(&OF_DOCUMENTS, args).await? {
+        found.push((read(&row, at, store)?, row));
+    }
+    newest_first(found, when, None).map(|(memory, row)| open(memory, &row, keys)).collect()
 }
 
 /// Without what was not said yet; at most `limit`.

@@ -18,7 +18,7 @@ use std::time::Duration;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgArguments, PgPool, PgPoolOptions};
 use sqlx::query::Query;
-use sqlx::{Connection as _, Executor as _, Postgres, SqlSafeStr as _};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Postgres, SqlSafeStr as _};
 use tokio::time::timeout;
 
 use super::options::{PostgresOptions, Statements};
@@ -29,17 +29,29 @@ pub(super) use schema::{Applied, approximate, migrate, state};
 pub use scratch::Scratch;
 pub use trial::Tried;
 
-/// What every transaction says first. One round trip.
-static SCOPE: &str = "SELECT set_config('search_path', 'anamnesis, public', true), \
-     set_config('anamnesis.org', $1, true), set_config('anamnesis.access', $2, true), \
-     set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true), \
-     set_config('idle_in_transaction_session_timeout', $5, true)";
-
-/// The seeded bug of settings that outlive their transaction.
-static SESSION: &str = "SELECT set_config('search_path', 'anamnesis, public', false), \
-     set_config('anamnesis.org', $1, false), set_config('anamnesis.access', $2, false), \
-     set_config('statement_timeout', $3, false), set_config('lock_timeout', $4, false), \
-     set_config('idle_in_transaction_session_timeout', $5, false)";
+/// What every transaction says first: how it begins, and whose rows it may touch. One round trip.
+fn opening(begin: &str, access: Access, options: &PostgresOptions) -> AssertSqlSafe<String> {
+    let (org, access) = match access {
+        Access::Organization(org) => (org.0.to_string(), ""),
+        Access::Platform => (String::new(), "platform"),
+    };
+    // The seeded bug of settings that outlive their transaction.
+    let local = !bug::is("session_set");
+    let limits = [
+        ("statement_timeout", options.statement_timeout),
+        ("lock_timeout", options.lock_timeout),
+        ("idle_in_transaction_session_timeout", options.idle_transaction_timeout),
+    ];
+    let mut sql = format!(
+        "{begin}; SELECT set_config('search_path', 'anamnesis, public', {local}), \
+         set_config('anamnesis.org', '{org}', {local}), set_config('anamnesis.access', '{access}', {local})"
+    );
+    for (name, limit) in limits {
+        sql += &format!(", set_config('{name}', '{}', {local})", limit.as_millis());
+    }
+    // An id's hexadecimal digits, one of two words and numbers: nothing here was ever a text of somebody's.
+    AssertSqlSafe(sql)
+}
 
 /// How long after the server should have given up we do.
 const GRACE: Duration = Duration::from_secs(5);
@@ -103,21 +115,8 @@ impl PostgresDatabase {
             named: options.statements == Statements::Named,
             failed: false,
         };
-        let (org, access) = match access {
-            Access::Organization(org) => (org.0.to_string(), ""),
-            Access::Platform => (String::new(), "platform"),
-        };
-        tx.run(async |c| c.execute(sqlx::raw_sql(begin)).await).await?;
-        let millis = |duration: Duration| Arg::Text(duration.as_millis().to_string());
-        let settings = vec![
-            org.into(),
-            access.into(),
-            millis(options.statement_timeout),
-            millis(options.lock_timeout),
-            millis(options.idle_transaction_timeout),
-        ];
-        let scope = tx.query(if bug::is("session_set") { SESSION } else { SCOPE }, args::arguments(settings)?);
-        tx.run(async |c| c.execute(scope).await).await?;
+        let opening = opening(begin, access, options);
+        tx.run(async |c| c.execute(sqlx::raw_sql(opening)).await).await?;
         Ok(tx)
     }
 

@@ -13,6 +13,12 @@ const INT2: Oid = Oid(21);
 const INT4: Oid = Oid(23);
 const FLOAT8: Oid = Oid(701);
 const UUID: Oid = Oid(2950);
+const INT8_ARRAY: Oid = Oid(1016);
+const FLOAT8_ARRAY: Oid = Oid(1022);
+const UUID_ARRAY: Oid = Oid(2951);
+
+/// Dimensions, whether there are NULLs, the type; then the only dimension's length and its first place.
+const ARRAY_HEAD: usize = 20;
 
 pub(super) fn row(row: &PgRow) -> Result<Row, DbError> {
     let cell = |index| {
@@ -33,6 +39,8 @@ fn cell(raw: &PgValueRef<'_>) -> Option<Cell> {
         Some(BOOL) => Cell::I64((*bytes.first()?).into()),
         Some(FLOAT8) => Cell::F64(f64::from_be_bytes(bytes.try_into().ok()?)),
         Some(BYTEA | UUID) => Cell::Blob(bytes.to_vec()),
+        Some(INT8_ARRAY | FLOAT8_ARRAY) => Cell::Blob(packed::<8>(bytes)?),
+        Some(UUID_ARRAY) => Cell::Blob(packed::<16>(bytes)?),
         _ if kind.name() == "halfvec" => {
             Cell::Blob(bytes.get(4..)?.chunks_exact(2).flat_map(|pair| [pair[1], pair[0]]).collect())
         }
@@ -41,6 +49,24 @@ fn cell(raw: &PgValueRef<'_>) -> Option<Cell> {
         }
         _ => return None,
     })
+}
+
+/// The values of an array of one dimension behind each other; `None` where one of them is not of this size, as a NULL.
+fn packed<const SIZE: usize>(bytes: &[u8]) -> Option<Vec<u8>> {
+    let values = bytes.get(ARRAY_HEAD..)?;
+    let each = values.chunks_exact(4 + SIZE);
+    let mut out = Vec::with_capacity(values.len());
+    if !each.remainder().is_empty() {
+        return None;
+    }
+    for value in each {
+        let (length, value) = value.split_first_chunk::<4>()?;
+        if u32::from_be_bytes(*length) as usize != SIZE {
+            return None;
+        }
+        out.extend_from_slice(value);
+    }
+    Some(out)
 }
 
 /// DETAIL and messages may quote a row: only SQLSTATE and names of the schema go on.
