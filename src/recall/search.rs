@@ -16,7 +16,7 @@ use crate::domain::memory::Use;
 use crate::domain::scope::Scope;
 use crate::metrics::labels::Leg;
 use crate::store::StoreError;
-use crate::store::read::{Candidate, Memory, NEAREST, StoredDocument, When, Window};
+use crate::store::read::{Candidate, Memory, NEAREST, Snapshot, StoredDocument, When, Window};
 use crate::store::records::FilePlace;
 use crate::text::{Span, Speaker};
 use crate::vector;
@@ -30,7 +30,9 @@ pub const TOP_K: usize = 5;
 const SWAPS: usize = 3;
 
 /// Passages beside a query.
-struct Compared {
+struct Compared<'a> {
+    /// That they were read from.
+    snapshot: Snapshot<'a>,
     candidates: Vec<Candidate>,
     by_meaning: bool,
     /// Least cosine of the vector leg.
@@ -107,11 +109,12 @@ impl Recall {
         self.guard(&request.query)?;
         let Some(keys) = self.store.keys_of(scope).await? else { return Ok(Found::default()) };
         let prepared = self.prepare(&keys, &request.query)?;
-        let Compared { candidates, by_meaning, min_score } = self.compare(scope, &prepared, request).await?;
+        let Compared { mut snapshot, candidates, by_meaning, min_score } =
+            self.compare(scope, &prepared, request).await?;
         let mut best = fuse(&self.legs(&prepared, &candidates, min_score));
         best.truncate(request.top_k.unwrap_or(TOP_K));
         let started = Instant::now();
-        let hits = self.hits((scope, &keys), &best, &candidates, request.when).await?;
+        let hits = hits((&mut snapshot, &keys), &best, &candidates, request.when).await?;
         self.observe(Leg::Assembly, started);
         Ok(Found { by_meaning, query: prepared.redacted, hits })
     }
@@ -123,18 +126,19 @@ impl Recall {
         scope: Scope,
         prepared: &Prepared,
         request: &SearchRequest,
-    ) -> Result<Compared, RecallError> {
+    ) -> Result<Compared<'_>, RecallError> {
         let mut active = self.last_seen(scope.org());
         for _ in 0..SWAPS {
             let model = self.models.active(active);
             let vector = self.vector(&prepared.redacted, model).await;
             let generation = self.models.offered().active(active);
             let query = (generation, vector.as_deref());
-            let (found, candidates) = self.store.candidates(scope, query, request.window, request.when).await?;
+            let mut snapshot = self.store.snapshot(scope).await?;
+            let (found, candidates) = snapshot.candidates(query, request.window, request.when).await?;
             if vector.is_none() || self.models.offered().active(found) == generation {
                 let of_model = model.unwrap_or(self.models.configured()).profile().min_score;
                 let min_score = request.min_score.unwrap_or(of_model);
-                return Ok(Compared { candidates, by_meaning: vector.is_some(), min_score });
+                return Ok(Compared { snapshot, candidates, by_meaning: vector.is_some(), min_score });
             }
             self.see(scope.org(), found);
             active = found;
@@ -158,31 +162,30 @@ impl Recall {
         self.observe(Leg::Text, started);
         Legs { vector, text, concept }
     }
+}
 
-    /// Opens only the documents that are shown.
-    async fn hits(
-        &self,
-        (scope, keys): (Scope, &PatientKeys),
-        best: &[Fused],
-        candidates: &[Candidate],
-        when: When,
-    ) -> Result<Vec<Hit>, RecallError> {
-        if best.is_empty() {
-            return Ok(Vec::new());
-        }
-        let wanted: BTreeSet<DocumentId> = best.iter().map(|f| candidates[f.place].document).collect();
-        let ids: Vec<DocumentId> = wanted.iter().copied().collect();
-        let (documents, memories) = self.store.cited(scope, keys, &ids, when).await?;
-        let documents: HashMap<(DocumentId, u32), StoredDocument> =
-            documents.into_iter().map(|d| ((d.id, d.revision), d)).collect();
-        best.iter()
-            .map(|fused| {
-                let candidate = &candidates[fused.place];
-                let document = documents.get(&(candidate.document, candidate.revision)).ok_or(StoreError::Race)?;
-                Ok(hit(fused, candidate, document, &memories))
-            })
-            .collect()
+/// Opens only the documents that are shown.
+async fn hits(
+    (snapshot, keys): (&mut Snapshot<'_>, &PatientKeys),
+    best: &[Fused],
+    candidates: &[Candidate],
+    when: When,
+) -> Result<Vec<Hit>, RecallError> {
+    if best.is_empty() {
+        return Ok(Vec::new());
     }
+    let wanted: BTreeSet<DocumentId> = best.iter().map(|f| candidates[f.place].document).collect();
+    let ids: Vec<DocumentId> = wanted.iter().copied().collect();
+    let (documents, memories) = snapshot.cited(keys, &ids, when).await?;
+    let documents: HashMap<(DocumentId, u32), StoredDocument> =
+        documents.into_iter().map(|d| ((d.id, d.revision), d)).collect();
+    best.iter()
+        .map(|fused| {
+            let candidate = &candidates[fused.place];
+            let document = documents.get(&(candidate.document, candidate.revision)).ok_or(StoreError::Race)?;
+            Ok(hit(fused, candidate, document, &memories))
+        })
+        .collect()
 }
 
 fn hit(fused: &Fused, c: &Candidate, document: &StoredDocument, memories: &[Memory]) -> Hit {

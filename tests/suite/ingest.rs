@@ -107,7 +107,9 @@ async fn a_new_revision_replaces_the_old_one_and_a_late_old_one_changes_nothing_
     let at = "2026-05-04T10:00:00Z";
     let [one, two, three] = ["Toma sertralina 50 mg al día.", "Toma fluoxetina 20 mg al día.", "Toma litio 400 mg."];
     let visible = async || {
-        let seen = store.candidates(support::scope(), (1, None), Window::default(), When::Now).await.unwrap().1;
+        let mut snapshot = store.snapshot(support::scope()).await.unwrap();
+        let seen = snapshot.candidates((1, None), Window::default(), When::Now).await.unwrap().1;
+        drop(snapshot);
         let mut seen: Vec<(u32, Vec<i64>)> = seen.into_iter().map(|c| (c.revision, c.terms)).collect();
         seen.sort();
         let memories = "SELECT m.id, m.state FROM memory AS m WHERE m.kind <> 'raw' AND m.ungrounded = 0 ORDER BY 1";

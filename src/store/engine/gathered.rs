@@ -38,6 +38,11 @@ impl Gathered {
         }
     }
 
+    /// A number that is the same for all rows, such as one of another table.
+    pub fn opt_i64(&self, index: usize) -> Result<Option<i64>, DbError> {
+        self.row.as_ref().map_or(Ok(None), |row| row.opt_i64(index))
+    }
+
     /// `{all uuids …}`.
     pub fn uuids(&self, index: usize) -> Result<Vec<Uuid>, DbError> {
         Ok(self.chunks::<16>(index)?.iter().map(|bytes| Uuid::from_bytes(*bytes)).collect())

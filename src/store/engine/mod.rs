@@ -147,6 +147,16 @@ impl Database {
         self.open_transaction(false, access).await
     }
 
+    /// A second transaction that reads, beside one that is open, where a connection is free at this moment: who holds one
+    /// and waited for another would starve with others like it. What it sees is as new as what the first one sees, or newer.
+    pub async fn read_beside(&self, access: Access) -> Option<Transaction> {
+        let inner = match &self.inner {
+            Inner::Sqlite(db) => InnerTransaction::Sqlite(db.read_beside().await?),
+            Inner::Postgres(db) => InnerTransaction::Postgres(db.read_beside(access).await?),
+        };
+        Some(Transaction { inner, access })
+    }
+
     async fn open_transaction(&self, write: bool, access: Access) -> Result<Transaction, DbError> {
         if matches!(access, Access::Organization(org) if org.0.is_nil()) {
             return Err(DbError::Scope);
@@ -267,6 +277,14 @@ impl Transaction {
                 tx.execute(bulk.sql().sqlite(), vec![packed]).await
             }
             InnerTransaction::Postgres(tx) => tx.bulk(bulk, rows).await,
+        }
+    }
+
+    /// Whether [`Transaction::nearest`] may find anything.
+    pub fn asks_approximately(&self) -> bool {
+        match &self.inner {
+            InnerTransaction::Sqlite(_) => false,
+            InnerTransaction::Postgres(tx) => tx.asks_approximately(),
         }
     }
 

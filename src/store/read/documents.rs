@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::{Memory, When, code, memories, number};
+use super::{Memory, Snapshot, When, code, memories, number};
 use crate::crypto::PatientKeys;
 use crate::domain::document::DocumentType;
 use crate::domain::ids::DocumentId;
@@ -99,23 +99,23 @@ impl Store {
         let mut tx = self.reading(scope).await?;
         by_id(&mut tx, (scope, &keys), ids.iter().map(|id| id.0).collect()).await
     }
+}
 
-    /// As [`Store::revisions`], with the memories that rest on these documents as they stand at `when`: one snapshot, opened
-    /// with the patient's `keys`.
+impl Snapshot<'_> {
+    /// All revisions of these documents, and the memories that rest on them as they stand at `when`, opened with the
+    /// patient's `keys`.
     ///
     /// # Errors
     /// As [`Store::revisions`].
     pub async fn cited(
-        &self,
-        scope: Scope,
+        &mut self,
         keys: &PatientKeys,
         ids: &[DocumentId],
         when: When,
     ) -> Result<(Vec<StoredDocument>, Vec<Memory>), StoreError> {
         let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
-        let mut tx = self.reading(scope).await?;
-        let documents = by_id(&mut tx, (scope, keys), ids.clone()).await?;
-        let memories = memories::of_documents((self, &mut tx), (scope, keys), ids, when).await?;
+        let documents = by_id(&mut self.tx, (self.scope, keys), ids.clone()).await?;
+        let memories = memories::of_documents((self.store, &mut self.tx), (self.scope, keys), ids, when).await?;
         Ok((documents, memories))
     }
 }

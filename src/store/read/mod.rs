@@ -47,7 +47,22 @@ impl When {
     }
 }
 
+/// A patient's rows as they are at one moment: what is read one after another belongs together.
+pub struct Snapshot<'a> {
+    store: &'a Store,
+    scope: Scope,
+    tx: Transaction,
+}
+
 impl Store {
+    /// Begins to read. Holds a connection until it is dropped.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn snapshot(&self, scope: Scope) -> Result<Snapshot<'_>, StoreError> {
+        Ok(Snapshot { store: self, scope, tx: self.reading(scope).await? })
+    }
+
     /// The instant that `when` means.
     pub fn instant(&self, when: When) -> DateTime<Utc> {
         when.limit().unwrap_or_else(|| self.clock.now())

@@ -4,25 +4,26 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
+use futures::join;
 use uuid::Uuid;
 
-use super::{When, Window};
+use super::{Snapshot, When, Window};
 use crate::clock::from_micros;
 use crate::domain::document::DocumentType;
 use crate::domain::ids::{DocumentId, PassageId};
 use crate::domain::scope::Scope;
+use crate::store::StoreError;
 use crate::store::admission::vector_of;
-use crate::store::engine::{Arg, Gathered, Sql};
+use crate::store::engine::{Arg, Gathered, Sql, Transaction};
 use crate::store::write::documents::vector_bytes;
-use crate::store::{Store, StoreError, generations};
 use crate::text::Span;
 
 // Three ranges of three keys, joined here: a planner that knows no figures of a patient yet would join them by comparing
 // each with each.
 static DOCUMENTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT {all uuids document_id}, {all ints revision}, {all texts document_type}, {all ints occurred_at} \
-         FROM documents WHERE org_id = $1 AND patient_id = $2 AND current = 1 AND occurred_at >= $3 AND occurred_at < $4",
+        "SELECT {all uuids document_id}, {all ints revision}, {all texts document_type}, {all ints occurred_at}, \
+         (SELECT vector_generation FROM organization WHERE org_id = $1) FROM documents WHERE org_id = $1 AND patient_id = $2 AND current = 1 AND occurred_at >= $3 AND occurred_at < $4",
     )
 });
 static PASSAGES: LazyLock<Sql> = LazyLock::new(|| {
@@ -34,7 +35,8 @@ static PASSAGES: LazyLock<Sql> = LazyLock::new(|| {
 });
 static SIMILARITIES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT {all uuids passage_id}, {all similarities vector $4} FROM embedding \
+        "SELECT {all uuids passage_id}, {all similarities vector $4}, \
+         (SELECT vector_generation FROM organization WHERE org_id = $1) FROM embedding \
          WHERE org_id = $1 AND patient_id = $2 AND generation = $3 AND dimension = $5",
     )
 });
@@ -58,7 +60,20 @@ pub struct Candidate {
     pub similarity: Option<f64>,
 }
 
-impl Store {
+/// From so many documents on, vectors are compared over a second connection while words come over the first.
+const BESIDE_FROM: usize = 8;
+
+/// What passages are compared with.
+struct Asked<'a> {
+    generation: i64,
+    /// As a vector is stored.
+    stored: &'a [u8],
+    query: &'a [f32],
+}
+
+type Similar = HashMap<Uuid, Option<f64>>;
+
+impl Snapshot<'_> {
     /// Candidates in the order of time, compared with the unit vector `query` by the engine that holds them.
     /// `generation` is that of the query: vectors of others are not seen. Also says which generation is active as the
     /// passages are read, as far as the organisation's row names one: where it is another, nothing was compared.
@@ -66,43 +81,24 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub async fn candidates(
-        &self,
-        scope: Scope,
+        &mut self,
         (generation, query): (i64, Option<&[f32]>),
         window: Window,
         when: When,
     ) -> Result<(Option<i64>, Vec<Candidate>), StoreError> {
+        let documents = self.tx.gather(&DOCUMENTS, args(self.scope, &window.seen(when).args())).await?;
+        let (active, documents) = (documents.opt_i64(4)?, current(&documents)?);
         // As exact as what it is compared with, on every engine.
-        let stored = query.map(vector_bytes);
-        let query = stored.as_deref().map(vector_of);
-        let of = |rest: &[Arg]| {
-            let mut args = vec![Arg::from(scope.org().0), scope.patient().0.into()];
-            args.extend_from_slice(rest);
-            args
-        };
-        // One snapshot for all.
-        let mut tx = self.reading(scope).await?;
-        let active = generations::read(&mut tx, scope.org()).await?.active;
-        let stored = stored.filter(|_| active.is_none_or(|active| active == generation));
-        let documents = current(&tx.gather(&DOCUMENTS, of(&window.seen(when).args())).await?)?;
-        let mut found = passages(&tx.gather(&PASSAGES, of(&[])).await?, &documents)?;
-        if let (Some(stored), Some(query)) = (stored, query) {
+        let stored = query.filter(|_| active.is_none_or(|active| active == generation)).map(vector_bytes);
+        let query = stored.as_deref().map(vector_of).unwrap_or_default();
+        let asked = stored.as_deref().map(|stored| Asked { generation, stored, query: &query });
+        let (mut found, beside) = self.passages(&documents, asked.as_ref(), active).await?;
+        if let Some(asked) = asked {
             // Only where nothing is left out afterwards: the nearest of all time are not the nearest of a week.
-            let near = match window.seen(when) == Window::default() {
-                true => tx.nearest(&of(&[generation.into()]), &stored, found.len(), NEAREST).await?,
-                false => None,
-            };
-            let similar: HashMap<Uuid, Option<f64>> = match near {
-                Some(near) => near
-                    .iter()
-                    .map(|row| Ok((row.uuid(0)?, row.similarity(1, Some(&query))?)))
-                    .collect::<Result<_, StoreError>>()?,
-                None => {
-                    let dimension = i64::try_from(query.len()).unwrap_or(i64::MAX);
-                    let args = of(&[generation.into(), Arg::Vector(stored), dimension.into()]);
-                    let all = tx.gather(&SIMILARITIES, args).await?;
-                    all.uuids(0)?.into_iter().zip(all.similarities(1, &query)?).collect()
-                }
+            let whole = window.seen(when) == Window::default();
+            let similar = match beside {
+                Some(similar) => similar,
+                None => self.similar(&asked, whole.then_some(found.len())).await?,
             };
             for candidate in &mut found {
                 candidate.similarity = similar.get(&candidate.id.0).copied().flatten();
@@ -111,6 +107,60 @@ impl Store {
         found.sort_by_key(|c| (c.occurred_at, c.document, c.span.start));
         Ok((active, found))
     }
+
+    /// Passages of these documents; of many documents also their similarities, where a second connection is free and sees
+    /// the same generation. A vector that only it sees is of no passage here.
+    async fn passages(
+        &mut self,
+        documents: &Current,
+        asked: Option<&Asked<'_>>,
+        active: Option<i64>,
+    ) -> Result<(Vec<Candidate>, Option<Similar>), StoreError> {
+        let (scope, access) = (self.scope, self.tx.access());
+        let many = documents.len() >= BESIDE_FROM && !self.tx.asks_approximately();
+        let asked = asked.filter(|_| many);
+        let beside = async {
+            let mut tx = self.store.db.read_beside(access).await?;
+            let (seen, similar) = all_similar(&mut tx, scope, asked?).await.ok()?;
+            (seen == active).then_some(similar)
+        };
+        let words = self.tx.gather(&PASSAGES, args(scope, &[]));
+        let (words, similar) = match asked {
+            Some(_) => join!(words, beside),
+            None => (words.await, None),
+        };
+        Ok((passages(&words?, documents)?, similar))
+    }
+
+    /// By the approximate index where it may be asked for the nearest of `own` passages, or by comparing all.
+    async fn similar(&mut self, asked: &Asked<'_>, own: Option<usize>) -> Result<Similar, StoreError> {
+        if let Some(own) = own {
+            let of = args(self.scope, &[asked.generation.into()]);
+            if let Some(near) = self.tx.nearest(&of, asked.stored, own, NEAREST).await? {
+                return near.iter().map(|row| Ok((row.uuid(0)?, row.similarity(1, Some(asked.query))?))).collect();
+            }
+        }
+        Ok(all_similar(&mut self.tx, self.scope, asked).await?.1)
+    }
+}
+
+fn args(scope: Scope, rest: &[Arg]) -> Vec<Arg> {
+    let mut args = vec![Arg::from(scope.org().0), scope.patient().0.into()];
+    args.extend_from_slice(rest);
+    args
+}
+
+/// The similarities of all passages, and the generation that is active where they were read.
+async fn all_similar(
+    tx: &mut Transaction,
+    scope: Scope,
+    asked: &Asked<'_>,
+) -> Result<(Option<i64>, Similar), StoreError> {
+    let dimension = i64::try_from(asked.query.len()).unwrap_or(i64::MAX);
+    let args = args(scope, &[asked.generation.into(), Arg::Vector(asked.stored.to_vec()), dimension.into()]);
+    let all = tx.gather(&SIMILARITIES, args).await?;
+    let similar = all.uuids(0)?.into_iter().zip(all.similarities(1, asked.query)?).collect();
+    Ok((all.opt_i64(2)?, similar))
 }
 
 /// Current revisions of documents: what a candidate takes from them.

@@ -87,7 +87,9 @@ async fn what_came_in_is_told_as_episodes_conversations_weeks_and_quarters_that_
     assert_eq!(captures.count(), 2, "it names what it was made from");
 
     // Found like any other text, and never as more than a hypothesis.
-    let passages = ward.store().candidates(scope(), (1, None), Window::default(), When::Now).await.unwrap().1;
+    let mut snapshot = ward.store().snapshot(scope()).await.unwrap();
+    let passages = snapshot.candidates((1, None), Window::default(), When::Now).await.unwrap().1;
+    drop(snapshot);
     let own = passages.iter().filter(|passage| Some(passage.document) == week.document_id).count();
     assert!(own > 0, "it is indexed");
     let held = ward.store().revisions(scope(), &[week.document_id.unwrap()]).await.unwrap();

@@ -53,6 +53,10 @@ fn opening(begin: &str, access: Access, options: &PostgresOptions) -> AssertSqlS
     AssertSqlSafe(sql)
 }
 
+const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+
+/// Connections that are kept open: a search reads over two.
+const KEPT: u32 = 2;
 /// How long after the server should have given up we do.
 const GRACE: Duration = Duration::from_secs(5);
 /// A connection unused for this long is tried before it is given out.
@@ -73,6 +77,7 @@ impl PostgresDatabase {
         let plain =
             || PgPoolOptions::new().max_connections(options.max_connections).acquire_timeout(options.acquire_timeout);
         let pool = plain()
+            .min_connections(KEPT.min(options.max_connections))
             .max_lifetime(LIFETIME)
             .idle_timeout(IDLE)
             .test_before_acquire(false)
@@ -105,8 +110,21 @@ impl PostgresDatabase {
     }
 
     pub async fn begin(&self, write: bool, access: Access) -> Result<PostgresTransaction, DbError> {
-        let begin = if write { "BEGIN" } else { "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY" };
-        let connection = self.pool.acquire().await.map_err(|e| error(&e))?;
+        let begin = if write { "BEGIN" } else { READ };
+        self.opened(self.pool.acquire().await.map_err(|e| error(&e))?, begin, access).await
+    }
+
+    /// See [`super::Database::read_beside`].
+    pub async fn read_beside(&self, access: Access) -> Option<PostgresTransaction> {
+        self.opened(self.pool.try_acquire()?, READ, access).await.ok()
+    }
+
+    async fn opened(
+        &self,
+        connection: PoolConnection<Postgres>,
+        begin: &str,
+        access: Access,
+    ) -> Result<PostgresTransaction, DbError> {
         let options = &self.options;
         let mut tx = PostgresTransaction {
             connection: Some(connection),
@@ -170,6 +188,10 @@ impl PostgresTransaction {
     pub async fn bulk(&mut self, bulk: &Bulk, rows: Vec<Vec<Arg>>) -> Result<u64, DbError> {
         let query = self.query(bulk.sql().postgres(), args::columns(bulk.kinds(), rows)?);
         Ok(self.run(async |c| c.execute(query).await).await?.rows_affected())
+    }
+
+    pub fn asks_approximately(&self) -> bool {
+        self.approximate_from > 0
     }
 
     /// See [`super::Transaction::nearest`].
