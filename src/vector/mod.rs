@@ -12,27 +12,41 @@ pub use agreement::{overlap_at, rank_agreement};
 /// Numbers that are widened at once.
 const STRIDE: usize = 64;
 
-/// Cosine of a unit query and a stored unit vector, −1.0–1.0; `None` when their dimensions differ.
-pub fn cosine(query: &[f32], stored: &[u8]) -> Option<f64> {
-    if stored.len() != query.len() * 2 || query.is_empty() {
+/// Dot product of two stored vectors; `None` when their dimensions differ, or for what is no number.
+pub fn dot(one: &[u8], other: &[u8]) -> Option<f64> {
+    if one.len() != other.len() || one.is_empty() {
         return None;
     }
-    let (mut narrow, mut wide) = ([f16::ZERO; STRIDE], [0f32; STRIDE]);
+    let (mut left, mut right) = ([0f32; STRIDE], [0f32; STRIDE]);
     let mut sum = 0f64;
-    for (query, stored) in query.chunks(STRIDE).zip(stored.as_chunks::<2>().0.chunks(STRIDE)) {
-        for (number, pair) in narrow.iter_mut().zip(stored) {
-            *number = f16::from_le_bytes(*pair);
-        }
-        let wide = &mut wide[..stored.len()];
-        narrow[..stored.len()].convert_to_f32_slice(wide);
+    for (one, other) in one.chunks(2 * STRIDE).zip(other.chunks(2 * STRIDE)) {
+        let (left, right) = (widened(one, &mut left), widened(other, &mut right));
         // Lanes of their own, so that the products are summed side by side.
         let mut lanes = [0f64; 8];
-        for (place, (q, number)) in query.iter().zip(wide.iter()).enumerate() {
-            lanes[place % 8] += f64::from(q * number);
+        for (place, (a, b)) in left.iter().zip(right).enumerate() {
+            lanes[place % 8] += f64::from(a * b);
         }
         sum += lanes.iter().sum::<f64>();
     }
-    sum.is_finite().then_some(sum.clamp(-1.0, 1.0))
+    sum.is_finite().then_some(sum)
+}
+
+/// Up to [`STRIDE`] stored numbers.
+fn widened<'a>(stored: &[u8], wide: &'a mut [f32; STRIDE]) -> &'a [f32] {
+    let mut narrow = [f16::ZERO; STRIDE];
+    let pairs = stored.as_chunks::<2>().0;
+    for (number, pair) in narrow.iter_mut().zip(pairs) {
+        *number = f16::from_le_bytes(*pair);
+    }
+    let wide = &mut wide[..pairs.len()];
+    narrow[..pairs.len()].convert_to_f32_slice(wide);
+    wide
+}
+
+/// Cosine of a unit query and a stored unit vector, −1.0–1.0; `None` when their dimensions differ.
+pub fn cosine(query: &[f32], stored: &[u8]) -> Option<f64> {
+    let asked: Vec<u8> = query.iter().flat_map(|x| f16::from_f32(*x).to_le_bytes()).collect();
+    dot(&asked, stored).map(|found| found.clamp(-1.0, 1.0))
 }
 
 /// Whether a stored vector can be compared at all: of this dimension, finite, and of unit length as far as 16-bit floats say.

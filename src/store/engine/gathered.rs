@@ -6,20 +6,12 @@ use super::{Cell, DbError, Row};
 
 /// One row of a statement of `{all …}`: each column holds what all rows have there. Of no rows every column is empty.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Gathered {
-    row: Option<Row>,
-    /// The engine compares vectors itself.
-    compared: bool,
-}
+pub struct Gathered(pub(super) Option<Row>);
 
 impl Gathered {
-    pub(super) fn new(row: Option<Row>, compared: bool) -> Self {
-        Self { row, compared }
-    }
-
     /// Packed bytes of a column, or nothing.
     fn packed(&self, index: usize) -> Result<&[u8], DbError> {
-        match self.row.as_ref().and_then(|row| row.0.get(index)) {
+        match self.0.as_ref().and_then(|row| row.0.get(index)) {
             None | Some(Cell::Null) => Ok(&[]),
             Some(Cell::Blob(bytes)) => Ok(bytes),
             Some(_) => Err(DbError::Decode { index }),
@@ -32,7 +24,7 @@ impl Gathered {
     }
 
     fn list(&self, index: usize) -> Option<&str> {
-        match self.row.as_ref().and_then(|row| row.0.get(index)) {
+        match self.0.as_ref().and_then(|row| row.0.get(index)) {
             Some(Cell::Text(list)) => Some(list),
             _ => None,
         }
@@ -40,7 +32,7 @@ impl Gathered {
 
     /// A number that is the same for all rows, such as one of another table.
     pub fn opt_i64(&self, index: usize) -> Result<Option<i64>, DbError> {
-        self.row.as_ref().map_or(Ok(None), |row| row.opt_i64(index))
+        self.0.as_ref().map_or(Ok(None), |row| row.opt_i64(index))
     }
 
     /// `{all uuids …}`.
@@ -72,19 +64,10 @@ impl Gathered {
         lengths.iter().map(|length| cut(length).ok_or(DbError::Decode { index })).collect()
     }
 
-    /// `{all similarities …}`: dot products with the unit vector `query`, −1.0–1.0; `None` for what is no number. The
-    /// statement has seen to it that all vectors are of its dimension.
-    pub fn similarities(&self, index: usize, query: &[f32]) -> Result<Vec<Option<f64>>, DbError> {
-        let packed = self.packed(index)?;
-        if self.compared {
-            let found = self.chunks::<8>(index)?.iter().map(|bytes| f64::from_be_bytes(*bytes));
-            return Ok(found.map(|found| found.is_finite().then(|| found.clamp(-1.0, 1.0))).collect());
-        }
-        let vectors = packed.chunks_exact(query.len().max(1) * 2);
-        if !vectors.remainder().is_empty() {
-            return Err(DbError::Decode { index });
-        }
-        Ok(vectors.map(|stored| crate::vector::cosine(query, stored)).collect())
+    /// `{all similarities …}`: dot products, −1.0–1.0 of unit vectors; `None` for what is no number.
+    pub fn similarities(&self, index: usize) -> Result<Vec<Option<f64>>, DbError> {
+        let found = self.chunks::<8>(index)?.iter().map(|bytes| f64::from_be_bytes(*bytes));
+        Ok(found.map(|found| found.is_finite().then(|| found.clamp(-1.0, 1.0))).collect())
     }
 }
 
@@ -93,17 +76,17 @@ mod tests {
     use super::*;
 
     fn of(cells: Vec<Cell>) -> Gathered {
-        Gathered::new(Some(Row(cells)), false)
+        Gathered(Some(Row(cells)))
     }
 
     #[test]
     fn of_no_rows_every_column_is_empty() {
-        for none in [Gathered::new(None, true), of(vec![Cell::Null])] {
+        for none in [Gathered(None), of(vec![Cell::Null])] {
             assert_eq!(none.uuids(0).unwrap(), Vec::<Uuid>::new());
             assert_eq!(none.ints(0).unwrap(), Vec::<i64>::new());
             assert_eq!(none.texts(0), Vec::<&str>::new());
             assert_eq!(none.lists(0, &[]).unwrap(), Vec::<Vec<i64>>::new());
-            assert_eq!(none.similarities(0, &[1.0]).unwrap(), []);
+            assert_eq!(none.similarities(0).unwrap(), []);
         }
     }
 
@@ -120,7 +103,7 @@ mod tests {
         let odd = of(vec![Cell::Blob(vec![0; 9])]);
         assert_eq!(odd.uuids(0), Err(DbError::Decode { index: 0 }));
         assert_eq!(odd.ints(0), Err(DbError::Decode { index: 0 }));
-        assert_eq!(odd.similarities(0, &[1.0]), Err(DbError::Decode { index: 0 }));
+        assert_eq!(odd.similarities(0), Err(DbError::Decode { index: 0 }));
         let short = of(vec![Cell::Blob(vec![0; 8])]);
         assert_eq!(short.lists(0, &[16]), Err(DbError::Decode { index: 0 }));
         assert_eq!(of(vec![Cell::Text("1,x".to_owned())]).ints(0), Err(DbError::Decode { index: 0 }));

@@ -6,6 +6,7 @@ mod gathered;
 mod migrate;
 mod options;
 mod postgres;
+mod similarity;
 mod sqlite;
 mod statement;
 mod value;
@@ -262,8 +263,7 @@ impl Transaction {
 
     /// A statement of `{all …}` columns: all its rows as one.
     pub async fn gather(&mut self, sql: &Sql, args: Vec<Arg>) -> Result<Gathered, DbError> {
-        let compared = matches!(self.inner, InnerTransaction::Postgres(_));
-        Ok(Gathered::new(self.fetch_optional(sql, args).await?, compared))
+        Ok(Gathered(self.fetch_optional(sql, args).await?))
     }
 
     /// Inserts or changes all rows by one statement. Rows are in the order of the statement's columns.

@@ -14,7 +14,7 @@ use sqlx::{
 };
 
 use super::value::{list_as_json, pairs_as_json};
-use super::{Arg, Cell, DbError, Row};
+use super::{Arg, Cell, DbError, Row, similarity};
 use crate::bug;
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
@@ -114,7 +114,9 @@ impl SqliteDatabase {
 /// no busy handler: those who come second try again.
 async fn connected(pool: &SqlitePoolOptions, to: &SqliteConnectOptions) -> Result<SqlitePool, DbError> {
     for _ in 0..TRIES {
-        match pool.clone().connect_with(to.clone()).await.map_err(|e| error(&e)) {
+        let taught =
+            pool.clone().after_connect(|connection, _| Box::pin(async move { similarity::teach(connection).await }));
+        match taught.connect_with(to.clone()).await.map_err(|e| error(&e)) {
             Err(DbError::Transient("busy")) => tokio::time::sleep(PAUSE).await,
             done => return done,
         }

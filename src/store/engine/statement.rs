@@ -10,7 +10,7 @@
 //! | `{all ints column}` `{all texts column}` | one text, separated by commas | an array; one text |
 //! | `{all uuids column}` | the bytes of all rows behind each other | an array |
 //! | `{all bytes column}` | the bytes of all rows behind each other | the same |
-//! | `{all similarities column $n}` | the vectors behind each other | an array of the dot products |
+//! | `{all similarities column $n}` | the dot products behind each other | an array of them |
 //! | `{for_update}` | nothing: one writer at a time | `FOR NO KEY UPDATE` |
 //! | `{for_share}` | nothing: one writer at a time | `FOR SHARE` |
 //! | `{skip_locked}` | nothing | `FOR UPDATE SKIP LOCKED` |
@@ -93,8 +93,9 @@ fn sqlite_placeholder(inside: &str) -> String {
         ["similarity", column, query] => format!("CASE WHEN {query} IS NOT NULL THEN {column} END"),
         ["all", "ints" | "texts", column] => format!("group_concat({column})"),
         // Appended byte by byte, whatever they are: what is read again as bytes was never read as text.
-        ["all", "uuids" | "bytes", column] | ["all", "similarities", column, _] => {
-            format!("CAST(group_concat({column}, '') AS BLOB)")
+        ["all", "uuids" | "bytes", column] => format!("CAST(group_concat({column}, '') AS BLOB)"),
+        ["all", "similarities", column, query] => {
+            format!("CAST(group_concat(similarity({column}, {query}), '') AS BLOB)")
         }
         ["skip_locked" | "for_update" | "for_share"] => String::new(),
         _ => unreachable!("unknown placeholder in a statement: {inside}"),

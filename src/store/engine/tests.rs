@@ -80,3 +80,31 @@ async fn a_refused_row_names_the_constraint_and_no_value() {
     assert!(matches!(&error, DbError::Constraint { .. }), "{error:?}");
     assert!(!format!("{error} {error:?}").contains("SECRET"));
 }
+
+#[tokio::test]
+async fn gathered_bytes_are_those_that_lie_in_the_rows_whatever_they_are() {
+    let db = Database::open(&Location::Memory).await.unwrap();
+    let org = Uuid::from_u128(7);
+    let mut tx = db.begin(Access::Organization(OrgId(org))).await.unwrap();
+    // 0 ends a text in C, and 0xFF is in no UTF-8.
+    tx.bulk(&INSERT, vec![row(org, 0), row(org, 0xFF), row(org, b',')]).await.unwrap();
+    let sql = Sql::new("SELECT {all bytes message_hash}, {all ints length(message_hash)} FROM inbox WHERE org_id = $1");
+    let all = tx.gather(&sql, vec![org.into()]).await.unwrap();
+    assert_eq!(all.ints(1).unwrap(), [32, 32, 32]);
+    let mut found: Vec<Vec<i64>> = all.lists(0, &all.ints(1).unwrap()).unwrap();
+    found.sort_unstable();
+    let of = |byte: u8| vec![i64::from_be_bytes([byte; 8]); 4];
+    assert_eq!(found, [of(0xFF), of(0), of(b',')]);
+}
+
+#[tokio::test]
+async fn vectors_are_compared_inside_the_engine_and_what_cannot_be_compared_is_no_number() {
+    let db = Database::open(&Location::Memory).await.unwrap();
+    let mut tx = db.begin(Access::Platform).await.unwrap();
+    let sql = Sql::new(
+        "SELECT {all similarities column1 $1} FROM (VALUES (x'003C0000'), (x'00380038'), (x'003C'), (NULL), ('texts'))",
+    );
+    // 1.0 and 0.0 as 16-bit floats.
+    let all = tx.gather(&sql, vec![Arg::Vector(vec![0x00, 0x3C, 0x00, 0x00])]).await.unwrap();
+    assert_eq!(all.similarities(0).unwrap(), [Some(1.0), Some(0.5), None, None, None]);
+}

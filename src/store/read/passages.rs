@@ -159,7 +159,7 @@ async fn all_similar(
     let dimension = i64::try_from(asked.query.len()).unwrap_or(i64::MAX);
     let args = args(scope, &[asked.generation.into(), Arg::Vector(asked.stored.to_vec()), dimension.into()]);
     let all = tx.gather(&SIMILARITIES, args).await?;
-    let similar = all.uuids(0)?.into_iter().zip(all.similarities(1, asked.query)?).collect();
+    let similar = all.uuids(0)?.into_iter().zip(all.similarities(1)?).collect();
     Ok((all.opt_i64(2)?, similar))
 }
 
