@@ -39,7 +39,7 @@ GRANT SELECT, INSERT, DELETE ON memory_link TO anamnesis_jobs;
 GRANT UPDATE (content_sealed, redaction_policy, updated_at) ON documents TO anamnesis_jobs;
 GRANT UPDATE (evidence_sealed, evidence_start, evidence_end, updated_at) ON risk_flag TO anamnesis_jobs;
 -- Which generation of vectors is searched is the nights' to change.
-GRANT UPDATE (vector_generation, vector_model, building_generation, building_model, vectors_swapped_at, vectors_left,
+GRANT UPDATE (vector_generation, vector_model, building_generation, building_model, vectors_swapped_at, vectors_left, building_left,
   updated_at) ON organization TO anamnesis_jobs;
 -- What passed through long ago is known by nobody any more.
 GRANT DELETE ON inbox TO anamnesis_jobs;

@@ -37,6 +37,8 @@ static CONTENTS: LazyLock<Sql> = LazyLock::new(|| {
 });
 static ANY_BEHIND: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT id FROM passage WHERE org_id = $1 AND behind = 1 LIMIT 1"));
+static COUNT_BEHIND: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT count(*) FROM passage WHERE org_id = $1 AND behind = 1"));
 static SIMILARITIES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT passage_id, {similarity vector $4} FROM embedding WHERE org_id = $1 AND patient_id = $2 AND generation = $3",
@@ -70,6 +72,7 @@ pub(super) fn statements() -> Vec<&'static Sql> {
         &VECTORS,
         &CONTENTS,
         &ANY_BEHIND,
+        &COUNT_BEHIND,
         &SIMILARITIES,
         &FORGET_VECTORS,
         &FORGET_CACHED,
@@ -130,7 +133,19 @@ pub async fn walk(tx: &mut Transaction, org: OrgId, (after, limit): (Key, u32)) 
 /// # Errors
 /// Of the database.
 pub async fn count(tx: &mut Transaction, org: OrgId) -> Result<u64, DbError> {
-    let row = tx.fetch_optional(&COUNT, vec![org.0.into()]).await?;
+    counted(tx, &COUNT, org).await
+}
+
+/// How many passages lack a vector of the generation that is being made because they came meanwhile; as many are looked at.
+///
+/// # Errors
+/// Of the database.
+pub async fn count_behind(tx: &mut Transaction, org: OrgId) -> Result<u64, DbError> {
+    counted(tx, &COUNT_BEHIND, org).await
+}
+
+async fn counted(tx: &mut Transaction, sql: &Sql, org: OrgId) -> Result<u64, DbError> {
+    let row = tx.fetch_optional(sql, vec![org.0.into()]).await?;
     Ok(row.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs))
 }
 

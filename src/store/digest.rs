@@ -275,6 +275,7 @@ mod tests {
         "organization.vector_model",
         "organization.building_generation",
         "organization.building_model",
+        "organization.building_left",
         "organization.vectors_swapped_at",
         "organization.vectors_left",
         "memory.uncertain_at",

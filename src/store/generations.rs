@@ -10,26 +10,29 @@ use crate::domain::ids::OrgId;
 
 static READ: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT vector_generation, vector_model, building_generation, building_model, vectors_swapped_at, vectors_left \
+        "SELECT vector_generation, vector_model, building_generation, building_model, vectors_swapped_at, vectors_left, \
+         building_left \
          FROM organization WHERE org_id = $1",
     )
 });
 static HOLD: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT vector_generation, vector_model, building_generation, building_model, vectors_swapped_at, vectors_left \
+        "SELECT vector_generation, vector_model, building_generation, building_model, vectors_swapped_at, vectors_left, \
+         building_left \
          FROM organization WHERE org_id = $1 {for_share}",
     )
 });
 static TAKE: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT vector_generation, vector_model, building_generation, building_model, vectors_swapped_at, vectors_left \
+        "SELECT vector_generation, vector_model, building_generation, building_model, vectors_swapped_at, vectors_left, \
+         building_left \
          FROM organization WHERE org_id = $1 {for_update}",
     )
 });
 static SET: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "UPDATE organization SET vector_generation = $2, vector_model = $3, building_generation = $4, building_model = $5, \
-         vectors_swapped_at = $6, vectors_left = $7, updated_at = $8 WHERE org_id = $1",
+         vectors_swapped_at = $6, vectors_left = $7, building_left = $8, updated_at = $9 WHERE org_id = $1",
     )
 });
 
@@ -50,6 +53,8 @@ pub struct Generations {
     pub swapped_at: Option<DateTime<Utc>>,
     /// Vectors of other generations are still there.
     pub left: bool,
+    /// What the last night of re-embedding left for the next one: its own to read.
+    pub note: Option<String>,
 }
 
 impl Generations {
@@ -67,6 +72,7 @@ fn generations(row: &Row) -> Result<Generations, DbError> {
         building_model: row.opt_text(3)?,
         swapped_at: row.opt_time(4)?,
         left: row.bool(5)?,
+        note: row.opt_text(6)?,
     })
 }
 
@@ -112,6 +118,7 @@ pub async fn set(tx: &mut Transaction, org: OrgId, to: &Generations, now: DateTi
         to.building_model.clone().into(),
         to.swapped_at.into(),
         to.left.into(),
+        to.note.clone().into(),
         now.into(),
     ];
     tx.execute(&SET, args).await?;

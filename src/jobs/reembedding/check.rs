@@ -13,6 +13,9 @@ use crate::store::engine::Transaction;
 pub struct Found {
     /// Every so manieth passage is a question.
     every: u64,
+    /// Passages that there were when the walk began.
+    #[serde(default)]
+    pub passages: u64,
     pub missing: u64,
     pub unsound: u64,
     pub compared: u64,
@@ -33,7 +36,8 @@ impl Reembedding {
     /// Before the walk: how many passages there are to choose questions from.
     pub(super) async fn found(&self, tx: &mut Transaction, window: &Window) -> Result<Found, JobError> {
         let passages = building::count(tx, window.org).await?;
-        Ok(Found { every: (passages / u64::from(self.policy.questions)).max(1), ..Found::default() })
+        let every = (passages / u64::from(self.policy.questions)).max(1);
+        Ok(Found { every, passages, ..Found::default() })
     }
 
     pub(super) async fn check(
@@ -78,6 +82,7 @@ impl Reembedding {
             _ => {
                 let verdict = self.verdict(&found);
                 changes.push(Change::Judged { found, verdict });
+                changes.extend(verdict.map(|verdict| self.judged(standing, &found, verdict, window.cutoff)));
                 verdict.is_none().then_some(At::Swap { found, tries: 0 })
             }
         };

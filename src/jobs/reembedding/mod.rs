@@ -3,9 +3,12 @@
 //!
 //! What was stored before the generation began is found by one walk over all passages; what comes after that is marked as
 //! behind by whoever stores it, and embedded last. Whoever stores a passage holds the organisation's row until the commit,
-//! and the swap takes that row: when it finds nothing behind, nothing is.
+//! and the swap takes that row: when it finds nothing behind, nothing is. A night says in that row how far it came and what the
+//! gates said (`left`), so that the next one does what is due and does not look at all that is stored again.
 
 mod check;
+mod left;
+mod row;
 mod status;
 
 use std::sync::OnceLock;
@@ -24,8 +27,10 @@ use crate::embed::Models;
 use crate::store::building::{self, Kept, Key, Shelf};
 use crate::store::engine::Transaction;
 use crate::store::generations::{self, Generations};
-use crate::store::waiting::{self, Vectored, Waiting};
+use crate::store::waiting::{self, Waiting};
 use check::Found;
+use left::{Judged, Left, Place};
+use row::{begun, keep, passage, swapped};
 pub use status::{ReembeddingStatus, Verdict};
 
 /// Passages that one page walks at most.
@@ -50,6 +55,8 @@ pub struct ReembeddingThresholds {
     pub questions: u32,
     pub nearest: u32,
     pub least_overlap: f64,
+    pub ask_again_share: f64,
+    pub ask_again_days: u32,
     pub keep_days: u32,
 }
 
@@ -61,6 +68,8 @@ impl Thresholds for ReembeddingThresholds {
         within((1..=100_000).contains(&self.questions), "questions is 1 to 100000")?;
         within((1..=100).contains(&self.nearest), "nearest is 1 to 100")?;
         within((0.0..=1.0).contains(&self.least_overlap), "least_overlap is 0.0 to 1.0")?;
+        within((0.0..=1.0).contains(&self.ask_again_share), "ask_again_share is 0.0 to 1.0")?;
+        within(self.ask_again_days <= 366, "ask_again_days is at most 366")?;
         within(self.keep_days <= 366, "keep_days is at most 366")
     }
 }
@@ -77,6 +86,11 @@ enum At {
     Check {
         after: Key,
         found: Found,
+    },
+    /// The gates were asked before: what came since is embedded.
+    Catch {
+        judged: Judged,
+        made: u64,
     },
     Swap {
         found: Found,
@@ -114,7 +128,16 @@ pub enum Change {
     Remove(Shelf, Kept),
     /// Nothing of other generations is left.
     Cleared,
+    /// For the next night.
+    Left(Left),
     Told(Verdict),
+}
+
+impl Change {
+    /// It changes the organisation's row: one of a page at most.
+    fn sets(&self) -> bool {
+        matches!(self, Self::Begin | Self::Abandon | Self::Cleared | Self::Left(_) | Self::Swap { .. })
+    }
 }
 
 /// The generations of an organisation beside those of the models at hand.
@@ -137,19 +160,31 @@ fn page(changes: Vec<Change>, examined: usize, next: Option<&At>) -> Page<Change
 
 impl Reembedding {
     /// What there is to do at all. Generations only grow, so that a process with yesterday's configuration undoes nothing.
-    fn first(&self, window: &Window, standing: &Standing) -> Page<Change> {
+    async fn first(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        standing: &Standing,
+    ) -> Result<Page<Change>, JobError> {
         let clear = At::Clear { cache: false, after: Kept::START };
         if standing.wanted > standing.active {
-            return page(vec![Change::Begin], 0, Some(&At::Build { after: START, made: 0 }));
+            let at = match self.left(standing) {
+                Some(Place::Walked { after }) => At::Build { after, made: 0 },
+                Some(Place::Judged(judged)) if !self.asks_again(tx, window, &judged).await? => {
+                    At::Catch { judged, made: 0 }
+                }
+                _ => At::Build { after: START, made: 0 },
+            };
+            return Ok(page(vec![Change::Begin], 0, Some(&at)));
         }
         if standing.row.building.is_some() {
-            return page(vec![Change::Abandon], 0, Some(&clear));
+            return Ok(page(vec![Change::Abandon], 0, Some(&clear)));
         }
         let kept_until = standing.row.swapped_at.map(|at| at + TimeDelta::days(i64::from(self.policy.keep_days)));
         if standing.row.left && kept_until.is_none_or(|until| until <= window.cutoff) {
-            return page(Vec::new(), 0, Some(&clear));
+            return Ok(page(Vec::new(), 0, Some(&clear)));
         }
-        Page::end()
+        Ok(Page::end())
     }
 
     async fn build(
@@ -187,7 +222,8 @@ impl Reembedding {
             None => None,
         };
         if next.is_none() {
-            changes.push(Change::Told(Verdict::Building));
+            let place = Place::Walked { after: last.unwrap_or(after) };
+            changes.extend([self.leaves(standing, place), Change::Told(Verdict::Building)]);
         }
         Ok(page(changes, examined, next.as_ref()))
     }
@@ -258,13 +294,14 @@ impl Job for Reembedding {
         let at = from.map(Cursor::read::<At>).transpose()?;
         let is_settled = standing.active >= standing.wanted;
         match at {
-            None => Ok(self.first(window, &standing)),
+            None => self.first(tx, window, &standing).await,
             // Swapped; or another process was configured otherwise meanwhile.
-            Some(At::Build { .. } | At::Check { .. } | At::Swap { .. }) if is_settled => {
-                Ok(self.first(window, &standing))
+            Some(At::Build { .. } | At::Check { .. } | At::Catch { .. } | At::Swap { .. }) if is_settled => {
+                self.first(tx, window, &standing).await
             }
             Some(At::Build { after, made }) => self.build(tx, window, &standing, (after, made)).await,
             Some(At::Check { after, found }) => self.check(tx, window, &standing, (after, found)).await,
+            Some(At::Catch { judged, made }) => self.catch_up(tx, window, &standing, (judged, made)).await,
             Some(At::Swap { found, tries }) => self.swap(tx, window, (found, tries)).await,
             Some(At::Clear { cache, after }) => self.clear(tx, window, &standing, (cache, after)).await,
         }
@@ -294,8 +331,7 @@ impl Job for Reembedding {
     ) -> Result<(), JobError> {
         let Some(models) = desk.models else { return Ok(()) };
         // First the organisation's row, then its passages: in the order of whoever stores documents.
-        let sets =
-            matches!(changes.last(), Some(Change::Begin | Change::Abandon | Change::Cleared | Change::Swap { .. }));
+        let sets = changes.iter().any(Change::sets);
         let row = match sets {
             true => generations::take(tx, window.org).await?,
             false => generations::hold(tx, window.org).await?,
@@ -313,10 +349,15 @@ impl Job for Reembedding {
             });
             building::forget(tx, window.org, shelf, gone).await?;
         }
-        let to = match changes.last() {
+        let to = match changes.iter().find(|change| change.sets()) {
             Some(Change::Begin) => Some(begun(&row, desk)?),
-            Some(Change::Abandon) => Some(Generations { building: None, building_model: None, left: true, ..row }),
+            Some(Change::Abandon) => {
+                Some(Generations { building: None, building_model: None, note: None, left: true, ..row })
+            }
             Some(Change::Cleared) => Some(Generations { left: false, ..row }),
+            Some(Change::Left(left)) if row.building == Some(wanted) => {
+                Some(Generations { note: Some(left.to_json()), ..row })
+            }
             Some(Change::Swap { last, ended }) => {
                 let is_behind = building::is_any_behind(tx, window.org).await?;
                 swapped(row, (wanted, desk), (is_behind, *last), ended)
@@ -353,7 +394,7 @@ impl Job for Reembedding {
                 Change::Swap { ended, .. } => ended.get().copied(),
                 Change::Abandon => Some(Verdict::Abandoned),
                 Change::Told(verdict) => Some(*verdict),
-                Change::Begin | Change::Cleared => None,
+                Change::Begin | Change::Cleared | Change::Left(_) => None,
             };
             status.verdict = verdict.or(status.verdict);
         }
@@ -361,71 +402,4 @@ impl Job for Reembedding {
         status.failed = u64::from(status.verdict.is_some_and(Verdict::is_refusal));
         status
     }
-}
-
-fn passage(change: &Change) -> Option<(&Waiting, Option<&[f32]>)> {
-    match change {
-        Change::Embed { passage, vector, .. } => Some((passage, vector.as_deref())),
-        _ => None,
-    }
-}
-
-/// Keeps what was embedded. A passage that the model refuses is behind no longer, either, so that the gates count it among
-/// those that are missing; at the swap, when they have judged, it keeps the generation from being swapped in.
-async fn keep(
-    tx: &mut Transaction,
-    desk: &Desk<'_>,
-    window: &Window,
-    generation: i64,
-    changes: &[Change],
-) -> Result<(), JobError> {
-    let all = || changes.iter().filter_map(passage);
-    let made: Vec<Vectored<'_>> = all().filter_map(|(passage, vector)| Some((passage, vector?))).collect();
-    waiting::keep(tx, window.org, generation, &made, desk.now).await?;
-    let is_late = matches!(changes.last(), Some(Change::Swap { .. }));
-    let level = all().filter(|(_, vector)| vector.is_some() || !is_late).map(|(passage, _)| passage);
-    Ok(waiting::behind_no_longer(tx, window.org, level).await?)
-}
-
-/// The row with the wanted generation begun.
-fn begun(row: &Generations, desk: &Desk<'_>) -> Result<Generations, JobError> {
-    let Some(models) = desk.models else { return Ok(row.clone()) };
-    let (offered, configured) = (models.offered(), models.configured().profile());
-    let wanted = models.of(offered.wanted()).map(|model| model.profile().model.clone());
-    if row.building == Some(offered.wanted()) && row.building_model != wanted {
-        return Err(JobError::ModelChanged);
-    }
-    let active = offered.active(row.active);
-    let model = row.model.clone().or_else(|| (active == configured.generation).then(|| configured.model.clone()));
-    // Half of an earlier one may be there.
-    let left = row.left || row.building.is_some_and(|building| building != offered.wanted());
-    let building = Some(offered.wanted());
-    Ok(Generations { active: Some(active), model, building, building_model: wanted, left, ..row.clone() })
-}
-
-/// The row after the swap; `None` where it cannot be yet.
-fn swapped(
-    row: Generations,
-    (wanted, desk): (i64, &Desk<'_>),
-    (is_behind, last): (bool, bool),
-    ended: &OnceLock<Verdict>,
-) -> Option<Generations> {
-    if row.building != Some(wanted) {
-        return None;
-    }
-    if is_behind {
-        if last {
-            let _ = ended.set(Verdict::StillBehind);
-        }
-        return None;
-    }
-    let _ = ended.set(Verdict::Swapped);
-    Some(Generations {
-        active: Some(wanted),
-        model: row.building_model,
-        building: None,
-        building_model: None,
-        swapped_at: Some(desk.now),
-        left: true,
-    })
 }

@@ -11,6 +11,7 @@ mod pair;
 mod pooler;
 mod reconciliation;
 mod reembedding;
+mod reembedding_left;
 mod retention;
 mod schema;
 mod summaries;

@@ -36,39 +36,40 @@ on_every_engine!(
 );
 
 const OLD: &str = "SELECT count(*) FROM embedding WHERE generation = 1";
-const NEW: &str = "SELECT count(*) FROM embedding WHERE generation = 2";
-const PASSAGES: &str = "SELECT count(*) FROM passage";
+pub(super) const NEW: &str = "SELECT count(*) FROM embedding WHERE generation = 2";
+pub(super) const PASSAGES: &str = "SELECT count(*) FROM passage";
 
-fn both(next: Arc<dyn Embedder>) -> Models {
+pub(super) fn both(next: Arc<dyn Embedder>) -> Models {
     Models::new(embedder(), Some(next))
 }
 
-fn notes(from: u128, n: u128) -> Vec<Value> {
+pub(super) fn notes(from: u128, n: u128) -> Vec<Value> {
     let note =
         |id| document(id, 1, "2026-06-20T10:00:00Z", &format!("Refiere cefalea por {id} noche. Duerme {id} horas."));
     (from..from + n).map(note).collect()
 }
 
-async fn ward(engine: Engine, documents: u128) -> Ward {
+pub(super) async fn ward(engine: Engine, documents: u128) -> Ward {
     let ward = Ward::on(engine).await;
     ward.tell(&notes(1, documents)).await;
     ward
 }
 
-fn with(ward: Ward, next: Arc<dyn Embedder>) -> Ward {
+pub(super) fn with(ward: Ward, next: Arc<dyn Embedder>) -> Ward {
     let mut ward = ward;
     ward.night = ward.night.with_models(both(next));
     ward.night.policies.of_mut(JobName::Reembedding).batch_size = 4;
     ward.night.policies.of_mut(JobName::Reembedding).pause = std::time::Duration::ZERO;
+    ward.night.policies.reembedding.thresholds.ask_again_days = 0;
     ward
 }
 
-async fn tomorrow(ward: &Ward) -> Due {
+pub(super) async fn tomorrow(ward: &Ward) -> Due {
     ward.clinic.time.advance(TimeDelta::days(1));
     ward.night.due().await.unwrap().into_iter().rfind(|due| due.key.job == JobName::Reembedding).unwrap()
 }
 
-async fn night(ward: &Ward) -> Report {
+pub(super) async fn night(ward: &Ward) -> Report {
     let report = ward.night.offer(tomorrow(ward).await, Asked::ByPerson).await.unwrap();
     assert_eq!(report.outcome.code(), "done", "{report:?}");
     report
