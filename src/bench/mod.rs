@@ -1,6 +1,7 @@
 //! Measurements, and the servers they need.
 
 pub mod bare;
+pub mod beside;
 pub mod corpus;
 pub mod extract;
 pub mod ingest;

@@ -1,8 +1,10 @@
 //! `bench jobs`: what a night costs. A store is filled with memories of which few are due; the night, its repetition, and the
-//! night after a change of policy are timed, beside one statement that writes the same column of every row.
+//! night after a change of policy are timed, beside one statement that writes the same column of every row; thirty usual nights
+//! show how far the store grows, and batches of documents are committed alone and while such a night of all rows runs.
 //!
-//! Memories are invented: a hundred to a patient, beliefs of different ages; as many as asked for are due to expire, a half
-//! more fell below their threshold.
+//! Memories are invented: a hundred to a patient, beliefs of different ages; as many as asked for are due to expire in the
+//! measured night, a half more fall below their threshold in it, and as many again expire one after the other in the thirty
+//! nights that follow.
 
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -11,7 +13,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::process::peak_bytes;
+use super::beside::{self, Beside, Latency, NotStored};
+use super::process::{forget_peak, peak_bytes};
 use crate::clock::{ManualClock, from_micros};
 use crate::crypto::KeyError;
 use crate::domain::confidence::uncertain_at;
@@ -24,6 +27,7 @@ use crate::jobs::ledger::Asked;
 use crate::jobs::night::Night;
 use crate::jobs::planner::{Organization, run_of};
 use crate::jobs::policy::Policies;
+use crate::pipeline::Pipeline;
 use crate::store::Store;
 use crate::store::engine::{Access, Arg, Bulk, ColumnType, DbError, Sql};
 
@@ -34,6 +38,10 @@ const CHUNK: u64 = 5_000;
 const BEGIN: i64 = 1_772_366_400_000_000;
 /// A belief of 0.9 falls to its threshold after so many days.
 const UNTIL_UNCERTAIN: i64 = 1_200;
+/// Usual nights over which growth is measured, after the measured one.
+const NIGHTS: u64 = 30;
+/// Batches of documents that are committed while nothing else is done.
+const BATCHES_ALONE: u64 = 40;
 
 const COLUMNS: [(&str, ColumnType); 34] = [
     ("org_id", ColumnType::Uuid),
@@ -105,6 +113,8 @@ pub enum NightsError {
     Database(#[from] DbError),
     #[error(transparent)]
     Keys(#[from] KeyError),
+    #[error(transparent)]
+    NotStored(#[from] NotStored),
     #[error("a night ended otherwise than well")]
     Unwell,
 }
@@ -133,37 +143,62 @@ pub struct Measured {
     pub whole_update_ms: f64,
     /// `anew_ms` over `whole_update_ms`.
     pub anew_over_update: f64,
-    /// Bytes on disk after all nights over those before them.
+    /// Bytes on disk after thirty usual nights over those before them.
     pub growth: f64,
+    /// Rows that those nights changed.
+    pub growth_changed: u64,
+    /// Bytes on disk after the night that looked at every row, over those before it.
+    pub anew_growth: f64,
+    /// Most memory of the process during the nights; filling the store is left out, keys and lists are not.
     pub peak_bytes: u64,
+    /// Small batches of documents while nothing else is done, from bytes to commit.
+    pub ingest_alone: Latency,
+    /// The same while a night looks at every row.
+    pub ingest_beside: Latency,
 }
 
-/// Fills the store and measures. `told` hears how many memories are there.
+/// Fills the store of the pipeline and measures. `told` hears how many memories are there.
 ///
 /// # Errors
 /// When the store refuses something, or a night does not end well.
 pub async fn measure(
-    store: &Store,
+    pipeline: &Arc<Pipeline>,
     policies: Policies,
     size: Size,
     told: &(dyn Fn(u64) + Sync),
 ) -> Result<Measured, NightsError> {
+    let store = pipeline.store();
     let org = OrgId(derive("bench.org", &[b"jobs"]));
     fill(store, org, size, told).await?;
     let mut night = Night::over(store, policies, Arc::new(()), CancellationToken::new());
     // The first night learns that all rows are in line with the policy.
     run(&mut night, org, 1).await?;
+    forget_peak();
     let before = store.db().bytes().await?;
     let usual = run(&mut night, org, 2).await?;
     let again = run(&mut night, org, 2).await?;
-    night.policies.decay.thresholds.belief.rate *= 0.9;
-    let anew = run(&mut night, org, 3).await?;
+    let mut growth_changed = 0;
+    for day in 3..3 + NIGHTS {
+        growth_changed += run(&mut night, org, i64::try_from(day).unwrap_or(i64::MAX)).await?.changed;
+    }
     let after = store.db().bytes().await?;
+    night.policies.decay.thresholds.belief.rate *= 0.9;
+    let anew = run(&mut night, org, 40).await?;
+    let peak = peak_bytes().unwrap_or(0);
+    let after_anew = store.db().bytes().await?;
     let mut tx = store.db().begin(Access::Organization(org)).await?;
     let started = Instant::now();
     tx.execute(&WHOLE, vec![org.0.into()]).await?;
     tx.commit().await?;
     let whole = started.elapsed();
+    // The first batches find nothing warm.
+    beside::alone(pipeline, org, 0, BATCHES_ALONE / 4).await?;
+    let ingest_alone = beside::alone(pipeline, org, BATCHES_ALONE, BATCHES_ALONE).await?;
+    night.policies.decay.thresholds.belief.rate *= 0.9;
+    let others = Beside::start(Arc::clone(pipeline), org, 2 * BATCHES_ALONE);
+    let beside = run(&mut night, org, 41).await;
+    let ingest_beside = others.stop().await?;
+    beside?;
     Ok(Measured {
         bench: "jobs",
         store: store.db().engine(),
@@ -179,9 +214,17 @@ pub async fn measure(
         anew_changed: anew.changed,
         whole_update_ms: ms(whole),
         anew_over_update: anew.took.as_secs_f64() / whole.as_secs_f64().max(1e-9),
-        growth: after as f64 / (before as f64).max(1.0),
-        peak_bytes: peak_bytes().unwrap_or(0),
+        growth: ratio(after, before),
+        growth_changed,
+        anew_growth: ratio(after_anew, after),
+        peak_bytes: peak,
+        ingest_alone,
+        ingest_beside,
     })
+}
+
+fn ratio(one: u64, other: u64) -> f64 {
+    one as f64 / (other as f64).max(1.0)
 }
 
 fn ms(took: Duration) -> f64 {
@@ -229,7 +272,7 @@ async fn fill(store: &Store, org: OrgId, size: Size, told: &(dyn Fn(u64) + Sync)
         let patients: Vec<PatientId> = (done..end).filter(|n| n % MEMORIES_OF_A_PATIENT == 0).map(patient).collect();
         let scopes: Vec<Scope> = patients.iter().filter_map(|patient| Scope::new(org, *patient).ok()).collect();
         // Who has nothing due needs no key: the nights never ask for it.
-        if done < size.due * 2 {
+        if done < size.due * 3 {
             store.keys().ensure(&scopes).await?;
         }
         let mut tx = store.db().begin(Access::Organization(org)).await?;
@@ -247,19 +290,25 @@ fn patient(n: u64) -> PatientId {
     PatientId(derive("bench.patient", &[&(n / MEMORIES_OF_A_PATIENT).to_be_bytes()]))
 }
 
-/// The first `due` expire in the second night, half as many after them fall below their threshold in it; nothing ever
-/// happens to the others.
+/// The first `due` expire in the second night, half as many after them fall below their threshold in it, the `due` after twice
+/// as many expire in one of the thirty nights that follow; nothing ever happens to the others.
 fn memory(store: &Store, org: OrgId, n: u64, due: u64) -> Vec<Arg> {
     let begin = from_micros(BEGIN);
+    let later = (2 * due..3 * due).contains(&n);
     let (expires, falls) = (n < due, (due..due + due / 2).contains(&n));
-    let age = match (expires, falls) {
+    let age = match (expires || later, falls) {
         (true, _) => TimeDelta::days(6),
         (_, true) => TimeDelta::days(UNTIL_UNCERTAIN - 1),
         _ => TimeDelta::days(i64::try_from(n % 600).unwrap_or(0)),
     };
+    let wait = if later { 1 + i64::try_from(n % NIGHTS).unwrap_or(0) } else { 0 };
     let said: DateTime<Utc> = begin - age;
-    let class = if expires { "time_bound_state" } else { "pattern" };
-    let kind = if expires { Kind::Note } else { Kind::Belief };
+    let class = match (expires, later) {
+        (true, _) => "time_bound_state",
+        (_, true) => "preference",
+        _ => "pattern",
+    };
+    let kind = if expires || later { Kind::Note } else { Kind::Belief };
     let uncertain = uncertain_at(store.decay(), kind, 0.9, false, said);
     let hash = vec![0u8; 32];
     vec![
@@ -289,7 +338,7 @@ fn memory(store: &Store, org: OrgId, n: u64, due: u64) -> Vec<Arg> {
         false.into(),
         said.into(),
         said.into(),
-        expires.then(|| said + TimeDelta::days(7)).into(),
+        (expires || later).then(|| said + TimeDelta::days(7 + wait)).into(),
         said.into(),
         Arg::Ints(vec![7; 12]),
         "safe_harbor".into(),

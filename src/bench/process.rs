@@ -20,6 +20,12 @@ pub fn peak_bytes() -> Option<u64> {
     status("self", "VmHWM:")
 }
 
+/// Begins to count the most memory anew from what is resident now (`proc(5)`, `clear_refs`). Where that cannot be done the peak
+/// stays that of the whole process.
+pub fn forget_peak() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
 /// The same of another process.
 pub fn peak_bytes_of(process: u32) -> Option<u64> {
     status(&process.to_string(), "VmHWM:")

@@ -132,6 +132,11 @@ fn a_night_looks_at_what_is_due_its_repetition_changes_nothing_and_another_polic
     // Twenty that expire and ten that fell, and no other row; reconciliation looks at the six patients.
     assert_eq!((count(&found, "examined"), count(&found, "changed")), (36, 30));
     assert_eq!(count(&found, "again_changed"), 0);
-    // Every belief falls later now; the notes of the twenty do not.
-    assert_eq!(count(&found, "anew_changed"), 580);
+    // As many expire one after the other in the thirty nights that follow.
+    assert_eq!(count(&found, "growth_changed"), 20);
+    // Every belief falls later now; the notes of the forty do not.
+    assert_eq!(count(&found, "anew_changed"), 560);
+    for measured in ["ingest_alone", "ingest_beside"] {
+        assert!(count(&found[measured], "batches") > 0 && found[measured]["p95_ms"].as_f64() > Some(0.0), "{found}");
+    }
 }
