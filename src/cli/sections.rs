@@ -67,6 +67,7 @@ pub fn profile(p: &PatientSummary) -> Result<(), Failure> {
         });
         output::table(&["risk", "of", "date", "said"], rows)?;
     }
+    items("How they want to be spoken with and treated", &p.stated_preferences)?;
     if !p.preferences.is_empty() {
         title("Preferences")?;
         let rows = p

@@ -17,6 +17,7 @@ pub mod legacy;
 pub mod lifecycle;
 pub mod lineage;
 pub mod memory;
+pub mod preference;
 pub mod profile;
 pub mod provenance;
 pub mod quantity;

@@ -57,9 +57,14 @@ pub fn outcome(old: &Current, new: &Arriving) -> Outcome {
         return Outcome::Contradiction;
     }
     match (old.valid_from, new.valid_from) {
-        (Some(old), Some(new)) if new < old => Outcome::CloseBackdated,
+        (Some(old), Some(new)) => later(old, new),
         _ => Outcome::Supersede,
     }
+}
+
+/// Of two values of which the newcomer may replace the other: which one holds now.
+pub fn later(old: DateTime<Utc>, new: DateTime<Utc>) -> Outcome {
+    if new < old { Outcome::CloseBackdated } else { Outcome::Supersede }
 }
 
 /// Clinical wins: only T1 and T2 change anything, T2 never T1, and a conversation never what a clinician, a profile

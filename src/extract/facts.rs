@@ -6,11 +6,32 @@ use super::lexicon::{Lexicon, List, Mention};
 use super::phrasebook::Builder;
 use super::scene::Scene;
 use super::{Entity, EntityType};
+use crate::domain::finding::Experiencer;
 use crate::text::Speaker;
 
 pub(super) const FILE: &str = include_str!("lexicon/facts.tsv");
 /// Words that a preference or a goal may be long.
 const LONGEST_CLAUSE: usize = 12;
+/// Words of a preference or a goal that only who has it says.
+const FIRST_PERSON: &[&str] = &[
+    "i",
+    "me",
+    "my",
+    "mi",
+    "prefiero",
+    "preferiria",
+    "odio",
+    "detesto",
+    "adoro",
+    "aborrezco",
+    "evito",
+    "disfruto",
+    "soporto",
+    "aguanto",
+    "quiero",
+    "soy",
+    "estoy",
+];
 
 pub struct FactRules {
     lexicon: Lexicon,
@@ -61,6 +82,11 @@ impl FactRules {
         // "Mi madre" names a person in the patient's life, whatever is said of her.
         if kind == EntityType::Relationship {
             stance.context = super::Context::default();
+        }
+        // "Prefiero no hablar de mi padre" is the speaker's own, whoever is named in it.
+        let is_own = |word: usize| FIRST_PERSON.contains(&scene.reading.word(word));
+        if matches!(kind, EntityType::Preference | EntityType::Goal) && mention.words.clone().any(is_own) {
+            stance.context.experiencer = Experiencer::Patient;
         }
         let value = if clause {
             scene.reading.source(&words).of(scene.text()).to_lowercase()

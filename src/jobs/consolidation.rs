@@ -1,7 +1,12 @@
-//! Consolidation: what recurs in several documents becomes a belief, a person who recurs a relationship, and what lasts over
-//! half a year a value or a drive, deterministically and without any model (seed 001, section 7; model.md, "Nightly work").
+//! Consolidation: what recurs in several documents becomes a belief, a person who recurs a relationship, what lasts over half
+//! a year a value or a drive, and what a patient said of how to be spoken with and treated one preference a topic
+//! (`preferences`), deterministically and without any model (seed 001, section 7; model.md, "Nightly work").
 //! What is formed names the captures that it was formed from, is never trusted more than the worst of them, and is a
 //! hypothesis until a person verifies it. Each further telling reinforces it, once.
+
+mod preferences;
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -15,7 +20,7 @@ use super::ledger::Cursor;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
-use crate::crypto::PatientKeys;
+use crate::crypto::{KeyStore, PatientKeys};
 use crate::domain::confidence;
 use crate::domain::finding::EntityType;
 use crate::domain::ids::{FindingId, derive};
@@ -26,12 +31,13 @@ use crate::store::engine::Transaction;
 use crate::store::nightly::{Rules, raw_id};
 use crate::store::records::{Evidence, FindingWords, NewFinding, finding_id};
 use crate::store::recurring::{self, Telling};
+use preferences::Preferred;
 
 /// The job.
-#[derive(Debug, Clone)]
 pub struct Consolidation {
     pub policy: ConsolidationThresholds,
     pub rules: Rules,
+    keys: Arc<dyn KeyStore>,
 }
 
 /// Thresholds of `jobs/consolidation.toml` (model.md, "Nightly work").
@@ -73,9 +79,18 @@ status!(
         drives,
         /// What another telling made surer.
         reinforced,
+        /// Statements of how to be spoken with and treated that came to their topic.
+        preferences,
     }
-    changed: beliefs | relationships | values | drives | reinforced
+    changed: beliefs | relationships | values | drives | reinforced | preferences
 );
+
+/// What a night adds to the log.
+#[derive(Debug)]
+pub enum Change {
+    Recurs(Recurrence),
+    Prefers(Preferred),
+}
 
 /// A telling from which on an attribute counts as recurring.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,7 +150,7 @@ impl Consolidation {
         let mut seen: Vec<Telling> = Vec::new();
         let mut found = Vec::new();
         for telling in tellings {
-            if seen.iter().any(|t| t.document == telling.document) {
+            if telling.negated || seen.iter().any(|t| t.document == telling.document) {
                 continue;
             }
             seen.push(*telling);
@@ -173,11 +188,12 @@ impl Consolidation {
 #[async_trait]
 impl Job for Consolidation {
     const NAME: JobName = JobName::Consolidation;
-    type Change = Recurrence;
+    type Change = Change;
     type Status = ConsolidationStatus;
 
-    fn of(Means { policies, .. }: &Means<'_>) -> Self {
-        Self { policy: policies.consolidation.thresholds.clone(), rules: policies.rules() }
+    fn of(Means { policies, keys, .. }: &Means<'_>) -> Self {
+        let policy = policies.consolidation.thresholds.clone();
+        Self { policy, rules: policies.rules(), keys: Arc::clone(keys) }
     }
 
     async fn plan(
@@ -185,7 +201,7 @@ impl Job for Consolidation {
         tx: &mut Transaction,
         window: &Window,
         from: Option<&Cursor>,
-    ) -> Result<Page<Recurrence>, JobError> {
+    ) -> Result<Page<Change>, JobError> {
         let after = Cursor::after(from, Uuid::nil())?;
         let due = (Self::NAME.code(), window.cutoff);
         let patients = recurring::patients(tx, window.org, due, (after, window.limit)).await?;
@@ -194,12 +210,14 @@ impl Job for Consolidation {
         let mut changes = Vec::new();
         for group in tellings.chunk_by(|a, b| a.patient == b.patient && a.attribute == b.attribute) {
             if let Ok(scope) = Scope::new(window.org, group[0].patient) {
-                changes.extend(self.of_attribute(scope, group, window.cutoff));
+                changes.extend(self.of_attribute(scope, group, window.cutoff).into_iter().map(Change::Recurs));
             }
         }
-        let ids: Vec<_> = changes.iter().map(|change| (change.scope.patient(), change.id)).collect();
+        let preferred = self.preferred(tx, window, &tellings).await?;
+        changes.extend(preferred.into_iter().map(Change::Prefers));
+        let ids: Vec<_> = changes.iter().map(|change| (change.scope().patient(), change.id())).collect();
         let known = recurring::known(tx, window.org, &ids).await?;
-        changes.retain(|change| !known.contains(&change.id));
+        changes.retain(|change| !known.contains(&change.id()));
         Ok(Page { changes, examined: patients.len() as u64, next })
     }
 
@@ -208,35 +226,63 @@ impl Job for Consolidation {
         tx: &mut Transaction,
         desk: &Desk<'_>,
         window: &Window,
-        changes: &[Recurrence],
+        changes: &[Change],
     ) -> Result<(), JobError> {
-        let keys = desk.keys_by_scope(window.org, changes.iter().map(|change| change.scope.patient())).await?;
-        let last = |change: &Recurrence| change.tellings.last().map(|t| (t.patient, t.finding));
-        let wanted: Vec<_> = changes.iter().filter_map(last).collect();
+        let keys = desk.keys_by_scope(window.org, changes.iter().map(|change| change.scope().patient())).await?;
+        let last = |recurrence: &Recurrence| recurrence.tellings.last().map(|t| (t.patient, t.finding));
+        let wanted: Vec<_> = changes.iter().filter_map(Change::recurrence).filter_map(last).collect();
         let words = recurring::words(tx, window.org, &keys, &wanted).await?;
         let mut findings = Vec::new();
         for change in changes {
-            let Some(telling) = change.tellings.last() else { continue };
-            let Some(keys) = keys.get(&change.scope) else { continue };
-            let told = words.iter().find(|(id, _, _)| *id == telling.finding);
-            findings.extend(
-                told.and_then(|(_, words, evidence)| finding(change, telling, keys, (words, evidence), window.cutoff)),
-            );
+            let Some(keys) = keys.get(&change.scope()) else { continue };
+            match change {
+                Change::Prefers(preferred) => findings.extend(self.preference(preferred, keys, window.cutoff)),
+                Change::Recurs(recurrence) => {
+                    let Some(telling) = recurrence.tellings.last() else { continue };
+                    let told = words.iter().find(|(id, _, _)| *id == telling.finding);
+                    let told = told.map(|(_, words, evidence)| (words, evidence));
+                    findings.extend(told.and_then(|told| finding(recurrence, telling, keys, told, window.cutoff)));
+                }
+            }
         }
         desk.shift(window, &keys, &self.rules).append(tx, findings).await?;
         Ok(())
     }
 
-    fn tally(&self, page: &Page<Recurrence>) -> ConsolidationStatus {
-        let formed = page.changes.iter().filter(|change| change.forms);
-        let of = |kind| formed.clone().filter(|change| change.rule.kind == kind).count() as u64;
+    fn tally(&self, page: &Page<Change>) -> ConsolidationStatus {
+        let recurs: Vec<&Recurrence> = page.changes.iter().filter_map(Change::recurrence).collect();
+        let formed = |kind| recurs.iter().filter(|one| one.forms && one.rule.kind == kind).count() as u64;
         ConsolidationStatus {
             examined: page.examined,
-            beliefs: of(Kind::Belief),
-            relationships: of(Kind::Relationship),
-            values: of(Kind::Value),
-            drives: of(Kind::Drive),
-            reinforced: page.changes.len() as u64 - formed.count() as u64,
+            beliefs: formed(Kind::Belief),
+            relationships: formed(Kind::Relationship),
+            values: formed(Kind::Value),
+            drives: formed(Kind::Drive),
+            reinforced: recurs.iter().filter(|one| !one.forms).count() as u64,
+            preferences: (page.changes.len() - recurs.len()) as u64,
+        }
+    }
+}
+
+impl Change {
+    fn scope(&self) -> Scope {
+        match self {
+            Self::Recurs(recurrence) => recurrence.scope,
+            Self::Prefers(preferred) => preferred.scope,
+        }
+    }
+
+    fn id(&self) -> FindingId {
+        match self {
+            Self::Recurs(recurrence) => recurrence.id,
+            Self::Prefers(preferred) => preferred.id,
+        }
+    }
+
+    fn recurrence(&self) -> Option<&Recurrence> {
+        match self {
+            Self::Recurs(recurrence) => Some(recurrence),
+            Self::Prefers(_) => None,
         }
     }
 }

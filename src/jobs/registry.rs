@@ -29,7 +29,7 @@ macro_rules! registered {
 
 registered! {
     Summaries = "summaries": "tells episodes, conversations, weeks and quarters from the facts that came in",
-    Consolidation = "consolidation": "makes beliefs of what recurs in several documents, values and drives of what lasts",
+    Consolidation = "consolidation": "makes beliefs of what recurs in several documents, values and drives of what lasts, preferences of what patients say of being spoken with and treated",
     Retention = "retention": "lets go of sources that were kept as long as their type and the privacy tier say",
     Expiry = "expiry": "moves memories whose time has come to the state that time gives them",
     Reconfirmation = "reconfirmation": "asks once whether a time-bound state still holds",

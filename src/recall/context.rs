@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::query::word_terms;
 use super::search::{Found, Hit, SearchRequest, TOP_K};
-use super::wording::{Item, absence, document_label};
+use super::wording::{Item, absence, document_label, is_preference};
 use super::{Recall, RecallError, bm25};
 use crate::domain::document::DocumentType;
 use crate::domain::finding::{EntityType, Experiencer};
@@ -70,6 +70,9 @@ pub struct PatientSummary {
     /// Readings and trends of devices; outdated ones are marked.
     pub signals: Vec<Item>,
     pub preferences: Vec<Preference>,
+    /// How the patient said they want to be spoken with and treated, one line a topic, the latest statement: from documents,
+    /// put together by the nights.
+    pub stated_preferences: Vec<Item>,
     pub risks: Vec<RiskFlag>,
 }
 
@@ -265,6 +268,7 @@ impl Store {
         let mut summary = PatientSummary {
             patient: self.profile(scope).await?,
             preferences: self.preferences(scope, when).await?,
+            stated_preferences: self.stated_preferences(scope, when).await?,
             risks: self.risks(scope, when).await?,
             ..PatientSummary::default()
         };
@@ -279,6 +283,15 @@ impl Store {
             section.truncate(SECTION);
         }
         Ok(summary)
+    }
+
+    async fn stated_preferences(&self, scope: Scope, when: When) -> Result<Vec<Item>, StoreError> {
+        let classes = vec![Class::Pattern];
+        let filter = Filter { classes, states: vec![State::Active], ..Filter::default() };
+        let stated = self.memories(scope, &filter, when).await?;
+        let mut items: Vec<Item> = stated.iter().filter(|m| is_preference(m)).map(Item::conversational).collect();
+        items.sort_by_key(|item| std::cmp::Reverse((item.valid_from, item.memory_id)));
+        Ok(items)
     }
 
     /// What is said of every allergy or medicine, unless something in force speaks against it: the clinical store wins.
@@ -356,12 +369,13 @@ impl PatientSummary {
             &self.events,
             &self.signals,
             &self.past,
+            &self.stated_preferences,
         ]
         .into_iter()
         .flatten()
     }
 
-    /// Ids of every memory of the clinical store that is shown.
+    /// Ids of every memory that the profile shows.
     pub fn memory_ids(&self) -> BTreeSet<Uuid> {
         self.items().map(|item| item.memory_id.0).collect()
     }

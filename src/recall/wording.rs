@@ -7,6 +7,7 @@ use crate::domain::document::DocumentType;
 use crate::domain::finding::{EntityType, Experiencer};
 use crate::domain::ids::{DocumentId, MemoryId};
 use crate::domain::memory::{Class, Kind, SetBy, State, Use};
+use crate::domain::preference::STATED;
 use crate::domain::provenance::Trust;
 use crate::store::read::{Clinical, Memory};
 use crate::store::records::{FilePlace, FindingWords};
@@ -229,6 +230,12 @@ pub fn absence(m: &Memory) -> Option<&'static str> {
     }
 }
 
+/// What nights made of statements of how somebody wants to be spoken with and treated.
+pub fn is_preference(m: &Memory) -> bool {
+    let status = m.words.as_ref().and_then(|words| words.status.as_deref());
+    m.class == Class::Pattern && status == Some(STATED)
+}
+
 fn heading(m: &Memory) -> &'static str {
     match m.entity {
         // What a model made of a text is about anything: it is named for what it is.
@@ -238,6 +245,7 @@ fn heading(m: &Memory) -> &'static str {
             Kind::Note => "Summary",
             Kind::Value => "Value",
             Kind::Drive => "Drive",
+            _ if is_preference(m) => "Preference",
             _ => "Pattern",
         },
         Some(EntityType::Condition) => "Condition",

@@ -33,8 +33,11 @@ static SENTIMENT: LazyLock<Sql> = counted!(
     "documents WHERE org_id = $1 AND current = 1 AND document_type <> 'analysis' AND sentiment IS NOT NULL \
      AND occurred_at >= $2 AND occurred_at < $3"
 );
-static RISK: LazyLock<Sql> =
-    counted!("risk", "class", "risk_flag WHERE org_id = $1 AND denied = 0 AND at >= $2 AND at < $3");
+static RISK: LazyLock<Sql> = counted!(
+    "risk",
+    "class",
+    "risk_flag WHERE org_id = $1 AND denied = 0 AND experiencer = 'patient' AND at >= $2 AND at < $3"
+);
 static ABOUT: LazyLock<Sql> = counted!(
     "about",
     "entity_type",

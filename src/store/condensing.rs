@@ -41,7 +41,7 @@ static FACTS: LazyLock<Sql> = LazyLock::new(|| {
            AND f.class <> 'inference' AND f.tombstone_of IS NULL AND d.current = 1 AND d.document_type <> 'analysis' \
            AND f.recorded_at <= $3 AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.org_id = f.org_id \
              AND m.patient_id = f.patient_id AND m.group_hash = f.group_hash AND m.attribute_hash = f.attribute_hash \
-             AND m.state = 'inactive') \
+             AND m.state = 'inactive' AND m.state_at >= f.asserted_at) \
          ORDER BY f.patient_id, f.asserted_at, f.source_id, f.id",
     )
 });

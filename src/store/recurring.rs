@@ -14,6 +14,7 @@ use super::{Keys, StoreError};
 use crate::domain::finding::EntityType;
 use crate::domain::fold::KeyHash;
 use crate::domain::ids::{FindingId, OrgId, PatientId};
+use crate::domain::memory::{Class, Kind};
 use crate::domain::provenance::Trust;
 use crate::domain::scope::Scope;
 use crate::store::write::findings::finding_cell;
@@ -28,13 +29,19 @@ static PATIENTS: LazyLock<Sql> = LazyLock::new(|| {
          AND patient_id > $4 ORDER BY patient_id LIMIT $5",
     )
 });
+// What was forgotten recurs no more, unless it is told again, and what a model made of a text is nothing that was told: hypotheses end with their day.
 static FINDINGS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT patient_id, attribute_hash, source_id, revision, id, asserted_at, initial_confidence, recorded_at, trust, \
-         extraction_confidence, entity_type FROM extracted_findings WHERE org_id = $1 AND patient_id IN {uuids $2} AND live = 1 \
-         AND entity_type IN ('symptom', 'event', 'preference', 'goal', 'relationship') AND negated = 0 AND ending = 0 AND uncertain = 0 AND experiencer = 'patient' \
-         AND temporality = 'recent' AND document_type IS NOT NULL AND document_type <> 'analysis' AND tombstone_of IS NULL \
-         AND evidence_sealed IS NOT NULL AND recorded_at <= $3 ORDER BY patient_id, attribute_hash, asserted_at, source_id, id",
+        "SELECT f.patient_id, f.attribute_hash, f.source_id, f.revision, f.id, f.asserted_at, f.initial_confidence, f.recorded_at, \
+         f.trust, f.extraction_confidence, f.entity_type, f.negated, f.kind, f.class \
+         FROM extracted_findings AS f WHERE f.org_id = $1 AND f.patient_id IN {uuids $2} AND f.live = 1 \
+         AND f.entity_type IN ('symptom', 'event', 'preference', 'goal', 'relationship') AND f.class <> 'inference' \
+         AND (f.negated = 0 OR f.entity_type = 'preference') AND f.ending = 0 AND f.uncertain = 0 AND f.experiencer = 'patient' \
+         AND f.temporality = 'recent' AND f.document_type IS NOT NULL AND f.document_type <> 'analysis' AND f.tombstone_of IS NULL \
+         AND f.evidence_sealed IS NOT NULL AND f.recorded_at <= $3 AND NOT EXISTS (SELECT 1 FROM memory AS m \
+           WHERE m.org_id = f.org_id AND m.patient_id = f.patient_id AND m.group_hash = f.group_hash \
+             AND m.attribute_hash = f.attribute_hash AND m.state = 'inactive' AND m.state_at >= f.asserted_at) \
+         ORDER BY f.patient_id, f.attribute_hash, f.asserted_at, f.source_id, f.id",
     )
 });
 static KNOWN: LazyLock<Sql> = LazyLock::new(|| {
@@ -66,6 +73,9 @@ pub struct Telling {
     pub extraction_confidence: f64,
     pub trust: Trust,
     pub entity: EntityType,
+    pub negated: bool,
+    /// A preference as a document states it.
+    pub is_stated: bool,
 }
 
 /// Patients of whom documents came in since the last settled night, after `after`, at most `limit`.
@@ -111,6 +121,8 @@ fn telling(row: &Row) -> Result<Telling, DbError> {
         trust: trust.ok_or(decode(8))?,
         extraction_confidence: row.f64(9)?,
         entity: EntityType::from_code(&row.text(10)?).ok_or(decode(10))?,
+        negated: row.bool(11)?,
+        is_stated: row.text(12)? == Kind::Belief.code() && row.text(13)? == Class::Preference.code(),
     })
 }
 

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::{Assertion, Change, Folded};
+use super::{Act, Assertion, Change, Folded};
 use crate::domain::confidence::{reinforced, verified};
 use crate::domain::finding::{EntityType, Polarity};
 use crate::domain::ids::MemoryId;
@@ -170,6 +170,21 @@ impl Interval {
         let new = verified(self.folded.confidence);
         self.change(at, "verified", Some(new), Some(cause));
         self.folded.last_verified = Some(at);
+    }
+
+    /// The same on a person's own word: it no longer ends with an inference's day.
+    pub fn vouched(&mut self, id: MemoryId, act: &Act, policy: &LifecyclePolicy) {
+        self.folded.id = id;
+        self.class = Class::Pattern;
+        self.trust = Trust::T1;
+        self.asked_expiry = None;
+        self.folded.set_by = act.by;
+        self.folded.contested = false;
+        self.folded.valid_from = act.at;
+        self.folded.state_at = act.at;
+        self.folded.history.clear();
+        self.change(act.at, "created", None, Some(act.id.0));
+        self.set_expiry(policy);
     }
 
     /// Moves to another state, if it is not there yet.

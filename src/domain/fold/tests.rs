@@ -400,6 +400,34 @@ proptest! {
 }
 
 #[test]
+fn what_was_inferred_and_a_person_verifies_becomes_a_memory_on_their_word() {
+    for class in [Class::Pattern, Class::Inference] {
+        let formed = Assertion {
+            class,
+            set_by: SetBy::Agent,
+            document_type: None,
+            source_type: SourceType::Consolidation,
+            epistemic: Epistemic::Inferred,
+            trust: Trust::T4,
+            ..finding(1, EntityType::Preference, 1)
+        };
+        let now = 1;
+        let alone = with_acts(vec![formed.clone()], vec![], now);
+        let (id, opening) = (alone.memories[0].id, formed.clone());
+        assert!(!alone.memories[0].is_vouched(&opening));
+        let verified = Act { by: SetBy::Clinician, at: day(1) + Duration::hours(1), ..act(5, 1, id, Deed::Verified) };
+        let outcome = with_acts(vec![formed.clone()], vec![verified.clone()], 90);
+        let [old, new] = &outcome.memories[..] else { panic!("{outcome:?}") };
+        assert_eq!((old.state, old.superseded_by, new.supersedes), (State::Superseded, Some(new.id), Some(old.id)));
+        assert_eq!((new.state, new.set_by, new.expires_at), (State::Active, SetBy::Clinician, None), "{class}");
+        assert!(new.is_vouched(&opening) && !old.is_vouched(&opening) && new.confidence > 0.8);
+        // A machine's word is nobody's.
+        let by_agent = Act { by: SetBy::Agent, ..verified };
+        assert_eq!(with_acts(vec![formed], vec![by_agent], 1).memories.len(), 1);
+    }
+}
+
+#[test]
 fn a_clinician_who_says_what_was_only_claimed_settles_the_claim() {
     let out = folded(vec![by_clinician(dose(1, 0, 50)), dose(2, 3, 100), by_clinician(dose(3, 9, 100))], 10);
     assert_eq!(states(&out), [State::Superseded, State::Superseded, State::Active]);

@@ -9,7 +9,7 @@ use super::{Act, Assertion, Conflict, Deed, Details, KeyHash, Log, Outcome, memo
 use crate::domain::finding::Polarity;
 use crate::domain::ids::MemoryId;
 use crate::domain::lifecycle::LifecyclePolicy;
-use crate::domain::memory::{Class, State};
+use crate::domain::memory::{Class, SetBy, State};
 use crate::domain::provenance::{SourceType, Trust};
 use crate::domain::scope::Scope;
 use crate::domain::supersede::{self, Arriving};
@@ -93,6 +93,12 @@ impl<'a> Walk<'a> {
         self.memories[same].class == Class::Pattern && a.source_type == SourceType::Consolidation
     }
 
+    /// Consolidation reads another value of what it formed itself and nobody verified: it follows the latest statement. The
+    /// statements that it was read from keep both sides.
+    fn restates(&self, current: usize, a: &Assertion) -> bool {
+        self.recurs(current, a) && a.class == Class::Pattern && self.memories[current].folded.verification_count == 0
+    }
+
     fn other_value(&mut self, current: usize, a: &Assertion) -> usize {
         let arriving = Arriving {
             trust: a.trust,
@@ -101,7 +107,10 @@ impl<'a> Walk<'a> {
             valid_from: Some(a.valid_from),
             same_fact: false,
         };
-        let outcome = supersede::outcome(&self.memories[current].current(), &arriving);
+        let outcome = match self.restates(current, a) {
+            true => supersede::later(self.memories[current].folded.valid_from, a.valid_from),
+            false => supersede::outcome(&self.memories[current].current(), &arriving),
+        };
         let new = self.open(a);
         match outcome {
             supersede::Outcome::Supersede => self.link(current, new, a),
@@ -180,7 +189,10 @@ impl<'a> Walk<'a> {
         let (when, cause) = (act.at, act.id.0);
         let memory = &mut self.memories[at];
         match act.deed {
-            Deed::Verified => memory.verified_by_person(when, cause),
+            Deed::Verified => {
+                memory.verified_by_person(when, cause);
+                self.vouch(at, act);
+            }
             Deed::Confirmed if memory.folded.state == State::ResolvedUnconfirmed => self.reopen(at, act),
             Deed::Confirmed if memory.is_active() => {
                 memory.confirmed_by_person(when, cause, self.policy);
@@ -268,6 +280,22 @@ impl<'a> Walk<'a> {
             memory.become_state(State::Resolved, act.at, Some(act.id.0));
             memory.folded.valid_to = Some(act.at);
         }
+    }
+
+    /// A person verifies what was inferred or formed: a new memory says it on that person's word, derived from the old one,
+    /// which it replaces (model.md, "Confidence").
+    fn vouch(&mut self, at: usize, act: &Act) {
+        let old = &self.memories[at];
+        let made = matches!(old.class, Class::Inference | Class::Pattern) && old.trust >= Trust::T4;
+        if !made || !old.is_active() || !matches!(act.by, SetBy::Patient | SetBy::Clinician) {
+            return;
+        }
+        let (mut next, old_id) = (old.clone(), old.folded.id);
+        let fact = (next.attribute, next.polarity, next.folded.details.clone());
+        next.vouched(self.next_id(fact), act, self.policy);
+        next.folded.supersedes = Some(old_id);
+        self.memories[at].superseded(next.folded.id, act.at, act.at);
+        self.memories.push(next);
     }
 
     /// Confirmed after it had lapsed: a new active interval; the old one stays (model.md, "States").

@@ -9,6 +9,7 @@ mod nights;
 mod order;
 mod pair;
 mod pooler;
+mod preferences;
 mod reconciliation;
 mod reembedding;
 mod reembedding_left;

@@ -15,6 +15,7 @@ use crate::domain::finding::{EntityType, Epistemic, Polarity};
 use crate::domain::fold::Conflict;
 use crate::domain::ids::derive;
 use crate::domain::memory::Class;
+use crate::domain::provenance::{SourceType, Trust};
 use crate::store::StoreError;
 use crate::store::engine::{Arg, Bulk, ColumnType, Sql};
 use crate::store::history::{self, Line};
@@ -176,6 +177,11 @@ impl Writer<'_> {
         let opened = c.told(f.opened_by).ok_or(StoreError::Shape)?;
         let evidence = opened.evidence.as_ref();
         let recorded = Arg::from(a.recorded_at);
+        let (class, source_type, trust) = match f.is_vouched(a) {
+            true => (Class::Pattern, SourceType::DirectExperience, Trust::T1),
+            false => (a.class, a.source_type, a.trust),
+        };
+        let epistemic = if f.is_vouched(a) { source_type.epistemic() } else { a.epistemic };
         let protected = confidence::is_protected(f.is_protected, a.class);
         let since = f.last_verified.unwrap_or(a.recorded_at);
         let uncertain_at = confidence::uncertain_at(self.decay, a.kind, f.confidence, protected, since);
@@ -190,9 +196,9 @@ impl Writer<'_> {
             c.group.1.into(),
             a.attribute.into(),
             a.kind.code().into(),
-            a.class.code().into(),
+            class.code().into(),
             a.entity.code().into(),
-            sensitivity(a.entity, a.class).into(),
+            sensitivity(a.entity, class).into(),
             f.state.code().into(),
             f.contested.into(),
             f.ungrounded.into(),
@@ -205,11 +211,11 @@ impl Writer<'_> {
             evidence.map(|e| e.span.start as i64).into(),
             evidence.map(|e| e.span.end as i64).into(),
             sealer.optional_record(memory_cell(id, "file"), opened.words.file.as_ref())?,
-            a.source_type.code().into(),
-            a.epistemic.code().into(),
+            source_type.code().into(),
+            epistemic.code().into(),
             sealer.optional(memory_cell(id, "source_entity"), opened.words.source_entity.as_deref()),
             a.is_proxy.into(),
-            trust_number(a.trust).into(),
+            trust_number(trust).into(),
             f.set_by.code().into(),
             (a.polarity == Polarity::Negated).into(),
             a.experiencer.code().into(),
