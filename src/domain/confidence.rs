@@ -189,8 +189,11 @@ pub fn uncertain(effective: f64, stored: f64, threshold: f64) -> bool {
     effective < threshold || (effective <= threshold && effective < stored)
 }
 
-/// Days after the last reset of its clock at which decay alone makes a memory uncertain, counted from 1. `None` when that
-/// never happens: it does not decay, its floor lies above the threshold, or it was uncertain from the beginning.
+/// Farther away than this is never: a hundred thousand years.
+const NEVER_DAYS: u32 = 36_525_000;
+
+/// Days after the last reset of its clock at which decay alone makes a memory uncertain, counted from 1 to 36,525,000. `None`
+/// when that never happens: it does not decay, its floor lies above the threshold, or it was uncertain from the beginning.
 pub fn days_until_uncertain(policy: &DecayPolicy, kind: Kind, stored: f64, protected: bool) -> Option<u32> {
     let decay = policy.of(kind).filter(|decay| !protected && decay.rate > 0.0)?;
     let threshold = policy.uncertain_below;
@@ -203,7 +206,9 @@ pub fn days_until_uncertain(policy: &DecayPolicy, kind: Kind, stored: f64, prote
     }
     let estimate = ((stored - threshold) * decay.period_days / decay.rate).clamp(0.0, f64::from(u32::MAX / 2)) as u32;
     // What the rule itself says decides; the estimate only tells where to look.
-    (estimate.saturating_sub(2).max(1)..=estimate + 2).find(|days| is_uncertain(*days))
+    (estimate.saturating_sub(2).max(1)..=estimate + 2)
+        .find(|days| is_uncertain(*days))
+        .filter(|days| *days <= NEVER_DAYS)
 }
 
 /// The instant of [`days_until_uncertain`].

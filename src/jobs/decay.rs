@@ -21,6 +21,7 @@ use crate::store::aging::Place;
 use crate::store::engine::Transaction;
 use crate::store::fading::{self, Fading};
 use crate::store::outbox::{self, Event};
+use crate::store::refading::{self, Moved, Stretch};
 
 /// The job.
 #[derive(Debug, Clone, Copy)]
@@ -59,40 +60,51 @@ status!(
     changed: episode | note | belief | value | goal | drive | relationship | rescheduled
 );
 
+/// Memories that are looked at anew together, for each that a batch may have: they are moved by one statement and none of
+/// them travels, where what fell is asked about one by one.
+const TOGETHER: u32 = 50;
+
 /// What is to be done.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// It fell at this instant.
     Fell(Fading, DateTime<Utc>),
     /// The policy says another instant than what is stored.
     Moved(Fading, Option<DateTime<Utc>>),
+    /// The policy says otherwise of these memories of a stretch of patients.
+    Refaded(Stretch, Vec<Moved>),
     /// All rows are in line with this policy.
     Settled(Uuid),
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 enum At {
-    /// Computing anew, in the order of keys.
+    /// Computing anew, in the order of patients: behind this one.
+    Behind(Uuid),
+    /// As it was written before stretches: begins again.
     All(Place),
     /// What fell, in the order of instants.
     Fallen(Place),
 }
 
 impl Decay {
-    async fn anew(&self, tx: &mut Transaction, window: &Window, after: Place) -> Result<Page<Change>, JobError> {
-        let rows = fading::all(tx, window.org, (after, window.limit)).await?;
-        let last = rows.last().filter(|_| rows.len() == window.limit as usize).map(|row| row.place);
-        let examined = rows.len() as u64;
-        let moved = rows.into_iter().filter_map(|row| {
-            let at = row.uncertain_under(&self.policy);
-            (at != row.uncertain_at).then_some(Change::Moved(row, at))
-        });
-        let mut changes: Vec<Change> = moved.collect();
-        if last.is_none() {
+    async fn anew(&self, tx: &mut Transaction, window: &Window, behind: Uuid) -> Result<Page<Change>, JobError> {
+        let stretch = refading::stretch(tx, window.org, behind, window.limit.saturating_mul(TOGETHER)).await?;
+        if !window.preview {
+            refading::hold(tx, window.org, &stretch).await?;
+        }
+        let alike = refading::alike(tx, window.org, &stretch).await?;
+        let examined = alike.iter().map(|alike| alike.count).sum();
+        let moved: Vec<Moved> = alike.iter().filter_map(|alike| alike.moved_under(&self.policy)).collect();
+        let mut changes = Vec::new();
+        if !moved.is_empty() {
+            changes.push(Change::Refaded(stretch, moved));
+        }
+        if stretch.is_last {
             changes.push(Change::Settled(self.policy.fingerprint()));
         }
-        let next = Cursor::write(&last.map_or(At::Fallen(Place::START), At::All));
-        Ok(Page { changes, examined, next: Some(next) })
+        let next = if stretch.is_last { At::Fallen(Place::START) } else { At::Behind(stretch.last) };
+        Ok(Page { changes, examined, next: Some(Cursor::write(&next)) })
     }
 
     async fn fallen(&self, tx: &mut Transaction, window: &Window, after: Place) -> Result<Page<Change>, JobError> {
@@ -128,10 +140,11 @@ impl Job for Decay {
             None if fading::mark(tx, window.org, Self::NAME.code()).await? == Some(self.policy.fingerprint()) => {
                 At::Fallen(Place::START)
             }
-            None => At::All(Place::START),
+            None => At::Behind(Uuid::nil()),
         };
         match at {
-            At::All(after) => self.anew(tx, window, after).await,
+            At::Behind(patient) => self.anew(tx, window, patient).await,
+            At::All(_) => self.anew(tx, window, Uuid::nil()).await,
             At::Fallen(after) => self.fallen(tx, window, after).await,
         }
     }
@@ -148,6 +161,9 @@ impl Job for Decay {
             match change {
                 Change::Fell(row, at) => fell.push((*row, *at)),
                 Change::Moved(row, at) => moved.push((*row, *at)),
+                Change::Refaded(stretch, moved) => {
+                    refading::set(tx, window.org, (stretch, moved), (window.cutoff, desk.now)).await?;
+                }
                 Change::Settled(mark) => {
                     fading::set_mark(tx, window.org, Self::NAME.code(), (*mark, desk.now)).await?;
                 }
@@ -172,7 +188,11 @@ impl Job for Decay {
 
     fn tally(&self, page: &Page<Change>) -> DecayStatus {
         let fell = |kind| page.changes.iter().filter(|c| matches!(c, Change::Fell(row, _) if row.kind == kind)).count();
-        let moved = page.changes.iter().filter(|c| matches!(c, Change::Moved(..))).count();
+        let moved = |change: &Change| match change {
+            Change::Moved(..) => 1,
+            Change::Refaded(_, moved) => moved.iter().map(|moved| moved.alike.count).sum(),
+            Change::Fell(..) | Change::Settled(_) => 0,
+        };
         DecayStatus {
             examined: page.examined,
             episode: fell(Kind::Episode) as u64,
@@ -182,7 +202,7 @@ impl Job for Decay {
             goal: fell(Kind::Goal) as u64,
             drive: fell(Kind::Drive) as u64,
             relationship: fell(Kind::Relationship) as u64,
-            rescheduled: moved as u64,
+            rescheduled: page.changes.iter().map(moved).sum(),
         }
     }
 }

@@ -20,13 +20,6 @@ static FALLEN: LazyLock<Sql> = LazyLock::new(|| {
          ORDER BY uncertain_at, patient_id, id LIMIT $6 {skip_locked}",
     )
 });
-// Whole rows in the order of their key: what a changed policy means for each of them.
-static ALL: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT recorded_at, patient_id, id, kind, class, confidence, is_protected, recorded_at, last_verified, uncertain_at \
-         FROM memory WHERE org_id = $1 AND (patient_id, id) > ($2, $3) ORDER BY patient_id, id LIMIT $4 {skip_locked}",
-    )
-});
 static ASK: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::over(
         "UPDATE memory SET review_due_at = r.due, updated_at = r.now FROM {rows} AS r \
@@ -67,7 +60,7 @@ static SET_MARK: LazyLock<Sql> = LazyLock::new(|| {
 });
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&FALLEN, &ALL, ASK.sql(), RESCHEDULE.sql(), &MARK, &SET_MARK]
+    vec![&FALLEN, ASK.sql(), RESCHEDULE.sql(), &MARK, &SET_MARK]
 }
 
 /// A row as far as decay matters to it.
@@ -108,16 +101,6 @@ pub async fn fallen(
 ) -> Result<Vec<Fading>, DbError> {
     let args = vec![org.0.into(), until.into(), after.0.into(), after.1.into(), after.2.into(), limit.into()];
     tx.fetch_all(&FALLEN, args).await?.iter().map(fading).collect()
-}
-
-/// All rows in the order of their key, after `after`, at most `limit`. Rows that a writer holds are written by the policy
-/// of that writer.
-///
-/// # Errors
-/// Of the database.
-pub async fn all(tx: &mut Transaction, org: OrgId, (after, limit): (Place, u32)) -> Result<Vec<Fading>, DbError> {
-    let args = vec![org.0.into(), after.1.into(), after.2.into(), limit.into()];
-    tx.fetch_all(&ALL, args).await?.iter().map(fading).collect()
 }
 
 fn fading(row: &Row) -> Result<Fading, DbError> {
@@ -197,23 +180,15 @@ mod tests {
     use crate::store::engine::{Access, Database, Location};
 
     #[tokio::test]
-    async fn what_fell_and_what_there_is_are_found_by_index_in_order_without_sorting() {
+    async fn what_fell_is_found_by_index_in_order_without_sorting() {
         let db = Database::open(&Location::Memory).await.unwrap();
         let mut tx = db.begin(Access::Platform).await.unwrap();
         let (nil, zero) = (Uuid::nil, 0i64);
-        for (sql, args, index) in [
-            (
-                &*FALLEN,
-                vec![nil().into(), zero.into(), zero.into(), nil().into(), nil().into(), 1i64.into()],
-                "memory_fading",
-            ),
-            (&*ALL, vec![nil().into(), nil().into(), nil().into(), 1i64.into()], "sqlite_autoindex_memory_1"),
-        ] {
-            let explain = Sql::new(Box::leak(format!("EXPLAIN QUERY PLAN {}", sql.sqlite()).into_boxed_str()));
-            let plan: Vec<String> =
-                tx.fetch_all(&explain, args).await.unwrap().iter().map(|row| row.text(3).unwrap()).collect();
-            assert_eq!(plan.len(), 1, "{plan:?}");
-            assert!(plan[0].starts_with(&format!("SEARCH memory USING INDEX {index} (org_id=?")), "{plan:?}");
-        }
+        let args = vec![nil().into(), zero.into(), zero.into(), nil().into(), nil().into(), 1i64.into()];
+        let explain = Sql::new(Box::leak(format!("EXPLAIN QUERY PLAN {}", FALLEN.sqlite()).into_boxed_str()));
+        let plan: Vec<String> =
+            tx.fetch_all(&explain, args).await.unwrap().iter().map(|row| row.text(3).unwrap()).collect();
+        assert_eq!(plan.len(), 1, "{plan:?}");
+        assert!(plan[0].starts_with("SEARCH memory USING INDEX memory_fading (org_id=?"), "{plan:?}");
     }
 }
