@@ -20,8 +20,6 @@ use crate::bug;
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
 const READERS: u32 = 4;
-/// Readers that are kept open: a search reads over two.
-const KEPT: u32 = 2;
 /// Pages that a reader keeps, KiB (negative, as SQLite counts them): ten thousand passages of a patient with their vectors.
 /// With SQLite's two megabytes a search of a thousand read every page again from the file. Taken only as far as it is used.
 const READER_CACHE: &str = "-32768";
@@ -59,7 +57,7 @@ impl SqliteDatabase {
             // A second connection to a memory store would be a second, empty store.
             None => writer.clone(),
             Some(_) => {
-                let several = SqlitePoolOptions::new().max_connections(READERS).min_connections(KEPT);
+                let several = SqlitePoolOptions::new().max_connections(READERS);
                 connected(&several, &options.create_if_missing(false).pragma("cache_size", READER_CACHE)).await?
             }
         };
@@ -70,12 +68,6 @@ impl SqliteDatabase {
         let begin = if bug::is("deferred_begin") { "BEGIN" } else { "BEGIN IMMEDIATE" };
         let tx = if write { self.writer.begin_with(begin).await } else { self.reader.begin().await };
         Ok(SqliteTransaction { tx: tx.map_err(|e| error(&e))? })
-    }
-
-    /// See [`super::Database::read_beside`]. A store in memory has one connection.
-    pub async fn read_beside(&self) -> Option<SqliteTransaction> {
-        let tx = sqlx::Transaction::begin(self.reader.try_acquire()?, None).await.ok()?;
-        Some(SqliteTransaction { tx })
     }
 
     pub async fn checkpoint(&self) -> Result<(), DbError> {
