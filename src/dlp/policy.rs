@@ -9,7 +9,7 @@ use super::operator::Operator;
 use super::{RedactionError, label};
 
 /// Version of the recognisers, raised when they change what they find. Stored with the policy.
-pub const RECOGNISERS: &str = "5";
+pub const RECOGNISERS: &str = "6";
 
 /// A redaction policy.
 #[derive(Debug, Clone, Deserialize)]
@@ -99,7 +99,7 @@ impl Policy {
         Ok(policy)
     }
 
-    /// Name, its version and the recognisers' version: `safe_harbor/2+5`.
+    /// Name, its version and the recognisers' version: `safe_harbor/2+6`.
     pub fn revision(&self) -> String {
         format!("{}/{}+{RECOGNISERS}", self.name, self.version)
     }

@@ -71,13 +71,19 @@ fn sets(data: &Path) -> Result<Sets, Failure> {
     Ok(sets)
 }
 
+/// The files of templates, and those of marked lines in `marked`, by their names within the folder.
 fn files(folder: &Path) -> Result<Vec<(String, String)>, Failure> {
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "txt") {
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            files.push((name, std::fs::read_to_string(&path)?));
+    for (place, prefix) in [(folder.to_path_buf(), ""), (folder.join("marked"), "marked/")] {
+        if !prefix.is_empty() && !place.is_dir() {
+            continue;
+        }
+        for entry in std::fs::read_dir(place)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "txt") {
+                let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+                files.push((format!("{prefix}{name}"), std::fs::read_to_string(&path)?));
+            }
         }
     }
     files.sort();

@@ -65,7 +65,14 @@ static BRACKETED_YEAR: LazyLock<Regex> = LazyLock::new(|| compiled(r"[(]((?:19|2
 /// Day and month alone only behind a word of time: "3/4" may be a strength.
 static SHORT: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(?-u:\b)(?:on|dated|seen|lmp|edd|visto el|el dia|el|dia|fecha|date|since|desde el|hasta el|until|mon|tues?|weds?|thurs?|fri|sat|sun|monday|tuesday|wednesday|thursday|friday|saturday|sunday|lunes|martes|miercoles|jueves|viernes|sabado|domingo),? ((?:[0-2]?[0-9]|3[01])[/-](?:[0-2]?[0-9]|3[01]))(?-u:\b)",
+        r"(?-u:\b)(?:on|dated|seen|lmp|edd|filled|intubated|extubated|placed|expires|expired|ends|ended|out|spoke|due|started|starts|admitted|discharged|transferred|signed|faxed|mailed|received|collected|inserted|removed|appt|visit|visto el|el dia|el|dia|fecha|date|since|desde el|hasta el|until|mon|tues?|weds?|thurs?|fri|sat|sun|monday|tuesday|wednesday|thursday|friday|saturday|sunday|lunes|martes|miercoles|jueves|viernes|sabado|domingo),? ((?:[0-2]?[0-9]|3[01])[/-](?:[0-2]?[0-9]|3[01]))(?-u:\b)",
+    )
+});
+
+/// "From 3/18 to 4/1": two days. Scores of one scale ("from 3/5 to 4/5") share what they are out of.
+static FROM_TO: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?-u:\b)from ((?:0?[1-9]|1[0-2])/([0-2]?[0-9]|3[01])) (?:to|until|till|through) ((?:0?[1-9]|1[0-2])/([0-2]?[0-9]|3[01]))(?-u:\b)",
     )
 });
 
@@ -82,6 +89,12 @@ static WEEKDAY: LazyLock<Regex> = LazyLock::new(|| {
         r"(?-u:\b)(?:mon|tues|wednes|thurs|fri|satur|sun)day,? the [0-3]?[0-9](?:st|nd|rd|th)(?-u:\b)|(?-u:\b)(?:lunes|martes|miercoles|jueves|viernes|sabado|domingo),? (?:dia )[0-3]?[0-9](?-u:\b)|(?-u:\b)(?:on|since|until|till|by|before|after|from) (the [0-3]?[0-9](?:st|nd|rd|th))(?-u:\b)",
     )
 });
+/// "Fri 10th", "Sunday 16th", "monday the eleventh".
+static WEEKDAY_ORDINAL: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?-u:\b)(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tues?|wed|thurs?|fri|sat|sun),? (?:the )?(?:[0-3]?[0-9](?:st|nd|rd|th)|(?:twenty[ -]|thirty[ -])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|thirtieth)(?-u:\b)",
+    )
+});
 /// The day of the week before a date belongs to it.
 static LED_BY: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
@@ -92,7 +105,7 @@ static LED_BY: LazyLock<Regex> = LazyLock::new(|| {
 /// Long names and short ones beside a number: without them no pattern of months is tried.
 static MONTHS: LazyLock<Regex> = LazyLock::new(|| {
     compiled(&format!(
-        "{LONG_MONTH}|march|(?:ene|feb|mar|abr|may|jun|jul|ago|sept?|set|oct|nov|dic|jan|apr|aug|dec)[^a-z]"
+        "{LONG_MONTH}|march|(?:ene|feb|mar|abr|may|jun|jul|ago|sept?|set|oct|nov|dic|jan|apr|aug|dec)(?:[^a-z]|$)"
     ))
 });
 
@@ -122,6 +135,9 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
         years(lower, found);
     }
     if gates::has_joined_numbers(context, b"/") {
+        for hit in FROM_TO.captures_iter(lower).filter(|hit| hit[2] != hit[4] && free(lower, span(hit, 3))) {
+            [1, 3].into_iter().for_each(|day| push(found, span(&hit, day), None));
+        }
         for hit in SHORT.captures_iter(lower).filter(|hit| free(lower, span(hit, 1)) && hit[1].contains('/')) {
             push(found, span(&hit, 1), None);
         }
@@ -145,6 +161,12 @@ fn days(context: &Context<'_>, found: &mut Vec<Finding>) {
         let day = hit.get(1).map(|day| Span::new(day.start(), span(&hit, 0).end)).unwrap_or_else(|| span(&hit, 3));
         let year = hit.get(2).and_then(|year| value(number(year.as_str()), None, None));
         push(found, day, year);
+    }
+    if ["day ", "day, ", "fri ", "mon ", "wed ", "sat ", "sun ", "tue ", "tues ", "thu "]
+        .iter()
+        .any(|day| lower.contains(day))
+    {
+        WEEKDAY_ORDINAL.find_iter(lower).for_each(|hit| push(found, Span::new(hit.start(), hit.end()), None));
     }
     if !gates::has_before_digit(lower, &["the ", "dia "]) {
         return;
@@ -172,7 +194,10 @@ fn months(context: &Context<'_>, found: &mut Vec<Finding>) {
     for hit in DAY_MONTH.captures_iter(lower) {
         let (day, month) = (hit.get(1).map(|d| number(d.as_str())), month_of(&hit[3]));
         let year = hit.get(4).map(|year| number(&year.as_str().replace('.', "")));
-        if !short_month_alone(&hit[3], year) && day.is_none_or(|day| (1..=31).contains(&day)) && !is_dose(lower, &hit) {
+        if !(short_month_alone(&hit[3], year) && !titled(context, span(&hit, 3)))
+            && day.is_none_or(|day| (1..=31).contains(&day))
+            && !is_dose(lower, &hit)
+        {
             push(found, span(&hit, 0), full(year, month, day));
         }
     }
@@ -196,6 +221,11 @@ fn months(context: &Context<'_>, found: &mut Vec<Finding>) {
     for hit in MONTH_ALONE.captures_iter(lower) {
         push(found, if hit.get(1).is_some() { span(&hit, 1) } else { span(&hit, 2) }, None);
     }
+}
+
+/// The name of a month with a large first letter, or all large.
+fn titled(context: &Context<'_>, month: Span) -> bool {
+    month.of(&context.view.plain).starts_with(|c: char| c.is_ascii_uppercase())
 }
 
 fn said_years(lower: &str, found: &mut Vec<Finding>) {

@@ -18,6 +18,19 @@ static DEEDS: WordList = WordList::spaced(
      tradujo acompano firmo dice dijo refiere niega acude acudio comenta comento cuenta conto explica explico quiere llamo pide pidio solicita \
      cree piensa relata relato manifiesta verbaliza duerme llora lloro sonrie insiste avisada avisado",
 );
+/// Verbs whose subject is mostly somebody: enough beside a name that the model takes for a person.
+static DOINGS: WordList = WordList::spaced(
+    "carries carried fell flew drew donated uses used hears heard sees saw wakes woke tried tries enjoys enjoyed eats gives \
+     gave walks worries worried swallowed shot takes took identifies identified stumbled coughs coughed wheezes wheezed \
+     hopes missed misses runs ran works worked drinks drank smokes smoked lives lived moved married likes likes loves \
+     loved hates prefers preferred remembers remembered forgot forgets sleeps slept sits sat plays played sings cooks cooked \
+     drives speaks spoke talks talked knows knew believes believed plans planned wishes wished cries vomited tolerates \
+     ambulated ambulates died bowed chewed bit kicked punched broke sprained twisted slipped tripped injured overdosed \
+     relapsed quit enrolled graduated teaches taught studies studied owns rents bought paid pays jumped rode rides swims \
+     swam fasted skipped skips resists got gets brings chases came went left lost feels felt looks seems needs keeps \
+     stopped started finished turned sends sent shares shared lifts lifted pulled pushed threw climbs climbed goes cut \
+     injects injected snores snored scored scores rated rates weighs weighed measured screened scratched itches stood stands stayed travels travelled traveled celebrated grew",
+);
 const THEIRS: &[&str] = &["her", "his", "my", "their", "the", "su", "mi", "la", "el"];
 /// What is said of people behind "is" and "was".
 static FATES: WordList = WordList::spaced(
@@ -31,6 +44,11 @@ static STATES: WordList = WordList::spaced(
     "alert awake well stable tearful present absent calm cooperative asleep afebrile ambulatory male female not does did \
      still also now then never always would could should might must today yesterday tolerated resting",
 );
+
+/// What somebody does, says or suffers.
+pub fn does(word: &str) -> bool {
+    DEEDS.contains(word) || DOINGS.contains(word)
+}
 
 /// "Mark says", "Grace, her sister": what stands behind the word tells a person.
 pub fn acts(context: &Context<'_>, last: usize) -> bool {

@@ -16,6 +16,7 @@ pub static BEFORE: WordList = WordList::spaced(
      reservorio nefropatia tiroiditis ataxia sordera purpura esclerosis distrofia miopatia neuropatia gangrena ulcera \
      vasculitis cociente regla grados tipo factor acueducto agujero foramen hiato istmo polo seno septo valvulas via \
      operado status disease syndrome sign scale criteria circle tetralogy fasciculus bundle loop ampulla sphincter \
+     sulcus fossa fissure foramina tubercle tubercles crypt crypts node nodes artery vein ligament fascia canal duct \
      pouch islets neuralgia anillo anillos tendon dieta islote islotes posicion codigo demencia bolsa temblor lesion \
      degeneracion distonia lipoma cancer trastorno hierba fuego baile canula espejo tubo contencion escalera cama \
      reglas corse faja medias pomada gotas vacuna toxina cultivo agar nomograma consenso guia guias protocolo estudio \
@@ -56,5 +57,7 @@ pub static AFTER: WordList = WordList::spaced(
      titre serology encephalitis meningitis chromosome gene allele phenotype haplotype receptor inhibitor pcr islets \
      bundle fibers fibres fascia tubercle process crest valve valves membrane corpuscle corpuscles chamber apparatus \
      transmitter sickness tics goiter goitre nephropathy retinopathy keratopathy dystrophy atrophy ichthyosis \
-     pemphigoid acne syndromic staircase commode urinal thermometer tonometry lenses",
+     pemphigoid acne syndromic staircase commode urinal thermometer tonometry lenses manoeuvres impingement extension extensions \
+     pads ducts nevi naevi classifications rods gaze dullness osteophyte abscess hernias hematoma effusions crutches \
+     walker brackets bands dots nodosities arthropathy granuloma granulomas",
 );

@@ -13,7 +13,7 @@ fn is_part_of_a_thing(context: &Context<'_>, next: usize) -> bool {
     let (Some(between), Some(thing)) = (context.tokens.get(next), context.tokens.get(next + 1)) else { return false };
     let word = context.lower(between);
     let part = between.is_word() && (between.span.len() == 1 || between.case == Case::Lower && lexicon::is_noun(word));
-    part && context.touches(next - 1, next) && context.touches(next, next + 1) && AFTER.contains(context.lower(thing))
+    part && context.touches(next - 1, next) && context.touches(next, next + 1) && is_after(context.lower(thing))
 }
 
 /// True where a run of tokens holds the thing itself: "Corea de Huntington", "Penrose drain".
@@ -22,7 +22,7 @@ pub fn names_a_thing(context: &Context<'_>, first: usize, end: usize) -> bool {
     let of = |at: usize| matches!(word(at), "de" | "del" | "of");
     (first..end).any(|at| is_before(word(at)) && of(at + 1))
         || end - first > 1 && BEFORE.contains(word(first))
-        || (first + 1..end).any(|at| AFTER.contains(word(at)) || is_subgrade(word(at)))
+        || (first + 1..end).any(|at| is_after(word(at)) || is_subgrade(word(at)))
         || end - first > 1 && context.tokens[end - 1].span.len() == 1 && lexicon::is_eponym(word(first))
 }
 
@@ -32,6 +32,13 @@ fn is_before(word: &str) -> bool {
         &["oma", "itis", "osis", "patia", "ectomia", "plastia", "scopia", "opathy", "ectomy", "plasty"];
     let told = word.len() > 5 && ENDINGS.iter().any(|ending| word.ends_with(ending));
     BEFORE.contains(word) || told && !lexicon::word(word).is_name() && !super::places::is_place(word)
+}
+
+/// A noun of the list, or one whose ending tells a disease or an operation: "Lewis esophagectomy", "Heller myotomy".
+fn is_after(word: &str) -> bool {
+    const ENDINGS: &[&str] =
+        &["ectomy", "otomy", "ostomy", "plasty", "pexy", "oscopy", "orrhaphy", "opathy", "itis", "osis"];
+    AFTER.contains(word) || word.len() > 5 && ENDINGS.iter().any(|ending| word.ends_with(ending))
 }
 
 /// "Kellgren-Lawrence", "Dix-Hallpike": two large words about a hyphen, one of them an eponym.
@@ -97,6 +104,9 @@ fn is_classed(context: &Context<'_>, at: usize) -> bool {
 
 /// "II", "IIb", "iva": a grade of two letters or more.
 fn is_roman(lower: &str) -> bool {
+    if matches!(lower, "via" | "vid" | "vie") {
+        return false;
+    }
     let bare = lower.strip_suffix(['a', 'b', 'c', 'd', 'e', 'f']).unwrap_or(lower);
     matches!(bare, "ii" | "iii" | "iv" | "vi" | "vii") || lower.len() == 2 && bare == "i"
 }
@@ -117,7 +127,7 @@ fn is_classed_or_dosed(context: &Context<'_>, first: usize, next: usize) -> bool
 /// "Austin Moore prosthesis" behind "Austin": the second of two names, and the thing behind it.
 fn is_first_of_two(context: &Context<'_>, next: usize) -> bool {
     let large = context.tokens.get(next).is_some_and(|token| token.case == Case::Title);
-    let thing = context.tokens.get(next + 1).is_some_and(|token| AFTER.contains(context.lower(token)));
+    let thing = context.tokens.get(next + 1).is_some_and(|token| is_after(context.lower(token)));
     large && thing && context.touches(next - 1, next) && context.touches(next, next + 1)
 }
 
@@ -150,7 +160,7 @@ pub fn stands_for_a_thing(context: &Context<'_>, first: usize, last: usize) -> b
     if word(Some(next)) == "s" {
         next += 1;
     }
-    if AFTER.contains(word(Some(next))) || word(Some(last)).ends_with("'s") && AFTER.contains(word(Some(last + 1))) {
+    if is_after(word(Some(next))) || word(Some(last)).ends_with("'s") && is_after(word(Some(last + 1))) {
         return true;
     }
     if is_part_of_a_thing(context, next)

@@ -1,7 +1,7 @@
 //! Names in texts without capitals: speech and chat.
 
 use super::super::context::Context;
-use super::super::token::Token;
+use super::super::token::{Case, Token};
 use super::cues::{FUNCTION, PARTICLES, Trigger, is_function};
 use super::persons::near;
 use super::{eponyms, lexicon, words};
@@ -12,6 +12,9 @@ pub fn lower_run(context: &Context<'_>, at: usize, trigger: Trigger) -> Option<(
     let first = &context.tokens[at];
     let lower = context.lower(first);
     let word = lexicon::word(lower);
+    if is_addressed(context, at) {
+        return Some((at, 0.75));
+    }
     let starts = match trigger {
         Trigger::Strong => {
             word.is_strong() || word.is_name() && (context.no_case || word.given && !lexicon::is_eponym(lower))
@@ -28,6 +31,25 @@ pub fn lower_run(context: &Context<'_>, at: usize, trigger: Trigger) -> Option<(
     let alone = context.no_case && words::is_everyday_name(lower) && first.span.len() > 3;
     let enough = trigger != Trigger::None || last > at || alone;
     (enough && !eponyms::stands_for_a_thing(context, at, last)).then_some((last, 0.7))
+}
+
+/// "spoke w/ dr okereke": a word that no list has, right behind the title of a doctor or a woman.
+pub fn is_addressed(context: &Context<'_>, at: usize) -> bool {
+    let before = |by: usize| at.checked_sub(by).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
+    let dotted = usize::from(before(1) == ".");
+    if !matches!(before(1 + dotted), "dr" | "dra" | "mrs" | "doctor" | "doctora") || !near(context, at) {
+        return false;
+    }
+    let token = &context.tokens[at];
+    let lower = context.lower(token);
+    // "elm dr apartment": a street's kind stands behind a name or a number.
+    let street = at.checked_sub(2 + dotted).is_some_and(|at| lexicon::is_name(context.lower(&context.tokens[at])));
+    token.case == Case::Lower
+        && may_be_name(context, token)
+        && !street
+        && !lexicon::is_name(lower)
+        && !lexicon::is_ordinary_in(context.language, lower)
+        && !lexicon::is_rare(lower)
 }
 
 fn may_be_name(context: &Context<'_>, token: &Token) -> bool {

@@ -5,7 +5,7 @@ use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::{Case, Kind};
 use super::cues::{PARTICLES, RELATIONS, TITLES, Trigger, is_field, is_function, trigger};
-use super::lower_case::lower_run;
+use super::lower_case::{is_addressed, lower_run};
 use super::{deeds, eponyms, lexicon, words};
 use crate::text::{Language, Span};
 
@@ -56,7 +56,7 @@ fn inverted(context: &Context<'_>, at: usize) -> Option<Span> {
 /// A word with a large letter, or one that the lists know as a name.
 fn may_begin(context: &Context<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
-    token.is_word() && (token.is_large() || lexicon::is_name(context.lower(token)))
+    token.is_word() && (token.is_large() || lexicon::is_name(context.lower(token)) || is_addressed(context, at))
 }
 
 /// The name that starts at a token: its last token and score.
@@ -221,6 +221,8 @@ fn take_word(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, t
             tally.weak_given_first |= at == start && word.given;
             tally.weak += 1;
         }
+        // "Mrs. Pain denies": a title with a large letter makes a name of any large word.
+        (_, _, true) if at == start && is_behind_title(context, at) && token.case == Case::Title => tally.unknown += 1,
         (_, _, true) => return Step::Stop,
         _ => {
             let own = token.case == Case::Title && lower.len() > 2 && !RELATIONS.contains(lower);

@@ -14,7 +14,7 @@ use super::super::finding::{Finding, Layer};
 use super::super::identifiers::is_crisis_line;
 use super::super::label;
 use super::super::token::{Case, Kind, Token};
-use super::{Learned, things};
+use super::{Learned, somebody, things};
 use crate::text::Span;
 
 /// Words of a text up to which nothing tells a name from another word but the lists.
@@ -23,11 +23,15 @@ pub const FEW: usize = 4;
 const SURE: f64 = 0.85;
 /// Certainty from which two large words inside of a sentence are a house's.
 const LIKELY: f64 = 0.7;
+/// Certainty from which one large ordinary word behind "at" is a house or a place.
+const HOUSE: f64 = 0.85;
 /// Letters of an abbreviation: "CBT", "SCOFF".
 const ABBREVIATION: usize = 5;
 
 /// "27/30", "6 de 12".
 static FRACTION: LazyLock<Regex> = LazyLock::new(|| compiled(r"^[0-9]{1,3} ?(?:/|de|of|-) ?[0-9]{1,3}$"));
+/// "02:15".
+static CLOCK: LazyLock<Regex> = LazyLock::new(|| compiled(r"^[0-9]{1,2}:[0-9]{2}$"));
 /// What a day and a month without a year stand behind.
 static DATE_CUES: WordList = WordList::new(&[
     "on",
@@ -115,6 +119,13 @@ pub static STREETS: WordList = WordList::new(&[
     "barrio",
     "jiron",
     "pasaje",
+    "route",
+    "highway",
+    "hwy",
+    "interstate",
+    "turnpike",
+    "parkway",
+    "alley",
     "carrera",
     "rua",
     "rue",
@@ -169,10 +180,12 @@ pub fn stands(context: &Context<'_>, one: &Learned, rules: &Ruled) -> bool {
         }
         label::DATE if deeds::is_word_and_noun(context, one.first, one.end) && !has_digits(context, one) => ruled(),
         label::DATE if (one.end - 1..=one.end).any(|at| eponyms::is_unit(context, at)) => false,
+        label::DATE if is_hour(context, one) => ruled(),
         label::POSTAL_CODE if !holds_a_code(context, one) => false,
         label::DATE => {
             let fraction = FRACTION.is_match(span.of(&context.view.lower)) && !is_day(context, one);
-            !fraction && !things::is_scale(context, one) && is_time(context, one) || ruled()
+            let clock = CLOCK.is_match(span.of(&context.view.lower));
+            !fraction && !clock && !things::is_scale(context, one) && is_time(context, one) || ruled()
         }
         label::PHONE | label::NUMBER | label::POSTAL_CODE => {
             !is_crisis_line(&digits_around(context, one)) && !is_code(context, one)
@@ -183,6 +196,12 @@ pub fn stands(context: &Context<'_>, one: &Learned, rules: &Ruled) -> bool {
 
 fn has_digits(context: &Context<'_>, one: &Learned) -> bool {
     one.finding.span.of(&context.view.lower).bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// "Handoff at 1900": four digits behind "at" are an hour.
+fn is_hour(context: &Context<'_>, one: &Learned) -> bool {
+    let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
+    one.end - one.first == 1 && context.tokens[one.first].span.len() == 4 && matches!(before, "at" | "eta" | "@" | "~")
 }
 
 /// Two digits or more, or numbers in words: "AF" and "6 mm OS" are no code.
@@ -250,7 +269,13 @@ fn is_ordinary(context: &Context<'_>, token: &Token) -> bool {
 
 fn names_somebody(context: &Context<'_>, one: &Learned) -> bool {
     let announced = trigger(context, one.first) == Trigger::Strong;
-    if !announced && things::is_thing(context, one) {
+    if !announced && things::is_abbreviated(context, one) {
+        return false;
+    }
+    if somebody::is_told(context, one) || somebody::is_house_of_a_field(context, one) {
+        return true;
+    }
+    if !announced && (things::is_thing(context, one) || things::is_quality(context, one)) {
         return false;
     }
     if words(context, one).any(|token| is_sign(context, token)) || is_first_name(context, one) {
@@ -259,7 +284,7 @@ fn names_somebody(context: &Context<'_>, one: &Learned) -> bool {
     let large = words(context, one).any(Token::is_large);
     let related = one.first.checked_sub(1).is_some_and(|at| RELATIONS.contains(context.lower(&context.tokens[at])));
     if words(context, one).all(|token| is_ordinary(context, token)) {
-        if one.finding.label == label::ORGANIZATION && is_title(context, one) {
+        if one.finding.label != label::PERSON && (is_title(context, one) || is_house(context, one)) {
             return true;
         }
         return (announced || related) && large && one.finding.label == label::PERSON;
@@ -294,6 +319,24 @@ fn is_title(context: &Context<'_>, one: &Learned) -> bool {
     let inside =
         one.first.checked_sub(1).is_some_and(|at| matches!(context.tokens[at].case, Case::Lower | Case::Upper));
     inside && !context.no_case && one.finding.score >= LIKELY && words(context, one).filter(title).count() >= 2
+}
+
+/// "labs at Quest beforehand", "works for Delta": one large ordinary word inside of a sentence, behind what leads to a house.
+fn is_house(context: &Context<'_>, one: &Learned) -> bool {
+    let token = &context.tokens[one.first];
+    let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
+    let known = traits(context.lower(token));
+    let place = before == "in" && one.finding.label == label::LOCATION && known.has(Traits::PLACE);
+    let earlier = one.first.checked_sub(2).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
+    let sent = before == "to" && (earlier == "sent" || earlier.ends_with("ed"));
+    let leads = matches!(before, "at" | "from" | "via" | "through") || place || sent;
+    let free = context.tokens.get(one.end).is_none_or(|next| !lexicon::is_noun(context.lower(next)));
+    one.end - one.first == 1
+        && token.case == Case::Title
+        && leads
+        && free
+        && !context.no_case
+        && one.finding.score >= HOUSE
 }
 
 /// First names that are also words or eponyms ("Marie", "Mark", "remedios"): large inside a sentence, or in a text without

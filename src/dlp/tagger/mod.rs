@@ -10,6 +10,7 @@ mod features;
 pub(super) mod hash;
 mod known;
 mod model;
+mod somebody;
 mod tags;
 mod things;
 
@@ -24,7 +25,7 @@ pub use model::{Model, ModelError};
 use super::context::Context;
 use super::finding::{Finding, Layer};
 use super::label;
-use super::token::Kind;
+use super::token::{Case, Kind};
 use crate::text::Span;
 
 /// The model of the program.
@@ -130,6 +131,14 @@ fn trimmed(context: &Context<'_>, kind: usize, first: usize, end: usize) -> (usi
         let from = (first..at).rev().take_while(|left| tight(*left)).last().unwrap_or(at);
         let to = (at + 1..end).take_while(|right| tight(right - 1)).last().unwrap_or(at);
         return (from, to + 1);
+    }
+    // "Chelsea's inhaler technique": a possessive ends a name, and small words behind it are what somebody has.
+    if KINDS[kind] == label::PERSON && context.tokens[first].is_large() {
+        let possessive = |at: &usize| context.lower(&context.tokens[*at]).ends_with("'s");
+        let small = |at: usize| context.tokens[at].case == Case::Lower;
+        if let Some(at) = (first..end - 1).find(|at| possessive(at) && small(at + 1)) {
+            return (first, at + 1);
+        }
     }
     let digits = |at: &usize| context.tokens[*at].kind == Kind::Number;
     let number = matches!(KINDS[kind], label::NUMBER | label::PHONE | label::POSTAL_CODE);

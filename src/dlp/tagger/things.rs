@@ -6,7 +6,7 @@ use super::super::entities::organisation_lists::FIRST;
 use super::super::entities::traits::{Traits, traits};
 use super::super::entities::{deeds, eponyms, lexicon};
 use super::super::label;
-use super::super::token::{Kind, Token};
+use super::super::token::{Case, Kind, Token};
 use super::Learned;
 use super::evidence::{FEW, STREETS, words};
 
@@ -41,6 +41,42 @@ fn is_named_after(context: &Context<'_>, one: &Learned) -> bool {
         && !somebody
         && !words(context, one).any(named)
         && context.tokens.iter().filter(|token| token.kind == Kind::Word).count() <= FEW
+}
+
+/// "Eve of surgery", "Patience and reassurance": a word that is no everyday name at the beginning of a sentence, and what
+/// it is of, or what is said beside it in small letters. People are joined by their large letters and by relations.
+pub fn is_quality(context: &Context<'_>, one: &Learned) -> bool {
+    let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
+    let known = traits(word(one.first));
+    let next = word(one.end);
+    let beside = context.tokens.get(one.end + 1);
+    let small = beside.is_some_and(|token| token.case == Case::Lower && token.span.len() > 3);
+    let person = RELATIONS.contains(word(one.end + 1)) || ROLES.contains(word(one.end + 1));
+    let noun = || lexicon::is_noun(word(one.end + 1)) && !person;
+    one.finding.label == label::PERSON
+        && one.end - one.first == 1
+        && !context.no_case
+        && deeds::begins_sentence(context, one.first)
+        && !known.has(Traits::EVERYDAY_NAME)
+        && small
+        && (next == "of" || next == "and" && noun())
+}
+
+/// "AOx3, MAE, PERRLA": up to four large letters between commas, beside another abbreviation.
+pub fn is_abbreviated(context: &Context<'_>, one: &Learned) -> bool {
+    let upper = |at: Option<usize>| {
+        at.and_then(|at| context.tokens.get(at)).is_some_and(|token| token.case == Case::Upper && token.is_word())
+    };
+    let comma =
+        |at: Option<usize>| at.and_then(|at| context.tokens.get(at)).is_some_and(|token| context.plain(token) == ",");
+    let (before, behind) = (one.first.checked_sub(1), Some(one.end));
+    let known = |token: &Token| traits(context.lower(token)).has(Traits::SURNAME);
+    one.end - one.first == 1
+        && !context.no_case
+        && context.tokens[one.first].case == Case::Upper
+        && context.tokens[one.first].span.len() <= 4
+        && !words(context, one).any(known)
+        && (comma(before) && upper(one.first.checked_sub(2)) || comma(behind) && upper(Some(one.end + 1)))
 }
 
 /// "Bair Hugger", "Lotrimin AF": one of the words is a brand. Behind "at" or "from" it may be the house that makes it.

@@ -21,6 +21,8 @@ pub enum Marked {
     All,
     /// Everything but ages, sex, relations and professions.
     Names,
+    /// Everything but these and countries.
+    Values,
     /// Nothing: what sure rules find and first names of the lists count as gold. Teaches what conversation is not.
     Nothing,
 }

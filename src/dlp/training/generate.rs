@@ -1,11 +1,12 @@
 //! Texts from templates: `<one|other>` chooses, `{slot}` is filled with an invented value and marked as what it is.
-//! Files are named `LANGUAGE.GENRE.txt`; `words.txt` holds the lists of unmarked slots (`{drug}`, `{condition}` …).
+//! Files are named `LANGUAGE.GENRE.txt`, and `marked/LANGUAGE.GENRE.txt` where their lines are marked texts (`written.rs`); `words.txt` holds the lists of unmarked slots (`{drug}`, `{condition}` …).
 
 use std::collections::HashMap;
 
 use super::example::{Example, Marked};
 use super::random::Random;
 use super::values::{self, Names, Value};
+use super::written::Line;
 use crate::text::{Language, Span};
 
 /// Why a file of templates cannot be used: file and line, never more.
@@ -13,9 +14,12 @@ use crate::text::{Language, Span};
 pub enum TemplateError {
     #[error("{file}: the name is not LANGUAGE.GENRE.txt")]
     Name { file: String },
-    #[error("{file}, line {line}: unknown slot or unclosed bracket")]
+    #[error("{file}, line {line}: unknown slot, unknown label or unclosed bracket")]
     Line { file: String, line: usize },
 }
+
+/// Where files of marked lines lie.
+const MARKED: &str = "marked/";
 
 struct Template {
     language: Language,
@@ -26,6 +30,7 @@ struct Template {
 /// Templates and the lists that fill them.
 pub struct Generator {
     templates: Vec<Template>,
+    lines: Vec<Line>,
     words: HashMap<String, Vec<String>>,
     names: Names,
 }
@@ -36,7 +41,8 @@ impl Generator {
     /// # Errors
     /// When a file's name tells no language or a template does not fill.
     pub fn new(files: &[(String, String)]) -> Result<Self, TemplateError> {
-        let mut generator = Self { templates: Vec::new(), words: HashMap::new(), names: Names::builtin() };
+        let mut generator =
+            Self { templates: Vec::new(), lines: Vec::new(), words: HashMap::new(), names: Names::builtin() };
         for (_, text) in files.iter().filter(|(name, _)| name == "words.txt") {
             for line in text.lines().filter(|line| !line.starts_with('#')) {
                 if let Some((name, list)) = line.split_once('=') {
@@ -47,17 +53,24 @@ impl Generator {
         }
         let mut random = Random::new(1);
         for (file, text) in files.iter().filter(|(name, _)| name != "words.txt") {
-            let language = match file.split('.').next() {
+            let name = file.strip_prefix(MARKED).unwrap_or(file);
+            let language = match name.split('.').next() {
                 Some("es") => Language::Spanish,
                 Some("en") => Language::English,
                 _ => return Err(TemplateError::Name { file: file.clone() }),
             };
+            let marked = name != file;
             for (at, line) in
                 text.lines().enumerate().filter(|(_, line)| !line.starts_with('#') && !line.trim().is_empty())
             {
+                let wrong = || TemplateError::Line { file: file.clone(), line: at + 1 };
+                if marked {
+                    generator.lines.push(Line::read(line, language).ok_or_else(wrong)?);
+                    continue;
+                }
                 let template = Template { language, spoken: file.contains("speech"), text: line.replace("\\n", "\n") };
                 if generator.fill(&template, &mut random).is_none() {
-                    return Err(TemplateError::Line { file: file.clone(), line: at + 1 });
+                    return Err(wrong());
                 }
                 generator.templates.push(template);
             }
@@ -77,6 +90,21 @@ impl Generator {
                 let Some(example) = self.fill(template, random) else { continue };
                 let example = if template.spoken && random.chance(0.85) { super::spoken(&example) } else { example };
                 all.push(example);
+            }
+        }
+        all
+    }
+
+    /// The lines that people wrote: the first round as they stand, the others with other values. `rounds` of those with
+    /// personal data, and of those without.
+    pub fn written(&self, rounds: (usize, usize), random: &mut Random) -> Vec<Example> {
+        let mut all = Vec::new();
+        for round in 0..rounds.0.max(rounds.1) {
+            for line in &self.lines {
+                let rounds = if line.is_marked() { rounds.0 } else { rounds.1 };
+                if round < rounds {
+                    all.push(if round == 0 { line.example() } else { line.exchanged(&self.names, random) });
+                }
             }
         }
         all

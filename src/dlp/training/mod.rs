@@ -9,6 +9,7 @@ mod recipe;
 mod spoken_values;
 mod values;
 mod vary;
+mod written;
 
 use std::collections::HashMap;
 
@@ -100,7 +101,8 @@ fn prepared(redactor: &Redactor, example: &Example, random: &mut Random) -> (Vec
         .collect();
     match example.marked {
         Marked::All => {}
-        Marked::Names => gold.extend(unmarked(&found, &gold)),
+        Marked::Names => gold.extend(unmarked(&found, &gold, false)),
+        Marked::Values => gold.extend(unmarked(&found, &gold, true)),
         Marked::Nothing => gold.extend(supposed(&context, &found)),
     }
     let tags = tagged(&context, &gold);
@@ -121,10 +123,13 @@ fn is_name(tag: u8) -> bool {
     matches!(KINDS[kind], label::PERSON | label::LOCATION | label::ORGANIZATION | label::ADDRESS)
 }
 
-/// What the word lists say of ages, sex, relations and professions, where the gold says nothing.
-fn unmarked(found: &[Finding], gold: &[(Span, u8)]) -> Vec<(Span, u8)> {
-    let demographic =
-        |name| matches!(name, label::AGE | label::GREAT_AGE | label::SEX | label::FAMILY | label::PROFESSION);
+/// What the word lists say of ages, sex, relations and professions, and of countries if asked, where the gold says
+/// nothing.
+fn unmarked(found: &[Finding], gold: &[(Span, u8)], countries: bool) -> Vec<(Span, u8)> {
+    let demographic = |name| {
+        matches!(name, label::AGE | label::GREAT_AGE | label::SEX | label::FAMILY | label::PROFESSION)
+            || countries && name == label::COUNTRY
+    };
     found
         .iter()
         .filter(|finding| demographic(finding.label) && !gold.iter().any(|(span, _)| span.overlaps(&finding.span)))

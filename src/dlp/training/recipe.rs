@@ -10,6 +10,10 @@ const ROUNDS: usize = 15;
 /// One in so many marked documents is trained on a second time, changed.
 const VARIED: usize = 3;
 const VARIED_GENERATED: usize = 4;
+/// Rounds through the lines that people wrote, values exchanged in all but the first; those without personal data have
+/// nothing to exchange.
+const WRITTEN_ROUNDS: usize = 10;
+const CLEAN_ROUNDS: usize = 5;
 /// Every second dialogue, every fourth template of the English set is kept from training.
 const HELD_OUT_DIALOGUES: usize = 2;
 pub const HELD_OUT_TEMPLATES: u64 = 4;
@@ -31,6 +35,7 @@ pub fn examples(sets: Sets, generator: &Generator, random: &mut Random) -> Vec<E
     debug_assert!(kept.iter().all(|example| example.marked == Marked::Nothing));
     with_varied(kept, VARIED, random, &mut all);
     with_varied(generator.examples(ROUNDS, random), VARIED_GENERATED, random, &mut all);
+    with_varied(generator.written((WRITTEN_ROUNDS, CLEAN_ROUNDS), random), VARIED_GENERATED, random, &mut all);
     all
 }
 

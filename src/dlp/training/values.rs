@@ -98,13 +98,13 @@ fn title(lower: &str) -> String {
         .join(" ")
 }
 
-fn given(names: &Names, random: &mut Random) -> String {
+pub fn given(names: &Names, random: &mut Random) -> String {
     let list = if random.chance(0.4) { &names.everyday } else { &names.given };
     title(list[random.below(list.len())])
 }
 
 /// A surname of the lists, or of none: two halves of known ones.
-fn surname(names: &Names, random: &mut Random) -> String {
+pub fn surname(names: &Names, random: &mut Random) -> String {
     let one = names.surnames[random.below(names.surnames.len())];
     if random.chance(0.7) {
         return title(one);
@@ -133,7 +133,7 @@ fn reversed(spanish: bool, names: &Names, random: &mut Random) -> String {
     if random.chance(0.5) { name.to_uppercase() } else { name }
 }
 
-fn place(names: &Names, random: &mut Random) -> String {
+pub fn place(names: &Names, random: &mut Random) -> String {
     let one = names.places[random.below(names.places.len())];
     if random.chance(0.85) || one.len() < 4 || !one.is_ascii() {
         return title(one);
