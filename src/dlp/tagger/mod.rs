@@ -36,6 +36,9 @@ pub struct Tagger {
     model: Model,
 }
 
+/// Titles that stay in the text: they tell that a clinician speaks. Others may go with their name.
+const CLINICIANS: [&str; 5] = ["dr", "dra", "prof", "doctor", "doctora"];
+
 /// The scores of a token that surely is nothing.
 const QUIET: decode::Scores = {
     let mut scores = [0; COLUMNS];
@@ -132,6 +135,16 @@ fn trimmed(context: &Context<'_>, kind: usize, first: usize, end: usize) -> (usi
         let to = (at + 1..end).take_while(|right| tight(right - 1)).last().unwrap_or(at);
         return (from, to + 1);
     }
+    // "Dr. Lee": the title stays, it tells who speaks.
+    let mut first = first;
+    let title = |at: usize| CLINICIANS.contains(&context.lower(&context.tokens[at]));
+    while KINDS[kind] == label::PERSON && first + 1 < end && title(first) {
+        let dotted = usize::from(context.plain(&context.tokens[first + 1]) == ".");
+        if first + 1 + dotted >= end {
+            break;
+        }
+        first += 1 + dotted;
+    }
     // "Chelsea's inhaler technique": a possessive ends a name, and small words behind it are what somebody has.
     if KINDS[kind] == label::PERSON && context.tokens[first].is_large() {
         let possessive = |at: &usize| context.lower(&context.tokens[*at]).ends_with("'s");
@@ -146,7 +159,7 @@ fn trimmed(context: &Context<'_>, kind: usize, first: usize, end: usize) -> (usi
         return (first, end);
     }
     let word = |at: &usize| context.tokens[*at].is_word() && context.tokens[*at].span.len() > 2;
-    let (mut first, mut end) = (first, end);
+    let mut end = end;
     while word(&first) {
         first += 1;
     }
