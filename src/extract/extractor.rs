@@ -12,7 +12,8 @@ use super::input::ExtractionInput;
 use super::lexicon::{ALLERGENS, CLINICAL, DRUGS, Extension, REACTIONS, SPEECH};
 use super::medication::{MedicationRules, REGIMEN};
 use super::phrasebook::{Builder, Phrasebook};
-use super::reading::Reading;
+use super::reading::{Reading, Sentence};
+use super::risk::learned::{Ruled, features_of, is_asked};
 use super::risk::{self, RiskRules};
 use super::scene::{Scene, Stance};
 use super::statements::StatementRules;
@@ -143,6 +144,21 @@ impl Extractor {
         places.iter().map(stance).collect()
     }
 
+    /// What training learns from: the sentences of a document and what the rules say of each.
+    pub(super) fn heard(&self, input: &ExtractionInput<'_>) -> Vec<HeardSentence> {
+        let reading = Reading::new(input.document, &self.book);
+        let contexts = Contexts::new(&reading, &self.cues);
+        let exchanges = self.dialogue.exchanges(&reading);
+        let scene = Scene { input, reading: &reading, contexts, exchanges };
+        let (_, ruled) = self.risk.ruled(&scene);
+        let sentence = |(index, sentence): (usize, &Sentence)| {
+            let (features, alone) = features_of(&reading, sentence);
+            let asked = is_asked(&scene, index);
+            HeardSentence { features, alone, ruled: ruled[index], turn: sentence.turn, asked }
+        };
+        scene.sentences().map(sentence).collect()
+    }
+
     /// Why the findings of a document are as they are: for each the cues that reach its mention. A cue of a title above
     /// has an empty place.
     pub fn explain(&self, input: &ExtractionInput<'_>, found: &Extraction) -> Vec<Vec<(&'static str, Span)>> {
@@ -157,6 +173,18 @@ impl Extractor {
 fn is_wish_for_harm(entity: &Entity, risks: &[Risk]) -> bool {
     let touches = |risk: &Risk| entity.span.start < risk.span.end && risk.span.start < entity.span.end;
     matches!(entity.kind, EntityType::Goal | EntityType::Preference) && risks.iter().any(touches)
+}
+
+/// A sentence as training reads it.
+pub(super) struct HeardSentence {
+    /// Hashed features and their values.
+    pub features: Vec<(u64, f32)>,
+    /// How many of them, the first, are of single words.
+    pub alone: usize,
+    pub ruled: Ruled,
+    pub turn: Option<usize>,
+    /// Somebody else only asks.
+    pub asked: bool,
 }
 
 fn target(reading: &Reading<'_>, contexts: &Contexts, span: Span) -> Context {
@@ -185,6 +213,7 @@ fn version(extension: &Extension) -> String {
     static BUILT_IN: LazyLock<String> = LazyLock::new(|| {
         let mut context = aws_lc_rs::digest::Context::new(&aws_lc_rs::digest::SHA256);
         files().iter().for_each(|file| context.update(file.as_bytes()));
+        context.update(risk::learned::BUILTIN);
         format!("{RULES}.{}", hex::encode(&context.finish().as_ref()[..6]))
     });
     format!("{}{}", *BUILT_IN, extension.version())

@@ -22,6 +22,7 @@ mod scene;
 mod spelling;
 mod statements;
 mod tone;
+pub mod training;
 mod values;
 
 pub use extractor::Extractor;
@@ -106,13 +107,15 @@ pub struct Statement {
     pub span: Span,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Risk {
     pub class: RiskClass,
     pub span: Span,
     /// The speaker denies it ("no he pensado en hacerme daño"): stored as a denial, never as the risk.
     pub denied: bool,
     pub experiencer: Experiencer,
+    /// Probability in hundredths (0.01–0.99) where the learned ear heard it; `None` where a rule found it.
+    pub learned: Option<f64>,
 }
 
 /// A cognitive pattern or need that somebody reads into the words: always an inference (seed 000, principle 4).

@@ -234,6 +234,7 @@ impl Pipeline {
             class: r.class.code(),
             denied: r.denied,
             experiencer: r.experiencer,
+            learned: r.learned,
             quote: r.span.of(text).to_owned(),
             span: r.span,
             file: pages.as_ref().map(|pages| pages.place(r.span.start)),

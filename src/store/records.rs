@@ -175,6 +175,8 @@ pub struct NewRisk {
     pub class: &'static str,
     pub denied: bool,
     pub experiencer: Experiencer,
+    /// Probability (0.01–0.99) where the learned ear heard it; `None` where a rule found it.
+    pub learned: Option<f64>,
     pub quote: String,
     pub span: Span,
     /// Of what an uploaded document says.

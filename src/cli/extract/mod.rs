@@ -3,9 +3,11 @@
 //!
 //! Offsets are Unicode code points: of `text`, or of the turns' texts joined with a line feed.
 
+mod alarms;
 mod eval;
 mod lexicon;
 mod shown;
+mod train;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -57,6 +59,10 @@ pub enum What {
     Eval(eval::Args),
     /// How large the lists are; with files, check them and count theirs too
     Lexicon(lexicon::Args),
+    /// Count how often risk is heard in ordinary documents
+    Alarms(alarms::Args),
+    /// Train the learned ear for risk; see docs/risk-model.md
+    Train(train::Args),
 }
 
 /// # Errors
@@ -66,6 +72,8 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     match args.what {
         Some(What::Eval(args)) => return eval::run(args, context),
         Some(What::Lexicon(args)) => return lexicon::run(&args, context),
+        Some(What::Alarms(args)) => return alarms::run(&args, context),
+        Some(What::Train(args)) => return train::run(&args),
         None => {}
     }
     let extractor = args.own.extractor()?;

@@ -80,7 +80,12 @@ pub(super) fn answer(document: &Document, places: &CodePoints<'_>, found: &Extra
     let at_risk = found.risk.iter().filter(|risk| !risk.denied && risk.experiencer == extract::Experiencer::Patient);
     let risk = at_risk.map(|risk| {
         let (start, end) = spot(risk.span);
-        json!({"class": risk.class.code(), "start": start, "end": end})
+        match risk.learned {
+            None => json!({"class": risk.class.code(), "start": start, "end": end}),
+            Some(sure) => {
+                json!({"class": risk.class.code(), "start": start, "end": end, "by": "learned", "confidence": sure})
+            }
+        }
     });
     let hypotheses = found.hypotheses.iter().map(|hypothesis| {
         json!({"text": hypothesis.text, "confidence": hypothesis.confidence, "evidence": place(places, hypothesis.evidence)})

@@ -7,7 +7,7 @@ mod atoms;
 mod decode;
 mod evidence;
 mod features;
-pub(super) mod hash;
+pub(crate) mod hash;
 mod known;
 mod model;
 mod somebody;

@@ -2,6 +2,7 @@
 //! what somebody else did or said of themselves is not the patient's risk.
 
 mod denials;
+pub(super) mod learned;
 mod parts;
 mod patterns;
 mod whose;
@@ -9,6 +10,7 @@ mod whose;
 use std::ops::Range;
 
 use denials::{denied_behind, denied_itself, noted_answer, wish_denied};
+use learned::{Ear, Ruled};
 use patterns::Patterns;
 use whose::Whose;
 
@@ -54,6 +56,7 @@ pub struct RiskRules {
     matcher: Matcher,
     patterns: Patterns,
     whose: Whose,
+    ear: Option<Ear>,
 }
 
 impl RiskRules {
@@ -74,20 +77,36 @@ impl RiskRules {
             rows,
             patterns: Patterns::builtin(book),
             whose: Whose::builtin(book),
+            ear: Ear::builtin(),
         }
     }
 
     pub fn find(&self, scene: &Scene<'_>) -> Vec<Risk> {
-        let mut out: Vec<Risk> = Vec::new();
-        for (index, sentence) in scene.sentences() {
-            for words in self.words(scene, index, &sentence.words) {
-                out.extend(self.risk(scene, index, &words));
-            }
+        let (mut out, ruled) = self.ruled(scene);
+        if let Some(ear) = &self.ear {
+            ear.find(scene, &ruled, &mut out);
         }
         // The gravest first: what a reader must see, whatever came first in the text.
         out.sort_by_key(|risk| (risk.denied, risk.experiencer != Experiencer::Patient, gravity(risk.class), risk.span));
         out.dedup_by_key(|risk| (risk.span, risk.class));
         out
+    }
+
+    /// What the rules find, and in which sentences.
+    pub(super) fn ruled(&self, scene: &Scene<'_>) -> (Vec<Risk>, Vec<Ruled>) {
+        let mut out: Vec<Risk> = Vec::new();
+        let mut ruled = vec![Ruled::default(); scene.reading.sentences.len()];
+        for (index, sentence) in scene.sentences() {
+            for words in self.words(scene, index, &sentence.words) {
+                let Some(risk) = self.risk(scene, index, &words) else { continue };
+                let others = risk.experiencer != Experiencer::Patient;
+                ruled[index].own |= risk.is_own();
+                ruled[index].denied |= risk.denied;
+                ruled[index].others |= others;
+                out.push(risk);
+            }
+        }
+        (out, ruled)
     }
 
     /// Phrases and patterns of a sentence, without those that only look like risk.
@@ -159,8 +178,7 @@ impl RiskRules {
             (true, _) => return None,
             (false, _) => negated,
         };
-        if !asked && sentence.question && sentence.speaker != Speaker::Patient && self.asks_you(scene, &sentence.words)
-        {
+        if !asked && sentence.question && sentence.speaker != Speaker::Patient && asks_you(scene, &sentence.words) {
             denied = noted_answer(scene.reading, index)? == Polarity::No;
         }
         if scene.contexts.only_asked(scene.reading, &found.core) {
@@ -168,32 +186,32 @@ impl RiskRules {
         }
         let experiencer = self.whose.of(scene, &sentence.words, found);
         let span = scene.reading.source(&found.words);
-        scene.text().get(span.start..span.end).map(|_| Risk { class, span, denied, experiencer })
+        scene.text().get(span.start..span.end).map(|_| Risk { class, span, denied, experiencer, learned: None })
     }
+}
 
-    /// A question put to somebody, outside a dialogue: "Have you …?", "¿Ha tenido …?".
-    fn asks_you(&self, scene: &Scene<'_>, sentence: &Range<usize>) -> bool {
-        let word = |at: usize| scene.reading.word(at);
-        let own = sentence.clone().any(|at| matches!(word(at), "i" | "me" | "my" | "mi" | "yo" | "mis"));
-        let you = |at: usize| {
-            matches!(
-                word(at),
-                "you"
-                    | "your"
-                    | "anyone"
-                    | "usted"
-                    | "ha"
-                    | "has"
-                    | "le"
-                    | "te"
-                    | "tiene"
-                    | "tienes"
-                    | "piensa"
-                    | "alguien"
-            )
-        };
-        !own && sentence.clone().any(you)
-    }
+/// A question put to somebody, outside a dialogue: "Have you …?", "¿Ha tenido …?".
+fn asks_you(scene: &Scene<'_>, sentence: &Range<usize>) -> bool {
+    let word = |at: usize| scene.reading.word(at);
+    let own = sentence.clone().any(|at| matches!(word(at), "i" | "me" | "my" | "mi" | "yo" | "mis"));
+    let you = |at: usize| {
+        matches!(
+            word(at),
+            "you"
+                | "your"
+                | "anyone"
+                | "usted"
+                | "ha"
+                | "has"
+                | "le"
+                | "te"
+                | "tiene"
+                | "tienes"
+                | "piensa"
+                | "alguien"
+        )
+    };
+    !own && sentence.clone().any(you)
 }
 
 fn gravity(class: RiskClass) -> u8 {

@@ -288,7 +288,10 @@ impl Writer<'_> {
         let body = json!({"document_id": d.id, "revision": d.revision, "document_type": d.document_type.code(), "current": current});
         self.events.push(d.scope, "anamnesis.document.indexed.v1", &[d.id.0.as_bytes(), &revision], body);
         for risk in d.risks.iter().filter(|r| !r.denied) {
-            let body = json!({"document_id": d.id, "revision": d.revision, "class": risk.class, "experiencer": risk.experiencer.code()});
+            let mut body = json!({"document_id": d.id, "revision": d.revision, "class": risk.class, "experiencer": risk.experiencer.code()});
+            if let Some(probability) = risk.learned {
+                (body["by"], body["confidence"]) = (json!("learned"), json!(probability));
+            }
             let start = (risk.span.start as u64).to_be_bytes();
             let key: [&[u8]; 4] = [d.id.0.as_bytes(), &revision, risk.class.as_bytes(), &start];
             self.events.push(d.scope, "anamnesis.risk.flagged.v1", &key, body);

@@ -1,0 +1,96 @@
+//! `extract train`: makes the model of the learned ear for risk. The same data and seed make the same bytes.
+
+use std::path::{Path, PathBuf};
+
+use super::super::{Exit, Failure, output};
+use crate::extract::training::{self, Recipe};
+use crate::text::Document;
+
+/// Sets that were tuned on, and may teach. `risk_blind_h` to `risk_blind_j` never do: they tell how good it is.
+const GOLD: [&str; 12] = [
+    "risk",
+    "risk_fresh",
+    "risk_speech",
+    "risk_blind",
+    "risk_blind_b",
+    "risk_blind_c",
+    "risk_blind_d",
+    "risk_blind_e",
+    "risk_blind_f",
+    "risk_blind_g",
+    "risk_lookalikes",
+    "risk_denials",
+];
+/// Ordinary documents, and whether every second one is kept from training.
+pub(super) const ORDINARY: [(&str, bool); 4] = [
+    ("dialogues/acibench_dev.jsonl", false),
+    ("dialogues/mtsdialog_dev.jsonl", true),
+    ("dlp/meddocan_train.es.jsonl", false),
+    ("extraction/context_en_negex_dev.jsonl", false),
+];
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Folder with the public sets of ordinary documents: dialogues/acibench_dev.jsonl, dialogues/mtsdialog_dev.jsonl,
+    /// dlp/meddocan_train.es.jsonl, extraction/context_en_negex_dev.jsonl.
+    #[arg(long, value_name = "DIR")]
+    data: PathBuf,
+    /// Lines written for it: `language<TAB>class<TAB>text`.
+    #[arg(long, value_name = "FILE", default_value = "models/risk/lines.tsv")]
+    lines: PathBuf,
+    /// Folder with the older gold sets.
+    #[arg(long, value_name = "DIR", default_value = "tests/data/extraction")]
+    gold: PathBuf,
+    /// Where the model is written.
+    #[arg(long, value_name = "FILE", default_value = "models/risk/ear.bin")]
+    out: PathBuf,
+    /// Steps of the search at most.
+    #[arg(long, default_value_t = 120)]
+    rounds: usize,
+    /// Penalty of squared weights.
+    #[arg(long, default_value_t = 3.0)]
+    penalty: f64,
+    /// Seed of the draws: which lines hide what the rules say, how documents are cut.
+    #[arg(long, default_value_t = 7)]
+    seed: u64,
+}
+
+/// # Errors
+/// When a set cannot be read or the model not written.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let mut lines = training::read_lines(&text(&args.lines)?).map_err(|line| wrong(&args.lines, line))?;
+    for name in GOLD {
+        let path = args.gold.join(format!("{name}.jsonl"));
+        lines.extend(training::read_gold(&text(&path)?).map_err(|line| wrong(&path, line))?);
+    }
+    let mut documents: Vec<Document> = Vec::new();
+    for (name, halved) in ORDINARY {
+        let path = args.data.join(name);
+        let all = training::read_documents(&text(&path)?).map_err(|line| wrong(&path, line))?;
+        documents.extend(all.into_iter().step_by(if halved { 2 } else { 1 }));
+    }
+    output::note(&format!("{} lines, {} ordinary documents", lines.len(), documents.len()));
+    let recipe = Recipe { seed: args.seed, penalty: args.penalty, rounds: args.rounds };
+    let trained = training::train(&lines, &documents, recipe, &mut |round, loss| {
+        if round % 10 == 0 {
+            output::note(&format!("round {round}: {loss:.5} an example"));
+        }
+    });
+    std::fs::write(&args.out, &trained.model)?;
+    output::line(&format!(
+        "{} lines, {} runs of ordinary sentences, {} features, {} bytes",
+        trained.lines,
+        trained.background,
+        trained.features,
+        trained.model.len()
+    ))?;
+    Ok(Exit::Done)
+}
+
+fn text(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
+}
+
+fn wrong(path: &Path, line: usize) -> Failure {
+    Failure::usage(format!("{}: line {line} cannot be read", path.display()))
+}

@@ -1,0 +1,118 @@
+//! What the learned ear sees of a sentence, as 64-bit hashes: words, pairs and threes of words, runs of letters within
+//! words. Part of the model's format: a change makes a trained model void ([`super::model::MAGIC`]).
+
+use crate::dlp::tagger::hash;
+use crate::extract::reading::{Reading, Sentence};
+
+/// Templates, so that the same letters as a word and as a part of one are two features.
+const WORD: u64 = 1;
+const PAIR: u64 = 2;
+const THREE: u64 = 3;
+const LETTERS: u64 = 4;
+const RULES: u64 = 5;
+
+/// Shortest and longest run of letters.
+const RUNS: std::ops::RangeInclusive<usize> = 3..=5;
+
+/// Bytes of a word whose letters are looked at.
+const LONGEST: usize = 30;
+
+/// Marks where a sentence begins and how it ends.
+const EDGE: u64 = hash::of(b".");
+const ASKED: u64 = hash::of(b"?");
+
+/// What the rules say of a sentence, as features: they know denials and other people better than words do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Ruled {
+    /// They heard a risk of the patient: theirs stands.
+    pub own: bool,
+    pub denied: bool,
+    pub others: bool,
+}
+
+impl Ruled {
+    pub fn features(self) -> impl Iterator<Item = u64> {
+        let said = [(self.denied, 1), (self.others, 2)];
+        said.into_iter().filter(|(is, _)| *is).map(|(_, which)| hash::mix(RULES, which, 0))
+    }
+}
+
+/// A word as it is looked up: numbers are alike, but years and other long ones apart from amounts.
+pub fn word_hash(word: &str) -> u64 {
+    match word.bytes().next() {
+        Some(first) if first.is_ascii_digit() => hash::of(if word.len() == 4 { b"##" } else { b"#" }),
+        _ => hash::of(word.as_bytes()),
+    }
+}
+
+/// The features of a word by itself: the word, and its runs of letters with marks at its edges.
+pub fn of_word(word: &str, hash: u64, mut seen: impl FnMut(u64, Kind)) {
+    seen(hash::mix(WORD, hash, 0), Kind::Word);
+    if word.len() < *RUNS.start() {
+        return;
+    }
+    let mut marked = [b'<'; LONGEST + 2];
+    let read = word.len().min(LONGEST);
+    marked[1..=read].copy_from_slice(&word.as_bytes()[..read]);
+    marked[read + 1] = b'>';
+    let marked = &marked[..read + 2];
+    for length in RUNS {
+        for run in marked.windows(length) {
+            let letters = run.iter().fold(0u64, |letters, byte| letters << 8 | u64::from(*byte));
+            seen(hash::mix(LETTERS, letters, length as u64), Kind::Letters);
+        }
+    }
+}
+
+/// The features of words beside each other, from the sentence's words between its marks.
+pub fn of_neighbours(words: &[u64], mut seen: impl FnMut(u64)) {
+    for pair in words.windows(2) {
+        seen(hash::mix(PAIR, pair[0], pair[1]));
+    }
+    for three in words.windows(3) {
+        seen(hash::mix(THREE, hash::mix(PAIR, three[0], three[1]), three[2]));
+    }
+}
+
+/// Runs of letters count for less than words: a word holds a dozen of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Word,
+    Letters,
+}
+
+impl Kind {
+    pub const fn value(self) -> f32 {
+        match self {
+            Self::Word => 1.0,
+            Self::Letters => 0.4,
+        }
+    }
+}
+
+/// The words of a sentence: their places in the reading and their hashes, signs left out.
+pub fn words(reading: &Reading<'_>, sentence: &Sentence) -> Vec<(usize, u64)> {
+    let said = sentence.words.clone().filter(|word| !reading.words[*word].punctuation);
+    said.map(|word| (word, word_hash(reading.word(word)))).collect()
+}
+
+/// The hashes of a sentence's words between its marks.
+pub fn marked(words: &[(usize, u64)], sentence: &Sentence) -> Vec<u64> {
+    let mut marked = Vec::with_capacity(words.len() + 2);
+    marked.push(EDGE);
+    marked.extend(words.iter().map(|(_, hash)| *hash));
+    marked.push(if sentence.question { ASKED } else { EDGE });
+    marked
+}
+
+/// All features of a sentence with their values, for training, and how many of them are of single words: those come first.
+pub fn all(reading: &Reading<'_>, sentence: &Sentence) -> (Vec<(u64, f32)>, usize) {
+    let mut out = Vec::new();
+    let words = words(reading, sentence);
+    for (word, hash) in &words {
+        of_word(reading.word(*word), *hash, |feature, kind| out.push((feature, kind.value())));
+    }
+    let alone = out.len();
+    of_neighbours(&marked(&words, sentence), |feature| out.push((feature, Kind::Word.value())));
+    (out, alone)
+}

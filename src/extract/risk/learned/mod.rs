@@ -1,0 +1,213 @@
+//! A learned ear beside the rules: a linear model over words and parts of words, trained by `anamnesis extract train`
+//! (docs/risk-model.md says from what). It says only what the rules did not: where they heard a risk of the patient, theirs
+//! stands. What it hears is a sentence, or up to three neighbours of one speaker, with a probability.
+
+mod features;
+mod model;
+mod pace;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+pub(in crate::extract) use features::{Ruled, all as features_of};
+use model::Sums;
+pub(in crate::extract) use model::{CLASSES, Model, ORDER, write};
+
+use super::super::dialogue::Polarity;
+use super::super::scene::Scene;
+use super::super::{Experiencer, Risk};
+use super::asks_you;
+use crate::text::{Span, Speaker};
+
+/// The model of the program; its bytes are part of the version of the rules.
+pub(in crate::extract) static BUILTIN: &[u8] = include_bytes!("../../../../models/risk/ear.bin");
+
+/// Neighbouring sentences that are heard together.
+pub(in crate::extract) const WINDOW: usize = 3;
+
+pub struct Ear {
+    model: Model,
+}
+
+/// What was reckoned of a sentence so far.
+#[derive(Clone, Default)]
+struct Heard {
+    /// The words' hashes between the sentence's marks.
+    words: Vec<u64>,
+    sums: Sums,
+    /// Neighbours are in the sums too.
+    whole: bool,
+    /// It may not be heard: the rules heard it, or somebody else only asks.
+    closed: bool,
+}
+
+impl Ear {
+    /// The ear of the program; `None` when it was built with a file of another version (a test reads it).
+    pub fn builtin() -> Option<Self> {
+        Model::read(BUILTIN).ok().map(|model| Self { model })
+    }
+
+    /// Adds what the ear hears beside the findings of the rules.
+    pub fn find(&self, scene: &Scene<'_>, ruled: &[Ruled], out: &mut Vec<Risk>) {
+        let mut heard = self.words(scene, ruled);
+        let demanded = pace::demanded(scene.reading.sentences.len());
+        let mut taken = vec![false; heard.len()];
+        // The shortest run of sentences that is enough: its words are the evidence.
+        for length in 1..=WINDOW {
+            for first in 0..(heard.len() + 1).saturating_sub(length) {
+                let run = first..first + length;
+                if run.clone().any(|at| taken[at] || heard[at].closed) || !together(scene, &run) {
+                    continue;
+                }
+                if self.model.odds(&sum(&heard[run.clone()])).0 < self.model.gate {
+                    continue;
+                }
+                heard[run.clone()].iter_mut().for_each(|sentence| self.neighbours(sentence));
+                let (odds, class) = self.model.odds(&sum(&heard[run.clone()]));
+                if odds < demanded {
+                    continue;
+                }
+                taken[run.clone()].fill(true);
+                let sentences = &scene.reading.sentences;
+                let span = Span::new(sentences[first].span.start, sentences[run.end - 1].span.end);
+                if scene.text().get(span.start..span.end).is_some() {
+                    let learned = Some(probability(odds));
+                    out.push(Risk { class, span, denied: false, experiencer: Experiencer::Patient, learned });
+                }
+            }
+        }
+    }
+
+    /// The sums of each sentence's words alone. A word's own are reckoned once for a document.
+    fn words(&self, scene: &Scene<'_>, ruled: &[Ruled]) -> Vec<Heard> {
+        let mut known: HashMap<u64, Sums, Plain> = HashMap::default();
+        let reading = scene.reading;
+        let sentence = |(index, sentence): (usize, &crate::extract::reading::Sentence)| {
+            if sentence.speaker == Speaker::Agent || ruled[index].own || is_asked(scene, index) {
+                return Heard { closed: true, ..Heard::default() };
+            }
+            let words = features::words(reading, sentence);
+            let mut sums = Sums::default();
+            for (word, hash) in &words {
+                let own = known.entry(*hash).or_insert_with(|| {
+                    let mut own = Sums::default();
+                    features::of_word(reading.word(*word), *hash, |feature, _| self.model.add(feature, &mut own));
+                    own
+                });
+                sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += *own);
+            }
+            ruled[index].features().for_each(|feature| self.model.add(feature, &mut sums));
+            Heard { words: features::marked(&words, sentence), sums, whole: false, closed: words.is_empty() }
+        };
+        reading.sentences.iter().enumerate().map(sentence).collect()
+    }
+
+    fn neighbours(&self, sentence: &mut Heard) {
+        if !std::mem::replace(&mut sentence.whole, true) {
+            let sums = &mut sentence.sums;
+            features::of_neighbours(&sentence.words, |feature| self.model.add(feature, sums));
+        }
+    }
+}
+
+fn sum(sentences: &[Heard]) -> Sums {
+    sentences.iter().fold(Sums::default(), |mut all, one| {
+        all.iter_mut().zip(one.sums).for_each(|(all, one)| *all += one);
+        all
+    })
+}
+
+/// Sentences of one turn, or of one text without turns.
+fn together(scene: &Scene<'_>, run: &Range<usize>) -> bool {
+    let sentences = &scene.reading.sentences[run.clone()];
+    sentences.iter().all(|sentence| sentence.turn == sentences[0].turn)
+}
+
+/// Somebody else's question says nothing of the patient, unless it was answered with yes.
+pub(in crate::extract) fn is_asked(scene: &Scene<'_>, index: usize) -> bool {
+    let asked = scene.exchanges.asks(index) && scene.reading.sentences[index].speaker != Speaker::Patient;
+    let answered = scene.exchanges.answer(index).map(|answer| answer.polarity);
+    let sentence = &scene.reading.sentences[index];
+    // "Have you ever …?", in a note.
+    let put = sentence.question && sentence.speaker != Speaker::Patient && asks_you(scene, &sentence.words);
+    if scene.is_dialogue() && asked { answered != Some(Polarity::Yes) } else { put }
+}
+
+/// In hundredths: the last digits of a float are no finding.
+fn probability(odds: f32) -> f64 {
+    let exact = 1.0 / (1.0 + f64::from(-odds).exp());
+    (exact * 100.0).round().clamp(1.0, 99.0) / 100.0
+}
+
+/// Keys that are hashes already.
+#[derive(Default, Clone, Copy)]
+struct Plain;
+
+impl std::hash::BuildHasher for Plain {
+    type Hasher = Same;
+    fn build_hasher(&self) -> Same {
+        Same(0)
+    }
+}
+
+struct Same(u64);
+
+impl std::hash::Hasher for Same {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = crate::dlp::tagger::hash::of(bytes);
+    }
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::{ExtractionInput, Extractor};
+    use crate::text::{Document, Language};
+
+    #[test]
+    fn the_committed_model_is_of_this_format() {
+        assert!(Ear::builtin().is_some(), "models/risk/ear.bin: run `anamnesis extract train`");
+    }
+
+    fn learned(document: &Document) -> Vec<Risk> {
+        let found = Extractor::shared().extract(&ExtractionInput::of(document)).risk;
+        found.into_iter().filter(|risk| risk.learned.is_some()).collect()
+    }
+
+    #[test]
+    fn where_the_rules_hear_a_risk_theirs_stands() {
+        let document = Document::plain("I want to kill myself.", Language::English);
+        assert_eq!(learned(&document), []);
+        assert!(Extractor::shared().extract(&ExtractionInput::of(&document)).risk.iter().any(Risk::is_own));
+    }
+
+    #[test]
+    fn a_question_and_an_assistants_words_are_never_heard_by_themselves() {
+        let hint = "I have sorted my papers and nobody will have to look after me once I am under the train";
+        let said = |speaker| Document::dialogue([(speaker, hint, None)], Language::English);
+        assert_eq!(learned(&said(Speaker::Patient)).len(), 1);
+        assert_eq!(learned(&said(Speaker::Agent)), []);
+        let question = "Have you sorted your papers so that nobody looks after you once you are under the train?";
+        let turns = [(Speaker::Clinician, question, None), (Speaker::Patient, "No, of course not.", None)];
+        assert_eq!(learned(&Document::dialogue(turns, Language::English)), []);
+    }
+
+    #[test]
+    fn the_evidence_is_the_sentence_and_no_more() {
+        let hint = "I have sorted my papers and nobody will have to look after me once I am under the train.";
+        let text = format!("My knee is better. {hint} The new tablets taste of mint.");
+        let found = learned(&Document::plain(text.clone(), Language::English));
+        assert_eq!(found.iter().map(|risk| risk.span.of(&text)).collect::<Vec<_>>(), [hint]);
+    }
+
+    #[test]
+    fn a_probability_is_of_two_digits_and_never_certain() {
+        assert_eq!((probability(0.0), probability(40.0), probability(-40.0)), (0.5, 0.99, 0.01));
+    }
+}

@@ -1,0 +1,132 @@
+//! Lines and documents that training reads.
+
+use serde::Deserialize;
+
+use crate::extract::RiskClass;
+use crate::text::{Document, Language, Speaker};
+
+/// A line written to train the ear, or one of the older sets.
+#[derive(Debug, Clone)]
+pub struct Line {
+    pub text: String,
+    pub language: Language,
+    /// `None` where nothing of it is true of the patient.
+    pub class: Option<RiskClass>,
+    /// The rules were tuned on it: what they say of it is better than what they say of others.
+    pub tuned: bool,
+}
+
+fn language(code: &str) -> Language {
+    if code.starts_with("es") { Language::Spanish } else { Language::English }
+}
+
+/// `none` or a class.
+fn class(code: &str) -> Option<Option<RiskClass>> {
+    if code == "none" { Some(None) } else { RiskClass::from_code(code).map(Some) }
+}
+
+/// Reads `language<TAB>class<TAB>text`; lines that begin with `#` are comments.
+///
+/// # Errors
+/// The number of the first line that is malformed.
+pub fn read_lines(text: &str) -> Result<Vec<Line>, usize> {
+    let mut lines = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
+        let mut fields = line.splitn(3, '\t');
+        let (Some(code @ ("es" | "en")), Some(risk), Some(text)) = (fields.next(), fields.next(), fields.next()) else {
+            return Err(number + 1);
+        };
+        let class = class(risk).ok_or(number + 1)?;
+        lines.push(Line { text: text.to_owned(), language: language(code), class, tuned: false });
+    }
+    Ok(lines)
+}
+
+#[derive(Deserialize)]
+struct Row {
+    #[serde(default)]
+    lang: String,
+    text: Option<String>,
+    risk: Option<String>,
+    turns: Option<Vec<Said>>,
+    #[serde(default)]
+    must: Vec<Fact>,
+    #[serde(default)]
+    must_not: Vec<Fact>,
+}
+
+#[derive(Deserialize)]
+struct Fact {
+    fact: String,
+    #[serde(default)]
+    negated: bool,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    #[serde(default)]
+    speaker: serde_json::Value,
+    text: String,
+}
+
+/// Reads gold lines `{"lang","text","risk"}`, and those out of which no risk must come (`must_not`) as none; rows of
+/// another kind are passed over.
+///
+/// # Errors
+/// The number of the first line that is malformed.
+pub fn read_gold(text: &str) -> Result<Vec<Line>, usize> {
+    let mut lines = Vec::new();
+    for (number, row) in rows(text) {
+        let row = row?;
+        let risk = |facts: &[Fact]| facts.iter().any(|fact| fact.fact == "risk" && !fact.negated);
+        let class = match (row.risk, risk(&row.must_not) && !risk(&row.must)) {
+            (Some(code), _) => class(&code).ok_or(number)?,
+            (None, true) => None,
+            (None, false) => continue,
+        };
+        if let Some(text) = row.text {
+            lines.push(Line { text, language: language(&row.lang), class, tuned: true });
+        }
+    }
+    Ok(lines)
+}
+
+/// Reads documents `{"lang","text"|"turns"}`.
+///
+/// # Errors
+/// The number of the first line that is malformed.
+pub fn read_documents(text: &str) -> Result<Vec<Document>, usize> {
+    let mut documents = Vec::new();
+    for (_, row) in rows(text) {
+        let row = row?;
+        let language = language(&row.lang);
+        match (row.text, row.turns) {
+            (_, Some(turns)) => {
+                // Sets name speakers of their own ("guest"): nobody's word here.
+                let speaker = |said: &Said| serde_json::from_value(said.speaker.clone()).unwrap_or(Speaker::Unknown);
+                let turns = turns.iter().map(|said| (speaker(said), said.text.as_str(), None));
+                documents.push(Document::dialogue(turns, language));
+            }
+            (Some(text), None) => documents.push(Document::plain(text, language)),
+            (None, None) => {}
+        }
+    }
+    Ok(documents)
+}
+
+/// The rows of a file, each with its number, counted from 1.
+fn rows(text: &str) -> impl Iterator<Item = (usize, Result<Row, usize>)> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines.map(|(at, line)| (at + 1, serde_json::from_str(line).map_err(|_| at + 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_an_unknown_class_is_refused_by_its_number() {
+        assert_eq!(read_lines("# lines\nes\tnone\tHola.\nen\tself_harm\tI cut.\n").unwrap().len(), 2);
+        assert_eq!(read_lines("es\tnone\tHola.\nen\tsadness\tI cry.\n").err(), Some(2));
+    }
+}
