@@ -22,11 +22,27 @@ const GOLD: [&str; 12] = [
     "risk_denials",
 ];
 /// Ordinary documents, and whether every second one is kept from training.
-pub(super) const ORDINARY: [(&str, bool); 4] = [
+const ORDINARY: [(&str, bool); 4] = [
     ("dialogues/acibench_dev.jsonl", false),
     ("dialogues/mtsdialog_dev.jsonl", true),
     ("dlp/meddocan_train.es.jsonl", false),
     ("extraction/context_en_negex_dev.jsonl", false),
+];
+
+/// Sets of other matters beside the gold: what people say of feelings, lives and illness. Where the rules hear no risk in
+/// them there is none.
+const OTHER_MATTERS: [&str; 11] = [
+    "tone",
+    "tone_fresh",
+    "tone_speech",
+    "tone_blind",
+    "therapy_negation",
+    "negation_fresh",
+    "negation_speech",
+    "negation_blind",
+    "facts",
+    "facts_blind",
+    "unasserted",
 ];
 
 #[derive(Debug, clap::Args)]
@@ -68,6 +84,10 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         let path = args.data.join(name);
         let all = training::read_documents(&text(&path)?).map_err(|line| wrong(&path, line))?;
         documents.extend(all.into_iter().step_by(if halved { 2 } else { 1 }));
+    }
+    for name in OTHER_MATTERS {
+        let path = args.gold.join(format!("{name}.jsonl"));
+        documents.extend(training::read_documents(&text(&path)?).map_err(|line| wrong(&path, line))?);
     }
     output::note(&format!("{} lines, {} ordinary documents", lines.len(), documents.len()));
     let recipe = Recipe { seed: args.seed, penalty: args.penalty, rounds: args.rounds };

@@ -78,10 +78,10 @@ fn risk_is_heard_in_chat_notes_and_speech() {
     holds(include_str!("../../../tests/data/extraction/risk_blind_f.jsonl"), &floors);
     holds(include_str!("../../../tests/data/extraction/risk_blind_g.jsonl"), &floors);
     // Long lines as relatives, notes and letters tell them; nothing was trained on them.
-    let floors = [("risk", "en", 0.90), ("risk", "es", 0.90)];
+    let floors = [("risk", "en", 0.92), ("risk", "es", 0.92)];
     holds(include_str!("../../../tests/data/extraction/risk_blind_h.jsonl"), &floors);
+    let floors = [("risk", "en", 0.90), ("risk", "es", 0.86)];
     holds(include_str!("../../../tests/data/extraction/risk_blind_i.jsonl"), &floors);
-    let floors = [("risk", "en", 0.86), ("risk", "es", 0.86)];
     holds(include_str!("../../../tests/data/extraction/risk_blind_j.jsonl"), &floors);
 }
 

@@ -98,7 +98,10 @@ impl RiskRules {
         let mut ruled = vec![Ruled::default(); scene.reading.sentences.len()];
         for (index, sentence) in scene.sentences() {
             for words in self.words(scene, index, &sentence.words) {
-                let Some(risk) = self.risk(scene, index, &words) else { continue };
+                let Some(risk) = self.risk(scene, index, &words) else {
+                    ruled[index].only_asked = true;
+                    continue;
+                };
                 let others = risk.experiencer != Experiencer::Patient;
                 ruled[index].own |= risk.is_own();
                 ruled[index].denied |= risk.denied;

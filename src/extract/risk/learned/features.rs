@@ -26,6 +26,8 @@ const ASKED: u64 = hash::of(b"?");
 pub struct Ruled {
     /// They heard a risk of the patient: theirs stands.
     pub own: bool,
+    /// They heard words of risk that are only asked about ("me preguntan si he pensado en …").
+    pub only_asked: bool,
     pub denied: bool,
     pub others: bool,
 }

@@ -6,6 +6,7 @@ mod features;
 mod model;
 mod pace;
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -14,6 +15,7 @@ use model::Sums;
 pub(in crate::extract) use model::{CLASSES, Model, ORDER, write};
 
 use super::super::dialogue::Polarity;
+use super::super::reading::Sentence;
 use super::super::scene::Scene;
 use super::super::{Experiencer, Risk};
 use super::asks_you;
@@ -24,6 +26,15 @@ pub(in crate::extract) static BUILTIN: &[u8] = include_bytes!("../../../../model
 
 /// Neighbouring sentences that are heard together.
 pub(in crate::extract) const WINDOW: usize = 3;
+
+thread_local! {
+    /// The sums of words met before, by their hash: letters are looked up once for each word of a language. There is one
+    /// model in a process, so that what is known never depends on the document before.
+    static KNOWN: RefCell<HashMap<u64, Sums, Plain>> = const { RefCell::new(HashMap::with_hasher(Plain)) };
+}
+
+/// Words remembered by a thread (about 1 MB), beyond which it begins anew.
+const MOST_KNOWN: usize = 16_384;
 
 pub struct Ear {
     model: Model,
@@ -37,7 +48,7 @@ struct Heard {
     sums: Sums,
     /// Neighbours are in the sums too.
     whole: bool,
-    /// It may not be heard: the rules heard it, or somebody else only asks.
+    /// It may not be heard: the rules settled it, or somebody else only asks.
     closed: bool,
 }
 
@@ -50,7 +61,6 @@ impl Ear {
     /// Adds what the ear hears beside the findings of the rules.
     pub fn find(&self, scene: &Scene<'_>, ruled: &[Ruled], out: &mut Vec<Risk>) {
         let mut heard = self.words(scene, ruled);
-        let demanded = pace::demanded(scene.reading.sentences.len());
         let mut taken = vec![false; heard.len()];
         // The shortest run of sentences that is enough: its words are the evidence.
         for length in 1..=WINDOW {
@@ -59,12 +69,14 @@ impl Ear {
                 if run.clone().any(|at| taken[at] || heard[at].closed) || !together(scene, &run) {
                     continue;
                 }
-                if self.model.odds(&sum(&heard[run.clone()])).0 < self.model.gate {
+                if self.model.is_shut(&sum(&heard[run.clone()])) {
                     continue;
                 }
                 heard[run.clone()].iter_mut().for_each(|sentence| self.neighbours(sentence));
                 let (odds, class) = self.model.odds(&sum(&heard[run.clone()]));
-                if odds < demanded {
+                let any = |is: fn(&Ruled) -> bool| ruled[run.clone()].iter().any(is);
+                let against = pace::Against { denied: any(|r| r.denied), others: any(|r| r.others) };
+                if odds < pace::demanded(heard.len(), against) {
                     continue;
                 }
                 taken[run.clone()].fill(true);
@@ -78,28 +90,33 @@ impl Ear {
         }
     }
 
-    /// The sums of each sentence's words alone. A word's own are reckoned once for a document.
+    /// The sums of each sentence's words alone.
     fn words(&self, scene: &Scene<'_>, ruled: &[Ruled]) -> Vec<Heard> {
-        let mut known: HashMap<u64, Sums, Plain> = HashMap::default();
         let reading = scene.reading;
-        let sentence = |(index, sentence): (usize, &crate::extract::reading::Sentence)| {
-            if sentence.speaker == Speaker::Agent || ruled[index].own || is_asked(scene, index) {
-                return Heard { closed: true, ..Heard::default() };
+        KNOWN.with_borrow_mut(|known| {
+            if known.len() > MOST_KNOWN {
+                known.clear();
             }
-            let words = features::words(reading, sentence);
-            let mut sums = Sums::default();
-            for (word, hash) in &words {
-                let own = known.entry(*hash).or_insert_with(|| {
-                    let mut own = Sums::default();
-                    features::of_word(reading.word(*word), *hash, |feature, _| self.model.add(feature, &mut own));
-                    own
-                });
-                sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += *own);
-            }
-            ruled[index].features().for_each(|feature| self.model.add(feature, &mut sums));
-            Heard { words: features::marked(&words, sentence), sums, whole: false, closed: words.is_empty() }
-        };
-        reading.sentences.iter().enumerate().map(sentence).collect()
+            let sentence = |(index, sentence): (usize, &Sentence)| {
+                let settled = ruled[index].own || ruled[index].only_asked;
+                if sentence.speaker == Speaker::Agent || settled || is_asked(scene, index) {
+                    return Heard { closed: true, ..Heard::default() };
+                }
+                let words = features::words(reading, sentence);
+                let mut sums = Sums::default();
+                for (word, hash) in &words {
+                    let own = known.entry(*hash).or_insert_with(|| {
+                        let mut own = Sums::default();
+                        features::of_word(reading.word(*word), *hash, |feature, _| self.model.add(feature, &mut own));
+                        own
+                    });
+                    sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += *own);
+                }
+                ruled[index].features().for_each(|feature| self.model.add(feature, &mut sums));
+                Heard { words: features::marked(&words, sentence), sums, whole: false, closed: words.is_empty() }
+            };
+            reading.sentences.iter().enumerate().map(sentence).collect()
+        })
     }
 
     fn neighbours(&self, sentence: &mut Heard) {

@@ -45,7 +45,7 @@ pub struct Model {
     /// Units of weight in one unit of log odds.
     scale: f32,
     /// Log odds of any risk by words alone below which neighbours are not asked.
-    pub gate: f32,
+    gate: f32,
     bias: [f32; CLASSES],
     fingerprints: Vec<u16>,
     /// By block of slots: which are in use, and how many rows stand before.
@@ -96,6 +96,13 @@ impl Model {
         let row = (before + (used & ((1 << (slot % BLOCK)) - 1)).count_ones()) as usize;
         let weights = &self.weights[row * CLASSES..(row + 1) * CLASSES];
         sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += i32::from(*weight as i8));
+    }
+
+    /// Whether the odds of single words lie below the gate. Seven classes together are at most log 7 above the likeliest.
+    pub fn is_shut(&self, sums: &Sums) -> bool {
+        let classes = sums.iter().zip(self.bias);
+        let most = classes.fold(f32::NEG_INFINITY, |most, (sum, bias)| most.max(*sum as f32 / self.scale + bias));
+        most + (CLASSES as f32).ln() < self.gate || self.odds(sums).0 < self.gate
     }
 
     /// Log odds of any risk against none, and the likeliest class with its part of that risk.

@@ -8,10 +8,26 @@ const LONG: f32 = 24.0;
 const IN_SHORT: f32 = 0.2;
 const IN_LONG: f32 = 1.39;
 
-/// Log odds demanded in a text of so many sentences.
-pub fn demanded(sentences: usize) -> f32 {
+/// Log odds demanded more where the rules hear a denial (.55 becomes .83), and where they hear somebody else's risk (.96).
+const DENIED: f32 = 1.4;
+const OTHERS: f32 = 3.0;
+
+/// What the rules hear of risk that is not the patient's.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Against {
+    pub denied: bool,
+    pub others: bool,
+}
+
+/// Log odds demanded in a text of so many sentences, against what the rules hear there.
+pub fn demanded(sentences: usize, against: Against) -> f32 {
+    let more = match against {
+        Against { others: true, .. } => OTHERS,
+        Against { denied: true, .. } => DENIED,
+        Against { .. } => 0.0,
+    };
     let length = (sentences.min(1 << 16) as f32).clamp(SHORT, LONG);
-    IN_SHORT + (IN_LONG - IN_SHORT) * (length / SHORT).ln() / (LONG / SHORT).ln()
+    more + IN_SHORT + (IN_LONG - IN_SHORT) * (length / SHORT).ln() / (LONG / SHORT).ln()
 }
 
 #[cfg(test)]
@@ -19,9 +35,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_text_demands_more() {
-        assert_eq!((demanded(0), demanded(4)), (IN_SHORT, IN_SHORT));
-        assert!(demanded(4) < demanded(10) && demanded(10) < demanded(24));
-        assert_eq!(demanded(24), demanded(4000));
+    fn a_long_text_a_denial_and_somebody_elses_risk_demand_more() {
+        let plain = |sentences| demanded(sentences, Against::default());
+        assert_eq!((plain(0), plain(4)), (IN_SHORT, IN_SHORT));
+        assert!(plain(4) < plain(10) && plain(10) < plain(24));
+        assert_eq!(plain(24), plain(4000));
+        let denied = demanded(4, Against { denied: true, others: false });
+        assert!(denied > plain(4) + 1.0 && demanded(4, Against { denied: true, others: true }) > denied);
     }
 }
