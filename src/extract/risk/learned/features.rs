@@ -39,11 +39,17 @@ impl Ruled {
     }
 }
 
+/// Whether a word is looked up as a number.
+pub fn is_number(word: &str) -> bool {
+    word.bytes().next().is_some_and(|first| first.is_ascii_digit())
+}
+
 /// A word as it is looked up: numbers are alike, but years and other long ones apart from amounts.
 pub fn word_hash(word: &str) -> u64 {
-    match word.bytes().next() {
-        Some(first) if first.is_ascii_digit() => hash::of(if word.len() == 4 { b"##" } else { b"#" }),
-        _ => hash::of(word.as_bytes()),
+    match (is_number(word), word.len()) {
+        (true, 4) => hash::of(b"##"),
+        (true, _) => hash::of(b"#"),
+        (false, _) => hash::of(word.as_bytes()),
     }
 }
 

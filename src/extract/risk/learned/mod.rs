@@ -105,18 +105,26 @@ impl Ear {
                 let words = features::words(reading, sentence);
                 let mut sums = Sums::default();
                 for (word, hash) in &words {
-                    let own = known.entry(*hash).or_insert_with(|| {
-                        let mut own = Sums::default();
-                        features::of_word(reading.word(*word), *hash, |feature, _| self.model.add(feature, &mut own));
-                        own
-                    });
-                    sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += *own);
+                    let letters = reading.word(*word);
+                    // Numbers share a hash and not their digits: what one of them comes to says nothing of the next.
+                    let own = if features::is_number(letters) {
+                        self.of_word(letters, *hash)
+                    } else {
+                        *known.entry(*hash).or_insert_with(|| self.of_word(letters, *hash))
+                    };
+                    sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
                 }
                 ruled[index].features().for_each(|feature| self.model.add(feature, &mut sums));
                 Heard { words: features::marked(&words, sentence), sums, whole: false, closed: words.is_empty() }
             };
             reading.sentences.iter().enumerate().map(sentence).collect()
         })
+    }
+
+    fn of_word(&self, word: &str, hash: u64) -> Sums {
+        let mut own = Sums::default();
+        features::of_word(word, hash, |feature, _| self.model.add(feature, &mut own));
+        own
     }
 
     fn neighbours(&self, sentence: &mut Heard) {
