@@ -235,4 +235,16 @@ mod tests {
     fn a_probability_is_of_two_digits_and_never_certain() {
         assert_eq!((probability(0.0), probability(40.0), probability(-40.0)), (0.5, 0.99, 0.01));
     }
+
+    #[test]
+    fn what_was_heard_before_changes_nothing_of_what_is_heard_now() {
+        let said = |n: u32| {
+            Document::plain(format!("Anoche tomé {n} pastillas de golpe para no despertar."), Language::Spanish)
+        };
+        let heard = move |n: u32| format!("{:?}", learned(&said(n)));
+        let one_after_another: Vec<String> = (1..40).map(heard).collect();
+        let each_by_itself: Vec<String> =
+            (1..40).map(|n| std::thread::spawn(move || heard(n)).join().unwrap()).collect();
+        assert_eq!(one_after_another, each_by_itself);
+    }
 }
