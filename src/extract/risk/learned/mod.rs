@@ -238,13 +238,13 @@ mod tests {
 
     #[test]
     fn what_was_heard_before_changes_nothing_of_what_is_heard_now() {
-        let said = |n: u32| {
-            Document::plain(format!("Anoche tomé {n} pastillas de golpe para no despertar."), Language::Spanish)
-        };
-        let heard = move |n: u32| format!("{:?}", learned(&said(n)));
-        let one_after_another: Vec<String> = (1..40).map(heard).collect();
-        let each_by_itself: Vec<String> =
-            (1..40).map(|n| std::thread::spawn(move || heard(n)).join().unwrap()).collect();
+        const NUMBERS: [u32; 12] = [3, 47, 150, 31, 988, 20, 12, 600, 75, 100, 45, 911];
+        let said =
+            |n: u32| format!("I sorted all {n} of my papers; nobody will look after me once I am under train {n}.");
+        let heard = move |n| format!("{:?}", learned(&Document::plain(said(n), Language::English)));
+        let one_after_another = NUMBERS.map(heard);
+        assert!(one_after_another[0].contains("learned: Some"), "{}", one_after_another[0]);
+        let each_by_itself = NUMBERS.map(|n| std::thread::spawn(move || heard(n)).join().unwrap());
         assert_eq!(one_after_another, each_by_itself);
     }
 }
