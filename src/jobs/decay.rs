@@ -62,7 +62,7 @@ status!(
 
 /// Memories that are looked at anew together, for each that a batch may have: they are moved by one statement and none of
 /// them travels, where what fell is asked about one by one.
-const TOGETHER: u32 = 50;
+const TOGETHER: u32 = 10;
 
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq)]
