@@ -10,6 +10,7 @@ mod features;
 pub(crate) mod hash;
 mod known;
 mod model;
+pub(crate) mod rows;
 mod somebody;
 mod tags;
 mod things;
