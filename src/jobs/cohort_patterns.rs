@@ -1,9 +1,11 @@
 //! Cohort patterns: what the patients of an organisation have in common in a month that is over, from columns in the clear
-//! alone, with rare values left out (seed 003, phase 3; `domain::cohort`). A month is told once and never again.
+//! alone, with rare values left out (seed 003, phase 3; `domain::cohort`). A month is told once and never again; one of which
+//! nothing may be told is reckoned once.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Datelike, Months, NaiveDate, NaiveTime, TimeDelta, Utc};
 use serde::Deserialize;
+use uuid::Uuid;
 
 use super::driver::{Desk, Job, JobError, Means, Page, Window};
 use super::ledger::Cursor;
@@ -13,6 +15,7 @@ use super::status::status;
 use crate::domain::cohort::told;
 use crate::store::cohorts::{self, Pattern};
 use crate::store::engine::Transaction;
+use crate::store::fading;
 
 /// The job.
 #[derive(Debug, Clone)]
@@ -45,6 +48,14 @@ status!(
     changed: told
 );
 
+/// A month that was reckoned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Month {
+    /// The instant of its beginning, as a mark: a later month has a higher one.
+    mark: Uuid,
+    told: Vec<Pattern>,
+}
+
 /// The last month that was over so many days ago.
 fn month(cutoff: DateTime<Utc>, settled_days: u32) -> (DateTime<Utc>, DateTime<Utc>) {
     let last = (cutoff - TimeDelta::days(i64::from(settled_days))).date_naive();
@@ -56,22 +67,23 @@ fn month(cutoff: DateTime<Utc>, settled_days: u32) -> (DateTime<Utc>, DateTime<U
 #[async_trait]
 impl Job for CohortPatterns {
     const NAME: JobName = JobName::CohortPatterns;
-    type Change = Pattern;
+    type Change = Month;
     type Status = CohortPatternsStatus;
 
     fn of(Means { policies, .. }: &Means<'_>) -> Self {
         Self { policy: policies.cohort_patterns.thresholds.clone() }
     }
 
-    async fn plan(&self, tx: &mut Transaction, window: &Window, _: Option<&Cursor>) -> Result<Page<Pattern>, JobError> {
+    async fn plan(&self, tx: &mut Transaction, window: &Window, _: Option<&Cursor>) -> Result<Page<Month>, JobError> {
         let (from, until) = month(window.cutoff, self.policy.settled_days);
         let name = from.format("%Y-%m").to_string();
-        if cohorts::is_told(tx, window.org, &name).await? {
+        let mark = mark(from);
+        if reckoned(tx, window).await? == Some(mark) || cohorts::is_told(tx, window.org, &name).await? {
             return Ok(Page::end());
         }
         let counts = cohorts::counts(tx, window.org, (from, until)).await?;
         let examined = counts.values().map(|values| values.len() as u64).sum();
-        let changes = counts.iter().flat_map(|(dimension, values)| {
+        let told = counts.iter().flat_map(|(dimension, values)| {
             let (name, dimension) = (name.clone(), dimension.clone());
             told(values).into_iter().map(move |(value, patients)| Pattern {
                 month: name.clone(),
@@ -80,7 +92,8 @@ impl Job for CohortPatterns {
                 patients,
             })
         });
-        Ok(Page { changes: changes.collect(), examined, next: None })
+        let month = Month { mark, told: told.collect() };
+        Ok(Page { changes: vec![month], examined, next: None })
     }
 
     async fn apply(
@@ -88,15 +101,32 @@ impl Job for CohortPatterns {
         tx: &mut Transaction,
         desk: &Desk<'_>,
         window: &Window,
-        changes: &[Pattern],
+        changes: &[Month],
     ) -> Result<(), JobError> {
-        cohorts::keep(tx, window.org, changes, desk.now).await?;
+        for month in changes {
+            cohorts::keep(tx, window.org, &month.told, desk.now).await?;
+            // An earlier month, asked for by a person, does not hide a later one.
+            if reckoned(tx, window).await?.is_none_or(|before| before < month.mark) {
+                fading::set_mark(tx, window.org, Self::NAME.code(), (month.mark, desk.now)).await?;
+            }
+        }
         Ok(())
     }
 
-    fn tally(&self, page: &Page<Pattern>) -> CohortPatternsStatus {
-        CohortPatternsStatus { examined: page.examined, told: page.changes.len() as u64 }
+    fn tally(&self, page: &Page<Month>) -> CohortPatternsStatus {
+        let told = page.changes.iter().map(|month| month.told.len() as u64).sum();
+        CohortPatternsStatus { examined: page.examined, told }
     }
+}
+
+/// Names a month by its beginning, in the order of time.
+fn mark(from: DateTime<Utc>) -> Uuid {
+    Uuid::from_u128(u128::from(from.timestamp().unsigned_abs()))
+}
+
+/// The latest month that was reckoned.
+async fn reckoned(tx: &mut Transaction, window: &Window) -> Result<Option<Uuid>, JobError> {
+    Ok(fading::mark(tx, window.org, JobName::CohortPatterns.code()).await?)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Decay: confidence fades by itself (seed 001, section 6) and is computed on read, so that nothing is rewritten each night.
 //! What a night does is what a reader cannot: it notices that a memory fell below its threshold, asks once that a person
-//! look at it, and counts it. When the policy changed since the last night, the instants at which memories will fall are
-//! computed anew, once.
+//! look at it, and counts it. When the policy changed since the last night, what it would not have asked is taken back;
+//! memories themselves stay as they are, since no instant of a policy is stored with them (`store::fading`).
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -17,11 +17,9 @@ use super::status::status;
 use crate::clock::micros;
 use crate::domain::confidence::{self, DecayPolicy};
 use crate::domain::memory::Kind;
-use crate::store::aging::Place;
 use crate::store::engine::Transaction;
-use crate::store::fading::{self, Fading};
+use crate::store::fading::{self, Fading, Reached};
 use crate::store::outbox::{self, Event};
-use crate::store::refading::{self, Moved, Stretch};
 
 /// The job.
 #[derive(Debug, Clone, Copy)]
@@ -54,68 +52,61 @@ status!(
         goal,
         drive,
         relationship,
-        /// Instants that a changed policy moved.
-        rescheduled,
+        /// Questions that a changed policy would not have asked.
+        taken_back,
     }
-    changed: episode | note | belief | value | goal | drive | relationship | rescheduled
+    changed: episode | note | belief | value | goal | drive | relationship | taken_back
 );
-
-/// Memories that are looked at anew together, for each that a batch may have: they are moved by one statement and none of
-/// them travels, where what fell is asked about one by one.
-const TOGETHER: u32 = 10;
 
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// It fell at this instant.
     Fell(Fading, DateTime<Utc>),
-    /// The policy says another instant than what is stored.
-    Moved(Fading, Option<DateTime<Utc>>),
-    /// The policy says otherwise of these memories of a stretch of patients.
-    Refaded(Stretch, Vec<Moved>),
-    /// All rows are in line with this policy.
+    /// It was asked about, and under this policy would not have been yet.
+    Asked(Fading),
+    /// All questions are in line with this policy.
     Settled(Uuid),
 }
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 enum At {
-    /// Computing anew, in the order of patients: behind this one.
-    Behind(Uuid),
-    /// As it was written before stretches: begins again.
-    All(Place),
-    /// What fell, in the order of instants.
-    Fallen(Place),
+    /// Among open questions, in the order of patients: behind this one.
+    Asked(Uuid),
+    /// Among what fell.
+    Fallen(Reached),
 }
 
 impl Decay {
-    async fn anew(&self, tx: &mut Transaction, window: &Window, behind: Uuid) -> Result<Page<Change>, JobError> {
-        let stretch = refading::stretch(tx, window.org, behind, window.limit.saturating_mul(TOGETHER)).await?;
+    async fn asked(&self, tx: &mut Transaction, window: &Window, behind: Uuid) -> Result<Page<Change>, JobError> {
+        let patients = fading::asked(tx, window.org, (behind, window.limit)).await?;
         if !window.preview {
-            refading::hold(tx, window.org, &stretch).await?;
+            fading::hold(tx, window.org, &patients).await?;
         }
-        let alike = refading::alike(tx, window.org, &stretch).await?;
-        let examined = alike.iter().map(|alike| alike.count).sum();
-        let moved: Vec<Moved> = alike.iter().filter_map(|alike| alike.moved_under(&self.policy)).collect();
-        let mut changes = Vec::new();
-        if !moved.is_empty() {
-            changes.push(Change::Refaded(stretch, moved));
-        }
-        if stretch.is_last {
-            changes.push(Change::Settled(self.policy.fingerprint()));
-        }
-        let next = if stretch.is_last { At::Fallen(Place::START) } else { At::Behind(stretch.last) };
+        let questions = fading::questions(tx, window.org, &patients).await?;
+        let examined = questions.len() as u64;
+        let is_early = |row: &Fading| row.uncertain_under(&self.policy).is_none_or(|at| at > window.cutoff);
+        let mut changes: Vec<Change> = questions.into_iter().filter(is_early).map(Change::Asked).collect();
+        let next = match patients.last().filter(|_| patients.len() >= window.limit as usize) {
+            Some(last) => At::Asked(*last),
+            None => {
+                changes.push(Change::Settled(self.policy.fingerprint()));
+                At::Fallen(Reached::nothing())
+            }
+        };
         Ok(Page { changes, examined, next: Some(Cursor::write(&next)) })
     }
 
-    async fn fallen(&self, tx: &mut Transaction, window: &Window, after: Place) -> Result<Page<Change>, JobError> {
-        let rows = fading::fallen(tx, window.org, window.cutoff, (after, window.limit)).await?;
-        let next = rows.last().filter(|_| rows.len() == window.limit as usize).map(|row| At::Fallen(row.place));
+    async fn fallen(&self, tx: &mut Transaction, window: &Window, after: &Reached) -> Result<Page<Change>, JobError> {
+        let of = (window.org, &self.policy);
+        let (rows, reached) = fading::fallen(tx, of, window.cutoff, (after, window.limit)).await?;
         let examined = rows.len() as u64;
-        let changes = rows.into_iter().filter_map(|row| match row.uncertain_under(&self.policy) {
-            Some(at) if at <= window.cutoff => Some(Change::Fell(row, at)),
-            at => (at != row.uncertain_at).then_some(Change::Moved(row, at)),
-        });
-        Ok(Page { changes: changes.collect(), examined, next: next.map(|at| Cursor::write(&at)) })
+        let fell = |row: Fading| {
+            let at = row.uncertain_under(&self.policy).filter(|at| *at <= window.cutoff)?;
+            Some(Change::Fell(row, at))
+        };
+        let changes = rows.into_iter().filter_map(fell).collect();
+        Ok(Page { changes, examined, next: reached.map(|reached| Cursor::write(&At::Fallen(reached))) })
     }
 }
 
@@ -135,17 +126,17 @@ impl Job for Decay {
         window: &Window,
         from: Option<&Cursor>,
     ) -> Result<Page<Change>, JobError> {
-        let at = match from {
-            Some(cursor) => cursor.read()?,
+        // What another version wrote is not understood: begins again, and finds done what is done.
+        let at = match from.and_then(|cursor| cursor.read().ok()) {
+            Some(at) => at,
             None if fading::mark(tx, window.org, Self::NAME.code()).await? == Some(self.policy.fingerprint()) => {
-                At::Fallen(Place::START)
+                At::Fallen(Reached::nothing())
             }
-            None => At::Behind(Uuid::nil()),
+            None => At::Asked(Uuid::nil()),
         };
         match at {
-            At::Behind(patient) => self.anew(tx, window, patient).await,
-            At::All(_) => self.anew(tx, window, Uuid::nil()).await,
-            At::Fallen(after) => self.fallen(tx, window, after).await,
+            At::Asked(patient) => self.asked(tx, window, patient).await,
+            At::Fallen(after) => self.fallen(tx, window, &after).await,
         }
     }
 
@@ -156,20 +147,17 @@ impl Job for Decay {
         window: &Window,
         changes: &[Change],
     ) -> Result<(), JobError> {
-        let (mut fell, mut moved) = (Vec::new(), Vec::new());
+        let (mut fell, mut asked) = (Vec::new(), Vec::new());
         for change in changes {
             match change {
                 Change::Fell(row, at) => fell.push((*row, *at)),
-                Change::Moved(row, at) => moved.push((*row, *at)),
-                Change::Refaded(stretch, moved) => {
-                    refading::set(tx, window.org, (stretch, moved), (window.cutoff, desk.now)).await?;
-                }
+                Change::Asked(row) => asked.push(*row),
                 Change::Settled(mark) => {
                     fading::set_mark(tx, window.org, Self::NAME.code(), (*mark, desk.now)).await?;
                 }
             }
         }
-        fading::reschedule(tx, window.org, &moved, (window.cutoff, desk.now)).await?;
+        fading::take_back(tx, window.org, &asked, desk.now).await?;
         fading::ask(tx, window.org, &fell, desk.now).await?;
         let keys = desk.keys_of(window.org, fell.iter().map(|(row, _)| row.patient)).await?;
         let events: Vec<_> = fell
@@ -188,11 +176,7 @@ impl Job for Decay {
 
     fn tally(&self, page: &Page<Change>) -> DecayStatus {
         let fell = |kind| page.changes.iter().filter(|c| matches!(c, Change::Fell(row, _) if row.kind == kind)).count();
-        let moved = |change: &Change| match change {
-            Change::Moved(..) => 1,
-            Change::Refaded(_, moved) => moved.iter().map(|moved| moved.alike.count).sum(),
-            Change::Fell(..) | Change::Settled(_) => 0,
-        };
+        let taken_back = page.changes.iter().filter(|change| matches!(change, Change::Asked(_))).count();
         DecayStatus {
             examined: page.examined,
             episode: fell(Kind::Episode) as u64,
@@ -202,7 +186,7 @@ impl Job for Decay {
             goal: fell(Kind::Goal) as u64,
             drive: fell(Kind::Drive) as u64,
             relationship: fell(Kind::Relationship) as u64,
-            rescheduled: page.changes.iter().map(moved).sum(),
+            taken_back: taken_back as u64,
         }
     }
 }

@@ -79,7 +79,7 @@ tables! {
         "entity_type", "sensitivity", "state", "contested", "ungrounded", "content_sealed", "finding_id", "document_id",
         "revision", "evidence_sealed", "evidence_start", "evidence_end", "file_sealed", "source_type", "epistemic",
         "source_entity_sealed", "is_proxy", "trust", "set_by", "negated", "experiencer", "extraction_confidence",
-        "initial_confidence", "confidence_basis", "confidence", "times_reinforced", "verification_count",
+        "initial_confidence", "confidence_basis", "confidence", "fade_level", "times_reinforced", "verification_count",
         "last_verified", "is_protected", "cycle", "valid_from", "valid_to", "last_confirmed_at", "reconfirm_due_at",
         "expires_at", "state_at", "supersedes", "superseded_by", "terms", "embedding_generation", "redaction_policy",
         "schema_version"];
@@ -278,7 +278,6 @@ mod tests {
         "organization.building_left",
         "organization.vectors_swapped_at",
         "organization.vectors_left",
-        "memory.uncertain_at",
         "memory.review_due_at",
         "job_mark.org_id",
         "job_mark.job",

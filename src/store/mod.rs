@@ -26,7 +26,6 @@ pub mod reconciling;
 pub mod records;
 pub mod recurring;
 pub mod redacting;
-pub mod refading;
 pub mod relay;
 pub mod retention;
 mod seal;
@@ -180,7 +179,6 @@ pub fn statements() -> Vec<&'static engine::Sql> {
     all.extend(digest::statements());
     all.extend(aging::statements());
     all.extend(fading::statements());
-    all.extend(refading::statements());
     all.extend(generations::statements());
     all.extend(building::statements());
     all.extend(cohorts::statements());

@@ -136,10 +136,11 @@ fn table(m: &Measured) -> Result<(), Failure> {
         ("Former over latter", format!("{:.2}", m.anew_over_update)),
         ("Size on disk after thirty nights over before", format!("{:.3}", m.growth)),
         ("Rows that the thirty nights changed", m.growth_changed.to_string()),
-        ("Size on disk after the night of all rows over before", format!("{:.3}", m.anew_growth)),
+        ("Size on disk after the night of another rate over before", format!("{:.3}", m.anew_growth)),
         ("Most memory during the nights, MB", format!("{:.1}", m.peak_bytes as f64 / 1e6)),
         ("A batch of documents alone, p50 / p95, ms", latency(&m.ingest_alone)),
-        ("The same beside a night of all rows", latency(&m.ingest_beside)),
+        ("The same beside a night of many questions", latency(&m.ingest_beside)),
+        ("Memories that it asked about", m.fallen_beside.to_string()),
     ];
     output::table(&["Measure", "Value"], rows.map(|(name, value)| [name.to_owned(), value]))?;
     if m.build == "debug" {

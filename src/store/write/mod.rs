@@ -24,7 +24,6 @@ use super::{Keys, Store, StoreError};
 use crate::bug;
 use crate::clock::Entropy;
 use crate::crypto::PatientKeys;
-use crate::domain::confidence::DecayPolicy;
 use crate::domain::fold::KeyHash;
 use crate::domain::ids::OrgId;
 use crate::domain::lifecycle::LifecyclePolicy;
@@ -54,7 +53,6 @@ pub(super) struct Writer<'a> {
     pub keys: &'a Keys,
     pub entropy: &'a dyn Entropy,
     pub policy: &'a LifecyclePolicy,
-    pub decay: &'a DecayPolicy,
     /// Groups that must be folded again.
     pub touched: BTreeSet<Group>,
     pub done: Committed,
@@ -87,7 +85,6 @@ impl Store {
             keys,
             entropy: self.entropy.as_ref(),
             policy: &self.policy,
-            decay: &self.decay,
             touched: BTreeSet::new(),
             done: Committed::default(),
             events: outbox::Events::default(),

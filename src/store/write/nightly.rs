@@ -86,7 +86,6 @@ impl Shift<'_> {
             keys: self.keys,
             entropy: self.entropy,
             policy: &self.rules.lifecycle,
-            decay: &self.rules.decay,
             touched: BTreeSet::new(),
             done: Committed::default(),
             events: outbox::Events::default(),

@@ -14,11 +14,13 @@ use anamnesis::domain::provenance::{SourceType, Trust};
 use anamnesis::domain::scope::Scope;
 use anamnesis::jobs::JobName;
 use anamnesis::store::Store;
+use anamnesis::store::engine::{Access, Arg};
+use anamnesis::store::fading::level;
 use anamnesis::store::records::{FindingWords, InboxEntry, NewFinding, OrgBatch};
 use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
 
-use super::world::{ORG, World, count, patient, utc};
+use super::world::{ORG, World, count, insert, memory, patient, utc};
 
 #[tokio::test]
 async fn a_memory_that_fell_below_its_threshold_is_asked_about_once_and_no_confidence_is_rewritten() {
@@ -28,14 +30,14 @@ async fn a_memory_that_fell_below_its_threshold_is_asked_about_once_and_no_confi
     let stored = "SELECT hex(id) || confidence FROM memory ORDER BY 1";
     let before = world.rows(stored).await;
     let first = world.run(&night, world.due(JobName::Decay, "2026-03-10")).await;
-    assert_eq!((count(&first, "belief"), count(&first, "rescheduled"), count(&first, "examined")), (2, 4, 32));
+    assert_eq!((count(&first, "belief"), count(&first, "taken_back"), count(&first, "examined")), (2, 0, 2));
     assert_eq!(
         world.rows("SELECT 'x' FROM memory WHERE review_due_at = recorded_at + 1200 * 86400000000").await.len(),
         2
     );
     let asked = "SELECT 'x' FROM outbox WHERE event_type = 'anamnesis.reconfirmation.due.v1'";
     assert_eq!(world.rows(asked).await.len(), 2);
-    // The other two fell one second after the first night; from now on only what fell is looked at.
+    // The other two fell one second after the first night.
     let second = world.run(&night, world.due(JobName::Decay, "2026-03-11")).await;
     assert_eq!((count(&second, "belief"), count(&second, "examined")), (2, 2));
     let third = world.run(&night, world.due(JobName::Decay, "2026-03-12")).await;
@@ -45,7 +47,7 @@ async fn a_memory_that_fell_below_its_threshold_is_asked_about_once_and_no_confi
 }
 
 #[tokio::test]
-async fn another_rate_is_applied_to_every_memory_once_and_takes_back_what_it_would_not_have_asked() {
+async fn another_rate_counts_from_the_next_night_and_takes_back_what_it_would_not_have_asked() {
     let world = World::new().await;
     world.seed(2).await;
     let due = |date| world.due(JobName::Decay, date);
@@ -53,9 +55,43 @@ async fn another_rate_is_applied_to_every_memory_once_and_takes_back_what_it_wou
     let mut slower = world.night("slower").build();
     slower.policies.decay.thresholds.belief.rate = 0.005;
     let report = world.run(&slower, due("2026-03-11")).await;
-    assert_eq!((count(&report, "rescheduled"), count(&report, "belief")), (4, 0));
+    assert_eq!((count(&report, "taken_back"), count(&report, "belief"), count(&report, "examined")), (2, 0, 2));
     assert!(world.rows("SELECT 'x' FROM memory WHERE review_due_at IS NOT NULL").await.is_empty());
     assert_eq!(world.run(&slower, due("2026-03-12")).await.examined, 0, "once");
+    let mut faster = world.night("faster").build();
+    faster.policies.decay.thresholds.belief.rate = 0.02;
+    assert_eq!(count(&world.run(&faster, due("2026-03-13")).await, "belief"), 4);
+    let asked = "SELECT 'x' FROM memory WHERE review_due_at = recorded_at + 600 * 86400000000";
+    assert_eq!(world.rows(asked).await.len(), 4, "asked since they fell under this policy");
+}
+
+#[tokio::test]
+async fn levels_beside_each_other_are_asked_about_page_by_page_and_a_rate_between_them_decides_each() {
+    let world = World::new().await;
+    world.seed(1).await;
+    // Three confidences within one thousandth, one in another; all are as old.
+    let mut tx = world.database.begin(Access::Organization(ORG)).await.unwrap();
+    let scope = [("org_id", Arg::from(ORG.0)), ("patient_id", patient(0).0.into())];
+    for (n, confidence) in [0.9, 0.9001, 0.9009, 0.95].into_iter().cycle().take(40).enumerate() {
+        let id = Uuid::from_u128(0x9_0000 + n as u128);
+        let mut row = memory(id, "pattern", utc("2026-03-10T04:40:00Z") - TimeDelta::days(1_200), None);
+        row.retain(|(name, _)| !["confidence", "fade_level"].contains(name));
+        let level = level(Kind::Belief, confidence, false);
+        row.extend([("confidence", confidence.into()), ("fade_level", level.into())]);
+        insert(&mut tx, "memory", &[scope.to_vec(), row].concat()).await;
+    }
+    tx.commit().await.unwrap();
+    let mut night = world.night("pages").build();
+    night.policies.decay.run.batch_size = 7;
+    let first = world.run(&night, world.due(JobName::Decay, "2026-03-10")).await;
+    assert_eq!(count(&first, "belief"), 11, "ten of 0.9 and the patient's own");
+    // A day of belief is worth a third of a thousandth: 0.9001 falls within the next day, 0.9009 within the third.
+    let later = ["2026-03-11", "2026-03-12", "2026-03-13"].map(|date| world.due(JobName::Decay, date));
+    let mut fell = Vec::new();
+    for due in later {
+        fell.push(count(&world.run(&night, due).await, "belief"));
+    }
+    assert_eq!(fell, [11, 0, 10]);
 }
 
 /// One symptom that a patient told of at an instant, as the pipeline hands it to the store.

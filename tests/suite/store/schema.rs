@@ -95,12 +95,17 @@ const SAMPLE: &str = "INSERT INTO organization (org_id, created_at, updated_at) 
       content_sealed, redaction_policy, extractor_version, current, recorded_at, created_at, updated_at) \
       VALUES (ID(1), ID(2), ID(3), 1, 'clinical_note', 0, 'es', HASH, HASH, '', '', 1, 0, 0, 0); \
     INSERT INTO passage (org_id, patient_id, id, document_id, revision, ordinal, start_offset, end_offset, terms, \
-      created_at, updated_at) VALUES (ID(1), ID(2), ID(4), ID(3), 1, 0, 0, 1, TERMS, 0, 0)";
+      created_at, updated_at) VALUES (ID(1), ID(2), ID(4), ID(3), 1, 0, 0, 1, TERMS, 0, 0); \
+    INSERT INTO memory (org_id, patient_id, id, group_hash, attribute_hash, kind, class, sensitivity, state, contested, \
+      ungrounded, is_proxy, negated, is_protected, source_type, epistemic, trust, set_by, experiencer, extraction_confidence, initial_confidence, confidence_basis, confidence, \
+      valid_from, state_at, terms, redaction_policy, schema_version, recorded_at, created_at, updated_at) \
+      VALUES (ID(1), ID(2), ID(5), HASH, HASH, 'belief', 'pattern', 'low', 'active', 0, 0, 0, 0, 0, 'external', 'explicit', 3, 'patient', \
+      'patient', 0.9, 0.9, 'given', 0.875, 0, 0, TERMS, '', 1, 0, 0, 0)";
 
 /// Rows that the first version of the schema took, as an engine writes them.
 fn sample(id: &str, hash: &str, terms: &str) -> String {
     let mut sql = SAMPLE.replace("HASH", hash).replace("TERMS", terms);
-    for n in 1..=4 {
+    for n in 1..=5 {
         sql = sql.replace(&format!("ID({n})"), &id.replace('#', &format!("{n:032x}")));
     }
     sql
@@ -112,6 +117,8 @@ async fn terms(location: &Location) -> Vec<i64> {
     let rows = tx.fetch_all(&Sql::new("SELECT terms FROM passage"), Vec::new()).await.unwrap();
     assert_eq!(rows.len(), 1);
     let terms = rows[0].ints(0).unwrap();
+    let fades = tx.fetch_all(&Sql::new("SELECT fade_level FROM memory"), Vec::new()).await.unwrap();
+    assert_eq!(fades.iter().map(|row| row.opt_i64(0).unwrap()).collect::<Vec<_>>(), [Some(875)]);
     drop(tx);
     db.close().await;
     terms

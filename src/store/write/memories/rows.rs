@@ -18,6 +18,7 @@ use crate::domain::memory::Class;
 use crate::domain::provenance::{SourceType, Trust};
 use crate::store::StoreError;
 use crate::store::engine::{Arg, Bulk, ColumnType, Sql};
+use crate::store::fading;
 use crate::store::history::{self, Line};
 use crate::store::records::{FindingWords, NewDocument};
 use crate::store::seal::Sealer;
@@ -77,7 +78,7 @@ const MEMORY_COLUMNS: [(&str, ColumnType); 51] = [
     ("schema_version", ColumnType::Int),
     ("recorded_at", ColumnType::Int),
     ("updated_at", ColumnType::Int),
-    ("uncertain_at", ColumnType::Int),
+    ("fade_level", ColumnType::Int),
 ];
 
 // A message that comes late may open a memory that others opened before: all of its provenance is the opening's then.
@@ -104,8 +105,10 @@ static MEMORY: LazyLock<Bulk> = LazyLock::new(|| {
          times_reinforced = excluded.times_reinforced, verification_count = excluded.verification_count, \
          last_verified = excluded.last_verified, is_protected = excluded.is_protected, \
          reconfirm_due_at = CASE WHEN memory.cycle = excluded.cycle THEN memory.reconfirm_due_at ELSE NULL END, \
-         review_due_at = CASE WHEN memory.uncertain_at IS NOT DISTINCT FROM excluded.uncertain_at THEN memory.review_due_at ELSE NULL END, \
-         uncertain_at = excluded.uncertain_at, cycle = excluded.cycle, valid_from = excluded.valid_from, valid_to = excluded.valid_to, \
+         review_due_at = CASE WHEN memory.kind = excluded.kind AND memory.confidence = excluded.confidence \
+           AND memory.fade_level IS NOT DISTINCT FROM excluded.fade_level \
+           AND memory.last_verified IS NOT DISTINCT FROM excluded.last_verified THEN memory.review_due_at ELSE NULL END, \
+         fade_level = excluded.fade_level, cycle = excluded.cycle, valid_from = excluded.valid_from, valid_to = excluded.valid_to, \
          last_confirmed_at = excluded.last_confirmed_at, expires_at = excluded.expires_at, state_at = excluded.state_at, \
          supersedes = excluded.supersedes, superseded_by = excluded.superseded_by, terms = excluded.terms, \
          redaction_policy = excluded.redaction_policy, fold_hash = excluded.fold_hash, updated_at = excluded.updated_at",
@@ -183,8 +186,6 @@ impl Writer<'_> {
         };
         let epistemic = if f.is_vouched(a) { source_type.epistemic() } else { a.epistemic };
         let protected = confidence::is_protected(f.is_protected, a.class);
-        let since = f.last_verified.unwrap_or(a.recorded_at);
-        let uncertain_at = confidence::uncertain_at(self.decay, a.kind, f.confidence, protected, since);
         let terms = terms_of(&told.words, evidence.map(|e| e.quote.as_str()));
         let mut terms: Vec<i64> = terms.iter().map(|stem| keys.term(stem)).collect();
         terms.push(keys.concept_term(&told.words.concept));
@@ -241,7 +242,7 @@ impl Writer<'_> {
             SCHEMA_VERSION.into(),
             recorded.clone(),
             self.target.now.into(),
-            uncertain_at.into(),
+            fading::level(a.kind, f.confidence, protected).into(),
             recorded,
         ])
     }
