@@ -5,6 +5,7 @@
 //! hypothesis until a person verifies it. Each further telling reinforces it, once.
 
 mod preferences;
+mod support;
 
 use std::sync::Arc;
 
@@ -32,6 +33,9 @@ use crate::store::nightly::{Rules, raw_id};
 use crate::store::records::{Evidence, FindingWords, NewFinding, finding_id};
 use crate::store::recurring::{self, Telling};
 use preferences::Preferred;
+
+/// Who formed it, in the log.
+const AUTHOR: &str = "consolidation";
 
 /// The job.
 pub struct Consolidation {
@@ -81,8 +85,10 @@ status!(
         reinforced,
         /// Statements of how to be spoken with and treated that came to their topic.
         preferences,
+        /// What had been formed of statements that were forgotten or revised since.
+        withdrawn,
     }
-    changed: beliefs | relationships | values | drives | reinforced | preferences
+    changed: beliefs | relationships | values | drives | reinforced | preferences | withdrawn
 );
 
 /// What a night adds to the log.
@@ -90,6 +96,8 @@ status!(
 pub enum Change {
     Recurs(Recurrence),
     Prefers(Preferred),
+    /// What it was formed of went, or is there again: whether it counts.
+    Counts(Scope, FindingId, bool),
 }
 
 /// A telling from which on an attribute counts as recurring.
@@ -146,6 +154,23 @@ impl Consolidation {
     /// The recurrences of one attribute of one patient: from the telling on at which there are enough documents of enough
     /// days, sure enough on average (model.md: 3 episodes, 2 days, 0.6).
     fn of_attribute(&self, scope: Scope, tellings: &[Telling], cutoff: DateTime<Utc>) -> Vec<Recurrence> {
+        let mut found: Vec<Recurrence> = Vec::new();
+        for (rule, tellings) in self.enough(tellings) {
+            let sure: Vec<f64> = tellings.iter().map(|t| self.effective(t, cutoff)).collect();
+            let mean = sure.iter().sum::<f64>() / sure.len() as f64;
+            if mean < self.policy.mean_confidence {
+                continue;
+            }
+            let (source, id) = named(scope, &tellings);
+            let weakest = sure.iter().copied().fold(1.0, f64::min);
+            let forms = found.is_empty();
+            found.push(Recurrence { scope, id, source, tellings, weakest, forms, rule });
+        }
+        found
+    }
+
+    /// Tellings of one attribute, as far as each at which there are enough: one a document, oldest first.
+    fn enough(&self, tellings: &[Telling]) -> Vec<(Rule, Vec<Telling>)> {
         let Some(rule) = tellings.first().map(|first| self.rule_of(first.entity)) else { return Vec::new() };
         let mut seen: Vec<Telling> = Vec::new();
         let mut found = Vec::new();
@@ -156,25 +181,10 @@ impl Consolidation {
             seen.push(*telling);
             let mut days: Vec<_> = seen.iter().map(|t| t.asserted_at.date_naive()).collect();
             days.dedup();
-            let sure: Vec<f64> = seen.iter().map(|t| self.effective(t, cutoff)).collect();
-            let mean = sure.iter().sum::<f64>() / sure.len() as f64;
             let lasted = telling.asserted_at - seen[0].asserted_at;
-            let enough = seen.len() >= rule.documents && days.len() >= rule.days && lasted >= rule.lasting;
-            if !enough || mean < self.policy.mean_confidence {
-                continue;
+            if seen.len() >= rule.documents && days.len() >= rule.days && lasted >= rule.lasting {
+                found.push((rule, seen.clone()));
             }
-            let source = derive("consolidation", &[&telling.attribute, telling.document.as_bytes()]);
-            let id = finding_id(scope, source, 1, &telling.attribute);
-            let weakest = sure.iter().copied().fold(1.0, f64::min);
-            found.push(Recurrence {
-                scope,
-                id,
-                source,
-                tellings: seen.clone(),
-                weakest,
-                forms: found.is_empty(),
-                rule,
-            });
         }
         found
     }
@@ -206,18 +216,18 @@ impl Job for Consolidation {
         let due = (Self::NAME.code(), window.cutoff);
         let patients = recurring::patients(tx, window.org, due, (after, window.limit)).await?;
         let next = next_after(&patients, window, |patient| patient.0);
-        let tellings = recurring::tellings(tx, window.org, &patients, window.cutoff).await?;
+        let told = recurring::tellings(tx, window.org, &patients, window.cutoff).await?;
+        let tellings: Vec<Telling> = told.iter().copied().filter(|telling| telling.is_worded).collect();
         let mut changes = Vec::new();
-        for group in tellings.chunk_by(|a, b| a.patient == b.patient && a.attribute == b.attribute) {
-            if let Ok(scope) = Scope::new(window.org, group[0].patient) {
-                changes.extend(self.of_attribute(scope, group, window.cutoff).into_iter().map(Change::Recurs));
-            }
+        for (scope, group) in by_attribute(window, &tellings) {
+            changes.extend(self.of_attribute(scope, group, window.cutoff).into_iter().map(Change::Recurs));
         }
         let preferred = self.preferred(tx, window, &tellings).await?;
         changes.extend(preferred.into_iter().map(Change::Prefers));
         let ids: Vec<_> = changes.iter().map(|change| (change.scope().patient(), change.id())).collect();
         let known = recurring::known(tx, window.org, &ids).await?;
-        changes.retain(|change| !known.contains(&change.id()));
+        changes.extend(self.counted(tx, window, (&patients, &told), &changes).await?);
+        changes.retain(|change| change.counts().is_some() || !known.contains(&change.id()));
         Ok(Page { changes, examined: patients.len() as u64, next })
     }
 
@@ -236,6 +246,7 @@ impl Job for Consolidation {
         for change in changes {
             let Some(keys) = keys.get(&change.scope()) else { continue };
             match change {
+                Change::Counts(..) => {}
                 Change::Prefers(preferred) => findings.extend(self.preference(preferred, keys, window.cutoff)),
                 Change::Recurs(recurrence) => {
                     let Some(telling) = recurrence.tellings.last() else { continue };
@@ -245,7 +256,10 @@ impl Job for Consolidation {
                 }
             }
         }
-        desk.shift(window, &keys, &self.rules).append(tx, findings).await?;
+        let shift = desk.shift(window, &keys, &self.rules);
+        let counts: Vec<_> = changes.iter().filter_map(Change::counts).filter(|(s, ..)| keys.contains_key(s)).collect();
+        shift.count(tx, &counts).await?;
+        shift.append(tx, findings).await?;
         Ok(())
     }
 
@@ -259,7 +273,8 @@ impl Job for Consolidation {
             values: formed(Kind::Value),
             drives: formed(Kind::Drive),
             reinforced: recurs.iter().filter(|one| !one.forms).count() as u64,
-            preferences: (page.changes.len() - recurs.len()) as u64,
+            preferences: page.changes.iter().filter(|change| matches!(change, Change::Prefers(_))).count() as u64,
+            withdrawn: page.changes.iter().filter(|change| matches!(change, Change::Counts(.., false))).count() as u64,
         }
     }
 }
@@ -269,6 +284,7 @@ impl Change {
         match self {
             Self::Recurs(recurrence) => recurrence.scope,
             Self::Prefers(preferred) => preferred.scope,
+            Self::Counts(scope, ..) => *scope,
         }
     }
 
@@ -276,15 +292,37 @@ impl Change {
         match self {
             Self::Recurs(recurrence) => recurrence.id,
             Self::Prefers(preferred) => preferred.id,
+            Self::Counts(_, id, _) => *id,
         }
     }
 
     fn recurrence(&self) -> Option<&Recurrence> {
         match self {
             Self::Recurs(recurrence) => Some(recurrence),
-            Self::Prefers(_) => None,
+            Self::Prefers(_) | Self::Counts(..) => None,
         }
     }
+
+    fn counts(&self) -> Option<(Scope, FindingId, bool)> {
+        match self {
+            Self::Counts(scope, id, counts) => Some((*scope, *id, *counts)),
+            Self::Recurs(_) | Self::Prefers(_) => None,
+        }
+    }
+}
+
+/// The tellings of one attribute of one patient after the other.
+fn by_attribute<'t>(window: &Window, tellings: &'t [Telling]) -> impl Iterator<Item = (Scope, &'t [Telling])> {
+    let org = window.org;
+    let groups = tellings.chunk_by(|a, b| a.patient == b.patient && a.attribute == b.attribute);
+    groups.filter_map(move |group| Some((Scope::new(org, group[0].patient).ok()?, group)))
+}
+
+/// What the recurrence that the last of these tellings makes is known by: its source, and its finding.
+fn named(scope: Scope, tellings: &[Telling]) -> (Uuid, FindingId) {
+    let last = tellings.last().map(|t| (t.attribute, t.document)).unwrap_or_default();
+    let source = derive("consolidation", &[&last.0, last.1.as_bytes()]);
+    (source, finding_id(scope, source, 1, &last.0))
 }
 
 /// What the log is told.
@@ -320,7 +358,7 @@ fn finding(
         recorded_at,
         words,
         evidence: evidence.clone(),
-        author: "consolidation",
+        author: AUTHOR,
     };
     formed.finding()
 }

@@ -20,25 +20,32 @@ use crate::domain::scope::Scope;
 use crate::store::write::findings::finding_cell;
 use crate::text::Span;
 
-// What the last night saw is in the ledger: a document that was still being written then has an hour.
+// What the last night saw is in the ledger: a document that was still being written then has an hour. What was forgotten
+// since then may have been what something was formed of.
 static PATIENTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT DISTINCT patient_id FROM documents WHERE org_id = $1 AND current = 1 AND document_type <> 'analysis' AND recorded_at <= $2 \
-         AND recorded_at > (SELECT coalesce(max(cutoff_at), 3600000000) - 3600000000 FROM job_run \
+        "WITH seen AS (SELECT coalesce(max(cutoff_at), 3600000000) - 3600000000 AS at FROM job_run \
            WHERE org_id = $1 AND job = $3 AND state = 'done' AND cutoff_at < $2) \
-         AND patient_id > $4 ORDER BY patient_id LIMIT $5",
+         SELECT DISTINCT patient_id FROM (\
+           SELECT patient_id FROM documents WHERE org_id = $1 AND current = 1 AND document_type <> 'analysis' \
+             AND recorded_at <= $2 AND recorded_at > (SELECT at FROM seen) AND patient_id > $4 \
+           UNION ALL \
+           SELECT patient_id FROM memory WHERE org_id = $1 AND state = 'inactive' AND state IN ('expired', 'inactive') \
+             AND content_sealed IS NOT NULL AND state_at > (SELECT at FROM seen) AND state_at <= $2 AND patient_id > $4\
+         ) AS recent ORDER BY 1 LIMIT $5",
     )
 });
 // What was forgotten recurs no more, unless it is told again, and what a model made of a text is nothing that was told: hypotheses end with their day.
 static FINDINGS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT f.patient_id, f.attribute_hash, f.source_id, f.revision, f.id, f.asserted_at, f.initial_confidence, f.recorded_at, \
-         f.trust, f.extraction_confidence, f.entity_type, f.negated, f.kind, f.class \
+         f.trust, f.extraction_confidence, f.entity_type, f.negated, f.kind, f.class, \
+         CASE WHEN f.tombstone_of IS NULL AND f.evidence_sealed IS NOT NULL THEN 1 ELSE 0 END \
          FROM extracted_findings AS f WHERE f.org_id = $1 AND f.patient_id IN {uuids $2} AND f.live = 1 \
          AND f.entity_type IN ('symptom', 'event', 'preference', 'goal', 'relationship') AND f.class <> 'inference' \
          AND (f.negated = 0 OR f.entity_type = 'preference') AND f.ending = 0 AND f.uncertain = 0 AND f.experiencer = 'patient' \
-         AND f.temporality = 'recent' AND f.document_type IS NOT NULL AND f.document_type <> 'analysis' AND f.tombstone_of IS NULL \
-         AND f.evidence_sealed IS NOT NULL AND f.recorded_at <= $3 AND NOT EXISTS (SELECT 1 FROM memory AS m \
+         AND f.temporality = 'recent' AND f.document_type IS NOT NULL AND f.document_type <> 'analysis' \
+         AND f.recorded_at <= $3 AND NOT EXISTS (SELECT 1 FROM memory AS m \
            WHERE m.org_id = f.org_id AND m.patient_id = f.patient_id AND m.group_hash = f.group_hash \
              AND m.attribute_hash = f.attribute_hash AND m.state = 'inactive' AND m.state_at >= f.asserted_at) \
          ORDER BY f.patient_id, f.attribute_hash, f.asserted_at, f.source_id, f.id",
@@ -46,6 +53,16 @@ static FINDINGS: LazyLock<Sql> = LazyLock::new(|| {
 });
 static KNOWN: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new("SELECT id FROM extracted_findings WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}")
+});
+// What a person verified or protects stands by itself, whatever it was formed of.
+static FORMED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT f.patient_id, f.id, f.source_id, f.live FROM extracted_findings AS f \
+         WHERE f.org_id = $1 AND f.patient_id IN {uuids $2} AND f.extractor_version = $3 AND f.recorded_at <= $4 \
+         AND NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.org_id = f.org_id AND m.patient_id = f.patient_id \
+           AND m.group_hash = f.group_hash AND (m.verification_count > 0 OR m.is_protected = 1)) \
+         ORDER BY f.patient_id, f.id",
+    )
 });
 static WORDS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
@@ -55,7 +72,7 @@ static WORDS: LazyLock<Sql> = LazyLock::new(|| {
 });
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&PATIENTS, &FINDINGS, &KNOWN, &WORDS]
+    vec![&PATIENTS, &FINDINGS, &KNOWN, &FORMED, &WORDS]
 }
 
 /// One telling of an attribute: a finding without its words.
@@ -76,9 +93,21 @@ pub struct Telling {
     pub negated: bool,
     /// A preference as a document states it.
     pub is_stated: bool,
+    /// Its words are there. Without them nothing new is formed of it, and what was formed stays.
+    pub is_worded: bool,
 }
 
-/// Patients of whom documents came in since the last settled night, after `after`, at most `limit`.
+/// What was formed before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FormedRow {
+    pub patient: PatientId,
+    pub finding: FindingId,
+    pub source: Uuid,
+    /// It counts: what it was formed of was there when a night looked last.
+    pub live: bool,
+}
+
+/// Patients of whom documents came in, or memories were forgotten, since the last settled night, after `after`, at most `limit`.
 ///
 /// # Errors
 /// Of the database.
@@ -123,7 +152,30 @@ fn telling(row: &Row) -> Result<Telling, DbError> {
         entity: EntityType::from_code(&row.text(10)?).ok_or(decode(10))?,
         negated: row.bool(11)?,
         is_stated: row.text(12)? == Kind::Belief.code() && row.text(13)? == Class::Preference.code(),
+        is_worded: row.bool(14)?,
     })
+}
+
+/// What `author` formed of these patients until then and nobody verified.
+///
+/// # Errors
+/// Of the database.
+pub async fn formed(
+    tx: &mut Transaction,
+    org: OrgId,
+    (patients, author): (&[PatientId], &'static str),
+    until: DateTime<Utc>,
+) -> Result<Vec<FormedRow>, DbError> {
+    let list = Arg::Uuids(patients.iter().map(|patient| patient.0).collect());
+    let row = |row: &Row| {
+        Ok(FormedRow {
+            patient: PatientId(row.uuid(0)?),
+            finding: FindingId(row.uuid(1)?),
+            source: row.uuid(2)?,
+            live: row.bool(3)?,
+        })
+    };
+    tx.fetch_all(&FORMED, vec![org.0.into(), list, author.into(), until.into()]).await?.iter().map(row).collect()
 }
 
 /// Which of these findings the log holds already.

@@ -353,12 +353,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What the group amounts to at `now`. What only a replaced revision said stays, flagged as ungrounded.
+    /// What the group amounts to at `now`. What only a replaced revision said stays, flagged as ungrounded; what a night
+    /// formed of things that are not there any more goes with them.
     pub fn finish(mut self, now: DateTime<Utc>) -> Outcome {
         let retired = std::mem::take(&mut self.retired);
         for a in retired {
             let known = self.memories.iter().any(|m| m.attribute == a.attribute && m.says(a));
-            if !known && !a.ending {
+            if !known && !a.ending && a.source_type != SourceType::Consolidation {
                 self.open(a);
             }
         }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::super::driver::{JobError, Window};
 use super::super::formed::Formed;
-use super::Consolidation;
+use super::{AUTHOR, Consolidation};
 use crate::crypto::PatientKeys;
 use crate::domain::ids::{FindingId, derive};
 use crate::domain::memory::Kind;
@@ -87,7 +87,7 @@ impl Consolidation {
         (told, evidence): (&FindingWords, &Option<Evidence>),
         cutoff: DateTime<Utc>,
     ) -> Preferred {
-        let document = derive("consolidation.preference", &[telling.document.as_bytes()]);
+        let document = of_document(telling.document);
         let key = format!("{}|{}", stated.key(), stated.value);
         Preferred {
             scope,
@@ -131,7 +131,7 @@ impl Consolidation {
             recorded_at,
             words,
             evidence: preferred.evidence.clone(),
-            author: "consolidation",
+            author: AUTHOR,
         };
         formed.finding()
     }
@@ -145,6 +145,16 @@ fn opposite(stated: Stated) -> Stated {
         value => value.strip_prefix("not ").map_or_else(|| format!("not {value}"), str::to_owned),
     };
     Stated { value, ..stated }
+}
+
+/// What stands for a document's statements.
+fn of_document(document: Uuid) -> Uuid {
+    derive("consolidation.preference", &[document.as_bytes()])
+}
+
+/// Whether this is the source of what a document's statements formed, in whichever revision.
+pub(super) fn is_of_document(source: Uuid, document: Uuid) -> bool {
+    source.as_bytes()[..12] == of_document(document).as_bytes()[..12]
 }
 
 /// Of two revisions of a document, whose statements are of the same instant, the log walks the later one last.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
+use uuid::Uuid;
 
 use super::clinical::CLEAR;
 use super::findings::finding_cell;
@@ -62,6 +63,17 @@ static BLANK_MEMORIES: LazyLock<Bulk> = LazyLock::new(|| {
     )
 });
 
+static COUNT: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "UPDATE extracted_findings SET live = $3, updated_at = $4 WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}",
+    )
+});
+static COUNTED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT DISTINCT patient_id, group_hash FROM extracted_findings WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}",
+    )
+});
+
 /// The rules that folding takes, the same for messages and for every job.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
@@ -103,6 +115,32 @@ impl Shift<'_> {
         writer.fold().await?;
         writer.flush_events().await?;
         Ok(writer.done)
+    }
+
+    /// Says of findings that a night formed whether they count, and folds what they touch.
+    ///
+    /// # Errors
+    /// As [`Shift::append`].
+    pub async fn count(&self, tx: &mut Transaction, formed: &[(Scope, FindingId, bool)]) -> Result<(), StoreError> {
+        if formed.is_empty() {
+            return Ok(());
+        }
+        let mut writer = self.writer(tx);
+        writer.hold(formed.iter().map(|(scope, ..)| scope.patient().0).collect()).await?;
+        for live in [true, false] {
+            let of = formed.iter().filter(|(.., counts)| *counts == live);
+            let pairs = Arg::Pairs(of.map(|(scope, id, _)| (scope.patient().0, id.0.as_bytes().to_vec())).collect());
+            let args = vec![self.org.0.into(), pairs, live.into(), self.now.into()];
+            writer.tx.execute(&COUNT, args).await?;
+        }
+        let all = formed.iter().map(|(scope, id, _)| (scope.patient().0, id.0.as_bytes().to_vec()));
+        let scopes: BTreeMap<Uuid, Scope> = formed.iter().map(|(scope, ..)| (scope.patient().0, *scope)).collect();
+        for row in writer.tx.fetch_all(&COUNTED, vec![self.org.0.into(), Arg::Pairs(all.collect())]).await? {
+            let group = row.bytes(1)?;
+            writer.touched.extend(scopes.get(&row.uuid(0)?).map(|scope| (*scope, group)));
+        }
+        writer.fold().await?;
+        writer.flush_events().await
     }
 
     /// Takes the words out of memories and of the findings that are theirs alone. What a later memory needs stays.
@@ -213,5 +251,5 @@ fn own<'l>(loaded: &'l Loaded, memory: &'l Folded) -> impl Iterator<Item = Findi
 }
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&GROUPS, BLANK_FINDINGS.sql(), BLANK_MEMORIES.sql()]
+    vec![&GROUPS, BLANK_FINDINGS.sql(), BLANK_MEMORIES.sql(), &COUNT, &COUNTED]
 }

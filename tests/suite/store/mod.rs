@@ -21,6 +21,7 @@ mod topics;
 mod waiting;
 mod ward;
 mod weather;
+mod withdrawn;
 
 /// How much of a proof is run: `short` with every change, `long` by `make proofs`.
 fn amount(short: usize, long: usize) -> usize {

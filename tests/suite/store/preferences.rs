@@ -144,4 +144,9 @@ async fn the_last_word_of_a_document_counts_and_a_later_revision_after_it(engine
     ward.tell(&[revised]).await;
     assert_eq!(preferences(&ward).await, 1);
     assert_eq!(shown(&ward).await, ["Preference: time of appointments, morning, stated"]);
+    let mut back = chat(1, "2026-06-20T10:00:00Z", text);
+    back["revision"] = 3.into();
+    ward.tell(&[back]).await;
+    preferences(&ward).await;
+    assert_eq!(shown(&ward).await, ["Preference: time of appointments, afternoon, stated"]);
 }
