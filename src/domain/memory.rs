@@ -43,6 +43,11 @@ codes!(
 );
 
 impl Class {
+    /// The class of what a person vouches for (model.md, "Verify"): a hypothesis does not end with its day any more.
+    pub fn vouched(self) -> Self {
+        if self == Self::Inference { Self::Pattern } else { self }
+    }
+
     /// The class in which a stated finding is kept. What a model infers is `Inference`, whatever it is about; a chronic
     /// condition is the caller's to tell apart from a passing one, so a condition is long-lived until something says
     /// otherwise (an error in that direction loses nothing).

@@ -14,27 +14,26 @@ use crate::domain::confidence::{self, DecayPolicy};
 use crate::domain::ids::{MemoryId, OrgId, PatientId};
 use crate::domain::memory::{Class, Kind};
 
-// From one level to the next through the index: as many steps as there are levels, however many rows they have.
+// From one level of a kind to the next through the index: as many steps as there are levels, however many rows they have. The
+// kinds are said: SQLite, asked for the next pair of kind and level, reads all rows of the kind.
 static LEVELS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "WITH RECURSIVE level (kind, fade_level) AS (\
-           SELECT f.kind, f.fade_level FROM (SELECT m.kind, m.fade_level FROM memory AS m WHERE m.org_id = $1 \
-             AND m.state = 'active' AND m.fade_level IS NOT NULL AND m.review_due_at IS NULL \
-             AND (m.kind, m.fade_level) >= ($2, $3) ORDER BY m.kind, m.fade_level LIMIT 1) AS f \
+        "WITH RECURSIVE kinds (kind) AS (SELECT 'belief' UNION ALL SELECT 'drive' UNION ALL SELECT 'episode' \
+           UNION ALL SELECT 'goal' UNION ALL SELECT 'note' UNION ALL SELECT 'relationship' UNION ALL SELECT 'value'), \
+         level (kind, fade_level) AS (\
+           SELECT k.kind, (SELECT m.fade_level FROM memory AS m WHERE m.org_id = $1 AND m.state = 'active' \
+             AND m.fade_level IS NOT NULL AND m.review_due_at IS NULL AND m.kind = k.kind ORDER BY m.fade_level LIMIT 1) \
+           FROM kinds AS k \
            UNION ALL \
-           SELECT \
-             (SELECT m.kind FROM memory AS m WHERE m.org_id = $1 AND m.state = 'active' AND m.fade_level IS NOT NULL \
-               AND m.review_due_at IS NULL AND (m.kind, m.fade_level) > (l.kind, l.fade_level) \
-               ORDER BY m.kind, m.fade_level LIMIT 1), \
-             (SELECT m.fade_level FROM memory AS m WHERE m.org_id = $1 AND m.state = 'active' AND m.fade_level IS NOT NULL \
-               AND m.review_due_at IS NULL AND (m.kind, m.fade_level) > (l.kind, l.fade_level) \
-               ORDER BY m.kind, m.fade_level LIMIT 1) \
-           FROM level AS l WHERE l.kind IS NOT NULL) \
+           SELECT l.kind, (SELECT m.fade_level FROM memory AS m WHERE m.org_id = $1 AND m.state = 'active' \
+             AND m.fade_level IS NOT NULL AND m.review_due_at IS NULL AND m.kind = l.kind AND m.fade_level > l.fade_level \
+             ORDER BY m.fade_level LIMIT 1) \
+           FROM level AS l WHERE l.fade_level IS NOT NULL) \
          SELECT l.kind, l.fade_level, \
            (SELECT coalesce(m.last_verified, m.recorded_at) FROM memory AS m WHERE m.org_id = $1 AND m.state = 'active' \
              AND m.fade_level IS NOT NULL AND m.review_due_at IS NULL AND m.kind = l.kind AND m.fade_level = l.fade_level \
              ORDER BY coalesce(m.last_verified, m.recorded_at) LIMIT 1) \
-         FROM level AS l WHERE l.kind IS NOT NULL",
+         FROM level AS l WHERE l.fade_level IS NOT NULL ORDER BY l.kind, l.fade_level",
     )
 });
 static OLDEST: LazyLock<Sql> = LazyLock::new(|| {
@@ -161,9 +160,11 @@ pub async fn fallen(
     (after, limit): (&Reached, u32),
 ) -> Result<(Vec<Fading>, Option<Reached>), DbError> {
     let mut found: Vec<Fading> = Vec::new();
-    let args = vec![org.0.into(), after.kind.as_str().into(), after.level.into()];
-    for row in tx.fetch_all(&LEVELS, args).await? {
+    for row in tx.fetch_all(&LEVELS, vec![org.0.into()]).await? {
         let (code, level, oldest) = (row.text(0)?, row.i64(1)?, row.time(2)?);
+        if (code.as_str(), level) < (after.kind.as_str(), after.level) {
+            continue;
+        }
         let kind = Kind::from_code(&code).ok_or(DbError::Decode { index: 0 })?;
         let Some(days) = first_days(policy, kind, level) else { continue };
         let Some(since) = until.checked_sub_signed(TimeDelta::days(i64::from(days))) else { continue };

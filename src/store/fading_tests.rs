@@ -24,11 +24,16 @@ async fn what_fell_is_found_by_index_in_order_without_sorting() {
 }
 
 #[tokio::test]
-async fn levels_and_open_questions_are_walked_by_index() {
-    let levels = plan(&LEVELS, vec![Uuid::nil().into(), "".into(), 0i64.into()]).await;
-    let walks = levels.iter().filter(|line| line.contains("INDEX memory_fading (org_id=?")).count();
-    assert_eq!(walks, 4, "{levels:?}");
-    assert!(!levels.iter().any(|line| line.contains("SCAN m") || line.contains("B-TREE")), "{levels:?}");
+async fn levels_and_open_questions_are_walked_by_index_and_every_kind_that_fades_is_among_them() {
+    let levels = plan(&LEVELS, vec![Uuid::nil().into()]).await;
+    let walks = |columns: &str| levels.iter().filter(|line| line.contains(columns)).count();
+    let of_kind = "SEARCH m USING INDEX memory_fading (org_id=? AND kind=? AND fade_level";
+    let steps = [walks(&format!("{of_kind}>?)")), walks(&format!("{of_kind}=?)")), walks("SEARCH m"), walks("SCAN m")];
+    assert_eq!(steps, [2, 1, 3, 0], "{levels:?}");
+    let kinds = Kind::ALL.iter().filter(|kind| level(**kind, 1.0, false).is_some());
+    assert!(
+        kinds.clone().count() > 5 && kinds.clone().all(|kind| LEVELS.sqlite().contains(&format!("'{}'", kind.code())))
+    );
     let asked = plan(&ASKED, vec![Uuid::nil().into(), Uuid::nil().into(), 1i64.into()]).await;
     assert!(asked.iter().any(|line| line.contains("INDEX memory_review (org_id=?")), "{asked:?}");
 }

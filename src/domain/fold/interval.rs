@@ -64,6 +64,7 @@ impl Interval {
             supersedes: None,
             superseded_by: None,
             history: vec![created],
+            vouched: false,
         };
         let mut interval = Self {
             folded,
@@ -172,11 +173,21 @@ impl Interval {
         self.folded.last_verified = Some(at);
     }
 
+    /// Whether it is only inferred: a pattern, a model's hypothesis, or a clinical fact that somebody thinks possible.
+    pub fn is_inferred(&self) -> bool {
+        let of_class = matches!(self.class, Class::Inference | Class::Pattern);
+        self.trust >= Trust::T4 && (of_class || self.entity.is_clinical())
+    }
+
     /// The same on a person's own word: it no longer ends with an inference's day.
     pub fn vouched(&mut self, id: MemoryId, act: &Act, policy: &LifecyclePolicy) {
         self.folded.id = id;
-        self.class = Class::Pattern;
+        self.folded.vouched = true;
+        self.class = self.class.vouched();
         self.trust = Trust::T1;
+        if self.folded.last_confirmed_at.is_some() {
+            self.folded.last_confirmed_at = Some(act.at);
+        }
         self.asked_expiry = None;
         self.folded.set_by = act.by;
         self.folded.contested = false;

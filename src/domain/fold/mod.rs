@@ -220,15 +220,8 @@ pub struct Folded {
     pub supersedes: Option<MemoryId>,
     pub superseded_by: Option<MemoryId>,
     pub history: Vec<Change>,
-}
-
-impl Folded {
-    /// Whether a person vouches for what its opening finding only inferred: it stands on that person's word then.
-    pub fn is_vouched(&self, opening: &Assertion) -> bool {
-        let made = matches!(opening.class, Class::Inference | Class::Pattern) && opening.trust >= Trust::T4;
-        let by_person = matches!(self.set_by, SetBy::Patient | SetBy::Clinician);
-        made && by_person && self.supersedes.is_some() && self.verification_count > 0
-    }
+    /// A person vouches for what its opening finding only inferred: it stands on that person's word.
+    pub vouched: bool,
 }
 
 /// A claim against something of higher standing (seed 002, section 6), or a kept tension (seed 001, section 9).

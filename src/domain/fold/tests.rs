@@ -413,18 +413,37 @@ fn what_was_inferred_and_a_person_verifies_becomes_a_memory_on_their_word() {
         };
         let now = 1;
         let alone = with_acts(vec![formed.clone()], vec![], now);
-        let (id, opening) = (alone.memories[0].id, formed.clone());
-        assert!(!alone.memories[0].is_vouched(&opening));
+        let id = alone.memories[0].id;
+        assert!(!alone.memories[0].vouched);
         let verified = Act { by: SetBy::Clinician, at: day(1) + Duration::hours(1), ..act(5, 1, id, Deed::Verified) };
         let outcome = with_acts(vec![formed.clone()], vec![verified.clone()], 90);
         let [old, new] = &outcome.memories[..] else { panic!("{outcome:?}") };
         assert_eq!((old.state, old.superseded_by, new.supersedes), (State::Superseded, Some(new.id), Some(old.id)));
         assert_eq!((new.state, new.set_by, new.expires_at), (State::Active, SetBy::Clinician, None), "{class}");
-        assert!(new.is_vouched(&opening) && !old.is_vouched(&opening) && new.confidence > 0.8);
+        assert!(new.vouched && !old.vouched && new.confidence > 0.8);
         // A machine's word is nobody's.
         let by_agent = Act { by: SetBy::Agent, ..verified };
         assert_eq!(with_acts(vec![formed], vec![by_agent], 1).memories.len(), 1);
     }
+}
+
+#[test]
+fn what_a_clinician_thought_possible_and_somebody_verifies_is_a_fact_of_its_own_class_from_then_on() {
+    let possible = Assertion {
+        set_by: SetBy::Clinician,
+        epistemic: Epistemic::Inferred,
+        trust: Trust::T4,
+        ..finding(1, EntityType::Condition, 1)
+    };
+    let id = with_acts(vec![possible.clone()], vec![], 1).memories[0].id;
+    let verified = Act { by: SetBy::Clinician, at: day(3), ..act(5, 3, id, Deed::Verified) };
+    let outcome = with_acts(vec![possible.clone()], vec![verified.clone()], 90);
+    let [old, new] = &outcome.memories[..] else { panic!("{outcome:?}") };
+    assert_eq!((old.state, old.vouched, old.superseded_by), (State::Superseded, false, Some(new.id)));
+    assert_eq!((new.state, new.vouched, new.valid_from), (State::Active, true, day(3)));
+    // What was stated as a fact is one: verified, it stays the memory that it is.
+    let stated = Assertion { epistemic: Epistemic::Explicit, trust: Trust::T1, ..possible };
+    assert_eq!(with_acts(vec![stated], vec![verified], 90).memories.len(), 1);
 }
 
 #[test]

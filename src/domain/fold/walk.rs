@@ -286,8 +286,7 @@ impl<'a> Walk<'a> {
     /// which it replaces (model.md, "Confidence").
     fn vouch(&mut self, at: usize, act: &Act) {
         let old = &self.memories[at];
-        let made = matches!(old.class, Class::Inference | Class::Pattern) && old.trust >= Trust::T4;
-        if !made || !old.is_active() || !matches!(act.by, SetBy::Patient | SetBy::Clinician) {
+        if !old.is_inferred() || !old.is_active() || !matches!(act.by, SetBy::Patient | SetBy::Clinician) {
             return;
         }
         let (mut next, old_id) = (old.clone(), old.folded.id);

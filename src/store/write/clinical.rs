@@ -10,7 +10,7 @@ use super::memories::{Changed, Loaded};
 use crate::crypto::Cell;
 use crate::domain::finding::{EntityType, Experiencer, Polarity};
 use crate::domain::fold::{Assertion, Folded};
-use crate::domain::memory::State;
+use crate::domain::memory::{Class, State};
 use crate::domain::provenance::Trust;
 use crate::store::StoreError;
 use crate::store::engine::{Arg, Bulk, ColumnType, Sql};
@@ -120,7 +120,8 @@ impl Writer<'_> {
         let maybe = |table, column, text: &Option<String>| {
             sealer.optional(clinical_cell(table, f.id.0, column), text.as_deref())
         };
-        let standing = [Arg::from(super::findings::trust_number(a.trust)), f.set_by.code().into()];
+        let trust = if f.vouched { Trust::T1 } else { a.trust };
+        let standing = [Arg::from(super::findings::trust_number(trust)), f.set_by.code().into()];
         let status = status(a.entity, a.polarity, f.state);
         let own: (usize, Vec<Arg>) = match a.entity {
             EntityType::Condition => {
@@ -229,8 +230,9 @@ fn has_standing(f: &Folded, a: &Assertion) -> bool {
         }
         _ => !a.blanket,
     };
+    let is_hypothesis = matches!(a.class, Class::Inference | Class::Pattern);
     a.tombstone.is_none()
-        && a.trust <= Trust::T3
+        && (a.trust <= Trust::T3 || (f.vouched && !is_hypothesis))
         && !f.contested
         && !f.ungrounded
         && subject

@@ -18,6 +18,7 @@ mod schema;
 mod summaries;
 mod tenancy;
 mod topics;
+mod vouched;
 mod waiting;
 mod ward;
 mod weather;

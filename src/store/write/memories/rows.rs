@@ -180,11 +180,11 @@ impl Writer<'_> {
         let opened = c.told(f.opened_by).ok_or(StoreError::Shape)?;
         let evidence = opened.evidence.as_ref();
         let recorded = Arg::from(a.recorded_at);
-        let (class, source_type, trust) = match f.is_vouched(a) {
-            true => (Class::Pattern, SourceType::DirectExperience, Trust::T1),
+        let (class, source_type, trust) = match f.vouched {
+            true => (a.class.vouched(), SourceType::DirectExperience, Trust::T1),
             false => (a.class, a.source_type, a.trust),
         };
-        let epistemic = if f.is_vouched(a) { source_type.epistemic() } else { a.epistemic };
+        let epistemic = if f.vouched { source_type.epistemic() } else { a.epistemic };
         let protected = confidence::is_protected(f.is_protected, a.class);
         let terms = terms_of(&told.words, evidence.map(|e| e.quote.as_str()));
         let mut terms: Vec<i64> = terms.iter().map(|stem| keys.term(stem)).collect();
