@@ -49,6 +49,8 @@ pub struct ModelConfig {
     pub tokens_per_hour: u64,
     /// Questions under way at once, 1–64.
     pub concurrency: usize,
+    /// It also puts the nights' accounts of conversations, weeks and quarters into connected sentences.
+    pub words_accounts: bool,
 }
 
 impl Default for ModelConfig {
@@ -63,6 +65,7 @@ impl Default for ModelConfig {
             most_tokens: 4_000,
             tokens_per_hour: 1_000_000,
             concurrency: 4,
+            words_accounts: false,
         }
     }
 }

@@ -25,6 +25,7 @@ use crate::crypto::{KeyError, KeyStore, PatientKeys};
 use crate::domain::ids::{OrgId, PatientId};
 use crate::domain::scope::Scope;
 use crate::embed::{EmbedError, Models, Offered};
+use crate::extract::model::Writer;
 use crate::pipeline::Redactors;
 use crate::store::engine::{Access, Database, DbError, Transaction};
 use crate::store::nightly::{Rules, Shift};
@@ -181,6 +182,8 @@ pub struct Means<'a> {
     pub redactors: &'a Redactors,
     pub keys: &'a Arc<dyn KeyStore>,
     pub entropy: &'a Arc<dyn Entropy>,
+    /// Who words what the nights tell; without one, fixed sentences do.
+    pub writer: Option<&'a Writer>,
     pub now: DateTime<Utc>,
 }
 
@@ -189,9 +192,6 @@ pub struct Means<'a> {
 #[async_trait]
 pub trait Job: Send + Sync {
     const NAME: JobName;
-    /// It does something between reading and writing that takes long and needs no rows (`prepare`): what is read and what is
-    /// written are two transactions then, and no row is held while somebody else is asked.
-    const PREPARES: bool = false;
     type Change: Send + Sync;
     type Status: Status;
 
@@ -199,6 +199,12 @@ pub trait Job: Send + Sync {
     fn of(means: &Means<'_>) -> Self
     where
         Self: Sized;
+
+    /// It does something between reading and writing that takes long and needs no rows (`prepare`): what is read and what is
+    /// written are two transactions then, and no row is held while somebody else is asked.
+    fn prepares(&self) -> bool {
+        false
+    }
 
     /// The next page after `from`. Reads only; depends on nothing but rows, window and policy.
     async fn plan(
@@ -363,7 +369,7 @@ impl Driver {
         let desk = Desk { now, entropy: self.entropy.as_ref(), keys: self.keys.as_ref(), models };
         let mut tx = self.database.begin(Access::Organization(window.org)).await?;
         let mut page = job.plan(&mut tx, &window, run.cursor.as_ref()).await?;
-        if J::PREPARES && !page.changes.is_empty() {
+        if job.prepares() && !page.changes.is_empty() {
             tx.rollback().await?;
             job.prepare(&desk, &window, &mut page.changes).await?;
             tx = self.database.begin(Access::Organization(window.org)).await?;

@@ -102,12 +102,15 @@ pub(super) async fn vectors_of<'w>(
 #[async_trait]
 impl Job for EmbedBatch {
     const NAME: JobName = JobName::EmbedBatch;
-    const PREPARES: bool = true;
     type Change = Change;
     type Status = EmbedBatchStatus;
 
     fn of(Means { policies, .. }: &Means<'_>) -> Self {
         Self { policy: policies.embed_batch.thresholds.clone() }
+    }
+
+    fn prepares(&self) -> bool {
+        true
     }
 
     async fn plan(

@@ -32,6 +32,7 @@ use super::upkeep::Upkeep;
 use crate::clock::ordered_id;
 use crate::domain::ids::OrgId;
 use crate::embed::Models;
+use crate::extract::model::Writer;
 use crate::pipeline::Redactors;
 use crate::store::Store;
 use crate::store::engine::{Access, Sql};
@@ -62,13 +63,14 @@ pub struct Night {
     pub driver: Driver,
     pub policies: Policies,
     redactors: Redactors,
+    writer: Option<Writer>,
     /// Runs that need no more offering: spares the ledger a question a minute.
     settled: Mutex<HashSet<RunKey>>,
 }
 
 impl Night {
     pub fn new(driver: Driver, policies: Policies) -> Self {
-        Self { driver, policies, redactors: Redactors::built_in(), settled: Mutex::default() }
+        Self { driver, policies, redactors: Redactors::built_in(), writer: None, settled: Mutex::default() }
     }
 
     /// With the redactors of a configuration: organisations' own policies, recognisers and services. Without, the built-in
@@ -101,9 +103,16 @@ impl Night {
         self
     }
 
+    /// With a model that words what the nights tell, if one is given.
+    #[must_use]
+    pub fn with_writer(self, writer: Option<Writer>) -> Self {
+        Self { writer, ..self }
+    }
+
     fn means(&self) -> Means<'_> {
         let Driver { keys, entropy, clock, .. } = &self.driver;
-        Means { policies: &self.policies, redactors: &self.redactors, keys, entropy, now: clock.now() }
+        let (redactors, writer) = (&self.redactors, self.writer.as_ref());
+        Means { policies: &self.policies, redactors, keys, entropy, writer, now: clock.now() }
     }
 
     /// All organisations. A zone that this program does not know counts as UTC: expiring at another hour is better than

@@ -1,9 +1,13 @@
 //! Summaries: what came in is told as episodes of documents, summaries of closed conversations, of weeks and of quarters,
-//! from the extracted facts alone and without any model (seed 001, sections 2 and 7; seed 003, phase 3; `domain::account`).
+//! from the extracted facts alone (seed 001, sections 2 and 7; seed 003, phase 3; `domain::account`), in fixed sentences, which
+//! a language model may connect where one is configured and says the same (`wording`).
 //! Each names the captures that it was made from, is trusted like the worst of them, is indexed, and stands for the same
 //! facts however often the night is run. Poorer output never replaces richer, except where something was forgotten.
 
+mod wording;
+
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Datelike, Days, NaiveTime, TimeDelta, Utc};
@@ -18,15 +22,16 @@ use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
 use crate::clock::micros;
-use crate::crypto::PatientKeys;
+use crate::crypto::{KeyStore, PatientKeys};
 use crate::domain::account::{Account, Fact, Stretch, Tongue, tell};
 use crate::domain::confidence;
 use crate::domain::document::DocumentType;
 use crate::domain::finding::Temporality;
-use crate::domain::ids::{PatientId, derive};
+use crate::domain::ids::{FindingId, PatientId, derive};
 use crate::domain::memory::Kind;
 use crate::domain::provenance::Trust;
 use crate::domain::scope::Scope;
+use crate::extract::model::Writer;
 use crate::store::condensing::{self, FactRow, Known};
 use crate::store::engine::Transaction;
 use crate::store::nightly::{AUTHOR, Condensed, Rules, raw_id};
@@ -34,10 +39,11 @@ use crate::store::records::{Evidence, FindingWords, finding_id};
 use crate::text::Span;
 
 /// The job.
-#[derive(Debug, Clone)]
 pub struct Summaries {
     pub policy: SummariesThresholds,
     pub rules: Rules,
+    keys: Arc<dyn KeyStore>,
+    writer: Option<Writer>,
 }
 
 /// Thresholds of `jobs/summaries.toml`.
@@ -71,6 +77,9 @@ status!(
         quarters,
         /// Accounts of which nothing is left to tell.
         withdrawn,
+        /// Accounts in a model's words, and those whose words did not hold or did not come.
+        worded,
+        unworded,
     }
     changed: episodes | sessions | weeks | quarters | withdrawn
 );
@@ -85,6 +94,10 @@ pub struct Unit {
     /// Distinct facts.
     distinct: u32,
     input: Uuid,
+    /// Its fixed sentences, where a model is to connect them.
+    fixed: Option<String>,
+    /// The same as the model has it.
+    worded: Option<String>,
 }
 
 /// What a stretch is keyed by, within its patient.
@@ -164,8 +177,11 @@ impl Summaries {
         if unit.facts.is_empty() {
             return Some(condensed);
         }
-        let facts: Vec<Fact> = unit.facts.iter().filter_map(|row| fact(row, words.get(&row.finding)?)).collect();
-        let account = tell(unit.stretch, tongue, &facts, 1)?;
+        let mut account = unit.account(words)?;
+        // Words that were given for another text, before something of it was redacted, are not taken.
+        if let Some(worded) = unit.worded.as_ref().filter(|_| unit.fixed.as_ref() == Some(&account.text)) {
+            account.text.clone_from(worded);
+        }
         let quoted = || unit.facts.iter().find_map(|row| words.get(&row.finding)?.1.clone());
         let own = || Evidence { quote: account.text.clone(), span: Span::new(0, account.text.len()) };
         let evidence = if unit.stretch.has_text() { Some(own()) } else { quoted() };
@@ -191,7 +207,19 @@ impl Summaries {
     }
 }
 
-type Words = std::collections::HashMap<crate::domain::ids::FindingId, (FindingWords, Option<Evidence>)>;
+impl Unit {
+    /// In fixed sentences.
+    fn account(&self, words: &Words) -> Option<Account> {
+        let facts: Vec<Fact> = self.facts.iter().filter_map(|row| fact(row, words.get(&row.finding)?)).collect();
+        tell(self.stretch, tongue(&self.facts), &facts, 1)
+    }
+
+    fn findings(&self) -> impl Iterator<Item = (PatientId, FindingId)> + '_ {
+        self.facts.iter().map(|fact| (fact.patient, fact.finding))
+    }
+}
+
+type Words = std::collections::HashMap<FindingId, (FindingWords, Option<Evidence>)>;
 
 fn fact(row: &FactRow, (words, _): &(FindingWords, Option<Evidence>)) -> Option<Fact> {
     (!words.concept.is_empty()).then(|| Fact {
@@ -231,7 +259,8 @@ fn unit(scope: Scope, (stretch, key): &Key, facts: Vec<FactRow>) -> Unit {
     let id = derive("summary", &[org.as_bytes(), patient.as_bytes(), stretch.code().as_bytes(), key]);
     let ids: Vec<&[u8]> = facts.iter().map(|fact| fact.finding.0.as_bytes().as_slice()).collect();
     let input = derive("summary.input", &ids);
-    Unit { scope, id, stretch: *stretch, distinct: distinct(&facts), facts, input }
+    let distinct = distinct(&facts);
+    Unit { scope, id, stretch: *stretch, distinct, facts, input, fixed: None, worded: None }
 }
 
 fn distinct(facts: &[FactRow]) -> u32 {
@@ -280,6 +309,8 @@ fn changed(
             facts: Vec::new(),
             distinct: 0,
             input: Uuid::nil(),
+            fixed: None,
+            worded: None,
         })
         .collect();
     let anew = units.into_values().filter(|unit| match known.get(&unit.id) {
@@ -295,8 +326,13 @@ impl Job for Summaries {
     type Change = Unit;
     type Status = SummariesStatus;
 
-    fn of(Means { policies, .. }: &Means<'_>) -> Self {
-        Self { policy: policies.summaries.thresholds.clone(), rules: policies.rules() }
+    fn of(Means { policies, keys, writer, .. }: &Means<'_>) -> Self {
+        let policy = policies.summaries.thresholds.clone();
+        Self { policy, rules: policies.rules(), keys: Arc::clone(keys), writer: writer.cloned() }
+    }
+
+    fn prepares(&self) -> bool {
+        self.writer.is_some()
     }
 
     async fn plan(&self, tx: &mut Transaction, window: &Window, from: Option<&Cursor>) -> Result<Page<Unit>, JobError> {
@@ -322,7 +358,15 @@ impl Job for Summaries {
             let before = known.remove(patient).unwrap_or_default();
             changes.extend(changed(scope, units, &before, forgotten.get(patient).copied()));
         }
+        if self.prepares() && !window.preview {
+            self.put_down(tx, window, &mut changes).await?;
+        }
         Ok(Page { changes, examined: patients.len() as u64, next })
+    }
+
+    async fn prepare(&self, _: &Desk<'_>, _: &Window, changes: &mut [Unit]) -> Result<(), JobError> {
+        self.word(changes).await;
+        Ok(())
     }
 
     async fn apply(
@@ -333,10 +377,11 @@ impl Job for Summaries {
         changes: &[Unit],
     ) -> Result<(), JobError> {
         let keys = desk.keys_by_scope(window.org, changes.iter().map(|unit| unit.scope.patient())).await?;
-        let wanted: BTreeSet<_> = changes.iter().flat_map(|unit| &unit.facts).map(|f| (f.patient, f.finding)).collect();
+        let wanted: BTreeSet<_> = changes.iter().flat_map(Unit::findings).collect();
         let wanted: Vec<_> = wanted.into_iter().collect();
         let words = condensing::words(tx, window.org, &keys, &wanted).await?;
-        let told = changes.iter().filter_map(|unit| {
+        let gone = if self.prepares() { self.gone(tx, window, changes).await? } else { BTreeSet::new() };
+        let told = changes.iter().filter(|unit| !gone.contains(&unit.id)).filter_map(|unit| {
             let keys = keys.get(&unit.scope)?;
             self.condensed(unit, &words, keys, window.cutoff)
         });
@@ -354,6 +399,8 @@ impl Job for Summaries {
             weeks: count(Stretch::Week),
             quarters: count(Stretch::Quarter),
             withdrawn: page.changes.iter().filter(|unit| unit.facts.is_empty()).count() as u64,
+            worded: page.changes.iter().filter(|unit| unit.worded.is_some()).count() as u64,
+            unworded: page.changes.iter().filter(|unit| unit.fixed.is_some() && unit.worded.is_none()).count() as u64,
         }
     }
 }
@@ -386,6 +433,8 @@ mod tests {
             facts: Vec::new(),
             distinct,
             input: Uuid::from_u128(distinct.into()),
+            fixed: None,
+            worded: None,
         };
         let known = BTreeMap::from([(
             Uuid::from_u128(7),

@@ -30,6 +30,7 @@ use std::time::Instant;
 pub use disposition::{Disposition, Tally};
 pub use extractors::{Extractors, ExtractorsError};
 pub use legacy::Imported;
+pub use model::writer;
 pub use redactors::{Redactors, RedactorsError};
 use spoken::Spoken;
 

@@ -8,8 +8,8 @@ use futures::{StreamExt, stream};
 use super::Pipeline;
 use super::read::Read;
 use crate::config::extraction::ModelConfig;
-use crate::extract::ExtractionInput;
-use crate::extract::model::{ModelDefect, ModelOptions, ModelReader, ModelSeen};
+use crate::extract::model::{ModelDefect, ModelOptions, ModelReader, ModelSeen, Writer};
+use crate::extract::{ExtractionInput, Extractor};
 use crate::intake::Message;
 use crate::metrics::Label as _;
 use crate::metrics::labels::ModelOutcome;
@@ -49,6 +49,21 @@ pub(super) fn reader(
         tokens_per_hour: config.tokens_per_hour,
     };
     Ok(Some((ModelReader::new(options, clock)?, config.concurrency)))
+}
+
+/// The model that words the nights' accounts, where a configuration asks for it.
+///
+/// # Errors
+/// The first key that cannot be used.
+pub fn writer(
+    config: &ModelConfig,
+    clock: std::sync::Arc<dyn crate::clock::Clock>,
+) -> Result<Option<Writer>, ModelDefect> {
+    if !config.words_accounts {
+        return Ok(None);
+    }
+    let writer = |(model, _)| Writer { model: std::sync::Arc::new(model), rules: Extractor::shared() };
+    Ok(reader(config, clock)?.map(writer))
 }
 
 impl Pipeline {

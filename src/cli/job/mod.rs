@@ -23,7 +23,7 @@ use crate::jobs::night::Night;
 use crate::jobs::observe::Observer;
 use crate::jobs::planner::Organization;
 use crate::jobs::policy::Policies;
-use crate::pipeline::Redactors;
+use crate::pipeline::{self, Redactors};
 use crate::shutdown::Shutdown;
 use crate::store::Store;
 use crate::store::engine::{Database, DbError, Location};
@@ -101,7 +101,11 @@ async fn open(context: &Context, observer: Arc<dyn Observer>) -> Result<Night, F
         .with_policy(policies.lifecycle())
         .with_decay(policies.decay.thresholds);
     let redactors = Redactors::load(&settings.redaction).map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(Night::over(&store, policies, observer, Shutdown::on_signals()?.draining()).redacting(redactors))
+    let clock = store.clock().clone();
+    let writer =
+        pipeline::writer(&settings.extraction.model, clock).map_err(|error| Failure::usage(error.to_string()))?;
+    let night = Night::over(&store, policies, observer, Shutdown::on_signals()?.draining());
+    Ok(night.redacting(redactors).with_writer(writer))
 }
 
 /// With the configured models, for a job that embeds or looks at vectors.

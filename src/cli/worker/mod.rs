@@ -177,6 +177,9 @@ pub fn night(world: &World, shutdown: CancellationToken) -> Result<Arc<Night>, F
         Policies::load(world.settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))?;
     let observer = Arc::clone(&world.metrics) as _;
     let redactors = Redactors::load(&world.settings.redaction).map_err(|error| Failure::usage(error.to_string()))?;
-    let night = Night::over(&world.store, policies, observer, shutdown).redacting(redactors);
+    let clock = world.store.clock().clone();
+    let writer = pipeline::writer(&world.settings.extraction.model, clock);
+    let writer = writer.map_err(|error| Failure::usage(error.to_string()))?;
+    let night = Night::over(&world.store, policies, observer, shutdown).redacting(redactors).with_writer(writer);
     Ok(Arc::new(night.with_models(world.models()?)))
 }

@@ -11,6 +11,7 @@ mod budget;
 mod client;
 mod orders;
 mod wire;
+mod wording;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -81,6 +82,13 @@ pub struct ModelReader {
     budget: Budget,
 }
 
+/// A model that words what nights tell, and the rules that it is held against.
+#[derive(Clone)]
+pub struct Writer {
+    pub model: Arc<ModelReader>,
+    pub rules: Arc<Extractor>,
+}
+
 impl ModelReader {
     /// # Errors
     /// When the address or another option cannot be used.
@@ -111,11 +119,19 @@ impl ModelReader {
         if input.document.text.chars().count() > self.options.most_characters {
             return Err(ModelOutcome::TooLong);
         }
-        let request = wire::request(&self.options, input.document);
+        self.put(wire::request(&self.options, input.document), wire::answer).await
+    }
+
+    /// Puts a question, within the budget.
+    async fn put<T>(
+        &self,
+        request: Vec<u8>,
+        read: impl FnOnce(&[u8]) -> Result<(T, Option<u64>), ModelOutcome>,
+    ) -> Result<T, ModelOutcome> {
         let reserved = wire::estimated_tokens(&request, self.options.most_tokens);
         self.budget.take(reserved)?;
         let reply = self.client.post(request).await?;
-        let (answer, used) = wire::answer(&reply)?;
+        let (answer, used) = read(&reply)?;
         self.budget.settle(reserved, used);
         Ok(answer)
     }

@@ -1,6 +1,7 @@
 //! OpenAI's chat API with a strict JSON schema (wire.md, "LLM extraction"), as Ollama, vLLM and LiteLLM speak it too.
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{ModelOptions, ModelOutcome};
@@ -86,7 +87,7 @@ fn schema() -> Value {
     })
 }
 
-/// The body of a question.
+/// The body of a question about a document.
 pub fn request(options: &ModelOptions, document: &Document) -> Vec<u8> {
     let said = if document.turns.is_empty() {
         json!({"text": document.text})
@@ -95,17 +96,22 @@ pub fn request(options: &ModelOptions, document: &Document) -> Vec<u8> {
         let turns = turns.map(|turn| json!({"speaker": turn.speaker, "text": turn.span.of(&document.text)}));
         json!({"turns": turns.collect::<Vec<_>>()})
     };
+    question(options, (TASK, &said), ("extraction_v1", schema()))
+}
+
+/// The body of a question: a task and what it is about, and the shape of an answer.
+pub fn question(options: &ModelOptions, (task, said): (&str, &Value), (name, schema): (&str, Value)) -> Vec<u8> {
     let body = json!({
         "model": options.model,
         "messages": [
-            {"role": "system", "content": TASK},
+            {"role": "system", "content": task},
             {"role": "user", "content": said.to_string()}
         ],
         "temperature": 0,
         "max_tokens": options.most_tokens,
         "response_format": {
             "type": "json_schema",
-            "json_schema": {"name": "extraction_v1", "strict": true, "schema": schema()}
+            "json_schema": {"name": name, "strict": true, "schema": schema}
         }
     });
     body.to_string().into_bytes()
@@ -119,9 +125,21 @@ pub fn estimated_tokens(request: &[u8], most_tokens: u32) -> u64 {
 /// The findings, and the tokens that the server counted.
 ///
 /// # Errors
+/// As [`content`]; [`ModelOutcome::Answer`] too for a kind that no model may name.
+pub fn answer(body: &[u8]) -> Result<(Answer, Option<u64>), ModelOutcome> {
+    let (answer, used): (Answer, Option<u64>) = content(body)?;
+    if answer.findings.iter().any(|item| !KINDS.contains(&item.kind.as_str())) {
+        return Err(ModelOutcome::Answer);
+    }
+    Ok((answer, used))
+}
+
+/// What the model answered, and the tokens that the server counted.
+///
+/// # Errors
 /// [`ModelOutcome::Refused`] when the model would not answer, [`ModelOutcome::Answer`] for whatever is not whole and of
 /// the schema.
-pub fn answer(body: &[u8]) -> Result<(Answer, Option<u64>), ModelOutcome> {
+pub fn content<T: DeserializeOwned>(body: &[u8]) -> Result<(T, Option<u64>), ModelOutcome> {
     let reply: Reply = serde_json::from_slice(body).map_err(|_| ModelOutcome::Answer)?;
     let used = reply.usage.and_then(|usage| usage.total_tokens);
     let choice = reply.choices.into_iter().next().ok_or(ModelOutcome::Answer)?;
@@ -132,9 +150,5 @@ pub fn answer(body: &[u8]) -> Result<(Answer, Option<u64>), ModelOutcome> {
         return Err(ModelOutcome::Answer);
     }
     let content = choice.message.content.ok_or(ModelOutcome::Answer)?;
-    let answer: Answer = serde_json::from_str(&content).map_err(|_| ModelOutcome::Answer)?;
-    if answer.findings.iter().any(|item| !KINDS.contains(&item.kind.as_str())) {
-        return Err(ModelOutcome::Answer);
-    }
-    Ok((answer, used))
+    Ok((serde_json::from_str(&content).map_err(|_| ModelOutcome::Answer)?, used))
 }

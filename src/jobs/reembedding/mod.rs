@@ -276,12 +276,15 @@ impl Reembedding {
 #[async_trait]
 impl Job for Reembedding {
     const NAME: JobName = JobName::Reembedding;
-    const PREPARES: bool = true;
     type Change = Change;
     type Status = ReembeddingStatus;
 
     fn of(Means { policies, .. }: &Means<'_>) -> Self {
         Self { policy: policies.reembedding.thresholds.clone() }
+    }
+
+    fn prepares(&self) -> bool {
+        true
     }
 
     async fn plan(

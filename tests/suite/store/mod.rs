@@ -23,6 +23,7 @@ mod waiting;
 mod ward;
 mod weather;
 mod withdrawn;
+mod worded;
 
 /// How much of a proof is run: `short` with every change, `long` by `make proofs`.
 fn amount(short: usize, long: usize) -> usize {
