@@ -3,23 +3,40 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::text::TermFilter;
+
 /// Saturation of repeated terms and weight of length: the values of Robertson and Zaragoza, 2009.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
+/// A text as it is ranked.
+#[derive(Debug, Clone, Copy)]
+pub struct Text<'a> {
+    /// All its terms, or at least those of any query it is ranked by; with repetitions.
+    pub terms: &'a [i64],
+    /// How many terms it has in all.
+    pub length: usize,
+}
+
+impl<'a> From<&'a [i64]> for Text<'a> {
+    fn from(terms: &'a [i64]) -> Self {
+        Self { terms, length: terms.len() }
+    }
+}
+
 /// Texts that hold any of the query's terms, best first: (place, score). Equal scores keep the order of the input.
-pub fn rank(query: &BTreeSet<i64>, texts: &[&[i64]]) -> Vec<(usize, f64)> {
-    let lengths: usize = texts.iter().map(|terms| terms.len()).sum();
+pub fn rank(query: &BTreeSet<i64>, texts: &[Text<'_>]) -> Vec<(usize, f64)> {
+    let lengths: usize = texts.iter().map(|text| text.length).sum();
     let mean = (lengths as f64 / texts.len().max(1) as f64).max(1.0);
-    let wanted = Wanted::new(query);
-    let counts: Vec<HashMap<i64, u32>> = texts.iter().map(|terms| wanted.counts(terms)).collect();
+    let wanted = TermFilter::new(query.iter().copied());
+    let counts: Vec<HashMap<i64, u32>> = texts.iter().map(|text| counts(&wanted, text.terms)).collect();
     let mut holding: HashMap<i64, u32> = HashMap::new();
     for term in counts.iter().flat_map(HashMap::keys) {
         *holding.entry(*term).or_default() += 1;
     }
     let total = texts.len() as f64;
     let score = |place: usize| -> f64 {
-        let length = K1 * (1.0 - B + B * texts[place].len() as f64 / mean);
+        let length = K1 * (1.0 - B + B * texts[place].length as f64 / mean);
         let of = |(term, count): (&i64, &u32)| {
             let df = f64::from(holding.get(term).copied().unwrap_or(0));
             let rarity = (1.0 + (total - df + 0.5) / (df + 0.5)).ln();
@@ -35,48 +52,24 @@ pub fn rank(query: &BTreeSet<i64>, texts: &[&[i64]]) -> Vec<(usize, f64)> {
     hits
 }
 
-/// Bits by which a term that is not wanted is told at once: terms are keyed hashes, every bit of them as good as the next.
-const BITS: usize = 4_096;
-
-struct Wanted<'a> {
-    query: &'a BTreeSet<i64>,
-    bits: [u64; BITS / 64],
-}
-
-impl<'a> Wanted<'a> {
-    fn new(query: &'a BTreeSet<i64>) -> Self {
-        let mut bits = [0; BITS / 64];
-        for term in query {
-            let (word, bit) = place(*term);
-            bits[word] |= bit;
-        }
-        Self { query, bits }
+fn counts(wanted: &TermFilter, terms: &[i64]) -> HashMap<i64, u32> {
+    let mut counts = HashMap::new();
+    for term in terms.iter().filter(|term| wanted.holds(**term)) {
+        *counts.entry(*term).or_default() += 1;
     }
-
-    fn counts(&self, terms: &[i64]) -> HashMap<i64, u32> {
-        let mut counts = HashMap::new();
-        let likely = |term: &&i64| {
-            let (word, bit) = place(**term);
-            self.bits[word] & bit != 0
-        };
-        for term in terms.iter().filter(likely).filter(|term| self.query.contains(term)) {
-            *counts.entry(*term).or_default() += 1;
-        }
-        counts
-    }
-}
-
-fn place(term: i64) -> (usize, u64) {
-    let at = term as usize % BITS;
-    (at / 64, 1 << (at % 64))
+    counts
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn ranked(query: &BTreeSet<i64>, texts: &[&[i64]]) -> Vec<(usize, f64)> {
+        rank(query, &texts.iter().map(|terms| Text::from(*terms)).collect::<Vec<_>>())
+    }
+
     fn places(query: &[i64], texts: &[&[i64]]) -> Vec<usize> {
-        rank(&query.iter().copied().collect(), texts).into_iter().map(|hit| hit.0).collect()
+        ranked(&query.iter().copied().collect(), texts).into_iter().map(|hit| hit.0).collect()
     }
 
     #[test]
@@ -101,8 +94,19 @@ mod tests {
     #[test]
     fn repetition_counts_with_diminishing_weight() {
         let texts: [&[i64]; 3] = [&[1, 5, 5, 5], &[1, 1, 1, 1], &[9, 9, 9, 9]];
-        let hits = rank(&[1].into(), &texts);
+        let hits = ranked(&[1].into(), &texts);
         assert_eq!(hits[0].0, 1);
         assert!(hits[0].1 < 4.0 * hits[1].1);
+    }
+
+    #[test]
+    fn terms_that_no_query_asks_for_count_by_their_number_alone() {
+        let whole: [&[i64]; 3] = [&[1, 3, 4, 5], &[1, 2, 4, 5], &[1, 3]];
+        let query: BTreeSet<i64> = [1, 2].into();
+        let kept: Vec<Vec<i64>> =
+            whole.iter().map(|terms| terms.iter().copied().filter(|term| query.contains(term)).collect()).collect();
+        let lean: Vec<Text<'_>> =
+            kept.iter().zip(&whole).map(|(terms, all)| Text { terms, length: all.len() }).collect();
+        assert_eq!(rank(&query, &lean), ranked(&query, &whole));
     }
 }

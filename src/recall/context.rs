@@ -221,7 +221,7 @@ impl Recall {
 
 /// By the words of the query first, then by trust, confidence and age of the signal; newest first among equals.
 fn ranked(memories: &[Memory], terms: &BTreeSet<i64>) -> Vec<Item> {
-    let texts: Vec<&[i64]> = memories.iter().map(|m| m.terms.as_slice()).collect();
+    let texts: Vec<bm25::Text<'_>> = memories.iter().map(|m| m.terms.as_slice().into()).collect();
     let mut words = vec![0.0; memories.len()];
     for (place, score) in bm25::rank(terms, &texts) {
         words[place] = score;

@@ -128,13 +128,14 @@ impl Recall {
         request: &SearchRequest,
     ) -> Result<Compared<'_>, RecallError> {
         let mut active = self.last_seen(scope.org());
+        let terms: BTreeSet<i64> = prepared.terms.union(&prepared.concepts).copied().collect();
         for _ in 0..SWAPS {
             let model = self.models.active(active);
             let vector = self.vector(&prepared.redacted, model).await;
             let generation = self.models.offered().active(active);
             let query = (generation, vector.as_deref());
             let mut snapshot = self.store.snapshot(scope).await?;
-            let (found, candidates) = snapshot.candidates(query, request.window, request.when).await?;
+            let (found, candidates) = snapshot.candidates(query, Some(&terms), request.window, request.when).await?;
             if vector.is_none() || self.models.offered().active(found) == generation {
                 let of_model = model.unwrap_or(self.models.configured()).profile().min_score;
                 let min_score = request.min_score.unwrap_or(of_model);
@@ -151,9 +152,10 @@ impl Recall {
         let vector = vector::nearest(candidates.iter().map(|c| c.similarity), least, LEG_DEPTH);
         self.observe(Leg::Vector, started);
         let started = Instant::now();
-        let terms: Vec<&[i64]> = candidates.iter().map(|c| c.terms.as_slice()).collect();
+        let texts: Vec<bm25::Text<'_>> =
+            candidates.iter().map(|c| bm25::Text { terms: &c.terms, length: c.length }).collect();
         let by = |wanted: &BTreeSet<i64>| {
-            let mut ranked = bm25::rank(wanted, &terms);
+            let mut ranked = bm25::rank(wanted, &texts);
             ranked.truncate(LEG_DEPTH);
             ranked
         };

@@ -11,6 +11,7 @@ pub mod numbers;
 pub mod passages;
 pub mod sentences;
 pub mod stems;
+pub mod terms;
 pub mod tokens;
 
 pub use codepoints::CodePoints;
@@ -20,6 +21,7 @@ pub use numbers::{NumberKind, NumberWord, begins_number, number_words, value_of}
 pub use passages::{DEFAULT_MAX_WORDS, Passage, passages};
 pub use sentences::{sentences, sentences_of};
 pub use stems::stems;
+pub use terms::TermFilter;
 pub use tokens::{Token, TokenKind, tokens};
 
 use schemars::JsonSchema;

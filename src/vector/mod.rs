@@ -3,45 +3,12 @@
 //! thousand, and no approximate index ever hides a row.
 
 mod agreement;
+mod product;
 
 use half::f16;
-use half::slice::HalfFloatSliceExt as _;
 
 pub use agreement::{overlap_at, rank_agreement};
-
-/// Numbers that are widened at once.
-const STRIDE: usize = 64;
-
-/// Dot product of two stored vectors; `None` when their dimensions differ, or for what is no number.
-pub fn dot(one: &[u8], other: &[u8]) -> Option<f64> {
-    if one.len() != other.len() || one.is_empty() {
-        return None;
-    }
-    let (mut left, mut right) = ([0f32; STRIDE], [0f32; STRIDE]);
-    let mut sum = 0f64;
-    for (one, other) in one.chunks(2 * STRIDE).zip(other.chunks(2 * STRIDE)) {
-        let (left, right) = (widened(one, &mut left), widened(other, &mut right));
-        // Lanes of their own, so that the products are summed side by side.
-        let mut lanes = [0f64; 8];
-        for (place, (a, b)) in left.iter().zip(right).enumerate() {
-            lanes[place % 8] += f64::from(a * b);
-        }
-        sum += lanes.iter().sum::<f64>();
-    }
-    sum.is_finite().then_some(sum)
-}
-
-/// Up to [`STRIDE`] stored numbers.
-fn widened<'a>(stored: &[u8], wide: &'a mut [f32; STRIDE]) -> &'a [f32] {
-    let mut narrow = [f16::ZERO; STRIDE];
-    let pairs = stored.as_chunks::<2>().0;
-    for (number, pair) in narrow.iter_mut().zip(pairs) {
-        *number = f16::from_le_bytes(*pair);
-    }
-    let wide = &mut wide[..pairs.len()];
-    narrow[..pairs.len()].convert_to_f32_slice(wide);
-    wide
-}
+pub use product::dot;
 
 /// Cosine of a unit query and a stored unit vector, −1.0–1.0; `None` when their dimensions differ.
 pub fn cosine(query: &[f32], stored: &[u8]) -> Option<f64> {

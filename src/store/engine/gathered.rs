@@ -1,8 +1,11 @@
 //! A column of all rows in one: what `{all …}` asks for.
 
+use std::collections::BTreeSet;
+
 use uuid::Uuid;
 
 use super::{Cell, DbError, Row};
+use crate::text::TermFilter;
 
 /// One row of a statement of `{all …}`: each column holds what all rows have there. Of no rows every column is empty.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,15 +56,19 @@ impl Gathered {
         self.list(index).map(|list| list.split(',').collect()).unwrap_or_default()
     }
 
-    /// `{all bytes …}` of [`super::ColumnType::Ints`], cut at these `lengths` in bytes.
-    pub fn lists(&self, index: usize, lengths: &[i64]) -> Result<Vec<Vec<i64>>, DbError> {
+    /// `{all held …}`: of each row the terms that are `wanted`, or all, with repetitions.
+    pub fn held(&self, index: usize, wanted: Option<&BTreeSet<i64>>) -> Result<Vec<Vec<i64>>, DbError> {
+        let wanted = wanted.map(|terms| TermFilter::new(terms.iter().copied()));
         let mut all = self.chunks::<8>(index)?;
-        let mut cut = |length: &i64| {
-            let (own, rest) = all.split_at_checked(usize::try_from(*length).ok()? / 8)?;
+        let mut found = Vec::new();
+        while let Some((count, rest)) = all.split_first() {
+            let count = usize::try_from(i64::from_be_bytes(*count)).map_err(|_| DbError::Decode { index })?;
+            let (own, rest) = rest.split_at_checked(count).ok_or(DbError::Decode { index })?;
             all = rest;
-            Some(own.iter().map(|bytes| i64::from_be_bytes(*bytes)).collect())
-        };
-        lengths.iter().map(|length| cut(length).ok_or(DbError::Decode { index })).collect()
+            let terms = own.iter().map(|bytes| i64::from_be_bytes(*bytes));
+            found.push(terms.filter(|term| wanted.as_ref().is_none_or(|wanted| wanted.holds(*term))).collect());
+        }
+        Ok(found)
     }
 
     /// `{all similarities …}`: dot products, −1.0–1.0 of unit vectors; `None` for what is no number.
@@ -85,7 +92,7 @@ mod tests {
             assert_eq!(none.uuids(0).unwrap(), Vec::<Uuid>::new());
             assert_eq!(none.ints(0).unwrap(), Vec::<i64>::new());
             assert_eq!(none.texts(0), Vec::<&str>::new());
-            assert_eq!(none.lists(0, &[]).unwrap(), Vec::<Vec<i64>>::new());
+            assert_eq!(none.held(0, None).unwrap(), Vec::<Vec<i64>>::new());
             assert_eq!(none.similarities(0).unwrap(), []);
         }
     }
@@ -94,8 +101,16 @@ mod tests {
     fn numbers_read_the_same_from_a_list_and_packed() {
         let packed: Vec<u8> = [-5i64, 7].iter().flat_map(|n| n.to_be_bytes()).collect();
         assert_eq!(of(vec![Cell::Text("-5,7".to_owned())]).ints(0).unwrap(), [-5, 7]);
-        assert_eq!(of(vec![Cell::Blob(packed.clone())]).ints(0).unwrap(), [-5, 7]);
-        assert_eq!(of(vec![Cell::Blob(packed)]).lists(0, &[0, 8, 8]).unwrap(), [vec![], vec![-5], vec![7]]);
+        assert_eq!(of(vec![Cell::Blob(packed)]).ints(0).unwrap(), [-5, 7]);
+    }
+
+    #[test]
+    fn of_each_rows_terms_those_are_kept_that_are_wanted() {
+        let packed: Vec<u8> = [0i64, 2, -5, 7, 3, 7, 7, 9].iter().flat_map(|n| n.to_be_bytes()).collect();
+        let held = of(vec![Cell::Blob(packed)]);
+        assert_eq!(held.held(0, None).unwrap(), [vec![], vec![-5, 7], vec![7, 7, 9]]);
+        assert_eq!(held.held(0, Some(&[7].into())).unwrap(), [vec![], vec![7], vec![7, 7]]);
+        assert_eq!(held.held(0, Some(&[].into())).unwrap(), vec![Vec::<i64>::new(); 3]);
     }
 
     #[test]
@@ -104,8 +119,10 @@ mod tests {
         assert_eq!(odd.uuids(0), Err(DbError::Decode { index: 0 }));
         assert_eq!(odd.ints(0), Err(DbError::Decode { index: 0 }));
         assert_eq!(odd.similarities(0), Err(DbError::Decode { index: 0 }));
-        let short = of(vec![Cell::Blob(vec![0; 8])]);
-        assert_eq!(short.lists(0, &[16]), Err(DbError::Decode { index: 0 }));
+        for count in [1i64, -1] {
+            let short = of(vec![Cell::Blob(count.to_be_bytes().to_vec())]);
+            assert_eq!(short.held(0, None), Err(DbError::Decode { index: 0 }));
+        }
         assert_eq!(of(vec![Cell::Text("1,x".to_owned())]).ints(0), Err(DbError::Decode { index: 0 }));
     }
 }

@@ -3,6 +3,7 @@
 
 mod catalogue;
 mod gathered;
+mod gathering;
 mod migrate;
 mod options;
 mod postgres;
@@ -150,15 +151,12 @@ impl Database {
 
     /// A second transaction that reads, beside one that is open, where a connection is free at this moment: who holds one
     /// and waited for another would starve with others like it. What it sees is as new as what the first one sees, or newer.
-    /// `None` on SQLite, whose connections share one lock over their pages: two that read at once take longer than one.
     pub async fn read_beside(&self, access: Access) -> Option<Transaction> {
-        match &self.inner {
-            Inner::Sqlite(_) => None,
-            Inner::Postgres(db) => {
-                let inner = InnerTransaction::Postgres(db.read_beside(access).await?);
-                Some(Transaction { inner, access })
-            }
-        }
+        let inner = match &self.inner {
+            Inner::Sqlite(db) => InnerTransaction::Sqlite(db.read_beside().await?),
+            Inner::Postgres(db) => InnerTransaction::Postgres(db.read_beside(access).await?),
+        };
+        Some(Transaction { inner, access })
     }
 
     async fn open_transaction(&self, write: bool, access: Access) -> Result<Transaction, DbError> {

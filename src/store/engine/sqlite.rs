@@ -14,12 +14,14 @@ use sqlx::{
 };
 
 use super::value::{list_as_json, pairs_as_json};
-use super::{Arg, Cell, DbError, Row, similarity};
+use super::{Arg, Cell, DbError, Row, gathering, similarity};
 use crate::bug;
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
 const READERS: u32 = 4;
+/// Those that stay open: one search reads by two.
+const READERS_OPEN: u32 = 2;
 /// Pages that a reader keeps, KiB (negative, as SQLite counts them): ten thousand passages of a patient with their vectors.
 /// With SQLite's two megabytes a search of a thousand read every page again from the file. Taken only as far as it is used.
 const READER_CACHE: &str = "-32768";
@@ -57,7 +59,7 @@ impl SqliteDatabase {
             // A second connection to a memory store would be a second, empty store.
             None => writer.clone(),
             Some(_) => {
-                let several = SqlitePoolOptions::new().max_connections(READERS);
+                let several = SqlitePoolOptions::new().max_connections(READERS).min_connections(READERS_OPEN);
                 connected(&several, &options.create_if_missing(false).pragma("cache_size", READER_CACHE)).await?
             }
         };
@@ -68,6 +70,12 @@ impl SqliteDatabase {
         let begin = if bug::is("deferred_begin") { "BEGIN" } else { "BEGIN IMMEDIATE" };
         let tx = if write { self.writer.begin_with(begin).await } else { self.reader.begin().await };
         Ok(SqliteTransaction { tx: tx.map_err(|e| error(&e))? })
+    }
+
+    /// See [`super::Database::read_beside`].
+    pub async fn read_beside(&self) -> Option<SqliteTransaction> {
+        let tx = self.reader.try_begin().await.ok()??;
+        Some(SqliteTransaction { tx })
     }
 
     pub async fn checkpoint(&self) -> Result<(), DbError> {
@@ -106,8 +114,12 @@ impl SqliteDatabase {
 /// no busy handler: those who come second try again.
 async fn connected(pool: &SqlitePoolOptions, to: &SqliteConnectOptions) -> Result<SqlitePool, DbError> {
     for _ in 0..TRIES {
-        let taught =
-            pool.clone().after_connect(|connection, _| Box::pin(async move { similarity::teach(connection).await }));
+        let taught = pool.clone().after_connect(|connection, _| {
+            Box::pin(async move {
+                similarity::teach(connection).await?;
+                gathering::teach(connection).await
+            })
+        });
         match taught.connect_with(to.clone()).await.map_err(|e| error(&e)) {
             Err(DbError::Transient("busy")) => tokio::time::sleep(PAUSE).await,
             done => return done,

@@ -7,10 +7,12 @@
 //! | `{pairs $n}`: two ids | `(SELECT unhex(value->>0), unhex(value->>1) FROM json_each($n))` | `(SELECT …::uuid, …::uuid FROM unnest($n::bytea[]))` |
 //! | `{keyed $n}`: an id and bytes | as `{pairs $n}` | `(SELECT …::uuid, … FROM unnest($n::bytea[]))` |
 //! | `{similarity column $n}` | the vector itself, compared when it is read | the dot product |
-//! | `{all ints column}` `{all texts column}` | one text, separated by commas | an array; one text |
+//! | `{all texts column}` | one text, separated by commas | the same |
+//! | `{all ints column}` | eight bytes of each row behind each other | an array |
 //! | `{all uuids column}` | the bytes of all rows behind each other | an array |
-//! | `{all bytes column}` | the bytes of all rows behind each other | the same |
+//! | `{all held terms $n}` | of each row the terms of `$n` behind their number; all without `$n` | all of them |
 //! | `{all similarities column $n}` | the dot products behind each other | an array of them |
+//! | `{through index}` | `INDEXED BY index`: rows in the order in which they lie | nothing: it reads them so by itself |
 //! | `{for_update}` | nothing: one writer at a time | `FOR NO KEY UPDATE` |
 //! | `{for_share}` | nothing: one writer at a time | `FOR SHARE` |
 //! | `{skip_locked}` | nothing | `FOR UPDATE SKIP LOCKED` |
@@ -91,12 +93,11 @@ fn sqlite_placeholder(inside: &str) -> String {
         ["ints" | "texts", list] => format!("(SELECT value FROM json_each({list}))"),
         ["pairs" | "keyed", list] => format!("(SELECT unhex(value->>0), unhex(value->>1) FROM json_each({list}))"),
         ["similarity", column, query] => format!("CASE WHEN {query} IS NOT NULL THEN {column} END"),
-        ["all", "ints" | "texts", column] => format!("group_concat({column})"),
-        // Appended byte by byte, whatever they are: what is read again as bytes was never read as text.
-        ["all", "uuids" | "bytes", column] => format!("CAST(group_concat({column}, '') AS BLOB)"),
-        ["all", "similarities", column, query] => {
-            format!("CAST(group_concat(similarity({column}, {query}), '') AS BLOB)")
-        }
+        ["all", "texts", column] => format!("group_concat({column})"),
+        ["all", "ints" | "uuids", column] => format!("packed({column})"),
+        ["all", "held", column, wanted] => format!("held({column}, {wanted})"),
+        ["all", "similarities", column, query] => format!("packed(similarity({column}, {query}))"),
+        ["through", index] => format!("INDEXED BY {index}"),
         ["skip_locked" | "for_update" | "for_share"] => String::new(),
         _ => unreachable!("unknown placeholder in a statement: {inside}"),
     }
@@ -122,10 +123,14 @@ fn postgres_placeholder(inside: &str) -> String {
         ["all", "ints", column] => format!("array_agg({column}::bigint)"),
         ["all", "texts", column] => format!("string_agg({column}, ',')"),
         ["all", "uuids", column] => format!("array_agg({column})"),
-        ["all", "bytes", column] => format!("string_agg({column}, ''::bytea)"),
+        ["all", "held", column, wanted] => format!(
+            "string_agg(int8send(octet_length({column}) / 8) || {column}, ''::bytea) \
+             FILTER (WHERE {wanted}::bytea IS NULL OR true)"
+        ),
         ["all", "similarities", column, query] => {
             format!("array_agg(-({column} <#> {query}::halfvec))")
         }
+        ["through", _] => String::new(),
         ["skip_locked"] => "FOR UPDATE SKIP LOCKED".to_owned(),
         ["for_update"] => "FOR NO KEY UPDATE".to_owned(),
         ["for_share"] => "FOR SHARE".to_owned(),

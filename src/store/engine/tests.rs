@@ -88,10 +88,11 @@ async fn gathered_bytes_are_those_that_lie_in_the_rows_whatever_they_are() {
     let mut tx = db.begin(Access::Organization(OrgId(org))).await.unwrap();
     // 0 ends a text in C, and 0xFF is in no UTF-8.
     tx.bulk(&INSERT, vec![row(org, 0), row(org, 0xFF), row(org, b',')]).await.unwrap();
-    let sql = Sql::new("SELECT {all bytes message_hash}, {all ints length(message_hash)} FROM inbox WHERE org_id = $1");
+    let sql =
+        Sql::new("SELECT {all held message_hash NULL}, {all ints length(message_hash)} FROM inbox WHERE org_id = $1");
     let all = tx.gather(&sql, vec![org.into()]).await.unwrap();
     assert_eq!(all.ints(1).unwrap(), [32, 32, 32]);
-    let mut found: Vec<Vec<i64>> = all.lists(0, &all.ints(1).unwrap()).unwrap();
+    let mut found = all.held(0, None).unwrap();
     found.sort_unstable();
     let of = |byte: u8| vec![i64::from_be_bytes([byte; 8]); 4];
     assert_eq!(found, [of(0xFF), of(0), of(b',')]);

@@ -1,6 +1,6 @@
 //! The passages that a search may find: of current documents of one patient and one window, before any limit.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
@@ -29,15 +29,15 @@ static DOCUMENTS: LazyLock<Sql> = LazyLock::new(|| {
 static PASSAGES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT {all uuids id}, {all uuids document_id}, {all ints revision}, {all ints start_offset}, \
-         {all ints end_offset}, {all ints length(terms)}, {all bytes terms} \
-         FROM passage WHERE org_id = $1 AND patient_id = $2",
+         {all ints end_offset}, {all ints length(terms)}, {all held terms $3} \
+         FROM passage {through passage_document} WHERE org_id = $1 AND patient_id = $2",
     )
 });
 static SIMILARITIES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT {all uuids passage_id}, {all similarities vector $4}, \
          (SELECT vector_generation FROM organization WHERE org_id = $1) FROM embedding \
-         WHERE org_id = $1 AND patient_id = $2 AND generation = $3 AND dimension = $5",
+         {through embedding_order} WHERE org_id = $1 AND patient_id = $2 AND generation = $3 AND dimension = $5",
     )
 });
 
@@ -54,8 +54,10 @@ pub struct Candidate {
     pub occurred_at: DateTime<Utc>,
     /// In the redacted text, bytes.
     pub span: Span,
-    /// Keyed terms with repetitions.
+    /// Keyed terms with repetitions: those asked for, or all.
     pub terms: Vec<i64>,
+    /// How many terms it has in all.
+    pub length: usize,
     /// Cosine with the query, −1.0–1.0; `None` without a query, or until the passage is embedded in this generation.
     pub similarity: Option<f64>,
 }
@@ -74,8 +76,8 @@ struct Asked<'a> {
 type Similar = HashMap<Uuid, Option<f64>>;
 
 impl Snapshot<'_> {
-    /// Candidates in the order of time, compared with the unit vector `query` by the engine that holds them.
-    /// `generation` is that of the query: vectors of others are not seen. Also says which generation is active as the
+    /// Candidates in the order of time, compared with the unit vector `query` by the engine that holds them, and of their
+    /// terms those that are `wanted`; all of them where `None` says which. `generation` is that of the query: vectors of others are not seen. Also says which generation is active as the
     /// passages are read, as far as the organisation's row names one: where it is another, nothing was compared.
     ///
     /// # Errors
@@ -83,6 +85,7 @@ impl Snapshot<'_> {
     pub async fn candidates(
         &mut self,
         (generation, query): (i64, Option<&[f32]>),
+        wanted: Option<&BTreeSet<i64>>,
         window: Window,
         when: When,
     ) -> Result<(Option<i64>, Vec<Candidate>), StoreError> {
@@ -92,7 +95,7 @@ impl Snapshot<'_> {
         let stored = query.filter(|_| active.is_none_or(|active| active == generation)).map(vector_bytes);
         let query = stored.as_deref().map(vector_of).unwrap_or_default();
         let asked = stored.as_deref().map(|stored| Asked { generation, stored, query: &query });
-        let (mut found, beside) = self.passages(&documents, asked.as_ref(), active).await?;
+        let (mut found, beside) = self.passages((&documents, wanted), asked.as_ref(), active).await?;
         if let Some(asked) = asked {
             // Only where nothing is left out afterwards: the nearest of all time are not the nearest of a week.
             let whole = window.seen(when) == Window::default();
@@ -112,7 +115,7 @@ impl Snapshot<'_> {
     /// the same generation. A vector that only it sees is of no passage here.
     async fn passages(
         &mut self,
-        documents: &Current,
+        (documents, wanted): (&Current, Option<&BTreeSet<i64>>),
         asked: Option<&Asked<'_>>,
         active: Option<i64>,
     ) -> Result<(Vec<Candidate>, Option<Similar>), StoreError> {
@@ -124,12 +127,12 @@ impl Snapshot<'_> {
             let (seen, similar) = all_similar(&mut tx, scope, asked?).await.ok()?;
             (seen == active).then_some(similar)
         };
-        let words = self.tx.gather(&PASSAGES, args(scope, &[]));
+        let words = self.tx.gather(&PASSAGES, args(scope, &[terms_asked(wanted)]));
         let (words, similar) = match asked {
             Some(_) => join!(words, beside),
             None => (words.await, None),
         };
-        Ok((passages(&words?, documents)?, similar))
+        Ok((passages(&words?, documents, wanted)?, similar))
     }
 
     /// By the approximate index where it may be asked for the nearest of `own` passages, or by comparing all.
@@ -142,6 +145,12 @@ impl Snapshot<'_> {
         }
         Ok(all_similar(&mut self.tx, self.scope, asked).await?.1)
     }
+}
+
+/// As terms are stored: eight bytes each, biggest first.
+fn terms_asked(wanted: Option<&BTreeSet<i64>>) -> Arg {
+    let packed = |terms: &BTreeSet<i64>| terms.iter().flat_map(|term| term.to_be_bytes()).collect::<Vec<u8>>();
+    wanted.map(packed).into()
 }
 
 fn args(scope: Scope, rest: &[Arg]) -> Vec<Arg> {
@@ -176,11 +185,14 @@ fn current(all: &Gathered) -> Result<Current, StoreError> {
 }
 
 /// Passages of these documents, compared with nothing yet.
-fn passages(all: &Gathered, documents: &Current) -> Result<Vec<Candidate>, StoreError> {
+fn passages(all: &Gathered, documents: &Current, wanted: Option<&BTreeSet<i64>>) -> Result<Vec<Candidate>, StoreError> {
     let (ids, of, revisions) = (all.uuids(0)?, all.uuids(1)?, all.ints(2)?);
     let (starts, ends) = (all.ints(3)?, all.ints(4)?);
-    let terms = all.lists(6, &all.ints(5)?)?;
-    if [of.len(), revisions.len(), starts.len(), ends.len(), terms.len()].iter().any(|len| *len != ids.len()) {
+    let (bytes, terms) = (all.ints(5)?, all.held(6, wanted)?);
+    if [of.len(), revisions.len(), starts.len(), ends.len(), bytes.len(), terms.len()]
+        .iter()
+        .any(|len| *len != ids.len())
+    {
         return Err(StoreError::Shape);
     }
     let mut found = Vec::with_capacity(ids.len());
@@ -196,6 +208,7 @@ fn passages(all: &Gathered, documents: &Current) -> Result<Vec<Candidate>, Store
             occurred_at,
             span: Span { start: offset(starts[place])?, end: offset(ends[place])? },
             terms,
+            length: offset(bytes[place])? / 8,
             similarity: None,
         });
     }

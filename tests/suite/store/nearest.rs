@@ -19,14 +19,18 @@ async fn measured(size: Size, with_index: bool) -> Measured {
     let mut config = config::load(None).unwrap().store.postgres;
     config.approximate_from = u32::from(with_index);
     let at = PostgresOptions::new(&server.url(Some("test_app")), &config).unwrap();
-    let db = Database::open(&Location::Postgres(Box::new(at))).await.unwrap();
+    let owner = server.location("test_owner");
+    at_location(Location::Postgres(Box::new(at)), size, with_index.then_some(&owner)).await
+}
+
+async fn at_location(location: Location, size: Size, approximate: Option<&Location>) -> Measured {
+    let db = Database::open(&location).await.unwrap();
     let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW.parse().unwrap()));
     let entropy = Arc::new(SeededEntropy::new(1));
     let keys = LocalKeyStore::in_memory(Arc::clone(&clock), entropy.clone()).await.unwrap();
     let store = Store::new(db, Arc::new(keys), clock, entropy);
     let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());
-    let owner = server.location("test_owner");
-    measure(&store, &metrics, size, with_index.then_some(&owner), &|_| {}).await.unwrap()
+    measure(&store, &metrics, size, approximate, &|_| {}).await.unwrap()
 }
 
 /// Three of 100,000 by `make proofs`.
@@ -35,6 +39,15 @@ async fn three_passages_of_a_patient_are_found_among_everybody_elses() {
     let size = Size { own: 200, foreign: amount(5_000, 100_000) as u64, dimension: 64, queries: 5 };
     let found = measured(size, false).await;
     assert_eq!((found.narrow_recall, found.exact), (1.0, 1.0));
+}
+
+/// Of more documents than are read over one connection, strangers' between a patient's own.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_finds_exactly_the_nearest_over_two_connections() {
+    let folder = tempfile::tempdir().unwrap();
+    let size = Size { own: 900, foreign: 2_000, dimension: 100, queries: 5 };
+    let found = at_location(Location::File(folder.path().join("store.db")), size, None).await;
+    assert_eq!((found.narrow_recall, found.exact, found.beside_recall), (1.0, 1.0, 1.0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -80,7 +80,7 @@ async fn seen(pipeline: &Pipeline, generation: i64) -> (usize, usize) {
     let query = vec![0.25f32; 16];
     let asked = (generation, Some(query.as_slice()));
     let mut snapshot = pipeline.store().snapshot(scope()).await.unwrap();
-    let (_, found) = snapshot.candidates(asked, Window::default(), When::Now).await.unwrap();
+    let (_, found) = snapshot.candidates(asked, None, Window::default(), When::Now).await.unwrap();
     drop(snapshot);
     (found.len(), found.iter().filter(|passage| passage.similarity.is_some()).count())
 }

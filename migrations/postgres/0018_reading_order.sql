@@ -1,0 +1,1 @@
+-- The file needs an index that gives a patient's vectors in the order in which they lie; a server reads them so by itself.
