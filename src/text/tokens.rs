@@ -110,6 +110,10 @@ fn joins(left: &str, joiner: char, right: &str) -> bool {
 }
 
 fn kind_of(word: &str) -> TokenKind {
+    // Most words are plain letters.
+    if word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        return TokenKind::Word;
+    }
     let digits = word.chars().any(|c| c.is_numeric());
     let letters = word.chars().any(char::is_alphabetic);
     match (letters, digits) {
