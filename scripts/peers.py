@@ -12,8 +12,6 @@ import os
 import time
 from urllib.parse import urlparse
 
-BATCH = 64
-
 
 def presidio():
     """Redacts a text by Presidio's own recognisers and the smallest of spaCy's models, which is its fastest way."""
@@ -37,13 +35,13 @@ def presidio():
     return redacted
 
 
-def with_presidio(documents, url, embeddings, dimension):
+def with_presidio(documents, url, embeddings, dimension, batch):
     redacted = presidio()
-    seconds, version = llamaindex(documents, url, embeddings, dimension, redacted)
+    seconds, version = llamaindex(documents, url, embeddings, dimension, batch, redacted)
     return seconds, f"{version} + presidio {importlib.metadata.version('presidio-analyzer')}"
 
 
-def llamaindex(documents, url, embeddings, dimension, redacted=None):
+def llamaindex(documents, url, embeddings, dimension, batch, redacted=None):
     from llama_index.core.schema import TextNode
     from llama_index.embeddings.openai import OpenAIEmbedding
     from llama_index.vector_stores.postgres import PGVectorStore
@@ -52,11 +50,11 @@ def llamaindex(documents, url, embeddings, dimension, redacted=None):
     store = PGVectorStore.from_params(
         host=at.hostname, port=str(at.port or 5432), database=at.path.lstrip("/"), user=at.username,
         password=at.password or "", table_name="peer", embed_dim=dimension)
-    model = OpenAIEmbedding(api_base=embeddings, api_key="none", embed_batch_size=BATCH, dimensions=None)
+    model = OpenAIEmbedding(api_base=embeddings, api_key="none", embed_batch_size=batch, dimensions=None)
     store.add([TextNode(text="first", embedding=[0.1] * dimension)])  # makes the table
     started = time.monotonic()
-    for at in range(0, len(documents), BATCH):
-        some = documents[at:at + BATCH]
+    for at in range(0, len(documents), batch):
+        some = documents[at:at + batch]
         if redacted:
             some = [{**d, "text": redacted(d)} for d in some]
         vectors = model.get_text_embedding_batch([d["text"] for d in some])
@@ -65,7 +63,7 @@ def llamaindex(documents, url, embeddings, dimension, redacted=None):
     return time.monotonic() - started, importlib.metadata.version("llama-index-vector-stores-postgres")
 
 
-def mem0(documents, url, embeddings, dimension):
+def mem0(documents, url, embeddings, dimension, _batch):
     os.environ.update(MEM0_TELEMETRY="False", OPENAI_API_KEY="none")
     from mem0 import Memory
 
@@ -92,13 +90,14 @@ def main():
     parser.add_argument("--url", required=True)
     parser.add_argument("--embeddings", required=True)
     parser.add_argument("--dimension", type=int, required=True)
+    parser.add_argument("--batch", type=int, default=64, help="texts of a call, where the library takes several")
     parser.add_argument("--documents", required=True)
     args = parser.parse_args()
     with open(args.documents, encoding="utf-8") as lines:
         documents = [json.loads(line) for line in lines]
     peer = {"llamaindex": llamaindex, "mem0": mem0, "llamaindex+presidio": with_presidio}[args.peer]
     try:
-        seconds, version = peer(documents, args.url, args.embeddings, args.dimension)
+        seconds, version = peer(documents, args.url, args.embeddings, args.dimension, args.batch)
     except ImportError as missing:
         print(json.dumps({"peer": args.peer, "error": f"not installed: {missing.name}"}))
         return

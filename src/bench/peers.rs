@@ -39,6 +39,8 @@ pub struct Place<'a> {
     /// `/embeddings` is appended to it.
     pub embeddings: &'a str,
     pub dimension: usize,
+    /// Texts of a call, where a peer takes several.
+    pub batch: usize,
 }
 
 /// What a peer did.
@@ -75,7 +77,7 @@ pub async fn run(peer: &'static str, documents: u64, place: &Place<'_>) -> Resul
     let output = Command::new(place.python)
         .arg(&script)
         .args(["--peer", peer, "--url", place.url, "--embeddings", place.embeddings])
-        .args(["--dimension", &place.dimension.to_string()])
+        .args(["--dimension", &place.dimension.to_string(), "--batch", &place.batch.to_string()])
         .arg("--documents")
         .arg(&lines)
         .env("PEERS_HOME", place.folder)

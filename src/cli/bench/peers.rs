@@ -21,15 +21,19 @@ pub(super) struct Args {
     /// A Python in which the peers are installed (scripts/peers.txt).
     #[arg(long, value_name = "PATH", default_value = "python3")]
     python: PathBuf,
-    /// How many documents.
-    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(1..))]
+    /// How many documents: enough that every slot works several batches.
+    #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u64).range(1..))]
     documents: u64,
     /// How many of them for peers that take seconds for a hundred.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..))]
     few: u64,
-    /// Messages that share one of this program's transactions [default: pipeline.batch_documents].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
-    batch: Option<u16>,
+    /// Messages that share one of this program's transactions, and texts of one call of a peer: as a worker takes them that
+    /// works off a bulk queue (pipeline.batch_documents).
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u16).range(1..=2048))]
+    batch: u16,
+    /// Batches that this program works at once (broker.bulk_slots).
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=64))]
+    slots: u16,
 }
 
 /// Stores of this program's own: two profiles, each with its bare upserts.
@@ -63,8 +67,15 @@ async fn compared(args: &Args, context: &Context, settings: &Settings, stores: &
         output::note(&format!("{peer}: {documents} documents"));
         let url = stores.administrators_url(2 * OWN.len() + n).unwrap_or_default();
         let embeddings = server.openai_url();
-        let place =
-            Place { python: &args.python, folder: stores.folder(), url: &url, embeddings: &embeddings, dimension };
+        let batch = usize::from(args.batch);
+        let place = Place {
+            python: &args.python,
+            folder: stores.folder(),
+            url: &url,
+            embeddings: &embeddings,
+            dimension,
+            batch,
+        };
         let peer = peers::run(peer, documents, &place).await;
         found.push((peer.map_err(|error| Failure::failed(error.to_string()))?, redacts));
     }
@@ -77,7 +88,7 @@ async fn compared(args: &Args, context: &Context, settings: &Settings, stores: &
         profile.settle(&mut settings);
         own.push(one(args, profile, settings, &stores.location(2 * n + 1)).await?);
     }
-    told(context, &own, &found)?;
+    told(context, args, &own, &found)?;
     Ok(if own.iter().all(|own| own.not_stored == 0) { Exit::Done } else { Exit::Partial })
 }
 
@@ -87,8 +98,7 @@ async fn one(
     settings: Settings,
     empty: &crate::store::engine::Location,
 ) -> Result<Measured, Failure> {
-    let batch = args.batch.map_or(settings.pipeline.batch_documents, usize::from);
-    let load = Load { batch, slots: settings.broker.bulk_slots };
+    let load = Load { batch: args.batch.into(), slots: args.slots.into() };
     let world = World::with(settings).await?;
     let pipeline = profile.pipeline(&world)?;
     let own = ingest::measure(&pipeline, &Source::Generated(args.documents), load, empty, &|_| {}).await;
@@ -98,7 +108,7 @@ async fn one(
 }
 
 /// Each peer beside the profile that does what it does.
-fn told(context: &Context, own: &[Measured], found: &[(Peer, bool)]) -> Result<(), Failure> {
+fn told(context: &Context, args: &Args, own: &[Measured], found: &[(Peer, bool)]) -> Result<(), Failure> {
     let beside = |redacts: bool| own.iter().find(|own| (own.profile == "whole") == redacts);
     let ratio =
         |(peer, redacts): &(Peer, bool)| Some(beside(*redacts)?.documents_per_second / peer.documents_per_second()?);
@@ -130,5 +140,7 @@ fn told(context: &Context, own: &[Measured], found: &[(Peer, bool)]) -> Result<(
         })
         .collect();
     let build = own.first().map(|own| own.build);
-    output::json(&json!({"bench": "peers", "build": build, "own": own, "peers": peers}))
+    output::json(
+        &json!({"bench": "peers", "build": build, "batch": args.batch, "slots": args.slots, "own": own, "peers": peers}),
+    )
 }
