@@ -76,9 +76,10 @@ struct Asked<'a> {
 type Similar = HashMap<Uuid, Option<f64>>;
 
 impl Snapshot<'_> {
-    /// Candidates in the order of time, compared with the unit vector `query` by the engine that holds them, and of their
-    /// terms those that are `wanted`; all of them where `None` says which. `generation` is that of the query: vectors of others are not seen. Also says which generation is active as the
-    /// passages are read, as far as the organisation's row names one: where it is another, nothing was compared.
+    /// Candidates in the order of time, compared with the unit vector `query` by the engine that holds them. Of their terms
+    /// only those that are `wanted` are read; `None` reads all. `generation` is that of the query: vectors of others are not
+    /// seen. Also says which generation is active as the passages are read, as far as the organisation's row names one:
+    /// where it is another, nothing was compared.
     ///
     /// # Errors
     /// When the store cannot be read.
