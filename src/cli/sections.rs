@@ -63,9 +63,13 @@ pub fn profile(p: &PatientSummary) -> Result<(), Failure> {
         title("Risk flags")?;
         let rows = p.risks.iter().map(|r| {
             let class = if r.denied { format!("{} (denied)", r.class) } else { r.class.clone() };
-            [class, r.experiencer.to_string(), r.at.date_naive().to_string(), r.quote.clone()]
+            let heard = match (&r.by, r.confidence) {
+                (Some(by), Some(sure)) => format!("{by}, {sure:.2}"),
+                (by, _) => by.clone().unwrap_or_default(),
+            };
+            [class, r.experiencer.to_string(), heard, r.at.date_naive().to_string(), r.quote.clone()]
         });
-        output::table(&["risk", "of", "date", "said"], rows)?;
+        output::table(&["risk", "of", "heard by", "date", "said"], rows)?;
     }
     items("How they want to be spoken with and treated", &p.stated_preferences)?;
     if !p.preferences.is_empty() {

@@ -168,7 +168,7 @@ impl Pipeline {
         let alarms = risks.map(|risk| {
             self.count_risk(risk.class);
             let (class, experiencer) = (risk.class.code(), risk.experiencer);
-            Alarm { scope: admitted.scope, message: admitted.message, class, experiencer }
+            Alarm { scope: admitted.scope, message: admitted.message, class, experiencer, learned: risk.learned }
         });
         OrgBatch { alarms: alarms.collect(), ..OrgBatch::default() }
     }

@@ -169,6 +169,14 @@ pub struct NewPassage {
     pub vector: Option<Vec<f32>>,
 }
 
+/// `learned` where the learned ear told a probability; `rules` where a rule found the risk.
+pub(in crate::store) const fn heard_by(learned: Option<f64>) -> &'static str {
+    match learned {
+        Some(_) => "learned",
+        None => "rules",
+    }
+}
+
 /// A risk that the text speaks of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewRisk {
@@ -257,13 +265,15 @@ pub struct EphemeralChange {
 }
 
 /// Danger in a text of which nothing is kept: told at once, without content.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Alarm {
     pub scope: Scope,
     /// Keyed hash of the message.
     pub message: KeyHash,
     pub class: &'static str,
     pub experiencer: Experiencer,
+    /// As of [`NewRisk`].
+    pub learned: Option<f64>,
 }
 
 /// A permission or its withdrawal.

@@ -26,6 +26,7 @@ mod redaction;
 mod redaction_fuzz;
 mod redaction_services;
 mod relay;
+mod risk_heard;
 mod rules;
 mod server;
 mod simulation;

@@ -31,7 +31,8 @@ static PREFERENCES: LazyLock<Sql> = LazyLock::new(|| {
 });
 static RISKS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT r.id, r.document_id, r.revision, r.class, r.denied, r.experiencer, r.evidence_sealed, r.at, r.file_sealed FROM risk_flag AS r \
+        "SELECT r.id, r.document_id, r.revision, r.class, r.denied, r.experiencer, r.evidence_sealed, r.at, r.file_sealed, \
+         r.heard_by, r.probability FROM risk_flag AS r \
          JOIN documents AS d ON d.org_id = r.org_id AND d.patient_id = r.patient_id AND d.document_id = r.document_id \
            AND d.revision = r.revision AND d.current = 1 \
          WHERE r.org_id = $1 AND r.patient_id = $2 ORDER BY r.at DESC, r.id",
@@ -72,6 +73,12 @@ pub struct RiskFlag {
     pub class: String,
     pub denied: bool,
     pub experiencer: Experiencer,
+    /// `rules` or `learned`; `None` for what was stored before that was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Probability in hundredths (0.01–0.99) where the learned ear heard it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
     pub quote: String,
     pub document_id: DocumentId,
     pub revision: u32,
@@ -152,6 +159,8 @@ impl Store {
                 class: row.text(3)?,
                 denied: row.bool(4)?,
                 experiencer: code(&row, 5, Experiencer::from_code)?,
+                by: row.opt_text(9)?,
+                confidence: row.opt_f64(10)?,
                 quote: quote(&keys, cell, &row.blob(6)?)?,
                 document_id: DocumentId(row.uuid(1)?),
                 revision: number(&row, 2)?,

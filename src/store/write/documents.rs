@@ -9,12 +9,13 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::Writer;
+use super::outbox::tell_who_heard;
 use crate::bug;
 use crate::crypto::Cell;
 use crate::domain::ids::{DocumentId, PatientId, derive};
 use crate::embed::cache::CacheKey;
 use crate::store::engine::{Arg, Bulk, ColumnType, Sql};
-use crate::store::records::{NewDocument, NewRisk};
+use crate::store::records::{NewDocument, NewRisk, heard_by};
 use crate::store::seal::{Sealer, document_row};
 use crate::store::{StoreError, generations};
 use crate::text::Language;
@@ -121,6 +122,8 @@ static RISK: LazyLock<Bulk> = LazyLock::new(|| {
         ("class", ColumnType::Text),
         ("denied", ColumnType::Bool),
         ("experiencer", ColumnType::Text),
+        ("heard_by", ColumnType::Text),
+        ("probability", ColumnType::Float),
         ("evidence_sealed", ColumnType::Bytes),
         ("evidence_start", ColumnType::Int),
         ("evidence_end", ColumnType::Int),
@@ -289,9 +292,7 @@ impl Writer<'_> {
         self.events.push(d.scope, "anamnesis.document.indexed.v1", &[d.id.0.as_bytes(), &revision], body);
         for risk in d.risks.iter().filter(|r| !r.denied) {
             let mut body = json!({"document_id": d.id, "revision": d.revision, "class": risk.class, "experiencer": risk.experiencer.code()});
-            if let Some(probability) = risk.learned {
-                (body["by"], body["confidence"]) = (json!("learned"), json!(probability));
-            }
+            tell_who_heard(&mut body, risk.learned);
             let start = (risk.span.start as u64).to_be_bytes();
             let key: [&[u8]; 4] = [d.id.0.as_bytes(), &revision, risk.class.as_bytes(), &start];
             self.events.push(d.scope, "anamnesis.risk.flagged.v1", &key, body);
@@ -361,6 +362,8 @@ fn risk_row(d: &NewDocument, risk: &NewRisk, sealer: Sealer<'_>, now: &Arg) -> R
         risk.class.into(),
         risk.denied.into(),
         risk.experiencer.code().into(),
+        heard_by(risk.learned).into(),
+        risk.learned.into(),
         sealer.text(cell("evidence"), &risk.quote),
         (risk.span.start as i64).into(),
         (risk.span.end as i64).into(),

@@ -6,7 +6,15 @@ use super::Writer;
 use crate::domain::scope::Scope;
 use crate::store::StoreError;
 use crate::store::outbox::{Told, enqueue};
-use crate::store::records::Alarm;
+use crate::store::records::{Alarm, heard_by};
+
+/// Adds to a `risk.flagged.v1` who heard the risk, and the probability where it was the learned ear.
+pub(super) fn tell_who_heard(body: &mut Value, learned: Option<f64>) {
+    body["by"] = json!(heard_by(learned));
+    if let Some(probability) = learned {
+        body["confidence"] = json!(probability);
+    }
+}
 
 /// Events of one transaction, in order.
 #[derive(Debug, Default)]
@@ -23,7 +31,8 @@ impl Writer<'_> {
     /// What is raised of a patient of whom nothing is kept: which danger, and nothing else.
     pub(super) fn alarms(&mut self, alarms: &[Alarm]) {
         for alarm in alarms {
-            let body = json!({"class": alarm.class, "experiencer": alarm.experiencer.code(), "ephemeral": true});
+            let mut body = json!({"class": alarm.class, "experiencer": alarm.experiencer.code(), "ephemeral": true});
+            tell_who_heard(&mut body, alarm.learned);
             let key: [&[u8]; 2] = [&alarm.message, alarm.class.as_bytes()];
             self.events.push(alarm.scope, "anamnesis.risk.flagged.v1", &key, body);
         }
