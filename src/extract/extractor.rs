@@ -13,7 +13,7 @@ use super::lexicon::{ALLERGENS, CLINICAL, DRUGS, Extension, REACTIONS, SPEECH};
 use super::medication::{MedicationRules, REGIMEN};
 use super::phrasebook::{Builder, Phrasebook};
 use super::reading::{Reading, Sentence};
-use super::risk::learned::{Ruled, features_of, is_asked};
+use super::risk::learned::{Ear, Ruled, features_of, is_asked};
 use super::risk::{self, RiskRules};
 use super::scene::{Scene, Stance};
 use super::statements::StatementRules;
@@ -142,6 +142,12 @@ impl Extractor {
             (said && heard).then(|| scene.stance(sentence, &words)).flatten()
         };
         places.iter().map(stance).collect()
+    }
+
+    /// The same with another ear for risk: what training measures.
+    pub(super) fn hearing(mut self, ear: Ear) -> Self {
+        self.risk.hear_with(ear);
+        self
     }
 
     /// What training learns from: the sentences of a document and what the rules say of each.

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::super::{Exit, Failure, output};
-use crate::extract::training::{self, Recipe};
+use crate::extract::training::{self, Line, Recipe};
 use crate::text::Document;
 
-/// Sets that were tuned on, and may teach. `risk_blind_h` to `risk_blind_j` never do: they tell how good it is.
+/// Sets that were tuned on, and may teach. `risk_blind_h` to `risk_blind_k` never do: they tell how good it is.
 const GOLD: [&str; 12] = [
     "risk",
     "risk_fresh",
@@ -69,12 +69,20 @@ pub struct Args {
     /// Seed of the draws: which lines hide what the rules say, how documents are cut.
     #[arg(long, default_value_t = 7)]
     seed: u64,
+    /// Leave a part of the lines out (`# part: NAME` in their file) and print how it is heard by rules and model together,
+    /// instead of writing the model.
+    #[arg(long, value_name = "NAME")]
+    without: Option<String>,
 }
 
 /// # Errors
 /// When a set cannot be read or the model not written.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let mut lines = training::read_lines(&text(&args.lines)?).map_err(|line| wrong(&args.lines, line))?;
+    let aside: Vec<Line> = lines.extract_if(.., |line| args.without.as_ref() == Some(&line.part)).collect();
+    if let Some(part) = args.without.as_ref().filter(|_| aside.is_empty()) {
+        return Err(Failure::usage(format!("{}: no line is of the part {part}", args.lines.display())));
+    }
     for name in GOLD {
         let path = args.gold.join(format!("{name}.jsonl"));
         lines.extend(training::read_gold(&text(&path)?).map_err(|line| wrong(&path, line))?);
@@ -96,6 +104,9 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             output::note(&format!("round {round}: {loss:.5} an example"));
         }
     });
+    if let Some(part) = &args.without {
+        return shown(part, &aside, trained.model);
+    }
     std::fs::write(&args.out, &trained.model)?;
     output::line(&format!(
         "{} lines, {} runs of ordinary sentences, {} features, {} bytes",
@@ -104,6 +115,19 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         trained.features,
         trained.model.len()
     ))?;
+    Ok(Exit::Done)
+}
+
+/// Recall and precision of the part that was left out, as sure as the program demands and less or more sure.
+#[allow(clippy::cast_precision_loss)] // counts of lines of a file
+fn shown(part: &str, aside: &[Line], model: Vec<u8>) -> Result<Exit, Failure> {
+    let figures = training::held_out(model, aside).unwrap_or_default();
+    let rows = figures.iter().map(|at| {
+        let share = |whole: usize| format!("{:.3}", at.right as f64 / whole.max(1) as f64);
+        [format!("{:+.1}", at.shift), share(at.risks), share(at.right + at.wrong)]
+    });
+    output::line(&format!("{part}: {} lines left out of training", aside.len()))?;
+    output::table(&["surer by", "recall", "precision"], rows)?;
     Ok(Exit::Done)
 }
 

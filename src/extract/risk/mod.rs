@@ -81,6 +81,10 @@ impl RiskRules {
         }
     }
 
+    pub(super) fn hear_with(&mut self, ear: Ear) {
+        self.ear = Some(ear);
+    }
+
     pub fn find(&self, scene: &Scene<'_>) -> Vec<Risk> {
         let (mut out, ruled) = self.ruled(scene);
         if let Some(ear) = &self.ear {

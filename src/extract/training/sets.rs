@@ -14,6 +14,8 @@ pub struct Line {
     pub class: Option<RiskClass>,
     /// The rules were tuned on it: what they say of it is better than what they say of others.
     pub tuned: bool,
+    /// Of which hand it is (`# part: NAME` stands above its lines); empty where nothing says it.
+    pub part: String,
 }
 
 fn language(code: &str) -> Language {
@@ -25,19 +27,24 @@ fn class(code: &str) -> Option<Option<RiskClass>> {
     if code == "none" { Some(None) } else { RiskClass::from_code(code).map(Some) }
 }
 
-/// Reads `language<TAB>class<TAB>text`; lines that begin with `#` are comments.
+/// Reads `language<TAB>class<TAB>text`; lines that begin with `#` are comments, one of which may name the part that follows.
 ///
 /// # Errors
 /// The number of the first line that is malformed.
 pub fn read_lines(text: &str) -> Result<Vec<Line>, usize> {
     let mut lines = Vec::new();
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
+    let mut part = String::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
+        if line.starts_with('#') {
+            part = line.strip_prefix("# part: ").map_or(part, str::to_owned);
+            continue;
+        }
         let mut fields = line.splitn(3, '\t');
         let (Some(code @ ("es" | "en")), Some(risk), Some(text)) = (fields.next(), fields.next(), fields.next()) else {
             return Err(number + 1);
         };
         let class = class(risk).ok_or(number + 1)?;
-        lines.push(Line { text: text.to_owned(), language: language(code), class, tuned: false });
+        lines.push(Line { text: text.to_owned(), language: language(code), class, tuned: false, part: part.clone() });
     }
     Ok(lines)
 }
@@ -85,7 +92,7 @@ pub fn read_gold(text: &str) -> Result<Vec<Line>, usize> {
             (None, false) => continue,
         };
         if let Some(text) = row.text {
-            lines.push(Line { text, language: language(&row.lang), class, tuned: true });
+            lines.push(Line { text, language: language(&row.lang), class, tuned: true, part: String::new() });
         }
     }
     Ok(lines)
@@ -128,5 +135,11 @@ mod tests {
     fn a_line_of_an_unknown_class_is_refused_by_its_number() {
         assert_eq!(read_lines("# lines\nes\tnone\tHola.\nen\tself_harm\tI cut.\n").unwrap().len(), 2);
         assert_eq!(read_lines("es\tnone\tHola.\nen\tsadness\tI cry.\n").err(), Some(2));
+    }
+
+    #[test]
+    fn a_line_is_of_the_part_that_a_comment_above_it_names() {
+        let lines = read_lines("es\tnone\tHola.\n# part: hard\n# a comment\nen\tself_harm\tI cut.\n").unwrap();
+        assert_eq!(lines.iter().map(|line| line.part.as_str()).collect::<Vec<_>>(), ["", "hard"]);
     }
 }
