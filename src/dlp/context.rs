@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::tagger::Opening;
-use super::token::{Kind, Token, tokens};
+use super::token::{Case, Kind, Token, tokens};
 use super::view::View;
 use super::{label, policy::Policy};
 use crate::text::{Document, Language, NumberWord, Span, number_words};
@@ -173,7 +173,17 @@ fn lacks_case(plain: &str, tokens: &[Token]) -> bool {
             large += usize::from(pair[1].is_large());
         }
     }
-    large * 100 <= words
+    large * 100 <= words && !(large == 0 && is_one_written_sentence(plain, tokens, words))
+}
+
+/// Most words of a text that may be one sentence.
+const SENTENCE: usize = 40;
+
+/// A few words that begin with one large letter and end with a full stop: nobody is named inside of it, and its first
+/// word is large as any first word is.
+fn is_one_written_sentence(plain: &str, tokens: &[Token], words: usize) -> bool {
+    let ends = tokens.last().is_some_and(|last| last.span.of(plain) == ".");
+    ends && words < SENTENCE && tokens.first().is_some_and(|first| first.case == Case::Title)
 }
 
 static REPLACED: LazyLock<Regex> = LazyLock::new(|| {

@@ -183,6 +183,38 @@ fn the_last_set_that_was_new_meets_the_limits_of_the_table() {
 }
 
 #[test]
+fn a_possessive_a_family_a_pair_or_a_preposition_makes_a_name_of_an_ordinary_word() {
+    for (text, name) in [
+        ("Okpara's knee bent to ninety today.", "Okpara's"),
+        ("Rounded with Castro and the registrar, no change overnight.", "Castro"),
+        ("The Delgados came to the family meeting.", "Delgados"),
+        ("Adeyemi slept poorly.", "Adeyemi"),
+        ("Kowalski 55, chest pain since this morning", "Kowalski"),
+        ("Ask the ward clerk at x5182 after four.", "x5182"),
+        ("Referred to Cedar Family Practice, seen Friday.", "Cedar Family Practice"),
+    ] {
+        assert_eq!(taken(text, Language::English), [name], "{text}");
+    }
+    for text in ["Kellgren-Lawrence 3", "Hunt and Hess 3", "The leaflet was printed in Welsh for her."] {
+        assert!(taken(text, Language::English).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn a_mexican_telephone_is_no_card_of_costa_rica() {
+    let redactor = Redactor::builtin(Policy::default());
+    for (text, label) in [
+        ("Su celular es el 33 1845 2290 y no contesta.", "PHONE"),
+        ("33 1845 2290", "PHONE"),
+        ("01 0234 0567", "CR_CEDULA"),
+    ] {
+        let document = Document::plain(text.to_owned(), Language::Spanish);
+        let redacted = redactor.redact(&document, &People::default(), &SurrogateKey::new([9; 32])).unwrap();
+        assert_eq!(redacted.redactions().iter().map(|one| one.label).collect::<Vec<_>>(), [label], "{text}");
+    }
+}
+
+#[test]
 fn a_verb_a_field_a_role_or_an_age_makes_a_name_of_an_ordinary_word() {
     for (text, name) in [
         ("Max uses the max dose of ibuprofen and still limps.", "Max"),

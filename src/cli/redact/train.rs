@@ -34,7 +34,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let mut random = Random::new(EXAMPLE_SEED);
     let examples = training::examples(sets, &generator, &mut random);
     output::note(&format!("{} templates, {} examples", generator.templates(), examples.len()));
-    let steps = Steps { epochs: args.epochs, rate: 0.15, decay: 1e-6, seed: STEP_SEED, miss_cost: 0.5 };
+    let steps = Steps { epochs: args.epochs, rate: 0.15, decay: 1e-6, seed: STEP_SEED, miss_cost: 0.9 };
     let trained = training::train(&examples, steps, &mut |epoch, loss| {
         output::note(&format!("epoch {epoch}: loss {loss:.5} a token"));
     });

@@ -5,7 +5,7 @@ use super::super::fast::WordList;
 use super::super::token::{Case, Kind};
 use super::cues::RELATIONS;
 use super::eponym_lists::AFTER;
-use super::lexicon;
+use super::{eponyms, lexicon};
 
 /// Verbs whose subject is somebody, and states that notes give to somebody. Not "comes", "lives", "helps": so does hope.
 static DEEDS: WordList = WordList::spaced(
@@ -42,7 +42,8 @@ const YEARS: &[&str] = &["f", "m", "yo", "y", "yrs", "year", "years", "anos"];
 /// States of people that stand behind a name without a verb: no thing is meant by the name before them.
 static STATES: WordList = WordList::spaced(
     "alert awake well stable tearful present absent calm cooperative asleep afebrile ambulatory male female not does did \
-     still also now then never always would could should might must today yesterday tolerated resting",
+     still also now then never always would could should might must today yesterday tolerated resting \
+     seen burnt taken given kept held put set led built spent met slid swung lines queries again home due ready unable",
 );
 
 /// What somebody does, says or suffers.
@@ -70,8 +71,14 @@ fn is_number(context: &Context<'_>, at: usize) -> bool {
 /// ordinary noun or the figure that it belongs to.
 pub fn leads_a_noun(context: &Context<'_>, first: usize, last: usize) -> bool {
     let Some(next) = context.tokens.get(last + 1) else { return false };
+    if eponyms::is_owned(context, last) {
+        return false;
+    }
     let apart = next.span.start > context.tokens[last].span.end;
     if next.kind == Kind::Number && apart && context.touches(last, last + 1) {
+        if lexicon::ends_as_surname(context.lower(&context.tokens[last])) {
+            return false;
+        }
         return is_one_word(context, first, last) && begins_sentence(context, first);
     }
     let lower = context.lower(next);

@@ -14,7 +14,7 @@ pub static BEFORE: WordList = WordList::spaced(
      facies pie mancha manchas granulos cilindro membrana capsula ampolla esfinter fondo fascia zona area circulo \
      poligono torre ecuacion curva ensayo modelo teoria terapia pinza pinzas separador tijera drenaje bomba \
      reservorio nefropatia tiroiditis ataxia sordera purpura esclerosis distrofia miopatia neuropatia gangrena ulcera \
-     vasculitis cociente regla grados tipo factor acueducto agujero foramen hiato istmo polo seno septo valvulas via \
+     vasculitis cociente regla grados tipo factor acueducto agujero foramen hiato istmo polo seno septo valvulas \
      operado status disease syndrome sign scale criteria circle tetralogy fasciculus bundle loop ampulla sphincter \
      sulcus fossa fissure foramina tubercle tubercles crypt crypts node nodes artery vein ligament fascia canal duct \
      pouch islets neuralgia anillo anillos tendon dieta islote islotes posicion codigo demencia bolsa temblor lesion \

@@ -41,6 +41,49 @@ fn is_after(word: &str) -> bool {
     AFTER.contains(word) || word.len() > 5 && ENDINGS.iter().any(|ending| word.ends_with(ending))
 }
 
+/// "Sithole's ferritin", "Ahmed's catheter": the possessive of a word that is no listed eponym owns what stands behind it.
+pub fn is_owned(context: &Context<'_>, last: usize) -> bool {
+    let owner = context.tokens.get(last).and_then(|token| context.lower(token).strip_suffix("'s"));
+    owner.is_some_and(|owner| owner.len() > 1 && !lexicon::is_eponym(owner))
+        && !context.tokens.get(last + 1).is_some_and(|next| is_told_of_a_thing(context.lower(next)))
+}
+
+/// Nouns that make a thing of any name before them, and that nobody has.
+fn is_told_of_a_thing(word: &str) -> bool {
+    matches!(
+        word,
+        "sign"
+            | "disease"
+            | "syndrome"
+            | "phenomenon"
+            | "criteria"
+            | "law"
+            | "triad"
+            | "reflex"
+            | "maneuver"
+            | "manoeuvre"
+            | "sphincter"
+            | "classification"
+            | "solution"
+            | "palsy"
+            | "contracture"
+            | "lymphoma"
+            | "sarcoma"
+            | "bodies"
+            | "pouch"
+            | "ligament"
+            | "triangle"
+            | "esophagus"
+            | "oesophagus"
+            | "diverticulum"
+            | "tetralogy"
+            | "anaemia"
+            | "anemia"
+            | "lactate"
+            | "trumpet"
+    )
+}
+
 /// "Kellgren-Lawrence", "Dix-Hallpike": two large words about a hyphen, one of them an eponym.
 pub fn is_hyphenated(context: &Context<'_>, first: usize, end: usize) -> bool {
     let is_hyphen = |at: usize| {
@@ -104,7 +147,7 @@ fn is_classed(context: &Context<'_>, at: usize) -> bool {
 
 /// "II", "IIb", "iva": a grade of two letters or more.
 fn is_roman(lower: &str) -> bool {
-    if matches!(lower, "via" | "vid" | "vie") {
+    if matches!(lower, "via" | "vid" | "vie" | "if" | "id") {
         return false;
     }
     let bare = lower.strip_suffix(['a', 'b', 'c', 'd', 'e', 'f']).unwrap_or(lower);
@@ -112,7 +155,7 @@ fn is_roman(lower: &str) -> bool {
 }
 
 /// "IIb": no person is called so.
-fn is_subgrade(lower: &str) -> bool {
+pub fn is_subgrade(lower: &str) -> bool {
     is_roman(lower) && lower.ends_with(['a', 'b', 'c', 'd', 'e', 'f'])
 }
 
@@ -159,6 +202,9 @@ pub fn stands_for_a_thing(context: &Context<'_>, first: usize, last: usize) -> b
     }
     if word(Some(next)) == "s" {
         next += 1;
+    }
+    if is_owned(context, last) {
+        return is_told_of_a_thing(word(Some(last + 1)));
     }
     if is_after(word(Some(next))) || word(Some(last)).ends_with("'s") && is_after(word(Some(last + 1))) {
         return true;

@@ -76,6 +76,16 @@ static SPANISH: LazyLock<WordSet> = LazyLock::new(|| list(include_str!("../data/
 /// Rarer English words: ordinary where they are written small. Large ones inside of a sentence are names too often.
 static RARE: LazyLock<WordSet> = LazyLock::new(|| list(include_str!("../data/words.rare.txt")).collect());
 
+/// Every word of [`VOCABULARY`].
+pub fn vocabulary() -> impl Iterator<Item = &'static str> {
+    VOCABULARY.iter().copied()
+}
+
+/// Rarer words of both languages.
+pub fn rarities() -> impl Iterator<Item = &'static str> {
+    SPANISH.iter().chain(RARE.iter()).copied()
+}
+
 pub fn is_rare(lower: &str) -> bool {
     RARE.contains(lower)
 }
@@ -94,8 +104,21 @@ pub fn is_ordinary_in(language: Language, lower: &str) -> bool {
 pub fn is_noun(word: &str) -> bool {
     const OTHERS: [&str; 12] =
         ["with", "without", "after", "before", "from", "felt", "had", "said", "went", "made", "in", "on"];
-    let verb = word.ends_with("ed") || word.ends_with("ing") || word.ends_with('s') && !word.ends_with("ss");
+    let adverb =
+        word.ends_with("ly") && !matches!(word, "family" | "assembly" | "anomaly" | "belly" | "jelly" | "supply");
+    let verb = adverb || word.ends_with("ed") || word.ends_with("ing") || word.ends_with('s') && !word.ends_with("ss");
     !verb && word.len() > 2 && !FUNCTION.contains(word) && !OTHERS.contains(&word) && is_ordinary(word)
+}
+
+/// A word that no list has and that ends as surnames of some languages do and few other words: "Kowalski".
+pub fn ends_as_surname(lower: &str) -> bool {
+    const ENDINGS: &[&str] = &[
+        "ski", "sky", "ska", "wicz", "czyk", "czak", "enko", "chuk", "ovic", "ovich", "evic", "escu", "eanu", "nyan",
+        "opoulos", "akis", "idis", "sson", "dottir", "quist", "gaard", "strom", "oglu", "zadeh", "ullah", "nnen",
+        "anen", "guez", "ndez", "inho", "wala", "singh", "poulou", "shvili", "mbe", "nkwo",
+    ];
+    let bare = lower.strip_suffix("'s").unwrap_or(lower);
+    bare.len() > 5 && !is_eponym(bare) && !is_ordinary(bare) && ENDINGS.iter().any(|ending| bare.ends_with(ending))
 }
 
 /// A brand or scale: a listed eponym that is no name, no place and no word.

@@ -24,6 +24,10 @@ impl Traits {
     pub const PARTICLE: Self = Self(1024);
     /// A first name that many people have.
     pub const EVERYDAY_NAME: Self = Self(2048);
+    /// A word that texts of either language write small.
+    pub const ORDINARY: Self = Self(4096);
+    /// A rarer word of one of the languages.
+    pub const RARE: Self = Self(8192);
 
     pub fn bits(self) -> u16 {
         self.0
@@ -35,7 +39,7 @@ impl Traits {
 
     /// No name, place, title, relation, month or number.
     pub fn is_everyday(self) -> bool {
-        self.0 & !(Self::COMMON.0 | Self::PARTICLE.0) == 0
+        self.0 & !(Self::COMMON.0 | Self::PARTICLE.0 | Self::ORDINARY.0 | Self::RARE.0) == 0
     }
 
     fn add(&mut self, other: Self) {
@@ -70,6 +74,8 @@ static ALL: LazyLock<HashedMap<Traits>> = LazyLock::new(|| {
     lexicon::eponyms().for_each(|word| add(word, Traits::EPONYM));
     places::names().for_each(|word| add(word, Traits::PLACE));
     places::countries().for_each(|word| add(word, Traits::COUNTRY));
+    lexicon::vocabulary().for_each(|word| add(word, Traits::ORDINARY));
+    lexicon::rarities().for_each(|word| add(word, Traits::RARE));
     words::everyday_names().for_each(|word| add(word, Traits::EVERYDAY_NAME));
     for (list, trait_of) in
         [(&cues::TITLES, Traits::TITLE), (&cues::RELATIONS, Traits::RELATION), (&cues::PARTICLES, Traits::PARTICLE)]

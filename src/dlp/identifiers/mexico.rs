@@ -115,7 +115,9 @@ fn dui(value: &str) -> bool {
 }
 
 fn costa_rican(value: &str) -> bool {
-    !value.starts_with('0') || value.len() == 10
+    // Ten digits are the province after a zero: "01 0234 0567". Without it, Mexican telephones are grouped alike.
+    let zeros = value.bytes().take_while(|digit| *digit == b'0').count();
+    zeros == usize::from(value.len() == 10)
 }
 
 fn rnc(value: &str) -> bool {

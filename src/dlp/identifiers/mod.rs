@@ -7,6 +7,7 @@ mod announced;
 mod brazil;
 mod candidates;
 mod checks;
+mod extensions;
 mod keywords;
 mod mexico;
 mod money;
@@ -57,6 +58,7 @@ impl Identifiers {
         let announced = self.announcers.of(&context.view.lower);
         candidates::find(context, &self.by_length, &announced, found);
         phones::find(context, &announced, found);
+        extensions::find(context, found);
         self.keywords.find(context, found);
     }
 }

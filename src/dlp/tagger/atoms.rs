@@ -25,6 +25,9 @@ pub struct Atom {
     pub rule: u8,
 }
 
+/// Shapes below are those of words; from the other one on, those of words in texts without large letters.
+const SHAPES_OF_WORDS: u8 = 16;
+const CASELESS: u8 = 13;
 /// Shapes of words in small letters, and of numbers of up to three digits.
 const SMALL: std::ops::RangeInclusive<u8> = 1..=3;
 const SHORT_NUMBER: std::ops::RangeInclusive<u8> = 17..=19;
@@ -33,6 +36,16 @@ const SHORT_NUMBER: std::ops::RangeInclusive<u8> = 17..=19;
 const SIGNS: [u64; 8] = [of(b","), of(b"."), of(b";"), of(b"("), of(b")"), of(b"%"), of(b"+"), of(b"=")];
 
 impl Atom {
+    /// A word, of any letters.
+    pub fn is_word(&self) -> bool {
+        (1..SHAPES_OF_WORDS).contains(&self.shape)
+    }
+
+    /// A word with large letters in a text that has them.
+    pub fn is_large(&self) -> bool {
+        self.is_word() && !SMALL.contains(&self.shape) && self.shape < CASELESS
+    }
+
     /// A word in small letters that no list knows but as an everyday word, a short number or a sign between them, outside of
     /// forms, that no rule marked.
     pub fn is_plain(&self) -> bool {

@@ -14,17 +14,13 @@ use super::super::finding::{Finding, Layer};
 use super::super::identifiers::is_crisis_line;
 use super::super::label;
 use super::super::token::{Case, Kind, Token};
-use super::{Learned, somebody, things};
+use super::{Learned, houses, somebody, things};
 use crate::text::Span;
 
 /// Words of a text up to which nothing tells a name from another word but the lists.
 pub const FEW: usize = 4;
 /// Certainty from which the model alone says that a word of a text without capitals is a first name.
 const SURE: f64 = 0.85;
-/// Certainty from which two large words inside of a sentence are a house's.
-const LIKELY: f64 = 0.7;
-/// Certainty from which one large ordinary word behind "at" is a house or a place.
-const HOUSE: f64 = 0.85;
 /// Letters of an abbreviation: "CBT", "SCOFF".
 const ABBREVIATION: usize = 5;
 
@@ -45,6 +41,21 @@ static DATE_CUES: WordList = WordList::new(&[
     "until",
     "hasta",
     "by",
+    "re",
+    "of",
+    "through",
+    "thru",
+    "till",
+    "til",
+    "due",
+    "seen",
+    "approved",
+    "dated",
+    "dob",
+    "cancel",
+    "expires",
+    "exp",
+    "clinic",
     "before",
     "after",
     "from",
@@ -73,63 +84,6 @@ static DATE_CUES: WordList = WordList::new(&[
     "viernes",
     "sabado",
     "domingo",
-]);
-pub static STREETS: WordList = WordList::new(&[
-    "street",
-    "st",
-    "road",
-    "rd",
-    "avenue",
-    "ave",
-    "lane",
-    "ln",
-    "drive",
-    "dr",
-    "boulevard",
-    "blvd",
-    "court",
-    "place",
-    "way",
-    "terrace",
-    "square",
-    "close",
-    "apt",
-    "apartment",
-    "suite",
-    "unit",
-    "flat",
-    "box",
-    "calle",
-    "c",
-    "avda",
-    "avenida",
-    "av",
-    "plaza",
-    "paseo",
-    "camino",
-    "carretera",
-    "ctra",
-    "ronda",
-    "urb",
-    "urbanizacion",
-    "piso",
-    "puerta",
-    "portal",
-    "colonia",
-    "barrio",
-    "jiron",
-    "pasaje",
-    "route",
-    "highway",
-    "hwy",
-    "interstate",
-    "turnpike",
-    "parkway",
-    "alley",
-    "carrera",
-    "rua",
-    "rue",
-    "via",
 ]);
 
 /// Where rules found something: stretches in order that do not overlap, so that one look tells.
@@ -284,7 +238,10 @@ fn names_somebody(context: &Context<'_>, one: &Learned) -> bool {
     let large = words(context, one).any(Token::is_large);
     let related = one.first.checked_sub(1).is_some_and(|at| RELATIONS.contains(context.lower(&context.tokens[at])));
     if words(context, one).all(|token| is_ordinary(context, token)) {
-        if one.finding.label != label::PERSON && (is_title(context, one) || is_house(context, one)) {
+        if one.finding.label != label::PERSON && (houses::is_title(context, one) || houses::is_house(context, one)) {
+            return true;
+        }
+        if houses::is_lower_house(context, one) || houses::is_named_inside(context, one) {
             return true;
         }
         return (announced || related) && large && one.finding.label == label::PERSON;
@@ -311,32 +268,6 @@ fn is_code(context: &Context<'_>, one: &Learned) -> bool {
         &["cpt", "snomed", "loinc", "icd", "rxnorm", "atc", "cie", "dsm", "hcpcs", "ndc", "drg", "mesh", "omim"];
     let before = |by: usize| one.first.checked_sub(by).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
     SYSTEMS.contains(&before(1)) || SYSTEMS.contains(&before(2)) && matches!(before(1), ":" | "-" | "code" | "codigo")
-}
-
-/// Two large words or more inside of a sentence, of which the model is sure: "Weather Decision Technologies".
-fn is_title(context: &Context<'_>, one: &Learned) -> bool {
-    let title = |token: &&Token| token.case == Case::Title;
-    let inside =
-        one.first.checked_sub(1).is_some_and(|at| matches!(context.tokens[at].case, Case::Lower | Case::Upper));
-    inside && !context.no_case && one.finding.score >= LIKELY && words(context, one).filter(title).count() >= 2
-}
-
-/// "labs at Quest beforehand", "works for Delta": one large ordinary word inside of a sentence, behind what leads to a house.
-fn is_house(context: &Context<'_>, one: &Learned) -> bool {
-    let token = &context.tokens[one.first];
-    let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
-    let known = traits(context.lower(token));
-    let place = before == "in" && one.finding.label == label::LOCATION && known.has(Traits::PLACE);
-    let earlier = one.first.checked_sub(2).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
-    let sent = before == "to" && (earlier == "sent" || earlier.ends_with("ed"));
-    let leads = matches!(before, "at" | "from" | "via" | "through") || place || sent;
-    let free = context.tokens.get(one.end).is_none_or(|next| !lexicon::is_noun(context.lower(next)));
-    one.end - one.first == 1
-        && token.case == Case::Title
-        && leads
-        && free
-        && !context.no_case
-        && one.finding.score >= HOUSE
 }
 
 /// First names that are also words or eponyms ("Marie", "Mark", "remedios"): large inside a sentence, or in a text without
@@ -367,8 +298,9 @@ fn is_a_word_first(context: &Context<'_>, one: &Learned) -> bool {
 
 /// A word of streets, a name, or a word that is no ordinary one; a number alone is a part of more.
 fn is_address(context: &Context<'_>, one: &Learned) -> bool {
-    let street = |token: &Token| STREETS.contains(context.lower(token)) || is_sign(context, token);
+    let street = |token: &Token| houses::STREETS.contains(context.lower(token)) || is_sign(context, token);
     words(context, one).any(street)
+        || houses::is_corner(context, one)
         || words(context, one).count() == 0
         || words(context, one).any(|token| !is_ordinary(context, token))
 }
@@ -380,5 +312,9 @@ fn is_day(context: &Context<'_>, one: &Learned) -> bool {
     let [a, b] = numbers[..] else { return false };
     let fits = (1..=12).contains(&a) && (1..=31).contains(&b) || (1..=31).contains(&a) && (1..=12).contains(&b);
     let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at]));
-    fits && text.contains(['/', '-']) && before.is_some_and(|before| DATE_CUES.contains(before))
+    let visit = context
+        .tokens
+        .get(one.end)
+        .is_some_and(|next| matches!(context.lower(next), "visit" | "appt" | "appointment" | "admission" | "clinic"));
+    fits && text.contains(['/', '-']) && (visit || before.is_some_and(|before| DATE_CUES.contains(before)))
 }

@@ -4,7 +4,7 @@ use super::atoms::Atom;
 use super::hash::mix;
 
 /// How many features a token has.
-pub const COUNT: usize = 36;
+pub const COUNT: usize = 40;
 
 /// Writes the features of the token at `at`.
 pub fn features(atoms: &[Atom], at: usize, out: &mut [u64; COUNT]) {
@@ -52,5 +52,9 @@ pub fn features(atoms: &[Atom], at: usize, out: &mut [u64; COUNT]) {
         mix(43, mix(1, back3.word, back2.word), class(back) << 32 | class(here)),
         mix(44, back3.word, here.shape.into()),
         mix(45, 1, 0),
+        mix(46, next.suffix, class(here)),
+        mix(47, back.suffix, class(here)),
+        mix(48, mix(1, back.word, class(here)), mix(1, next.suffix, next.shape.into())),
+        mix(49, mix(1, back.shape.into(), class(here)), mix(1, next.ending, class(next2))),
     ];
 }

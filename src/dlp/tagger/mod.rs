@@ -8,6 +8,7 @@ mod decode;
 mod evidence;
 mod features;
 pub(crate) mod hash;
+mod houses;
 mod known;
 mod model;
 pub(crate) mod rows;
@@ -77,7 +78,9 @@ impl Tagger {
 
     /// Adds what the model finds and settles it with what was found before.
     pub fn find(&self, context: &Context<'_>, found: Vec<Finding>, known: &mut Known) -> Vec<Finding> {
+        let mut found = found;
         let mut reading = self.read(context, &found, known);
+        found.retain(|rule| !things::is_doubted(context, rule));
         let rules = evidence::Ruled::of(&found);
         reading.findings.retain(|one| evidence::stands(context, one, &rules));
         agree::agree(context, found, reading)

@@ -7,7 +7,7 @@ use super::rows::{Rows, packed};
 use super::tags::{COLUMNS, TAGS, may_follow};
 
 /// Names the format and its feature list; raised whenever features, kinds or the hash change.
-pub const MAGIC: &[u8; 8] = b"anatag02";
+pub const MAGIC: &[u8; 8] = b"anatag03";
 
 /// Why bytes are no model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -120,6 +120,6 @@ mod tests {
     #[test]
     fn bytes_of_another_format_or_length_are_refused() {
         assert_eq!(Model::read(b"something else").err(), Some(ModelError::Format));
-        assert_eq!(Model::read(b"anatag02\x00\x04\x00\x00").err(), Some(ModelError::Length));
+        assert_eq!(Model::read(b"anatag03\x00\x04\x00\x00").err(), Some(ModelError::Length));
     }
 }

@@ -22,7 +22,10 @@ static AUXILIARIES: WordList = WordList::spaced(
      should",
 );
 /// Two people or more.
-static PLURALS: WordList = WordList::spaced("are were have both share shared keep kept live lived came agree agreed");
+static PLURALS: WordList = WordList::spaced(
+    "are were have both share shared keep kept live lived came agree agreed take took want wanted need needed went say said \
+     told asked visit visited help helped attend attended work fought met sat",
+);
 /// Fields of forms that hold somebody.
 static FIELDS: WordList = WordList::spaced(
     "name contact surgeon assistant physician provider nurse author signed witness caregiver guardian proxy surrogate \
@@ -79,7 +82,9 @@ fn begins(context: &Context<'_>, at: usize) -> bool {
 
 /// "Max uses", "Angel fell", "Guy, 40,", "nikolai and his son": a verb, an age or a relation behind a name.
 fn is_subject(context: &Context<'_>, one: &Learned) -> bool {
-    let next = word(context, one.end);
+    let adverb =
+        usize::from(matches!(word(context, one.end), "also" | "still" | "then" | "never" | "finally" | "only"));
+    let next = word(context, one.end + adverb);
     let touches = context.touches(one.first, one.end);
     let lower = word(context, one.first);
     let thing = lexicon::is_eponym(lower) && !traits(lower).has(Traits::EVERYDAY_NAME);

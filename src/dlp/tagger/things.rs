@@ -5,10 +5,17 @@ use super::super::entities::cues::{RELATIONS, ROLES, TITLES};
 use super::super::entities::organisation_lists::FIRST;
 use super::super::entities::traits::{Traits, traits};
 use super::super::entities::{deeds, eponyms, lexicon};
+use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::{Case, Kind, Token};
 use super::Learned;
-use super::evidence::{FEW, STREETS, words};
+use super::evidence::{FEW, words};
+use super::houses::STREETS;
+
+/// Score up to which a rule's name or place may be a thing.
+const DOUBTED: f64 = 0.8;
+/// Score of a rule that knows a surname and nothing else.
+const UNSURE: f64 = 0.65;
 
 /// What a model takes for a person, a place or a house and a reader for a thing.
 pub fn is_thing(context: &Context<'_>, one: &Learned) -> bool {
@@ -17,6 +24,8 @@ pub fn is_thing(context: &Context<'_>, one: &Learned) -> bool {
         || is_graded(context, one)
         || one.end - one.first == 1 && joins_eponym(context, one)
         || eponyms::is_hyphenated(context, one.first, one.end)
+        || is_double(context, one.first, one.end)
+        || is_numbered_double(context, one.first, one.end)
         || is_brand(context, one)
         || is_no_person(context, one)
         || is_named_after(context, one)
@@ -122,12 +131,63 @@ fn is_eponymous(context: &Context<'_>, one: &Learned) -> bool {
 
 /// "Hunt and Hess 3", "Ortolani y Barlow": one of two names of a scale or sign.
 fn joins_eponym(context: &Context<'_>, one: &Learned) -> bool {
+    is_one_of_two(context, one.first, one.end)
+}
+
+/// What a rule took for a name or a place, and not surely: one of two names of a scale, a double name of which one half is
+/// nothing but an eponym ("Kellgren-Lawrence"), a name with a grade ("Ann Arbor IIIB"), or in a few words a name with its
+/// figure behind another one ("Fontaine IIb, Rutherford 3").
+pub fn is_doubted(context: &Context<'_>, rule: &Finding) -> bool {
+    if rule.layer != Layer::Entity || !matches!(rule.recognizer, "name" | "place") {
+        return false;
+    }
+    let first = context.tokens.partition_point(|token| token.span.end <= rule.span.start);
+    let end = context.tokens.partition_point(|token| token.span.start < rule.span.end);
+    let Some(next) = context.tokens.get(end) else { return rule.score <= DOUBTED && is_double(context, first, end) };
+    let graded = next.is_large() && eponyms::is_subgrade(context.lower(next));
+    let single = end - first == 1;
+    let figure =
+        single && rule.score <= UNSURE && !deeds::begins_sentence(context, first) && is_figure_of_a_few(context, end);
+    graded
+        || figure
+        || is_numbered_double(context, first, end)
+        || rule.score <= DOUBTED && (is_double(context, first, end) || single && is_one_of_two(context, first, end))
+}
+
+/// A number of up to two digits in a text of a few words.
+fn is_figure_of_a_few(context: &Context<'_>, at: usize) -> bool {
+    let number = context.tokens.get(at).is_some_and(|token| token.kind == Kind::Number && token.span.len() <= 2);
+    number && is_of_few_words(context)
+}
+
+fn is_of_few_words(context: &Context<'_>) -> bool {
+    context.tokens.iter().filter(|token| token.kind == Kind::Word).count() <= FEW
+}
+
+/// "Roland-Morris 14", "Harris-Benedict 1650 kcal" as all that a short text says.
+fn is_numbered_double(context: &Context<'_>, first: usize, end: usize) -> bool {
+    let double = end - first == 3 && context.plain(&context.tokens[first + 1]) == "-";
+    let number = context.tokens.get(end).is_some_and(|token| token.kind == Kind::Number);
+    double && number && deeds::begins_sentence(context, first) && is_of_few_words(context)
+}
+
+/// "Kellgren-Lawrence", "Tolosa-Hunt": two large words about a hyphen, one of them an eponym that nobody is called.
+fn is_double(context: &Context<'_>, first: usize, end: usize) -> bool {
+    let hyphen = |at: usize| context.tokens.get(at).is_some_and(|sign| context.plain(sign) == "-");
+    let pure = |at: usize| {
+        let word = context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
+        lexicon::is_eponym(word) && !lexicon::word(word).is_name()
+    };
+    (first.saturating_sub(1)..=end).filter(|at| *at > 0 && hyphen(*at)).any(|at| pure(at - 1) || pure(at + 1))
+}
+
+fn is_one_of_two(context: &Context<'_>, first: usize, end: usize) -> bool {
     let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
     let joins = |at: usize| matches!(word(at), "and" | "y" | "e" | "or" | "versus" | "vs" | "/");
     let pure = |at: usize| lexicon::is_eponym(word(at)) && !lexicon::word(word(at)).given;
-    let graded = lexicon::is_eponym(word(one.end + 1)) && eponyms::is_graded(context, one.end + 2);
-    let before = one.first >= 2 && joins(one.first - 1) && pure(one.first - 2);
-    joins(one.end) && (graded || pure(one.end + 1)) || before
+    let graded = lexicon::is_eponym(word(end + 1)) && eponyms::is_graded(context, end + 2);
+    let before = first >= 2 && joins(first - 1) && pure(first - 2);
+    joins(end) && (graded || pure(end + 1)) || before
 }
 
 /// What is an address or a date to the model and a scale with its figure to a reader: "Rome IV", "Montgomery-Asberg 22".

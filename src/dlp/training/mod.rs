@@ -29,8 +29,8 @@ use super::{People, Policy, label};
 use crate::text::{Document, Span};
 use crf::{Field, Sequence};
 
-/// Features that the model keeps, the weightiest, and the slots in which they are looked up: 4.2 MB.
-const ROWS: usize = 115_000;
+/// Features that the model keeps, the weightiest, and the slots in which they are looked up: 5.6 MB.
+const ROWS: usize = 160_000;
 const SLOTS: usize = 1 << 18;
 /// A feature is learned when it comes at least so often.
 const LEAST: u32 = 3;
@@ -38,6 +38,9 @@ const LEAST: u32 = 3;
 const WITHOUT_RULES: f64 = 0.25;
 /// Share of personal words whose letters and lists are hidden, so that what stands around them is learned.
 const HIDDEN: f64 = 0.3;
+/// Share of other words that are hidden, so that no hidden word is a name for being hidden: large ones, and small ones.
+const HIDDEN_LARGE: f64 = 0.2;
+const HIDDEN_SMALL: f64 = 0.03;
 
 /// What training made.
 pub struct Trained {
@@ -109,12 +112,21 @@ fn prepared(redactor: &Redactor, example: &Example, random: &mut Random) -> (Vec
     let shown: &[Finding] = if random.chance(WITHOUT_RULES) { &[] } else { &found };
     let mut list = atoms(&context, shown);
     for (atom, tag) in list.iter_mut().zip(&tags) {
-        let personal = usize::from(*tag) != OUTSIDE && atom.shape < 16;
-        if personal && is_name(*tag) && random.chance(HIDDEN) {
+        if atom.is_word() && random.chance(hidden(atom, *tag)) {
             *atom = Atom { word: 0, prefix: 0, suffix: 0, ending: 0, traits: Default::default(), ..*atom };
         }
     }
     (list, tags)
+}
+
+/// How often a word's letters and lists are hidden.
+fn hidden(atom: &Atom, tag: u8) -> f64 {
+    match usize::from(tag) {
+        OUTSIDE if atom.is_large() => HIDDEN_LARGE,
+        OUTSIDE => HIDDEN_SMALL,
+        _ if is_name(tag) => HIDDEN,
+        _ => 0.0,
+    }
 }
 
 /// Kinds whose words are without number: people, places, organisations, streets.
