@@ -244,7 +244,9 @@ fn names_somebody(context: &Context<'_>, one: &Learned) -> bool {
         if houses::is_lower_house(context, one) || houses::is_named_inside(context, one) {
             return true;
         }
-        return (announced || related) && large && one.finding.label == label::PERSON;
+        // "baby ASA": a lone abbreviation is nobody's name behind a relation.
+        let short = words(context, one).all(|token| token.case == Case::Upper && token.span.len() <= ABBREVIATION - 1);
+        return (announced || related && !short) && large && one.finding.label == label::PERSON;
     }
     if !large && !context.no_case {
         return false;

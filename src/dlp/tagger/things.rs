@@ -5,6 +5,7 @@ use super::super::entities::cues::{RELATIONS, ROLES, TITLES};
 use super::super::entities::organisation_lists::FIRST;
 use super::super::entities::traits::{Traits, traits};
 use super::super::entities::{deeds, eponyms, lexicon};
+use super::super::fast::WordList;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::{Case, Kind, Token};
@@ -12,10 +13,26 @@ use super::Learned;
 use super::evidence::{FEW, words};
 use super::houses::STREETS;
 
+/// Most letters of an abbreviation beside another one.
+const ABBREVIATION: usize = 6;
 /// Score up to which a rule's name or place may be a thing.
 const DOUBTED: f64 = 0.8;
 /// Score of a rule that knows a surname and nothing else.
 const UNSURE: f64 = 0.65;
+
+/// What people, papers and dishes of a country are called: no name and no place.
+static PEOPLES: WordList = WordList::spaced(
+    "afghan albanian algerian american angolan argentine argentinian armenian australian austrian bangladeshi belgian \
+     bolivian bosnian brazilian british bulgarian burmese cambodian cameroonian canadian chilean chinese colombian \
+     congolese croatian cuban cypriot czech danish dominican dutch ecuadorian egyptian eritrean estonian ethiopian filipino \
+     finnish ghanaian greek guatemalan guyanese haitian honduran hungarian icelandic indian indonesian iranian iraqi irish \
+     israeli italian jamaican japanese jordanian kenyan korean kurdish latvian lebanese liberian libyan lithuanian \
+     malaysian maltese mexican moroccan mozambican nepalese nicaraguan nigerian norwegian pakistani palestinian panamanian \
+     paraguayan peruvian polish portuguese rican romanian russian rwandan salvadoran salvadorean saudi scottish \
+     senegalese serbian slovak slovenian somali spanish sudanese swedish swiss syrian taiwanese tanzanian thai tibetan \
+     trinidadian tunisian turkish ugandan ukrainian uruguayan venezuelan vietnamese welsh yemeni zambian zimbabwean costa \
+     puerto",
+);
 
 /// What a model takes for a person, a place or a house and a reader for a thing.
 pub fn is_thing(context: &Context<'_>, one: &Learned) -> bool {
@@ -29,6 +46,7 @@ pub fn is_thing(context: &Context<'_>, one: &Learned) -> bool {
         || is_brand(context, one)
         || is_no_person(context, one)
         || is_named_after(context, one)
+        || words(context, one).all(|token| PEOPLES.contains(context.lower(token)))
 }
 
 /// "Soplo de Flint", "Arnes de Pavlik" as all that a short text says: an ordinary noun of no person and no house, and the
@@ -71,7 +89,7 @@ pub fn is_quality(context: &Context<'_>, one: &Learned) -> bool {
         && (next == "of" || next == "and" && noun())
 }
 
-/// "AOx3, MAE, PERRLA": up to four large letters between commas, beside another abbreviation.
+/// "AOx3, MAE, PERRLA": up to six large letters between commas, beside another abbreviation.
 pub fn is_abbreviated(context: &Context<'_>, one: &Learned) -> bool {
     let upper = |at: Option<usize>| {
         at.and_then(|at| context.tokens.get(at)).is_some_and(|token| token.case == Case::Upper && token.is_word())
@@ -83,7 +101,7 @@ pub fn is_abbreviated(context: &Context<'_>, one: &Learned) -> bool {
     one.end - one.first == 1
         && !context.no_case
         && context.tokens[one.first].case == Case::Upper
-        && context.tokens[one.first].span.len() <= 4
+        && context.tokens[one.first].span.len() <= ABBREVIATION
         && !words(context, one).any(known)
         && (comma(before) && upper(one.first.checked_sub(2)) || comma(behind) && upper(Some(one.end + 1)))
 }
