@@ -251,7 +251,9 @@ fn names_somebody(context: &Context<'_>, one: &Learned) -> bool {
     if !large && !context.no_case {
         return false;
     }
-    large && !context.no_case || context.tokens.iter().filter(|token| token.kind == Kind::Word).count() > FEW
+    let all = context.tokens.iter().filter(|token| token.kind == Kind::Word).count();
+    // "¿Duermo?": a word by itself is large because it is the first.
+    large && !context.no_case && all > 1 || all > FEW
 }
 
 /// A number, a month or an ordinary word of time: "Lattinen 11" is no date.
