@@ -245,7 +245,7 @@ fn names_somebody(context: &Context<'_>, one: &Learned) -> bool {
             return true;
         }
         // "baby ASA": a lone abbreviation is nobody's name behind a relation.
-        let short = words(context, one).all(|token| token.case == Case::Upper && token.span.len() <= ABBREVIATION - 1);
+        let short = words(context, one).all(|token| token.case == Case::Upper && token.span.len() < ABBREVIATION);
         return (announced || related && !short) && large && one.finding.label == label::PERSON;
     }
     if !large && !context.no_case {
