@@ -8,6 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::StoreError;
 use super::aging::Place;
 use super::engine::{Arg, Bulk, ColumnType, DbError, Row, Sql, Transaction};
 use crate::domain::confidence::{self, DecayPolicy};
@@ -65,12 +66,6 @@ static ASKED: LazyLock<Sql> = LazyLock::new(|| {
          ORDER BY patient_id LIMIT $3",
     )
 });
-// As every writer of a patient's memories does, and in the same order.
-static HOLD: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id FROM patient_profile WHERE org_id = $1 AND patient_id IN {uuids $2} ORDER BY patient_id {for_update}",
-    )
-});
 static QUESTIONS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT coalesce(last_verified, recorded_at), patient_id, id, class, confidence, is_protected, recorded_at, last_verified, kind \
@@ -91,7 +86,7 @@ static SET_MARK: LazyLock<Sql> = LazyLock::new(|| {
 });
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&LEVELS, &OLDEST, ASK.sql(), &ASKED, &HOLD, &QUESTIONS, &TAKE_BACK, &MARK, &SET_MARK]
+    vec![&LEVELS, &OLDEST, ASK.sql(), &ASKED, &QUESTIONS, &TAKE_BACK, &MARK, &SET_MARK]
 }
 
 /// Levels stand a thousandth apart: a night looks at as many rows too many as fall within one step of the rate, and at no
@@ -228,13 +223,12 @@ pub async fn asked(tx: &mut Transaction, org: OrgId, (after, limit): (Uuid, u32)
     rows.iter().map(|row| row.uuid(0)).collect()
 }
 
-/// Holds patients until the end of the transaction: what is read of them now is what will be changed.
+/// Holds patients as every writer of their memories does.
 ///
 /// # Errors
 /// Of the database.
-pub async fn hold(tx: &mut Transaction, org: OrgId, patients: &[Uuid]) -> Result<(), DbError> {
-    tx.fetch_all(&HOLD, vec![org.0.into(), Arg::Uuids(patients.to_vec())]).await?;
-    Ok(())
+pub async fn hold(tx: &mut Transaction, org: OrgId, patients: &[Uuid]) -> Result<(), StoreError> {
+    super::write::patients::hold(tx, org, patients.to_vec()).await
 }
 
 /// All that is asked about these patients' memories.

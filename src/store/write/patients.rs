@@ -6,9 +6,10 @@ use std::sync::LazyLock;
 use uuid::Uuid;
 
 use super::Writer;
+use crate::domain::ids::OrgId;
 use crate::domain::scope::Scope;
 use crate::store::StoreError;
-use crate::store::engine::{Arg, Bulk, ColumnType, Sql};
+use crate::store::engine::{Arg, Bulk, ColumnType, Sql, Transaction};
 use crate::store::records::{NewConsent, OrgBatch};
 
 static PATIENT: LazyLock<Bulk> = LazyLock::new(|| {
@@ -56,6 +57,16 @@ static HOLD: LazyLock<Sql> = LazyLock::new(|| {
         "SELECT patient_id FROM patient_profile WHERE org_id = $1 AND patient_id IN {uuids $2} ORDER BY patient_id {for_update}",
     )
 });
+
+/// Keeps writers off these patients until the transaction ends: what is read of them now is what will be changed.
+///
+/// # Errors
+/// Of the database.
+pub(in crate::store) async fn hold(tx: &mut Transaction, org: OrgId, patients: Vec<Uuid>) -> Result<(), StoreError> {
+    tx.fetch_all(&HOLD, vec![org.0.into(), Arg::Uuids(patients)]).await?;
+    Ok(())
+}
+
 impl Writer<'_> {
     pub(super) async fn patients(&mut self, batch: &OrgBatch) -> Result<(), StoreError> {
         let org = self.org().0;
@@ -74,9 +85,7 @@ impl Writer<'_> {
 
     /// Keeps other writers off these patients until the transaction ends.
     pub(super) async fn hold(&mut self, patients: BTreeSet<Uuid>) -> Result<(), StoreError> {
-        let held = Arg::Uuids(patients.into_iter().collect());
-        self.tx.fetch_all(&HOLD, vec![self.org().0.into(), held]).await?;
-        Ok(())
+        hold(self.tx, self.org(), patients.into_iter().collect()).await
     }
 
     /// What a night did to somebody's rows, content-free: subject of an id that tells what was done.
