@@ -4,13 +4,14 @@
 //! Each names the captures that it was made from, is trusted like the worst of them, is indexed, and stands for the same
 //! facts however often the night is run. Poorer output never replaces richer, except where something was forgotten.
 
+mod periods;
 mod wording;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono::{DateTime, Datelike, Days, NaiveTime, TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -37,6 +38,7 @@ use crate::store::engine::Transaction;
 use crate::store::nightly::{AUTHOR, Condensed, Rules, raw_id};
 use crate::store::records::{Evidence, FindingWords, finding_id};
 use crate::text::Span;
+use periods::{quarter, week};
 
 /// The job.
 pub struct Summaries {
@@ -273,24 +275,6 @@ fn tongue(facts: &[FactRow]) -> Tongue {
     if english * 2 > facts.len() { Tongue::English } else { Tongue::Spanish }
 }
 
-/// From Monday to Monday, UTC.
-fn week(at: DateTime<Utc>) -> (DateTime<Utc>, DateTime<Utc>) {
-    let today = at.date_naive();
-    let monday = today - Days::new(u64::from(today.weekday().num_days_from_monday()));
-    let start = monday.and_time(NaiveTime::MIN).and_utc();
-    (start, start + TimeDelta::days(7))
-}
-
-/// Three months, UTC.
-fn quarter(at: DateTime<Utc>) -> (DateTime<Utc>, DateTime<Utc>) {
-    let first = |year: i32, month: u32| {
-        chrono::NaiveDate::from_ymd_opt(year, month, 1).map_or(at, |date| date.and_time(NaiveTime::MIN).and_utc())
-    };
-    let month = at.month0() / 3 * 3 + 1;
-    let end = if month == 10 { first(at.year() + 1, 1) } else { first(at.year(), month + 3) };
-    (first(at.year(), month), end)
-}
-
 /// What differs from what was told before. Poorer output never replaces richer; what was forgotten since goes.
 fn changed(
     scope: Scope,
@@ -411,15 +395,6 @@ mod tests {
 
     fn utc(text: &str) -> DateTime<Utc> {
         text.parse().unwrap()
-    }
-
-    #[test]
-    fn a_week_goes_from_monday_to_monday_and_a_quarter_over_three_months() {
-        let sunday = utc("2026-06-28T23:59:59Z");
-        assert_eq!(week(sunday), (utc("2026-06-22T00:00:00Z"), utc("2026-06-29T00:00:00Z")));
-        assert_eq!(week(utc("2026-06-29T00:00:00Z")).0, utc("2026-06-29T00:00:00Z"));
-        assert_eq!(quarter(sunday), (utc("2026-04-01T00:00:00Z"), utc("2026-07-01T00:00:00Z")));
-        assert_eq!(quarter(utc("2026-12-31T10:00:00Z")).1, utc("2027-01-01T00:00:00Z"));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! What was formed lasts as long as what it was formed of: statements that a patient took back, or that a document's revision
-//! no longer holds, take it with them; where they come back, so does it. Time alone withdraws nothing: a memory that faded,
+//! no longer holds, take it with them; where they come back, so does it, once a document comes in. Time alone withdraws nothing: a memory that faded,
 //! and a source whose words went when they were due, still count.
 
 use std::collections::BTreeSet;
