@@ -28,6 +28,7 @@ use crate::domain::ids::{FindingId, derive};
 use crate::domain::memory::Kind;
 use crate::domain::provenance::Trust;
 use crate::domain::scope::Scope;
+use crate::store::condensing;
 use crate::store::engine::Transaction;
 use crate::store::nightly::{Rules, raw_id};
 use crate::store::records::{Evidence, FindingWords, NewFinding, finding_id};
@@ -213,8 +214,11 @@ impl Job for Consolidation {
         from: Option<&Cursor>,
     ) -> Result<Page<Change>, JobError> {
         let after = Cursor::after(from, Uuid::nil())?;
-        let due = (Self::NAME.code(), window.cutoff);
-        let patients = recurring::patients(tx, window.org, due, (after, window.limit)).await?;
+        let settled = condensing::settled(tx, window.org, Self::NAME.code(), window.cutoff).await?;
+        // A document that was still being written at the last night has an hour.
+        let since = settled.map_or(DateTime::UNIX_EPOCH, |settled| settled - TimeDelta::hours(1));
+        let between = (since, window.cutoff);
+        let patients = condensing::patients(tx, window.org, between, (after, window.limit)).await?;
         let next = next_after(&patients, window, |patient| patient.0);
         let told = recurring::tellings(tx, window.org, &patients, window.cutoff).await?;
         let tellings: Vec<Telling> = told.iter().copied().filter(|telling| telling.is_worded).collect();

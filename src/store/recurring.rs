@@ -20,21 +20,6 @@ use crate::domain::scope::Scope;
 use crate::store::write::findings::finding_cell;
 use crate::text::Span;
 
-// What the last night saw is in the ledger: a document that was still being written then has an hour. What was forgotten
-// since then may have been what something was formed of.
-static PATIENTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "WITH seen AS (SELECT coalesce(max(cutoff_at), 3600000000) - 3600000000 AS at FROM job_run \
-           WHERE org_id = $1 AND job = $3 AND state = 'done' AND cutoff_at < $2) \
-         SELECT DISTINCT patient_id FROM (\
-           SELECT patient_id FROM documents WHERE org_id = $1 AND current = 1 AND document_type <> 'analysis' \
-             AND recorded_at <= $2 AND recorded_at > (SELECT at FROM seen) AND patient_id > $4 \
-           UNION ALL \
-           SELECT patient_id FROM memory WHERE org_id = $1 AND state = 'inactive' AND state IN ('expired', 'inactive') \
-             AND content_sealed IS NOT NULL AND state_at > (SELECT at FROM seen) AND state_at <= $2 AND patient_id > $4\
-         ) AS recent ORDER BY 1 LIMIT $5",
-    )
-});
 // What was forgotten recurs no more, unless it is told again, and what a model made of a text is nothing that was told: hypotheses end with their day.
 static FINDINGS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
@@ -72,7 +57,7 @@ static WORDS: LazyLock<Sql> = LazyLock::new(|| {
 });
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&PATIENTS, &FINDINGS, &KNOWN, &FORMED, &WORDS]
+    vec![&FINDINGS, &KNOWN, &FORMED, &WORDS]
 }
 
 /// One telling of an attribute: a finding without its words.
@@ -105,20 +90,6 @@ pub struct FormedRow {
     pub source: Uuid,
     /// It counts: what it was formed of was there when a night looked last.
     pub live: bool,
-}
-
-/// Patients of whom documents came in, or memories were forgotten, since the last settled night, after `after`, at most `limit`.
-///
-/// # Errors
-/// Of the database.
-pub async fn patients(
-    tx: &mut Transaction,
-    org: OrgId,
-    (job, until): (&'static str, DateTime<Utc>),
-    (after, limit): (Uuid, u32),
-) -> Result<Vec<PatientId>, DbError> {
-    let args = vec![org.0.into(), until.into(), job.into(), after.into(), limit.into()];
-    tx.fetch_all(&PATIENTS, args).await?.iter().map(|row| Ok(PatientId(row.uuid(0)?))).collect()
 }
 
 /// All that these patients told of themselves and that may recur, by patient, attribute and time.
