@@ -14,6 +14,9 @@ const MIXED_RUN: usize = 6;
 /// Letters that begin record numbers: "MRN0016005".
 const RECORDS: &[&str] = &["mrn", "nhc", "hc", "exp", "acc", "pat"];
 
+/// Letters that begin the number of a trial: "NCT04280705". Registers of trials are public.
+const TRIALS: &[&str] = &["nct", "isrctn", "actrn"];
+
 /// Finds long digit runs (with single separators) and words around '@'.
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     digit_runs(context, found);
@@ -36,6 +39,10 @@ fn digit_runs(context: &Context<'_>, found: &mut Vec<Finding>) {
             })
         };
         let before = at > 0 && tokens[at - 1].span.len() <= 5 && clings(at - 1, at);
+        if before && TRIALS.contains(&context.lower(&tokens[at - 1])) {
+            at += 1;
+            continue;
+        }
         // A bare number whose check digit is wrong names nobody; beside words it may be anything.
         let announced = before && RECORDS.contains(&context.lower(&tokens[at - 1]));
         if !context.prose && !announced {

@@ -69,6 +69,39 @@ static SHORT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// "DNA 17/4", "op 19/3": a day behind the twelfth and its month need no word of time; scores are not out of less than they
+/// count. Pressures of breathing, hours of fasting and "24/7" look alike.
+static LATE_DAY: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r"(?-u:\b)(?:([a-z]+)[ :]{1,2})?((?:1[3-9]|2[0-9]|3[01])/(?:0?[1-9]|1[0-2]))(?-u:\b)"));
+/// What such figures are of, and no day.
+const FIGURES: &[&str] = &[
+    "bipap",
+    "cpap",
+    "niv",
+    "ipap",
+    "vpap",
+    "pressure",
+    "pressures",
+    "presion",
+    "presiones",
+    "settings",
+    "fasting",
+    "ayuno",
+    "va",
+    "acuity",
+    "vision",
+    "agudeza",
+    "score",
+    "scored",
+    "puntuacion",
+    "barthel",
+    "mmse",
+    "moca",
+    "gcs",
+];
+/// Hours of every day, of fasting and sharpness of sight, which look like a day and its month.
+pub const NO_DAYS: &[&str] = &["24/7", "16/8", "18/6", "20/4", "20/10", "20/12"];
+
 /// "From 3/18 to 4/1": two days. Scores of one scale ("from 3/5 to 4/5") share what they are out of.
 static FROM_TO: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
@@ -110,6 +143,8 @@ static MONTHS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 const RECOGNIZER: &str = "date";
+/// Score of what the model may give up where it is sure of nothing.
+const UNSURE: f64 = 0.6;
 /// Longest day of the week with what stands behind it, in bytes.
 const LED: usize = 18;
 
@@ -137,6 +172,13 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     if gates::has_joined_numbers(context, b"/") {
         for hit in FROM_TO.captures_iter(lower).filter(|hit| hit[2] != hit[4] && free(lower, span(hit, 3))) {
             [1, 3].into_iter().for_each(|day| push(found, span(&hit, day), None));
+        }
+        for hit in LATE_DAY.captures_iter(lower) {
+            let day = span(&hit, 2);
+            let figure = hit.get(1).is_some_and(|word| FIGURES.contains(&word.as_str())) || NO_DAYS.contains(&&hit[2]);
+            if !figure && free(lower, day) && !is_measure(lower, day.end) {
+                found.push(Finding::new(day, label::DATE, RECOGNIZER, UNSURE, Layer::Entity));
+            }
         }
         for hit in SHORT.captures_iter(lower).filter(|hit| free(lower, span(hit, 1)) && hit[1].contains('/')) {
             push(found, span(&hit, 1), None);

@@ -20,9 +20,11 @@ mod organisations;
 mod persons;
 mod places;
 pub(super) mod propagate;
+pub(super) mod set_phrases;
 pub(super) mod traits;
 pub(super) mod words;
 
+pub(super) use dates::NO_DAYS;
 pub use places::is_country_name as is_country;
 
 use super::context::Context;

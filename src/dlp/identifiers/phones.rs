@@ -71,8 +71,8 @@ const GROUPINGS: &[&[usize]] = &[
     &[5, 4, 2],
 ];
 
-/// Crisis lines with the length of a phone: help that must stay readable (Spain, United Kingdom, United States, Mexico,
-/// Argentina).
+/// Crisis lines with the length of a phone, and poison control: help that must stay readable (Spain, United Kingdom, United
+/// States, Mexico, Argentina, Australia).
 const CRISIS_LINES: &[&str] = &[
     "717003717",
     "116111",
@@ -85,6 +85,11 @@ const CRISIS_LINES: &[&str] = &[
     "018009112000",
     "5552598121",
     "08003451435",
+    "8002221222",
+    "18002221222",
+    "8664887386",
+    "18664887386",
+    "131114",
 ];
 
 /// Whether digits are a line that people in need must be able to read.

@@ -4,7 +4,7 @@ use super::super::context::Context;
 use super::super::entities::cues::{RELATIONS, ROLES, TITLES};
 use super::super::entities::organisation_lists::FIRST;
 use super::super::entities::traits::{Traits, traits};
-use super::super::entities::{deeds, eponyms, lexicon};
+use super::super::entities::{deeds, eponyms, lexicon, set_phrases};
 use super::super::fast::WordList;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
@@ -152,15 +152,21 @@ fn joins_eponym(context: &Context<'_>, one: &Learned) -> bool {
     is_one_of_two(context, one.first, one.end)
 }
 
-/// What a rule took for a name or a place, and not surely: one of two names of a scale, a double name of which one half is
+/// What a rule took for a name, a place or a house: a part of a set phrase; or not surely: one of two names of a scale, a double name of which one half is
 /// nothing but an eponym ("Kellgren-Lawrence"), a name with a grade ("Ann Arbor IIIB"), or in a few words a name with its
 /// figure behind another one ("Fontaine IIb, Rutherford 3").
 pub fn is_doubted(context: &Context<'_>, rule: &Finding) -> bool {
-    if rule.layer != Layer::Entity || !matches!(rule.recognizer, "name" | "place") {
+    if rule.layer != Layer::Entity || !matches!(rule.recognizer, "name" | "place" | "organisation") {
         return false;
     }
     let first = context.tokens.partition_point(|token| token.span.end <= rule.span.start);
     let end = context.tokens.partition_point(|token| token.span.start < rule.span.end);
+    if set_phrases::hold(context, first, end) {
+        return true;
+    }
+    if rule.recognizer == "organisation" {
+        return false;
+    }
     let Some(next) = context.tokens.get(end) else { return rule.score <= DOUBTED && is_double(context, first, end) };
     let graded = next.is_large() && eponyms::is_subgrade(context.lower(next));
     let single = end - first == 1;
