@@ -9,7 +9,7 @@ use super::operator::Operator;
 use super::{RedactionError, label};
 
 /// Version of the recognisers, raised when they change what they find. Stored with the policy.
-pub const RECOGNISERS: &str = "7";
+pub const RECOGNISERS: &str = "8";
 
 /// A redaction policy.
 #[derive(Debug, Clone, Deserialize)]

@@ -143,7 +143,7 @@ fn texts_that_no_rule_was_made_for_are_held_to_the_same_limits() {
 /// Sets that were read once they had been measured: breadth, and no way back.
 #[test]
 fn clinical_text_of_many_hands_is_held_to_the_limits_of_breadth() {
-    for set in ["wide", "blind", "blind_b", "blind_c", "blind_d", "blind_e", "blind_f"] {
+    for set in ["wide", "blind", "blind_b", "blind_c", "blind_d", "blind_e", "blind_f", "blind_g"] {
         let clinical = measure(&format!("{set}/clinical.en.txt"), Language::English);
         // Of the fewest clean lines, 24, that is two.
         assert!(clinical.missed() <= 6.0 && clinical.clean_touched() <= 9.0, "{set}");
@@ -174,13 +174,46 @@ fn what_only_people_do_makes_a_name_of_a_word() {
     assert!(taken("Hope was discussed. Mark the site.", Language::English).is_empty());
 }
 
-/// Set when its misses had been read: what the limits of the table ask of English clinical text.
+/// What the limits of the table ask of English clinical text, on sets that training never saw; nobody has read `blind_h`.
 #[test]
-fn the_last_set_that_was_new_meets_the_limits_of_the_table() {
-    let clinical = measure("blind_f/clinical.en.txt", Language::English);
-    assert!(clinical.missed() <= 3.0 && clinical.over() <= 2.0);
-    assert!(measure("blind_f/lookalikes.en.txt", Language::English).touched() <= 6.0);
-    assert!(measure("blind_f/lookalikes.es.txt", Language::Spanish).touched() <= 4.0);
+fn the_last_sets_that_were_new_meet_the_limits_of_the_table() {
+    for set in ["blind_f", "blind_g", "blind_h"] {
+        let clinical = measure(&format!("{set}/clinical.en.txt"), Language::English);
+        assert!(clinical.missed() <= 3.0 && clinical.over() <= 2.0 && clinical.clean_touched() <= 3.0, "{set}");
+        for (language, name) in [(Language::Spanish, "es"), (Language::English, "en")] {
+            assert!(measure(&format!("{set}/lookalikes.{name}.txt"), language).touched() <= 10.0, "{set} {name}");
+        }
+    }
+}
+
+#[test]
+fn set_phrases_lines_of_help_trials_and_figures_that_hold_no_person_stay() {
+    for text in [
+        "Ann Arbor IIIB",
+        "Lou Gehrig's disease is what his uncle feared most.",
+        "Dr. Google had convinced her it was a tumor.",
+        "Text HOME to 741741 for the Crisis Text Line.",
+        "Poison Control can be reached at 1-800-222-1222.",
+        "The drug trial NCT04280705 is closed to recruitment.",
+        "On call 24/7, BiPAP 14/6 overnight, fasting 16/8.",
+    ] {
+        assert_eq!(taken(text, Language::English), [""; 0], "{text}");
+    }
+    assert!(taken("Los lunes va a Alcohólicos Anónimos.", Language::Spanish).is_empty());
+}
+
+#[test]
+fn a_day_behind_the_twelfth_is_a_date_without_a_word_of_time() {
+    assert_eq!(taken("DNA 13/4, DNA 17/4, phoned her, back to GP.", Language::English), ["13/4", "17/4"]);
+    assert_eq!(taken("Planned: pre-op 17/3, scan 21/3, all on time.", Language::English), ["17/3", "21/3"]);
+}
+
+#[test]
+fn a_said_value_ends_with_its_last_word() {
+    let mail = "mi correo es rocio guion bajo nunez arroba yahoo punto es mándeme ahí la receta";
+    let taken_of = |text| taken(text, Language::Spanish).join("|");
+    assert_eq!(taken_of(mail), "rocio guion bajo nunez arroba yahoo punto es");
+    assert_eq!(taken_of("me mandó el doctor iván hernández del centro de salud"), "iván hernández");
 }
 
 #[test]

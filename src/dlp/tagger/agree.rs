@@ -6,7 +6,7 @@ use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::Kind;
-use super::{Learned, Reading};
+use super::Learned;
 use crate::text::Span;
 
 /// Score from which a finding of rules is not questioned: check digits, mail addresses, forms.
@@ -19,8 +19,7 @@ const EDGE: f32 = -1.0;
 const NOTHING: f32 = -3.0;
 
 /// One list of both.
-pub fn agree(context: &Context<'_>, found: Vec<Finding>, reading: Reading) -> Vec<Finding> {
-    let Reading { findings: mut learned, odds } = reading;
+pub fn agree(context: &Context<'_>, found: Vec<Finding>, mut learned: Vec<Learned>, odds: &[f32]) -> Vec<Finding> {
     let mut owner: Vec<Option<usize>> = vec![None; context.tokens.len()];
     for (at, one) in learned.iter().enumerate() {
         owner[one.first..one.end].fill(Some(at));
@@ -56,7 +55,7 @@ pub fn agree(context: &Context<'_>, found: Vec<Finding>, reading: Reading) -> Ve
             }
         }
         if met {
-            rest(context, &rule, (first, end), &owner, &odds, &mut settled);
+            rest(context, &rule, (first, end), &owner, odds, &mut settled);
         } else if rule.score > UNSURE || (first..end).any(|at| odds[at] > NOTHING) {
             settled.push(rule);
         }

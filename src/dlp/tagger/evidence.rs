@@ -1,5 +1,6 @@
 //! What the model found is held against what the word lists know. A model that reads three words beside one tells a
-//! place by "in": "in remission", "oral". What has no sign of a name stays, where no rule found something too.
+//! place by "in": "in remission", "oral". The judge reads what lists and surroundings say as clues; in a text of a few words
+//! they must agree.
 
 use std::sync::LazyLock;
 
@@ -11,7 +12,6 @@ use super::super::entities::traits::{Traits, traits};
 use super::super::entities::{compiled, deeds, eponyms, lexicon, words as cues};
 use super::super::fast::WordList;
 use super::super::finding::{Finding, Layer};
-use super::super::identifiers::is_crisis_line;
 use super::super::label;
 use super::super::token::{Case, Kind, Token};
 use super::{Learned, houses, somebody, things};
@@ -107,7 +107,7 @@ impl Ruled {
         Self(merged)
     }
 
-    fn meets(&self, span: Span) -> bool {
+    pub fn meets(&self, span: Span) -> bool {
         self.0.get(self.0.partition_point(|known| known.end <= span.start)).is_some_and(|known| known.overlaps(&span))
     }
 }
@@ -117,35 +117,80 @@ fn is_of_everybody(label: &str) -> bool {
     matches!(label, label::PROFESSION | label::FAMILY | label::SEX)
 }
 
-/// Whether a finding of the model stands.
-pub fn stands(context: &Context<'_>, one: &Learned, rules: &Ruled) -> bool {
-    let span = one.finding.span;
-    let ruled = || rules.meets(span);
-    if context.is_beside_replacement(one.first, one.end) && !is_evident(context, one) && !ruled() {
-        return false;
-    }
+/// Whether lists and surroundings alone would let a finding of the model stand.
+pub fn speaks_for(context: &Context<'_>, one: &Learned) -> bool {
     match one.finding.label {
-        label::PERSON | label::LOCATION | label::ORGANIZATION => names_somebody(context, one) || ruled(),
+        label::PERSON | label::LOCATION | label::ORGANIZATION => names_somebody(context, one),
         label::ADDRESS => {
             let thing = things::is_scale(context, one)
                 || deeds::is_word_and_noun(context, one.first, one.end)
                 || eponyms::is_hyphenated(context, one.first, one.end);
-            is_address(context, one) && !thing && !things::is_scale_or_more(context, one) || ruled()
+            is_address(context, one) && !thing && !things::is_scale_or_more(context, one)
         }
-        label::DATE if deeds::is_word_and_noun(context, one.first, one.end) && !has_digits(context, one) => ruled(),
-        label::DATE if (one.end - 1..=one.end).any(|at| eponyms::is_unit(context, at)) => false,
-        label::DATE if is_hour(context, one) => ruled(),
-        label::POSTAL_CODE if !holds_a_code(context, one) => false,
+        label::DATE if deeds::is_word_and_noun(context, one.first, one.end) && !has_digits(context, one) => false,
+        label::DATE if is_hour(context, one) => false,
         label::DATE => {
-            let fraction = FRACTION.is_match(span.of(&context.view.lower)) && !is_day(context, one);
-            let clock = CLOCK.is_match(span.of(&context.view.lower));
-            !fraction && !clock && !things::is_scale(context, one) && is_time(context, one) || ruled()
-        }
-        label::PHONE | label::NUMBER | label::POSTAL_CODE => {
-            !is_crisis_line(&digits_around(context, one)) && !is_code(context, one)
+            !is_fraction(context, one)
+                && !is_clock(context, one)
+                && !things::is_scale(context, one)
+                && is_time(context, one)
         }
         _ => true,
     }
+}
+
+fn is_fraction(context: &Context<'_>, one: &Learned) -> bool {
+    FRACTION.is_match(one.finding.span.of(&context.view.lower)) && !is_day(context, one)
+}
+
+fn is_clock(context: &Context<'_>, one: &Learned) -> bool {
+    CLOCK.is_match(one.finding.span.of(&context.view.lower))
+}
+
+/// Whether a text has too few words to tell anything by.
+pub fn is_short(context: &Context<'_>) -> bool {
+    context.tokens.iter().filter(|token| token.kind == Kind::Word).take(FEW + 1).count() <= FEW
+}
+
+/// What the lists and the surroundings say of a finding, each a yes or no, in an order that is part of the judge's format.
+pub fn clues(context: &Context<'_>, one: &Learned) -> [bool; 32] {
+    let announced = trigger(context, one.first);
+    let (first, end) = (one.first, one.end);
+    let words_of_text = context.tokens.iter().filter(|token| token.kind == Kind::Word).take(FEW + 1).count();
+    [
+        announced == Trigger::Strong,
+        announced == Trigger::Relation,
+        announced == Trigger::Weak,
+        things::is_abbreviated(context, one),
+        somebody::is_told(context, one),
+        somebody::is_house_of_a_field(context, one),
+        things::is_thing(context, one),
+        things::is_quality(context, one),
+        words(context, one).any(|token| is_sign(context, token)),
+        is_first_name(context, one),
+        words(context, one).all(|token| is_ordinary(context, token)),
+        houses::is_title(context, one),
+        houses::is_house(context, one),
+        houses::is_lower_house(context, one),
+        houses::is_named_inside(context, one),
+        words(context, one).any(Token::is_large),
+        first.checked_sub(1).is_some_and(|at| RELATIONS.contains(context.lower(&context.tokens[at]))),
+        words_of_text <= FEW,
+        words_of_text <= 1,
+        context.no_case,
+        context.tokens.get(end).is_some_and(|next| deeds::does(context.lower(next))) && context.touches(end - 1, end),
+        deeds::begins_sentence(context, first),
+        things::is_scale(context, one),
+        things::is_scale_or_more(context, one),
+        deeds::is_word_and_noun(context, first, end),
+        eponyms::is_hyphenated(context, first, end),
+        has_digits(context, one),
+        is_address(context, one),
+        houses::is_corner(context, one),
+        is_time(context, one),
+        is_day(context, one),
+        is_fraction(context, one) || is_clock(context, one) || is_hour(context, one),
+    ]
 }
 
 fn has_digits(context: &Context<'_>, one: &Learned) -> bool {
@@ -158,52 +203,12 @@ fn is_hour(context: &Context<'_>, one: &Learned) -> bool {
     one.end - one.first == 1 && context.tokens[one.first].span.len() == 4 && matches!(before, "at" | "eta" | "@" | "~")
 }
 
-/// Two digits or more, or numbers in words: "AF" and "6 mm OS" are no code.
-fn holds_a_code(context: &Context<'_>, one: &Learned) -> bool {
-    let digits = one.finding.span.of(&context.view.lower).bytes().filter(u8::is_ascii_digit).count();
-    digits >= 2 || words(context, one).any(|token| traits(context.lower(token)).has(Traits::NUMBER))
-}
-
-/// What needs no surroundings: beside a replacement there are none that the model knows.
-fn is_evident(context: &Context<'_>, one: &Learned) -> bool {
-    let text = one.finding.span.of(&context.view.lower);
-    match one.finding.label {
-        label::PERSON | label::LOCATION | label::ORGANIZATION | label::COUNTRY => {
-            words(context, one).any(|token| is_sign(context, token))
-        }
-        label::EMAIL => text.contains(['@', '.']) || text.contains("arroba"),
-        label::DATE => {
-            text.bytes().any(|byte| byte.is_ascii_digit())
-                || words(context, one).any(|token| traits(context.lower(token)).has(Traits::MONTH))
-        }
-        label::SEX | label::FAMILY | label::PROFESSION => false,
-        _ => {
-            let said = |token: &Token| traits(context.lower(token)).has(Traits::NUMBER);
-            text.bytes().any(|byte| byte.is_ascii_digit()) || words(context, one).any(said)
-        }
-    }
-}
-
-/// The digits of a number and of its neighbours: "717 003" is a part of "717 003 717".
-fn digits_around(context: &Context<'_>, one: &Learned) -> String {
-    let number = |at: usize| context.tokens.get(at).is_some_and(|token| token.kind == Kind::Number);
-    let (mut first, mut end) = (one.first, one.end);
-    while first > 0 && number(first - 1) && context.touches(first - 1, first) {
-        first -= 1;
-    }
-    while number(end) && context.touches(end - 1, end) {
-        end += 1;
-    }
-    let digits = context.tokens[first..end].iter().filter(|token| token.kind == Kind::Number);
-    digits.map(|token| context.lower(token)).collect()
-}
-
 pub fn words<'a>(context: &'a Context<'_>, one: &Learned) -> impl Iterator<Item = &'a Token> {
     context.tokens[one.first..one.end].iter().filter(|token| token.kind == Kind::Word)
 }
 
 /// A word of the lists of names and places that is no ordinary word.
-fn is_sign(context: &Context<'_>, token: &Token) -> bool {
+pub fn is_sign(context: &Context<'_>, token: &Token) -> bool {
     let lower = context.lower(token);
     let known = traits(lower);
     let listed =
@@ -211,7 +216,7 @@ fn is_sign(context: &Context<'_>, token: &Token) -> bool {
     listed && !lexicon::is_ordinary_in(context.language, lower.strip_suffix("'s").unwrap_or(lower))
 }
 
-fn is_ordinary(context: &Context<'_>, token: &Token) -> bool {
+pub fn is_ordinary(context: &Context<'_>, token: &Token) -> bool {
     let lower = context.lower(token);
     let short = token.case == Case::Upper && lower.len() <= ABBREVIATION && !context.no_case;
     let bare = lower.strip_suffix("'s").unwrap_or(lower);
@@ -264,14 +269,6 @@ fn is_time(context: &Context<'_>, one: &Learned) -> bool {
         known.has(Traits::MONTH) || known.has(Traits::NUMBER) || is_ordinary(context, token)
     };
     !short || words(context, one).count() == 0 || words(context, one).any(time)
-}
-
-/// Code systems, whose codes are no numbers of people.
-fn is_code(context: &Context<'_>, one: &Learned) -> bool {
-    const SYSTEMS: &[&str] =
-        &["cpt", "snomed", "loinc", "icd", "rxnorm", "atc", "cie", "dsm", "hcpcs", "ndc", "drg", "mesh", "omim"];
-    let before = |by: usize| one.first.checked_sub(by).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
-    SYSTEMS.contains(&before(1)) || SYSTEMS.contains(&before(2)) && matches!(before(1), ":" | "-" | "code" | "codigo")
 }
 
 /// First names that are also words or eponyms ("Marie", "Mark", "remedios"): large inside a sentence, or in a text without

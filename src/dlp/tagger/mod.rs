@@ -4,11 +4,14 @@
 
 mod agree;
 mod atoms;
+mod barred;
 mod decode;
+mod edges;
 mod evidence;
 mod features;
 pub(crate) mod hash;
 mod houses;
+pub(super) mod judge;
 mod known;
 mod model;
 pub(crate) mod rows;
@@ -21,25 +24,24 @@ pub(super) use features::{COUNT as FEATURES, features};
 pub(super) use model::write;
 pub(super) use tags::{COLUMNS, KINDS, OUTSIDE, TAGS, begin, inside, is_inside, kind_of, may_follow};
 
+pub use judge::Judge;
 pub use known::Known;
 pub use model::{Model, ModelError};
 
 use super::context::Context;
 use super::finding::{Finding, Layer};
 use super::label;
-use super::token::{Case, Kind};
 use crate::text::Span;
 
-/// The model of the program.
+/// The models of the program.
 static BUILTIN: &[u8] = include_bytes!("../../../models/redaction/tagger.bin");
+static BUILTIN_JUDGE: &[u8] = include_bytes!("../../../models/redaction/judge.bin");
 
-/// The recogniser with its model.
+/// The recogniser with its models.
 pub struct Tagger {
     model: Model,
+    judge: Option<Judge>,
 }
-
-/// Titles that stay in the text: they tell that a clinician speaks. Others may go with their name.
-const CLINICIANS: [&str; 5] = ["dr", "dra", "prof", "doctor", "doctora"];
 
 /// The scores of a token that surely is nothing.
 const QUIET: decode::Scores = {
@@ -53,6 +55,7 @@ struct Reading {
     findings: Vec<Learned>,
     /// By token: log odds of the likeliest kind against "nothing".
     odds: Vec<f32>,
+    atoms: Vec<Atom>,
 }
 
 /// A finding of the model and the tokens it covers.
@@ -67,23 +70,59 @@ impl Tagger {
     /// The tagger of the program.
     ///
     /// # Errors
-    /// When the program was built with a file that is no model of this version.
+    /// When the program was built with files that are no models of this version.
     pub fn builtin() -> Result<Self, ModelError> {
-        Model::read(BUILTIN).map(|model| Self { model })
+        Ok(Self { model: Model::read(BUILTIN)?, judge: Some(Judge::read(BUILTIN_JUDGE)?) })
     }
 
-    pub fn of(model: Model) -> Self {
-        Self { model }
+    /// A tagger of other models. Without a judge the lists decide what stands.
+    pub fn of(model: Model, judge: Option<Judge>) -> Self {
+        Self { model, judge }
     }
 
     /// Adds what the model finds and settles it with what was found before.
     pub fn find(&self, context: &Context<'_>, found: Vec<Finding>, known: &mut Known) -> Vec<Finding> {
         let mut found = found;
-        let mut reading = self.read(context, &found, known);
+        let Reading { mut findings, odds, atoms } = self.read(context, &found, known);
         found.retain(|rule| !things::is_doubted(context, rule));
         let rules = evidence::Ruled::of(&found);
-        reading.findings.retain(|one| evidence::stands(context, one, &rules));
-        agree::agree(context, found, reading)
+        findings.retain(|one| self.stands(context, one, &rules, (&atoms, &odds)));
+        agree::agree(context, found, findings, &odds)
+    }
+
+    fn stands(
+        &self,
+        context: &Context<'_>,
+        one: &Learned,
+        rules: &evidence::Ruled,
+        (atoms, odds): (&[Atom], &[f32]),
+    ) -> bool {
+        let ruled = rules.meets(one.finding.span);
+        if barred::is_barred(context, one, ruled) {
+            return false;
+        }
+        ruled
+            || match &self.judge {
+                // A text of a few words gives a model little to go by: the lists must agree.
+                Some(judge) if judge::is_judged(one.finding.label) => {
+                    judge.lets_stand(&judge::signs(context, atoms, odds, one))
+                        && (!evidence::is_short(context) || evidence::speaks_for(context, one))
+                }
+                _ => evidence::speaks_for(context, one),
+            }
+    }
+
+    /// What the model finds that no rule did and nothing bars, as a judge reads it: places, and its signs.
+    pub(super) fn candidates(&self, context: &Context<'_>, found: &[Finding]) -> Vec<(Span, Vec<u64>)> {
+        let Reading { findings, odds, atoms } = self.read(context, found, &mut Known::default());
+        let sure: Vec<Finding> = found.iter().filter(|rule| !things::is_doubted(context, rule)).cloned().collect();
+        let rules = evidence::Ruled::of(&sure);
+        let open = |one: &&Learned| {
+            let ruled = rules.meets(one.finding.span);
+            !ruled && judge::is_judged(one.finding.label) && !barred::is_barred(context, one, ruled)
+        };
+        let read = |one: &Learned| (one.finding.span, judge::signs(context, &atoms, &odds, one));
+        findings.iter().filter(open).map(read).collect()
     }
 
     fn read(&self, context: &Context<'_>, found: &[Finding], known: &mut Known) -> Reading {
@@ -100,7 +139,7 @@ impl Tagger {
         let tags = decode::best(&scores, &self.model.transitions);
         let odds: Vec<f32> = scores.iter().map(|token| decode::margin(token) as f32 / self.model.scale).collect();
         if !context.prose {
-            return Reading { findings: Vec::new(), odds: vec![0.0; context.tokens.len()] };
+            return Reading { findings: Vec::new(), odds: vec![0.0; context.tokens.len()], atoms };
         }
         let mut findings = Vec::new();
         let mut at = 0;
@@ -114,13 +153,13 @@ impl Tagger {
             while at < tags.len() && usize::from(tags[at]) == inside(kind) {
                 at += 1;
             }
-            let (first, end) = trimmed(context, kind, first, at);
+            let (first, end) = edges::trimmed(context, kind, first, at);
             let span = Span::new(context.tokens[first].span.start, context.tokens[end - 1].span.end);
             let score = certainty(&odds[first..end]);
             let finding = Finding::new(span, label_of(context, kind, span), "learned", score, Layer::Entity);
             findings.push(Learned { finding, first, end });
         }
-        Reading { findings, odds }
+        Reading { findings, odds, atoms }
     }
 
     fn scores(&self, atoms: &[Atom], at: usize) -> decode::Scores {
@@ -128,49 +167,6 @@ impl Tagger {
         features(atoms, at, &mut hashes);
         self.model.scores(&hashes)
     }
-}
-
-/// A number in digits ends with its digits, or a letter or two, and a mail address at the space: words behind are none
-/// of it.
-fn trimmed(context: &Context<'_>, kind: usize, first: usize, end: usize) -> (usize, usize) {
-    if let Some(at) = (first..end).find(|at| context.plain(&context.tokens[*at]) == "@") {
-        let tight = |left: usize| context.tokens[left].span.end == context.tokens[left + 1].span.start;
-        let from = (first..at).rev().take_while(|left| tight(*left)).last().unwrap_or(at);
-        let to = (at + 1..end).take_while(|right| tight(right - 1)).last().unwrap_or(at);
-        return (from, to + 1);
-    }
-    // "Dr. Lee": the title stays, it tells who speaks.
-    let mut first = first;
-    let title = |at: usize| CLINICIANS.contains(&context.lower(&context.tokens[at]));
-    while KINDS[kind] == label::PERSON && first + 1 < end && title(first) {
-        let dotted = usize::from(context.plain(&context.tokens[first + 1]) == ".");
-        if first + 1 + dotted >= end {
-            break;
-        }
-        first += 1 + dotted;
-    }
-    // "Chelsea's inhaler technique": a possessive ends a name, and small words behind it are what somebody has.
-    if KINDS[kind] == label::PERSON && context.tokens[first].is_large() {
-        let possessive = |at: &usize| context.lower(&context.tokens[*at]).ends_with("'s");
-        let small = |at: usize| context.tokens[at].case == Case::Lower;
-        if let Some(at) = (first..end - 1).find(|at| possessive(at) && small(at + 1)) {
-            return (first, at + 1);
-        }
-    }
-    let digits = |at: &usize| context.tokens[*at].kind == Kind::Number;
-    let number = matches!(KINDS[kind], label::NUMBER | label::PHONE | label::POSTAL_CODE);
-    if !number || !(first..end).any(|at| digits(&at)) {
-        return (first, end);
-    }
-    let word = |at: &usize| context.tokens[*at].is_word() && context.tokens[*at].span.len() > 2;
-    let mut end = end;
-    while word(&first) {
-        first += 1;
-    }
-    while word(&(end - 1)) {
-        end -= 1;
-    }
-    (first, end)
 }
 
 /// An age is judged by its years: only a great one leaves under most policies.

@@ -12,6 +12,9 @@ pub struct Example {
     pub language: Language,
     pub spans: Vec<(Span, &'static str)>,
     pub marked: Marked,
+    /// Examples that were made of one text or template have one group: none of them may be read by a model that learned
+    /// another.
+    pub group: usize,
 }
 
 /// How much of an example people or templates have marked; rules and lists mark the rest.
@@ -65,7 +68,7 @@ pub fn read(lines: &str, keep: &dyn Fn(Option<u64>) -> bool) -> Result<Vec<Examp
         }
         let language = if line.lang.starts_with("es") { Language::Spanish } else { Language::English };
         let marked = if line.template_id.is_some() { Marked::Names } else { Marked::All };
-        examples.push(Example { text: line.text, language, spans, marked });
+        examples.push(Example { text: line.text, language, spans, marked, group: number });
     }
     Ok(examples)
 }
@@ -98,7 +101,7 @@ pub fn read_unmarked(lines: &str) -> Result<Vec<Example>, usize> {
             text.push('\n');
         }
         let language = if line.lang.starts_with("es") { Language::Spanish } else { Language::English };
-        examples.push(Example { text, language, spans: Vec::new(), marked: Marked::Nothing });
+        examples.push(Example { text, language, spans: Vec::new(), marked: Marked::Nothing, group: number });
     }
     Ok(examples)
 }

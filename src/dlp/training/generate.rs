@@ -86,8 +86,9 @@ impl Generator {
     pub fn examples(&self, rounds: usize, random: &mut Random) -> Vec<Example> {
         let mut all = Vec::with_capacity(self.templates.len() * rounds);
         for _ in 0..rounds {
-            for template in &self.templates {
+            for (group, template) in self.templates.iter().enumerate() {
                 let Some(example) = self.fill(template, random) else { continue };
+                let example = Example { group, ..example };
                 let example = if template.spoken && random.chance(0.85) { super::spoken(&example) } else { example };
                 all.push(example);
             }
@@ -100,10 +101,11 @@ impl Generator {
     pub fn written(&self, rounds: (usize, usize), random: &mut Random) -> Vec<Example> {
         let mut all = Vec::new();
         for round in 0..rounds.0.max(rounds.1) {
-            for line in &self.lines {
+            for (group, line) in self.lines.iter().enumerate() {
                 let rounds = if line.is_marked() { rounds.0 } else { rounds.1 };
                 if round < rounds {
-                    all.push(if round == 0 { line.example() } else { line.exchanged(&self.names, random) });
+                    let example = if round == 0 { line.example() } else { line.exchanged(&self.names, random) };
+                    all.push(Example { group, ..example });
                 }
             }
         }
@@ -128,7 +130,7 @@ impl Generator {
             rest = &rest[close + 1..];
         }
         text.push_str(rest);
-        Some(Example { text, language: template.language, spans, marked: Marked::Names })
+        Some(Example { text, language: template.language, spans, marked: Marked::Names, group: 0 })
     }
 
     fn value(&self, slot: &str, language: Language, random: &mut Random) -> Option<Value> {

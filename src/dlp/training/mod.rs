@@ -4,6 +4,7 @@
 mod crf;
 mod example;
 mod generate;
+mod judging;
 mod random;
 mod recipe;
 mod spoken_values;
@@ -16,6 +17,7 @@ use std::collections::HashMap;
 pub use crf::Steps;
 pub use example::{Example, Marked, read, read_unmarked};
 pub use generate::{Generator, TemplateError};
+pub use judging::{Half, Unseen, halves, judge_of, unseen};
 pub use random::Random;
 pub use recipe::{HELD_OUT_TEMPLATES, Sets, examples};
 pub use vary::{spoken, vary};
@@ -25,6 +27,7 @@ use super::entities::traits::{Traits, traits};
 use super::finding::Finding;
 use super::redactor::Redactor;
 use super::tagger::{Atom, COLUMNS, FEATURES, KINDS, OUTSIDE, atoms, begin, features, inside, kind_for, write};
+
 use super::{People, Policy, label};
 use crate::text::{Document, Span};
 use crf::{Field, Sequence};
@@ -51,7 +54,11 @@ pub struct Trained {
 }
 
 /// Trains a model; the same examples and steps make the same bytes. `told` hears epochs and losses.
-pub fn train(examples: &[Example], steps: Steps, told: &mut dyn FnMut(usize, f64)) -> Trained {
+pub fn train<'a>(
+    examples: impl Iterator<Item = &'a Example>,
+    steps: Steps,
+    told: &mut dyn FnMut(usize, f64),
+) -> Trained {
     let redactor = Redactor::rules_only(Policy::strictest());
     let mut random = Random::new(steps.seed ^ 0x5EED);
     let (mut hashed, mut tags) = (Vec::new(), Vec::new());
@@ -60,6 +67,7 @@ pub fn train(examples: &[Example], steps: Steps, told: &mut dyn FnMut(usize, f64
         hashed.push(hashes(&atoms));
         tags.push(gold);
     }
+    let documents = hashed.len();
     let table = crf::table(&hashed, LEAST);
     let sequences: Vec<Sequence> = hashed
         .into_iter()
@@ -72,7 +80,7 @@ pub fn train(examples: &[Example], steps: Steps, told: &mut dyn FnMut(usize, f64
         table.iter().map(|(feature, row)| (*feature, field.weights[*row as usize])).collect();
     let tokens = sequences.iter().map(|sequence| sequence.tags.len()).sum();
     let model = write(&mut rows, &field.transitions, ROWS, SLOTS);
-    Trained { model, documents: examples.len(), tokens, features: table.len() }
+    Trained { model, documents, tokens, features: table.len() }
 }
 
 fn hashes(atoms: &[Atom]) -> Vec<Vec<u64>> {
@@ -94,6 +102,20 @@ fn prepared(redactor: &Redactor, example: &Example, random: &mut Random) -> (Vec
     let document = Document::plain(example.text.clone(), example.language);
     let context = Context::new(&document, redactor.policy());
     let found = redactor.rule_findings(&context, &People::default());
+    let tags = tagged(&context, &gold_of(example, &context, &found));
+    let shown: &[Finding] = if random.chance(WITHOUT_RULES) { &[] } else { &found };
+    let mut list = atoms(&context, shown);
+    for (atom, tag) in list.iter_mut().zip(&tags) {
+        if atom.is_word() && random.chance(hidden(atom, *tag)) {
+            *atom = Atom { word: 0, prefix: 0, suffix: 0, ending: 0, traits: Default::default(), ..*atom };
+        }
+    }
+    (list, tags)
+}
+
+/// What is personal in an example, in places of the view: what people marked, and what rules and lists mark where they did
+/// not.
+fn gold_of(example: &Example, context: &Context<'_>, found: &[Finding]) -> Vec<(Span, u8)> {
     let mut gold: Vec<(Span, u8)> = example
         .spans
         .iter()
@@ -104,19 +126,11 @@ fn prepared(redactor: &Redactor, example: &Example, random: &mut Random) -> (Vec
         .collect();
     match example.marked {
         Marked::All => {}
-        Marked::Names => gold.extend(unmarked(&found, &gold, false)),
-        Marked::Values => gold.extend(unmarked(&found, &gold, true)),
-        Marked::Nothing => gold.extend(supposed(&context, &found)),
+        Marked::Names => gold.extend(unmarked(found, &gold, false)),
+        Marked::Values => gold.extend(unmarked(found, &gold, true)),
+        Marked::Nothing => gold.extend(supposed(context, found)),
     }
-    let tags = tagged(&context, &gold);
-    let shown: &[Finding] = if random.chance(WITHOUT_RULES) { &[] } else { &found };
-    let mut list = atoms(&context, shown);
-    for (atom, tag) in list.iter_mut().zip(&tags) {
-        if atom.is_word() && random.chance(hidden(atom, *tag)) {
-            *atom = Atom { word: 0, prefix: 0, suffix: 0, ending: 0, traits: Default::default(), ..*atom };
-        }
-    }
-    (list, tags)
+    gold
 }
 
 /// How often a word's letters and lists are hidden.

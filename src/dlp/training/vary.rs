@@ -81,7 +81,7 @@ mod tests {
         let text = "¿Es José, no?".to_owned();
         let start = text.find("José").unwrap();
         let spans = vec![(Span::new(start, start + 5), "PERSON")];
-        let example = Example { text, language: Language::Spanish, spans, marked: Marked::Names };
+        let example = Example { text, language: Language::Spanish, spans, marked: Marked::Names, group: 0 };
         let changed = changed(&example, &[Change::Spoken, Change::NoAccents]);
         assert_eq!((changed.text.as_str(), changed.spans[0].0.of(&changed.text)), ("es jose no", "jose"));
     }

@@ -71,7 +71,7 @@ impl Line {
                 }
             }
         }
-        Example { text, language: self.language, spans, marked: Marked::Values }
+        Example { text, language: self.language, spans, marked: Marked::Values, group: 0 }
     }
 }
 
@@ -94,11 +94,13 @@ fn kind(name: &str) -> Option<&'static str> {
         "PERSON" => label::PERSON,
         "DATE" => label::DATE,
         "LOCATION" => label::LOCATION,
+        "POSTAL_CODE" => label::POSTAL_CODE,
         "ADDRESS" => label::ADDRESS,
         "ORGANIZATION" => label::ORGANIZATION,
         "PHONE" => label::PHONE,
-        "EMAIL" | "URL" | "USERNAME" => label::EMAIL,
-        "ID" => label::NUMBER,
+        "EMAIL" | "URL" | "USERNAME" | "HANDLE" => label::EMAIL,
+        "ID" | "ES_DNI" | "US_SSN" => label::NUMBER,
+        known if label::ALL.contains(&known) => label::NUMBER,
         _ => return None,
     })
 }
