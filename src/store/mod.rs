@@ -145,10 +145,11 @@ impl Store {
     }
 
     /// Counts a committed batch. The server's planner must know early what its tables hold, and seldom again: statistics
-    /// are asked for after the 1st, 2nd, 4th, 8th … batch of a process, beside the work.
+    /// are asked for after the 1st, 8th, 64th … batch of a process, beside the work. The server itself reckons with how
+    /// many pages a table has by now; asked at each doubling, statistics took a twentieth of the first 25,000 documents.
     fn count_commit(&self) {
-        let before = self.commits.fetch_add(1, Ordering::Relaxed);
-        if (before + 1).is_power_of_two() {
+        let count = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
+        if count.is_power_of_two() && count.trailing_zeros().is_multiple_of(3) {
             let db = self.db.clone();
             tokio::spawn(async move {
                 if let Err(error) = db.refresh_statistics().await {
