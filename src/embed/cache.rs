@@ -70,17 +70,22 @@ pub async fn embed_cached(embedder: &dyn Embedder, batch: &Batch<'_>, known: &Ha
     let misses: Vec<usize> = (0..batch.distinct.len()).filter(|at| found(&batch.distinct[*at].0).is_none()).collect();
     let texts: Vec<&str> = misses.iter().map(|at| batch.distinct[*at].1).collect();
     let made = embed_each(embedder, Purpose::Document, &texts).await;
-    let made: HashMap<usize, Result<Vec<f32>, EmbedError>> = misses.iter().copied().zip(made).collect();
+    // By the place among the distinct texts.
+    let mut answers: Vec<Option<Result<Vec<f32>, EmbedError>>> = Vec::new();
+    answers.resize_with(batch.distinct.len(), || None);
+    for (at, answer) in misses.iter().zip(made) {
+        answers[*at] = Some(answer);
+    }
     let vectors = batch
         .places
         .iter()
-        .map(|at| match made.get(at) {
+        .map(|at| match &answers[*at] {
             Some(result) => result.clone(),
             None => found(&batch.distinct[*at].0).cloned().ok_or(EmbedError::BadAnswer),
         })
         .collect();
-    let fresh =
-        misses.iter().filter_map(|at| Some((batch.distinct[*at].0, made.get(at)?.as_ref().ok()?.clone()))).collect();
+    let kept = batch.distinct.iter().zip(answers).filter_map(|((key, _), answer)| Some((*key, answer?.ok()?)));
+    let fresh = kept.collect();
     Embedded { vectors, fresh, hits: batch.places.len() - misses.len() }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use chrono::{DateTime, Utc};
 
 use super::spoken::{Reply, reply};
-use super::{Admitted, Disposition, Pipeline, PipelineError, Raw, Verdict};
+use super::{Admitted, Disposition, Entry, Pipeline, PipelineError, Verdict};
 use crate::bug;
 use crate::domain::ids::{DocumentId, OrgId, PatientId};
 use crate::domain::reason::Reason;
@@ -36,11 +36,7 @@ fn unregistered() -> Organization {
 
 impl Pipeline {
     /// Which messages go on, and what becomes of the others.
-    pub(super) async fn admit(
-        &self,
-        org: OrgId,
-        entries: Vec<(usize, Raw, Envelope)>,
-    ) -> Result<Doorstep, PipelineError> {
+    pub(super) async fn admit(&self, org: OrgId, entries: Vec<Entry>) -> Result<Doorstep, PipelineError> {
         let mut done = Vec::new();
         let wanted = self.wanted(&entries);
         let mut known = self.store.known(org, &wanted, self.store.clock().now()).await?;
@@ -55,7 +51,7 @@ impl Pipeline {
         batch.modes(&entries, self.store.clock().now());
         let generation = rules.generation;
         let mut doorstep = Doorstep { done, keys, generation, ..Doorstep::default() };
-        for (place, _, envelope) in entries {
+        for (place, envelope) in entries {
             if batch.ephemeral(&envelope, self.store.clock().now()) {
                 doorstep.unkept.insert(place);
             }
@@ -73,13 +69,13 @@ impl Pipeline {
         &self,
         org: OrgId,
         registered: bool,
-        entries: Vec<(usize, Raw, Envelope)>,
+        entries: Vec<Entry>,
         done: &mut Vec<Verdict>,
-    ) -> Result<Vec<(usize, Raw, Envelope)>, PipelineError> {
+    ) -> Result<Vec<Entry>, PipelineError> {
         let mut kept = Vec::new();
         let mut register = false;
         for entry in entries {
-            match self.bindings.admit(&entry.2.source, org, |_| registered) {
+            match self.bindings.admit(&entry.1.source, org, |_| registered) {
                 Ok(admission) => {
                     register |= admission == Admission::Register;
                     kept.push(entry);
@@ -93,15 +89,17 @@ impl Pipeline {
         Ok(kept)
     }
 
-    fn wanted(&self, entries: &[(usize, Raw, Envelope)]) -> Wanted {
+    fn wanted(&self, entries: &[Entry]) -> Wanted {
         let mut wanted = Wanted::default();
-        for (_, _, envelope) in entries {
+        for (_, envelope) in entries {
             wanted.messages.push(self.message_key(envelope));
             wanted.patients.push(envelope.patient());
             if let Message::DocumentSubmitted(document) = &envelope.message {
                 wanted.documents.push((document.patient_id, document.document_id));
             }
         }
+        // In the order of the index that is asked.
+        wanted.messages.sort_unstable();
         wanted.patients.sort();
         wanted.patients.dedup();
         wanted.documents.sort();
@@ -110,9 +108,9 @@ impl Pipeline {
     }
 
     /// Keys of the patients whose key was not destroyed, made for those who are new.
-    async fn keys_of(&self, entries: &[(usize, Raw, Envelope)]) -> Result<Keys, PipelineError> {
+    async fn keys_of(&self, entries: &[Entry]) -> Result<Keys, PipelineError> {
         let scopes: HashSet<Scope> =
-            entries.iter().filter_map(|(_, _, e)| Scope::new(e.organization(), e.patient()).ok()).collect();
+            entries.iter().filter_map(|(_, e)| Scope::new(e.organization(), e.patient()).ok()).collect();
         let scopes: Vec<Scope> = scopes.into_iter().collect();
         Ok(self.store.keys().ensure(&scopes).await.map_err(StoreError::from)?)
     }
@@ -195,8 +193,8 @@ struct Batch {
 
 impl Batch {
     /// Commands of this very batch that switch the ephemeral mode: a document beside them must not slip through.
-    fn modes(&mut self, entries: &[(usize, Raw, Envelope)], now: DateTime<Utc>) {
-        for (_, _, envelope) in entries {
+    fn modes(&mut self, entries: &[Entry], now: DateTime<Utc>) {
+        for (_, envelope) in entries {
             let Message::MemoryCommand(command) = &envelope.message else { continue };
             if let Some(on) = ephemeral_switch(command.command) {
                 let stamp = (issued_at(command, envelope, now), uuid::Uuid::nil());

@@ -113,6 +113,9 @@ pub(crate) struct Admitted {
     pub spoken: Option<Spoken>,
 }
 
+/// A message with its place in the batch.
+pub(crate) type Entry = (usize, Envelope);
+
 /// What became of the message at a place of the batch, with the field that a refusal names.
 pub(crate) type Verdict = (usize, Disposition, Option<String>);
 
@@ -265,12 +268,14 @@ impl Pipeline {
         dispositions: &mut [Option<Disposition>],
         rejected: &mut Vec<crate::store::admission::Rejected>,
     ) -> Result<(), PipelineError> {
-        let mut by_org: BTreeMap<OrgId, Vec<(usize, Raw, Envelope)>> = BTreeMap::new();
-        for entry in envelopes {
-            by_org.entry(entry.2.organization()).or_default().push(entry);
+        // Bodies wait here for those that are set aside; nothing behind this reads them.
+        let mut by_org: BTreeMap<OrgId, (BTreeMap<usize, Raw>, Vec<Entry>)> = BTreeMap::new();
+        for (place, raw, envelope) in envelopes {
+            let (raws, entries) = by_org.entry(envelope.organization()).or_default();
+            raws.insert(place, raw);
+            entries.push((place, envelope));
         }
-        for (org, entries) in by_org {
-            let raws: BTreeMap<usize, Raw> = entries.iter().map(|(p, raw, _)| (*p, raw.clone())).collect();
+        for (org, (raws, entries)) in by_org {
             let (done, unkept) = match self.organization(org, entries).await {
                 Ok(outcome) => outcome,
                 Err(error) => {
@@ -304,7 +309,7 @@ impl Pipeline {
     async fn organization(
         &self,
         org: OrgId,
-        entries: Vec<(usize, Raw, Envelope)>,
+        entries: Vec<Entry>,
     ) -> Result<(Vec<Verdict>, BTreeSet<usize>), PipelineError> {
         let admit::Doorstep { mut admitted, mut done, unkept, keys, generation } = self.admit(org, entries).await?;
         if admitted.is_empty() {

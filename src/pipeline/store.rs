@@ -20,8 +20,8 @@ use crate::intake::contract::{ActorRole, Command, DocumentSubmitted, MemoryComma
 use crate::intake::{Message, MessageType};
 use crate::metrics::labels::Stage;
 use crate::store::records::{
-    Alarm, Brought, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewConsent, NewDocument, NewRisk, OrgBatch,
-    StoredFile, Taken,
+    Alarm, Brought, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewConsent, NewDocument, NewPassage, NewRisk,
+    OrgBatch, StoredFile, Taken,
 };
 use crate::store::{Keys, StoreError};
 
@@ -101,6 +101,7 @@ impl Pipeline {
         let mut batch = OrgBatch { generation: entry.generation, ..OrgBatch::default() };
         // Those of the whole batch travel with its first message, which need not be a document.
         batch.vectors = std::mem::take(&mut entry.fresh);
+        let passages = std::mem::take(&mut entry.passages);
         let admitted = &entry.read.admitted;
         if admitted.ephemeral {
             return Ok(OrgBatch { vectors: batch.vectors, generation: batch.generation, ..self.ephemeral(&entry) });
@@ -131,7 +132,7 @@ impl Pipeline {
                     batch.findings.extend(teaching.hand_made(made));
                 }
                 let occurred_at = document.occurred_at;
-                let document = self.document(document, &entry, &version).map_err(plain)?;
+                let document = self.document(document, (&entry, passages), &version).map_err(plain)?;
                 batch.documents.push(document);
                 if let Some(spoken) = &entry.read.admitted.spoken {
                     instead(spoken, &entry.read.admitted, occurred_at, &mut batch);
@@ -197,7 +198,12 @@ impl Pipeline {
         Ok(())
     }
 
-    fn document(&self, document: &DocumentSubmitted, entry: &Embedded, version: &str) -> Result<NewDocument, Reason> {
+    fn document(
+        &self,
+        document: &DocumentSubmitted,
+        (entry, passages): (&Embedded, Vec<NewPassage>),
+        version: &str,
+    ) -> Result<NewDocument, Reason> {
         let (redacted, extraction) = entry.read.text.as_ref().ok_or(Reason::RedactionFailed)?;
         let text = &redacted.document().text;
         let guard = &entry.read.guard;
@@ -263,7 +269,7 @@ impl Pipeline {
             content,
             redaction_policy: redacted.policy().to_owned(),
             extractor_version: version.to_owned(),
-            passages: entry.passages.clone(),
+            passages,
             risks,
         })
     }

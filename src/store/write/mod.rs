@@ -119,7 +119,7 @@ impl Writer<'_> {
         let mut inbox: Vec<_> = batch.inbox.iter().collect();
         inbox.sort_by_key(|m| m.message);
         let rows: Vec<_> = inbox
-            .into_iter()
+            .iter()
             .map(|m| {
                 let patient = m.scope.patient().0;
                 vec![
@@ -140,7 +140,7 @@ impl Writer<'_> {
             return Err(StoreError::Race);
         }
         // Work on them ends with its effects: not a transaction later.
-        let ended = batch.inbox.iter().map(|m| m.message.to_vec()).collect();
+        let ended = inbox.iter().map(|m| m.message.to_vec()).collect();
         self.tx.execute(&DONE, vec![Arg::Blobs(ended)]).await?;
         Ok(())
     }
