@@ -7,32 +7,61 @@ use sqlx::postgres::{PgArgumentBuffer, PgArguments, PgHasArrayType, PgTypeInfo};
 use sqlx::{Arguments as _, Executor as _, PgConnection, Postgres, Type};
 use uuid::Uuid;
 
-use super::super::value::packed;
 use super::super::{Arg, ColumnType, DbError};
 
 /// A vector of 16-bit floats, little endian, as the store keeps it.
-struct HalfVector(Vec<u8>);
+struct HalfVector<'a>(&'a [u8]);
 
-impl Type<Postgres> for HalfVector {
+impl Type<Postgres> for HalfVector<'_> {
     fn type_info() -> PgTypeInfo {
         PgTypeInfo::with_name("halfvec")
     }
 }
 
-impl PgHasArrayType for HalfVector {
+impl PgHasArrayType for HalfVector<'_> {
     fn array_type_info() -> PgTypeInfo {
         PgTypeInfo::array_of("halfvec")
     }
 }
 
-impl Encode<'_, Postgres> for HalfVector {
+impl Encode<'_, Postgres> for HalfVector<'_> {
     fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
         // pgvector's binary form: dimension, nothing, then big-endian floats.
         buffer.extend_from_slice(&u16::try_from(self.0.len() / 2)?.to_be_bytes());
         buffer.extend_from_slice(&[0, 0]);
-        let big: Vec<u8> =
-            self.0.as_chunks::<2>().0.iter().map(|[low, high]| [*high, *low]).collect::<Vec<_>>().into_flattened();
-        buffer.extend_from_slice(&big);
+        let at = buffer.len();
+        buffer.extend_from_slice(self.0);
+        for pair in buffer[at..].as_chunks_mut::<2>().0 {
+            pair.swap(0, 1);
+        }
+        Ok(IsNull::No)
+    }
+}
+
+/// A list of integers as a column holds it, packed already or not yet.
+enum Ints<'a> {
+    List(&'a [i64]),
+    Packed(&'a [u8]),
+}
+
+impl Type<Postgres> for Ints<'_> {
+    fn type_info() -> PgTypeInfo {
+        <&[u8] as Type<Postgres>>::type_info()
+    }
+}
+
+impl PgHasArrayType for Ints<'_> {
+    fn array_type_info() -> PgTypeInfo {
+        <&[u8] as PgHasArrayType>::array_type_info()
+    }
+}
+
+impl Encode<'_, Postgres> for Ints<'_> {
+    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        match self {
+            Self::List(list) => list.iter().for_each(|value| buffer.extend_from_slice(&value.to_be_bytes())),
+            Self::Packed(bytes) => buffer.extend_from_slice(bytes),
+        }
         Ok(IsNull::No)
     }
 }
@@ -56,7 +85,7 @@ impl Encode<'_, Postgres> for Null {
 /// type, between preparing a statement without a name and running it, and the server forgets the statement over that.
 pub(super) async fn learn(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     connection.execute(sqlx::raw_sql("BEGIN; SET LOCAL search_path = anamnesis, public")).await?;
-    let asked = sqlx::query("SELECT $1::halfvec IS NULL").bind(None::<HalfVector>).persistent(false);
+    let asked = sqlx::query("SELECT $1::halfvec IS NULL").bind(None::<HalfVector<'_>>).persistent(false);
     connection.execute(asked).await?;
     connection.execute(sqlx::raw_sql("COMMIT")).await.map(drop)
 }
@@ -78,7 +107,7 @@ pub(super) fn arguments(args: Vec<Arg>) -> Result<PgArguments, DbError> {
             Arg::Uuid(v) => out.add(v),
             Arg::Uuids(v) => out.add(v),
             Arg::Ints(v) => out.add(v),
-            Arg::Vector(v) => out.add(HalfVector(v)),
+            Arg::Vector(v) => out.add(HalfVector(&v)),
             Arg::Blobs(v) => out.add(v),
             Arg::Texts(v) => out.add(v),
             Arg::Pairs(v) => {
@@ -91,41 +120,42 @@ pub(super) fn arguments(args: Vec<Arg>) -> Result<PgArguments, DbError> {
 }
 
 /// Rows as columns: one array each.
-pub(super) fn columns(kinds: &[ColumnType], mut rows: Vec<Vec<Arg>>) -> Result<PgArguments, DbError> {
+pub(super) fn columns(kinds: &[ColumnType], rows: &[Vec<Arg>]) -> Result<PgArguments, DbError> {
     let mut out = PgArguments::default();
+    // A batch is megabytes: a buffer that grows by doubling copies each of them once more.
+    out.reserve(kinds.len(), kinds.len() * ARRAY_HEAD + rows.iter().flatten().map(room).sum::<usize>());
     for (at, kind) in kinds.iter().enumerate() {
-        let column =
-            rows.iter_mut().map(|row| row.get_mut(at).map_or(Arg::Null, |arg| std::mem::replace(arg, Arg::Null)));
+        let column = rows.iter().map(|row| row.get(at).unwrap_or(&Arg::Null));
         let added = match kind {
             ColumnType::Uuid => out.add(list(column, |arg| match arg {
-                Arg::Uuid(v) => Some(v),
-                Arg::Blob(v) => Uuid::from_slice(&v).ok(),
+                Arg::Uuid(v) => Some(*v),
+                Arg::Blob(v) => Uuid::from_slice(v).ok(),
                 _ => None,
             })?),
             ColumnType::Int => out.add(list(column, |arg| match arg {
-                Arg::I64(v) => Some(v),
+                Arg::I64(v) => Some(*v),
                 _ => None,
             })?),
             ColumnType::Float => out.add(list(column, |arg| match arg {
-                Arg::F64(v) => Some(v),
+                Arg::F64(v) => Some(*v),
                 _ => None,
             })?),
             ColumnType::Bool => out.add(list(column, |arg| match arg {
-                Arg::Bool(v) => Some(i16::from(v)),
-                Arg::I64(v) => i16::try_from(v).ok(),
+                Arg::Bool(v) => Some(i16::from(*v)),
+                Arg::I64(v) => i16::try_from(*v).ok(),
                 _ => None,
             })?),
             ColumnType::Text => out.add(list(column, |arg| match arg {
-                Arg::Text(v) => Some(v),
+                Arg::Text(v) => Some(v.as_str()),
                 _ => None,
             })?),
             ColumnType::Bytes => out.add(list(column, |arg| match arg {
-                Arg::Blob(v) => Some(v),
+                Arg::Blob(v) => Some(v.as_slice()),
                 _ => None,
             })?),
             ColumnType::Ints => out.add(list(column, |arg| match arg {
-                Arg::Ints(v) => Some(packed(&v)),
-                Arg::Blob(v) => Some(v),
+                Arg::Ints(v) => Some(Ints::List(v)),
+                Arg::Blob(v) => Some(Ints::Packed(v)),
                 _ => None,
             })?),
             ColumnType::Vector => out.add(list(column, |arg| match arg {
@@ -138,9 +168,26 @@ pub(super) fn columns(kinds: &[ColumnType], mut rows: Vec<Vec<Arg>>) -> Result<P
     Ok(out)
 }
 
-fn list<T>(column: impl Iterator<Item = Arg>, read: impl Fn(Arg) -> Option<T>) -> Result<Vec<Option<T>>, DbError> {
+/// What an array begins with, and its own length.
+const ARRAY_HEAD: usize = 24;
+
+/// Bytes of an element of an array, at most, with its length.
+fn room(arg: &Arg) -> usize {
+    4 + match arg {
+        Arg::Null => 0,
+        Arg::Text(v) => v.len(),
+        Arg::Blob(v) | Arg::Vector(v) => 4 + v.len(),
+        Arg::Ints(v) => 8 * v.len(),
+        _ => 16,
+    }
+}
+
+fn list<'a, T>(
+    column: impl Iterator<Item = &'a Arg>,
+    read: impl Fn(&'a Arg) -> Option<T>,
+) -> Result<Vec<Option<T>>, DbError> {
     let cell = |arg| match arg {
-        Arg::Null => Ok(None),
+        &Arg::Null => Ok(None),
         arg => read(arg).map(Some).ok_or(DbError::Other { code: "argument".to_owned() }),
     };
     column.map(cell).collect()

@@ -186,7 +186,7 @@ impl PostgresTransaction {
     }
 
     pub async fn bulk(&mut self, bulk: &Bulk, rows: Vec<Vec<Arg>>) -> Result<u64, DbError> {
-        let query = self.query(bulk.sql().postgres(), args::columns(bulk.kinds(), rows)?);
+        let query = self.query(bulk.sql().postgres(), args::columns(bulk.kinds(), &rows)?);
         Ok(self.run(async |c| c.execute(query).await).await?.rows_affected())
     }
 
