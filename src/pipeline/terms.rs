@@ -8,44 +8,57 @@ use foldhash::fast::RandomState;
 use crate::crypto::PatientKeys;
 use crate::domain::scope::Scope;
 use crate::text::stems::Stemming;
-use crate::text::{Language, tokens};
+use crate::text::{Language, TokenKind, tokens};
 
-/// By word as it is written; `None` for what is no term. Asked for every word of every document, under a seed of the
-/// process: a hash that is quick.
-type Words<T> = HashMap<String, Option<T>, RandomState>;
+/// Asked for every word of every document, under a seed of the process: a hash that is quick.
+type Quick<K, V> = HashMap<K, V, RandomState>;
 
 /// What words come to is the same for all patients; what stands for it in the store is each one's own.
 #[derive(Default)]
 pub(super) struct Terms {
-    stems: HashMap<Language, Words<String>>,
-    terms: HashMap<(Scope, Language), Words<i64>>,
+    /// By word as it is written, the number of its stem; `None` for what is no term.
+    words: HashMap<Language, Quick<String, Option<u32>>>,
+    /// Words of one stem, in whatever language, share its number.
+    numbers: Quick<String, u32>,
+    stems: Vec<String>,
+    /// By number of the stem.
+    terms: HashMap<Scope, Quick<u32, i64>>,
 }
 
 impl Terms {
     /// The terms of a text under its patient's key, in order, with repetitions.
     pub fn of(&mut self, text: &str, language: Language, scope: Scope, keys: &PatientKeys) -> Vec<i64> {
         let stemming = Stemming::of(text, language);
-        let stems = self.stems.entry(stemming.language).or_default();
-        let known = self.terms.entry((scope, stemming.language)).or_default();
-        let mut found = Vec::new();
-        for token in tokens(text) {
+        let words = self.words.entry(stemming.language).or_default();
+        let known = self.terms.entry(scope).or_default();
+        let tokens = tokens(text);
+        let mut found = Vec::with_capacity(tokens.len());
+        for token in tokens.iter().filter(|token| token.kind != TokenKind::Punctuation) {
             let word = token.span.of(text);
-            let term = match known.get(word) {
-                Some(term) => *term,
+            let number = match words.get(word) {
+                Some(number) => *number,
                 None => {
-                    let stem = match stems.get(word) {
-                        Some(stem) => stem,
-                        None => &*stems.entry(word.to_owned()).or_insert_with(|| stemming.stem(&token, text)),
-                    };
-                    let term = stem.as_deref().map(|stem| keys.term(stem));
-                    known.insert(word.to_owned(), term);
-                    term
+                    let stem = stemming.stem(token, text);
+                    let number = stem.map(|stem| numbered(stem, &mut self.numbers, &mut self.stems));
+                    words.insert(word.to_owned(), number);
+                    number
                 }
             };
-            found.extend(term);
+            let Some(number) = number else { continue };
+            let term = known.entry(number).or_insert_with(|| keys.term(&self.stems[number as usize]));
+            found.push(*term);
         }
         found
     }
+}
+
+/// The number of a stem, the next one where it has none.
+fn numbered(stem: String, numbers: &mut Quick<String, u32>, stems: &mut Vec<String>) -> u32 {
+    let next = stems.len() as u32;
+    *numbers.entry(stem).or_insert_with_key(|stem| {
+        stems.push(stem.clone());
+        next
+    })
 }
 
 #[cfg(test)]
@@ -67,6 +80,8 @@ mod tests {
             (2, "Duerme mal y duerme poco", Language::Spanish),
             (1, "the dreams he dreamt, mal", Language::English),
             (1, "tiene las pastillas de la noche", Language::Unknown),
+            (1, "una pastilla, las pastillas; no more", Language::Spanish),
+            (1, "one pastilla no more", Language::English),
         ] {
             let keys = keys(who);
             let alone: Vec<i64> = stems(text, language).iter().map(|stem| keys.term(stem)).collect();

@@ -54,8 +54,11 @@ pub fn tokens(text: &str) -> Vec<Token> {
 }
 
 fn is_word_char(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric() || c == '_';
+    }
     // Marks and zero-width joiners inside a word must not tear it.
-    c.is_alphanumeric() || c == '_' || matches!(c, '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{ad}')
+    c.is_alphanumeric() || matches!(c, '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{ad}')
 }
 
 fn word_end(text: &str, start: usize, limit: usize) -> usize {
