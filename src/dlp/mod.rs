@@ -39,7 +39,7 @@ pub use reversible::TokenKey;
 pub use surrogate::SurrogateKey;
 
 /// What a message says about the people in it. Serves redaction only and is never stored (contract.md).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct KnownIdentity {
     pub names: Vec<String>,
     pub phones: Vec<String>,

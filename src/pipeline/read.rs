@@ -1,14 +1,15 @@
 //! Redaction and extraction, on all cores. Closed on failure: what cannot be redacted in time is not read, and what is
 //! not redacted has no type that later stages would take.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
+use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, ParallelIterator as _};
 
 use super::{Admitted, Disposition, Pipeline};
 use crate::bug;
-use crate::dlp::{People, Redacted, RedactionError, Redactor, SurrogateKey};
+use crate::dlp::{KnownIdentity, People, Redacted, RedactionError, Redactor, SurrogateKey};
 use crate::domain::ids::OrgId;
 use crate::domain::reason::Reason;
 use crate::extract::{Entity, Extraction, ExtractionInput, Extractor};
@@ -18,6 +19,9 @@ use crate::metrics::Metrics;
 use crate::metrics::labels::{InfoType, RedactionOutcome, Stage};
 use crate::store::Keys;
 use crate::text::{Document, Language};
+
+/// The people of some messages of a batch, made ready by the first that is read.
+type Named = OnceLock<Arc<People>>;
 
 /// A message that has passed redaction and extraction.
 pub(crate) struct Read {
@@ -31,7 +35,7 @@ pub(crate) struct Read {
 pub(crate) struct Guard {
     redactor: Arc<Redactor>,
     surrogate: [u8; 32],
-    people: People,
+    people: Arc<People>,
     metrics: Arc<Metrics>,
 }
 
@@ -76,24 +80,24 @@ impl Guard {
 impl Pipeline {
     /// Every message of the batch, on the threads that all batches share; a failure is the message's own.
     pub(super) fn read_all(&self, admitted: Vec<Admitted>, keys: &Keys) -> Vec<Result<Read, (usize, Disposition)>> {
-        let all = || admitted.into_par_iter().map(|one| self.read(one, keys)).collect();
-        self.readers.install(all)
+        // Messages of one patient name the same people, who are made ready once.
+        let mut known: HashMap<Vec<KnownIdentity>, Arc<Named>> = HashMap::new();
+        let named: Vec<Arc<Named>> =
+            admitted.iter().map(|one| Arc::clone(known.entry(identities(one)).or_default())).collect();
+        let read = |(one, named): (Admitted, Arc<Named>)| self.read(one, &named, keys);
+        self.readers.install(|| admitted.into_par_iter().zip(named).map(read).collect())
     }
 
-    fn read(&self, admitted: Admitted, keys: &Keys) -> Result<Read, (usize, Disposition)> {
+    fn read(&self, admitted: Admitted, named: &Named, keys: &Keys) -> Result<Read, (usize, Disposition)> {
         let place = admitted.place;
         let aside = |reason| (place, Disposition::Quarantined(reason));
         let redactor = self.redactor(admitted.scope.org(), &admitted.policy);
         let redactor = redactor.ok_or_else(|| aside(Reason::RedactionFailed))?;
         let surrogate = *keys.get(&admitted.scope).ok_or_else(|| aside(Reason::ErasedSubject))?.surrogate();
-        let identities = match &admitted.envelope.message {
-            Message::DocumentSubmitted(document) => document.identities(),
-            _ => Vec::new(),
-        };
         let guard = Guard {
             redactor: Arc::clone(redactor),
             surrogate,
-            people: People::of(identities),
+            people: Arc::clone(named.get_or_init(|| Arc::new(People::of(identities(&admitted))))),
             metrics: Arc::clone(&self.metrics),
         };
         let text = match &admitted.envelope.message {
@@ -190,6 +194,13 @@ impl Pipeline {
             Some((model, _)) => format!("{rules}+{}", model.name()),
             None => rules,
         }
+    }
+}
+
+fn identities(admitted: &Admitted) -> Vec<KnownIdentity> {
+    match &admitted.envelope.message {
+        Message::DocumentSubmitted(document) => document.identities(),
+        _ => Vec::new(),
     }
 }
 
