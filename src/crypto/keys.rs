@@ -49,12 +49,14 @@ fn aead(key: &[u8; 32]) -> LessSafeKey {
 fn seal(key: &LessSafeKey, aad: &[u8], plain: &[u8], entropy: &dyn Entropy) -> Vec<u8> {
     let mut nonce = [0u8; NONCE_LEN];
     entropy.fill(&mut nonce);
-    let mut body = plain.to_vec();
-    key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(aad), &mut body)
-        .expect("AES-GCM seals any text below 64 GiB");
-    let mut out = Vec::with_capacity(NONCE_LEN + body.len());
+    let mut out = Vec::with_capacity(NONCE_LEN + plain.len() + key.algorithm().tag_len());
     out.extend_from_slice(&nonce);
-    out.append(&mut body);
+    out.extend_from_slice(plain);
+    let nonce = Nonce::assume_unique_for_key(nonce);
+    let tag = key
+        .seal_in_place_separate_tag(nonce, Aad::from(aad), &mut out[NONCE_LEN..])
+        .expect("AES-GCM seals any text below 64 GiB");
+    out.extend_from_slice(tag.as_ref());
     out
 }
 

@@ -3,7 +3,9 @@
 //! numbers and escapes in one spelling. Equal content gives equal bytes whatever library the producer serialised with,
 //! so the hash of the canonical form tells a redelivery from another message under the same id.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
@@ -17,6 +19,9 @@ pub(super) struct Guarded {
     canonical: Vec<u8>,
     top: Vec<(String, Range<usize>)>,
 }
+
+/// A key as it stands in the text, where nothing in it is escaped, and where its value was written.
+type Field<'t> = (Cow<'t, str>, Range<usize>);
 
 impl Guarded {
     pub fn canonical(&self) -> &[u8] {
@@ -40,8 +45,14 @@ const SHOWN_DEPTH: usize = 8;
 
 /// Reads one JSON object.
 pub(super) fn guard(json: &str, max_depth: usize) -> Result<Guarded, Refusal> {
-    let mut state =
-        State { out: Vec::with_capacity(json.len()), top: Vec::new(), path: Vec::new(), max_depth, problem: None };
+    let mut state = State {
+        out: Vec::with_capacity(json.len()),
+        values: Vec::new(),
+        top: Vec::new(),
+        path: Vec::new(),
+        max_depth,
+        problem: None,
+    };
     let mut reader = serde_json::Deserializer::from_str(json);
     let read = Element(&mut state).deserialize(&mut reader).and_then(|()| reader.end());
     if read.is_err() {
@@ -50,7 +61,8 @@ pub(super) fn guard(json: &str, max_depth: usize) -> Result<Guarded, Refusal> {
     if state.out.first() != Some(&b'{') {
         return Err(Refusal::new(Reason::Malformed, Problem::Mistyped));
     }
-    Ok(Guarded { canonical: state.out, top: state.top })
+    let top = state.top.into_iter().map(|(key, range)| (key.into_owned(), range)).collect();
+    Ok(Guarded { canonical: state.out, top })
 }
 
 /// Tab, line feed and carriage return shape a text; a form feed is the page break of an uploaded document. Every other
@@ -64,21 +76,23 @@ fn has_refused(text: &str) -> bool {
     text.bytes().fold(false, |found, byte| found | refused(byte))
 }
 
-enum Step {
-    Key(String),
+enum Step<'t> {
+    Key(Cow<'t, str>),
     Index(usize),
 }
 
-struct State {
+struct State<'t> {
     out: Vec<u8>,
-    top: Vec<(String, Range<usize>)>,
+    /// Values of the object that is being sorted.
+    values: Vec<u8>,
+    top: Vec<Field<'t>>,
     /// Where the reader stands; kept as it is when an error unwinds.
-    path: Vec<Step>,
+    path: Vec<Step<'t>>,
     max_depth: usize,
     problem: Option<Problem>,
 }
 
-impl State {
+impl State<'_> {
     fn stop<E: de::Error>(&mut self, problem: Problem) -> E {
         self.problem = Some(problem);
         E::custom("refused")
@@ -128,9 +142,9 @@ impl State {
 }
 
 /// One value of any kind.
-struct Element<'a>(&'a mut State);
+struct Element<'a, 't>(&'a mut State<'t>);
 
-impl<'de> DeserializeSeed<'de> for Element<'_> {
+impl<'de> DeserializeSeed<'de> for Element<'_, 'de> {
     type Value = ();
 
     fn deserialize<D: de::Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
@@ -138,7 +152,7 @@ impl<'de> DeserializeSeed<'de> for Element<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Element<'_> {
+impl<'de> Visitor<'de> for Element<'_, 'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -200,8 +214,8 @@ impl<'de> Visitor<'de> for Element<'_> {
         let state = self.0;
         state.enter()?;
         let start = state.out.len();
-        let mut entries: Vec<(String, Range<usize>)> = Vec::new();
-        while let Some(key) = fields.next_key::<String>()? {
+        let mut entries: Vec<Field<'de>> = Vec::new();
+        while let Some(key) = fields.next_key_seed(Key(PhantomData))? {
             let refused = has_refused(&key);
             state.path.push(Step::Key(key));
             if refused {
@@ -217,28 +231,59 @@ impl<'de> Visitor<'de> for Element<'_> {
     }
 }
 
+/// A key, read without a copy of its own where nothing in it is escaped.
+struct Key<'t>(PhantomData<&'t str>);
+
+impl<'de> DeserializeSeed<'de> for Key<'de> {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: de::Deserializer<'de>>(self, reader: D) -> Result<Self::Value, D::Error> {
+        reader.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key<'de> {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, key: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(key))
+    }
+
+    fn visit_str<E: de::Error>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(key.to_owned()))
+    }
+}
+
 /// Rewrites the values that stand from `start` on as an object with sorted keys; a key that comes twice is refused.
-fn sort<E: de::Error>(state: &mut State, start: usize, mut entries: Vec<(String, Range<usize>)>) -> Result<(), E> {
+fn sort<'t, E: de::Error>(state: &mut State<'t>, start: usize, mut entries: Vec<Field<'t>>) -> Result<(), E> {
     entries.sort_by(|a, b| a.0.cmp(&b.0));
     if let Some(twice) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         let key = twice[0].0.clone();
         state.path.push(Step::Key(key));
         return Err(state.stop(Problem::DuplicateKey));
     }
-    let values = state.out.split_off(start);
+    let mut values = std::mem::take(&mut state.values);
+    values.clear();
+    values.extend_from_slice(&state.out[start..]);
+    state.out.truncate(start);
     state.out.reserve(values.len() + entries.iter().map(|(key, _)| key.len() + 4).sum::<usize>() + 2);
     state.out.push(b'{');
     for (position, (key, range)) in entries.iter_mut().enumerate() {
         if position > 0 {
             state.out.push(b',');
         }
-        state.write(&*key)?;
+        state.write(&**key)?;
         state.out.push(b':');
         let before = state.out.len();
         state.out.extend_from_slice(&values[range.start - start..range.end - start]);
         *range = before..state.out.len();
     }
     state.out.push(b'}');
+    state.values = values;
     if state.path.is_empty() {
         state.top = entries;
     }
