@@ -92,7 +92,7 @@ pub async fn upserts(from: &Database, to: &Database, batch: usize, connections: 
             all.push(rows_of(from, org, table, columns).await?);
         }
         let lanes = dealt(all, columns, batch.max(1), connections.max(1));
-        // Connections are made, and statements known, before the clock runs, as they are in a worker.
+        // As in the pipeline's pass, a process that was just started makes its connections and learns its statements meanwhile.
         let started = Instant::now();
         let written =
             try_join_all(lanes.into_iter().map(|lane| tokio::spawn(written(to.clone(), org, lane, bulks(columns)))));

@@ -139,6 +139,63 @@ pub struct Measured {
     pub stages: BTreeMap<&'static str, StageTime>,
     /// Rows of the bare upserts, by table.
     pub rows: BTreeMap<&'static str, u64>,
+    /// Each round, where there was more than one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<Round>,
+}
+
+/// Rates of one round: the pipeline and, right behind it, the bare upserts of what it left.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Round {
+    pub documents_per_second: f64,
+    pub bare_documents_per_second: f64,
+    pub ratio_to_bare_upserts: f64,
+}
+
+impl Measured {
+    /// Rounds in stores of their own as one measurement: of each rate and ratio the median, which one round that had to wait
+    /// for something else on the machine does not move. What was not stored is summed; all else is the first round's.
+    pub fn of_rounds(all: Vec<Self>) -> Option<Self> {
+        let round = |one: &Self| Round {
+            documents_per_second: one.documents_per_second,
+            bare_documents_per_second: one.bare_documents_per_second,
+            ratio_to_bare_upserts: one.ratio_to_bare_upserts,
+        };
+        let rounds: Vec<Round> = all.iter().map(round).collect();
+        let not_stored = all.iter().map(|one| one.not_stored).sum();
+        let of = |figure: fn(&Self) -> f64| median(all.iter().map(figure).collect());
+        let rates = (
+            of(|one| one.documents_per_second),
+            of(|one| one.bare_documents_per_second),
+            of(|one| one.ratio_to_bare_upserts),
+            of(|one| one.redelivered_documents_per_second),
+            of(|one| one.redelivery_ratio),
+        );
+        let cpu = all.iter().map(|one| one.cpu_ms_per_document).collect::<Option<Vec<_>>>().map(median);
+        let first = all.into_iter().next()?;
+        let rounds = if rounds.len() > 1 { rounds } else { Vec::new() };
+        Some(Self {
+            documents_per_second: rates.0,
+            bare_documents_per_second: rates.1,
+            ratio_to_bare_upserts: rates.2,
+            redelivered_documents_per_second: rates.3,
+            redelivery_ratio: rates.4,
+            cpu_ms_per_document: cpu,
+            not_stored,
+            rounds,
+            ..first
+        })
+    }
+}
+
+/// The middle one, or the mean of the two in the middle.
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_unstable_by(f64::total_cmp);
+    match figures.len() {
+        0 => f64::NAN,
+        many if many % 2 == 1 => figures[many / 2],
+        many => f64::midpoint(figures[many / 2 - 1], figures[many / 2]),
+    }
 }
 
 /// Runs the three passes: all messages fresh, the bare upserts of what they left, all messages again.
@@ -228,6 +285,7 @@ fn figures(
         log_bytes_per_redelivery: None,
         stages,
         rows: bare.rows.iter().copied().collect(),
+        rounds: Vec::new(),
     }
 }
 
@@ -339,6 +397,12 @@ fn stages(metrics: &Metrics) -> BTreeMap<&'static str, StageTime> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_an_odd_number_the_median_is_one_of_them_and_of_an_even_one_it_lies_between_two() {
+        assert_eq!(median(vec![9.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 9.0]), 3.0);
+    }
 
     #[test]
     fn a_curve_has_ten_points_at_most_and_ends_where_the_run_ended() {

@@ -63,6 +63,17 @@ fn the_profile_of_patterns_stores_one_passage_for_a_document_and_extracts_nothin
 }
 
 #[test]
+fn of_several_rounds_each_is_told_and_the_median_is_the_figure() {
+    let text = printed(&bench(&["--documents", "6", "--profile", "patterns", "--rounds", "3", "--output", "json"]));
+    let found: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((count(&found, "stored"), count(&found, "not_stored")), (6, 0));
+    let told = found["rounds"].as_array().unwrap().iter().map(|round| round["ratio_to_bare_upserts"].as_f64().unwrap());
+    let mut ratios: Vec<f64> = told.collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    assert_eq!((ratios.len(), found["ratio_to_bare_upserts"].as_f64()), (3, Some(ratios[1])));
+}
+
+#[test]
 fn for_a_person_tables_come_first_and_the_line_of_json_last() {
     let text = printed(&bench(&["--documents", "4", "--encoding", "float", "--latency-ms", "1"]));
     assert!(text.contains("Ratio to bare upserts") && text.contains("redact") && text.contains("memory_link"));

@@ -3,7 +3,7 @@
 /// The unit vector of a text: pseudo-random direction seeded with the text's hash. Equal texts, equal vectors; different
 /// texts are nearly orthogonal at the usual dimensions.
 pub fn vector_of(text: &str, dimension: usize) -> Vec<f32> {
-    let mut state = fnv(text.as_bytes());
+    let mut state = hash(text.as_bytes());
     let mut vector = Vec::with_capacity(dimension);
     let mut square = 0f64;
     while vector.len() < dimension {
@@ -23,8 +23,14 @@ pub fn vector_of(text: &str, dimension: usize) -> Vec<f32> {
     vector
 }
 
-fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3))
+/// Eight bytes at a time: one by one they took as long as all the rest of an answer.
+fn hash(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut last = [0u8; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let all = words.iter().chain(std::iter::once(&last)).map(|word| u64::from_le_bytes(*word));
+    let start = 0xCBF2_9CE4_8422_2325 ^ bytes.len() as u64;
+    all.fold(start, |hash, word| (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32))
 }
 
 /// The output function of SplitMix64.

@@ -51,6 +51,9 @@ pub(super) struct Args {
     /// What the pipeline does with a document.
     #[arg(long, value_enum, default_value_t = Profile::Whole)]
     profile: Profile,
+    /// Rounds of pipeline and bare upserts by turns, each in new stores; medians are told.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=25))]
+    rounds: u8,
 }
 
 /// How much of the pipeline is measured.
@@ -120,12 +123,17 @@ pub(super) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
-    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
-    let stores = Stores::make(&args.store, &settings, 2).await?;
-    stores.settle(0, &mut settings);
-    let measured = through(args, settings, &stores.location(1)).await;
-    stores.remove().await;
-    measured
+    let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let mut rounds = Vec::new();
+    for _ in 0..args.rounds {
+        let mut settings = settings.clone();
+        let stores = Stores::make(&args.store, &settings, 2).await?;
+        stores.settle(0, &mut settings);
+        let measured = through(args, settings, &stores.location(1)).await;
+        stores.remove().await;
+        rounds.push(measured?);
+    }
+    Measured::of_rounds(rounds).ok_or_else(|| Failure::usage("--rounds is at least 1"))
 }
 
 async fn through(args: &Args, mut settings: Settings, empty: &Location) -> Result<Measured, Failure> {
@@ -216,6 +224,14 @@ fn tables(measured: &Measured) -> Result<(), Failure> {
         ("Bytes of the server's log per redelivery", told(measured.log_bytes_per_redelivery)),
     ];
     output::table(&["Measure", "Value"], rows.map(|(name, value)| [name.to_owned(), value]))?;
+    if !measured.rounds.is_empty() {
+        let rounds = measured.rounds.iter().map(|round| {
+            let rates = [round.documents_per_second, round.bare_documents_per_second].map(|rate| format!("{rate:.1}"));
+            let [own, bare] = rates;
+            [own, bare, format!("{:.3}", round.ratio_to_bare_upserts)]
+        });
+        output::table(&["Round: documents per second", "Bare upserts", "Ratio"], rounds)?;
+    }
     let stages = measured.stages.iter().map(|(stage, time)| {
         let each = time.seconds * 1_000.0 / measured.documents as f64;
         [(*stage).to_owned(), format!("{each:.2}"), format!("{:.1} %", time.share * 100.0)]
