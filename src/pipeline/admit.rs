@@ -127,7 +127,7 @@ impl Pipeline {
     fn verdict(
         &self,
         place: usize,
-        envelope: Envelope,
+        envelope: Box<Envelope>,
         rules: &Organization,
         alive: &Keys,
         batch: &mut Batch,

@@ -49,7 +49,7 @@ impl Pipeline {
         let mut owners = Vec::new();
         let mut texts: Vec<(CacheKey, &str)> = Vec::new();
         for (n, entry) in work.iter().enumerate() {
-            let Some((redacted, _)) = entry.read.text.as_ref() else { continue };
+            let Some((redacted, _)) = entry.read.text.as_deref() else { continue };
             let Some(patient) = keys.get(&entry.read.admitted.scope) else { continue };
             if self.is_left_to_the_night(&entry.read) {
                 continue;
@@ -98,7 +98,7 @@ impl Pipeline {
         let mut out = Vec::new();
         if !read.admitted.ephemeral
             && let (Some((redacted, extraction)), Message::DocumentSubmitted(message)) =
-                (&read.text, &read.admitted.envelope.message)
+                (read.text.as_deref(), &read.admitted.envelope.message)
             && let Some(patient) = keys.get(&read.admitted.scope)
         {
             let document = redacted.document();

@@ -49,13 +49,13 @@ impl<'a> Teaching<'a> {
         let stated = provenance.and_then(|p| p.source_type);
         let source_type = stated.or_else(|| reading.as_ref().map(|r| r.source_type));
         let source_entity = reading.and_then(|r| r.entity).map(|who| entity(&who, keys));
-        let pages = work.read.text.as_ref().and_then(|(redacted, _)| Pages::of(document, redacted));
+        let pages = work.read.text.as_deref().and_then(|(redacted, _)| Pages::of(document, redacted));
         Self { document, work, keys, now, version, source_type, source_entity, pages }
     }
 
     /// All findings of the document.
     pub fn findings(&self) -> Vec<NewFinding> {
-        let Some((_, extraction)) = &self.work.read.text else { return Vec::new() };
+        let Some((_, extraction)) = self.work.read.text.as_deref() else { return Vec::new() };
         let entities = extraction.entities.iter().filter(|e| worth_remembering(e)).filter_map(|e| self.entity(e));
         let statements = extraction.statements.iter().filter_map(|s| self.statement(s.kind, s.span));
         let hypotheses = extraction.hypotheses.iter().filter_map(|h| self.hypothesis(h));
@@ -109,11 +109,11 @@ impl<'a> Teaching<'a> {
     }
 
     fn text(&self) -> &str {
-        self.work.read.text.as_ref().map_or("", |(redacted, _)| &redacted.document().text)
+        self.work.read.text.as_deref().map_or("", |(redacted, _)| &redacted.document().text)
     }
 
     fn teller(&self, turn: Option<usize>) -> Teller {
-        let turns = self.work.read.text.as_ref().map(|(redacted, _)| &redacted.document().turns);
+        let turns = self.work.read.text.as_deref().map(|(redacted, _)| &redacted.document().turns);
         match turn.and_then(|t| turns?.get(t)).map(|t| t.speaker) {
             Some(Speaker::Patient) => Teller::Patient,
             Some(Speaker::Clinician) => Teller::Clinician,
@@ -320,13 +320,13 @@ impl<'a> Teaching<'a> {
     }
 
     fn turn_at(&self, span: Span) -> Option<usize> {
-        let (redacted, _) = self.work.read.text.as_ref()?;
+        let (redacted, _) = self.work.read.text.as_deref()?;
         redacted.document().turns.iter().position(|t| t.span.contains(&span))
     }
 
     /// The first date that redaction took out of the evidence: for typed columns only.
     fn date_in(&self, evidence: Span) -> Option<String> {
-        let (redacted, _) = self.work.read.text.as_ref()?;
+        let (redacted, _) = self.work.read.text.as_deref()?;
         let inside = |v: &&PlacedValue| evidence.contains(&v.at);
         redacted.values().iter().filter(inside).find_map(|v| match v.value {
             SideValue::Date { date, .. } => Some(date.to_string()),

@@ -105,7 +105,8 @@ pub(crate) struct Admitted {
     pub scope: Scope,
     pub message: KeyHash,
     pub body_hash: KeyHash,
-    pub envelope: Envelope,
+    /// In a place of its own: messages go from list to list, and an envelope is a kilobyte.
+    pub envelope: Box<Envelope>,
     pub policy: String,
     /// Nothing of it may be kept.
     pub ephemeral: bool,
@@ -114,7 +115,7 @@ pub(crate) struct Admitted {
 }
 
 /// A message with its place in the batch.
-pub(crate) type Entry = (usize, Envelope);
+pub(crate) type Entry = (usize, Box<Envelope>);
 
 /// What became of the message at a place of the batch, with the field that a refusal names.
 pub(crate) type Verdict = (usize, Disposition, Option<String>);
@@ -249,12 +250,12 @@ impl Pipeline {
 
     /// Bytes to typed messages.
     #[allow(clippy::type_complexity)] // two lists of one split
-    fn decode(&self, bodies: Vec<Raw>) -> (Vec<(usize, Raw, Envelope)>, Vec<(usize, Raw, Refusal)>) {
+    fn decode(&self, bodies: Vec<Raw>) -> (Vec<(usize, Raw, Box<Envelope>)>, Vec<(usize, Raw, Refusal)>) {
         let started = Instant::now();
         let (mut good, mut bad) = (Vec::new(), Vec::new());
         for (place, raw) in bodies.into_iter().enumerate() {
             match self.read_envelope(&raw) {
-                Ok(envelope) => good.push((place, raw, envelope)),
+                Ok(envelope) => good.push((place, raw, Box::new(envelope))),
                 Err(refusal) => bad.push((place, raw, refusal)),
             }
         }
@@ -264,7 +265,7 @@ impl Pipeline {
 
     async fn work(
         &self,
-        envelopes: Vec<(usize, Raw, Envelope)>,
+        envelopes: Vec<(usize, Raw, Box<Envelope>)>,
         dispositions: &mut [Option<Disposition>],
         rejected: &mut Vec<crate::store::admission::Rejected>,
     ) -> Result<(), PipelineError> {

@@ -72,7 +72,7 @@ impl Pipeline {
         let Some((model, concurrency)) = self.model.as_ref().filter(|_| self.extracts) else { return };
         let asked = read.iter_mut().filter(|read| !read.admitted.ephemeral).filter_map(|read| {
             let Message::DocumentSubmitted(message) = &read.admitted.envelope.message else { return None };
-            let (redacted, extraction) = read.text.as_mut()?;
+            let (redacted, extraction) = read.text.as_deref_mut()?;
             let rules = self.extractors.of(read.admitted.scope.org());
             Some(async move {
                 let input = ExtractionInput {

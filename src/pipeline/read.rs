@@ -27,7 +27,7 @@ type Named = OnceLock<Arc<People>>;
 pub(crate) struct Read {
     pub admitted: Admitted,
     /// Documents only.
-    pub text: Option<(Redacted, Extraction)>,
+    pub text: Option<Box<(Redacted, Extraction)>>,
     pub guard: Guard,
 }
 
@@ -103,10 +103,8 @@ impl Pipeline {
         let text = match &admitted.envelope.message {
             Message::DocumentSubmitted(document) => {
                 let subject = admitted.spoken.as_ref().and_then(|spoken| spoken.subject.as_deref());
-                Some(
-                    self.understood(&admitted, document, subject, &guard)
-                        .map_err(|disposition| (place, disposition))?,
-                )
+                let understood = self.understood(&admitted, document, subject, &guard);
+                Some(Box::new(understood.map_err(|disposition| (place, disposition))?))
             }
             _ => None,
         };

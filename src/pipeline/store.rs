@@ -165,7 +165,7 @@ impl Pipeline {
     /// Seed 000, `/efimero`: nothing is kept; danger is still raised, without content.
     fn ephemeral(&self, entry: &Embedded) -> OrgBatch {
         let admitted = &entry.read.admitted;
-        let risks = entry.read.text.iter().flat_map(|(_, extraction)| &extraction.risk).filter(|risk| !risk.denied);
+        let risks = entry.read.text.iter().flat_map(|text| &text.1.risk).filter(|risk| !risk.denied);
         let alarms = risks.map(|risk| {
             self.count_risk(risk.class);
             let (class, experiencer) = (risk.class.code(), risk.experiencer);
@@ -204,7 +204,7 @@ impl Pipeline {
         (entry, passages): (&Embedded, Vec<NewPassage>),
         version: &str,
     ) -> Result<NewDocument, Reason> {
-        let (redacted, extraction) = entry.read.text.as_ref().ok_or(Reason::RedactionFailed)?;
+        let (redacted, extraction) = entry.read.text.as_deref().ok_or(Reason::RedactionFailed)?;
         let text = &redacted.document().text;
         let guard = &entry.read.guard;
         let metadata = document.metadata.clone().unwrap_or_default();
