@@ -71,12 +71,14 @@ impl Contexts {
         scopes.any(|scope| scope.category == Category::Asked && scope.covers(target))
     }
 
-    /// Whether a denial reaches a mention that is no part of it: "there is no point in living" denies nothing.
-    pub fn denied_from_outside(&self, reading: &Reading<'_>, target: &Range<usize>) -> bool {
+    /// Whether a denial reaches words that is no part of the mention they belong to: "there is no point in living" denies
+    /// nothing. A cue may run into the mention, but not begin in it: "no thoughts of" in "no thoughts of self-harm".
+    pub fn denied_from_outside(&self, reading: &Reading<'_>, target: &Range<usize>, mention: &Range<usize>) -> bool {
         let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
         scopes.any(|scope| {
             let apart = scope.cue.end <= target.start || target.end <= scope.cue.start;
-            scope.category == Category::Negated && apart && scope.covers(target)
+            let runs_in = (scope.cue.start..mention.start.min(scope.cue.end)).any(|word| denies(reading.word(word)));
+            scope.category == Category::Negated && (apart || runs_in) && scope.covers(target)
         })
     }
 
@@ -131,6 +133,29 @@ impl Contexts {
         }
         context
     }
+}
+
+/// Words that deny by themselves, whatever stands behind them.
+fn denies(word: &str) -> bool {
+    let english = matches!(
+        word,
+        "no" | "not"
+            | "n't"
+            | "never"
+            | "without"
+            | "denies"
+            | "denied"
+            | "deny"
+            | "denying"
+            | "nil"
+            | "neither"
+            | "nor"
+    );
+    english
+        || matches!(
+            word,
+            "sin" | "nunca" | "jamas" | "niega" | "niego" | "nego" | "negando" | "ni" | "ningun" | "ninguna"
+        )
 }
 
 /// Denial and doubt over the same words: whichever cue stands nearer to them holds; a doubt behind them wins.

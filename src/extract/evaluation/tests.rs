@@ -77,12 +77,15 @@ fn risk_is_heard_in_chat_notes_and_speech() {
     holds(include_str!("../../../tests/data/extraction/risk_blind_e.jsonl"), &floors);
     holds(include_str!("../../../tests/data/extraction/risk_blind_f.jsonl"), &floors);
     holds(include_str!("../../../tests/data/extraction/risk_blind_g.jsonl"), &floors);
-    // Long lines as relatives, notes and letters tell them; nothing was trained on them.
+    // Long lines as relatives, notes and letters tell them; nothing was trained on the first.
     let floors = [("risk", "en", 0.92), ("risk", "es", 0.92)];
     holds(include_str!("../../../tests/data/extraction/risk_blind_h.jsonl"), &floors);
-    let floors = [("risk", "en", 0.90), ("risk", "es", 0.86)];
     holds(include_str!("../../../tests/data/extraction/risk_blind_i.jsonl"), &floors);
     holds(include_str!("../../../tests/data/extraction/risk_blind_j.jsonl"), &floors);
+    // Nobody looked at the lines of these two.
+    let floors = [("risk", "en", 0.93), ("risk", "es", 0.90)];
+    holds(include_str!("../../../tests/data/extraction/risk_blind_k.jsonl"), &floors);
+    holds(include_str!("../../../tests/data/extraction/risk_blind_l.jsonl"), &floors);
 }
 
 #[test]

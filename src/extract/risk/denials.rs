@@ -121,6 +121,79 @@ pub(super) fn noted_answer(reading: &Reading<'_>, question: usize) -> Option<Pol
 /// Words at the head of an answer that tell what it is.
 const ANSWER_HEAD: usize = 4;
 
+/// "Nadie me pega en casa", "no one has ever hit me": nothing but helping words between nobody and what nobody does. "Nobody
+/// knows that he hits me" denies nothing.
+pub(super) fn nobody_does(reading: &Reading<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
+    let helps = |word: &&str| {
+        matches!(
+            *word,
+            "ever" | "has" | "have" | "had" | "nunca" | "jamas" | "ha" | "habia" | "here" | "there" | "aqui"
+        )
+    };
+    let mut ahead = (sentence.start..found.start).rev().map(|word| reading.word(word)).skip_while(helps);
+    match ahead.next() {
+        Some("nobody" | "nadie" | "ninguno" | "ninguna") => true,
+        Some("one") => ahead.next() == Some("no"),
+        _ => false,
+    }
+}
+
+/// "Suicide's never been in my head", "dying is the last thing I want": the words of risk are the subject of their denial.
+pub(super) fn denied_as_subject(reading: &Reading<'_>, end: usize) -> bool {
+    let helps = |word: &&str| {
+        matches!(
+            *word,
+            "'s" | "is"
+                | "was"
+                | "has"
+                | "have"
+                | "had"
+                | "are"
+                | "were"
+                | "would"
+                | "be"
+                | "es"
+                | "ha"
+                | "han"
+                | "fue"
+                | "eso"
+        )
+    };
+    let words: Vec<&str> = (end..end + SUBJECT_REACH).map(|word| reading.word(word)).skip_while(helps).collect();
+    match words.as_slice() {
+        ["never" | "nunca" | "jamas", verb, further, ..] => {
+            let said = matches!(
+                *verb,
+                "been"
+                    | "crossed"
+                    | "entered"
+                    | "occurred"
+                    | "among"
+                    | "came"
+                    | "come"
+                    | "occurs"
+                    | "crosses"
+                    | "sido"
+                    | "ha"
+            );
+            // "Has never been this bad", "nunca ha sido tan fuerte": of how much, not whether.
+            said && !matches!(
+                *further,
+                "this" | "so" | "as" | "far" | "stronger" | "worse" | "closer" | "tan" | "mas" | "peor"
+            )
+        }
+        ["the", "last", "thing", wants @ ..] => {
+            wants.iter().any(|word| matches!(*word, "want" | "wants" | "wanted" | "would" | "on" | "mind"))
+        }
+        ["lo", "ultimo", "que", ..] | ["not", "an" | "on", "option" | "the", ..] => true,
+        ["no", "es" | "ha" | "fue", "una" | "sido" | "opcion", ..] => true,
+        _ => false,
+    }
+}
+
+/// Words behind words of risk within which they are denied as a subject.
+const SUBJECT_REACH: usize = 8;
+
 /// "Suicidal ideation denied, sleeps well": a participle right behind that closes its phrase.
 pub(super) fn denied_behind(reading: &Reading<'_>, end: usize) -> bool {
     let colon = usize::from(matches!(reading.word(end), ":" | "is" | "are" | "was" | "were" | "-"));

@@ -5,13 +5,15 @@ mod denials;
 pub(super) mod learned;
 mod parts;
 mod patterns;
+mod screens;
 mod whose;
 
 use std::ops::Range;
 
-use denials::{denied_behind, denied_itself, noted_answer, wish_denied};
+use denials::{denied_as_subject, denied_behind, denied_itself, nobody_does, noted_answer, wish_denied};
 use learned::{Ear, Ruled};
 use patterns::Patterns;
+use screens::Screens;
 use whose::Whose;
 
 use super::dialogue::Polarity;
@@ -56,6 +58,7 @@ pub struct RiskRules {
     matcher: Matcher,
     patterns: Patterns,
     whose: Whose,
+    screens: Screens,
     ear: Option<Ear>,
 }
 
@@ -77,6 +80,7 @@ impl RiskRules {
             rows,
             patterns: Patterns::builtin(book),
             whose: Whose::builtin(book),
+            screens: Screens::builtin(book),
             ear: Ear::builtin(),
         }
     }
@@ -167,15 +171,18 @@ impl RiskRules {
             denied_itself(scene.reading, &sentence.words, &found.words)
         } else {
             (context.negated
-                && scene.contexts.denied_from_outside(scene.reading, &found.words)
+                && scene.contexts.denied_from_outside(scene.reading, &found.words, &found.words)
                 && reached(&found.words))
                 || (class != RiskClass::PlanOrMeans
                     && scene.contexts.of(scene.reading, &found.core).negated
                     // "Quiero desaparecer" ends nothing, though what has disappeared is over.
-                    && scene.contexts.denied_from_outside(scene.reading, &found.core)
+                    && scene.contexts.denied_from_outside(scene.reading, &found.core, &found.words)
                     && reached(&found.core))
                 || wish_denied(scene.reading, &sentence.words, &found.words)
                 || denied_behind(scene.reading, found.words.end)
+                || [found.words.end, found.core.end].iter().any(|end| denied_as_subject(scene.reading, *end))
+                || nobody_does(scene.reading, &sentence.words, &found.words)
+                || self.screens.answered_no(scene.reading, index, &found.words)
         };
         let asked = scene.is_dialogue() && scene.exchanges.asks(index) && sentence.speaker != Speaker::Patient;
         let mut denied = match (asked, scene.exchanges.answer(index).map(|answer| answer.polarity)) {
@@ -337,6 +344,35 @@ mod tests {
         // Far behind, "go away" says nothing of the deed; and nobody's looking denies nothing.
         assert_eq!(class("I don't want to live."), Some(RiskClass::PassiveIdeation));
         assert_eq!(class("I cut my arms when nobody's looking."), Some(RiskClass::SelfHarm));
+    }
+
+    #[test]
+    fn a_denial_that_runs_into_the_words_of_risk_denies_them() {
+        for text in [
+            "No thoughts of self-harm, no plan.",
+            "There is no history of overdose.",
+            "I have never been abused.",
+            "Suicide's never been in my head.",
+            "Nadie me pega en casa.",
+        ] {
+            assert_eq!(class(text), None, "{text}");
+        }
+        assert_eq!(class("There's no point in me being here any longer."), Some(RiskClass::PassiveIdeation));
+        assert_eq!(class("Nadie sabe que mi marido me pega."), Some(RiskClass::Abuse));
+    }
+
+    #[test]
+    fn a_screening_is_denied_by_its_answer_unless_more_was_said() {
+        assert_eq!(class("Asked directly about domestic abuse while alone: says none."), None);
+        assert_eq!(class("Cribado de violencia de pareja: negativo."), None);
+        assert_eq!(class("Screened for self-harm: says no, but cuts her thighs."), Some(RiskClass::SelfHarm));
+    }
+
+    #[test]
+    fn what_a_leaflet_says_is_nobodys_and_a_patient_who_read_it_is_heard() {
+        assert_eq!(class("If you are thinking about suicide, call this number at any hour."), None);
+        assert_eq!(class("El folleto explica qué hacer ante las ideas de suicidio."), None);
+        assert_eq!(class("She read the leaflet and wants to kill herself."), Some(RiskClass::ActiveIdeation));
     }
 
     #[test]

@@ -19,6 +19,11 @@ pub struct Whose {
     informs: Matcher,
     third: Matcher,
     proxy: Matcher,
+    near_others: Matcher,
+    leaflet: Matcher,
+    leaflet_if: Matcher,
+    leaflet_call: Matcher,
+    spoken_of: Matcher,
 }
 
 impl Whose {
@@ -32,6 +37,11 @@ impl Whose {
             informs: list("informs"),
             third: list("third_person"),
             proxy: list("proxy"),
+            near_others: list("near_other"),
+            leaflet: list("leaflet"),
+            leaflet_if: list("leaflet_if"),
+            leaflet_call: list("leaflet_call"),
+            spoken_of: list("spoken_of"),
         }
     }
 
@@ -48,8 +58,11 @@ impl Whose {
             return Experiencer::Patient;
         }
         let before = sentence.start..found.words.start;
-        if self.fiction.first(reading, before).is_some() {
+        if self.fiction.first(reading, before.clone()).is_some() || self.teaches(reading, sentence) {
             return Experiencer::Other;
+        }
+        if let Some(other) = self.right_before(reading, before) {
+            return relation(reading, &other);
         }
         // "He held a knife to his sister, that's why I brought him in": whoever is spoken of is the patient.
         if self.proxy.first(reading, sentence.clone()).is_some() {
@@ -70,6 +83,33 @@ impl Whose {
         } else {
             said_of(scene, found)
         }
+    }
+
+    /// "If you are thinking about suicide, ring this line", "the leaflet explains self-harm": said to anybody and of nobody.
+    fn teaches(&self, reading: &Reading<'_>, sentence: &Range<usize>) -> bool {
+        let stands = |list: &Matcher| list.first(reading, sentence.clone()).is_some();
+        let says = stands(&self.leaflet) || (stands(&self.leaflet_if) && stands(&self.leaflet_call));
+        says && !stands(&self.spoken_of)
+    }
+
+    /// "Mother overdosed twice", "people who want to die": somebody whom the words of risk follow at once.
+    fn right_before(&self, reading: &Reading<'_>, before: Range<usize>) -> Option<Range<usize>> {
+        let helps =
+            |word: &str| matches!(word, "also" | "has" | "had" | "twice" | "with" | "con" | "tuvo" | "who" | "once");
+        let (start, mut end) = (before.start, before.end);
+        while end > start && helps(reading.word(end - 1)) {
+            end -= 1;
+        }
+        let from = start.max(end.saturating_sub(LONGEST_NAMED));
+        (from..end).find_map(|word| {
+            let named = self.near_others.at(reading, word).filter(|named| named.words.end >= end)?;
+            // "My mother overdosed": the lists of others know her.
+            let bare = word == start || reading.words[word - 1].punctuation || joins(reading.word(word - 1));
+            let kin = relation(reading, &named.words) == Experiencer::Family;
+            let who = matches!(reading.word(named.words.end - 1), "who" | "que" | "have" | "are" | "'ve");
+            let subject = word > start && (who || !governs(reading.word(word - 1)));
+            (bare || (!kin && subject)).then_some(named.words)
+        })
     }
 
     /// Somebody else whom the words before name as their last subject.
@@ -119,6 +159,9 @@ fn said_of(scene: &Scene<'_>, found: &Words) -> Experiencer {
         somebody => somebody,
     }
 }
+
+/// Words that name somebody whom words of risk follow at once.
+const LONGEST_NAMED: usize = 8;
 
 /// Words behind words of risk in which a relative is said to be whose they are: "attempt of her brother".
 const NEAR: usize = 3;
@@ -174,6 +217,11 @@ const KIN: &[&str] = &[
 fn parts(reading: &Reading<'_>, word: usize) -> bool {
     let sign = reading.words.get(word).is_some_and(|word| word.punctuation);
     sign || matches!(reading.word(word), "and" | "so" | "but" | "y" | "pero" | "asi" | "is" | "es")
+}
+
+/// Words behind which another relative is named: "father and brother attempted".
+fn joins(word: &str) -> bool {
+    matches!(word, "and" | "y" | "or" | "o")
 }
 
 /// Words that make whoever follows an object: "con su hermana".

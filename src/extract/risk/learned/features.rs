@@ -1,5 +1,5 @@
-//! What the learned ear sees of a sentence, as 64-bit hashes: words, pairs and threes of words, runs of letters within
-//! words. Part of the model's format: a change makes a trained model void ([`super::model::MAGIC`]).
+//! What the learned ear sees of a sentence, as 64-bit hashes: words, pairs and threes of words, beginnings of words near each
+//! other, runs of letters within words. Part of the model's format: a change makes a trained model void ([`super::model::MAGIC`]).
 
 use crate::dlp::tagger::hash;
 use crate::extract::reading::{Reading, Sentence};
@@ -10,9 +10,16 @@ const PAIR: u64 = 2;
 const THREE: u64 = 3;
 const LETTERS: u64 = 4;
 const RULES: u64 = 5;
+const NEAR: u64 = 6;
 
 /// Shortest and longest run of letters.
 const RUNS: std::ops::RangeInclusive<usize> = 3..=5;
+
+/// Places by which two beginnings of words may lie apart: "took … all my … pills" and "took the pills" share one.
+const APART: usize = 3;
+
+/// Bytes of a word's beginning: Spanish and English change words at their end ("cortarme", "corté").
+const BEGINNING: usize = 4;
 
 /// Bytes of a word whose letters are looked at.
 const LONGEST: usize = 30;
@@ -72,13 +79,39 @@ pub fn of_word(word: &str, hash: u64, mut seen: impl FnMut(u64, Kind)) {
     }
 }
 
-/// The features of words beside each other, from the sentence's words between its marks.
-pub fn of_neighbours(words: &[u64], mut seen: impl FnMut(u64)) {
+/// The features of words beside and near each other, from the sentence's words between its marks.
+pub fn of_neighbours(words: &[Word], mut seen: impl FnMut(u64)) {
     for pair in words.windows(2) {
-        seen(hash::mix(PAIR, pair[0], pair[1]));
+        seen(hash::mix(PAIR, pair[0].whole, pair[1].whole));
     }
     for three in words.windows(3) {
-        seen(hash::mix(THREE, hash::mix(PAIR, three[0], three[1]), three[2]));
+        seen(hash::mix(THREE, hash::mix(PAIR, three[0].whole, three[1].whole), three[2].whole));
+    }
+    for apart in 1..=APART {
+        for run in words.windows(apart + 1) {
+            seen(hash::mix(NEAR, run[0].beginning, run[apart].beginning));
+        }
+    }
+}
+
+/// The hashes of a word and of its beginning.
+#[derive(Debug, Clone, Copy)]
+pub struct Word {
+    whole: u64,
+    beginning: u64,
+}
+
+impl Word {
+    /// A mark at the edge of a sentence.
+    const fn mark(hash: u64) -> Self {
+        Self { whole: hash, beginning: hash }
+    }
+
+    /// A word of a reading, with the hash of the whole.
+    fn of(word: &str, whole: u64) -> Self {
+        let short = is_number(word) || word.len() <= BEGINNING;
+        let beginning = if short { whole } else { hash::of(&word.as_bytes()[..BEGINNING]) };
+        Self { whole, beginning }
     }
 }
 
@@ -104,12 +137,12 @@ pub fn words(reading: &Reading<'_>, sentence: &Sentence) -> Vec<(usize, u64)> {
     said.map(|word| (word, word_hash(reading.word(word)))).collect()
 }
 
-/// The hashes of a sentence's words between its marks.
-pub fn marked(words: &[(usize, u64)], sentence: &Sentence) -> Vec<u64> {
+/// A sentence's words between its marks.
+pub fn marked(reading: &Reading<'_>, words: &[(usize, u64)], sentence: &Sentence) -> Vec<Word> {
     let mut marked = Vec::with_capacity(words.len() + 2);
-    marked.push(EDGE);
-    marked.extend(words.iter().map(|(_, hash)| *hash));
-    marked.push(if sentence.question { ASKED } else { EDGE });
+    marked.push(Word::mark(EDGE));
+    marked.extend(words.iter().map(|(word, hash)| Word::of(reading.word(*word), *hash)));
+    marked.push(Word::mark(if sentence.question { ASKED } else { EDGE }));
     marked
 }
 
@@ -121,6 +154,26 @@ pub fn all(reading: &Reading<'_>, sentence: &Sentence) -> (Vec<(u64, f32)>, usiz
         of_word(reading.word(*word), *hash, |feature, kind| out.push((feature, kind.value())));
     }
     let alone = out.len();
-    of_neighbours(&marked(&words, sentence), |feature| out.push((feature, Kind::Word.value())));
+    of_neighbours(&marked(reading, &words, sentence), |feature| out.push((feature, Kind::Word.value())));
     (out, alone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(words: &[&str]) -> Vec<u64> {
+        let words: Vec<Word> = words.iter().map(|word| Word::of(word, word_hash(word))).collect();
+        let mut seen = Vec::new();
+        of_neighbours(&words, |feature| seen.push(feature));
+        seen
+    }
+
+    #[test]
+    fn forms_of_words_near_each_other_share_a_feature_and_far_ones_do_not() {
+        let shared = |a: &[&str], b: &[&str]| near(a).iter().any(|feature| near(b).contains(feature));
+        assert!(shared(&["cortarme", "los", "brazos"], &["cortaba", "el", "mismo", "brazo"]));
+        assert!(!shared(&["cortarme", "los", "brazos"], &["cortaba", "con", "esto", "mismo", "brazo"]));
+        assert!(!shared(&["brazo", "cortado"], &["cortarme", "brazos"]), "the order counts");
+    }
 }

@@ -45,8 +45,8 @@ pub struct Ear {
 /// What was reckoned of a sentence so far.
 #[derive(Clone, Default)]
 struct Heard {
-    /// The words' hashes between the sentence's marks.
-    words: Vec<u64>,
+    /// The words between the sentence's marks.
+    words: Vec<features::Word>,
     sums: Sums,
     /// Neighbours are in the sums too.
     whole: bool,
@@ -123,7 +123,12 @@ impl Ear {
                     sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
                 }
                 ruled[index].features().for_each(|feature| self.model.add(feature, &mut sums));
-                Heard { words: features::marked(&words, sentence), sums, whole: false, closed: words.is_empty() }
+                Heard {
+                    words: features::marked(reading, &words, sentence),
+                    sums,
+                    whole: false,
+                    closed: words.is_empty(),
+                }
             };
             reading.sentences.iter().enumerate().map(sentence).collect()
         })

@@ -7,7 +7,7 @@ use crate::dlp::tagger::rows::{Rows, packed};
 use crate::extract::RiskClass;
 
 /// Names the format and its features; raised whenever either changes.
-pub const MAGIC: &[u8; 8] = b"anaear01";
+pub const MAGIC: &[u8; 8] = b"anaear02";
 /// Columns of a row, in the order of their codes.
 pub const CLASSES: usize = 7;
 pub const ORDER: [RiskClass; CLASSES] = [
@@ -131,6 +131,6 @@ mod tests {
     #[test]
     fn bytes_of_another_format_or_length_are_refused() {
         assert_eq!(Model::read(b"something else").err(), Some(ModelError::Format));
-        assert_eq!(Model::read(b"anaear01\x00\x04\x00\x00").err(), Some(ModelError::Length));
+        assert_eq!(Model::read(b"anaear02\x00\x04\x00\x00").err(), Some(ModelError::Length));
     }
 }

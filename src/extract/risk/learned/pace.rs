@@ -4,11 +4,12 @@
 /// Sentences up to which a text is short, and from which it is long.
 const SHORT: f32 = 4.0;
 const LONG: f32 = 24.0;
-/// Log odds of risk demanded in a short text (probability .55) and in a long one (.8).
-const IN_SHORT: f32 = 0.2;
-const IN_LONG: f32 = 1.39;
+/// Log odds of risk demanded in a short text (probability .35) and in a long one (.73): a missed risk costs more than a false
+/// alarm, and precision has room (docs/risk-model.md).
+const IN_SHORT: f32 = -0.6;
+const IN_LONG: f32 = 1.0;
 
-/// Log odds demanded more where the rules hear a denial (.55 becomes .83), and where they hear somebody else's risk (.96).
+/// Log odds demanded more where the rules hear a denial (.35 becomes .69), and where they hear somebody else's risk (.92).
 const DENIED: f32 = 1.4;
 const OTHERS: f32 = 3.0;
 
