@@ -65,10 +65,13 @@ impl Contexts {
     }
 
     /// Whether a mention is only asked about, in words that are no question themselves ("they ask me if …"), or stands
-    /// behind an empty box of a form.
+    /// behind an empty box of a form. What stands behind an answer is said: "asked about self-harm: says no, but cuts …".
     pub fn only_asked(&self, reading: &Reading<'_>, target: &Range<usize>) -> bool {
         let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
-        scopes.any(|scope| scope.category == Category::Asked && scope.covers(target))
+        scopes.any(|scope| {
+            let answered = tells_more(reading, scope.cue.end..target.start);
+            scope.category == Category::Asked && scope.covers(target) && !answered
+        })
     }
 
     /// Whether a denial reaches words that is no part of the mention they belong to: "there is no point in living" denies
@@ -133,6 +136,29 @@ impl Contexts {
         }
         context
     }
+}
+
+/// Whether words hold one behind which somebody tells what they were not asked: "says no, but …".
+pub fn tells_more(reading: &Reading<'_>, mut words: Range<usize>) -> bool {
+    words.any(|word| turns(reading.word(word)))
+}
+
+fn turns(word: &str) -> bool {
+    let english = matches!(
+        word,
+        "but"
+            | "however"
+            | "although"
+            | "though"
+            | "yet"
+            | "admits"
+            | "admitted"
+            | "discloses"
+            | "disclosed"
+            | "confirms"
+    );
+    english
+        || matches!(word, "pero" | "aunque" | "embargo" | "admite" | "admitio" | "reconoce" | "reconocio" | "confirma")
 }
 
 /// Words that deny by themselves, whatever stands behind them.

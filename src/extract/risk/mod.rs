@@ -16,6 +16,7 @@ use patterns::Patterns;
 use screens::Screens;
 use whose::Whose;
 
+use super::context::tells_more;
 use super::dialogue::Polarity;
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
@@ -107,7 +108,8 @@ impl RiskRules {
         for (index, sentence) in scene.sentences() {
             for words in self.words(scene, index, &sentence.words) {
                 let Some(risk) = self.risk(scene, index, &words) else {
-                    ruled[index].only_asked = true;
+                    // "Asked about self-harm: says no, but cuts her thighs": the rest is said.
+                    ruled[index].only_asked |= !tells_more(scene.reading, words.words.end..sentence.words.end);
                     continue;
                 };
                 let others = risk.experiencer != Experiencer::Patient;
@@ -321,6 +323,17 @@ mod tests {
     }
 
     #[test]
+    fn who_brings_somebody_speaks_of_them() {
+        for text in [
+            "Su madre lo trae porque intentó ahorcarse.",
+            "Her father brought her in because she tried to hang herself.",
+        ] {
+            assert_eq!(class(text), Some(RiskClass::AttemptHistory), "{text}");
+        }
+        assert_eq!(class("Su madre intentó ahorcarse."), None);
+    }
+
+    #[test]
     fn a_wish_to_disappear_is_no_symptom_that_is_over() {
         for text in
             ["Quiero desaparecer.", "Me dan ganas de desaparecer.", "quiero desaparecer porque nadie me escucha"]
@@ -365,7 +378,13 @@ mod tests {
     fn a_screening_is_denied_by_its_answer_unless_more_was_said() {
         assert_eq!(class("Asked directly about domestic abuse while alone: says none."), None);
         assert_eq!(class("Cribado de violencia de pareja: negativo."), None);
-        assert_eq!(class("Screened for self-harm: says no, but cuts her thighs."), Some(RiskClass::SelfHarm));
+        for text in [
+            "Screened for self-harm: says no, but cuts her thighs.",
+            "Asked about self-harm: says no, but cuts her thighs.",
+            "Se le pregunta por autolesiones: dice que no, pero se corta los muslos.",
+        ] {
+            assert_eq!(class(text), Some(RiskClass::SelfHarm), "{text}");
+        }
     }
 
     #[test]
