@@ -199,12 +199,22 @@ fn set_phrases_lines_of_help_trials_and_figures_that_hold_no_person_stay() {
     ] {
         assert_eq!(taken(text, Language::English), [""; 0], "{text}");
     }
+    for (text, name) in [
+        ("Mr Jackson Pratt attended with his wife.", "Jackson Pratt"),
+        ("Her brother Hawkins Kennedy will collect her.", "Hawkins Kennedy"),
+        ("I live with Roland Morris.", "Roland Morris"),
+        ("Discharged by Dr Jones. Criteria met.", "Jones"),
+        ("I saw Dr Bush. Francis was not there.", "Bush"),
+    ] {
+        assert!(taken(text, Language::English).iter().any(|taken| taken.contains(name)), "{text}");
+    }
     assert!(taken("Los lunes va a Alcohólicos Anónimos.", Language::Spanish).is_empty());
 }
 
 #[test]
 fn a_day_behind_the_twelfth_is_a_date_without_a_word_of_time() {
     assert_eq!(taken("DNA 13/4, DNA 17/4, phoned her, back to GP.", Language::English), ["13/4", "17/4"]);
+    assert_eq!(taken("Operated 20/12 and 21/12, recovered well.", Language::English), ["20/12", "21/12"]);
     assert_eq!(taken("Planned: pre-op 17/3, scan 21/3, all on time.", Language::English), ["17/3", "21/3"]);
 }
 
@@ -213,6 +223,8 @@ fn a_said_value_ends_with_its_last_word() {
     let mail = "mi correo es rocio guion bajo nunez arroba yahoo punto es mándeme ahí la receta";
     let taken_of = |text| taken(text, Language::Spanish).join("|");
     assert_eq!(taken_of(mail), "rocio guion bajo nunez arroba yahoo punto es");
+    let english = taken("you can write to john dot smith underscore kowalczyk at gmail dot com", Language::English);
+    assert!(english.join(" ").contains("kowalczyk"), "{english:?}");
     assert_eq!(taken_of("me mandó el doctor iván hernández del centro de salud"), "iván hernández");
 }
 

@@ -74,7 +74,7 @@ static SHORT: LazyLock<Regex> = LazyLock::new(|| {
 static LATE_DAY: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"(?-u:\b)(?:([a-z]+)[ :]{1,2})?((?:1[3-9]|2[0-9]|3[01])/(?:0?[1-9]|1[0-2]))(?-u:\b)"));
 /// What such figures are of, and no day.
-const FIGURES: &[&str] = &[
+pub const FIGURES: &[&str] = &[
     "bipap",
     "cpap",
     "niv",
@@ -99,8 +99,6 @@ const FIGURES: &[&str] = &[
     "moca",
     "gcs",
 ];
-/// Hours of every day, of fasting and sharpness of sight, which look like a day and its month.
-pub const NO_DAYS: &[&str] = &["24/7", "16/8", "18/6", "20/4", "20/10", "20/12"];
 
 /// "From 3/18 to 4/1": two days. Scores of one scale ("from 3/5 to 4/5") share what they are out of.
 static FROM_TO: LazyLock<Regex> = LazyLock::new(|| {
@@ -142,6 +140,8 @@ static MONTHS: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// At all hours, unless a word of time stands before it.
+pub const ROUND_THE_CLOCK: &str = "24/7";
 const RECOGNIZER: &str = "date";
 /// Score of what the model may give up where it is sure of nothing.
 const UNSURE: f64 = 0.6;
@@ -175,7 +175,7 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
         }
         for hit in LATE_DAY.captures_iter(lower) {
             let day = span(&hit, 2);
-            let figure = hit.get(1).is_some_and(|word| FIGURES.contains(&word.as_str())) || NO_DAYS.contains(&&hit[2]);
+            let figure = hit.get(1).is_some_and(|word| FIGURES.contains(&word.as_str())) || &hit[2] == ROUND_THE_CLOCK;
             if !figure && free(lower, day) && !is_measure(lower, day.end) {
                 found.push(Finding::new(day, label::DATE, RECOGNIZER, UNSURE, Layer::Entity));
             }

@@ -24,7 +24,7 @@ pub(super) mod set_phrases;
 pub(super) mod traits;
 pub(super) mod words;
 
-pub(super) use dates::NO_DAYS;
+pub(super) use dates::{FIGURES, ROUND_THE_CLOCK};
 pub use places::is_country_name as is_country;
 
 use super::context::Context;

@@ -1,42 +1,63 @@
-//! Set phrases that hold a name and name nobody: "Ann Arbor IIIB", "Lou Gehrig's disease", "Roland-Morris 14". Hyphens,
-//! points and the mark of a possessive do not count.
+//! Set phrases that hold a name and name nobody: "Dr Google", "Ann Arbor IIIB", "Lou Gehrig's disease". Words stand beside each
+//! other with a space, a hyphen or the mark of a possessive between them; a phrase never goes over a full stop, but for "Dr.".
 
 use std::sync::LazyLock;
 
 use super::super::context::Context;
-use super::super::fast::{WordList, WordSet};
+use super::super::fast::WordSet;
 use super::super::token::Kind;
+use super::cues::{Trigger, trigger};
+use super::{deeds, eponyms, lexicon};
 
 /// Most words of a phrase.
 const LONGEST: usize = 3;
 
-/// The phrases, words folded. None of them is how people are called.
-static PHRASES: LazyLock<WordSet> = LazyLock::new(|| {
-    "ann arbor,lou gehrig,ramsay hunt,tolosa hunt,roland morris,harris benedict,jackson pratt,dr google,dr scholl,\
-     alice in wonderland,west nile,granny smith,orphan annie,wender utah,boston naming,trail making,swan ganz,gore tex,\
-     hawkins kennedy,bush francis,simpson angus,kenny self care,hopkins symptom,earl grey,lund browder,glasgow imrie,\
-     blalock taussig,bair hugger,baker act,candy crush,murphy law,paul bunnell,rome iv,rome iii,hunt hess,hunt and hess,\
-     western aphasia,western blot,rey osterrieth,rey figure,burke fahn,fahn tolosa,barnes akathisia,young mania,\
-     morse fall,norton scale,braden scale,ashworth scale,frenchay activities,nottingham health,edinburgh postnatal,\
-     milan criteria,atlanta classification,paris classification,chicago classification,los angeles classification,\
-     tokyo guidelines,amsterdam criteria,rotterdam criteria,bethesda system,bristol stool,sydney system,vienna classification,\
-     montreal classification,prague criteria,baltimore criteria,jones criteria,stockholm syndrome,lyme disease,\
-     ley de starling,ley de laplace,ley de frank,ronda de noche,rosario costal,reyes magos,torre de londres,torre de hanoi,\
-     angel de la guarda,lista de hopkins"
-        .split(',')
-        .map(str::trim)
+/// Phrases, words folded, that nobody is called by.
+static NOBODY: LazyLock<WordSet> = LazyLock::new(|| {
+    phrases(
+        "dr google,dr scholl,alice in wonderland,west nile,orphan annie,wender utah,boston naming,trail making,gore tex,\
+         kenny self care,hopkins symptom,earl grey,lund browder,bair hugger,candy crush,western aphasia,western blot,\
+         rey osterrieth,rey figure,frenchay activities,nottingham health,edinburgh postnatal,milan criteria,\
+         atlanta classification,paris classification,chicago classification,los angeles classification,tokyo guidelines,\
+         amsterdam criteria,rotterdam criteria,bethesda system,bristol stool,sydney system,vienna classification,\
+         montreal classification,prague criteria,baltimore criteria,stockholm syndrome,ley de starling,ley de laplace,\
+         ley de frank,ronda de noche,torre de londres,torre de hanoi,lista de hopkins,rome iv,rome iii",
+    )
+});
+/// A name and the noun that makes a scale, a sign or a law of it: things where nothing announces a person.
+static NAMED: LazyLock<WordSet> = LazyLock::new(|| {
+    phrases(
+        "jones criteria,morse fall,norton scale,braden scale,ashworth scale,young mania,barnes akathisia,baker act,\
+         murphy law,lyme disease,hunt and hess,hunt hess,rosario costal,reyes magos,angel de la guarda,fahn tolosa",
+    )
+});
+/// Phrases that somebody may be called by: they are things only where nothing announces a person, and they are written with a
+/// hyphen or a grade, a figure or a noun stands behind them.
+static THINGS: LazyLock<WordSet> = LazyLock::new(|| {
+    phrases(
+        "ann arbor,lou gehrig,ramsay hunt,tolosa hunt,roland morris,harris benedict,jackson pratt,granny smith,swan ganz,\
+         hawkins kennedy,bush francis,simpson angus,glasgow imrie,blalock taussig,paul bunnell,burke fahn",
+    )
+});
+static FIRST: LazyLock<WordSet> = LazyLock::new(|| {
+    NOBODY
+        .iter()
+        .chain(NAMED.iter())
+        .chain(THINGS.iter())
+        .filter_map(|phrase| phrase.split_once(' '))
+        .map(|(first, _)| first)
         .collect()
 });
-static FIRST: LazyLock<WordSet> =
-    LazyLock::new(|| PHRASES.iter().filter_map(|phrase| phrase.split_once(' ')).map(|(first, _)| first).collect());
-/// What stands between the words of a phrase.
-static JOINTS: WordList = WordList::spaced("- . '");
 
-/// Whether tokens are a part of a set phrase.
+fn phrases(list: &'static str) -> WordSet {
+    list.split(',').map(str::trim).collect()
+}
+
+/// Whether tokens lie inside of a set phrase.
 pub fn hold(context: &Context<'_>, first: usize, end: usize) -> bool {
-    (first.saturating_sub(2 * LONGEST - 2)..end).any(|start| {
-        FIRST.contains(bare(context, start)) && phrase_end(context, start).is_some_and(|last| last > first)
-    })
+    (first.saturating_sub(2 * LONGEST - 2)..=first)
+        .filter(|start| FIRST.contains(bare(context, *start)))
+        .any(|start| phrase_end(context, start).is_some_and(|last| end <= last))
 }
 
 /// One behind the last token of the phrase that begins here.
@@ -44,23 +65,50 @@ fn phrase_end(context: &Context<'_>, start: usize) -> Option<usize> {
     let mut phrase = String::from(bare(context, start));
     let (mut at, mut words) = (start + 1, 1);
     while words < LONGEST {
-        let token = context.tokens.get(at)?;
-        if token.kind != Kind::Word {
-            if !JOINTS.contains(context.lower(token)) {
-                return None;
-            }
+        if joint(context, at) {
             at += 1;
-            continue;
+        }
+        let token = context.tokens.get(at).filter(|token| token.kind == Kind::Word)?;
+        if token.span.start > context.tokens[at - 1].span.end && !context.touches(at - 1, at) {
+            return None;
         }
         phrase.push(' ');
         phrase.push_str(bare(context, at));
         words += 1;
         at += 1;
-        if PHRASES.contains(phrase.as_str()) {
+        let announced = || trigger(context, start) != Trigger::None;
+        let stands = NOBODY.contains(phrase.as_str())
+            || NAMED.contains(phrase.as_str()) && !announced()
+            || THINGS.contains(phrase.as_str()) && !announced() && is_thing(context, start, at);
+        if stands {
             return Some(at);
         }
     }
     None
+}
+
+/// A hyphen that clings to both words, or the point of "Dr.".
+fn joint(context: &Context<'_>, at: usize) -> bool {
+    let Some(sign) = context.tokens.get(at) else { return false };
+    let tight = |left: usize, right: usize| {
+        context.tokens.get(right).is_some_and(|token| context.tokens[left].span.end == token.span.start)
+    };
+    match context.plain(sign) {
+        "-" => tight(at - 1, at) && tight(at, at + 1),
+        "." => bare(context, at - 1) == "dr",
+        _ => false,
+    }
+}
+
+/// A hyphen within the words, or a grade, a figure or an everyday noun behind them, and nothing that people do.
+fn is_thing(context: &Context<'_>, start: usize, end: usize) -> bool {
+    let next = context.tokens.get(end);
+    let lower = next.map(|next| context.lower(next)).unwrap_or_default();
+    let joined = (start..end).any(|at| context.plain(&context.tokens[at]) == "-");
+    let behind = next.is_some_and(|next| next.kind == Kind::Number)
+        || eponyms::is_graded(context, end)
+        || context.touches(end - 1, end) && lexicon::is_noun(lower);
+    (joined || behind) && !deeds::does(lower)
 }
 
 /// A word without the mark of a possessive.

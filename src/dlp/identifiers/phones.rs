@@ -72,7 +72,7 @@ const GROUPINGS: &[&[usize]] = &[
 ];
 
 /// Crisis lines with the length of a phone, and poison control: help that must stay readable (Spain, United Kingdom, United
-/// States, Mexico, Argentina, Australia).
+/// States, Mexico, Argentina).
 const CRISIS_LINES: &[&str] = &[
     "717003717",
     "116111",
@@ -89,7 +89,6 @@ const CRISIS_LINES: &[&str] = &[
     "18002221222",
     "8664887386",
     "18664887386",
-    "131114",
 ];
 
 /// Whether digits are a line that people in need must be able to read.

@@ -1,13 +1,13 @@
-//! What nothing outweighs: findings of the model that never stand where no rule found something too.
+//! What nothing outweighs: findings of the model that never stand. Some of them may where a rule found something too.
 
 use super::super::context::Context;
 use super::super::entities::traits::{Traits, traits};
-use super::super::entities::{NO_DAYS, eponyms, set_phrases};
+use super::super::entities::{FIGURES, ROUND_THE_CLOCK, eponyms, set_phrases};
 use super::super::identifiers::is_crisis_line;
 use super::super::label;
 use super::super::token::{Kind, Token};
 use super::Learned;
-use super::evidence::{is_ordinary, is_sign, words};
+use super::evidence::{is_day, is_ordinary, is_sign, words};
 
 /// Lines and fellowships for everybody: help that must stay readable.
 const HELP: &[&str] = &[
@@ -35,22 +35,31 @@ pub fn is_barred(context: &Context<'_>, one: &Learned, is_ruled: bool) -> bool {
     if context.is_beside_replacement(one.first, one.end) && !is_evident(context, one) && !is_ruled {
         return true;
     }
-    if is_crisis_line(&digits_around(context, one)) {
+    let single = one.end - one.first == 1;
+    if single && is_crisis_line(context.lower(&context.tokens[one.first])) {
         return true;
     }
     match one.finding.label {
         label::DATE => {
-            (one.end - 1..=one.end).any(|at| eponyms::is_unit(context, at))
-                || NO_DAYS.contains(&one.finding.span.of(&context.view.lower))
+            (one.end - 1..=one.end).any(|at| eponyms::is_unit(context, at)) || !is_ruled && is_figure(context, one)
         }
         label::LOCATION if !is_ruled && is_plain_speech(context, one) => true,
         label::ORGANIZATION | label::PERSON | label::LOCATION if !is_ruled => {
             HELP.contains(&one.finding.span.of(&context.view.lower)) || set_phrases::hold(context, one.first, one.end)
         }
         label::POSTAL_CODE if !holds_a_code(context, one) => true,
-        label::PHONE | label::NUMBER | label::POSTAL_CODE => is_code(context, one),
+        label::PHONE | label::NUMBER | label::POSTAL_CODE => {
+            is_crisis_line(&digits_around(context, one)) || is_code(context, one)
+        }
         _ => false,
     }
+}
+
+/// "fasting 16/8", "BiPAP 14/6", "on call 24/7".
+fn is_figure(context: &Context<'_>, one: &Learned) -> bool {
+    let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
+    let round = one.finding.span.of(&context.view.lower) == ROUND_THE_CLOCK && !is_day(context, one);
+    FIGURES.contains(&before) || round
 }
 
 /// "mándeme ahí la receta": three words or more in a text without capitals, most of them of every day and none of a list of

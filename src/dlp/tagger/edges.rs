@@ -37,10 +37,11 @@ fn address(context: &Context<'_>, first: usize, end: usize, at: usize) -> (usize
     (from, to + 1)
 }
 
-/// "gmail punto com mándeme la receta": a said address ends one word behind its last point.
+/// "gmail punto com mándeme la receta": a said address ends one word behind the last point of its domain.
 fn said_address_end(context: &Context<'_>, first: usize, end: usize) -> usize {
-    let point = |at: &usize| matches!(context.lower(&context.tokens[*at]), "punto" | "dot");
-    (first..end).rev().find(point).map_or(end, |at| (at + 2).min(end))
+    let word = |at: usize| context.lower(&context.tokens[at]);
+    let domain = (first..end).rev().find(|at| matches!(word(*at), "arroba" | "at")).unwrap_or(end);
+    (domain..end).rev().find(|at| matches!(word(*at), "punto" | "dot")).map_or(end, |at| (at + 2).min(end))
 }
 
 /// "Soy Ramón", "el doctor Lee": what leads to a name stays, and so does the title: it tells who speaks. "Chelsea's inhaler

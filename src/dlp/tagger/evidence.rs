@@ -307,7 +307,7 @@ fn is_address(context: &Context<'_>, one: &Learned) -> bool {
 }
 
 /// A day and a month, behind a word of time.
-fn is_day(context: &Context<'_>, one: &Learned) -> bool {
+pub fn is_day(context: &Context<'_>, one: &Learned) -> bool {
     let text = one.finding.span.of(&context.view.lower);
     let numbers: Vec<u32> = text.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect();
     let [a, b] = numbers[..] else { return false };

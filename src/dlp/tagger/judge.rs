@@ -15,7 +15,7 @@ use super::{Learned, ModelError};
 pub const MAGIC: &[u8; 8] = b"anajdg01";
 /// Log odds from which a finding stands. A miss weighs twice in training; above it names are lost for few words won
 /// (docs/redaction-model.md).
-const STANDS: f32 = 1.1;
+const STANDS: f32 = 1.7;
 
 /// Kinds that are judged: words that may be ordinary ones. Of others lists and check digits know enough.
 pub fn is_judged(name: &str) -> bool {

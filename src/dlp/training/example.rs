@@ -68,7 +68,8 @@ pub fn read(lines: &str, keep: &dyn Fn(Option<u64>) -> bool) -> Result<Vec<Examp
         }
         let language = if line.lang.starts_with("es") { Language::Spanish } else { Language::English };
         let marked = if line.template_id.is_some() { Marked::Names } else { Marked::All };
-        examples.push(Example { text: line.text, language, spans, marked, group: number });
+        let group = line.template_id.and_then(|id| usize::try_from(id).ok()).unwrap_or(number);
+        examples.push(Example { text: line.text, language, spans, marked, group });
     }
     Ok(examples)
 }

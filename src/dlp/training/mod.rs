@@ -27,7 +27,6 @@ use super::entities::traits::{Traits, traits};
 use super::finding::Finding;
 use super::redactor::Redactor;
 use super::tagger::{Atom, COLUMNS, FEATURES, KINDS, OUTSIDE, atoms, begin, features, inside, kind_for, write};
-
 use super::{People, Policy, label};
 use crate::text::{Document, Span};
 use crf::{Field, Sequence};
