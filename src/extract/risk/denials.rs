@@ -138,7 +138,8 @@ pub(super) fn nobody_does(reading: &Reading<'_>, sentence: &Range<usize>, found:
     }
 }
 
-/// "Suicide's never been in my head", "dying is the last thing I want": the words of risk are the subject of their denial.
+/// "Suicide's never been in my head", "dying is the last thing I want": the words of risk are the subject of their denial. Of
+/// ideas and wishes alone: what was done or suffered and "never reported" was done.
 pub(super) fn denied_as_subject(reading: &Reading<'_>, end: usize) -> bool {
     let helps = |word: &&str| {
         matches!(
@@ -161,32 +162,20 @@ pub(super) fn denied_as_subject(reading: &Reading<'_>, end: usize) -> bool {
     };
     let words: Vec<&str> = (end..end + SUBJECT_REACH).map(|word| reading.word(word)).skip_while(helps).collect();
     match words.as_slice() {
-        ["never" | "nunca" | "jamas", verb, further, ..] => {
-            let said = matches!(
-                *verb,
-                "been"
-                    | "crossed"
-                    | "entered"
-                    | "occurred"
-                    | "among"
-                    | "came"
-                    | "come"
-                    | "occurs"
-                    | "crosses"
-                    | "sido"
-                    | "ha"
-            );
-            // "Has never been this bad", "nunca ha sido tan fuerte": of how much, not whether.
-            said && !matches!(
-                *further,
-                "this" | "so" | "as" | "far" | "stronger" | "worse" | "closer" | "tan" | "mas" | "peor"
-            )
-        }
+        ["never" | "nunca" | "jamas", verb, further, ..] => match *verb {
+            // "Never been in my head", "nunca ha sido una opción": "never been this bad" and "never been reported" are of
+            // how, not of whether.
+            "been" => matches!(*further, "in" | "on" | "an" | "something" | "anything"),
+            "ha" => matches!(words.get(2..5), Some(["sido", "una", "opcion"] | ["estado", "en", "mi"])),
+            "crossed" | "entered" | "occurred" | "occurs" | "crosses" => true,
+            _ => false,
+        },
         ["the", "last", "thing", wants @ ..] => {
             wants.iter().any(|word| matches!(*word, "want" | "wants" | "wanted" | "would" | "on" | "mind"))
         }
-        ["lo", "ultimo", "que", ..] | ["not", "an" | "on", "option" | "the", ..] => true,
-        ["no", "es" | "ha" | "fue", "una" | "sido" | "opcion", ..] => true,
+        ["lo", "ultimo", "que", ..] | ["not", "an", "option", ..] | ["not", "on", "the", "table" | "cards", ..] => true,
+        ["no", "es" | "fue", "una", "opcion", ..] | ["no", "ha", "sido", "una", "opcion", ..] => true,
+        ["no", "ha", "sido", "nunca", "una", "opcion", ..] => true,
         _ => false,
     }
 }

@@ -182,7 +182,8 @@ impl RiskRules {
                     && reached(&found.core))
                 || wish_denied(scene.reading, &sentence.words, &found.words)
                 || denied_behind(scene.reading, found.words.end)
-                || [found.words.end, found.core.end].iter().any(|end| denied_as_subject(scene.reading, *end))
+                || (!is_of_deeds(class)
+                    && [found.words.end, found.core.end].iter().any(|end| denied_as_subject(scene.reading, *end)))
                 || nobody_does(scene.reading, &sentence.words, &found.words)
                 || self.screens.answered_no(scene.reading, index, &found.words)
         };
@@ -228,6 +229,11 @@ fn asks_you(scene: &Scene<'_>, sentence: &Range<usize>) -> bool {
         )
     };
     !own && sentence.clone().any(you)
+}
+
+/// What was done or suffered, of which no wish is the subject.
+fn is_of_deeds(class: RiskClass) -> bool {
+    matches!(class, RiskClass::AttemptHistory | RiskClass::SelfHarm | RiskClass::Abuse)
 }
 
 fn gravity(class: RiskClass) -> u8 {
@@ -320,6 +326,14 @@ mod tests {
         assert_eq!(class("My son left and now I want to die."), Some(RiskClass::ActiveIdeation));
         assert_eq!(class("My boss is vile, gonna kill him."), Some(RiskClass::HarmToOthers));
         assert_eq!(class("Mi marido me dejó y ya estoy harta de vivir."), Some(RiskClass::PassiveIdeation));
+    }
+
+    #[test]
+    fn what_was_never_told_was_done() {
+        assert_eq!(class("The rape has never been reported."), class("The rape has been reported."));
+        assert_eq!(class("El maltrato nunca ha sido denunciado: mi marido me pega."), Some(RiskClass::Abuse));
+        assert_eq!(class("Mi intento de suicidio no fue una llamada de atención."), Some(RiskClass::AttemptHistory));
+        assert_eq!(class("Rang the helpline after I took an overdose."), Some(RiskClass::AttemptHistory));
     }
 
     #[test]

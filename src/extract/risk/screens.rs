@@ -29,7 +29,8 @@ impl Screens {
         let next = reading.sentences.get(index + 1).filter(|next| continues(reading, here, next));
         let behind = next.map_or(0..0, |next| next.words.start..next.words.end.min(next.words.start + NEXT));
         let mut words = (found.end..here.words.end).chain(behind.clone());
-        let answers = |at: usize| is_no(reading.word(at)) && (opens(reading, at) || at == behind.start);
+        let answers =
+            |at: usize| is_no(reading.word(at)) && (opens(reading, at) || at == behind.start) && !leads_on(reading, at);
         let no = words.clone().any(answers);
         no && !words.any(|at| goes_on(reading.word(at)))
     }
@@ -39,6 +40,28 @@ impl Screens {
 fn continues(reading: &Reading<'_>, here: &Sentence, next: &Sentence) -> bool {
     let gap = reading.text.get(here.span.end..next.span.start).unwrap_or("");
     here.turn == next.turn && !next.question && gap.matches('\n').count() < 2
+}
+
+/// "Thoughts daily, no sleep": a no that is of something else than what was asked.
+fn leads_on(reading: &Reading<'_>, at: usize) -> bool {
+    let bare = matches!(reading.word(at), "no" | "not" | "nil" | "zero" | "ningun");
+    let ends = reading.words.get(at + 1).is_none_or(|next| next.punctuation);
+    let asked = matches!(
+        reading.word(at + 1),
+        "risk"
+            | "concerns"
+            | "issues"
+            | "to"
+            | "throughout"
+            | "on"
+            | "current"
+            | "currently"
+            | "at"
+            | "a"
+            | "riesgo"
+            | "actualmente"
+    );
+    bare && !ends && !asked
 }
 
 fn is_no(word: &str) -> bool {

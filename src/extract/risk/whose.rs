@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::Words;
+use super::{Words, is_of_deeds};
 use crate::extract::lexicon::{SPEECH, label};
 use crate::extract::matcher::Matcher;
 use crate::extract::phrasebook::Builder;
@@ -58,7 +58,10 @@ impl Whose {
             return Experiencer::Patient;
         }
         let before = sentence.start..found.words.start;
-        if self.fiction.first(reading, before.clone()).is_some() || self.teaches(reading, sentence) {
+        // "Rang the helpline, overdosed after": what was done is nobody's lesson; "self-harm" by its name may be.
+        let done = is_of_deeds(found.class) && (found.own || found.class != RiskClass::SelfHarm);
+        let taught = !done && self.teaches(reading, sentence);
+        if taught || self.fiction.first(reading, before.clone()).is_some() {
             return Experiencer::Other;
         }
         if let Some(other) = self.right_before(reading, before) {
