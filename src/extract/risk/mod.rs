@@ -337,6 +337,12 @@ mod tests {
     }
 
     #[test]
+    fn a_patients_relative_who_informs_speaks_of_the_patient() {
+        assert_eq!(class("Pt's husband says she took an overdose last night."), Some(RiskClass::AttemptHistory));
+        assert_eq!(class("Patient's mother says she wants to kill herself."), Some(RiskClass::ActiveIdeation));
+    }
+
+    #[test]
     fn who_brings_somebody_speaks_of_them() {
         for text in [
             "Su madre lo trae porque intentó ahorcarse.",

@@ -136,12 +136,26 @@ impl Whose {
         subject
     }
 
-    /// "Su hermana refiere que …", in a note: the relative informs and the patient is spoken of.
+    /// "Su hermana refiere que …", "Pt's husband says …", in a note: the relative informs and the patient is spoken of.
     fn informs_of_patient(&self, reading: &Reading<'_>, word: usize, subject: &Option<Range<usize>>) -> bool {
         let theirs = |other: &Range<usize>| {
             matches!(
                 reading.word(other.start),
-                "his" | "her" | "their" | "the" | "su" | "sus" | "el" | "la" | "los" | "las"
+                "his"
+                    | "her"
+                    | "their"
+                    | "the"
+                    | "su"
+                    | "sus"
+                    | "el"
+                    | "la"
+                    | "los"
+                    | "las"
+                    | "patient"
+                    | "pt"
+                    | "client"
+                    | "resident"
+                    | "service"
             )
         };
         subject.as_ref().is_some_and(theirs) && self.informs.at(reading, word).is_some()
