@@ -1,4 +1,4 @@
-//! What nothing outweighs: findings of the model that never stand. Some of them may where a rule found something too.
+//! Findings of the model that never stand, however sure it is. Where a rule found something too, only some of these bars hold.
 
 use super::super::context::Context;
 use super::super::entities::traits::{Traits, traits};

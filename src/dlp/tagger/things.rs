@@ -152,9 +152,9 @@ fn joins_eponym(context: &Context<'_>, one: &Learned) -> bool {
     is_one_of_two(context, one.first, one.end)
 }
 
-/// What a rule took for a name, a place or a house: a part of a set phrase; or not surely: one of two names of a scale, a double name of which one half is
-/// nothing but an eponym ("Kellgren-Lawrence"), a name with a grade ("Ann Arbor IIIB"), or in a few words a name with its
-/// figure behind another one ("Fontaine IIb, Rutherford 3").
+/// What a rule took for a name, a place or a house and is a part of a set phrase. Also a name or a place that is not sure: one
+/// of two names of a scale, a double name of which one half is nothing but an eponym ("Kellgren-Lawrence"), a name with a
+/// grade ("Ann Arbor IIIB"), or in a few words a name with its figure behind another one ("Fontaine IIb, Rutherford 3").
 pub fn is_doubted(context: &Context<'_>, rule: &Finding) -> bool {
     if rule.layer != Layer::Entity || !matches!(rule.recognizer, "name" | "place" | "organisation") {
         return false;
