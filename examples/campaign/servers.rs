@@ -25,6 +25,8 @@ use crate::{Outcome, StoreKind};
 pub const NOW: &str = "2026-07-01T12:00:00Z";
 const PREFIX: &str = "campaign";
 const DIMENSION: usize = 16;
+/// Longer than some ticks of the private broker's queues (`scripts/rabbitmq.sh`: 500 ms each).
+const SETTLED: Duration = Duration::from_secs(3);
 
 pub struct Servers {
     folder: Option<tempfile::TempDir>,
@@ -189,7 +191,8 @@ impl Servers {
         }
     }
 
-    /// Messages in the intake and its tiers, unacknowledged ones included.
+    /// Messages in the intake and its tiers, unacknowledged ones included, as of each queue's last tick: a quorum queue
+    /// writes its counts down then and at no other time.
     pub fn waiting(&self) -> Outcome<u64> {
         let told =
             script("rabbitmq.sh", &self.path, &["ctl", "-q", "list_queues", "--no-table-headers", "name", "messages"])?;
@@ -201,12 +204,16 @@ impl Servers {
         Ok(counts.sum())
     }
 
-    /// Waits until nothing waits any more; whether that came to be.
+    /// Waits until nothing has waited for as long as counts may be old; whether that came to be.
     pub async fn quiet(&self, workers: &mut Workers, patience: Duration) -> Outcome<bool> {
         let over = Instant::now() + patience;
+        let mut since = None;
         while Instant::now() < over {
+            let ended = workers.self_ended;
             workers.revive(self)?;
-            if self.waiting()? == 0 && self.outbox().await.unwrap_or(1) == 0 {
+            let still = ended == workers.self_ended && self.waiting()? == 0 && self.outbox().await.unwrap_or(1) == 0;
+            since = if still { since.or_else(|| Some(Instant::now())) } else { None };
+            if since.is_some_and(|since| since.elapsed() > SETTLED) {
                 return Ok(true);
             }
             tokio::time::sleep(Duration::from_millis(500)).await;
