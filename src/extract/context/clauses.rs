@@ -114,6 +114,80 @@ impl Clauses {
     }
 }
 
+/// Where the answer to a reported question begins: behind a sign, with a word that tells. "Asked about mood: wants to
+/// die."; a list behind a colon is still what was asked.
+pub(super) fn answered_at(reading: &Reading<'_>, within: Range<usize>, category: Category) -> Option<usize> {
+    let answers = |word: &usize| {
+        word.checked_sub(1).is_some_and(|before| matches!(reading.word(before), ":" | "-" | "–" | "—"))
+            && tells(reading.word(*word))
+    };
+    if category == Category::Asked { within.skip(1).find(answers) } else { None }
+}
+
+/// Words by which an answer is told: whose it is, or what they do.
+fn tells(word: &str) -> bool {
+    let english = matches!(
+        word,
+        "i" | "he"
+            | "she"
+            | "they"
+            | "pt"
+            | "patient"
+            | "client"
+            | "wants"
+            | "wishes"
+            | "says"
+            | "said"
+            | "states"
+            | "stated"
+            | "reports"
+            | "reported"
+            | "endorses"
+            | "endorsed"
+            | "feels"
+            | "felt"
+            | "has"
+            | "had"
+            | "is"
+            | "was"
+            | "thinks"
+            | "hears"
+            | "would"
+            | "still"
+            | "replied"
+            | "replies"
+            | "answers"
+            | "answered"
+    );
+    english
+        || matches!(
+            word,
+            "yo" | "paciente"
+                | "quiere"
+                | "desea"
+                | "dice"
+                | "dijo"
+                | "refiere"
+                | "refirio"
+                | "responde"
+                | "respondio"
+                | "contesta"
+                | "contesto"
+                | "manifiesta"
+                | "verbaliza"
+                | "siente"
+                | "tiene"
+                | "tuvo"
+                | "esta"
+                | "piensa"
+                | "sigue"
+                | "oye"
+                | "preferiria"
+                | "quisiera"
+                | "querria"
+        )
+}
+
 /// How a reported question that ends at a word was answered, there or in the next sentence of the same speaker.
 pub(super) fn told(reading: &Reading<'_>, end: usize) -> Option<Polarity> {
     let here = reading.sentence_of(end.checked_sub(1)?);

@@ -215,6 +215,9 @@ impl Sentence<'_, '_> {
                 (from..self.words.end.min(from + SUBJECT)).find(|w| self.category_at(*w) == Some(Category::Verb));
             let end = self.reach(&clause.cue, verb.map_or(from, |verb| verb + 1));
             let end = clauses.resumes(self.reading, from..end, clause.cue.category).unwrap_or(end);
+            // "Asked about self-harm: says no, but …" is answered as a whole; "asked about mood: wants to die" is not.
+            let answer = clauses::answered_at(self.reading, from..end, clause.cue.category);
+            let end = answer.filter(|at| clauses::told(self.reading, *at).is_none()).unwrap_or(end);
             let category = match clause.cue.category {
                 // "They asked if I had, and I said no": an answer makes the question a statement.
                 Category::Asked => match clauses::told(self.reading, end) {

@@ -340,6 +340,28 @@ mod tests {
     fn a_patients_relative_who_informs_speaks_of_the_patient() {
         assert_eq!(class("Pt's husband says she took an overdose last night."), Some(RiskClass::AttemptHistory));
         assert_eq!(class("Patient's mother says she wants to kill herself."), Some(RiskClass::ActiveIdeation));
+        for text in [
+            "The patient's mother reports she tried to hang herself.",
+            "Mother reports that he tried to hang himself.",
+            "Father states patient tried to hang herself.",
+            "La madre refiere que intentó ahorcarse.",
+        ] {
+            assert_eq!(class(text), Some(RiskClass::AttemptHistory), "{text}");
+        }
+        for text in [
+            "My mother says she tried to hang herself.",
+            "Mother tried to hang herself.",
+            "Mi madre dice que intentó ahorcarse.",
+        ] {
+            assert_eq!(class(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_told_behind_a_sign_answers_what_was_asked_about() {
+        assert_eq!(class("Asked about mood: wants to die."), Some(RiskClass::ActiveIdeation));
+        assert_eq!(class("Preguntado por el ánimo: refiere que se quiere matar."), Some(RiskClass::ActiveIdeation));
+        assert_eq!(class("Asked about self-harm: she says no, never."), None);
     }
 
     #[test]

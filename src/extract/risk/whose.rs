@@ -10,6 +10,7 @@ use crate::extract::phrasebook::Builder;
 use crate::extract::reading::Reading;
 use crate::extract::scene::Scene;
 use crate::extract::{Experiencer, RiskClass};
+use crate::text::Speaker;
 
 pub struct Whose {
     fiction: Matcher,
@@ -82,10 +83,31 @@ impl Whose {
             }
         }
         if found.own || found.beside || matches!(found.class, RiskClass::HarmToOthers | RiskClass::Abuse) {
-            Experiencer::Patient
-        } else {
-            said_of(scene, found)
+            return Experiencer::Patient;
         }
+        match said_of(scene, found) {
+            Experiencer::Family if self.kin_informs(scene, sentence.start..found.words.start) => Experiencer::Patient,
+            whose => whose,
+        }
+    }
+
+    /// "Mother reports she tried to hang herself", in a note: the relative informs, and whom the note is about is meant.
+    /// "My mother says she …", and "Mum says she …" of a patient who speaks, tell of the relative.
+    fn kin_informs(&self, scene: &Scene<'_>, before: Range<usize>) -> bool {
+        let reading = scene.reading;
+        let speaks = reading.sentences[reading.sentence_of(before.start)].speaker == Speaker::Patient;
+        let owned = |word: usize| {
+            word > before.start && matches!(reading.word(word - 1), "my" | "our" | "mi" | "mis" | "nuestra" | "nuestro")
+        };
+        let informs = |word: usize| {
+            let Some(hit) = self.informs.at(reading, word) else { return false };
+            let behind = hit.words.end + usize::from(matches!(reading.word(hit.words.end), "that" | "que"));
+            let means = behind == before.end
+                || matches!(reading.word(behind), "he" | "she" | "they" | "pt" | "patient" | "client" | "ella" | "el");
+            let kin = word.checked_sub(1).filter(|kin| *kin >= before.start);
+            means && kin.is_some_and(|kin| relation(reading, &(kin..word)) == Experiencer::Family && !owned(kin))
+        };
+        !speaks && before.clone().any(informs)
     }
 
     /// "If you are thinking about suicide, ring this line", "the leaflet explains self-harm": said to anybody and of nobody.
