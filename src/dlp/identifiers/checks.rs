@@ -39,8 +39,7 @@ pub fn mod11(digits: &[u32], top: u32) -> u32 {
 
 /// IBAN (ISO 13616): length of the country and the remainder 1 of 97.
 pub fn iban(value: &str) -> bool {
-    let Some(length) = iban_length(&value[..2]) else { return false };
-    if value.len() != length {
+    if !is_iban_length(&value[..2], value.len()) {
         return false;
     }
     let moved = value[4..].chars().chain(value[..4].chars());
@@ -52,7 +51,8 @@ pub fn iban(value: &str) -> bool {
     modulo(numbers, 97) == 1
 }
 
-fn iban_length(country: &str) -> Option<usize> {
+/// Asked of every value that begins like one: most have no country's length.
+fn is_iban_length(country: &str, length: usize) -> bool {
     const LENGTHS: &[(usize, &str)] = &[
         (15, "no"),
         (16, "be"),
@@ -72,7 +72,8 @@ fn iban_length(country: &str) -> Option<usize> {
         (31, "mt sc"),
         (32, "lc"),
     ];
-    LENGTHS.iter().find(|(_, countries)| countries.split(' ').any(|known| known == country)).map(|(length, _)| *length)
+    let of_length = LENGTHS.iter().find(|(known, _)| *known == length);
+    of_length.is_some_and(|(_, countries)| countries.split(' ').any(|known| known == country))
 }
 
 /// Day and month of a six-digit date `yymmdd`.
