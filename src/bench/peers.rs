@@ -14,8 +14,9 @@ use super::corpus;
 /// Runs inside the person's own Python, which decides what is installed.
 const SCRIPT: &str = include_str!("../../scripts/peers.py");
 
-/// The libraries that `scripts/peers.py` knows, and whether they redact.
-pub const PEERS: [(&str, bool); 3] = [("llamaindex", false), ("mem0", false), ("llamaindex+presidio", true)];
+/// The libraries that `scripts/peers.py` knows, each in the way in which it works, and whether they redact.
+pub const PEERS: [(&str, bool); 4] =
+    [("llamaindex", false), ("llamaindex-nodes", false), ("mem0", false), ("llamaindex+presidio", true)];
 
 /// What may go wrong.
 #[derive(Debug, thiserror::Error)]
