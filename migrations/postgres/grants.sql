@@ -7,7 +7,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON
   patient_profile, profile_statement, ephemeral_mode, inbox, documents, passage, embedding, embedding_cache,
   extracted_findings, memory, memory_event,
   contradiction, conditions, allergies, medications, symptom_states, appointments, health_signals,
-  conversation_preferences, consent, risk_flag, outbox, attempt, quarantine, job_run, job_mark, document_archive, summary, legacy_record,
+  conversation_preferences, consent, risk_flag, outbox, attempt, attempt_batch, quarantine, job_run, job_mark, document_archive, summary, legacy_record,
   confidence_course, cohort_pattern
   TO anamnesis_app;
 GRANT SELECT, INSERT, UPDATE ON legal_hold TO anamnesis_app;

@@ -52,7 +52,7 @@ impl Pipeline {
         self.store.quarantine(&[self.rejected(org, raw, &refusal)]).await?;
         self.metrics.ingest.quarantined.of(reason).inc();
         match self.key_of(raw) {
-            Some(key) => self.store.end_attempts(&[key]).await,
+            Some(key) => self.store.end_attempts(None, &[key]).await,
             None => Ok(()),
         }
     }

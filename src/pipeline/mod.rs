@@ -48,6 +48,7 @@ use crate::intake::decode::said_at;
 use crate::intake::{Attributes, Decoder, Envelope, Refusal};
 use crate::metrics::Metrics;
 use crate::metrics::labels::{MessageType, Queue, Stage};
+use crate::store::admission::Begun;
 use crate::store::{Keys, Store, StoreError};
 
 /// What the stages need.
@@ -319,14 +320,17 @@ impl Pipeline {
         self.find_topics(&mut admitted).await?;
         self.give_words(&mut admitted).await?;
         let messages: BTreeMap<usize, KeyHash> = admitted.iter().map(|a| (a.place, a.message)).collect();
+        let mut begun = Begun::default();
         if !bug::is("attempt_after_work") {
-            self.store.begin_attempts(&messages.values().copied().collect::<Vec<_>>()).await?;
+            begun = self.store.begin_attempts(&messages.values().copied().collect::<Vec<_>>()).await?;
         }
         crash_at("attempt_recorded");
-        let outcome = self.attempt(org, admitted, (&keys, generation)).await;
+        let outcome = self.attempt(org, admitted, (&keys, generation), &begun).await;
         // Whatever the end, it is one: only a death leaves an attempt behind. Those of stored messages ended in the
         // transaction of their effects. An end that cannot be written now is written when the message is worked again.
-        let ended = self.store.end_attempts(&still_begun(messages, outcome.as_deref().unwrap_or_default())).await;
+        let still = still_begun(messages, outcome.as_deref().unwrap_or_default());
+        let batch = begun.batch.filter(|_| !still.is_empty());
+        let ended = self.store.end_attempts(batch, &still).await;
         done.extend(outcome?);
         ended?;
         crash_at("attempts_ended");
@@ -339,6 +343,7 @@ impl Pipeline {
         org: OrgId,
         admitted: Vec<Admitted>,
         (keys, generation): (&Keys, Option<i64>),
+        begun: &Begun,
     ) -> Result<Vec<Verdict>, PipelineError> {
         let mut done = Vec::new();
         self.metrics.ingest.batch.observe(admitted.len() as f64);
@@ -354,7 +359,7 @@ impl Pipeline {
         let (embedded, refused) = self.embed_all(read, keys, generation).await?;
         done.extend(refused.into_iter().map(|(place, reason)| (place, Disposition::Quarantined(reason), None)));
         crash_at("embedded");
-        done.extend(self.store_all(org, embedded, keys).await?);
+        done.extend(self.store_all(org, embedded, keys, begun).await?);
         Ok(done)
     }
 }

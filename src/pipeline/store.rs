@@ -19,6 +19,7 @@ use crate::extract::Risk;
 use crate::intake::contract::{ActorRole, Command, DocumentSubmitted, MemoryCommand, Provision};
 use crate::intake::{Message, MessageType};
 use crate::metrics::labels::Stage;
+use crate::store::admission::Begun;
 use crate::store::records::{
     Alarm, Brought, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewConsent, NewDocument, NewPassage, NewRisk,
     OrgBatch, StoredFile, Taken,
@@ -33,10 +34,11 @@ impl Pipeline {
         org: OrgId,
         work: Vec<Embedded>,
         keys: &Keys,
+        begun: &Begun,
     ) -> Result<Vec<Verdict>, PipelineError> {
         let started = Instant::now();
         let mut done = Vec::new();
-        let mut whole = OrgBatch::default();
+        let mut whole = OrgBatch { begun: Some(begun.clone()), ..OrgBatch::default() };
         let mut good: Vec<(usize, bool, Brought)> = Vec::new();
         for entry in work {
             let (place, ephemeral) = (entry.read.admitted.place, entry.read.admitted.ephemeral);
@@ -65,6 +67,8 @@ impl Pipeline {
                 for (place, ephemeral, one) in each.iter().rev() {
                     done.push((*place, self.store_one(org, one, keys, *ephemeral).await?, None));
                 }
+                // What was begun as one did not end as one.
+                self.store.end_attempts(begun.batch, &[]).await?;
             }
         }
         crash_at("committed");

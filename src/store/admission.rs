@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::engine::{Access, Arg, Bulk, ColumnType, Row, Sql};
+use super::engine::{Access, Arg, Bulk, ColumnType, Row, Sql, Transaction};
 use super::write::profile;
 use super::{Store, StoreError};
 use crate::clock::micros;
@@ -42,21 +42,22 @@ static CONSENTS: LazyLock<Sql> = LazyLock::new(|| {
          AND (until_at IS NULL OR until_at > $3) ORDER BY patient_id, from_at, id",
     )
 });
-static ATTEMPTS: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("message_hash", ColumnType::Bytes),
-        ("attempts", ColumnType::Int),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
+pub(super) static ATTEMPTS: LazyLock<Bulk> = LazyLock::new(|| {
+    let shared = [("attempts", ColumnType::Int), ("created_at", ColumnType::Int), ("updated_at", ColumnType::Int)];
     let ending =
         "ON CONFLICT (message_hash) DO UPDATE SET attempts = attempt.attempts + 1, updated_at = excluded.updated_at";
-    Bulk::new("attempt", &columns, ending)
+    Bulk::sharing("attempt", &shared, &[("message_hash", ColumnType::Bytes)], ending)
 });
 static BEGUN: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT message_hash, attempts FROM attempt WHERE message_hash IN {blobs $1}"));
 static ANY_BEGUN: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT message_hash FROM attempt WHERE attempts >= $1 LIMIT 1"));
+static BEGIN: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("INSERT INTO attempt_batch (id, messages, created_at, updated_at) VALUES ($1, $2, $3, $3)")
+});
+static OPEN: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT id, messages FROM attempt_batch ORDER BY id"));
+pub(super) static END: LazyLock<Sql> = LazyLock::new(|| Sql::new("DELETE FROM attempt_batch WHERE id = $1"));
+static ANY: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT attempts FROM attempt LIMIT 1"));
 pub(super) static DONE: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("DELETE FROM attempt WHERE message_hash IN {blobs $1}"));
 static QUARANTINE: LazyLock<Bulk> = LazyLock::new(|| {
@@ -107,6 +108,15 @@ pub struct Known {
     pub ephemeral: HashMap<PatientId, EphemeralCourse>,
     /// Patients whose latest consent in force permits memory.
     pub consented: HashSet<PatientId>,
+}
+
+/// Messages on which work began.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Begun {
+    /// The row that says so of all of them; `None` where each has its own.
+    pub batch: Option<Uuid>,
+    /// In order.
+    pub messages: Vec<KeyHash>,
 }
 
 /// What to look up.
@@ -206,37 +216,79 @@ impl Store {
         Ok(known)
     }
 
-    /// Records that work on these messages begins: before the work, so that what kills the worker is known.
-    pub async fn begin_attempts(&self, messages: &[KeyHash]) -> Result<(), StoreError> {
-        let now = self.clock.now();
-        let mut tx = self.db.begin(Access::Platform).await?;
+    /// Records that work on these messages begins: before the work, so that what kills the worker is known. One row for all
+    /// of them, unless some message's attempts are counted already.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn begin_attempts(&self, messages: &[KeyHash]) -> Result<Begun, StoreError> {
+        let now = Arg::from(self.clock.now());
         // In one order everywhere, as in the inbox.
         let mut messages = messages.to_vec();
         messages.sort_unstable();
-        let rows = messages.into_iter().map(|m| vec![m.into(), 1i64.into(), now.into(), now.into()]).collect();
-        tx.bulk(&ATTEMPTS, rows).await?;
-        Ok(tx.commit().await?)
+        let mut tx = self.db.begin(Access::Platform).await?;
+        let mut begun = Begun { batch: None, messages };
+        if begun.messages.len() > 1 && tx.fetch_optional(&ANY, Vec::new()).await?.is_none() {
+            let mut id = [0; 16];
+            self.entropy.fill(&mut id);
+            let id = *begun.batch.insert(Uuid::from_bytes(id));
+            tx.execute(&BEGIN, vec![id.into(), begun.messages.as_flattened().into(), now]).await?;
+        } else {
+            count_attempts(&mut tx, &begun.messages, now).await?;
+        }
+        tx.commit().await?;
+        Ok(begun)
     }
 
     /// How often work on these messages began and never ended: with the process that did it.
+    ///
+    /// # Errors
+    /// Of the database.
     pub async fn attempts(&self, messages: &[KeyHash]) -> Result<HashMap<KeyHash, i64>, StoreError> {
-        let mut tx = self.db.read(Access::Platform).await?;
+        let mut tx = self.db.begin(Access::Platform).await?;
+        self.break_up(&mut tx).await?;
         let rows = tx.fetch_all(&BEGUN, vec![Arg::Blobs(messages.iter().map(|m| m.to_vec()).collect())]).await?;
+        tx.commit().await?;
         rows.iter().map(|row| Ok((row.bytes(0)?, row.i64(1)?))).collect()
     }
 
     /// Whether work on any message began so often and never ended.
+    ///
+    /// # Errors
+    /// Of the database.
     pub async fn was_any_begun(&self, times: i64) -> Result<bool, StoreError> {
-        let mut tx = self.db.read(Access::Platform).await?;
-        Ok(tx.fetch_optional(&ANY_BEGUN, vec![times.into()]).await?.is_some())
+        let mut tx = self.db.begin(Access::Platform).await?;
+        self.break_up(&mut tx).await?;
+        let any = tx.fetch_optional(&ANY_BEGUN, vec![times.into()]).await?.is_some();
+        tx.commit().await?;
+        Ok(any)
     }
 
-    /// Work on these messages ended, well or in quarantine.
-    pub async fn end_attempts(&self, messages: &[KeyHash]) -> Result<(), StoreError> {
-        if messages.is_empty() {
+    /// Makes of each batch that was begun an attempt of each of its messages. Of a batch that is still in work too: who
+    /// works it finds its row gone, and ends the attempts of its messages.
+    async fn break_up(&self, tx: &mut Transaction) -> Result<(), StoreError> {
+        for row in tx.fetch_all(&OPEN, Vec::new()).await? {
+            // Whoever deletes the row has it: two that ask at once must not count twice.
+            if tx.execute(&END, vec![row.uuid(0)?.into()]).await? == 1 {
+                let packed = row.blob(1)?;
+                count_attempts(tx, packed.as_chunks().0, self.clock.now().into()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Work on these messages ended, well or in quarantine, and so did their batch, if they were begun as one.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn end_attempts(&self, batch: Option<Uuid>, messages: &[KeyHash]) -> Result<(), StoreError> {
+        if messages.is_empty() && batch.is_none() {
             return Ok(());
         }
         let mut tx = self.db.begin(Access::Platform).await?;
+        if let Some(batch) = batch {
+            tx.execute(&END, vec![batch.into()]).await?;
+        }
         tx.execute(&DONE, vec![Arg::Blobs(messages.iter().map(|m| m.to_vec()).collect())]).await?;
         Ok(tx.commit().await?)
     }
@@ -279,6 +331,13 @@ impl Store {
     }
 }
 
+/// One more attempt of each of these messages, in their order.
+pub(super) async fn count_attempts(tx: &mut Transaction, messages: &[KeyHash], now: Arg) -> Result<(), StoreError> {
+    let rows = messages.iter().map(|m| vec![(*m).into()]).collect();
+    tx.bulk_sharing(&ATTEMPTS, vec![1i64.into(), now.clone(), now], rows).await?;
+    Ok(())
+}
+
 /// What the attributes of a quarantined message are sealed for: another row id than its body's.
 pub(super) fn attributes_row(id: Uuid) -> Uuid {
     crate::domain::ids::derive("quarantine.attributes", &[id.as_bytes()])
@@ -298,6 +357,10 @@ pub(super) fn statements() -> Vec<&'static Sql> {
         &REVISIONS,
         &CONSENTS,
         ATTEMPTS.sql(),
+        &BEGIN,
+        &OPEN,
+        &END,
+        &ANY,
         &BEGUN,
         &ANY_BEGUN,
         &DONE,

@@ -14,19 +14,15 @@ use crate::domain::ids::derive;
 use crate::domain::scope::Scope;
 
 static INSERT: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::new(
-        "outbox",
-        &[
-            ("org_id", ColumnType::Uuid),
-            ("id", ColumnType::Uuid),
-            ("patient_id", ColumnType::Uuid),
-            ("event_type", ColumnType::Text),
-            ("body_sealed", ColumnType::Bytes),
-            ("created_at", ColumnType::Int),
-            ("updated_at", ColumnType::Int),
-        ],
-        "ON CONFLICT (org_id, id) DO NOTHING",
-    )
+    let columns = [
+        ("org_id", ColumnType::Uuid),
+        ("id", ColumnType::Uuid),
+        ("patient_id", ColumnType::Uuid),
+        ("event_type", ColumnType::Text),
+        ("body_sealed", ColumnType::Bytes),
+    ];
+    let shared = [("created_at", ColumnType::Int), ("updated_at", ColumnType::Int)];
+    Bulk::sharing("outbox", &shared, &columns, "ON CONFLICT (org_id, id) DO NOTHING")
 });
 
 pub(super) fn statement() -> &'static Sql {
@@ -105,10 +101,8 @@ pub async fn enqueue(
                 told.scope.patient().0.into(),
                 told.event_type.into(),
                 sealed.into(),
-                now.into(),
-                now.into(),
             ]
         })
         .collect();
-    tx.bulk(&INSERT, rows).await
+    tx.bulk_sharing(&INSERT, vec![now.into(), now.into()], rows).await
 }

@@ -14,6 +14,7 @@ use crate::domain::ids::{DocumentId, FindingId, OrgId, PassageId};
 use crate::domain::memory::{Kind, State};
 use crate::domain::profile::{ProfileStatement, Stamp};
 use crate::domain::scope::Scope;
+use crate::store::admission::Begun;
 use crate::text::{Language, Span, Speaker};
 
 /// The redacted text of a document with all that may hold words, as one sealed cell.
@@ -309,6 +310,8 @@ pub struct InboxEntry {
 /// All effects of the messages of one organisation that share a transaction.
 #[derive(Debug, Default, PartialEq)]
 pub struct OrgBatch {
+    /// The attempt that ends with these effects, where it is one of several messages.
+    pub begun: Option<Begun>,
     pub inbox: Vec<InboxEntry>,
     pub documents: Vec<NewDocument>,
     pub findings: Vec<NewFinding>,
@@ -346,6 +349,7 @@ impl OrgBatch {
     /// Cuts off what the message that was appended last brought.
     pub fn cut_last(&mut self, Brought(of): Brought) -> Self {
         Self {
+            begun: None,
             inbox: cut(&mut self.inbox, of[0]),
             documents: cut(&mut self.documents, of[1]),
             findings: cut(&mut self.findings, of[2]),

@@ -269,15 +269,24 @@ impl Transaction {
 
     /// Inserts or changes all rows by one statement. Rows are in the order of the statement's columns.
     pub async fn bulk(&mut self, bulk: &Bulk, rows: Vec<Vec<Arg>>) -> Result<u64, DbError> {
+        self.bulk_sharing(bulk, Vec::new(), rows).await
+    }
+
+    /// As [`Transaction::bulk`], for a statement made by [`Bulk::sharing`]: `shared` is what all rows have, in the order of
+    /// the statement's shared columns.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn bulk_sharing(&mut self, bulk: &Bulk, shared: Vec<Arg>, rows: Vec<Vec<Arg>>) -> Result<u64, DbError> {
         if rows.is_empty() {
             return Ok(0);
         }
         match &mut self.inner {
             InnerTransaction::Sqlite(tx) => {
                 let packed = Arg::Text(value::rows_as_json(&rows));
-                tx.execute(bulk.sql().sqlite(), vec![packed]).await
+                tx.execute(bulk.sql().sqlite(), std::iter::once(packed).chain(shared).collect()).await
             }
-            InnerTransaction::Postgres(tx) => tx.bulk(bulk, rows).await,
+            InnerTransaction::Postgres(tx) => tx.bulk(bulk, shared, rows).await,
         }
     }
 

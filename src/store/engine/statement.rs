@@ -154,6 +154,19 @@ pub enum ColumnType {
 }
 
 impl ColumnType {
+    /// What PostgreSQL calls a value of which all rows of a statement have the same.
+    fn postgres_value(self) -> &'static str {
+        match self {
+            Self::Uuid => "uuid",
+            Self::Int => "bigint",
+            Self::Float => "double precision",
+            Self::Bool => "smallint",
+            Self::Text => "text",
+            Self::Bytes | Self::Ints => "bytea",
+            Self::Vector => "halfvec",
+        }
+    }
+
     /// The array that carries a column of rows to PostgreSQL.
     fn postgres_array(self) -> &'static str {
         match self {
@@ -194,6 +207,31 @@ impl Bulk {
         }
     }
 
+    /// As [`Bulk::new`], with columns in which all rows of a statement have the same: each travels once
+    /// ([`super::Transaction::bulk_sharing`]), where a column of rows costs the server a list of its own to unfold.
+    pub fn sharing(table: &'static str, shared: &[Column], columns: &[Column], ending: &'static str) -> Self {
+        let own: Vec<String> = columns.iter().map(|(name, _)| format!("r.{name}")).collect();
+        let names: Vec<&str> = shared.iter().chain(columns).map(|(name, _)| *name).collect();
+        let insert = |values: Vec<String>, rows: String| {
+            let values = [values, own.clone()].concat().join(", ");
+            leak(format!(
+                "INSERT INTO {table} ({}) SELECT {values} FROM ({rows}) AS r WHERE true {ending}",
+                names.join(", ")
+            ))
+        };
+        let (first, places) = (shared.len() + 1, 1..=shared.len());
+        let scalars = shared.iter().zip(places.clone());
+        let scalars = scalars.map(|((_, kind), place)| format!("${place}::{}", kind.postgres_value())).collect();
+        Self {
+            sql: Sql {
+                // SQLite's rows are the first argument, whatever comes behind.
+                sqlite: insert(places.map(|place| format!("${}", place + 1)).collect(), sqlite_rows(columns)),
+                postgres: insert(scalars, postgres_rows_from(first, columns)),
+            },
+            kinds: columns.iter().map(|(_, kind)| *kind).collect(),
+        }
+    }
+
     /// Any other statement over many rows, such as `UPDATE … FROM {rows} AS r WHERE …`: `{rows}` is a derived table
     /// with these columns.
     pub fn over(template: &'static str, columns: &[Column]) -> Self {
@@ -225,9 +263,14 @@ fn sqlite_rows(columns: &[Column]) -> String {
 }
 
 fn postgres_rows(columns: &[Column]) -> String {
+    postgres_rows_from(1, columns)
+}
+
+/// `first` is the number of the first column's argument.
+fn postgres_rows_from(first: usize, columns: &[Column]) -> String {
     let reads: Vec<String> = columns.iter().map(|(name, _)| format!("u.{name}")).collect();
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-    let array = |(n, (_, kind)): (usize, &Column)| format!("${}::{}", n + 1, kind.postgres_array());
+    let array = |(n, (_, kind)): (usize, &Column)| format!("${}::{}", first + n, kind.postgres_array());
     let arrays: Vec<String> = columns.iter().enumerate().map(array).collect();
     format!("SELECT {} FROM unnest({}) AS u({})", reads.join(", "), arrays.join(", "), names.join(", "))
 }

@@ -14,7 +14,7 @@ use crate::bug;
 use crate::crypto::Cell;
 use crate::domain::ids::{DocumentId, PatientId, derive};
 use crate::embed::cache::CacheKey;
-use crate::store::engine::{Arg, Bulk, ColumnType, Sql};
+use crate::store::engine::{Arg, Bulk, Column, ColumnType, Sql};
 use crate::store::records::{NewDocument, NewRisk, heard_by};
 use crate::store::seal::{Sealer, document_row};
 use crate::store::{StoreError, generations};
@@ -44,9 +44,12 @@ static UNSAID: LazyLock<Sql> = LazyLock::new(|| {
         "SELECT DISTINCT patient_id, group_hash FROM extracted_findings WHERE org_id = $1 AND (patient_id, source_id) IN {pairs $2}",
     )
 });
+/// What the rows of a batch share.
+const SHARED: [Column; 3] =
+    [("org_id", ColumnType::Uuid), ("created_at", ColumnType::Int), ("updated_at", ColumnType::Int)];
+
 static DOCUMENT: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
-        ("org_id", ColumnType::Uuid),
         ("patient_id", ColumnType::Uuid),
         ("document_id", ColumnType::Uuid),
         ("revision", ColumnType::Int),
@@ -62,16 +65,13 @@ static DOCUMENT: LazyLock<Bulk> = LazyLock::new(|| {
         ("redaction_policy", ColumnType::Text),
         ("extractor_version", ColumnType::Text),
         ("current", ColumnType::Bool),
-        ("recorded_at", ColumnType::Int),
         ("retired_at", ColumnType::Int),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
     ];
-    Bulk::new("documents", &columns, "")
+    let shared = [SHARED.as_slice(), &[("recorded_at", ColumnType::Int)]].concat();
+    Bulk::sharing("documents", &shared, &columns, "")
 });
 pub(super) static PASSAGE: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
-        ("org_id", ColumnType::Uuid),
         ("patient_id", ColumnType::Uuid),
         ("id", ColumnType::Uuid),
         ("document_id", ColumnType::Uuid),
@@ -82,35 +82,28 @@ pub(super) static PASSAGE: LazyLock<Bulk> = LazyLock::new(|| {
         ("terms", ColumnType::Ints),
         ("waits", ColumnType::Bool),
         ("behind", ColumnType::Bool),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
     ];
-    Bulk::new("passage", &columns, "")
+    Bulk::sharing("passage", &SHARED, &columns, "")
 });
 static EMBEDDING: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
-        ("org_id", ColumnType::Uuid),
         ("patient_id", ColumnType::Uuid),
-        ("generation", ColumnType::Int),
         ("passage_id", ColumnType::Uuid),
         ("dimension", ColumnType::Int),
         ("vector", ColumnType::Vector),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
     ];
-    Bulk::new("embedding", &columns, "")
+    let shared = [SHARED.as_slice(), &[("generation", ColumnType::Int)]].concat();
+    Bulk::sharing("embedding", &shared, &columns, "")
 });
 static CACHE: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
-        ("org_id", ColumnType::Uuid),
         ("patient_id", ColumnType::Uuid),
         ("generation", ColumnType::Int),
         ("text_hash", ColumnType::Bytes),
         ("vector", ColumnType::Vector),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
     ];
-    Bulk::new("embedding_cache", &columns, "ON CONFLICT (org_id, patient_id, generation, text_hash) DO NOTHING")
+    let ending = "ON CONFLICT (org_id, patient_id, generation, text_hash) DO NOTHING";
+    Bulk::sharing("embedding_cache", &SHARED, &columns, ending)
 });
 static RISK: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
@@ -161,7 +154,6 @@ impl Writer<'_> {
         // Before any passage: whoever swaps generations waits for this commit and finds its passages.
         let generations = generations::hold(self.tx, self.target.org).await?;
         let made = Made {
-            generation,
             counts: generations.active.is_none_or(|active| active == generation),
             behind: generations.building.is_some() && !bug::is("vectors_unmarked"),
         };
@@ -175,9 +167,12 @@ impl Writer<'_> {
         }
         self.done.documents += rows.documents.len();
         self.done.vectors += rows.embeddings.len();
-        self.tx.bulk(&DOCUMENT, rows.documents).await?;
-        self.tx.bulk(&PASSAGE, rows.passages).await?;
-        self.tx.bulk(&EMBEDDING, rows.embeddings).await?;
+        let (org, now) = (Arg::from(self.target.org.0), Arg::from(self.target.now));
+        let shared = vec![org, now.clone(), now.clone()];
+        let with = |more: Arg| [shared.as_slice(), &[more]].concat();
+        self.tx.bulk_sharing(&DOCUMENT, with(now), rows.documents).await?;
+        self.tx.bulk_sharing(&PASSAGE, shared.clone(), rows.passages).await?;
+        self.tx.bulk_sharing(&EMBEDDING, with(generation.into()), rows.embeddings).await?;
         self.tx.bulk(&RISK, rows.risks).await?;
         Ok(())
     }
@@ -222,11 +217,10 @@ impl Writer<'_> {
     fn add(&mut self, d: &NewDocument, current: bool, made: Made, rows: &mut Rows) -> Result<(), StoreError> {
         let keys = self.keys_of(d.scope)?;
         let sealer = Sealer { keys, entropy: self.entropy };
-        let (org, patient) = (Arg::from(d.scope.org().0), Arg::from(d.scope.patient().0));
+        let patient = Arg::from(d.scope.patient().0);
         let now = Arg::from(self.target.now);
         let session = d.content.session_key.as_ref().map(|k| keys.hash("session", k.as_bytes()).to_vec());
         rows.documents.push(vec![
-            org.clone(),
             patient.clone(),
             d.id.0.into(),
             d.revision.into(),
@@ -242,10 +236,7 @@ impl Writer<'_> {
             d.redaction_policy.clone().into(),
             d.extractor_version.clone().into(),
             current.into(),
-            now.clone(),
             if current { Arg::Null } else { now.clone() },
-            now.clone(),
-            now.clone(),
         ]);
         for risk in &d.risks {
             rows.risks.push(risk_row(d, risk, sealer, &now)?);
@@ -254,7 +245,6 @@ impl Writer<'_> {
             for (ordinal, passage) in d.passages.iter().enumerate() {
                 let vector = passage.vector.as_ref().filter(|_| made.counts);
                 rows.passages.push(vec![
-                    org.clone(),
                     patient.clone(),
                     passage.id.0.into(),
                     d.id.0.into(),
@@ -265,19 +255,13 @@ impl Writer<'_> {
                     Arg::Ints(passage.terms.clone()),
                     vector.is_none().into(),
                     (made.behind && vector.is_some()).into(),
-                    now.clone(),
-                    now.clone(),
                 ]);
                 if let Some(vector) = vector {
                     rows.embeddings.push(vec![
-                        org.clone(),
                         patient.clone(),
-                        made.generation.into(),
                         passage.id.0.into(),
                         (vector.len() as i64).into(),
                         vector_bytes(vector).into(),
-                        now.clone(),
-                        now.clone(),
                     ]);
                 }
             }
@@ -300,23 +284,13 @@ impl Writer<'_> {
     }
 
     pub(super) async fn keep_vectors(&mut self, vectors: &[(CacheKey, Vec<f32>)]) -> Result<(), StoreError> {
+        let row = |(key, vector): &(CacheKey, Vec<f32>)| {
+            let patient = key.scope.patient().0;
+            vec![patient.into(), key.generation.into(), key.text.into(), vector_bytes(vector).into()]
+        };
         let now = Arg::from(self.target.now);
-        let rows = vectors
-            .iter()
-            .map(|(key, vector)| {
-                let (org, patient) = (key.scope.org().0, key.scope.patient().0);
-                vec![
-                    org.into(),
-                    patient.into(),
-                    key.generation.into(),
-                    key.text.into(),
-                    vector_bytes(vector).into(),
-                    now.clone(),
-                    now.clone(),
-                ]
-            })
-            .collect();
-        self.tx.bulk(&CACHE, rows).await?;
+        let shared = vec![self.target.org.0.into(), now.clone(), now];
+        self.tx.bulk_sharing(&CACHE, shared, vectors.iter().map(row).collect()).await?;
         Ok(())
     }
 }
@@ -324,7 +298,6 @@ impl Writer<'_> {
 /// The vectors of a batch beside the generations of its organisation as they stand at the commit.
 #[derive(Clone, Copy)]
 struct Made {
-    generation: i64,
     /// Of the active generation. Others were made before a swap: their passages wait for vectors of the new one.
     counts: bool,
     /// Another generation is being made, which lacks these passages.

@@ -204,8 +204,9 @@ impl Writer<'_> {
 
     /// The raw capture of each document (seed 001, section 2): where every chain of lineage ends.
     pub(super) async fn raws(&mut self, documents: &[NewDocument]) -> Result<(), StoreError> {
-        let rows = documents.iter().map(|d| rows::raw_row(d, self.target.now)).collect();
-        self.tx.bulk(&rows::RAW, rows).await?;
+        let shared = rows::raw_shared(self.target.org.0, self.target.now.into());
+        let shared = shared.into_iter().map(|(_, value)| value).collect();
+        self.tx.bulk_sharing(&rows::RAW, shared, documents.iter().map(rows::raw_row).collect()).await?;
         Ok(())
     }
 }

@@ -17,9 +17,9 @@ pub(super) mod summaries;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::admission::DONE;
+use super::admission::{Begun, DONE, END, count_attempts};
 use super::engine::{Access, Arg, Bulk, ColumnType, Sql, Transaction};
-use super::records::{Committed, OrgBatch, Target};
+use super::records::{Committed, InboxEntry, OrgBatch, Target};
 use super::{Keys, Store, StoreError};
 use crate::bug;
 use crate::clock::Entropy;
@@ -30,17 +30,19 @@ use crate::domain::lifecycle::LifecyclePolicy;
 use crate::domain::scope::Scope;
 
 static INBOX: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
+    let shared = [
         ("org_id", ColumnType::Uuid),
-        ("message_hash", ColumnType::Bytes),
-        ("body_hash", ColumnType::Bytes),
-        ("patient_id", ColumnType::Uuid),
-        ("message_type", ColumnType::Text),
         ("disposition", ColumnType::Text),
         ("created_at", ColumnType::Int),
         ("updated_at", ColumnType::Int),
     ];
-    Bulk::new("inbox", &columns, "ON CONFLICT (org_id, message_hash) DO NOTHING")
+    let columns = [
+        ("message_hash", ColumnType::Bytes),
+        ("body_hash", ColumnType::Bytes),
+        ("patient_id", ColumnType::Uuid),
+        ("message_type", ColumnType::Text),
+    ];
+    Bulk::sharing("inbox", &shared, &columns, "ON CONFLICT (org_id, message_hash) DO NOTHING")
 });
 
 /// A group of findings that is folded as one.
@@ -118,30 +120,32 @@ impl Writer<'_> {
         // In one order everywhere: two workers that hold the same messages wait for each other, never in a circle.
         let mut inbox: Vec<_> = batch.inbox.iter().collect();
         inbox.sort_by_key(|m| m.message);
-        let rows: Vec<_> = inbox
-            .iter()
-            .map(|m| {
-                let patient = m.scope.patient().0;
-                vec![
-                    org.into(),
-                    m.message.into(),
-                    m.body.into(),
-                    patient.into(),
-                    m.message_type.into(),
-                    "stored".into(),
-                    now.into(),
-                    now.into(),
-                ]
-            })
-            .collect();
+        let row =
+            |m: &&InboxEntry| vec![m.message.into(), m.body.into(), m.scope.patient().0.into(), m.message_type.into()];
+        let rows: Vec<_> = inbox.iter().map(row).collect();
         let expected = rows.len() as u64;
-        let inserted = self.tx.bulk(&INBOX, rows).await?;
+        let shared = vec![org.into(), "stored".into(), now.into(), now.into()];
+        let inserted = self.tx.bulk_sharing(&INBOX, shared, rows).await?;
         if inserted != expected {
             return Err(StoreError::Race);
         }
         // Work on them ends with its effects: not a transaction later.
-        let ended = inbox.iter().map(|m| m.message.to_vec()).collect();
-        self.tx.execute(&DONE, vec![Arg::Blobs(ended)]).await?;
+        let ended: Vec<KeyHash> = inbox.iter().map(|m| m.message).collect();
+        self.end(batch.begun.as_ref(), &ended).await
+    }
+
+    /// Ends the attempts of messages of a batch. Those of its other messages, which are set aside next, go on.
+    async fn end(&mut self, begun: Option<&Begun>, ended: &[KeyHash]) -> Result<(), StoreError> {
+        let row = begun.and_then(|begun| Some((begun.batch?, &begun.messages)));
+        if let Some((id, messages)) = row
+            && self.tx.execute(&END, vec![id.into()]).await? == 1
+        {
+            let goes_on = |message: &&KeyHash| ended.binary_search(message).is_err();
+            let others: Vec<KeyHash> = messages.iter().filter(goes_on).copied().collect();
+            return count_attempts(self.tx, &others, self.target.now.into()).await;
+        }
+        // Each was counted by itself: from the beginning, or since somebody asked.
+        self.tx.execute(&DONE, vec![Arg::Blobs(ended.iter().map(|m| m.to_vec()).collect())]).await?;
         Ok(())
     }
 }

@@ -138,7 +138,7 @@ impl Shift<'_> {
             summaries.extend(one.told.as_ref().map(|_| self.summary_row(one)));
         }
         writer.tx.bulk(&DOCUMENT, documents).await?;
-        writer.tx.bulk(&PASSAGE, parts).await?;
+        writer.tx.bulk_sharing(&PASSAGE, vec![self.org.0.into(), self.now.into(), self.now.into()], parts).await?;
         writer.tx.bulk(&SUMMARY, summaries).await?;
         // An account that goes takes its memory along: its group is folded without it.
         let groups: Vec<Group> = accounts.iter().map(|one| (one.scope, one.group)).collect();
@@ -189,7 +189,6 @@ impl Shift<'_> {
             terms.extend(named.filter(|(_, name)| words.contains(name)).map(|(_, name)| keys.concept_term(name)));
             terms.sort_unstable();
             vec![
-                org.into(),
                 patient.into(),
                 id.into(),
                 one.id.into(),
@@ -200,8 +199,6 @@ impl Shift<'_> {
                 Arg::Ints(terms),
                 true.into(),
                 false.into(),
-                self.now.into(),
-                self.now.into(),
             ]
         };
         passages(&document, PASSAGE_WORDS).into_iter().map(|passage| passage.span).enumerate().map(row).collect()

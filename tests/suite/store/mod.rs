@@ -1,6 +1,7 @@
 //! The store on each engine: what the database itself must hold and refuse.
 
 mod analytics;
+mod attempts;
 mod embedded;
 mod isolation;
 mod made;

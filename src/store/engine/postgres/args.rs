@@ -96,6 +96,11 @@ fn refused(_: BoxDynError) -> DbError {
 
 pub(super) fn arguments(args: Vec<Arg>) -> Result<PgArguments, DbError> {
     let mut out = PgArguments::default();
+    add_all(&mut out, args)?;
+    Ok(out)
+}
+
+fn add_all(out: &mut PgArguments, args: Vec<Arg>) -> Result<(), DbError> {
     for arg in args {
         let added = match arg {
             Arg::Null => out.add(Null),
@@ -116,14 +121,16 @@ pub(super) fn arguments(args: Vec<Arg>) -> Result<PgArguments, DbError> {
         };
         added.map_err(refused)?;
     }
-    Ok(out)
+    Ok(())
 }
 
-/// Rows as columns: one array each.
-pub(super) fn columns(kinds: &[ColumnType], rows: &[Vec<Arg>]) -> Result<PgArguments, DbError> {
+/// What all rows share, then rows as columns: one array each.
+pub(super) fn columns(kinds: &[ColumnType], shared: Vec<Arg>, rows: &[Vec<Arg>]) -> Result<PgArguments, DbError> {
     let mut out = PgArguments::default();
     // A batch is megabytes: a buffer that grows by doubling copies each of them once more.
-    out.reserve(kinds.len(), kinds.len() * ARRAY_HEAD + rows.iter().flatten().map(room).sum::<usize>());
+    let room_for_rows = kinds.len() * ARRAY_HEAD + rows.iter().flatten().map(room).sum::<usize>();
+    out.reserve(shared.len() + kinds.len(), shared.iter().map(room).sum::<usize>() + room_for_rows);
+    add_all(&mut out, shared)?;
     for (at, kind) in kinds.iter().enumerate() {
         let column = rows.iter().map(|row| row.get(at).unwrap_or(&Arg::Null));
         let added = match kind {

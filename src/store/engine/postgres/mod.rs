@@ -185,8 +185,8 @@ impl PostgresTransaction {
         self.run(async |c| c.fetch_all(query).await).await?.iter().map(rows::row).collect()
     }
 
-    pub async fn bulk(&mut self, bulk: &Bulk, rows: Vec<Vec<Arg>>) -> Result<u64, DbError> {
-        let query = self.query(bulk.sql().postgres(), args::columns(bulk.kinds(), &rows)?);
+    pub async fn bulk(&mut self, bulk: &Bulk, shared: Vec<Arg>, rows: Vec<Vec<Arg>>) -> Result<u64, DbError> {
+        let query = self.query(bulk.sql().postgres(), args::columns(bulk.kinds(), shared, &rows)?);
         Ok(self.run(async |c| c.execute(query).await).await?.rows_affected())
     }
 

@@ -1,6 +1,5 @@
 //! Rows of memories, their links, history and contradictions.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
@@ -17,7 +16,7 @@ use crate::domain::ids::derive;
 use crate::domain::memory::Class;
 use crate::domain::provenance::{SourceType, Trust};
 use crate::store::StoreError;
-use crate::store::engine::{Arg, Bulk, ColumnType, Sql};
+use crate::store::engine::{Arg, Bulk, Column, ColumnType, Sql};
 use crate::store::fading;
 use crate::store::history::{self, Line};
 use crate::store::records::{FindingWords, NewDocument};
@@ -115,9 +114,22 @@ static MEMORY: LazyLock<Bulk> = LazyLock::new(|| {
     )
 });
 pub(super) static RAW: LazyLock<Bulk> = LazyLock::new(|| {
-    let mut columns = MEMORY_COLUMNS.to_vec();
-    columns.push(("created_at", ColumnType::Int));
-    Bulk::new("memory", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
+    let columns = [
+        ("patient_id", ColumnType::Uuid),
+        ("id", ColumnType::Uuid),
+        ("group_hash", ColumnType::Bytes),
+        ("attribute_hash", ColumnType::Bytes),
+        ("document_id", ColumnType::Uuid),
+        ("revision", ColumnType::Int),
+        ("valid_from", ColumnType::Int),
+        ("state_at", ColumnType::Int),
+        ("redaction_policy", ColumnType::Text),
+    ];
+    let kind =
+        |name| MEMORY_COLUMNS.iter().find(|(known, _)| *known == name).map_or(ColumnType::Int, |(_, kind)| *kind);
+    let shared: Vec<Column> =
+        raw_shared(Uuid::nil(), Arg::Null).into_iter().map(|(name, _)| (name, kind(name))).collect();
+    Bulk::sharing("memory", &shared, &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
 });
 static LINK: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
@@ -379,31 +391,17 @@ pub(super) fn conflict_row(group: &Group, id: Uuid, conflict: &Conflict, now: Da
     ]
 }
 
-/// Where each column of a memory stands in its row.
-static RAW_PLACES: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
-    let names = MEMORY_COLUMNS.iter().map(|(name, _)| *name).chain(["created_at"]);
-    names.enumerate().map(|(place, name)| (name, place)).collect()
-});
-
-/// The raw capture: no words of its own, the document holds them; never used for decisions.
-pub(super) fn raw_row(d: &NewDocument, now: DateTime<Utc>) -> Vec<Arg> {
-    let id = raw_id(d.scope, d.id.0, d.revision);
-    let mut row = vec![Arg::Null; MEMORY_COLUMNS.len() + 1];
-    let at = Arg::from(now);
-    let set: [(&str, Arg); 37] = [
-        ("org_id", d.scope.org().0.into()),
-        ("patient_id", d.scope.patient().0.into()),
-        ("id", id.into()),
-        ("group_hash", d.body_hash.into()),
-        ("attribute_hash", d.body_hash.into()),
+/// What all raw captures of a batch have, by column: no words of their own, the document holds them; never used for
+/// decisions.
+pub(super) fn raw_shared(org: Uuid, now: Arg) -> Vec<(&'static str, Arg)> {
+    vec![
+        ("org_id", org.into()),
         ("kind", "raw".into()),
         ("class", Class::Event.code().into()),
         ("sensitivity", "medium".into()),
         ("state", "active".into()),
         ("contested", false.into()),
         ("ungrounded", false.into()),
-        ("document_id", d.id.0.into()),
-        ("revision", d.revision.into()),
         ("source_type", "observation".into()),
         ("epistemic", "observed".into()),
         ("is_proxy", false.into()),
@@ -419,20 +417,28 @@ pub(super) fn raw_row(d: &NewDocument, now: DateTime<Utc>) -> Vec<Arg> {
         ("verification_count", 0i64.into()),
         ("is_protected", false.into()),
         ("cycle", 0i64.into()),
-        ("valid_from", d.occurred_at.into()),
-        ("state_at", d.occurred_at.into()),
-        ("terms", Arg::Ints(Vec::new())),
-        ("redaction_policy", d.redaction_policy.clone().into()),
+        ("terms", Arg::Blob(Vec::new())),
         ("schema_version", SCHEMA_VERSION.into()),
-        ("recorded_at", at.clone()),
-        ("updated_at", at.clone()),
-        ("created_at", at.clone()),
-        ("entity_type", Arg::Null),
-    ];
-    for (name, value) in set {
-        row[RAW_PLACES[name]] = value;
-    }
-    row
+        ("recorded_at", now.clone()),
+        ("created_at", now.clone()),
+        ("updated_at", now),
+    ]
+}
+
+/// The raw capture of a document, beside what all of them share.
+pub(super) fn raw_row(d: &NewDocument) -> Vec<Arg> {
+    let id = raw_id(d.scope, d.id.0, d.revision);
+    vec![
+        d.scope.patient().0.into(),
+        id.into(),
+        d.body_hash.into(),
+        d.body_hash.into(),
+        d.id.0.into(),
+        d.revision.into(),
+        d.occurred_at.into(),
+        d.occurred_at.into(),
+        d.redaction_policy.clone().into(),
+    ]
 }
 
 pub(super) fn statements() -> Vec<&'static Sql> {

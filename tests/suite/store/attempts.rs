@@ -1,0 +1,82 @@
+//! That work began on messages: one row for a batch, single ones when somebody asks.
+
+use anamnesis::store::Store;
+use anamnesis::store::admission::Begun;
+use anamnesis::store::records::{InboxEntry, OrgBatch};
+
+use crate::support::{Clinic, Engine, count, on_every_engine, scope};
+
+on_every_engine!(
+    a_batch_that_began_counts_for_each_of_its_messages_once_somebody_asks,
+    a_batch_ends_with_its_effects_and_what_was_not_stored_goes_on_counting,
+    a_batch_that_was_asked_about_in_work_ends_with_its_effects_too,
+);
+
+const MESSAGES: [[u8; 32]; 3] = [[1; 32], [2; 32], [3; 32]];
+
+async fn batches(store: &Store) -> i64 {
+    count(store, "SELECT count(*) FROM attempt_batch").await
+}
+
+async fn singles(store: &Store) -> i64 {
+    count(store, "SELECT count(*) FROM attempt").await
+}
+
+async fn counted(store: &Store) -> [i64; 3] {
+    let counts = store.attempts(&MESSAGES).await.unwrap();
+    MESSAGES.map(|message| counts.get(&message).copied().unwrap_or(0))
+}
+
+/// The first two messages are stored; the third is not.
+async fn store_two(store: &Store, begun: Begun) {
+    let scope = scope();
+    store.register(scope.org()).await.unwrap();
+    let keys = store.keys().ensure(&[scope]).await.unwrap();
+    let entry = |message| InboxEntry { message, body: [9; 32], scope, message_type: "document.submitted" };
+    let inbox = vec![entry(MESSAGES[1]), entry(MESSAGES[0])];
+    let batch = OrgBatch { begun: Some(begun), inbox, ..OrgBatch::default() };
+    store.commit(scope.org(), &batch, &keys).await.unwrap();
+}
+
+async fn a_batch_that_began_counts_for_each_of_its_messages_once_somebody_asks(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    store.begin_attempts(&MESSAGES).await.unwrap();
+    assert_eq!((batches(store).await, singles(store).await), (1, 0));
+    // A batch of another worker, with a message that came again.
+    store.begin_attempts(&MESSAGES[1..]).await.unwrap();
+    assert_eq!((batches(store).await, singles(store).await), (2, 0));
+    assert_eq!(counted(store).await, [1, 2, 2]);
+    assert_eq!((batches(store).await, singles(store).await), (0, 3));
+    assert_eq!(counted(store).await, [1, 2, 2], "asking again counts nothing twice");
+    // What is counted message by message goes on being counted so.
+    let third = store.begin_attempts(&MESSAGES).await.unwrap();
+    assert_eq!(third.batch, None);
+    assert_eq!(counted(store).await, [2, 3, 3]);
+    assert!(store.was_any_begun(3).await.unwrap() && !store.was_any_begun(4).await.unwrap());
+    store.end_attempts(None, &MESSAGES).await.unwrap();
+    assert!(!store.was_any_begun(1).await.unwrap());
+}
+
+async fn a_batch_ends_with_its_effects_and_what_was_not_stored_goes_on_counting(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    let begun = store.begin_attempts(&MESSAGES).await.unwrap();
+    store_two(store, begun.clone()).await;
+    assert_eq!(batches(store).await, 0);
+    assert_eq!(counted(store).await, [0, 0, 1]);
+    store.end_attempts(begun.batch, &MESSAGES[2..]).await.unwrap();
+    assert_eq!(counted(store).await, [0, 0, 0]);
+}
+
+async fn a_batch_that_was_asked_about_in_work_ends_with_its_effects_too(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    let begun = store.begin_attempts(&MESSAGES).await.unwrap();
+    assert_eq!(counted(store).await, [1, 1, 1]);
+    store_two(store, begun).await;
+    assert_eq!((batches(store).await, counted(store).await), (0, [0, 0, 1]));
+}
