@@ -142,7 +142,7 @@ kill_epmd() {
     read -r _ _ epmd _ <"$home/ports"
     for proc in /proc/[0-9]*; do
         if [ "$(cat "$proc/comm" 2>/dev/null)" = epmd ] &&
-            tr '\0' '\n' <"$proc/environ" 2>/dev/null | grep -qx "ERL_EPMD_PORT=$epmd"; then
+            tr '\0' '\n' 2>/dev/null <"$proc/environ" | grep -qx "ERL_EPMD_PORT=$epmd"; then
             kill "${proc#/proc/}" 2>/dev/null || true
         fi
     done

@@ -21,12 +21,11 @@ pub struct Context<'a> {
     pub walls: Vec<Span>,
     /// Replacements alone.
     pub replaced: Vec<Span>,
-    /// The text has (almost) no capitals: case says nothing.
-    pub no_case: bool,
     /// The text has words beside its numbers. A bare value has no surroundings: only its form and check digit count.
     pub prose: bool,
     /// The field that is open at the beginning: a part of a text may begin within one.
     pub opening: Opening,
+    no_case: OnceCell<bool>,
     said: OnceCell<Vec<NumberWord>>,
 }
 
@@ -58,16 +57,16 @@ impl<'a> Context<'a> {
             walls.push(Span::new(from, to.max(from)));
         }
         walls.sort();
-        let no_case = lacks_case(&view.plain, &tokens);
         let prose = is_prose(&tokens, &walls);
         let language = document.language.or_detect(&document.text);
         let opening = Opening::default();
-        Self { tokens, language, policy, walls, replaced, no_case, prose, view, opening, said: OnceCell::new() }
+        let (no_case, said) = (OnceCell::new(), OnceCell::new());
+        Self { tokens, language, policy, walls, replaced, no_case, prose, view, opening, said }
     }
 
     /// How the text is read as a whole.
     pub fn manner(&self) -> Manner {
-        Manner { language: self.language, no_case: self.no_case, prose: self.prose }
+        Manner { language: self.language, no_case: self.no_case(), prose: self.prose }
     }
 
     /// A stretch of the text between white space, read in the manner of the whole.
@@ -86,9 +85,15 @@ impl<'a> Context<'a> {
             walls: inside(&self.walls),
             replaced: inside(&self.replaced),
             opening,
+            no_case: OnceCell::from(self.no_case()),
             said: OnceCell::new(),
             ..*self
         }
+    }
+
+    /// The text has (almost) no capitals: case says nothing. Looked at when first asked for.
+    pub fn no_case(&self) -> bool {
+        *self.no_case.get_or_init(|| lacks_case(&self.view.plain, &self.tokens))
     }
 
     /// Numbers said in words, read when first asked for.

@@ -202,13 +202,16 @@ impl Redactor {
         }
         let mut known = Known::default();
         let context = Context::new(document, &self.policy);
-        let mut manner = context.manner();
         let mut redacted = self.look((document, &context), people, keys, (remote, again), &mut known)?;
+        if self.patterns_only {
+            // Patterns take all that they know at once: the last look before storage sees that they did.
+            return Ok(redacted);
+        }
+        let mut manner = context.manner();
         let places = |redacted: &Redacted| redacted.redactions.iter().map(|one| one.redacted).collect::<Vec<Span>>();
         let mut new = places(&redacted);
         for _ in 1..rounds::MOST {
-            // Patterns alone take all that they know at once: the last look before storage sees that they did.
-            if new.is_empty() || self.patterns_only {
+            if new.is_empty() {
                 break;
             }
             let context = Context::behind(&redacted.document, &self.policy, &places(&redacted));

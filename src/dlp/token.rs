@@ -49,37 +49,67 @@ const MANY_AT: usize = 32;
 /// Equal signs from which a run of them is one token: "((((((((((".
 const RUN: usize = 8;
 
+/// What a byte of ASCII begins; bytes of other characters are looked at as characters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Space,
+    Break,
+    Digit,
+    Small,
+    Large,
+    Sign,
+    Wide,
+}
+
+static CLASSES: [Class; 256] = {
+    let mut classes = [Class::Wide; 256];
+    let mut byte = 0;
+    while byte < 128u8 {
+        classes[byte as usize] = match byte {
+            b' ' | b'\t' | b'\x0B'..=b'\r' => Class::Space,
+            b'\n' => Class::Break,
+            b'0'..=b'9' => Class::Digit,
+            b'a'..=b'z' => Class::Small,
+            b'A'..=b'Z' => Class::Large,
+            _ => Class::Sign,
+        };
+        byte += 1;
+    }
+    classes
+};
+
 /// Cuts a folded text into tokens. White space other than line feeds makes none.
 pub fn tokens(plain: &str) -> Vec<Token> {
     let bytes = plain.as_bytes();
+    let crowded = bytes.iter().filter(|byte| **byte == b'@').count() > MANY_AT;
     let mut found = Vec::with_capacity(plain.len() / 4);
     let (mut at, mut stretch) = (0, 0);
     while let Some(&byte) = bytes.get(at) {
-        if at >= stretch && !byte.is_ascii_whitespace() {
+        let class = CLASSES[usize::from(byte)];
+        if class == Class::Space {
+            at += 1;
+            continue;
+        }
+        if crowded && at >= stretch && class != Class::Break {
             stretch = at + bytes[at..].iter().position(u8::is_ascii_whitespace).unwrap_or(bytes.len() - at);
-            if stretch - at > LONG_STRETCH && bytes[at..stretch].iter().filter(|byte| **byte == b'@').count() > MANY_AT
-            {
+            if is_no_text(&bytes[at..stretch]) {
                 found.push(plain_token(at, stretch, Kind::Sign));
                 at = stretch;
                 continue;
             }
         }
-        let token = match byte {
-            b' ' | b'\t' | b'\x0B'..=b'\r' => {
-                at += 1;
-                continue;
-            }
-            b'\n' => plain_token(at, at + 1, Kind::Break),
-            b'0'..=b'9' => {
+        let token = match class {
+            Class::Break => plain_token(at, at + 1, Kind::Break),
+            Class::Digit => {
                 let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
                 plain_token(at, at + digits, Kind::Number)
             }
-            _ if byte.is_ascii_alphabetic() => word(plain, at),
-            _ if byte.is_ascii() => {
+            Class::Small | Class::Large => word(plain, at),
+            Class::Space | Class::Sign => {
                 let run = bytes[at..].iter().take_while(|next| **next == byte).count();
                 plain_token(at, at + if run >= RUN { run } else { 1 }, Kind::Sign)
             }
-            _ => match plain[at..].chars().next() {
+            Class::Wide => match plain[at..].chars().next() {
                 Some(c) if is_letter(c) => word(plain, at),
                 Some(c) if c.is_whitespace() => {
                     at += c.len_utf8();
@@ -92,6 +122,10 @@ pub fn tokens(plain: &str) -> Vec<Token> {
         found.push(token);
     }
     found
+}
+
+fn is_no_text(stretch: &[u8]) -> bool {
+    stretch.len() > LONG_STRETCH && stretch.iter().filter(|byte| **byte == b'@').count() > MANY_AT
 }
 
 fn plain_token(start: usize, end: usize, kind: Kind) -> Token {
@@ -107,28 +141,29 @@ fn is_letter(c: char) -> bool {
 fn word(plain: &str, start: usize) -> Token {
     let bytes = plain.as_bytes();
     let (mut end, mut large, mut letters) = (start, 0usize, 0usize);
-    let mut first_large = false;
-    while let Some(&byte) = bytes.get(end) {
-        let (is_large, length) = if byte.is_ascii_alphabetic() {
-            (byte.is_ascii_uppercase(), 1)
-        } else if byte == b'\'' {
-            if !plain[end + 1..].starts_with(is_letter) {
-                break;
+    let mut first_large = bytes[start].is_ascii_uppercase();
+    loop {
+        let run = end;
+        while let Some(byte) = bytes.get(end) {
+            match CLASSES[usize::from(*byte)] {
+                Class::Small => {}
+                Class::Large => large += 1,
+                _ => break,
             }
             end += 1;
-            continue;
-        } else if byte.is_ascii() {
-            break;
-        } else {
-            match plain[end..].chars().next().filter(|c| is_letter(*c)) {
-                Some(c) => (c.is_uppercase(), c.len_utf8()),
-                None => break,
+        }
+        letters += end - run;
+        match bytes.get(end) {
+            Some(b'\'') if plain[end + 1..].starts_with(is_letter) => end += 1,
+            Some(byte) if !byte.is_ascii() => {
+                let Some(c) = plain[end..].chars().next().filter(|c| is_letter(*c)) else { break };
+                first_large |= c.is_uppercase() && end == start;
+                large += usize::from(c.is_uppercase());
+                letters += 1;
+                end += c.len_utf8();
             }
-        };
-        first_large |= is_large && end == start;
-        large += usize::from(is_large);
-        letters += 1;
-        end += length;
+            _ => break,
+        }
     }
     Token { span: Span::new(start, end), kind: Kind::Word, case: case(large, letters, first_large) }
 }

@@ -120,7 +120,7 @@ fn named(context: &Context<'_>, hit: &str, start: usize) -> bool {
     });
     // A title is no street: "2005, Dr. X had asked Dr.".
     let titled = inner.clone().any(|word| matches!(word, "Dr." | "Mr." | "Mrs." | "Ms."));
-    (large || context.no_case && last.len() > 3) && !titled
+    (large || context.no_case() && last.len() > 3) && !titled
 }
 
 fn spanish(context: &Context<'_>, found: &mut Vec<Finding>) {

@@ -72,7 +72,7 @@ pub fn trigger(context: &Context<'_>, at: usize) -> Trigger {
 /// "El hijo, Yeray, refiere": one large word between commas.
 fn is_set_off(context: &Context<'_>, at: usize) -> bool {
     let next = context.tokens.get(at + 1).map(|token| context.plain(token)).unwrap_or_default();
-    context.tokens[at].is_large() && matches!(next, "," | ")") && !context.no_case
+    context.tokens[at].is_large() && matches!(next, "," | ")") && !context.no_case()
 }
 
 /// Function words with a large letter ("Un", "Se", "The") begin no name.

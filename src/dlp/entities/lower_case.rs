@@ -17,9 +17,9 @@ pub fn lower_run(context: &Context<'_>, at: usize, trigger: Trigger) -> Option<(
     }
     let starts = match trigger {
         Trigger::Strong => {
-            word.is_strong() || word.is_name() && (context.no_case || word.given && !lexicon::is_eponym(lower))
+            word.is_strong() || word.is_name() && (context.no_case() || word.given && !lexicon::is_eponym(lower))
         }
-        Trigger::Weak | Trigger::Relation if context.no_case && word.given && words::is_everyday_name(lower) => {
+        Trigger::Weak | Trigger::Relation if context.no_case() && word.given && words::is_everyday_name(lower) => {
             context.language == Language::English || lexicon::is_eponym(lower) || word.is_strong()
         }
         _ => word.given && word.is_strong(),
@@ -28,7 +28,7 @@ pub fn lower_run(context: &Context<'_>, at: usize, trigger: Trigger) -> Option<(
         return None;
     }
     let last = lower_surnames(context, at, trigger, word.given && word.is_strong());
-    let alone = context.no_case && words::is_everyday_name(lower) && first.span.len() > 3;
+    let alone = context.no_case() && words::is_everyday_name(lower) && first.span.len() > 3;
     let enough = trigger != Trigger::None || last > at || alone;
     (enough && !eponyms::stands_for_a_thing(context, at, last)).then_some((last, 0.7))
 }

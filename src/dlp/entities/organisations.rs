@@ -67,10 +67,10 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
         {
             push(context, at, last, found);
         }
-        if CHAINS.contains(lower) && (context.no_case || token.case != Case::Lower) && !is_behind_title(context, at) {
+        if CHAINS.contains(lower) && (context.no_case() || token.case != Case::Lower) && !is_behind_title(context, at) {
             push(context, at, at, found);
         }
-        if token.case == Case::Upper && INITIALS.contains(lower) && !context.no_case {
+        if token.case == Case::Upper && INITIALS.contains(lower) && !context.no_case() {
             push(context, at, at, found);
         }
         if is_camp(context, at) {
@@ -107,13 +107,13 @@ fn is_behind_title(context: &Context<'_>, at: usize) -> bool {
 fn starts_with_two(context: &Context<'_>, at: usize) -> bool {
     let lower = context.lower(&context.tokens[at]);
     let next = context.tokens.get(at + 1).map(|token| context.lower(token)).unwrap_or_default();
-    FIRST_TWO.contains(&(lower, next)) && (context.tokens[at].is_large() || context.no_case)
+    FIRST_TWO.contains(&(lower, next)) && (context.tokens[at].is_large() || context.no_case())
 }
 
 /// Capitalised words, particles and numbers behind a telling word; the last of them that is capitalised.
 fn forward(context: &Context<'_>, at: usize) -> Option<usize> {
     let large = context.tokens[at].is_large();
-    if !large && context.no_case {
+    if !large && context.no_case() {
         return spoken(context, at);
     }
     let (mut last, mut names) = (None, 0);

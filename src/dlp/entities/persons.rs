@@ -41,7 +41,7 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
 /// or a word that no list has.
 fn inverted(context: &Context<'_>, at: usize) -> Option<Span> {
     let [last, comma, first] = context.tokens.get(at..at + 3)? else { return None };
-    let large = last.is_large() && first.is_large() && last.case == first.case && !context.no_case;
+    let large = last.is_large() && first.is_large() && last.case == first.case && !context.no_case();
     if !large || context.plain(comma) != "," || last.span.len() < 3 || first.span.len() < 3 {
         return None;
     }
@@ -226,7 +226,7 @@ fn take_word(context: &Context<'_>, start: usize, at: usize, trigger: Trigger, t
         (_, _, true) => return Step::Stop,
         _ => {
             let own = token.case == Case::Title && lower.len() > 2 && !RELATIONS.contains(lower);
-            let acts = || at == start && own && !context.no_case && deeds::acts(context, at);
+            let acts = || at == start && own && !context.no_case() && deeds::acts(context, at);
             let welcome = tally.given > 0 || tally.initials > 0 || trigger != Trigger::None || acts();
             let known = tally.given + tally.surnames + tally.weak > 0;
             if !welcome
@@ -283,6 +283,6 @@ fn large_follows(context: &Context<'_>, at: usize) -> bool {
 /// "Nombre:" itself is no name.
 fn is_heading(context: &Context<'_>, last: usize) -> bool {
     context.tokens.get(last + 1).is_some_and(|token| context.plain(token) == ":")
-        && !context.no_case
+        && !context.no_case()
         && lexicon::word(context.lower(&context.tokens[last])).common
 }

@@ -174,7 +174,7 @@ fn is_half_of_a_name(context: &Context<'_>, first: usize, last: usize) -> bool {
 
 /// "Born in Kilbeggan", "near Moab": a large word that no list has, behind words that only go before a place.
 fn unlisted(context: &Context<'_>, token: &Token, found: &mut Vec<Finding>) {
-    if token.case != Case::Title || token.span.len() < 4 || context.no_case {
+    if token.case != Case::Title || token.span.len() < 4 || context.no_case() {
         return;
     }
     let at = context.token_at(token.span.start);
@@ -263,7 +263,7 @@ fn judge(context: &Context<'_>, span: Span) -> Option<(&'static str, f64)> {
     }
     if !first.is_large() {
         let doubtful = doubtful || is_ordinary(name);
-        let spoken = context.no_case && name.len() > 3;
+        let spoken = context.no_case() && name.len() > 3;
         let enough =
             sure && before != "from" && spoken && !super::words::is_everyday_name(name) && !is_a_state_of_mind(name)
                 || spoken && !doubtful && !word.is_name() && (CUES.contains(before) || name.contains(' '));

@@ -34,7 +34,7 @@ fn wholes(context: &Context<'_>, found: &[Finding]) -> HashSet<String> {
     found
         .iter()
         .filter(|finding| finding.label == label::PERSON && finding.score >= SURE && finding.layer != Layer::Identity)
-        .filter(|finding| finding.recognizer != "learned" || !context.no_case || is_listed(context, finding.span))
+        .filter(|finding| finding.recognizer != "learned" || !context.no_case() || is_listed(context, finding.span))
         .map(|finding| normal(label::PERSON, finding.span.of(&context.view.lower)))
         .filter(|whole| whole.split(' ').count() <= LONGEST)
         .collect()
@@ -56,7 +56,7 @@ fn spread(context: &Context<'_>, parts: &HashSet<&str>, found: &mut Vec<Finding>
         tokens.get(at).is_some_and(|token| {
             let lower = context.lower(token);
             let bare = lower.strip_suffix("'s").unwrap_or(lower);
-            (token.is_large() || context.no_case) && parts.contains(bare)
+            (token.is_large() || context.no_case()) && parts.contains(bare)
         })
     };
     let mut at = 0;

@@ -87,7 +87,7 @@ pub fn cue_of_a_name(context: &Context<'_>, at: usize) -> bool {
     let before = word(at.checked_sub(1)).unwrap_or_default();
     let dotted = before == "." && word(at.checked_sub(2)).is_some_and(|title| BEFORE.contains(&title));
     let after = word(Some(at + 1)).unwrap_or_default();
-    BEFORE.contains(&before) || dotted || (context.no_case && AFTER.contains(&after) && before != "de")
+    BEFORE.contains(&before) || dotted || (context.no_case() && AFTER.contains(&after) && before != "de")
 }
 
 static EVERYDAY_NAMES: LazyLock<WordSet> = LazyLock::new(|| {

@@ -11,68 +11,61 @@ use crate::text::Span;
 pub const LONGEST: usize = 34;
 /// Most groups that a written identifier has.
 const MOST_GROUPS: usize = 9;
-/// Shapes by the number of letters and digits they have.
-pub type Rules = [Vec<(Shape, &'static Rule)>; LONGEST + 1];
+/// Most letters of a group without digits that an identifier begins with.
+const MOST_LETTERS: usize = 6;
+/// What may stand between two groups of an identifier.
+const JOINTS: [&[u8]; 8] = [b" ", b".", b"-", b"/", b" - ", b". ", "·".as_bytes(), b"_"];
 
-/// Letters and digits without a gap.
-struct Group {
-    span: Span,
-    digits: bool,
+/// Rules by the number of letters and digits of their shapes.
+pub struct Rules {
+    lists: [Vec<(Shape, &'static Rule)>; LONGEST + 1],
+    /// Each shape of a length once: most values have none.
+    shapes: [Vec<Shape>; LONGEST + 1],
 }
 
-/// Finds identifiers of the tables; at each place the longest wins.
-pub fn find(context: &Context<'_>, rules: &Rules, announced: &Announced<'_>, found: &mut Vec<Finding>) {
-    let groups = groups(&context.view.lower);
-    let mut at = 0;
-    while at < groups.len() {
-        at += match best_from(context, rules, announced, &groups[at..]) {
-            Some((finding, used)) => {
-                found.push(finding);
-                used
+impl Rules {
+    pub fn of(rules: impl Iterator<Item = &'static Rule>) -> Self {
+        let mut of = Self { lists: std::array::from_fn(|_| Vec::new()), shapes: std::array::from_fn(|_| Vec::new()) };
+        for rule in rules {
+            for shape in rule.shapes.iter().map(|text| Shape::compile(text)) {
+                let known = &mut of.shapes[shape.length()];
+                if !known.iter().any(|one| one.has_places_of(&shape)) {
+                    known.push(shape);
+                }
+                of.lists[shape.length()].push((shape, rule));
             }
-            None => 1,
-        };
+        }
+        of
+    }
+
+    /// The rules of a length, where any has digits in these places.
+    fn of_value(&self, length: usize, digits: u64) -> Option<&[(Shape, &'static Rule)]> {
+        let any = digits != 0 && self.shapes[length].iter().any(|shape| shape.fits(digits));
+        any.then(|| self.lists[length].as_slice())
     }
 }
 
-/// Letters and digits around digits: an identifier begins with a group that has a digit or with the one before it, and
-/// goes no further behind the last digit than the longest has letters. Text without digits has no groups.
-fn groups(lower: &str) -> Vec<Group> {
-    let bytes = lower.as_bytes();
-    let mut groups: Vec<Group> = Vec::new();
-    let mut at = 0;
+/// Finds identifiers of the tables; at each place the longest wins. One begins with a group of letters and digits that has
+/// a digit, or with a short one before it.
+pub fn find(context: &Context<'_>, rules: &Rules, announced: &Announced<'_>, found: &mut Vec<Finding>) {
+    let bytes = context.view.lower.as_bytes();
+    // Nothing begins within what was found.
+    let (mut at, mut free) = (0, 0);
     while let Some(next) = bytes[at..].iter().position(u8::is_ascii_digit) {
         let digit = at + next;
-        let mut start = word_before(bytes, digit);
-        if start > 0 {
-            // The group before: over at most three signs.
-            let gap = bytes[start.saturating_sub(3)..start].iter().rev().take_while(|b| !b.is_ascii_alphanumeric());
-            let end = start - gap.count();
-            let before = word_before(bytes, end);
-            if before < end && end - before <= 6 {
-                start = before;
-            }
+        let start = word_before(bytes, digit);
+        let end = digit + bytes[digit..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        at = end;
+        if end - start > LONGEST {
+            continue;
         }
-        at = start.max(groups.last().map_or(0, |last| last.span.end));
-        let mut until = digit + LONGEST + 3 * MOST_GROUPS;
-        while at < bytes.len() && (at < until || bytes[at].is_ascii_alphanumeric()) {
-            if !bytes[at].is_ascii_alphanumeric() {
-                at += 1;
-                continue;
-            }
-            let start = at;
-            let mut digits = false;
-            while at < bytes.len() && bytes[at].is_ascii_alphanumeric() {
-                digits |= bytes[at].is_ascii_digit();
-                at += 1;
-            }
-            if digits {
-                until = at + LONGEST + 3 * MOST_GROUPS;
-            }
-            groups.push(Group { span: Span::new(start, at), digits });
+        let before = letters_before(bytes, start).filter(|before| *before >= free);
+        let starts = [before, Some(start)].into_iter().flatten();
+        if let Some(finding) = starts.filter_map(|start| best_from(context, rules, announced, start)).next() {
+            (at, free) = (finding.span.end.max(end), finding.span.end);
+            found.push(finding);
         }
     }
-    groups
 }
 
 /// Where the letters and digits that end at a place begin, at most as far back as the longest identifier.
@@ -81,51 +74,57 @@ fn word_before(bytes: &[u8], end: usize) -> usize {
     end - length.count()
 }
 
-fn best_from(
-    context: &Context<'_>,
-    rules: &Rules,
-    announced: &Announced<'_>,
-    groups: &[Group],
-) -> Option<(Finding, usize)> {
-    let lower = &context.view.lower;
-    let first = &groups[0];
-    if first.span.len() > LONGEST || !first.digits && (first.span.len() > 6 || !groups.get(1)?.digits) {
-        return None;
-    }
+/// Where the few letters begin that are joined to a group.
+fn letters_before(bytes: &[u8], start: usize) -> Option<usize> {
+    let joint = JOINTS.iter().find(|joint| {
+        let end = start.checked_sub(joint.len());
+        end.is_some_and(|end| bytes[end..].starts_with(joint) && end > 0 && bytes[end - 1].is_ascii_alphabetic())
+    })?;
+    let end = start - joint.len();
+    let letters = &bytes[end.saturating_sub(MOST_LETTERS + 1)..end];
+    let count = letters.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let open = end == count || !bytes[end - count - 1].is_ascii_digit();
+    (count <= MOST_LETTERS && open).then_some(end - count)
+}
+
+/// The longest identifier that begins at a place, over several groups of letters and digits.
+fn best_from(context: &Context<'_>, rules: &Rules, announced: &Announced<'_>, start: usize) -> Option<Finding> {
+    let bytes = context.view.lower.as_bytes();
     let (mut value, mut length, mut breaks, mut digits) = ([0u8; LONGEST], 0, 0u64, 0u64);
-    let mut best = None;
-    for (count, group) in groups.iter().take(MOST_GROUPS).enumerate() {
+    let (mut at, mut best) = (start, None);
+    for count in 0..MOST_GROUPS {
         if count > 0 {
-            let gap = &lower[groups[count - 1].span.end..group.span.start];
-            if !joins(gap) || (digits == 0 && !group.digits) {
+            let Some(next) = behind_joint(bytes, at) else { break };
+            let without = digits == 0;
+            at = next;
+            breaks |= 1 << length;
+            // Letters alone are followed by a group with a digit.
+            if without && !bytes[at..].iter().take_while(|b| b.is_ascii_alphanumeric()).any(u8::is_ascii_digit) {
                 break;
             }
-            breaks |= 1 << length;
         }
-        let part = group.span.of(lower).as_bytes();
-        if length + part.len() > LONGEST {
-            break;
-        }
-        for byte in part {
+        while let Some(byte) = bytes.get(at).filter(|byte| byte.is_ascii_alphanumeric()) {
+            if length == LONGEST {
+                return best;
+            }
             value[length] = *byte;
             digits |= u64::from(byte.is_ascii_digit()) << length;
-            length += 1;
+            (length, at) = (length + 1, at + 1);
         }
-        if digits == 0 || !rules[length].iter().any(|(shape, _)| shape.fits(digits)) {
-            continue;
-        }
-        let span = Span::new(first.span.start, group.span.end);
+        let Some(list) = rules.of_value(length, digits) else { continue };
         let text = std::str::from_utf8(&value[..length]).unwrap_or_default();
-        let written = Written { value: text, digits, breaks, span };
-        if let Some(finding) = judge(context, &rules[length], &written, announced) {
-            best = Some((finding, count + 1));
-        }
+        let written = Written { value: text, digits, breaks, span: Span::new(start, at) };
+        best = judge(context, list, &written, announced).or(best);
     }
     best
 }
 
-fn joins(gap: &str) -> bool {
-    matches!(gap, " " | "." | "-" | "/" | " - " | ". " | "·" | "_")
+/// The beginning of the next group, where nothing but a joint stands before it.
+fn behind_joint(bytes: &[u8], end: usize) -> Option<usize> {
+    let rest = &bytes[end..];
+    let joins =
+        |joint: &&&[u8]| rest.starts_with(joint) && rest.get(joint.len()).is_some_and(u8::is_ascii_alphanumeric);
+    JOINTS.iter().find(joins).map(|joint| end + joint.len())
 }
 
 /// A value as it stands in the text.
@@ -150,6 +149,9 @@ fn judge(
     let mut best: Option<(f64, &'static Rule)> = None;
     for (shape, rule) in list.iter().filter(|(shape, _)| shape.fits(digits)) {
         let valid = (rule.check)(value);
+        if !valid && (rule.alone == Alone::Never || !shape.allows(breaks)) {
+            continue;
+        }
         let told = announced.is_told(span, rule.keywords);
         let alone = open
             && valid
@@ -163,7 +165,7 @@ fn judge(
             (true, true) if rule.alone == Alone::Never => 0.75,
             (true, true) => 1.0,
             _ if alone => 0.9,
-            (false, true) if shape.allows(breaks) && rule.alone != Alone::Never => 0.8,
+            (false, true) => 0.8,
             _ => continue,
         };
         if best.is_none_or(|(known, _)| score > known) {

@@ -25,7 +25,6 @@ pub(super) use phones::is_crisis_line;
 
 use super::context::Context;
 use super::finding::Finding;
-use rule::Shape;
 
 /// The compiled recognisers of this layer.
 pub struct Identifiers {
@@ -37,16 +36,12 @@ pub struct Identifiers {
 
 impl Identifiers {
     pub fn builtin() -> Self {
-        let mut by_length: candidates::Rules = std::array::from_fn(|_| Vec::new());
         let families =
             [spain::RULES, mexico::RULES, south::RULES, brazil::RULES, north::RULES, money::RULES, vehicles::RULES];
+        let rules = || families.into_iter().flatten();
+        let by_length = candidates::Rules::of(rules());
         let mut announcers: Vec<&str> = phones::KEYWORDS.to_vec();
-        for rule in families.into_iter().flatten() {
-            announcers.extend(rule.keywords);
-            for shape in rule.shapes.iter().map(|text| Shape::compile(text)) {
-                by_length[shape.length()].push((shape, rule));
-            }
-        }
+        announcers.extend(rules().flat_map(|rule| rule.keywords));
         announcers.sort_unstable();
         announcers.dedup();
         let announcers = announced::Announcers::new(announcers);

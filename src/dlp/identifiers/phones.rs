@@ -102,7 +102,8 @@ pub fn find(context: &Context<'_>, announced: &Announced<'_>, found: &mut Vec<Fi
     let mut run =
         Run { span: Span::new(0, 0), plus: false, groups: Vec::new(), digits: String::new(), signs: Vec::new() };
     let mut at = 0;
-    while at < bytes.len() {
+    while let Some(next) = bytes[at..].iter().position(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'(')) {
+        at += next;
         if !starts_number(bytes, at) {
             at += 1;
             continue;
@@ -126,9 +127,6 @@ struct Run {
 }
 
 fn starts_number(bytes: &[u8], at: usize) -> bool {
-    if !matches!(bytes[at], b'0'..=b'9' | b'+' | b'(') {
-        return false;
-    }
     let free =
         at == 0 || !(bytes[at - 1].is_ascii_alphanumeric() || matches!(bytes[at - 1], b'+' | b'.' | b',' | b'_'));
     let next_digit = |from: usize| bytes.get(from).is_some_and(u8::is_ascii_digit);

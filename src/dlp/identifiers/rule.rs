@@ -24,6 +24,7 @@ pub struct Rule {
 }
 
 /// A compiled shape: sets of places, as bits.
+#[derive(Clone, Copy)]
 pub struct Shape {
     length: usize,
     /// Where a digit must stand.
@@ -55,6 +56,11 @@ impl Shape {
 
     pub fn length(&self) -> usize {
         self.length
+    }
+
+    /// Whether the same values fit both.
+    pub fn has_places_of(&self, other: &Self) -> bool {
+        (self.length, self.digits, self.letters) == (other.length, other.digits, other.letters)
     }
 
     /// Whether a value of this length, letters and digits alone, has its digits where they must and may be.

@@ -20,26 +20,28 @@ const SHORTEST_DATE: usize = 4;
 
 /// Finds values of known people.
 pub fn find(context: &Context<'_>, identities: &[KnownIdentity], found: &mut Vec<Finding>) {
-    let runs = if identities.iter().any(has_values) { Runs::of(&context.view.lower) } else { Runs::default() };
+    let lower = &context.view.lower;
+    let digits = if identities.iter().any(has_digits) { Runs::of_digits(lower) } else { Runs::default() };
+    let all = if identities.iter().any(|one| !one.ids.is_empty()) { Runs::of(lower) } else { Runs::default() };
     for identity in identities {
         for phone in &identity.phones {
-            phones(phone, &runs, found);
+            phones(phone, &digits, found);
         }
         for id in &identity.ids {
-            ids(id, &runs, found);
+            ids(id, &all, found);
         }
         for email in &identity.emails {
             emails(context, email, found);
         }
         if let Some(date) = identity.birth_date {
-            birth_dates(date, &runs, found);
+            birth_dates(date, &digits, found);
         }
     }
 }
 
-/// Whether anything of a person is looked for among letters and digits.
-fn has_values(identity: &KnownIdentity) -> bool {
-    !identity.phones.is_empty() || !identity.ids.is_empty() || identity.birth_date.is_some()
+/// Whether anything of a person is looked for among digits.
+fn has_digits(identity: &KnownIdentity) -> bool {
+    !identity.phones.is_empty() || identity.birth_date.is_some()
 }
 
 /// Letters and digits that stand together but for single separators, without them, each with its place.
@@ -57,6 +59,14 @@ impl Run<'_> {
     fn span(&self, start: usize, length: usize) -> Span {
         Span::new(self.place(start), self.place(start + length - 1) + 1)
     }
+}
+
+/// Most signs between two letters or digits of a run.
+const MOST_GAP: usize = 3;
+
+/// Signs that a value may be written with.
+fn parts(byte: u8) -> bool {
+    matches!(byte, b' ' | b'.' | b'-' | b'/' | b'(' | b')' | b'+' | b'_' | b',' | b':')
 }
 
 /// The runs of a text, one after the other.
@@ -80,20 +90,49 @@ impl Runs {
         let (mut gap, mut digits) = (0, 0);
         for (place, &byte) in (0u32..).zip(bytes) {
             if byte.is_ascii_alphanumeric() {
-                runs.text.push(char::from(byte));
-                runs.places.push(place);
+                runs.push(byte, place);
                 digits += usize::from(byte.is_ascii_digit());
                 gap = 0;
             } else {
                 gap += 1;
-                let parts = matches!(byte, b' ' | b'.' | b'-' | b'/' | b'(' | b')' | b'+' | b'_' | b',' | b':');
-                if !parts || gap > 3 {
+                if !parts(byte) || gap > MOST_GAP {
                     runs.end(std::mem::take(&mut digits));
                 }
             }
         }
         runs.end(digits);
         runs
+    }
+
+    /// As [`Runs::of`], of digits alone: a letter ends a run.
+    fn of_digits(lower: &str) -> Self {
+        let bytes = lower.as_bytes();
+        let mut runs = Self::default();
+        let mut at = 0;
+        while let Some(next) = bytes[at..].iter().position(u8::is_ascii_digit) {
+            at += next;
+            let (mut gap, mut digits) = (0, 0);
+            while let Some(&byte) = bytes.get(at) {
+                if byte.is_ascii_digit() {
+                    runs.push(byte, at as u32);
+                    digits += 1;
+                    gap = 0;
+                } else {
+                    gap += 1;
+                    if !parts(byte) || gap > MOST_GAP {
+                        break;
+                    }
+                }
+                at += 1;
+            }
+            runs.end(digits);
+        }
+        runs
+    }
+
+    fn push(&mut self, byte: u8, place: u32) {
+        self.text.push(char::from(byte));
+        self.places.push(place);
     }
 
     fn end(&mut self, digits: usize) {

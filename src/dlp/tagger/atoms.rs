@@ -120,7 +120,7 @@ fn atom(context: &Context<'_>, token: &Token) -> Atom {
                 prefix: of(&bytes[..cut(3)]),
                 suffix: of(&bytes[bytes.len() - cut(3)..]),
                 ending: of(&bytes[bytes.len() - cut(2)..]),
-                shape: word_shape(token, context.no_case),
+                shape: word_shape(token, context.no_case()),
                 traits: if lower.ends_with("'s") { traits(lower) } else { of_hash(word) },
                 ..Atom::default()
             }

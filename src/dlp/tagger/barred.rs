@@ -67,7 +67,7 @@ fn is_figure(context: &Context<'_>, one: &Learned) -> bool {
 fn is_plain_speech(context: &Context<'_>, one: &Learned) -> bool {
     let all = words(context, one).count();
     let ordinary = words(context, one).filter(|token| is_ordinary(context, token)).count();
-    context.no_case && all > 2 && 2 * ordinary > all && !words(context, one).any(|token| is_sign(context, token))
+    context.no_case() && all > 2 && 2 * ordinary > all && !words(context, one).any(|token| is_sign(context, token))
 }
 
 /// Two digits or more, or numbers in words: "AF" and "6 mm OS" are no code.

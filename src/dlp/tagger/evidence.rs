@@ -177,7 +177,7 @@ pub fn clues(context: &Context<'_>, one: &Learned) -> [bool; 32] {
         first.checked_sub(1).is_some_and(|at| RELATIONS.contains(context.lower(&context.tokens[at]))),
         words_of_text <= FEW,
         words_of_text <= 1,
-        context.no_case,
+        context.no_case(),
         context.tokens.get(end).is_some_and(|next| deeds::does(context.lower(next))) && context.touches(end - 1, end),
         deeds::begins_sentence(context, first),
         things::is_scale(context, one),
@@ -218,7 +218,7 @@ pub fn is_sign(context: &Context<'_>, token: &Token) -> bool {
 
 pub fn is_ordinary(context: &Context<'_>, token: &Token) -> bool {
     let lower = context.lower(token);
-    let short = token.case == Case::Upper && lower.len() <= ABBREVIATION && !context.no_case;
+    let short = token.case == Case::Upper && lower.len() <= ABBREVIATION && !context.no_case();
     let bare = lower.strip_suffix("'s").unwrap_or(lower);
     let single = bare.strip_suffix('s').filter(|single| single.len() > 4);
     let ordinary = |word| lexicon::is_ordinary_in(context.language, word);
@@ -253,12 +253,12 @@ fn names_somebody(context: &Context<'_>, one: &Learned) -> bool {
         let short = words(context, one).all(|token| token.case == Case::Upper && token.span.len() < ABBREVIATION);
         return (announced || related && !short) && large && one.finding.label == label::PERSON;
     }
-    if !large && !context.no_case {
+    if !large && !context.no_case() {
         return false;
     }
     let all = context.tokens.iter().filter(|token| token.kind == Kind::Word).count();
     // "¿Duermo?": a word by itself is large because it is the first.
-    large && !context.no_case && all > 1 || all > FEW
+    large && !context.no_case() && all > 1 || all > FEW
 }
 
 /// A number, a month or an ordinary word of time: "Lattinen 11" is no date.
@@ -276,7 +276,7 @@ fn is_time(context: &Context<'_>, one: &Learned) -> bool {
 fn is_first_name(context: &Context<'_>, one: &Learned) -> bool {
     // "ROS otherwise negative": large letters alone are an abbreviation before they are a name.
     let given = |token: &Token| {
-        let short = token.case == Case::Upper && token.span.len() <= ABBREVIATION && !context.no_case;
+        let short = token.case == Case::Upper && token.span.len() <= ABBREVIATION && !context.no_case();
         traits(context.lower(token)).has(Traits::GIVEN) && !short
     };
     if one.finding.label != label::PERSON || !words(context, one).any(given) {
@@ -284,7 +284,7 @@ fn is_first_name(context: &Context<'_>, one: &Learned) -> bool {
     }
     let before = one.first.checked_sub(1).map(|at| &context.tokens[at]);
     let inside = before.is_some_and(|token| token.kind == Kind::Word || context.plain(token) == ",");
-    if context.no_case {
+    if context.no_case() {
         return one.finding.score >= SURE && !is_a_word_first(context, one);
     }
     inside && context.tokens[one.first].is_large()

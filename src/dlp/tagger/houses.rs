@@ -108,7 +108,7 @@ pub fn is_title(context: &Context<'_>, one: &Learned) -> bool {
         one.first.checked_sub(1).is_some_and(|at| matches!(context.plain(&context.tokens[at]), "," | ":" | "("));
     let enough = inside && one.finding.score >= LIKELY
         || set_off && one.finding.score >= SET_OFF && one.finding.label == label::ORGANIZATION;
-    enough && !context.no_case && words(context, one).filter(title).count() >= 2
+    enough && !context.no_case() && words(context, one).filter(title).count() >= 2
 }
 
 /// "labs at Quest beforehand", "works for Delta": one large ordinary word inside of a sentence, behind what leads to a house.
@@ -127,7 +127,7 @@ pub fn is_house(context: &Context<'_>, one: &Learned) -> bool {
         && token.case == Case::Title
         && leads
         && free
-        && !context.no_case
+        && !context.no_case()
         && one.finding.score >= HOUSE
 }
 
@@ -153,7 +153,7 @@ pub fn is_corner(context: &Context<'_>, one: &Learned) -> bool {
         let token = &context.tokens[at];
         token.case == Case::Title && token.is_word() || token.kind == Kind::Number
     };
-    !context.no_case
+    !context.no_case()
         && street(joint - 1)
         && street(joint + 1)
         && matches!(before, "at" | "from" | "to" | "on" | "as" | "of" | "near" | "corner" | "off" | "by")
@@ -179,7 +179,7 @@ pub fn is_named_inside(context: &Context<'_>, one: &Learned) -> bool {
     });
     one.finding.label == label::PERSON
         && one.finding.score >= HOUSE
-        && !context.no_case
+        && !context.no_case()
         && inside
         && free
         && small > large.max(FEW / 2)

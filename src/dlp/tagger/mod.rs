@@ -127,7 +127,7 @@ impl Tagger {
 
     fn read(&self, context: &Context<'_>, found: &[Finding], known: &mut Known) -> Reading {
         let atoms = atoms(context, found);
-        let plain: Vec<bool> = atoms.iter().map(|atom| !context.no_case && atom.is_plain()).collect();
+        let plain: Vec<bool> = atoms.iter().map(|atom| !context.no_case() && atom.is_plain()).collect();
         known.grow(atoms.len());
         let scores: Vec<decode::Scores> = (0..atoms.len())
             .map(|at| {

@@ -198,7 +198,7 @@ fn ends_as_agent(context: &Context<'_>, one: &Learned) -> bool {
     let agent = matches!(word(context, before), "by" | "per")
         || word(context, before) == "/" && before > 0 && word(context, before - 1) == "w";
     agent
-        && !context.no_case
+        && !context.no_case()
         && context.tokens[one.first].case == Case::Title
         && (is_name(context, one.first) || !lexicon::is_ordinary(word(context, one.first)))
 }

@@ -82,7 +82,7 @@ pub fn is_quality(context: &Context<'_>, one: &Learned) -> bool {
     let noun = || lexicon::is_noun(word(one.end + 1)) && !person;
     one.finding.label == label::PERSON
         && one.end - one.first == 1
-        && !context.no_case
+        && !context.no_case()
         && deeds::begins_sentence(context, one.first)
         && !known.has(Traits::EVERYDAY_NAME)
         && small
@@ -99,7 +99,7 @@ pub fn is_abbreviated(context: &Context<'_>, one: &Learned) -> bool {
     let (before, behind) = (one.first.checked_sub(1), Some(one.end));
     let known = |token: &Token| traits(context.lower(token)).has(Traits::SURNAME);
     one.end - one.first == 1
-        && !context.no_case
+        && !context.no_case()
         && context.tokens[one.first].case == Case::Upper
         && context.tokens[one.first].span.len() <= ABBREVIATION
         && !words(context, one).any(known)
