@@ -61,6 +61,11 @@ pub struct Peer {
 }
 
 impl Peer {
+    /// One that failed has no rate.
+    pub fn failed(peer: &str, error: &PeersError) -> Self {
+        Self { peer: peer.to_owned(), version: None, documents: 0, seconds: 0.0, error: Some(error.to_string()) }
+    }
+
     pub fn documents_per_second(&self) -> Option<f64> {
         (self.error.is_none() && self.seconds > 0.0).then(|| self.documents as f64 / self.seconds)
     }

@@ -30,20 +30,30 @@ const DOMAIN_LIMIT: usize = 255;
 pub fn tokens(text: &str) -> Vec<Token> {
     let emails = emails(text);
     let mut next_email = emails.iter().peekable();
+    let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(text.len() / 5);
     let mut at = 0;
-    while let Some(c) = text[at..].chars().next() {
+    while let Some(&byte) = bytes.get(at) {
+        if byte == b' ' || byte == b'\n' {
+            at += 1;
+            continue;
+        }
         if let Some(email) = next_email.next_if(|email| email.start == at) {
             out.push(Token { span: *email, kind: TokenKind::Email });
             at = email.end;
             continue;
         }
+        let Some(c) = text[at..].chars().next() else { break };
         let limit = next_email.peek().map_or(text.len(), |email| email.start);
         if c.is_whitespace() {
             at += c.len_utf8();
         } else if is_word_char(c) {
-            let end = word_end(text, at, limit);
-            out.push(Token { span: Span::new(at, end), kind: kind_of(&text[at..end]) });
+            let end = plain_word_end(bytes, at, limit);
+            let (end, kind) = end.map(|end| (end, TokenKind::Word)).unwrap_or_else(|| {
+                let end = word_end(text, at, limit);
+                (end, kind_of(&text[at..end]))
+            });
+            out.push(Token { span: Span::new(at, end), kind });
             at = end;
         } else {
             out.push(Token { span: Span::new(at, at + c.len_utf8()), kind: TokenKind::Punctuation });
@@ -59,6 +69,16 @@ fn is_word_char(c: char) -> bool {
     }
     // Marks and zero-width joiners inside a word must not tear it.
     c.is_alphanumeric() || matches!(c, '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{ad}')
+}
+
+/// The end of a word of ASCII letters alone, where no sign behind it may join them to more ([`joins`]): most words are of that
+/// kind.
+fn plain_word_end(bytes: &[u8], start: usize, limit: usize) -> Option<usize> {
+    let length = bytes[start..limit].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let end = start + length;
+    let ends = |byte: &u8| byte.is_ascii() && !matches!(byte, b'0'..=b'9' | b'_' | b'\'' | b'-' | b'/');
+    let ends = bytes[..limit].get(end).is_none_or(ends);
+    (length > 0 && ends).then_some(end)
 }
 
 fn word_end(text: &str, start: usize, limit: usize) -> usize {
@@ -113,10 +133,6 @@ fn joins(left: &str, joiner: char, right: &str) -> bool {
 }
 
 fn kind_of(word: &str) -> TokenKind {
-    // Most words are plain letters.
-    if word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
-        return TokenKind::Word;
-    }
     let digits = word.chars().any(|c| c.is_numeric());
     let letters = word.chars().any(char::is_alphabetic);
     match (letters, digits) {

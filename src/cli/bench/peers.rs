@@ -10,7 +10,7 @@ use super::super::{Context, Exit, Failure};
 use super::ingest::Profile;
 use super::stores::{StoreArgs, Stores};
 use crate::bench::ingest::{self, Load, Measured, Source};
-use crate::bench::peers::{self, PEERS, Peer, Place};
+use crate::bench::peers::{self, PEERS, Peer, PeersError, Place};
 use crate::bench::provider::{FakeOptions, FakeProvider};
 use crate::config::{self, Settings};
 
@@ -60,7 +60,7 @@ async fn compared(args: &Args, context: &Context, settings: &Settings, stores: &
     let options = FakeOptions::default();
     let dimension = options.dimension;
     let server = FakeProvider::start(options).await?;
-    let mut found = Vec::new();
+    let (mut found, mut failed) = (Vec::new(), false);
     for (n, (peer, redacts)) in PEERS.into_iter().enumerate() {
         // The one that redacts takes a hundred milliseconds for a document.
         let documents = if redacts { args.documents.min(args.few) } else { args.documents };
@@ -76,8 +76,16 @@ async fn compared(args: &Args, context: &Context, settings: &Settings, stores: &
             dimension,
             batch,
         };
-        let peer = peers::run(peer, documents, &place).await;
-        found.push((peer.map_err(|error| Failure::failed(error.to_string()))?, redacts));
+        let peer = match peers::run(peer, documents, &place).await {
+            // The others took minutes: what they did is told all the same.
+            Err(error @ PeersError::Failed { .. }) => {
+                output::note(&error.to_string());
+                failed = true;
+                Peer::failed(peer, &error)
+            }
+            done => done.map_err(|error| Failure::failed(error.to_string()))?,
+        };
+        found.push((peer, redacts));
     }
     let mut own = Vec::new();
     for (n, profile) in OWN.into_iter().enumerate() {
@@ -89,7 +97,8 @@ async fn compared(args: &Args, context: &Context, settings: &Settings, stores: &
         own.push(one(args, profile, settings, &stores.location(2 * n + 1)).await?);
     }
     told(context, args, &own, &found)?;
-    Ok(if own.iter().all(|own| own.not_stored == 0) { Exit::Done } else { Exit::Partial })
+    let whole = !failed && own.iter().all(|own| own.not_stored == 0);
+    Ok(if whole { Exit::Done } else { Exit::Partial })
 }
 
 async fn one(
