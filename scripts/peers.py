@@ -1,8 +1,8 @@
 """Stores documents with another memory library, as fast as its own interface allows: `anamnesis bench peers` runs it.
 
 One JSON line each: {"peer", "version", "documents", "seconds"}, or {"peer", "error"} where the library is not installed.
-What is measured is embedding (by the same fake server) and storing, one text and one vector for each document; with
-`presidio` each text is redacted before. Nothing is extracted or encrypted here.
+What is measured is embedding (by the same fake server) and storing, one text and one vector for each document (`llamaindex`
+splits by its own rules); with `presidio` each text is redacted before. Nothing is extracted or encrypted here.
 """
 
 import argparse

@@ -43,7 +43,7 @@ GRANT UPDATE (vector_generation, vector_model, building_generation, building_mod
   updated_at) ON organization TO anamnesis_jobs;
 -- What passed through long ago is known by nobody any more.
 GRANT DELETE ON inbox TO anamnesis_jobs;
-GRANT SELECT, DELETE ON attempt TO anamnesis_jobs;
+GRANT SELECT, DELETE ON attempt, attempt_batch TO anamnesis_jobs;
 -- Who folds a patient's memory holds the patient's row, which is a right to write it.
 GRANT UPDATE (updated_at) ON patient_profile TO anamnesis_jobs;
 GRANT SELECT, INSERT ON action_audit TO anamnesis_jobs;

@@ -1,5 +1,6 @@
 //! `bench peers`: the same documents into other memory libraries on the same server, embedded by the same fake server.
-//! They store one text and one vector for a document, in the clear, and extract nothing. Those that do not redact are
+//! They store one text and one vector for a document (LlamaIndex's own pipeline as many as its splitter makes), in the clear, and
+//! extract nothing. Those that do not redact are
 //! compared with the pipeline that finds patterns only, the one that does with the whole.
 
 use std::path::Path;

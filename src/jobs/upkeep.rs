@@ -45,7 +45,7 @@ status!(
         messages,
         /// Published events.
         events,
-        /// Attempts.
+        /// Attempts of messages, and of batches as one.
         attempts,
     }
     changed: messages | events | attempts
@@ -56,7 +56,7 @@ impl Upkeep {
         let days = match lane {
             Lane::Messages => self.policy.message_days,
             Lane::Events => self.policy.event_days,
-            Lane::Attempts => self.policy.attempt_days,
+            Lane::Attempts | Lane::Batches => self.policy.attempt_days,
         };
         cutoff - TimeDelta::days(i64::from(days))
     }
@@ -67,7 +67,7 @@ impl Lanes for Upkeep {
     type Lane = Lane;
     type Place = After;
     type Row = Spent;
-    const LANES: &'static [Lane] = &[Lane::Messages, Lane::Events, Lane::Attempts];
+    const LANES: &'static [Lane] = &[Lane::Messages, Lane::Events, Lane::Attempts, Lane::Batches];
 
     fn start(lane: Lane) -> After {
         After::start(lane)
@@ -128,7 +128,7 @@ impl Job for Upkeep {
             examined: page.examined,
             messages: count(Lane::Messages),
             events: count(Lane::Events),
-            attempts: count(Lane::Attempts),
+            attempts: count(Lane::Attempts) + count(Lane::Batches),
         }
     }
 }

@@ -60,6 +60,8 @@ impl Pipeline {
                 }
             },
             Err(_) => {
+                // What was begun as one does not end as one.
+                self.store.part_attempts(begun).await?;
                 let mut each = Vec::with_capacity(good.len());
                 for (place, ephemeral, brought) in good.into_iter().rev() {
                     each.push((place, ephemeral, whole.cut_last(brought)));
@@ -67,8 +69,6 @@ impl Pipeline {
                 for (place, ephemeral, one) in each.iter().rev() {
                     done.push((*place, self.store_one(org, one, keys, *ephemeral).await?, None));
                 }
-                // What was begun as one did not end as one.
-                self.store.end_attempts(begun.batch, &[]).await?;
             }
         }
         crash_at("committed");

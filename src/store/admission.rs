@@ -1,7 +1,7 @@
 //! What is asked before work begins: is the organisation known, was the message seen, may the patient be remembered.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -217,27 +217,46 @@ impl Store {
     }
 
     /// Records that work on these messages begins: before the work, so that what kills the worker is known. One row for all
-    /// of them, unless some message's attempts are counted already.
+    /// of them, unless some message's attempts are counted already. Ends what could not be ended before.
     ///
     /// # Errors
     /// Of the database.
     pub async fn begin_attempts(&self, messages: &[KeyHash]) -> Result<Begun, StoreError> {
-        let now = Arg::from(self.clock.now());
         // In one order everywhere, as in the inbox.
         let mut messages = messages.to_vec();
         messages.sort_unstable();
+        let mut id = [0; 16];
+        self.entropy.fill(&mut id);
+        let id = Uuid::from_bytes(id);
+        let mut left = std::mem::take(&mut *self.unended());
+        let begun = self.begin(id, messages, &left).await;
+        if begun.is_err() {
+            // It may have reached the database all the same.
+            left.push(id);
+            self.unended().append(&mut left);
+        }
+        begun
+    }
+
+    async fn begin(&self, id: Uuid, messages: Vec<KeyHash>, left: &[Uuid]) -> Result<Begun, StoreError> {
+        let now = Arg::from(self.clock.now());
         let mut tx = self.db.begin(Access::Platform).await?;
+        for id in left {
+            tx.execute(&END, vec![(*id).into()]).await?;
+        }
         let mut begun = Begun { batch: None, messages };
         if begun.messages.len() > 1 && tx.fetch_optional(&ANY, Vec::new()).await?.is_none() {
-            let mut id = [0; 16];
-            self.entropy.fill(&mut id);
-            let id = *begun.batch.insert(Uuid::from_bytes(id));
+            begun.batch = Some(id);
             tx.execute(&BEGIN, vec![id.into(), begun.messages.as_flattened().into(), now]).await?;
         } else {
             count_attempts(&mut tx, &begun.messages, now).await?;
         }
         tx.commit().await?;
         Ok(begun)
+    }
+
+    fn unended(&self) -> MutexGuard<'_, Vec<Uuid>> {
+        self.unended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How often work on these messages began and never ended: with the process that did it.
@@ -267,21 +286,53 @@ impl Store {
     /// Makes of each batch that was begun an attempt of each of its messages. Of a batch that is still in work too: who
     /// works it finds its row gone, and ends the attempts of its messages.
     async fn break_up(&self, tx: &mut Transaction) -> Result<(), StoreError> {
+        let mut counts: BTreeMap<KeyHash, u32> = BTreeMap::new();
         for row in tx.fetch_all(&OPEN, Vec::new()).await? {
             // Whoever deletes the row has it: two that ask at once must not count twice.
             if tx.execute(&END, vec![row.uuid(0)?.into()]).await? == 1 {
                 let packed = row.blob(1)?;
-                count_attempts(tx, packed.as_chunks().0, self.clock.now().into()).await?;
+                packed.as_chunks().0.iter().for_each(|message| *counts.entry(*message).or_default() += 1);
             }
+        }
+        // Over all batches in one order, as everywhere: two that count the same messages wait for each other, never in a circle.
+        while !counts.is_empty() {
+            let messages: Vec<KeyHash> = counts.keys().copied().collect();
+            count_attempts(tx, &messages, self.clock.now().into()).await?;
+            counts.retain(|_, left| {
+                *left -= 1;
+                *left > 0
+            });
         }
         Ok(())
     }
 
-    /// Work on these messages ended, well or in quarantine, and so did their batch, if they were begun as one.
+    /// Counts the messages of a batch one by one from here on: they are about to end one by one.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn part_attempts(&self, begun: &Begun) -> Result<(), StoreError> {
+        let Some(batch) = begun.batch else { return Ok(()) };
+        let mut tx = self.db.begin(Access::Platform).await?;
+        if tx.execute(&END, vec![batch.into()]).await? == 1 {
+            count_attempts(&mut tx, &begun.messages, self.clock.now().into()).await?;
+        }
+        Ok(tx.commit().await?)
+    }
+
+    /// Work on these messages ended, well or in quarantine, and so did their batch, if they were begun as one. An end of a
+    /// batch that cannot be written now is written with the next beginning of this process.
     ///
     /// # Errors
     /// Of the database.
     pub async fn end_attempts(&self, batch: Option<Uuid>, messages: &[KeyHash]) -> Result<(), StoreError> {
+        let ended = self.end(batch, messages).await;
+        if ended.is_err() {
+            self.unended().extend(batch);
+        }
+        ended
+    }
+
+    async fn end(&self, batch: Option<Uuid>, messages: &[KeyHash]) -> Result<(), StoreError> {
         if messages.is_empty() && batch.is_none() {
             return Ok(());
         }

@@ -38,8 +38,10 @@ pub use write::reconciling as projections;
 pub use write::redacting as reviewing;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use uuid::Uuid;
 
 use crate::clock::{Clock, Entropy};
 use crate::crypto::{KeyError, KeyStore, OpenError, PatientKeys};
@@ -96,6 +98,8 @@ pub struct Store {
     bell: Arc<Bell>,
     /// Batches that this process committed.
     commits: Arc<AtomicU64>,
+    /// Batches whose end, or whose beginning, this process could not be sure to have written.
+    unended: Arc<Mutex<Vec<Uuid>>>,
 }
 
 impl std::fmt::Debug for Store {
@@ -107,7 +111,17 @@ impl std::fmt::Debug for Store {
 impl Store {
     pub fn new(db: Database, keys: Arc<dyn KeyStore>, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
         let (policy, decay) = (LifecyclePolicy::default(), DecayPolicy::default());
-        Self { db, keys, clock, entropy, policy, decay, bell: Arc::default(), commits: Arc::default() }
+        Self {
+            db,
+            keys,
+            clock,
+            entropy,
+            policy,
+            decay,
+            bell: Arc::default(),
+            commits: Arc::default(),
+            unended: Arc::default(),
+        }
     }
 
     /// With the intervals of the configured policies (`jobs::policy::Policies::lifecycle`), so that what is folded on

@@ -30,6 +30,12 @@ static ATTEMPTS: LazyLock<Sql> = LazyLock::new(|| {
          ORDER BY updated_at, message_hash LIMIT $4",
     )
 });
+static BATCHES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT updated_at, id FROM attempt_batch WHERE updated_at <= $1 AND (updated_at, id) > ($2, $3) \
+         ORDER BY updated_at, id LIMIT $4",
+    )
+});
 static FORGET_MESSAGES: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("DELETE FROM inbox WHERE org_id = $1 AND message_hash IN {blobs $2}"));
 static FORGET_EVENTS: LazyLock<Sql> = LazyLock::new(|| {
@@ -37,9 +43,13 @@ static FORGET_EVENTS: LazyLock<Sql> = LazyLock::new(|| {
 });
 static FORGET_ATTEMPTS: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("DELETE FROM attempt WHERE updated_at <= $1 AND message_hash IN {blobs $2}"));
+static FORGET_BATCHES: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("DELETE FROM attempt_batch WHERE updated_at <= $1 AND id IN {uuids $2}"));
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&MESSAGES, &EVENTS, &ATTEMPTS, &FORGET_MESSAGES, &FORGET_EVENTS, &FORGET_ATTEMPTS]
+    let read = [&MESSAGES, &EVENTS, &ATTEMPTS, &BATCHES];
+    let forget = [&FORGET_MESSAGES, &FORGET_EVENTS, &FORGET_ATTEMPTS, &FORGET_BATCHES];
+    read.into_iter().chain(forget).map(|sql| &**sql).collect()
 }
 
 /// Which rows.
@@ -49,6 +59,15 @@ pub enum Lane {
     Messages,
     Events,
     Attempts,
+    /// Attempts of batches of which nobody asked.
+    Batches,
+}
+
+impl Lane {
+    /// Rows that an id names, which has its sixteen bytes and is compared as an id.
+    fn has_ids(self) -> bool {
+        matches!(self, Self::Events | Self::Batches)
+    }
 }
 
 /// The last row of the page before: its instant in microseconds and its key.
@@ -58,8 +77,7 @@ pub struct After(pub i64, pub Vec<u8>);
 impl After {
     /// Before every row.
     pub fn start(lane: Lane) -> Self {
-        // An id is compared as an id, which has its sixteen bytes.
-        Self(i64::MIN, if lane == Lane::Events { vec![0; 16] } else { Vec::new() })
+        Self(i64::MIN, if lane.has_ids() { vec![0; 16] } else { Vec::new() })
     }
 }
 
@@ -85,15 +103,16 @@ pub async fn spent(
         Lane::Messages => tx.fetch_all(&MESSAGES, vec![org.0.into(), until.into(), at, key, limit.into()]).await?,
         Lane::Events => tx.fetch_all(&EVENTS, vec![org.0.into(), until.into(), at, key, limit.into()]).await?,
         Lane::Attempts => tx.fetch_all(&ATTEMPTS, vec![until.into(), at, key, limit.into()]).await?,
+        Lane::Batches => tx.fetch_all(&BATCHES, vec![until.into(), at, key, limit.into()]).await?,
     };
     rows.iter().map(|row| Ok(Spent { lane, place: After(row.i64(0)?, row.blob(1)?) })).collect()
 }
 
 fn key(lane: Lane, bytes: &[u8]) -> Result<Arg, DbError> {
-    match lane {
-        Lane::Events => Ok(uuid::Uuid::from_slice(bytes).map_err(|_| DbError::Decode { index: 1 })?.into()),
-        Lane::Messages | Lane::Attempts => Ok(bytes.into()),
+    if !lane.has_ids() {
+        return Ok(bytes.into());
     }
+    Ok(uuid::Uuid::from_slice(bytes).map_err(|_| DbError::Decode { index: 1 })?.into())
 }
 
 /// Deletes rows of one lane, by one statement. An attempt that somebody took up again since stays.
@@ -110,12 +129,11 @@ pub async fn forget(
         return Ok(0);
     }
     let blobs = || Arg::Blobs(spent.iter().map(|row| row.place.1.clone()).collect());
+    let ids = || Arg::Uuids(spent.iter().filter_map(|row| uuid::Uuid::from_slice(&row.place.1).ok()).collect());
     match lane {
         Lane::Messages => tx.execute(&FORGET_MESSAGES, vec![org.0.into(), blobs()]).await,
         Lane::Attempts => tx.execute(&FORGET_ATTEMPTS, vec![until.into(), blobs()]).await,
-        Lane::Events => {
-            let ids = spent.iter().filter_map(|row| uuid::Uuid::from_slice(&row.place.1).ok()).collect();
-            tx.execute(&FORGET_EVENTS, vec![org.0.into(), Arg::Uuids(ids)]).await
-        }
+        Lane::Events => tx.execute(&FORGET_EVENTS, vec![org.0.into(), ids()]).await,
+        Lane::Batches => tx.execute(&FORGET_BATCHES, vec![until.into(), ids()]).await,
     }
 }

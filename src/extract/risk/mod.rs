@@ -251,13 +251,18 @@ fn gravity(class: RiskClass) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::document::DocumentType;
     use crate::extract::{ExtractionInput, Extractor};
     use crate::text::{Document, Language};
 
     fn class(text: &str) -> Option<RiskClass> {
+        class_in(text, None)
+    }
+
+    fn class_in(text: &str, document_type: Option<DocumentType>) -> Option<RiskClass> {
         static EXTRACTOR: std::sync::LazyLock<Extractor> = std::sync::LazyLock::new(Extractor::builtin);
         let document = Document::plain(text, Language::Unknown);
-        let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).risk;
+        let found = EXTRACTOR.extract(&ExtractionInput { document_type, ..ExtractionInput::of(&document) }).risk;
         found.into_iter().find(|risk| !risk.denied && risk.experiencer == Experiencer::Patient).map(|risk| risk.class)
     }
 
@@ -355,6 +360,10 @@ mod tests {
         ] {
             assert_eq!(class(text), None, "{text}");
         }
+        // In a chat it is the patient who writes.
+        let message = "Mum says she tried to hang herself.";
+        assert_eq!(class(message), Some(RiskClass::AttemptHistory));
+        assert_eq!(class_in(message, Some(DocumentType::ChatMessage)), None);
     }
 
     #[test]

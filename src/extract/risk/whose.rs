@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::{Words, is_of_deeds};
+use crate::domain::document::DocumentType;
 use crate::extract::lexicon::{SPEECH, label};
 use crate::extract::matcher::Matcher;
 use crate::extract::phrasebook::Builder;
@@ -95,7 +96,9 @@ impl Whose {
     /// "My mother says she …", and "Mum says she …" of a patient who speaks, tell of the relative.
     fn kin_informs(&self, scene: &Scene<'_>, before: Range<usize>) -> bool {
         let reading = scene.reading;
-        let speaks = reading.sentences[reading.sentence_of(before.start)].speaker == Speaker::Patient;
+        // A message is the patient's own, whether or not it says who writes.
+        let message = scene.input.document_type == Some(DocumentType::ChatMessage);
+        let speaks = message || reading.sentences[reading.sentence_of(before.start)].speaker == Speaker::Patient;
         let owned = |word: usize| {
             word > before.start && matches!(reading.word(word - 1), "my" | "our" | "mi" | "mis" | "nuestra" | "nuestro")
         };

@@ -2,7 +2,10 @@
 
 use anamnesis::store::Store;
 use anamnesis::store::admission::Begun;
+use anamnesis::store::engine::{Access, Sql};
 use anamnesis::store::records::{InboxEntry, OrgBatch};
+use anamnesis::store::upkeep::{After, Lane, forget, spent};
+use chrono::TimeDelta;
 
 use crate::support::{Clinic, Engine, count, on_every_engine, scope};
 
@@ -10,6 +13,8 @@ on_every_engine!(
     a_batch_that_began_counts_for_each_of_its_messages_once_somebody_asks,
     a_batch_ends_with_its_effects_and_what_was_not_stored_goes_on_counting,
     a_batch_that_was_asked_about_in_work_ends_with_its_effects_too,
+    a_batch_that_ends_one_by_one_is_counted_one_by_one,
+    a_batch_that_nobody_asks_about_is_forgotten_like_the_attempts_of_messages,
 );
 
 const MESSAGES: [[u8; 32]; 3] = [[1; 32], [2; 32], [3; 32]];
@@ -79,4 +84,57 @@ async fn a_batch_that_was_asked_about_in_work_ends_with_its_effects_too(engine: 
     assert_eq!(counted(store).await, [1, 1, 1]);
     store_two(store, begun).await;
     assert_eq!((batches(store).await, counted(store).await), (0, [0, 0, 1]));
+}
+
+async fn a_batch_that_ends_one_by_one_is_counted_one_by_one(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    let begun = store.begin_attempts(&MESSAGES).await.unwrap();
+    store.part_attempts(&begun).await.unwrap();
+    assert_eq!((batches(store).await, singles(store).await), (0, 3));
+    // Somebody who asks in between adds nothing.
+    assert_eq!(counted(store).await, [1, 1, 1]);
+    store_two(store, Begun::default()).await;
+    assert_eq!(counted(store).await, [0, 0, 1]);
+    store.part_attempts(&begun).await.unwrap();
+    assert_eq!(counted(store).await, [0, 0, 1], "what was parted is not parted again");
+}
+
+async fn a_batch_that_nobody_asks_about_is_forgotten_like_the_attempts_of_messages(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    store.begin_attempts(&MESSAGES).await.unwrap();
+    let begun_at = store.clock().now();
+    for (until, left) in [(begun_at - TimeDelta::days(7), 1), (begun_at, 0)] {
+        let mut tx = store.db().begin(Access::Platform).await.unwrap();
+        let lane = (Lane::Batches, until);
+        let spent = spent(&mut tx, scope().org(), lane, (&After::start(Lane::Batches), 9)).await.unwrap();
+        forget(&mut tx, scope().org(), lane, &spent.iter().collect::<Vec<_>>()).await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(batches(store).await, left);
+    }
+}
+
+#[tokio::test]
+async fn an_end_that_could_not_be_written_is_written_with_the_next_beginning() {
+    let clinic = Clinic::on(Engine::Memory).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    let rename = |sql: &'static str| async move {
+        let mut tx = store.db().begin(Access::Platform).await.unwrap();
+        tx.execute(&Sql::new(sql), Vec::new()).await.unwrap();
+        tx.commit().await.unwrap();
+    };
+    let begun = store.begin_attempts(&MESSAGES).await.unwrap();
+    rename("ALTER TABLE attempt_batch RENAME TO away").await;
+    store.end_attempts(begun.batch, &MESSAGES).await.unwrap_err();
+    store.begin_attempts(&MESSAGES).await.unwrap_err();
+    rename("ALTER TABLE away RENAME TO attempt_batch").await;
+    assert_eq!(batches(store).await, 1);
+    let next = store.begin_attempts(&MESSAGES[..2]).await.unwrap();
+    assert_eq!(batches(store).await, 1, "the first batch ended");
+    store.end_attempts(next.batch, &[]).await.unwrap();
+    assert_eq!((batches(store).await, counted(store).await), (0, [0, 0, 0]));
 }
