@@ -327,8 +327,8 @@ impl Pipeline {
         crash_at("attempt_recorded");
         let outcome = self.attempt(org, admitted, (&keys, generation), &begun).await;
         // Whatever the end, it is one: only a death leaves an attempt behind. Those of stored messages ended in the
-        // transaction of their effects. An end that cannot be written now is written with the next beginning, or when the message is
-        // worked again.
+        // transaction of their effects. An end that cannot be written now is written with the next beginning, or when the
+        // message is worked again.
         let still = still_begun(messages, outcome.as_deref().unwrap_or_default());
         let batch = begun.batch.filter(|_| !still.is_empty());
         let ended = self.store.end_attempts(batch, &still).await;
