@@ -9,7 +9,7 @@ use super::memory::{Class, Kind, State, Use};
 use super::provenance::Trust;
 
 /// The intervals. Policy: `jobs/*.toml` may shorten or lengthen them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LifecyclePolicy {
     /// A time-bound state is to be reconfirmed this long after its last confirmation.
@@ -24,6 +24,8 @@ pub struct LifecyclePolicy {
     pub expired_kept_days: u32,
     /// A forgotten memory can be recovered for this long.
     pub recoverable_days: u32,
+    /// A statement that was read with less confidence than this (0.0–1.0) is a hypothesis until a person verifies it.
+    pub min_extraction_confidence: f64,
 }
 
 impl Default for LifecyclePolicy {
@@ -35,6 +37,7 @@ impl Default for LifecyclePolicy {
             stale_days: 7,
             expired_kept_days: 90,
             recoverable_days: 30,
+            min_extraction_confidence: 0.6,
         }
     }
 }
@@ -82,12 +85,14 @@ pub struct Standing {
     pub ungrounded: bool,
     /// A person verified it.
     pub verified: bool,
+    /// It was read from its document with less confidence than the policy asks of decisions.
+    pub read_doubtfully: bool,
 }
 
 impl Standing {
     /// A grounded statement of the given trust.
     pub fn stated(trust: Trust) -> Self {
-        Self { kind: Kind::Note, trust, ungrounded: false, verified: false }
+        Self { kind: Kind::Note, trust, ungrounded: false, verified: false, read_doubtfully: false }
     }
 }
 
@@ -135,8 +140,9 @@ pub fn moment(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Mome
     }
 }
 
-/// What a memory may be used for: `decision` (T1–T3, active), `hypothesis` (T4/T5, ungrounded, outdated, or formed by
-/// consolidation and not yet verified), `history` (the rest). Raw captures are never used for decisions.
+/// What a memory may be used for: `decision` (T1–T3, active), `hypothesis` (T4/T5, ungrounded, outdated, read with low
+/// confidence, or formed by consolidation and not yet verified), `history` (the rest). Raw captures are never used for
+/// decisions.
 pub fn use_of(class: Class, state: State, standing: &Standing) -> Use {
     match state {
         State::Stale => Use::Hypothesis,
@@ -147,7 +153,12 @@ pub fn use_of(class: Class, state: State, standing: &Standing) -> Use {
                 Class::Pattern => !standing.verified,
                 _ => false,
             };
-            if inferred || standing.ungrounded || standing.trust >= Trust::T4 { Use::Hypothesis } else { Use::Decision }
+            let doubtful = standing.read_doubtfully && !standing.verified;
+            if inferred || doubtful || standing.ungrounded || standing.trust >= Trust::T4 {
+                Use::Hypothesis
+            } else {
+                Use::Decision
+            }
         }
         _ => Use::History,
     }

@@ -153,6 +153,9 @@ fn what_may_decide_is_active_trusted_grounded_and_not_formed_by_a_model() {
     assert_eq!(active(Class::Inference, stated), Use::Hypothesis);
     assert_eq!(active(Class::Pattern, stated), Use::Hypothesis);
     assert_eq!(active(Class::Pattern, Standing { verified: true, ..stated }), Use::Decision);
+    let doubtful = Standing { read_doubtfully: true, ..stated };
+    assert_eq!(active(Class::LongLivedFact, doubtful), Use::Hypothesis);
+    assert_eq!(active(Class::LongLivedFact, Standing { verified: true, ..doubtful }), Use::Decision);
     assert_eq!(active(Class::Event, Standing { kind: Kind::Raw, ..stated }), Use::History);
     assert_eq!(use_of(Class::HealthSignal, State::Stale, &stated), Use::Hypothesis);
 }

@@ -48,10 +48,20 @@ pub struct ExpiryThresholds {
     pub unconfirmed_days: u32,
     pub stale_days: u32,
     pub inference_hours: u32,
+    /// Absent in a policy file that was written for an earlier version.
+    #[serde(default = "min_extraction_confidence")]
+    pub min_extraction_confidence: f64,
+}
+
+fn min_extraction_confidence() -> f64 {
+    LifecyclePolicy::default().min_extraction_confidence
 }
 
 impl Thresholds for ExpiryThresholds {
     fn check(&self) -> Result<(), &'static str> {
+        if !(0.0..=1.0).contains(&self.min_extraction_confidence) {
+            return Err("min_extraction_confidence is 0.0 to 1.0");
+        }
         if !(1..=24).contains(&self.inference_hours) {
             return Err("inference_hours is 1 to 24: an inference never lives longer than a day");
         }

@@ -253,7 +253,8 @@ impl Policies {
 
     /// The intervals as the pure rules take them, so that reading lazily and the nights agree.
     pub fn lifecycle(&self) -> LifecyclePolicy {
-        let ExpiryThresholds { unconfirmed_days, stale_days, inference_hours } = self.expiry.thresholds;
+        let ExpiryThresholds { unconfirmed_days, stale_days, inference_hours, min_extraction_confidence } =
+            self.expiry.thresholds;
         LifecyclePolicy {
             reconfirm_hours: self.reconfirmation.thresholds.reconfirm_hours,
             unconfirmed_days,
@@ -261,6 +262,7 @@ impl Policies {
             stale_days,
             expired_kept_days: self.purge.thresholds.expired_kept_days,
             recoverable_days: self.purge.thresholds.recoverable_days,
+            min_extraction_confidence,
         }
     }
 

@@ -185,7 +185,8 @@ impl Recall {
         found: Option<&Found>,
         when: When,
     ) -> Result<Vec<Item>, RecallError> {
-        let standing: HashSet<MemoryId> = clinical.iter().map(|c| c.memory.id).collect();
+        let in_profile = |row: &&Clinical| !is_open_hypothesis(row);
+        let standing: HashSet<MemoryId> = clinical.iter().filter(in_profile).map(|c| c.memory.id).collect();
         let states = vec![State::Active, State::Stale];
         let mut memories = self.store.memories(scope, &Filter { states, ..Filter::default() }, when).await?;
         memories.retain(|m| m.kind != Kind::Raw && m.standing.use_ != Use::History && !standing.contains(&m.id));
@@ -272,9 +273,8 @@ impl Store {
             risks: self.risks(scope, when).await?,
             ..PatientSummary::default()
         };
-        for row in clinical {
-            let item = Item::clinical(&row);
-            summary.section(&row).push(item);
+        for row in clinical.iter().filter(|row| !is_open_hypothesis(row)) {
+            summary.section(row).push(Item::clinical(row));
         }
         summary.absences = self.absences(scope, &summary, when).await?;
         let when_of = |item: &Item| item.at.or(item.last_confirmed_at).unwrap_or(item.valid_from);
@@ -329,6 +329,25 @@ impl Store {
     }
 }
 
+/// In force and read too doubtfully for the profile: shown among the hypotheses. Allergies stay in the profile.
+fn is_open_hypothesis(row: &Clinical) -> bool {
+    let timeless = matches!(row.entity, EntityType::HealthSignal | EntityType::Appointment | EntityType::Event);
+    !timeless
+        && row.memory.standing.read_doubtfully
+        && row.memory.standing.use_ == Use::Hypothesis
+        && !is_possible_allergy(&row.memory)
+}
+
+/// An allergy of the patient that is in force and waits for a person to confirm it.
+fn is_possible_allergy(memory: &Memory) -> bool {
+    memory.entity == Some(EntityType::Allergy)
+        && !memory.negated
+        && memory.experiencer == Experiencer::Patient
+        && memory.standing.state == State::Active
+        && memory.standing.read_doubtfully
+        && memory.standing.use_ == Use::Hypothesis
+}
+
 impl PatientSummary {
     /// Whether something in force speaks against a statement about all of its type.
     fn refutes(&self, memory: &Memory) -> bool {
@@ -344,6 +363,8 @@ impl PatientSummary {
         match row.entity {
             EntityType::HealthSignal => &mut self.signals,
             EntityType::Appointment | EntityType::Event => &mut self.events,
+            // An allergy that was read doubtfully stands with the others, marked: leaving it out would harm.
+            EntityType::Allergy if is_possible_allergy(&row.memory) => &mut self.allergies,
             _ if !decision => &mut self.past,
             // A symptom told as one of the past was never a state that could be confirmed.
             EntityType::Symptom if row.memory.class == Class::Event => &mut self.past,

@@ -58,7 +58,13 @@ pub struct Item {
     /// Effective, after decay.
     pub confidence: f64,
     pub low_confidence: bool,
+    /// How surely it was read from its document, 0.0–1.0; `confidence` says how reliable the source is.
     pub extraction_confidence: f64,
+    /// Read too doubtfully for decisions and not verified by a person.
+    pub unconfirmed: bool,
+    /// `family` or `chat`: said by a relative, or by the patient outside a consultation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reported_by: Option<&'static str>,
     pub trust: Trust,
     pub contested: bool,
     pub ungrounded: bool,
@@ -103,6 +109,8 @@ impl Item {
             confidence: m.standing.effective_confidence,
             low_confidence: m.standing.low_confidence,
             extraction_confidence: m.extraction_confidence,
+            unconfirmed: m.standing.read_doubtfully,
+            reported_by: reported_by(m),
             trust: m.trust,
             contested: m.contested,
             ungrounded: m.ungrounded,
@@ -136,10 +144,22 @@ impl Item {
             (self.ungrounded, "sources gone"),
             (self.reconfirm_due, "reconfirm"),
             (stale, "outdated"),
+            (self.unconfirmed, "unconfirmed"),
+            (self.reported_by == Some("family"), "reported by family"),
+            (self.reported_by == Some("chat"), "reported in chat"),
         ]
         .into_iter()
         .filter_map(|(holds, flag)| holds.then_some(flag))
         .collect()
+    }
+}
+
+/// A relative's word, and what a patient writes in a chat, are labelled wherever they are shown.
+fn reported_by(m: &Memory) -> Option<&'static str> {
+    match (m.set_by, m.document_type) {
+        (SetBy::Family, _) => Some("family"),
+        (SetBy::Patient, Some(DocumentType::ChatMessage)) => Some("chat"),
+        _ => None,
     }
 }
 

@@ -20,6 +20,7 @@ mod intake_weather;
 mod jobs;
 mod meaning;
 mod profile_log;
+mod readers;
 mod readme;
 mod recall;
 mod redaction;

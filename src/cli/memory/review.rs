@@ -37,7 +37,7 @@ fn unit(text: &str) -> Result<f64, String> {
 /// A memory with why it is shown.
 #[derive(Serialize)]
 struct Listed {
-    /// decay, age, contradiction, sources_gone, quarantined, no_source.
+    /// decay, age, contradiction, sources_gone, quarantined, no_source, read_doubtfully.
     cause: &'static str,
     since: Option<DateTime<Utc>>,
     #[serde(flatten)]
@@ -100,6 +100,8 @@ fn waiting(world: &World, m: &Memory) -> Option<Listed> {
         ("age", m.reconfirm_due_at.or(m.last_confirmed_at))
     } else if m.ungrounded {
         ("sources_gone", m.standing.since)
+    } else if m.standing.read_doubtfully && m.standing.state == State::Active {
+        ("read_doubtfully", Some(m.recorded_at))
     } else if m.standing.low_confidence && m.standing.state == State::Active {
         ("decay", fell_at(world, m))
     } else {

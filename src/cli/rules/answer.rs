@@ -168,6 +168,9 @@ fn lifecycle(fields: &Fields<'_>) -> Answer {
         trust: fields.code("trust", Trust::from_code)?.unwrap_or(Trust::T1),
         ungrounded: fields.flag("ungrounded")?,
         verified: fields.flag("verified")?,
+        read_doubtfully: fields
+            .within("extraction_confidence", 0.0, 1.0)?
+            .is_some_and(|sure| sure < LifecyclePolicy::default().min_extraction_confidence),
     };
     let usage = use_of(class, here.state, &standing);
     Ok(object(json!({ "state": here.state, "reconfirm_due": here.reconfirm_due, "use": usage })))

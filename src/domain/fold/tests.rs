@@ -191,8 +191,10 @@ fn what_only_a_replaced_revision_said_stays_as_ungrounded() {
     let gone = Assertion { live: false, ..dose(1, 0, 50) };
     let out = folded(vec![gone], 1);
     assert!(out.memories[0].ungrounded);
-    let standing =
-        crate::domain::lifecycle::Standing { kind: Kind::Note, trust: Trust::T1, ungrounded: true, verified: false };
+    let standing = crate::domain::lifecycle::Standing {
+        ungrounded: true,
+        ..crate::domain::lifecycle::Standing::stated(Trust::T1)
+    };
     assert_eq!(crate::domain::lifecycle::use_of(Class::LongLivedFact, State::Active, &standing), Use::Hypothesis);
 }
 

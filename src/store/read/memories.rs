@@ -112,6 +112,8 @@ pub struct Standing {
     pub effective_confidence: f64,
     /// To be verified by a person before it is relied upon (seed 001, section 8; seed 004).
     pub low_confidence: bool,
+    /// Read from its document with less confidence than decisions ask for, and not verified since.
+    pub read_doubtfully: bool,
     /// A confirmation is due (seed 002, section 4).
     pub reconfirm_due: bool,
     /// Factor on a rank: an outdated signal counts less.
@@ -252,6 +254,7 @@ fn read(row: &Row, at: DateTime<Utc>, store: &Store) -> Result<Memory, StoreErro
             use_: Use::History,
             effective_confidence: 0.0,
             low_confidence: true,
+            read_doubtfully: false,
             reconfirm_due: false,
             rank_factor: 1.0,
         },
@@ -318,6 +321,7 @@ fn standing(m: &Memory, at: DateTime<Utc>, (policy, decay): (&LifecyclePolicy, &
         // A contested claim is a hypothesis until a person answers, as one without sources is.
         ungrounded: m.ungrounded || m.contested,
         verified: m.verification_count > 0,
+        read_doubtfully: m.extraction_confidence < policy.min_extraction_confidence,
     };
     let verified = m.last_verified.filter(|verified| *verified <= at);
     let days = confidence::age_days(m.recorded_at, verified, at) as f64;
@@ -329,6 +333,7 @@ fn standing(m: &Memory, at: DateTime<Utc>, (policy, decay): (&LifecyclePolicy, &
         use_: lifecycle::use_of(m.class, moment.state, &basis),
         effective_confidence: effective,
         low_confidence: confidence::uncertain(effective, m.confidence, decay.uncertain_below),
+        read_doubtfully: basis.read_doubtfully && !basis.verified,
         reconfirm_due: moment.reconfirm_due,
         rank_factor: moment.rank_factor(),
     }
