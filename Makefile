@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test proofs check check-scripts check-deps check-helm check-alerts lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
+.PHONY: help setup demo test facts proofs check check-scripts check-deps check-helm check-alerts lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,10 @@ fmt: ## Format the sources
 docs: setup ## Write again what is made from the code (docs/metrics.md, phrasebook.bin …)
 	@scripts/nextest.sh
 	@ANAMNESIS_UPDATE_DOCS=1 cargo nextest run --locked -E 'test(generated_docs) + test(the_printed_book_of_phrases)'
+
+facts: setup ## Whole documents in, memory out: what is remembered rightly, for each set of tests/data/facts; last line JSON
+	@cargo build --locked --quiet --bin anamnesis
+	@python3 scripts/score_facts.py tests/data/facts/*.jsonl --anamnesis "$${CARGO_TARGET_DIR:-target}/debug/anamnesis"
 
 bench: setup ## Benchmarks: tables, and one JSON line each
 	@cargo run --locked --profile dist --quiet -- bench ingest

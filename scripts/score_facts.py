@@ -3,7 +3,6 @@
 
 usage: score_facts.py GOLD.jsonl... [--anamnesis PROGRAM] [--misses N] [--rows FILE]   facts of whole documents; several sets: each, then all together
        score_facts.py --agreement FIRST.jsonl SECOND.jsonl                   two annotators of the same documents: F1 of their facts
-       score_facts.py --consultations FILE.jsonl... [--anamnesis PROGRAM]    ordinary consultations: how many raise a risk flag
 
 GOLD, one document a line:
   {"id","lang","type","patient","occurred_at","text"|"turns":[{"speaker","text"}],"participants"?,"metadata"?,"provenance"?,
@@ -337,39 +336,16 @@ def agreement(paths):
     print(json.dumps({'documents': len(both), 'facts': [wanted, given], 'agreement': round(hits / max(wanted + given, 1), 3)}))
 
 
-def consultations(args, program):
-    """Documents that hold no risk (or "risk": true where they do): the share of those without that raise a flag."""
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    import to_events
-    seen = flagged = heard = truly = 0
-    for path in args.consultations:
-        docs = [json.loads(l) for l in open(path, encoding='utf-8') if l.strip()]
-        with tempfile.TemporaryDirectory() as folder:
-            with open(folder + '/in.ndjson', 'w', encoding='utf-8') as out:
-                for d in docs:
-                    e = to_events.event(d); out.write(json.dumps({'id': d['id'], **{k: e[k] for k in ('turns', 'text', 'language', 'document_type', 'occurred_at') if k in e}}, ensure_ascii=False) + '\n')
-            done = subprocess.run([program, 'extract'], stdin=open(folder + '/in.ndjson'), capture_output=True, text=True, cwd=folder, timeout=1800)
-        if done.returncode:
-            sys.exit(f'extract ends with {done.returncode}: {done.stderr.strip()[-200:]}')
-        true = {d['id'] for d in docs if d.get('risk')}
-        for line in done.stdout.splitlines():
-            o = json.loads(line); raised = any(not r.get('denied') and not r.get('negated') and r.get('experiencer', 'patient') == 'patient' and r.get('level', 'high') != 'low' for r in o.get('risk', []))
-            if o.get('id') in true: truly += 1; heard += raised
-            else: seen += 1; flagged += raised
-    print(json.dumps({'consultations': seen, 'flagged': flagged, 'share': round(100 * flagged / max(seen, 1), 2), 'with_risk': truly, 'heard': heard}))
-
-
 def main():
     ask = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     ask.add_argument('gold', nargs='*'); ask.add_argument('--anamnesis', default=os.environ.get('ANAMNESIS', 'anamnesis'))
     ask.add_argument('--misses', type=int, default=0); ask.add_argument('--rows', metavar='FILE', help='append each row with its verdict')
-    ask.add_argument('--consultations', nargs='+'); ask.add_argument('--agreement', nargs=2, metavar=('FIRST', 'SECOND'))
+    ask.add_argument('--agreement', nargs=2, metavar=('FIRST', 'SECOND'))
     args = ask.parse_args()
     program = os.path.abspath(args.anamnesis) if os.path.exists(args.anamnesis) else args.anamnesis
     if args.agreement: agreement(args.agreement)
-    elif args.consultations: consultations(args, program)
     elif args.gold: facts(args, program)
-    else: ask.error('GOLD, --agreement or --consultations')
+    else: ask.error('GOLD or --agreement')
 
 
 if __name__ == '__main__':
