@@ -6,6 +6,9 @@
 #   scripts/rabbitmq.sh kill    kills the private one (SIGKILL), keeping its messages
 #   scripts/rabbitmq.sh ctl …   rabbitmqctl of the private one
 #   scripts/rabbitmq.sh management  prints the URL of the private one's management API
+#   scripts/rabbitmq.sh tls     prints the amqps URL of the private one, where ANAMNESIS_RABBITMQ_TLS named a folder with
+#                               ca.pem, server.pem and server.key (scripts/certificates.sh) when it was started
+#   scripts/rabbitmq.sh management-tls  the same of its management API
 #   scripts/rabbitmq.sh url     prints the URL of the one that answers
 #   scripts/rabbitmq.sh stop    stops the private one and removes its data
 . "$(dirname "$0")/lib.sh"
@@ -47,7 +50,7 @@ url() {
 
 free_ports() {
     python3 -c 'import socket
-s = [socket.socket() for _ in range(4)]
+s = [socket.socket() for _ in range(6)]
 [x.bind(("127.0.0.1", 0)) for x in s]
 print(*[x.getsockname()[1] for x in s])'
 }
@@ -78,10 +81,10 @@ program() {
 # down each tick, which is 5 s where nobody says otherwise: whoever asks for a count here should not wait so long.
 in_home() {
     local epmd node dist management
-    read -r node dist epmd management <"$home/ports"
+    read -r node dist epmd management _ <"$home/ports"
     env HOME="$home" ERL_EPMD_PORT="$epmd" ERL_EPMD_ADDRESS=127.0.0.1 RABBITMQ_NODENAME="anamnesis$node@localhost" \
         RABBITMQ_NODE_IP_ADDRESS=127.0.0.1 RABBITMQ_NODE_PORT="$node" RABBITMQ_DIST_PORT="$dist" \
-        RABBITMQ_MNESIA_BASE="$home/data" RABBITMQ_LOG_BASE="$home/log" RABBITMQ_CONFIG_FILE="$home/none" \
+        RABBITMQ_MNESIA_BASE="$home/data" RABBITMQ_LOG_BASE="$home/log" RABBITMQ_CONFIG_FILE="$home/rabbitmq" \
         RABBITMQ_CONF_ENV_FILE="$home/none" RABBITMQ_ENABLED_PLUGINS_FILE="$home/plugins" \
         RABBITMQ_PID_FILE="$home/pid" RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="-kernel inet_dist_use_interface {127,0,0,1} \
 -rabbit quorum_tick_interval 500 \
@@ -89,11 +92,28 @@ in_home() {
         "$@"
 }
 
+# configure_tls FOLDER: a TLS listener for AMQP, and one for the management API where that plugin is on. With
+# ANAMNESIS_RABBITMQ_TLS_CLIENTS=required a client must show a certificate of the same authority.
+configure_tls() {
+    local tls management required=false
+    read -r _ _ _ _ tls management <"$home/ports"
+    [ "${ANAMNESIS_RABBITMQ_TLS_CLIENTS:-}" != required ] || required=true
+    printf 'listeners.ssl.1 = 127.0.0.1:%s\n' "$tls"
+    printf 'ssl_options.%s\n' "cacertfile = $1/ca.pem" "certfile = $1/server.pem" "keyfile = $1/server.key" \
+        "verify = verify_peer" "fail_if_no_peer_cert = $required"
+    case ${ANAMNESIS_RABBITMQ_PLUGINS:-} in *rabbitmq_management*)
+        printf 'management.ssl.%s\n' "ip = 127.0.0.1" "port = $management" "cacertfile = $1/ca.pem" \
+            "certfile = $1/server.pem" "keyfile = $1/server.key"
+        ;;
+    esac
+}
+
 boot() {
     mkdir -p "$home/data" "$home/log"
     printf '[%s].\n' "${ANAMNESIS_RABBITMQ_PLUGINS:-}" >"$home/plugins"
     [ -f "$home/ports" ] || free_ports >"$home/ports"
     cut -d' ' -f1 "$home/ports" >"$home/port"
+    [ -z "${ANAMNESIS_RABBITMQ_TLS:-}" ] || configure_tls "$ANAMNESIS_RABBITMQ_TLS" >"$home/rabbitmq.conf"
     in_home setsid "$(program rabbitmq-server)" >"$home/out" 2>&1 </dev/null 9>&- &
     local waited=0
     until answers "$(private_url)"; do
@@ -166,6 +186,8 @@ case "${1:-}" in
     start) locked start ;;
     private) locked private ;;
     management) printf 'http://guest:guest@127.0.0.1:%s\n' "$(cut -d' ' -f4 "$home/ports")" ;;
+    tls) printf 'amqps://guest:guest@localhost:%s/%%2f\n' "$(cut -d' ' -f5 "$home/ports")" ;;
+    management-tls) printf 'https://guest:guest@localhost:%s\n' "$(cut -d' ' -f6 "$home/ports")" ;;
     url) url || die "none answers: scripts/rabbitmq.sh start" ;;
     kill) kill_node ;;
     restart)
@@ -178,5 +200,5 @@ case "${1:-}" in
         in_home "$(program rabbitmqctl)" "$@"
         ;;
     stop) stop ;;
-    *) die "usage: scripts/rabbitmq.sh start|private|restart|kill|ctl|management|url|stop" ;;
+    *) die "usage: scripts/rabbitmq.sh start|private|restart|kill|ctl|management|tls|management-tls|url|stop" ;;
 esac

@@ -21,6 +21,8 @@ fence_ignored|jobs::kills::an_owner_that_slept_past_its_lease
 session_set|store::weather::nothing_that_a_transaction_sets
 deferred_begin|store::embedded::programs_that_read_and_then_write
 vectors_unmarked|store::reembedding::on_a_file::documents_that_come
+env_proxy|transport::no_request_goes_through_a_proxy_of_the_environment
+amqp_plain|transport::a_broker_beyond_this_machine_is_reached_encrypted_or_not_at_all
 migrate_unlocked|store::embedded::a_new_file_that_many_open
 '
 

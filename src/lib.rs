@@ -25,4 +25,5 @@ pub mod shutdown;
 pub mod store;
 pub mod telemetry;
 pub mod text;
+pub mod transport;
 pub mod vector;

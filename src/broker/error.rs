@@ -2,13 +2,20 @@
 //! with its password.
 
 use lapin::ErrorKind;
+use rustls::{AlertDescription, CertificateError};
 
 /// Carries codes and names of the topology, never a URL, a header or a body.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BrokerError {
     /// The configured URL cannot be read.
-    #[error("broker.url is not an AMQP URL: amqp://user:password@host:5672/vhost")]
+    #[error("broker.url is not an AMQP URL, or not amqps beyond loopback: amqps://user:password@host:5671/vhost")]
     Url,
+    /// A configured file of certificates or keys cannot be used.
+    #[error("{key} cannot be read as PEM")]
+    Certificate { key: &'static str },
+    /// The broker's certificate does not prove that it is the broker.
+    #[error("the broker's certificate is refused: {why}")]
+    Untrusted { why: &'static str },
     /// User, password or virtual host: trying again changes nothing.
     #[error("the broker refuses this user, password or virtual host: look at broker.url")]
     Refused,
@@ -43,7 +50,13 @@ impl BrokerError {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Lost { .. } | Self::Late { .. } | Self::Blocked | Self::Unroutable | Self::Nacked => true,
-            Self::Url | Self::Refused | Self::Forbidden { .. } | Self::Missing | Self::Mismatch { .. } => false,
+            Self::Url
+            | Self::Certificate { .. }
+            | Self::Untrusted { .. }
+            | Self::Refused
+            | Self::Forbidden { .. }
+            | Self::Missing
+            | Self::Mismatch { .. } => false,
         }
     }
 
@@ -51,6 +64,8 @@ impl BrokerError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Url => "broker_url",
+            Self::Certificate { .. } => "broker_certificate",
+            Self::Untrusted { .. } => "broker_untrusted",
             Self::Refused => "broker_refused",
             Self::Forbidden { .. } => "broker_forbidden",
             Self::Missing => "topology_missing",
@@ -93,10 +108,36 @@ impl BrokerError {
         match error.kind() {
             ErrorKind::MissingHeartbeatError => Self::lost("heartbeat_missed"),
             ErrorKind::AuthProviderError(_) => Self::Refused,
-            ErrorKind::IOError(_) | ErrorKind::RuntimeShutdownError(_) => Self::lost("connection_broken"),
+            ErrorKind::IOError(error) => untrusted(error).unwrap_or(Self::lost("connection_broken")),
+            ErrorKind::RuntimeShutdownError(_) => Self::lost("connection_broken"),
             _ => Self::lost("connection_closed"),
         }
     }
+}
+
+/// What TLS says of a certificate; `None` for any other failure of the connection.
+fn untrusted(error: &std::io::Error) -> Option<BrokerError> {
+    let why = match error.get_ref()?.downcast_ref::<rustls::Error>()? {
+        rustls::Error::InvalidCertificate(reason) => match reason {
+            CertificateError::UnknownIssuer => "no authority of broker.ca_file or of this machine has signed it",
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                "it is not for the host of broker.url"
+            }
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => "it has expired",
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => "it is not valid yet",
+            CertificateError::Revoked => "it was revoked",
+            _ => "it cannot be verified",
+        },
+        // The broker's own answer to us: it wants a certificate, or does not trust the one that it got.
+        rustls::Error::AlertReceived(
+            AlertDescription::CertificateRequired
+            | AlertDescription::UnknownCA
+            | AlertDescription::BadCertificate
+            | AlertDescription::CertificateUnknown,
+        ) => "the broker refuses the one of broker.certificate_file, or wants one",
+        _ => return None,
+    };
+    Some(BrokerError::Untrusted { why })
 }
 
 /// Of RabbitMQ's `inequivalent arg 'x-queue-type' for queue 'a' in vhost '/': received 'quorum' but current is

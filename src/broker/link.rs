@@ -1,8 +1,10 @@
 //! One connection: opened within a time limit or not at all, and over when it is over.
 
 use std::future::Future;
+use std::path::Path;
 use std::time::Duration;
 
+use lapin::tcp::{OwnedIdentity, OwnedTLSConfig};
 use lapin::uri::{AMQPScheme, AMQPUri};
 use lapin::{Channel, Connection, ConnectionProperties};
 use secrecy::ExposeSecret as _;
@@ -52,11 +54,13 @@ impl Link {
     /// # Errors
     /// Credentials and virtual host are permanent, everything else is for another attempt.
     pub async fn open(config: &BrokerConfig, role: Role) -> Result<Self, BrokerError> {
+        config.address().map_err(|_| BrokerError::Url)?;
         let mut uri: AMQPUri = config.url.expose_secret().parse().map_err(|_| BrokerError::Url)?;
         uri.query.heartbeat = Some(config.heartbeat_seconds.clamp(1, 60));
         uri.query.connection_timeout = Some(config.connect_timeout_ms);
         let properties = ConnectionProperties::default().with_connection_name(role.name().into());
-        let connecting = Connection::connect_uri(uri, properties);
+        let runtime = lapin::runtime::default_runtime().map_err(|error| BrokerError::of_handshake(&error))?;
+        let connecting = Connection::connect_uri_with_config(uri, properties, tls(config)?, runtime);
         let connection = tokio::time::timeout(config.connect_timeout(), connecting)
             .await
             .map_err(|_| BrokerError::Late { step: "connect" })?
@@ -127,4 +131,20 @@ impl Link {
     pub async fn close(self) {
         let _ = tokio::time::timeout(GOODBYE, self.connection.close(200, "OK".into())).await;
     }
+}
+
+/// Whom a connection trusts besides the machine's authorities, and as whom it comes. Read for each connection, so that
+/// renewed certificates need no restart.
+fn tls(config: &BrokerConfig) -> Result<OwnedTLSConfig, BrokerError> {
+    let read = |path: &Path, key| match path.as_os_str().is_empty() {
+        true => Ok(None),
+        false => std::fs::read(path).map(Some).map_err(|_| BrokerError::Certificate { key }),
+    };
+    let authority = read(&config.ca_file, "broker.ca_file")?;
+    let cert_chain = authority.map(String::from_utf8).transpose();
+    let cert_chain = cert_chain.map_err(|_| BrokerError::Certificate { key: "broker.ca_file" })?;
+    let certificate = read(&config.certificate_file, "broker.certificate_file")?;
+    let identity = certificate.zip(read(&config.key_file, "broker.key_file")?);
+    let identity = identity.map(|(pem, key)| OwnedIdentity::PKCS8 { pem, key });
+    Ok(OwnedTLSConfig { identity, cert_chain })
 }

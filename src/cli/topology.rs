@@ -13,6 +13,12 @@ use super::{Context, Exit, Failure};
 use crate::broker::topology::{self, Difference, Topology};
 use crate::broker::{BrokerError, Link, Names, Role, definitions};
 use crate::config::{self, BrokerConfig};
+use crate::transport::{self, AddressError, ClientError, Endpoint, Options, Token};
+
+/// For the whole export.
+const MANAGEMENT: Duration = Duration::from_secs(10);
+/// Most bytes of an export.
+const LARGEST_EXPORT: usize = 64 << 20;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -120,25 +126,20 @@ async fn fetched(config: &BrokerConfig, vhost: &str) -> Result<Option<Vec<u8>>, 
     if url.is_empty() {
         return Ok(None);
     }
-    let wrong = || Failure::usage("broker.management_url is not a URL: http://user:password@host:15672");
-    let mut url: reqwest::Url = url.parse().map_err(|_| wrong())?;
-    let (user, password) = (url.username().to_owned(), url.password().map(str::to_owned));
-    url.set_username("").map_err(|()| wrong())?;
-    url.set_password(None).map_err(|()| wrong())?;
-    url.path_segments_mut().map_err(|()| wrong())?.pop_if_empty().extend(["api", "definitions", vhost]);
-    let client = reqwest::Client::builder()
-        .timeout(Duration::from_secs(10))
-        .no_proxy()
-        .redirect(reqwest::redirect::Policy::none())
-        .build()
-        .map_err(|_| Failure::failed("no HTTP client can be made"))?;
-    let answer = client.get(url).basic_auth(user, password).send().await;
-    let answer = answer.map_err(|_| Failure::failed("the management API is not reachable"))?;
-    if !answer.status().is_success() {
-        return Err(Failure::failed(format!("the management API answers {}", answer.status().as_u16())));
+    let wrong = |error: AddressError| Failure::usage(format!("broker.management_url: {error}"));
+    let (endpoint, user, password) = Endpoint::with_credentials(url).map_err(wrong)?;
+    let unusable = |error: ClientError| Failure::usage(format!("broker.ca_file: {error}"));
+    let trusted = transport::authority(&config.ca_file).map_err(unusable)?;
+    let url = endpoint.join(&["api", "definitions", vhost]);
+    let options = Options { authority: trusted.as_deref(), ..Options::within(MANAGEMENT) };
+    let client = transport::Client::new(endpoint, &options).map_err(unusable)?;
+    let request = client.get(&url).basic_auth(user, Some(password.expose_secret()));
+    let reply = client.send(request, &Token::None, LARGEST_EXPORT).await;
+    let reply = reply.map_err(|error| Failure::failed(format!("the management API: {error}")))?;
+    match reply.status.as_u16() {
+        200 => Ok(Some(reply.body)),
+        status => Err(Failure::failed(format!("the management API answers {status}"))),
     }
-    let bytes = answer.bytes().await.map_err(|_| Failure::failed("the management API broke off"))?;
-    Ok(Some(bytes.to_vec()))
 }
 
 fn report(found: &[Difference], format: Format) -> Result<Exit, Failure> {

@@ -1,22 +1,35 @@
 //! `[broker]`: RabbitMQ. Without a URL there is none: the worker then takes work from its spool alone.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
+use reqwest::Url;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
+
+use super::embedding::{InvalidSetting, rule};
+use crate::bug;
+use crate::transport::{AddressError, Endpoint, is_protected};
+
+const NO_URL: &str = "is not an AMQP URL: amqps://user:password@host:5671/vhost";
 
 /// See `default.toml` for the meaning of each key. Serialised without its secrets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BrokerConfig {
-    /// `amqp://user:password@host:port/vhost`, or `amqps`. Empty: no broker.
+    /// `amqps://user:password@host:port/vhost`, or `amqp` on loopback. Empty: no broker.
     #[serde(skip_serializing)]
     pub url: SecretString,
     /// First word of every exchange and queue.
     pub prefix: String,
     /// Whether the worker declares what is missing when it starts. Off where its user may not configure.
     pub declare: bool,
-    /// RabbitMQ's management API, `http://user:password@host:15672`, for `topology check` alone.
+    /// Certificates (PEM) of an own authority, trusted with the machine's, for `url` and `management_url`.
+    pub ca_file: PathBuf,
+    /// Certificate (PEM) and key (PEM) by which the broker knows the program. Empty: none.
+    pub certificate_file: PathBuf,
+    pub key_file: PathBuf,
+    /// RabbitMQ's management API, `https://user:password@host:15671`, for `topology check` alone; `http` on loopback.
     #[serde(skip_serializing)]
     pub management_url: SecretString,
     /// Batches of real-time messages worked at once; they never wait behind bulk ones.
@@ -49,6 +62,9 @@ pub struct Webhook {
     /// Key of the signature, at least 16 characters.
     #[serde(skip_serializing)]
     pub secret: SecretString,
+    /// Certificates (PEM) of an own authority, trusted with the machine's. Empty: none.
+    #[serde(default)]
+    pub ca_file: PathBuf,
     /// Event types wanted, as contract.md names them; empty: all.
     #[serde(default)]
     pub events: Vec<String>,
@@ -58,6 +74,45 @@ impl BrokerConfig {
     /// Whether a broker is configured.
     pub fn is_set(&self) -> bool {
         !self.url.expose_secret().is_empty()
+    }
+
+    /// The broker's address, read; `None` without a broker.
+    ///
+    /// # Errors
+    /// The key and the rule that it breaks: not an AMQP URL, or not encrypted beyond this machine.
+    pub fn address(&self) -> Result<Option<Url>, InvalidSetting> {
+        if !self.is_set() {
+            return Ok(None);
+        }
+        let invalid = |rule| InvalidSetting { key: "broker.url", rule };
+        let url = Url::parse(self.url.expose_secret()).map_err(|_| invalid(NO_URL))?;
+        let host = url.host_str().filter(|host| !host.is_empty()).ok_or(invalid(NO_URL))?;
+        match url.scheme() {
+            "amqps" => {}
+            "amqp" if is_protected(false, host) || bug::is("amqp_plain") => {}
+            "amqp" => return Err(invalid("must be amqps (amqp is for loopback only)")),
+            _ => return Err(invalid(NO_URL)),
+        }
+        Ok(Some(url))
+    }
+
+    /// Every address of the section, and what belongs to it.
+    ///
+    /// # Errors
+    /// The first setting that cannot be.
+    pub fn validate(&self) -> Result<(), InvalidSetting> {
+        self.address()?;
+        let half = self.certificate_file.as_os_str().is_empty() != self.key_file.as_os_str().is_empty();
+        rule(!half, "broker.certificate_file", "and broker.key_file belong together: give both or none")?;
+        let invalid = |key| move |error: AddressError| InvalidSetting { key, rule: error.rule() };
+        if !self.management_url.expose_secret().is_empty() {
+            let url = Endpoint::with_credentials(self.management_url.expose_secret());
+            url.map_err(invalid("broker.management_url"))?;
+        }
+        for webhook in &self.webhooks {
+            Endpoint::parse(&webhook.url).map_err(invalid("broker.webhooks.url"))?;
+        }
+        Ok(())
     }
 
     pub fn connect_timeout(&self) -> Duration {
@@ -83,6 +138,9 @@ impl Default for BrokerConfig {
             url: SecretString::default(),
             prefix: "anamnesis".to_owned(),
             declare: true,
+            ca_file: PathBuf::new(),
+            certificate_file: PathBuf::new(),
+            key_file: PathBuf::new(),
             management_url: SecretString::default(),
             realtime_slots: 1,
             bulk_slots: 2,
@@ -114,11 +172,60 @@ mod tests {
         let config = BrokerConfig {
             url: "amqp://user:hunter2@localhost/%2f".into(),
             management_url: "http://user:hunter2@localhost".into(),
-            webhooks: vec![Webhook { url: "https://a".into(), secret: "hunter2".into(), events: Vec::new() }],
+            webhooks: vec![Webhook {
+                url: "https://a".into(),
+                secret: "hunter2".into(),
+                ca_file: PathBuf::new(),
+                events: Vec::new(),
+            }],
             ..BrokerConfig::default()
         };
         let shown = format!("{config:?}{}", serde_json::to_string(&config).unwrap());
         assert!(!shown.contains("hunter2"), "{shown}");
         assert!(config.is_set() && !BrokerConfig::default().is_set());
+    }
+
+    #[test]
+    fn the_broker_is_reached_by_amqps_or_on_this_machine() {
+        let of = |url: &str| BrokerConfig { url: url.into(), ..BrokerConfig::default() }.validate();
+        for good in
+            ["", "amqps://u:p@rabbit.example/%2f", "amqp://localhost", "amqp://u:p@[::1]:5672/v", "amqp://127.0.0.9"]
+        {
+            assert_eq!(of(good), Ok(()), "{good}");
+        }
+        for bad in [
+            "amqp://u:p@rabbit.example:5672/%2f",
+            "amqp://10.0.0.7",
+            "amqp://[fd00::7]:5672",
+            "amqp://localhost.example",
+            "amqp://127.0.0.1.example",
+            "http://localhost",
+            "rabbit.example:5672",
+            "amqps:///vhost",
+        ] {
+            assert_eq!(of(bad).map_err(|error| error.key), Err("broker.url"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn management_and_callbacks_are_https_beyond_this_machine() {
+        let management = |url: &str| BrokerConfig { management_url: url.into(), ..BrokerConfig::default() }.validate();
+        assert_eq!(management("http://u:p@127.0.0.1:15672"), Ok(()));
+        assert_eq!(management("https://u:p@rabbit.example:15671"), Ok(()));
+        let refused = management("http://u:p@rabbit.example:15672").unwrap_err().to_string();
+        assert_eq!(refused, "broker.management_url: must be https (http is for loopback only)");
+        let webhook = |url: &str| {
+            let webhooks: Vec<Webhook> =
+                vec![serde_json::from_value(serde_json::json!({"url": url, "secret": "x"})).unwrap()];
+            BrokerConfig { webhooks, ..BrokerConfig::default() }.validate()
+        };
+        assert_eq!(webhook("https://clinic.example/hook"), Ok(()));
+        assert_eq!(webhook("http://clinic.example/hook").map_err(|error| error.key), Err("broker.webhooks.url"));
+    }
+
+    #[test]
+    fn a_certificate_and_its_key_belong_together() {
+        let half = BrokerConfig { key_file: "key.pem".into(), ..BrokerConfig::default() };
+        assert_eq!(half.validate().map_err(|error| error.key), Err("broker.certificate_file"));
     }
 }

@@ -6,6 +6,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::embedding_limits::{BatchSettings, BreakerSettings, LimitSettings, RetrySettings, TimeoutSettings};
+use crate::transport::{AddressError, Endpoint};
 
 /// What is true of a model, as configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -186,16 +187,11 @@ impl EmbeddingSettings {
     ///
     /// # Errors
     /// When it is missing or breaks one of these rules.
-    pub fn endpoint(&self) -> Result<reqwest::Url, InvalidSetting> {
+    pub fn endpoint(&self) -> Result<Endpoint, InvalidSetting> {
         const KEY: &str = "embedding.url";
-        let invalid = |rule| InvalidSetting { key: KEY, rule };
-        let text = self.url.as_deref().ok_or(invalid("is required for this provider"))?;
-        let url = reqwest::Url::parse(text).map_err(|_| invalid("is not an absolute URL"))?;
-        rule(matches!(url.scheme(), "https" | "http"), KEY, "must be https (http on loopback)")?;
-        rule(url.scheme() == "https" || is_loopback(&url), KEY, "must be https outside loopback")?;
-        rule(url.username().is_empty() && url.password().is_none(), KEY, "holds credentials: use api_key")?;
-        rule(url.query().is_none() && url.fragment().is_none(), KEY, "must end with its path")?;
-        Ok(url)
+        let invalid = |error: AddressError| InvalidSetting { key: KEY, rule: error.rule() };
+        let text = self.url.as_deref().ok_or(InvalidSetting { key: KEY, rule: "is required for this provider" })?;
+        Endpoint::parse(text).and_then(Endpoint::bare).map_err(invalid)
     }
 }
 
@@ -213,13 +209,6 @@ impl ModelProfile {
         )?;
         rule(self.max_tokens > 0, "embedding.profile.max_tokens", "must be positive")
     }
-}
-
-/// `localhost`, 127.0.0.0/8 and ::1: nothing leaves the machine.
-pub fn is_loopback(url: &reqwest::Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::embedding::InvalidSetting;
 use crate::domain::ids::OrgId;
+use crate::transport::{AddressError, Endpoint};
 
 /// The whole section.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -16,6 +18,20 @@ pub struct ExtractionConfig {
     pub lexicons: Vec<PathBuf>,
     pub organizations: Vec<OrganizationExtraction>,
     pub model: ModelConfig,
+}
+
+impl ExtractionConfig {
+    /// The model's address.
+    ///
+    /// # Errors
+    /// When it is not https beyond this machine.
+    pub fn validate(&self) -> Result<(), InvalidSetting> {
+        if self.model.url.is_empty() {
+            return Ok(());
+        }
+        let invalid = |error: AddressError| InvalidSetting { key: "extraction.model.url", rule: error.rule() };
+        Endpoint::parse(&self.model.url).and_then(Endpoint::bare).map(drop).map_err(invalid)
+    }
 }
 
 /// What one organisation has of its own, beside the lexicons of the deployment.
@@ -39,6 +55,8 @@ pub struct ModelConfig {
     #[serde(skip_serializing, deserialize_with = "empty_is_none")]
     pub api_key: Option<SecretString>,
     pub api_key_file: PathBuf,
+    /// Certificates (PEM) of an own authority, trusted with the machine's.
+    pub ca_file: PathBuf,
     /// For one whole answer, in milliseconds, 1–600000.
     pub timeout_ms: u64,
     /// Longer documents are left to the rules, in characters.
@@ -60,6 +78,7 @@ impl Default for ModelConfig {
             model: String::new(),
             api_key: None,
             api_key_file: PathBuf::new(),
+            ca_file: PathBuf::new(),
             timeout_ms: 20_000,
             most_characters: 40_000,
             most_tokens: 4_000,

@@ -59,6 +59,8 @@ pub enum ConfigError {
     /// `key` is the dotted path, `origin` the file or variable it came from.
     #[error("configuration key `{key}` ({origin}): {problem}")]
     Key { key: String, origin: String, problem: &'static str },
+    #[error("configuration key `{}` {}", .0.key, .0.rule)]
+    Invalid(#[from] embedding::InvalidSetting),
 }
 
 /// Reads all layers.
@@ -73,7 +75,24 @@ pub fn load(file: Option<&Path>) -> Result<Settings, ConfigError> {
         }
         layers = layers.merge(Toml::file_exact(path));
     }
-    layers.merge(Env::prefixed("ANAMNESIS__").split("__")).extract().map_err(|error| describe(&error))
+    let settings: Settings =
+        layers.merge(Env::prefixed("ANAMNESIS__").split("__")).extract().map_err(|error| describe(&error))?;
+    settings.validate()?;
+    Ok(settings)
+}
+
+impl Settings {
+    /// What is sent to other hosts is encrypted, whatever the verb: a wrong address is found at the start and not when
+    /// the first text is on its way.
+    ///
+    /// # Errors
+    /// The first address that cannot be.
+    fn validate(&self) -> Result<(), ConfigError> {
+        self.broker.validate()?;
+        self.redaction.validate()?;
+        self.extraction.validate()?;
+        Ok(())
+    }
 }
 
 fn describe(error: &figment::Error) -> ConfigError {

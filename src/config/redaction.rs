@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::embedding::InvalidSetting;
 use crate::domain::ids::OrgId;
+use crate::transport::Endpoint;
 
 /// Organisations that are not listed have the policy of their row in the store and nothing else.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +29,7 @@ pub struct OrganizationRedaction {
     /// The key of a policy that seals values: a file with 128 hexadecimal digits.
     #[serde(default)]
     pub token_key: PathBuf,
-    /// Address of a Presidio analyzer.
+    /// Address of a Presidio analyzer; https beyond loopback.
     #[serde(default)]
     pub presidio: String,
     /// Google Sensitive Data Protection: `projects/P/locations/L`.
@@ -35,12 +37,36 @@ pub struct OrganizationRedaction {
     pub google: String,
     #[serde(default = "google_url")]
     pub google_url: String,
-    /// File with Google's bearer token.
+    /// File with Google's bearer token; read again whenever it changes and whenever the service refuses it.
     #[serde(default)]
     pub google_token_file: PathBuf,
+    /// Certificates (PEM) of an own authority, trusted with the machine's.
+    #[serde(default)]
+    pub ca_file: PathBuf,
     /// How long one service may take for one text, in milliseconds, 1–60000.
     #[serde(default = "usual_timeout")]
     pub timeout_ms: u64,
+}
+
+impl RedactionConfig {
+    /// Every address of the section.
+    ///
+    /// # Errors
+    /// The first that is not https beyond this machine: unredacted text would go there.
+    pub fn validate(&self) -> Result<(), InvalidSetting> {
+        let check = |key: &'static str, address: &str| match address {
+            "" => Ok(()),
+            address => Endpoint::parse(address)
+                .and_then(Endpoint::bare)
+                .map(drop)
+                .map_err(|error| InvalidSetting { key, rule: error.rule() }),
+        };
+        for own in &self.organizations {
+            check("redaction.organizations.presidio", &own.presidio)?;
+            check("redaction.organizations.google_url", &own.google_url)?;
+        }
+        Ok(())
+    }
 }
 
 fn usual_policy() -> String {

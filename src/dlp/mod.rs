@@ -149,10 +149,10 @@ pub enum RedactionError {
     NoTokenKey,
     #[error("a recogniser failed")]
     Failed,
-    #[error("an additional redaction service cannot be asked now")]
-    ServiceAway,
-    #[error("an additional redaction service refused or answered wrongly")]
-    Service,
+    #[error("an additional redaction service gives no usable answer now")]
+    ServiceAway(remote::RemoteError),
+    #[error("an additional redaction service refuses this text")]
+    Service(remote::RemoteError),
     #[error("redaction took longer than its limit")]
     Timeout,
     #[error("the text has a place that does not belong to it")]

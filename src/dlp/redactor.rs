@@ -362,7 +362,7 @@ fn fills_its_cell(context: &Context<'_>, span: Span) -> bool {
 }
 
 fn failed(error: RemoteError) -> RedactionError {
-    if error.is_retryable() { RedactionError::ServiceAway } else { RedactionError::Service }
+    if error.is_retryable() { RedactionError::ServiceAway(error) } else { RedactionError::Service(error) }
 }
 
 /// A country beside a street or a postal code is a line of the address, which leaves as a whole.

@@ -8,24 +8,24 @@ use super::batching::estimated_tokens;
 use super::breaker::Breaker;
 use super::builtin::{BuiltinEmbedder, ModelError};
 use super::http::HttpEmbedder;
-use super::http::client::{Client, ClientError};
+use super::http::client::Client;
 use super::http::info::{ServerLimits, limits};
 use super::http::openai::OpenAi;
 use super::http::shape::Shape;
-use super::http::token::Token;
 use super::http::vertex::Vertex;
 use super::limits::Limits;
 use super::pause::{Pause, Timer};
 use super::{EmbedObserver, Embedder, Models};
 use crate::clock::{Clock, Entropy};
 use crate::config::embedding::{EmbeddingSettings, InvalidSetting, Provider};
+use crate::transport::{ClientError, Token};
 
 /// Why there is no embedder. Names keys, never values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
     #[error(transparent)]
     Setting(#[from] InvalidSetting),
-    #[error(transparent)]
+    #[error("embedding: {0}")]
     Client(#[from] ClientError),
     #[error("embedding.ca_file cannot be read")]
     Authority,
@@ -95,29 +95,26 @@ fn builtin(settings: &EmbeddingSettings) -> Result<BuiltinEmbedder, BuildError> 
 /// See [`BuildError`].
 pub fn http(settings: &EmbeddingSettings, world: World) -> Result<HttpEmbedder, BuildError> {
     settings.validate()?;
-    let url = settings.endpoint()?;
+    let endpoint = settings.endpoint()?;
+    let url = endpoint.url();
     let profile = settings
         .profile
         .clone()
         .ok_or(InvalidSetting { key: "embedding.profile", rule: "is required for this provider" })?;
     let shape: Box<dyn Shape> = match settings.provider {
-        Provider::Vertex => Box::new(Vertex::new(&url, &profile, settings)),
-        _ => Box::new(OpenAi::new(&url, &profile, settings)),
+        Provider::Vertex => Box::new(Vertex::new(url, &profile, settings)),
+        _ => Box::new(OpenAi::new(url, &profile, settings)),
     };
     let authority = settings.ca_file.as_ref().map(std::fs::read).transpose().map_err(|_| BuildError::Authority)?;
     let clock = Arc::clone(&world.clock);
-    let client = Client::new(&url, &settings.timeouts, settings.proxy.as_ref(), authority.as_deref(), clock)?;
-    let token = match (&settings.api_key, &settings.api_key_file) {
-        (Some(secret), _) => Token::Fixed(secret.clone()),
-        (None, Some(path)) => Token::file(path.clone()),
-        (None, None) => Token::None,
-    };
+    let token = Token::of(settings.api_key.clone(), settings.api_key_file.clone());
+    let ways = (settings.proxy.as_ref(), authority.as_deref());
+    let client = Client::new(endpoint, &settings.timeouts, ways, token, clock)?;
     let largest = limits(&settings.batch, ServerLimits::default()).tokens.max(estimated_tokens(""));
     Ok(HttpEmbedder {
         profile,
         shape,
         client,
-        token,
         batch: settings.batch,
         ask_server: !settings.ignore_server_limits,
         server: OnceCell::new(),

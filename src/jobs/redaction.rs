@@ -178,7 +178,7 @@ enum Failure {
 
 impl From<RedactionError> for Failure {
     fn from(error: RedactionError) -> Self {
-        if error == RedactionError::ServiceAway { Self::Away } else { Self::Refused }
+        if matches!(error, RedactionError::ServiceAway(_)) { Self::Away } else { Self::Refused }
     }
 }
 

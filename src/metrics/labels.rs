@@ -64,6 +64,14 @@ label!(
     }
 );
 
+label!(
+    /// Why an additional redaction service gave no usable answer.
+    ServiceFailure as "failure" {
+        Timeout = "timeout", Unreachable = "unreachable", Denied = "denied", Refused = "refused", Busy = "busy",
+        Answer = "answer",
+    }
+);
+
 impl InfoType {
     /// The kind that a redaction's label counts as. National identifiers (`ES_DNI`, `US_SSN` …) are one kind, so that
     /// a new country adds no series.

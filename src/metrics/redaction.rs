@@ -1,6 +1,6 @@
 //! What redaction found, and whether it held.
 
-use super::labels::{InfoType, RedactionOutcome};
+use super::labels::{InfoType, RedactionOutcome, ServiceFailure};
 use super::registrar::area;
 
 area! {
@@ -12,5 +12,7 @@ area! {
         findings: Counters<InfoType> = "dlp_findings_total";
         /// Times that the last look before storage found personal data which redaction had left; must stay 0
         leak_guard: Counters<()> = "dlp_leak_guard_total";
+        /// Texts that an additional redaction service did not answer for; each is offered again
+        services: Counters<ServiceFailure> = "dlp_service_failures_total";
     }
 }

@@ -43,6 +43,7 @@ pub(super) fn reader(
         model: config.model.clone(),
         key: config.api_key.clone(),
         key_file: Some(config.api_key_file.clone()).filter(|path| !path.as_os_str().is_empty()),
+        ca_file: config.ca_file.clone(),
         timeout: Duration::from_millis(config.timeout_ms),
         most_characters: config.most_characters,
         most_tokens: config.most_tokens,

@@ -3,9 +3,9 @@
 use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;
 
-use super::Admitted;
 use super::facts::attribute_hashes;
 use super::read::Guard;
+use super::{Admitted, Disposition};
 use crate::crypto::PatientKeys;
 use crate::domain::confidence::ConfidenceBasis;
 use crate::domain::finding::{EntityType, Experiencer, Polarity, Temporality};
@@ -13,7 +13,6 @@ use crate::domain::fold::{Assertion, Details};
 use crate::domain::memory::{Class, Kind, SetBy};
 use crate::domain::profile::ProfileStatement;
 use crate::domain::provenance::{SourceType, Trust};
-use crate::domain::reason::Reason;
 use crate::intake::contract::{
     AllergyFact, ConditionFact, ConditionStatus, HealthSignalRecorded, MedicationFact, MedicationStatus, ProfileUpdated,
 };
@@ -97,7 +96,7 @@ impl Stating<'_> {
 
     /// # Errors
     /// When a text of the profile cannot be redacted.
-    pub fn profile(&self, p: &ProfileUpdated) -> Result<(ProfileChange, Vec<NewFinding>), Reason> {
+    pub fn profile(&self, p: &ProfileUpdated) -> Result<(ProfileChange, Vec<NewFinding>), Disposition> {
         let mut findings = Vec::new();
         for fact in p.conditions.iter().flatten() {
             findings.push(self.condition(p, fact)?);
@@ -126,7 +125,7 @@ impl Stating<'_> {
         Ok((change, findings))
     }
 
-    fn condition(&self, p: &ProfileUpdated, fact: &ConditionFact) -> Result<NewFinding, Reason> {
+    fn condition(&self, p: &ProfileUpdated, fact: &ConditionFact) -> Result<NewFinding, Disposition> {
         let ended = matches!(
             fact.status,
             Some(ConditionStatus::Resolved | ConditionStatus::Inactive | ConditionStatus::Remission)
@@ -137,7 +136,7 @@ impl Stating<'_> {
         Ok(self.finding(Said { ending: ended, valid_from, ..explicit(EntityType::Condition, words, p.recorded_at) }))
     }
 
-    fn allergy(&self, p: &ProfileUpdated, fact: &AllergyFact) -> Result<NewFinding, Reason> {
+    fn allergy(&self, p: &ProfileUpdated, fact: &AllergyFact) -> Result<NewFinding, Disposition> {
         let words = FindingWords {
             reaction: self.guard.clean_option(fact.reaction.as_deref())?,
             ..self.words(&fact.substance)?
@@ -146,7 +145,7 @@ impl Stating<'_> {
     }
 
     /// What was entered in error or is only intended states nothing.
-    fn medication(&self, p: &ProfileUpdated, fact: &MedicationFact) -> Result<Option<NewFinding>, Reason> {
+    fn medication(&self, p: &ProfileUpdated, fact: &MedicationFact) -> Result<Option<NewFinding>, Disposition> {
         let status = fact.status.unwrap_or(MedicationStatus::Active);
         if matches!(status, MedicationStatus::EnteredInError | MedicationStatus::Intended | MedicationStatus::Unknown) {
             return Ok(None);
@@ -165,7 +164,7 @@ impl Stating<'_> {
     }
 
     /// A route by itself is a code, and a word alone gives redaction nothing to judge it by.
-    fn route(&self, route: Option<&str>) -> Result<Option<String>, Reason> {
+    fn route(&self, route: Option<&str>) -> Result<Option<String>, Disposition> {
         match route {
             Some(route) if ROUTES.contains(&crate::text::fold(route.trim()).as_str()) => {
                 Ok(Some(route.trim().to_owned()))
@@ -176,7 +175,7 @@ impl Stating<'_> {
 
     /// # Errors
     /// When a text of the signal cannot be redacted.
-    pub fn signal(&self, s: &HealthSignalRecorded) -> Result<NewFinding, Reason> {
+    pub fn signal(&self, s: &HealthSignalRecorded) -> Result<NewFinding, Disposition> {
         let unit = self.guard.clean_option(s.unit.as_deref())?;
         let number = s.value.map(|v| format!("{v}{}", unit.as_deref().map(|u| format!(" {u}")).unwrap_or_default()));
         let trend = self.guard.clean_option(s.trend.as_deref())?;
@@ -194,7 +193,7 @@ impl Stating<'_> {
         }))
     }
 
-    fn words(&self, name: &str) -> Result<FindingWords, Reason> {
+    fn words(&self, name: &str) -> Result<FindingWords, Disposition> {
         let clean = self.guard.clean(name)?;
         let concept = (self.concept)(&clean).unwrap_or_else(|| clean.to_lowercase());
         Ok(FindingWords { concept, mention: clean, ..FindingWords::default() })

@@ -15,8 +15,8 @@ use crate::domain::reason::Reason;
 use crate::extract::{Entity, Extraction, ExtractionInput, Extractor};
 use crate::intake::Message;
 use crate::intake::contract::DocumentSubmitted;
-use crate::metrics::Metrics;
-use crate::metrics::labels::{InfoType, RedactionOutcome, Stage};
+use crate::metrics::labels::{InfoType, RedactionOutcome, ServiceFailure, Stage};
+use crate::metrics::{Label as _, Metrics};
 use crate::store::Keys;
 use crate::text::{Document, Language};
 
@@ -43,11 +43,10 @@ impl Guard {
     /// A short text without personal data.
     ///
     /// # Errors
-    /// When redaction fails: then the message must not be stored.
-    pub fn clean(&self, text: &str) -> Result<String, Reason> {
+    /// As [`Guard::redact`]: then the message must not be stored.
+    pub fn clean(&self, text: &str) -> Result<String, Disposition> {
         let document = Document::plain(text, Language::Unknown);
-        let redacted = self.redact(&document).map_err(|_| Reason::RedactionFailed)?;
-        Ok(redacted.document().text.clone())
+        Ok(self.redact(&document)?.document().text.clone())
     }
 
     /// # Errors
@@ -56,7 +55,11 @@ impl Guard {
     fn redact(&self, document: &Document) -> Result<Redacted, Disposition> {
         let key = SurrogateKey::new(self.surrogate);
         let redacted = self.redactor.redact_asking(document, &self.people, &key).map_err(|error| match error {
-            RedactionError::ServiceAway => Disposition::Retry,
+            RedactionError::ServiceAway(error) => {
+                let failure = ServiceFailure::of_code(error.code()).unwrap_or(ServiceFailure::Refused);
+                self.metrics.redaction.services.of(failure).inc();
+                Disposition::Retry
+            }
             _ => Disposition::Quarantined(Reason::RedactionFailed),
         })?;
         for redaction in redacted.redactions() {
@@ -72,7 +75,7 @@ impl Guard {
         }
     }
 
-    pub fn clean_option(&self, text: Option<&str>) -> Result<Option<String>, Reason> {
+    pub fn clean_option(&self, text: Option<&str>) -> Result<Option<String>, Disposition> {
         text.map(|text| self.clean(text)).transpose()
     }
 }
@@ -161,12 +164,16 @@ impl Pipeline {
         let late = started.elapsed() > Duration::from_millis(self.config.redaction_timeout_ms);
         self.observe(Stage::Redact, started);
         let outcome = match &redacted {
-            Err(_) => RedactionOutcome::Failed,
-            Ok(_) if late => RedactionOutcome::Failed,
-            Ok(redacted) if redacted.redactions().is_empty() => RedactionOutcome::Clean,
-            Ok(_) => RedactionOutcome::Redacted,
+            // Nothing is known of it yet: it comes again.
+            Err(Disposition::Retry) => None,
+            Err(_) => Some(RedactionOutcome::Failed),
+            Ok(_) if late => Some(RedactionOutcome::Failed),
+            Ok(redacted) if redacted.redactions().is_empty() => Some(RedactionOutcome::Clean),
+            Ok(_) => Some(RedactionOutcome::Redacted),
         };
-        self.metrics.redaction.documents.of(outcome).inc();
+        if let Some(outcome) = outcome {
+            self.metrics.redaction.documents.of(outcome).inc();
+        }
         redacted.and_then(
             |redacted| {
                 if late { Err(Disposition::Quarantined(Reason::RedactionFailed)) } else { Ok(redacted) }

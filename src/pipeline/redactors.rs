@@ -7,9 +7,10 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use crate::config::redaction::{OrganizationRedaction, RedactionConfig};
-use crate::dlp::remote::{Google, Presidio, Remote, Services};
+use crate::dlp::remote::{Google, Presidio, Remote, RemoteError, Services};
 use crate::dlp::{Custom, Policy, RedactionError, Redactor, TokenKey};
 use crate::domain::ids::OrgId;
+use crate::transport::{ClientError, Token};
 
 type ByPolicy = BTreeMap<String, Arc<Redactor>>;
 
@@ -120,16 +121,27 @@ fn services(rules: &OrganizationRedaction) -> Result<Vec<Arc<dyn Remote>>, Wrong
     let timeout = Duration::from_millis(rules.timeout_ms);
     let mut services: Vec<Arc<dyn Remote>> = Vec::new();
     if !rules.presidio.is_empty() {
-        let presidio = Presidio::new(&rules.presidio, timeout);
-        services.push(Arc::new(presidio.map_err(|error| ("presidio", error.to_string()))?));
+        let presidio = Presidio::new(&rules.presidio, timeout, &rules.ca_file);
+        services.push(Arc::new(presidio.map_err(|error| defect("presidio", error))?));
     }
     if !rules.google.is_empty() {
-        let token = file(&rules.google_token_file, "google_token_file")?;
-        let token = token.ok_or(("google_token_file", "is needed for Google's service".to_owned()))?;
-        let google = Google::new(&rules.google_url, &rules.google, token.trim(), timeout);
-        services.push(Arc::new(google.map_err(|error| ("google", error.to_string()))?));
+        // It is read again with every change; that it is there is known from the start.
+        if file(&rules.google_token_file, "google_token_file")?.is_none() {
+            return Err(("google_token_file", "is needed for Google's service".to_owned()));
+        }
+        let token = Token::file(rules.google_token_file.clone());
+        let google = Google::new(&rules.google_url, &rules.google, token, timeout, &rules.ca_file);
+        services.push(Arc::new(google.map_err(|error| defect("google_url", error))?));
     }
     Ok(services)
+}
+
+/// The key to blame where a service cannot be made.
+fn defect(address: &'static str, error: RemoteError) -> Wrong {
+    match error {
+        RemoteError::Client(ClientError::Authority) => ("ca_file", ClientError::Authority.to_string()),
+        error => (address, error.to_string()),
+    }
 }
 
 #[cfg(test)]
@@ -162,6 +174,10 @@ mod tests {
         assert!(!wrong("policy = \"secret\"").contains("secret"));
         assert_eq!(wrong("custom = \"/no/such\""), "redaction.organizations[0].custom: the file cannot be read");
         assert!(wrong("google = \"projects/p/locations/l\"").contains("google_token_file"));
+        let plain = "redaction.organizations[0].presidio: must be https (http is for loopback only)";
+        assert_eq!(wrong("presidio = \"http://presidio.clinic:3000\""), plain);
+        assert_eq!(wrong("presidio = \"https://presidio.clinic:3000\""), "");
+        assert!(wrong("presidio = \"https://presidio.clinic\"\nca_file = \"/no/such\"").contains(".ca_file: "));
         assert!(wrong("timeout_ms = 0").contains("timeout_ms"));
         let folder = tempfile::tempdir().unwrap();
         let policy = folder.path().join("own.toml");

@@ -26,6 +26,9 @@ use crate::store::records::{
 };
 use crate::store::{Keys, StoreError};
 
+/// Why a message has no effects, and the field that is to blame where that is known.
+type Refused = (Disposition, Option<String>);
+
 impl Pipeline {
     /// Commits the batch; when the database refuses a row, each message is committed alone, so that only the bad one
     /// is set aside.
@@ -44,7 +47,7 @@ impl Pipeline {
             let (place, ephemeral) = (entry.read.admitted.place, entry.read.admitted.ephemeral);
             match self.effects(entry, keys) {
                 Ok(batch) => good.push((place, ephemeral, whole.append(batch))),
-                Err((reason, field)) => done.push((place, Disposition::Quarantined(reason), field)),
+                Err((disposition, field)) => done.push((place, disposition, field)),
             }
         }
         crash_at("before_commit");
@@ -101,7 +104,7 @@ impl Pipeline {
     }
 
     /// What one message does to the store.
-    fn effects(&self, mut entry: Embedded, keys: &Keys) -> Result<OrgBatch, (Reason, Option<String>)> {
+    fn effects(&self, mut entry: Embedded, keys: &Keys) -> Result<OrgBatch, Refused> {
         let mut batch = OrgBatch { generation: entry.generation, ..OrgBatch::default() };
         // Those of the whole batch travel with its first message, which need not be a document.
         batch.vectors = std::mem::take(&mut entry.fresh);
@@ -120,9 +123,9 @@ impl Pipeline {
                 None => admitted.envelope.kind().name(),
             },
         });
-        let patient = keys.get(&scope).ok_or((Reason::ErasedSubject, None))?;
+        let patient = keys.get(&scope).ok_or((Disposition::Quarantined(Reason::ErasedSubject), None))?;
         let now = self.store.clock().now();
-        let plain = |reason| (reason, None);
+        let plain = |disposition| (disposition, None);
         let concept = |name: &str| self.concept_of(scope.org(), name);
         match &entry.read.admitted.envelope.message {
             Message::DocumentSubmitted(document) => {
@@ -131,7 +134,7 @@ impl Pipeline {
                 batch.findings = teaching.findings();
                 if let Some(made) = admitted.spoken.as_ref().and_then(|spoken| spoken.made.as_ref()) {
                     if made.orphaned {
-                        return Err((Reason::Malformed, Some("derived_from".to_owned())));
+                        return Err((Disposition::Quarantined(Reason::Malformed), Some("derived_from".to_owned())));
                     }
                     batch.findings.extend(teaching.hand_made(made));
                 }
@@ -178,12 +181,7 @@ impl Pipeline {
         OrgBatch { alarms: alarms.collect(), ..OrgBatch::default() }
     }
 
-    fn command(
-        &self,
-        command: &MemoryCommand,
-        entry: &Embedded,
-        batch: &mut OrgBatch,
-    ) -> Result<(), (Reason, Option<String>)> {
+    fn command(&self, command: &MemoryCommand, entry: &Embedded, batch: &mut OrgBatch) -> Result<(), Refused> {
         let admitted = &entry.read.admitted;
         let at = issued_at(command, &admitted.envelope, self.store.clock().now());
         if let Some(on) = ephemeral_switch(command.command) {
@@ -193,7 +191,7 @@ impl Pipeline {
         }
         // Understood and not yet carried out: set aside rather than lost.
         let Some(Reply::Act(deed)) = reply(command) else {
-            return Err((Reason::SchemaUnknown, Some("command".to_owned())));
+            return Err((Disposition::Quarantined(Reason::SchemaUnknown), Some("command".to_owned())));
         };
         // A preview counts and changes nothing.
         if command.preview != Some(true) {
@@ -207,8 +205,9 @@ impl Pipeline {
         document: &DocumentSubmitted,
         (entry, passages): (&Embedded, Vec<NewPassage>),
         version: &str,
-    ) -> Result<NewDocument, Reason> {
-        let (redacted, extraction) = entry.read.text.as_deref().ok_or(Reason::RedactionFailed)?;
+    ) -> Result<NewDocument, Disposition> {
+        let unread = Disposition::Quarantined(Reason::RedactionFailed);
+        let (redacted, extraction) = entry.read.text.as_deref().ok_or(unread)?;
         let text = &redacted.document().text;
         let guard = &entry.read.guard;
         let metadata = document.metadata.clone().unwrap_or_default();
@@ -217,7 +216,7 @@ impl Pipeline {
             producer_themes.push(guard.clean(theme)?);
         }
         let pages = Pages::of(document, redacted);
-        let file = document.file.as_ref().zip(pages.as_ref()).map(|(f, pages)| -> Result<StoredFile, Reason> {
+        let file = document.file.as_ref().zip(pages.as_ref()).map(|(f, pages)| -> Result<StoredFile, Disposition> {
             Ok(StoredFile {
                 name: guard.clean(&f.name)?,
                 media_type: guard.clean(&f.media_type)?,

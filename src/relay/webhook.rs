@@ -2,7 +2,6 @@
 //! `webhook-signature: v1,BASE64(HMAC-SHA-256(secret, "ID.TIMESTAMP.BODY"))`. The receiver compares the signature, refuses
 //! old timestamps, and takes an id once.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,14 +9,16 @@ use async_trait::async_trait;
 use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use reqwest::{Client, StatusCode, Url, redirect};
+use reqwest::StatusCode;
 use secrecy::ExposeSecret as _;
 
 use super::{Destination, Event, Taken};
 use crate::clock::Clock;
 use crate::config::broker::Webhook;
+use crate::transport::{AddressError, Client, ClientError, Endpoint, Options, Token, authority};
 
-const CONNECT: Duration = Duration::from_secs(3);
+/// Of an answer only its status counts.
+const LARGEST: usize = 64 * 1024;
 const TOTAL: Duration = Duration::from_secs(10);
 /// Shorter keys can be guessed.
 const SHORTEST_SECRET: usize = 16;
@@ -25,17 +26,16 @@ const SHORTEST_SECRET: usize = 16;
 /// What is wrong with a configured callback. Never quotes it: a URL may hold a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HookError {
-    #[error("broker.webhooks: a url is not https (http is for loopback)")]
-    Url,
+    #[error("broker.webhooks: a url {0}")]
+    Url(AddressError),
     #[error("broker.webhooks: a secret has fewer than {SHORTEST_SECRET} characters")]
     Secret,
-    #[error("broker.webhooks: no HTTP client can be made")]
-    Client,
+    #[error("broker.webhooks: {0}")]
+    Client(#[from] ClientError),
 }
 
 /// One receiver.
 pub struct Hook {
-    url: Url,
     secret: hmac::Key,
     /// Types wanted; empty: all.
     events: Vec<String>,
@@ -55,25 +55,15 @@ impl Hook {
     /// # Errors
     /// When the URL is not encrypted beyond this machine, or the secret is too short.
     pub fn new(config: &Webhook, clock: Arc<dyn Clock>) -> Result<Self, HookError> {
-        let url: Url = config.url.parse().map_err(|_| HookError::Url)?;
-        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-        let loopback = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-        if !(url.scheme() == "https" || (url.scheme() == "http" && loopback)) {
-            return Err(HookError::Url);
-        }
+        let endpoint = Endpoint::parse(&config.url).map_err(HookError::Url)?;
         let secret = config.secret.expose_secret().as_bytes();
         if secret.len() < SHORTEST_SECRET {
             return Err(HookError::Secret);
         }
-        let client = Client::builder()
-            .connect_timeout(CONNECT)
-            .timeout(TOTAL)
-            .redirect(redirect::Policy::none())
-            .no_proxy()
-            .build()
-            .map_err(|_| HookError::Client)?;
+        let trusted = authority(&config.ca_file)?;
+        let client = Client::new(endpoint, &Options { authority: trusted.as_deref(), ..Options::within(TOTAL) })?;
         let events = config.events.clone();
-        Ok(Self { url, secret: hmac::Key::new(hmac::HMAC_SHA256, secret), events, client, clock })
+        Ok(Self { secret: hmac::Key::new(hmac::HMAC_SHA256, secret), events, client, clock })
     }
 
     fn wants(&self, event: &Event) -> bool {
@@ -86,13 +76,13 @@ impl Hook {
         let body = event.structured().to_string().into_bytes();
         let request = self
             .client
-            .post(self.url.clone())
+            .post(self.client.endpoint().url())
             .header("content-type", "application/cloudevents+json")
             .header("webhook-id", &id)
             .header("webhook-timestamp", timestamp)
             .header("webhook-signature", signature(&self.secret, &id, timestamp, &body))
             .body(body);
-        match request.send().await.map(|answer| answer.status()) {
+        match self.client.send(request, &Token::None, LARGEST).await.map(|answer| answer.status) {
             Ok(status) if status.is_success() => Taken::Yes,
             Ok(status) => refused(status),
             Err(_) => Taken::Later,
@@ -132,7 +122,8 @@ mod tests {
     use crate::clock::SystemClock;
 
     fn hook(url: &str, secret: &str) -> Result<Hook, HookError> {
-        let config = Webhook { url: url.to_owned(), secret: secret.into(), events: Vec::new() };
+        let config =
+            Webhook { url: url.to_owned(), secret: secret.into(), events: Vec::new(), ca_file: Default::default() };
         Hook::new(&config, Arc::new(SystemClock))
     }
 
@@ -141,8 +132,14 @@ mod tests {
         assert!(hook("https://clinic.example/hook", "0123456789abcdef").is_ok());
         assert!(hook("http://127.0.0.1:9/hook", "0123456789abcdef").is_ok());
         assert!(hook("http://[::1]:9/hook", "0123456789abcdef").is_ok());
-        assert_eq!(hook("http://clinic.example/hook", "0123456789abcdef").err(), Some(HookError::Url));
-        assert_eq!(hook("ftp://clinic.example", "0123456789abcdef").err(), Some(HookError::Url));
+        assert_eq!(
+            hook("http://clinic.example/hook", "0123456789abcdef").err(),
+            Some(HookError::Url(AddressError::NotEncrypted))
+        );
+        assert_eq!(
+            hook("ftp://clinic.example", "0123456789abcdef").err(),
+            Some(HookError::Url(AddressError::NotEncrypted))
+        );
         assert_eq!(hook("https://clinic.example", "short").err(), Some(HookError::Secret));
     }
 

@@ -1,6 +1,7 @@
 //! A real RabbitMQ for proofs: names of the test's own on a broker that it shares, and the program as a worker.
 
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ use lapin::types::{AMQPValue, FieldTable};
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
 
-use crate::support::Program;
+use crate::support::{self, Program};
 
 /// The broker that answers, started where none does.
 pub fn url() -> &'static str {
@@ -35,12 +36,26 @@ pub fn url() -> &'static str {
 pub struct PrivateBroker {
     folder: tempfile::TempDir,
     plugins: &'static str,
+    tls: Vec<(&'static str, String)>,
     pub url: String,
 }
 
 impl PrivateBroker {
     pub fn start(plugins: &'static str) -> Self {
-        let mut broker = Self { folder: tempfile::tempdir().unwrap(), plugins, url: String::new() };
+        Self::started(plugins, Vec::new())
+    }
+
+    /// The same with TLS listeners under the certificates of a folder; `clients` must show one too, or need not.
+    pub fn start_with_tls(plugins: &'static str, certificates: &Path, clients: bool) -> Self {
+        let mut tls = vec![("ANAMNESIS_RABBITMQ_TLS", certificates.display().to_string())];
+        if clients {
+            tls.push(("ANAMNESIS_RABBITMQ_TLS_CLIENTS", "required".to_owned()));
+        }
+        Self::started(plugins, tls)
+    }
+
+    fn started(plugins: &'static str, tls: Vec<(&'static str, String)>) -> Self {
+        let mut broker = Self { folder: tempfile::tempdir().unwrap(), plugins, tls, url: String::new() };
         broker.url = broker.script(&["private"]);
         broker
     }
@@ -51,6 +66,7 @@ impl PrivateBroker {
         let mut command = Command::new(script);
         command.args(arguments).stderr(Stdio::inherit());
         command.env("ANAMNESIS_RABBITMQ_DIR", self.folder.path()).env("ANAMNESIS_RABBITMQ_PLUGINS", self.plugins);
+        command.envs(self.tls.iter().cloned());
         let output = command.output().unwrap();
         assert!(output.status.success(), "scripts/rabbitmq.sh {arguments:?}");
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
@@ -231,8 +247,7 @@ impl Worker {
     }
 
     pub async fn probe(&self, path: &str) -> Option<(u16, String)> {
-        let answer = reqwest::get(format!("{}{path}", self.address)).await.ok()?;
-        Some((answer.status().as_u16(), answer.text().await.ok()?))
+        support::get(&format!("{}{path}", self.address)).await
     }
 
     /// All series of one of its metrics, added up.

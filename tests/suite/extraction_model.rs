@@ -23,6 +23,7 @@ fn options(server: &MockServer) -> ModelOptions {
         model: "reader".to_owned(),
         key: Some("open sesame".to_owned().into()),
         key_file: None,
+        ca_file: std::path::PathBuf::new(),
         timeout: WAIT,
         most_characters: 2_000,
         most_tokens: 500,

@@ -5,6 +5,7 @@
 mod architecture;
 mod bench;
 mod broker;
+mod broker_tls;
 mod canary;
 mod commands;
 mod contract;
@@ -33,6 +34,7 @@ mod server;
 mod simulation;
 mod store;
 mod support;
+mod transport;
 mod uploaded;
 mod worker;
 mod year;

@@ -1,6 +1,7 @@
 //! Additional redaction services, held against a server of this process that speaks as Presidio and Google do; and what
 //! policies put in the place of values.
 
+use std::path::Path;
 use std::time::Duration;
 
 use anamnesis::config::redaction::OrganizationRedaction;
@@ -8,8 +9,9 @@ use anamnesis::dlp::remote::{Google, Presidio, Remote, RemoteError};
 use anamnesis::dlp::{Custom, People, Policy, RedactionError, Redactor, SurrogateKey, TokenKey};
 use anamnesis::pipeline::{Disposition, Pipeline};
 use anamnesis::text::{Document, Language};
+use anamnesis::transport::Token;
 use serde_json::{Value, json};
-use wiremock::matchers::{bearer_token, body_partial_json, method, path};
+use wiremock::matchers::{bearer_token, body_partial_json, body_string_contains, method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::support::{Clinic, ORG, bodies, count, document, event, feed};
@@ -33,7 +35,7 @@ async fn presidio(answer: ResponseTemplate) -> (MockServer, Presidio) {
         .respond_with(answer)
         .mount(&server)
         .await;
-    let client = Presidio::new(&server.uri(), WAIT).unwrap();
+    let client = Presidio::new(&server.uri(), WAIT, Path::new("")).unwrap();
     (server, client)
 }
 
@@ -61,7 +63,8 @@ async fn whatever_goes_wrong_with_a_service_is_an_error_and_never_an_empty_answe
         (ResponseTemplate::new(503), RemoteError::Busy),
         (ResponseTemplate::new(429), RemoteError::Busy),
         (ResponseTemplate::new(401), RemoteError::Denied),
-        (ResponseTemplate::new(400), RemoteError::Refused),
+        (ResponseTemplate::new(400), RemoteError::Document),
+        (ResponseTemplate::new(404), RemoteError::Refused),
         (ResponseTemplate::new(302).insert_header("location", "/elsewhere"), RemoteError::Refused),
         (ResponseTemplate::new(200).set_body_string("<html>"), RemoteError::Answer),
         (
@@ -74,9 +77,9 @@ async fn whatever_goes_wrong_with_a_service_is_an_error_and_never_an_empty_answe
         let (_server, client) = presidio(answer).await;
         assert_eq!(client.find("hola Ana", Language::Spanish).await, Err(error));
     }
-    let nobody = Presidio::new("http://127.0.0.1:9", WAIT).unwrap();
+    let nobody = Presidio::new("http://127.0.0.1:9", WAIT, Path::new("")).unwrap();
     assert_eq!(nobody.find("hola", Language::Spanish).await, Err(RemoteError::Unreachable));
-    assert!(RemoteError::Timeout.is_retryable() && !RemoteError::Denied.is_retryable());
+    assert!(RemoteError::Denied.is_retryable() && !RemoteError::Document.is_retryable());
 }
 
 async fn google(answer: Value) -> (MockServer, Google) {
@@ -93,7 +96,7 @@ async fn google(answer: Value) -> (MockServer, Google) {
         .respond_with(ResponseTemplate::new(200).set_body_json(answer))
         .mount(&server)
         .await;
-    let client = Google::new(&server.uri(), PARENT, "secret", WAIT).unwrap();
+    let client = Google::new(&server.uri(), PARENT, Token::Fixed("secret".into()), WAIT, Path::new("")).unwrap();
     (server, client)
 }
 
@@ -215,18 +218,70 @@ async fn the_pipeline_takes_out_what_an_organisations_own_recognisers_and_servic
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_that_cannot_be_asked_lets_nothing_through_and_the_message_comes_again() {
-    for (answer, expected) in [
-        (ResponseTemplate::new(503), Disposition::Retry),
-        (ResponseTemplate::new(200).set_body_json(json!([])).set_delay(WAIT * 4), Disposition::Retry),
-        (ResponseTemplate::new(401), Disposition::Quarantined(anamnesis::domain::reason::Reason::RedactionFailed)),
-    ] {
+async fn a_service_that_gives_no_answer_lets_nothing_through_and_blames_no_document() {
+    let statuses = [302, 400, 401, 403, 404, 405, 413, 422, 429, 500, 502, 503];
+    let answers = statuses.map(ResponseTemplate::new).into_iter().chain([
+        ResponseTemplate::new(200).set_body_json(json!([])).set_delay(WAIT * 4),
+        ResponseTemplate::new(200).set_body_string("<html>log in</html>"),
+    ]);
+    for answer in answers {
         let server = MockServer::start().await;
         Mock::given(path("/analyze")).respond_with(answer).mount(&server).await;
-        let (_clinic, pipeline) = pipeline_asking(&server, std::path::Path::new("")).await;
+        let (_clinic, pipeline) = pipeline_asking(&server, Path::new("")).await;
         let data = document(7, 1, "2026-06-01T10:00:00Z", "Ana Ruiz refiere dolor.");
         let message = event("1", "anamnesis.document.submitted.v1", &data);
-        assert_eq!(feed(&pipeline, &bodies(&[message]), 8).await, [expected]);
+        assert_eq!(feed(&pipeline, &bodies(&[message]), 8).await, [Disposition::Retry]);
         assert_eq!(count(pipeline.store(), STORED).await, 0);
+        assert_eq!(count(pipeline.store(), ASIDE).await, 0);
     }
+}
+
+const ASIDE: &str = "SELECT count(*) FROM quarantine";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_that_a_service_refuses_alone_is_set_aside_alone() {
+    let server = MockServer::start().await;
+    let refused = Mock::given(path("/analyze")).and(body_string_contains("Ruiz"));
+    refused.respond_with(ResponseTemplate::new(422)).mount(&server).await;
+    let found = ResponseTemplate::new(200).set_body_json(json!([]));
+    Mock::given(path("/analyze")).respond_with(found).mount(&server).await;
+    let (_clinic, pipeline) = pipeline_asking(&server, Path::new("")).await;
+    let message = |id: u128, text: &str| {
+        event(&id.to_string(), "anamnesis.document.submitted.v1", &document(id, 1, "2026-06-01T10:00:00Z", text))
+    };
+    let messages = [message(1, "Ana Ruiz refiere dolor."), message(2, "Refiere dolor.")];
+    let aside = Disposition::Quarantined(anamnesis::domain::reason::Reason::RedactionFailed);
+    assert_eq!(feed(&pipeline, &bodies(&messages), 8).await, [aside, Disposition::Stored]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_is_away_for_a_field_of_a_profile_blames_no_message() {
+    let server = MockServer::start().await;
+    Mock::given(path("/analyze")).respond_with(ResponseTemplate::new(401)).mount(&server).await;
+    let (_clinic, pipeline) = pipeline_asking(&server, Path::new("")).await;
+    let mut data = document(7, 1, "2026-06-01T10:00:00Z", "");
+    let profile = json!({"organization_id": data["organization_id"].take(), "patient_id": data["patient_id"].take(),
+        "actor": "5f3b1c52-6d0e-4c43-9a55-0a4f6c1d2e3f", "recorded_at": "2026-06-01T10:00:00Z",
+        "allergies": [{"substance": "penicillin", "reaction": "rash, says Ana Ruiz"}]});
+    let message = event("1", "anamnesis.profile.updated.v1", &profile);
+    assert_eq!(feed(&pipeline, &bodies(&[message]), 8).await, [Disposition::Retry]);
+    assert_eq!(count(pipeline.store(), ASIDE).await, 0);
+}
+
+#[tokio::test]
+async fn googles_token_is_read_again_once_the_service_refuses_it() {
+    let server = MockServer::start().await;
+    let answer = json!({"item": {"value": "hola"}, "overview": {}});
+    Mock::given(bearer_token("renewed"))
+        .respond_with(ResponseTemplate::new(200).set_body_json(answer))
+        .mount(&server)
+        .await;
+    Mock::given(method("POST")).respond_with(ResponseTemplate::new(401)).mount(&server).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("token");
+    std::fs::write(&file, "expired").unwrap();
+    let client = Google::new(&server.uri(), PARENT, Token::file(file.clone()), WAIT, Path::new("")).unwrap();
+    assert_eq!(client.find("hola", Language::Spanish).await, Err(RemoteError::Denied));
+    std::fs::write(&file, "renewed").unwrap();
+    assert_eq!(client.find("hola", Language::Spanish).await, Ok(Vec::new()));
 }

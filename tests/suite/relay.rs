@@ -195,7 +195,12 @@ async fn a_callback_is_signed_repeated_under_one_id_and_never_asked_again_once_i
     Mock::given(method("POST")).and(path("/gone")).respond_with(ResponseTemplate::new(410)).mount(&server).await;
     let hook = |path: &str| -> Arc<dyn Destination> {
         let url = format!("{}/{path}", server.uri());
-        let config = Webhook { url, secret: "0123456789abcdef".into(), events: vec!["document.indexed.v1".into()] };
+        let config = Webhook {
+            url,
+            secret: "0123456789abcdef".into(),
+            events: vec!["document.indexed.v1".into()],
+            ca_file: Default::default(),
+        };
         Arc::new(Hook::new(&config, Arc::new(SystemClock)).unwrap())
     };
     let relay = relay(&pipeline, vec![hook("down"), hook("gone")]);

@@ -323,3 +323,10 @@ pub fn counts(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("no counts; standard error: {}", String::from_utf8_lossy(&output.stderr)))
 }
+
+/// Status and body of a page, as a probe or a scraper gets it.
+#[expect(clippy::disallowed_methods, reason = "the proof is the other side of the program")]
+pub async fn get(url: &str) -> Option<(u16, String)> {
+    let answer = reqwest::get(url).await.ok()?;
+    Some((answer.status().as_u16(), answer.text().await.ok()?))
+}

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use super::support::{Engine, Program, bodies, count, document, free_port, on_every_program};
+use super::support::{self, Engine, Program, bodies, count, document, free_port, on_every_program};
 
 on_every_program!(
     a_file_in_the_spool_becomes_memory_is_moved_away_and_is_counted,
@@ -48,8 +48,7 @@ impl Running {
     }
 
     async fn get(&self, path: &str) -> Option<(u16, String)> {
-        let answer = reqwest::get(format!("http://127.0.0.1:{}{path}", self.port)).await.ok()?;
-        Some((answer.status().as_u16(), answer.text().await.ok()?))
+        support::get(&format!("http://127.0.0.1:{}{path}", self.port)).await
     }
 
     /// Lays a file into the spool as a producer should: under a name with a dot, then renamed.

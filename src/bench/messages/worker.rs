@@ -9,16 +9,20 @@ use std::time::{Duration, Instant};
 
 use super::MessagesError;
 use crate::bench::process;
+use crate::transport::{Client, Endpoint, Options, Reply, SendError, Token};
 
 /// Longest wait for anything of the worker.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks at its metrics: seldom enough to cost it nothing.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// Most bytes of its metrics.
+const LARGEST_PAGE: usize = 16 << 20;
+
 /// A worker that runs; killed when dropped.
 pub struct Worker {
     child: Child,
-    address: String,
+    client: Client,
     began: Instant,
     /// From the start of the process to the first time it said that it consumes.
     pub until_ready: Duration,
@@ -56,8 +60,10 @@ impl Worker {
             .stderr(log);
         let began = Instant::now();
         let child = command.spawn()?;
-        let address = format!("http://127.0.0.1:{port}");
-        let mut worker = Self { child, address, began, until_ready: Duration::ZERO };
+        let unusable = |_| MessagesError::Worker("cannot be asked");
+        let endpoint = Endpoint::parse(&format!("http://127.0.0.1:{port}")).map_err(|_| unusable(()))?;
+        let client = Client::new(endpoint, &Options::within(PATIENCE)).map_err(|_| unusable(()))?;
+        let mut worker = Self { child, client, began, until_ready: Duration::ZERO };
         while !worker.ready().await {
             if worker.child.try_wait()?.is_some() || began.elapsed() > PATIENCE {
                 return Err(MessagesError::Worker("does not become ready"));
@@ -69,13 +75,16 @@ impl Worker {
     }
 
     async fn ready(&self) -> bool {
-        let answer = reqwest::get(format!("{}/readyz", self.address)).await;
-        answer.is_ok_and(|answer| answer.status().is_success())
+        self.asked("readyz").await.is_ok_and(|answer| answer.status.is_success())
     }
 
     async fn page(&self) -> Result<String, MessagesError> {
-        let gone = |_| MessagesError::Worker("does not tell its metrics");
-        reqwest::get(format!("{}/metrics", self.address)).await.map_err(gone)?.text().await.map_err(gone)
+        let gone = || MessagesError::Worker("does not tell its metrics");
+        String::from_utf8(self.asked("metrics").await.map_err(|_| gone())?.body).map_err(|_| gone())
+    }
+
+    async fn asked(&self, path: &str) -> Result<Reply, SendError> {
+        self.client.send(self.client.get(&self.client.endpoint().join(&[path])), &Token::None, LARGEST_PAGE).await
     }
 
     /// Messages worked since its start: all of them, or those of one outcome.

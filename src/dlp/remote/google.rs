@@ -2,6 +2,7 @@
 //! value and the number of bytes that were replaced. Where the values stood is found by laying the text that stayed over
 //! the source; the number of bytes must agree, or the answer counts for nothing.
 
+use std::path::Path;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::{Remote, RemoteError, RemoteFinding, answer, client, label_of};
 use crate::text::{Language, Span};
+use crate::transport::{Client, Token};
 
 /// Most bytes of a request's text (quota of the service, less the envelope).
 const LARGEST: usize = 500_000;
@@ -40,9 +42,9 @@ const SCORE: f64 = 0.8;
 
 /// The service for one project and location.
 pub struct Google {
-    client: reqwest::Client,
-    url: String,
-    token: String,
+    client: Client,
+    url: reqwest::Url,
+    token: Token,
 }
 
 #[derive(Deserialize)]
@@ -65,14 +67,20 @@ struct Overview {
 }
 
 impl Google {
-    /// `base` such as `https://dlp.googleapis.com`, `parent` such as `projects/p/locations/europe-west1`, and a bearer
-    /// token.
+    /// `base` such as `https://dlp.googleapis.com`, `parent` such as `projects/p/locations/europe-west1`, a bearer token,
+    /// and a file of further authorities (PEM), or an empty path.
     ///
     /// # Errors
-    /// When no client can be made.
-    pub fn new(base: &str, parent: &str, token: &str, timeout: Duration) -> Result<Self, RemoteError> {
-        let url = format!("{}/v2/{}/content:deidentify", base.trim_end_matches('/'), parent.trim_matches('/'));
-        Ok(Self { client: client(timeout)?, url, token: token.to_owned() })
+    /// When the address is not allowed or no client can be made.
+    pub fn new(base: &str, parent: &str, token: Token, timeout: Duration, ca_file: &Path) -> Result<Self, RemoteError> {
+        let client = client(base, timeout, ca_file)?;
+        let mut url = client.endpoint().join(&[]);
+        url.set_path(&format!(
+            "{}/v2/{}/content:deidentify",
+            url.path().trim_end_matches('/'),
+            parent.trim_matches('/')
+        ));
+        Ok(Self { client, url, token })
     }
 }
 
@@ -82,8 +90,8 @@ impl Remote for Google {
         if text.len() > LARGEST {
             return Err(RemoteError::TooLarge);
         }
-        let request = self.client.post(&self.url).bearer_auth(&self.token).json(&body(text));
-        let answer: Answer = answer(request, LARGEST_ANSWER).await?;
+        let request = self.client.post(&self.url).json(&body(text));
+        let answer: Answer = answer(&self.client, request, &self.token, LARGEST_ANSWER).await?;
         let bytes = match answer.overview.transformed_bytes {
             Some(bytes) => bytes.parse().map_err(|_| RemoteError::Answer)?,
             None => 0,

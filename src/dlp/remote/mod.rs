@@ -1,6 +1,7 @@
-//! Additional recognisers behind a network: what they find is taken out together with what the built-in ones find, never
-//! instead of it. Whatever goes wrong — time, status, an answer that does not fit the text — is an error, and an error
-//! stops the document: nothing is stored that a service the operator asked for has not seen.
+//! Additional recognisers on other hosts: what they find is taken out together with what the built-in ones find, never
+//! instead of it. Whatever goes wrong is an error, and an error stops the document: nothing is stored that a service the
+//! operator asked for has not seen. An error about the service is a retry; only an error about this very document, shown
+//! by the service taking another text at that moment, is permanent.
 
 mod google;
 mod presidio;
@@ -14,6 +15,7 @@ use super::context::Context;
 use super::finding::{Finding, Layer};
 use super::{RedactionError, label};
 use crate::text::{Document, Language, Span};
+use crate::transport::{AddressError, Client, ClientError, Endpoint, Options, SendError, Token};
 
 pub use google::Google;
 pub use presidio::Presidio;
@@ -37,22 +39,45 @@ pub enum RemoteError {
     Unreachable,
     #[error("the additional redaction service refuses the credentials")]
     Denied,
+    /// 404, a redirect and whatever else speaks of the address or of the service.
     #[error("the additional redaction service refuses the request")]
     Refused,
+    /// 400, 413 or 422 for a text while another text is taken.
+    #[error("the additional redaction service refuses this text")]
+    Document,
     #[error("the additional redaction service is overloaded or failing")]
     Busy,
     #[error("the additional redaction service's answer does not fit the text")]
     Answer,
     #[error("the text is longer than the additional redaction service takes")]
     TooLarge,
-    #[error("the address or credentials of the additional redaction service are not usable")]
-    Configuration,
+    #[error("{0}")]
+    Address(#[from] AddressError),
+    #[error("{0}")]
+    Client(#[from] ClientError),
+    #[error("no thread can be had for additional redaction services")]
+    Thread,
 }
 
 impl RemoteError {
-    /// Whether trying again may help; the others need a person.
+    /// Whether the document may pass later: everything but what is about this text alone.
     pub fn is_retryable(self) -> bool {
-        matches!(self, Self::Timeout | Self::Unreachable | Self::Busy)
+        !matches!(self, Self::Document | Self::TooLarge)
+    }
+
+    /// For logs and metrics.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::Unreachable => "unreachable",
+            Self::Denied => "denied",
+            Self::Refused => "refused",
+            Self::Document => "document",
+            Self::Busy => "busy",
+            Self::Answer => "answer",
+            Self::TooLarge => "too_large",
+            Self::Address(_) | Self::Client(_) | Self::Thread => "configuration",
+        }
     }
 }
 
@@ -75,37 +100,35 @@ impl RemoteFinding {
     }
 }
 
-/// A client that waits no longer than `timeout` for a whole answer and follows nobody elsewhere.
-fn client(timeout: Duration) -> Result<reqwest::Client, RemoteError> {
-    reqwest::Client::builder()
-        .timeout(timeout)
-        .redirect(reqwest::redirect::Policy::none())
-        .build()
-        .map_err(|_| RemoteError::Configuration)
+/// A client of a service: https beyond loopback, a whole answer within `timeout`, `ca_file` trusted as well.
+fn client(base: &str, timeout: Duration, ca_file: &std::path::Path) -> Result<Client, RemoteError> {
+    let authority = crate::transport::authority(ca_file)?;
+    let options = Options { authority: authority.as_deref(), ..Options::within(timeout) };
+    Ok(Client::new(Endpoint::parse(base)?.bare()?, &options)?)
 }
 
 /// Sends a request and reads its JSON answer, at most `most` bytes.
 async fn answer<T: serde::de::DeserializeOwned>(
+    client: &Client,
     request: reqwest::RequestBuilder,
+    token: &Token,
     most: usize,
 ) -> Result<T, RemoteError> {
-    let went_wrong =
-        |error: reqwest::Error| if error.is_timeout() { RemoteError::Timeout } else { RemoteError::Unreachable };
-    let mut response = request.send().await.map_err(went_wrong)?;
-    match response.status().as_u16() {
-        200 => {}
-        401 | 403 => return Err(RemoteError::Denied),
-        408 | 429 | 500..=599 => return Err(RemoteError::Busy),
-        _ => return Err(RemoteError::Refused),
+    let reply = client.send(request, token, most).await.map_err(|error| match error {
+        SendError::Timeout => RemoteError::Timeout,
+        SendError::Unreachable => RemoteError::Unreachable,
+        SendError::TooLarge => RemoteError::Answer,
+        // There is no token where one was configured.
+        SendError::Request | SendError::Elsewhere => RemoteError::Denied,
+    })?;
+    match reply.status.as_u16() {
+        200 => serde_json::from_slice(&reply.body).map_err(|_| RemoteError::Answer),
+        // Whether it is about the text is found out by `Services`.
+        400 | 413 | 422 => Err(RemoteError::Document),
+        401 | 403 => Err(RemoteError::Denied),
+        408 | 425 | 429 | 500..=599 => Err(RemoteError::Busy),
+        _ => Err(RemoteError::Refused),
     }
-    let mut body = Vec::new();
-    while let Some(part) = response.chunk().await.map_err(went_wrong)? {
-        if body.len() + part.len() > most {
-            return Err(RemoteError::Answer);
-        }
-        body.extend_from_slice(&part);
-    }
-    serde_json::from_slice(&body).map_err(|_| RemoteError::Answer)
 }
 
 /// The contract's label for a kind of Google's or Presidio's; what has none is a number of some kind.

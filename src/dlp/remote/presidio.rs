@@ -1,5 +1,6 @@
 //! A Presidio analyzer server: `POST /analyze` with text, language and threshold; offsets in Unicode code points.
 
+use std::path::Path;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -8,6 +9,7 @@ use serde_json::json;
 
 use super::{Remote, RemoteError, RemoteFinding, answer, client, label_of};
 use crate::text::{CodePoints, Language};
+use crate::transport::{Client, Token};
 
 /// Most bytes of an answer.
 const LARGEST: usize = 16 << 20;
@@ -16,8 +18,8 @@ const THRESHOLD: f64 = 0.5;
 
 /// The analyzer at an address.
 pub struct Presidio {
-    client: reqwest::Client,
-    url: String,
+    client: Client,
+    url: reqwest::Url,
 }
 
 #[derive(Deserialize)]
@@ -29,12 +31,14 @@ struct Found {
 }
 
 impl Presidio {
-    /// `base` such as `http://presidio:3000`.
+    /// `base` such as `https://presidio.clinic.example`; `ca_file` is empty or holds further authorities (PEM).
     ///
     /// # Errors
-    /// When no client can be made.
-    pub fn new(base: &str, timeout: Duration) -> Result<Self, RemoteError> {
-        Ok(Self { client: client(timeout)?, url: format!("{}/analyze", base.trim_end_matches('/')) })
+    /// When the address is not allowed or no client can be made.
+    pub fn new(base: &str, timeout: Duration, ca_file: &Path) -> Result<Self, RemoteError> {
+        let client = client(base, timeout, ca_file)?;
+        let url = client.endpoint().join(&["analyze"]);
+        Ok(Self { client, url })
     }
 }
 
@@ -43,7 +47,8 @@ impl Remote for Presidio {
     async fn find(&self, text: &str, language: Language) -> Result<Vec<RemoteFinding>, RemoteError> {
         let language = if language.or_detect(text) == Language::Spanish { "es" } else { "en" };
         let body = json!({"text": text, "language": language, "score_threshold": THRESHOLD});
-        let found: Vec<Found> = answer(self.client.post(&self.url).json(&body), LARGEST).await?;
+        let found: Vec<Found> =
+            answer(&self.client, self.client.post(&self.url).json(&body), &Token::None, LARGEST).await?;
         let places = CodePoints::new(text);
         let finding = |one: Found| {
             let span = places.span_to_bytes(one.start, one.end).ok_or(RemoteError::Answer)?;

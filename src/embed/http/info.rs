@@ -1,7 +1,6 @@
 //! TEI tells its batch limits at `/info`; other servers answer 404 and the configuration holds.
 
 use reqwest::Url;
-use reqwest::header::HeaderValue;
 use serde::Deserialize;
 
 use super::client::Client;
@@ -21,8 +20,8 @@ pub struct ServerLimits {
 }
 
 /// Asks the server. None: it cannot be reached just now, ask again another time.
-pub async fn ask(client: &Client, url: &Url, key: Option<HeaderValue>) -> Option<ServerLimits> {
-    let reply = client.get(url, key, 64 * 1024).await.ok()?;
+pub async fn ask(client: &Client, url: &Url) -> Option<ServerLimits> {
+    let reply = client.get(url, 64 * 1024).await.ok()?;
     if reply.status.is_server_error() || matches!(reply.status.as_u16(), 401 | 403 | 429) {
         return None;
     }

@@ -6,7 +6,6 @@ pub mod client;
 pub mod info;
 pub mod openai;
 pub mod shape;
-pub mod token;
 pub mod vertex;
 
 use std::sync::Arc;
@@ -20,7 +19,6 @@ use tokio::sync::OnceCell;
 use self::classify::Failure;
 use self::client::Client;
 use self::shape::{Answer, Shape};
-use self::token::Token;
 use super::batching::{BatchLimits, batches, estimated_tokens};
 use super::breaker::Breaker;
 use super::limits::Limits;
@@ -38,7 +36,6 @@ pub struct HttpEmbedder {
     pub(super) profile: ModelProfile,
     pub(super) shape: Box<dyn Shape>,
     pub(super) client: Client,
-    pub(super) token: Token,
     pub(super) batch: BatchSettings,
     pub(super) ask_server: bool,
     pub(super) server: OnceCell<info::ServerLimits>,
@@ -145,10 +142,9 @@ impl HttpEmbedder {
         if !admission.waited.is_zero() {
             self.observer.held_back(admission.waited);
         }
-        let key = self.token.header().await?;
         let pass = self.breaker.admit()?;
         let started = Instant::now();
-        let result = self.exchange(purpose, texts, key, seen).await;
+        let result = self.exchange(purpose, texts, seen).await;
         seen.duration = started.elapsed();
         match result.as_ref().err().and_then(Failure::ailing) {
             Some(after) => pass.failed(after),
@@ -162,12 +158,11 @@ impl HttpEmbedder {
         &self,
         purpose: Purpose,
         texts: &[&str],
-        key: Option<reqwest::header::HeaderValue>,
         seen: &mut RequestSeen<'_>,
     ) -> Result<Vec<Vec<f32>>, Failure> {
-        let mut answer = self.send(purpose, texts, key.clone(), false).await;
+        let mut answer = self.send(purpose, texts, false).await;
         if answer == Err(EmbedError::Rejected.into()) && self.shape.may_try_plain() {
-            answer = self.send(purpose, texts, key, true).await;
+            answer = self.send(purpose, texts, true).await;
             if answer.is_ok() {
                 self.shape.stay_plain();
             }
@@ -181,15 +176,9 @@ impl HttpEmbedder {
         Ok(check::checked(vectors, texts.len(), self.profile.dimension)?)
     }
 
-    async fn send(
-        &self,
-        purpose: Purpose,
-        texts: &[&str],
-        key: Option<reqwest::header::HeaderValue>,
-        plain: bool,
-    ) -> Result<Answer, Failure> {
+    async fn send(&self, purpose: Purpose, texts: &[&str], plain: bool) -> Result<Answer, Failure> {
         let body = self.shape.body(purpose, texts, plain);
-        let reply = self.client.post(self.shape.url(), key, body, self.answer_cap(texts.len())).await?;
+        let reply = self.client.post(self.shape.url(), body, self.answer_cap(texts.len())).await?;
         if !reply.status.is_success() {
             return Err(classify::failure(reply.status, reply.after, &reply.body));
         }
@@ -210,8 +199,7 @@ impl HttpEmbedder {
         };
         let asked = self.server.get_or_try_init(|| async {
             self.breaker.check().map_err(drop)?;
-            let key = self.token.header().await.map_err(drop)?;
-            let Some(server) = info::ask(&self.client, &url, key).await else {
+            let Some(server) = info::ask(&self.client, &url).await else {
                 let times = self.unanswered.fetch_add(1, Ordering::Relaxed);
                 return if times < ASKED_AGAIN { Err(()) } else { Ok(info::ServerLimits::default()) };
             };

@@ -7,7 +7,7 @@ use crate::embed::http::tests::settings;
 fn shape(change: impl FnOnce(&mut EmbeddingSettings)) -> OpenAi {
     let mut settings = settings("http://127.0.0.1:1/v1");
     change(&mut settings);
-    OpenAi::new(&settings.endpoint().unwrap(), settings.profile.as_ref().unwrap(), &settings)
+    OpenAi::new(settings.endpoint().unwrap().url(), settings.profile.as_ref().unwrap(), &settings)
 }
 
 fn answer(body: serde_json::Value) -> Result<Answer, EmbedError> {

@@ -6,7 +6,7 @@ use crate::embed::http::tests::settings;
 fn shape(change: impl FnOnce(&mut EmbeddingSettings)) -> Vertex {
     let mut settings = settings("https://europe-west1-aiplatform.googleapis.com/v1/projects/p/locations/europe-west1");
     change(&mut settings);
-    Vertex::new(&settings.endpoint().unwrap(), settings.profile.as_ref().unwrap(), &settings)
+    Vertex::new(settings.endpoint().unwrap().url(), settings.profile.as_ref().unwrap(), &settings)
 }
 
 fn sent(shape: &Vertex, purpose: Purpose) -> serde_json::Value {

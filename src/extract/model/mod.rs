@@ -41,8 +41,10 @@ pub struct ModelOptions {
     /// The model's name at its server.
     pub model: String,
     pub key: Option<SecretString>,
-    /// A file with the bearer token, read for every request.
+    /// A file with the bearer token, read again whenever it changes and whenever the server refuses it.
     pub key_file: Option<PathBuf>,
+    /// Certificates (PEM) of a further authority; empty: none.
+    pub ca_file: PathBuf,
     /// For one whole answer.
     pub timeout: Duration,
     /// Longer documents are left to the rules.

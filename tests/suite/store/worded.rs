@@ -49,6 +49,7 @@ async fn ward(engine: Engine, server: &MockServer) -> Ward {
         model: "writer".to_owned(),
         key: None,
         key_file: None,
+        ca_file: std::path::PathBuf::new(),
         timeout: Duration::from_secs(5),
         most_characters: 2_000,
         most_tokens: 500,

@@ -1,0 +1,12 @@
+//! How the program reaches other hosts over HTTP: one constructor of clients, one rule for addresses, one kind of token.
+//!
+//! The named hosts are the configured URLs themselves: a client is made for one URL, refuses to send to any other origin,
+//! follows no redirect and never asks the environment for a proxy. Beyond this machine it speaks https only.
+
+mod address;
+mod client;
+mod token;
+
+pub use address::{AddressError, Endpoint, is_local_host, is_protected};
+pub use client::{Client, ClientError, Options, Reply, SendError, authority};
+pub use token::{NoToken, Token};
