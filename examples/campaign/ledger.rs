@@ -105,13 +105,13 @@ pub async fn found(servers: &Servers, calm: &Calm, messages: &Messages) -> Outco
     Ok(Found { lost, duplicated, innocent, poison, events, events_missing: missing, differs, expected_poison })
 }
 
-/// The ids of all events that left, from the mailbox.
+/// The ids of all events that left, from the catch-all queue: nobody else subscribes.
 async fn events(servers: &Servers) -> Outcome<BTreeSet<Uuid>> {
     let link = Link::open(&servers.config, Role::Topology).await?;
     let channel = link.channel().await?;
-    let mailbox = Names::new(&servers.config.prefix).mailbox();
+    let catch_all = Names::new(&servers.config.prefix).catch_all();
     let mut heard = BTreeSet::new();
-    while let Some(got) = channel.basic_get(mailbox.as_str().into(), BasicGetOptions { no_ack: true }).await? {
+    while let Some(got) = channel.basic_get(catch_all.as_str().into(), BasicGetOptions { no_ack: true }).await? {
         if let Some(id) = got.properties.message_id() {
             heard.insert(id.as_str().parse()?);
         }

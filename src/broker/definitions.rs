@@ -1,11 +1,12 @@
 //! RabbitMQ's definitions format: what we ship (`deploy/rabbitmq/definitions.json`), and what a broker exports, compared.
 //! Bindings and policies cannot be asked for over AMQP; an export tells them.
 
+use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::names::Names;
-use super::topology::{APPLY, Difference, RECREATE, Topology, Value};
+use super::topology::{APPLY, Difference, RECREATE, Topology, Value, former};
 
 /// A policy: limits that an operator may change.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,13 +32,8 @@ pub fn policies(names: &Names) -> Vec<Policy> {
         policy(
             "quarantine",
             format!("^{escaped}\\.quarantine$"),
+            // Notices only: what was set aside is in the store, whatever becomes of them.
             json!({"max-length": 100_000, "overflow": "drop-head"}),
-        ),
-        // A mailbox for whoever subscribes later, not an archive.
-        policy(
-            "mailbox",
-            format!("^{escaped}\\.events\\.mailbox$"),
-            json!({"max-length-bytes": 268_435_456_i64, "message-ttl": 604_800_000_i64, "overflow": "drop-head"}),
         ),
     ]
 }
@@ -99,8 +95,20 @@ struct Set {
     name: String,
     vhost: Option<String>,
     pattern: String,
+    #[serde(default, rename = "apply-to")]
+    apply_to: Option<String>,
+    #[serde(default)]
+    priority: i64,
     #[serde(default)]
     definition: Map<String, Json>,
+}
+
+impl Set {
+    /// Whether it applies to a quorum queue of this name. A pattern that cannot be read here may.
+    fn applies_to(&self, queue: &str) -> bool {
+        let kind = self.apply_to.as_deref().is_none_or(|kind| matches!(kind, "queues" | "quorum_queues" | "all"));
+        kind && Regex::new(&self.pattern).map_or(true, |pattern| pattern.is_match(queue))
+    }
 }
 
 /// Everything by which an exported broker differs from what we ship, in one virtual host.
@@ -120,7 +128,10 @@ pub fn compare(names: &Names, vhost: &str, exported: &[u8]) -> Result<Vec<Differ
     exchanges(&topology, &there, &mut found);
     queues(&topology, &there, &mut found);
     bindings(names, &topology, &there, &mut found);
-    limits(names, &there, &mut found);
+    limits(names, &topology, &there, &mut found);
+    if there.queues.iter().any(|queue| queue.name == names.former_catch_all()) {
+        found.push(former(&names.former_catch_all()));
+    }
     Ok(found)
 }
 
@@ -185,7 +196,9 @@ fn bindings(names: &Names, topology: &Topology, there: &Exported, found: &mut Ve
 
 const IMPORT: &str = "rabbitmqctl import_definitions deploy/rabbitmq/definitions.json";
 
-fn limits(names: &Names, there: &Exported, found: &mut Vec<Difference>) {
+const OUTRANKED: &str = "a queue has one policy: lower the other's priority, or narrow its pattern";
+
+fn limits(names: &Names, topology: &Topology, there: &Exported, found: &mut Vec<Difference>) {
     for wanted in policies(names) {
         let Some(one) = there.policies.iter().find(|one| one.name == wanted.name) else {
             found.push(difference("policy", &wanted.name, "is not there: its queues have the broker's limits", IMPORT));
@@ -201,6 +214,16 @@ fn limits(names: &Names, there: &Exported, found: &mut Vec<Difference>) {
                 let problem = format!("`{key}` is {current}; shipped is {value}");
                 found.push(difference("policy", &wanted.name, problem, IMPORT));
             }
+        }
+        // Of all policies that match a queue only the one of the highest priority applies.
+        let ours = topology.queues.iter().filter(|queue| one.applies_to(&queue.name));
+        let outranked = ours.filter_map(|queue| {
+            let mut rivals = there.policies.iter().filter(|rival| rival.name != one.name);
+            rivals.find(|rival| rival.applies_to(&queue.name) && rival.priority >= one.priority).map(|r| (queue, r))
+        });
+        for (queue, rival) in outranked {
+            let problem = format!("`{}` applies to `{}` instead", rival.name, queue.name);
+            found.push(difference("policy", &wanted.name, problem, OUTRANKED));
         }
     }
 }
@@ -246,6 +269,38 @@ mod tests {
             export["bindings"].as_array_mut().unwrap().push(stray);
         });
         assert_eq!(told.len(), 1, "{told:?}");
+    }
+
+    #[test]
+    fn a_policy_that_another_one_outranks_does_not_apply() {
+        let rival = |priority: i64, kind: &str, pattern: &str| {
+            let rival = json!({"vhost": "/", "name": "ha-all", "pattern": pattern, "apply-to": kind,
+                "definition": {"max-length": 5}, "priority": priority});
+            compared(|export| export["policies"].as_array_mut().unwrap().push(rival))
+        };
+        let told = rival(10, "all", ".*");
+        assert_eq!(told.len(), 3, "one for each queue with limits: {told:?}");
+        assert!(told[0].contains("`ha-all` applies to `anamnesis.ingest.realtime` instead"), "{told:?}");
+        assert_eq!(rival(1, "queues", "quarantine$").len(), 1, "of two alike nobody knows which one applies");
+        assert_eq!(rival(0, "all", ".*"), Vec::<String>::new());
+        assert_eq!(rival(10, "exchanges", ".*"), Vec::<String>::new());
+        assert_eq!(rival(10, "queues", "^other\\."), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_catch_all_of_an_earlier_version_is_told_and_the_one_of_today_has_a_limit() {
+        let told = compared(|export| {
+            let queue = json!({"name": "anamnesis.events.mailbox", "vhost": "/", "durable": true, "arguments": {}});
+            export["queues"].as_array_mut().unwrap().push(queue);
+        });
+        assert_eq!(told.len(), 1);
+        assert!(told[0].contains("without a limit"), "{told:?}");
+        let told = compared(|export| {
+            let queues = export["queues"].as_array_mut().unwrap();
+            let queue = queues.iter_mut().find(|queue| queue["name"] == "anamnesis.events.catch_all").unwrap();
+            queue["arguments"].as_object_mut().unwrap().remove("x-max-length-bytes").unwrap();
+        });
+        assert!(told[0].contains("`x-max-length-bytes` is nothing and should be 268435456"), "{told:?}");
     }
 
     #[test]

@@ -119,7 +119,10 @@ impl BrokerError {
 fn untrusted(error: &std::io::Error) -> Option<BrokerError> {
     let why = match error.get_ref()?.downcast_ref::<rustls::Error>()? {
         rustls::Error::InvalidCertificate(reason) => match reason {
-            CertificateError::UnknownIssuer => "no authority of broker.ca_file or of this machine has signed it",
+            // An authority of the same name and another key makes a bad signature.
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+                "no authority of broker.ca_file or of this machine has signed it"
+            }
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
                 "it is not for the host of broker.url"
             }

@@ -112,8 +112,18 @@ impl Names {
         format!("{}.quarantine", self.prefix)
     }
 
-    /// The mailbox that takes every event, so that none is unroutable while nobody else subscribes.
-    pub fn mailbox(&self) -> String {
+    /// The exchange to which an event goes that no subscriber's queue takes.
+    pub fn unrouted(&self) -> String {
+        format!("{}.events.unrouted", self.prefix)
+    }
+
+    /// The bounded queue that keeps such events until somebody reads them.
+    pub fn catch_all(&self) -> String {
+        format!("{}.events.catch_all", self.prefix)
+    }
+
+    /// The catch-all queue of earlier versions, which was bound to every event and had no limit of its own.
+    pub fn former_catch_all(&self) -> String {
         format!("{}.events.mailbox", self.prefix)
     }
 }

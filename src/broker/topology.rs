@@ -54,6 +54,23 @@ pub struct Topology {
     pub exchanges: Vec<Exchange>,
     pub queues: Vec<QueueSpec>,
     pub bindings: Vec<Binding>,
+    /// The catch-all queue of earlier versions, which must not be there any more.
+    former: String,
+}
+
+/// Most messages and bytes of the catch-all queue.
+const CATCH_ALL_MESSAGES: i64 = 100_000;
+const CATCH_ALL_BYTES: i64 = 256 << 20;
+
+/// A queue with a limit of its own, without any policy. When it is full it refuses what comes: nothing that is in it is
+/// dropped, and what it refuses stays with the publisher.
+fn bounded() -> Vec<(&'static str, Value)> {
+    vec![
+        ("x-queue-type", Value::text("quorum")),
+        ("x-max-length", Value::Number(CATCH_ALL_MESSAGES)),
+        ("x-max-length-bytes", Value::Number(CATCH_ALL_BYTES)),
+        ("x-overflow", Value::text("reject-publish")),
+    ]
 }
 
 /// Nothing leaves a queue before it is safe in the next one.
@@ -75,7 +92,8 @@ impl Topology {
     pub fn new(names: &Names) -> Self {
         let quorum = || vec![("x-queue-type", Value::text("quorum"))];
         let bind = |exchange: String, queue: String, routing_key: String| Binding { exchange, queue, routing_key };
-        let exchanges = [names.ingest(), names.retry(), names.events()].map(|name| Exchange { name }).to_vec();
+        let exchanges =
+            [names.ingest(), names.retry(), names.events(), names.unrouted()].map(|name| Exchange { name }).to_vec();
         let mut queues = Vec::new();
         let mut bindings = Vec::new();
         for queue in [Queue::Realtime, Queue::Bulk] {
@@ -98,9 +116,9 @@ impl Topology {
         }
         queues.push(QueueSpec { name: names.quarantine(), arguments: quorum() });
         bindings.push(bind(names.events(), names.quarantine(), "anamnesis.message.quarantined.v1".to_owned()));
-        queues.push(QueueSpec { name: names.mailbox(), arguments: quorum() });
-        bindings.push(bind(names.events(), names.mailbox(), "#".to_owned()));
-        Self { exchanges, queues, bindings }
+        queues.push(QueueSpec { name: names.catch_all(), arguments: bounded() });
+        bindings.push(bind(names.unrouted(), names.catch_all(), "#".to_owned()));
+        Self { exchanges, queues, bindings, former: names.former_catch_all() }
     }
 
     /// Declares all of it. What is there already stays as it is.
@@ -154,6 +172,16 @@ impl Topology {
             };
             note(&mut found, "queue", &queue.name, same)?;
         }
+        let channel = link.channel().await?;
+        let passive = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::durable() };
+        let asked = channel.queue_declare(self.former.as_str().into(), passive, FieldTable::default());
+        match link.within("passive", asked).await {
+            Ok(_) => found.push(former(&self.former)),
+            Err(BrokerError::Missing) => {}
+            // It is there with other properties.
+            Err(BrokerError::Mismatch { .. }) => found.push(former(&self.former)),
+            Err(error) => return Err(error),
+        }
         Ok(found)
     }
 }
@@ -184,6 +212,16 @@ pub struct Difference {
 pub(super) const APPLY: &str = "anamnesis topology apply";
 pub(super) const RECREATE: &str =
     "it cannot be changed in place: drain it, delete it, then run `anamnesis topology apply`";
+
+/// The catch-all queue of an earlier version is still there.
+pub(super) fn former(name: &str) -> Difference {
+    Difference {
+        kind: "queue",
+        name: name.to_owned(),
+        problem: "is of an earlier version: it takes every event, without a limit of its own".to_owned(),
+        remedy: "read what it holds, then delete it; subscribers have queues of their own, the rest is in `.catch_all`",
+    }
+}
 
 fn note(
     found: &mut Vec<Difference>,

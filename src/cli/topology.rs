@@ -28,7 +28,10 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Explain everything that is missing or different on the broker; changes nothing
+    /// Explain everything that is missing, different or cannot be seen on the broker; changes nothing
+    ///
+    /// Exit code 0: all of it was seen and is as it should be. 1: something is missing or different. 3: nothing is
+    /// different in what was seen, but bindings and policies could not be looked at.
     Check {
         /// Also compare with an export (`rabbitmqctl export_definitions -`; `-` reads standard input): it tells
         /// bindings and policies, which AMQP does not. With broker.management_url it is fetched.
@@ -62,8 +65,8 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         }
         What::Check { definitions, vhost } => {
             let format = context.format_or(Format::Table);
-            let found = context.block_on(check(&config, definitions.as_deref(), &vhost))?;
-            report(&found, format)
+            let seen = context.block_on(check(&config, definitions.as_deref(), &vhost))?;
+            report(&seen, format)
         }
     }
 }
@@ -81,7 +84,14 @@ pub fn failure(error: BrokerError) -> Failure {
     if error.is_transient() { Failure::failed(error.to_string()) } else { Failure::usage(error.to_string()) }
 }
 
-async fn check(config: &BrokerConfig, export: Option<&Path>, vhost: &str) -> Result<Vec<Difference>, Failure> {
+/// What a look at the broker told.
+struct Seen {
+    differences: Vec<Difference>,
+    /// What could not be looked at.
+    unseen: &'static [&'static str],
+}
+
+async fn check(config: &BrokerConfig, export: Option<&Path>, vhost: &str) -> Result<Seen, Failure> {
     let names = Names::new(&config.prefix);
     let exported = match export {
         Some(path) => Some(read(path)?),
@@ -92,7 +102,6 @@ async fn check(config: &BrokerConfig, export: Option<&Path>, vhost: &str) -> Res
             .map_err(|_| Failure::usage("the export is not RabbitMQ's definitions format"))?,
         None => {
             needs_url(config)?;
-            output::note("bindings and policies are not looked at: AMQP does not tell them (--definitions does)");
             Vec::new()
         }
     };
@@ -107,7 +116,8 @@ async fn check(config: &BrokerConfig, export: Option<&Path>, vhost: &str) -> Res
             }
         }
     }
-    Ok(found)
+    let unseen: &[&str] = if exported.is_some() { &[] } else { &["bindings", "policies"] };
+    Ok(Seen { differences: found, unseen })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
@@ -142,15 +152,28 @@ async fn fetched(config: &BrokerConfig, vhost: &str) -> Result<Option<Vec<u8>>, 
     }
 }
 
-fn report(found: &[Difference], format: Format) -> Result<Exit, Failure> {
+fn report(seen: &Seen, format: Format) -> Result<Exit, Failure> {
+    let Seen { differences, unseen } = seen;
     if format == Format::Json {
-        output::json(&json!({"same": found.is_empty(), "differences": found}))?;
-    } else if found.is_empty() {
+        let same = differences.is_empty() && unseen.is_empty();
+        output::json(&json!({"same": same, "differences": differences, "unseen": unseen}))?;
+    } else if !differences.is_empty() {
+        let rows = differences
+            .iter()
+            .map(|one| [one.kind.to_owned(), one.name.clone(), one.problem.clone(), one.remedy.to_owned()]);
+        output::table(&["What", "Name", "Difference", "Remedy"], rows)?;
+    } else if unseen.is_empty() {
         output::note("nothing is different");
     } else {
-        let rows =
-            found.iter().map(|one| [one.kind.to_owned(), one.name.clone(), one.problem.clone(), one.remedy.to_owned()]);
-        output::table(&["What", "Name", "Difference", "Remedy"], rows)?;
+        output::note("nothing is different in what was seen");
     }
-    Ok(if found.is_empty() { Exit::Done } else { Exit::Failed })
+    if !unseen.is_empty() {
+        let what = unseen.join(" and ");
+        output::note(&format!("{what} were not seen: set broker.management_url, or give --definitions FILE"));
+    }
+    Ok(match (differences.is_empty(), unseen.is_empty()) {
+        (false, _) => Exit::Failed,
+        (true, false) => Exit::Partial,
+        (true, true) => Exit::Done,
+    })
 }

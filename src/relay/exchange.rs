@@ -1,12 +1,13 @@
-//! The events exchange.
+//! The events exchange, and where an event goes that nobody subscribes for.
 
 use async_trait::async_trait;
 
 use super::event::SOURCE;
 use super::{Destination, Event, Taken};
-use crate::broker::{Letter, Names, Outlet as _, Publisher, event_letter};
+use crate::broker::{BrokerError, Letter, Names, Outlet as _, Publisher, event_letter};
 
-/// Publishes events, each mandatory and confirmed. One that no queue takes waits: the topology is not whole.
+/// Publishes events, each mandatory and confirmed. One that no subscriber's queue takes comes back and goes to the bounded
+/// catch-all queue; where that is full or missing, it stays in the outbox.
 pub struct Exchange {
     publisher: Publisher,
     names: Names,
@@ -17,7 +18,7 @@ impl Exchange {
         Self { publisher, names }
     }
 
-    fn letter(&self, event: &Event) -> Letter {
+    fn letter(&self, exchange: String, event: &Event) -> Letter {
         let (id, time) = (event.id.to_string(), event.time_text());
         let partition = event.partition.map(|partition| partition.to_string());
         let mut attributes = vec![
@@ -30,15 +31,23 @@ impl Exchange {
         if let Some(partition) = &partition {
             attributes.push(("partitionkey", partition));
         }
-        event_letter(self.names.events(), &event.kind, &attributes, event.data.to_string().into_bytes())
+        event_letter(exchange, &event.kind, &attributes, event.data.to_string().into_bytes())
     }
 }
 
 #[async_trait]
 impl Destination for Exchange {
     async fn deliver(&self, events: &[Event]) -> Vec<Taken> {
-        let letters: Vec<Letter> = events.iter().map(|event| self.letter(event)).collect();
-        let sent = self.publisher.publish(&letters).await;
+        let letters: Vec<Letter> = events.iter().map(|event| self.letter(self.names.events(), event)).collect();
+        let mut sent = self.publisher.publish(&letters).await;
+        let returned: Vec<usize> = (0..sent.len()).filter(|at| sent[*at] == Err(BrokerError::Unroutable)).collect();
+        if !returned.is_empty() {
+            let letters: Vec<Letter> =
+                returned.iter().map(|at| self.letter(self.names.unrouted(), &events[*at])).collect();
+            for (at, result) in returned.into_iter().zip(self.publisher.publish(&letters).await) {
+                sent[at] = result;
+            }
+        }
         if let Some(error) = sent.iter().find_map(|sent| sent.as_ref().err()) {
             tracing::warn!(code = error.code(), "events wait in the outbox");
         }

@@ -12,7 +12,7 @@ use anamnesis::clock::{Entropy as _, SystemEntropy};
 use anamnesis::config::BrokerConfig;
 use anamnesis::intake::amqp::letter;
 use lapin::options::{BasicGetOptions, ExchangeDeleteOptions, QueueDeclareOptions, QueueDeleteOptions};
-use lapin::types::{AMQPValue, FieldTable};
+use lapin::types::FieldTable;
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
 
@@ -171,13 +171,6 @@ impl Corner {
             let _ = channel.exchange_delete(exchange.name.as_str().into(), ExchangeDeleteOptions::default()).await;
         }
         link.close().await;
-    }
-
-    /// The arguments of a plain quorum queue.
-    pub fn quorum() -> FieldTable {
-        let mut arguments = FieldTable::default();
-        arguments.insert("x-queue-type".into(), AMQPValue::LongString("quorum".into()));
-        arguments
     }
 
     /// The queues that a message of a producer may be in.

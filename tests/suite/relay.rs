@@ -12,13 +12,13 @@ use anamnesis::relay::{Destination, Event, Exchange, Hook, Relay, Taken, signatu
 use async_trait::async_trait;
 use aws_lc_rs::hmac;
 use chrono::TimeDelta;
-use lapin::options::{QueueBindOptions, QueueDeclareOptions, QueueDeleteOptions};
+use lapin::options::{QueueBindOptions, QueueDeclareOptions, QueueDeleteOptions, QueuePurgeOptions};
 use lapin::types::FieldTable;
 use serde_json::{Value, json};
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::broker::{Corner, Worker, told, until};
+use crate::broker::{Corner, PrivateBroker, Worker, told, until};
 use crate::support::{self, Clinic, Engine, Program, bodies, count, document, event, feed, on_every_engine};
 
 on_every_engine!(
@@ -127,29 +127,79 @@ async fn an_event_that_no_queue_takes_stays_until_one_does() {
     feed(&pipeline, &notes(1, 2), 2).await;
     let link = corner.link().await;
     let channel = link.channel().await.unwrap();
-    let mailbox = corner.names.mailbox();
-    channel.queue_delete(mailbox.as_str().into(), QueueDeleteOptions::default()).await.unwrap();
+    let catch_all = corner.names.catch_all();
+    channel.queue_delete(catch_all.as_str().into(), QueueDeleteOptions::default()).await.unwrap();
     let relay = relay(&pipeline, vec![exchange(&corner)]);
     relay.pass(true).await.unwrap();
     let all = count(pipeline.store(), ALL).await;
     assert_eq!(count(pipeline.store(), WAITING).await, all);
-    let quorum = Corner::quorum();
-    channel.queue_declare(mailbox.as_str().into(), QueueDeclareOptions::durable(), quorum).await.unwrap();
-    let events = corner.names.events();
-    let binding = channel.queue_bind(
-        mailbox.as_str().into(),
-        events.as_str().into(),
-        "#".into(),
-        QueueBindOptions::default(),
-        FieldTable::default(),
-    );
-    binding.await.unwrap();
+    anamnesis::broker::topology::apply(&corner.config).await.unwrap();
     until("the events are taken", || async {
         relay.pass(true).await.unwrap();
         count(pipeline.store(), WAITING).await == 0
     })
     .await;
-    assert_eq!(corner.taken(&mailbox).await.len() as i64, all);
+    assert_eq!(corner.taken(&catch_all).await.len() as i64, all);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_that_a_subscriber_takes_is_not_in_the_catch_all_queue() {
+    let (corner, clinic) = (Corner::new().await, Clinic::new().await);
+    let pipeline = clinic.pipeline().await;
+    feed(&pipeline, &notes(1, 2), 2).await;
+    let link = corner.link().await;
+    let channel = link.channel().await.unwrap();
+    let subscriber = format!("{}.subscriber", corner.names.prefix());
+    let options = QueueDeclareOptions { exclusive: true, ..QueueDeclareOptions::default() };
+    channel.queue_declare(subscriber.as_str().into(), options, FieldTable::default()).await.unwrap();
+    let (events, key) = (corner.names.events(), "anamnesis.document.#");
+    let bound = channel.queue_bind(
+        subscriber.as_str().into(),
+        events.as_str().into(),
+        key.into(),
+        QueueBindOptions::default(),
+        FieldTable::default(),
+    );
+    bound.await.unwrap();
+    relay(&pipeline, vec![exchange(&corner)]).pass(true).await.unwrap();
+    assert_eq!(count(pipeline.store(), WAITING).await, 0);
+    let unrouted = corner.taken(&corner.names.catch_all()).await;
+    let documents = "SELECT count(*) FROM outbox WHERE event_type LIKE 'anamnesis.document.%'";
+    let documents = count(pipeline.store(), documents).await;
+    assert!(documents > 0 && unrouted.iter().all(|(key, _)| !key.starts_with("anamnesis.document.")));
+    assert_eq!(unrouted.len() as i64, count(pipeline.store(), ALL).await - documents);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_catch_all_queue_refuses_events_and_they_stay_until_there_is_room() {
+    let broker = PrivateBroker::start("");
+    let (corner, clinic) = (Corner::at(&broker.url), Clinic::new().await);
+    anamnesis::broker::topology::apply(&corner.config).await.unwrap();
+    let catch_all = corner.names.catch_all();
+    // A policy may only lower the limit that is declared.
+    let pattern = format!("^{}$", catch_all.replace('.', "[.]"));
+    broker.script(&["ctl", "-q", "set_policy", "low", &pattern, r#"{"max-length":2}"#, "--apply-to", "queues"]);
+    let pipeline = clinic.pipeline().await;
+    let relay = relay(&pipeline, vec![exchange(&corner)]);
+    feed(&pipeline, &notes(1, 3), 3).await;
+    until("the queue is full", || async {
+        relay.pass(true).await.unwrap();
+        corner.ready(&catch_all).await > 2
+    })
+    .await;
+    feed(&pipeline, &notes(10, 3), 3).await;
+    relay.pass(true).await.unwrap();
+    assert!(count(pipeline.store(), WAITING).await > 0, "a full queue dropped events");
+    let link = corner.link().await;
+    until("all have gone", || async {
+        relay.pass(true).await.unwrap();
+        count(pipeline.store(), WAITING).await == 0 || {
+            let channel = link.channel().await.unwrap();
+            channel.queue_purge(catch_all.as_str().into(), QueuePurgeOptions::default()).await.unwrap();
+            false
+        }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -165,8 +215,9 @@ async fn the_worker_tells_of_what_it_stored_and_of_what_it_set_aside_in_codes_on
         noticed && count(&store, WAITING).await == 0 && count(&store, ALL).await > 0
     })
     .await;
-    let events = corner.taken(&corner.names.mailbox()).await;
-    assert_eq!(events.len() as i64, count(&store, ALL).await + 1);
+    // Nobody subscribes for events; notices have a queue of their own.
+    let events = corner.taken(&corner.names.catch_all()).await;
+    assert_eq!(events.len() as i64, count(&store, ALL).await);
     assert!(events.iter().any(|(key, _)| key == "anamnesis.document.indexed.v1"));
     let notices = corner.taken(&corner.names.quarantine()).await;
     assert_eq!(notices.len(), 1);

@@ -149,14 +149,14 @@ impl Corner {
         Ok(waiting)
     }
 
-    /// Empties the intake and the mailbox of events.
+    /// Empties the intake and the catch-all queue of events.
     ///
     /// # Errors
     /// Of the broker.
     pub async fn purge(&self) -> Result<(), BrokerError> {
         let link = Link::open(&self.config, Role::Topology).await?;
         let channel = link.channel().await?;
-        for queue in [self.names.queue(Queue::Realtime), self.names.queue(Queue::Bulk), self.names.mailbox()] {
+        for queue in [self.names.queue(Queue::Realtime), self.names.queue(Queue::Bulk), self.names.catch_all()] {
             let purging = channel.queue_purge(queue.as_str().into(), QueuePurgeOptions::default());
             link.within("purge", purging).await?;
         }
