@@ -29,6 +29,7 @@ FAMILIES = [{'condition', 'symptom', 'substance_use'}, {'medication', 'adherence
 WIDE = {'preference', 'goal', 'event', 'procedure', 'appointment', 'relationship', 'lab', 'measurement'}
 CLASSES = ('passive_ideation', 'active_ideation', 'plan_or_means', 'attempt_history', 'self_harm', 'harm_to_others', 'abuse')
 LONGEST_QUOTE = 300
+EVERYTHING = False  # training looks at doubtful findings too
 STATUS = {'active', 'started', 'stopped', 'changed', 'on_hold', 'not_taken', 'never', 'suggested', 'intended', 'declined', 'resolved', 'completed'}
 
 
@@ -79,6 +80,8 @@ def run(program, folder, *args, now=None):
     env = {k: v for k, v in os.environ.items() if not k.startswith('ANAMNESIS')}
     if now:
         env['ANAMNESIS__PIPELINE__NOW'] = now
+    if EVERYTHING:
+        env['ANAMNESIS__EXTRACTION__MIN_CONFIDENCE'] = '0'
     done = subprocess.run([program, *args], capture_output=True, text=True, cwd=folder, timeout=900, env=env)
     if done.returncode not in (0, 3) and args[0] in ('memory', 'context', 'export') and not done.stdout.strip():
         return ''

@@ -11,9 +11,11 @@ use crate::domain::ids::OrgId;
 use crate::transport::{AddressError, Endpoint};
 
 /// The whole section.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExtractionConfig {
+    /// Findings read with less confidence are not remembered, 0.0–1.0. Allergies always are.
+    pub min_confidence: f64,
     /// Lexicon files for all organisations, beside the built-in lists.
     pub lexicons: Vec<PathBuf>,
     pub organizations: Vec<OrganizationExtraction>,
@@ -21,16 +23,25 @@ pub struct ExtractionConfig {
 }
 
 impl ExtractionConfig {
-    /// The model's address.
+    /// The least confidence, and the model's address.
     ///
     /// # Errors
-    /// When it is not https beyond this machine.
+    /// When one is out of range, or the address is not https beyond this machine.
     pub fn validate(&self) -> Result<(), InvalidSetting> {
+        if !(0.0..=1.0).contains(&self.min_confidence) {
+            return Err(InvalidSetting { key: "extraction.min_confidence", rule: "must be 0.0–1.0" });
+        }
         if self.model.url.is_empty() {
             return Ok(());
         }
         let invalid = |error: AddressError| InvalidSetting { key: "extraction.model.url", rule: error.rule() };
         Endpoint::parse(&self.model.url).and_then(Endpoint::bare).map(drop).map_err(invalid)
+    }
+}
+
+impl Default for ExtractionConfig {
+    fn default() -> Self {
+        Self { min_confidence: 0.3, lexicons: Vec::new(), organizations: Vec::new(), model: ModelConfig::default() }
     }
 }
 

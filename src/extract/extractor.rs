@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::allergies::AllergyRules;
 use super::clinical::ClinicalRules;
+use super::confidence::{self, ConfidenceModel};
 use super::context::{CLAUSES, Contexts, Cues, DENIED_VERBS, SUBJECTS};
 use super::dialogue::DialogueRules;
 use super::facts::{self, FactRules};
@@ -17,6 +18,7 @@ use super::risk::learned::{Ear, Ruled, features_of, is_asked};
 use super::risk::{self, RiskRules};
 use super::scene::{Scene, Stance};
 use super::statements::StatementRules;
+use super::structure::{self, Structure, Titles};
 use super::tone::{self, ToneRules};
 use super::{Context, Entity, Extraction, Risk};
 use crate::domain::finding::EntityType;
@@ -29,6 +31,7 @@ const RULES: &str = "1";
 pub struct Extractor {
     book: Phrasebook,
     cues: Cues,
+    titles: Titles,
     dialogue: DialogueRules,
     clinical: ClinicalRules,
     medication: MedicationRules,
@@ -38,6 +41,7 @@ pub struct Extractor {
     tone: ToneRules,
     hypotheses: HypothesisRules,
     facts: FactRules,
+    confidence: ConfidenceModel,
     version: String,
 }
 
@@ -75,6 +79,7 @@ impl Extractor {
         let this = Self {
             book: Phrasebook::default(),
             cues: Cues::builtin(&mut book),
+            titles: Titles::builtin(&mut book),
             dialogue: DialogueRules::builtin(&mut book),
             clinical: ClinicalRules::builtin(&mut book),
             medication: MedicationRules::builtin(&mut book),
@@ -84,6 +89,7 @@ impl Extractor {
             tone: ToneRules::builtin(&mut book),
             hypotheses: HypothesisRules::builtin(&mut book),
             facts: FactRules::builtin(&mut book),
+            confidence: ConfidenceModel::builtin(),
             version: String::new(),
         };
         (this, book)
@@ -98,10 +104,8 @@ impl Extractor {
     /// Reads one document. Never fails and never panics: what the rules do not know is not there.
     pub fn extract(&self, input: &ExtractionInput<'_>) -> Extraction {
         let reading = Reading::new(input.document, &self.book);
-        let contexts = Contexts::new(&reading, &self.cues);
-        let exchanges = self.dialogue.exchanges(&reading);
-        let targets = input.targets.iter().map(|span| target(&reading, &contexts, *span)).collect();
-        let scene = Scene { input, reading: &reading, contexts, exchanges };
+        let scene = self.scene(input, &reading);
+        let targets = input.targets.iter().map(|span| target(&reading, &scene.contexts, *span)).collect();
         let drugs = self.medication.mentions(&scene);
         let allergies = self.allergies.find(&scene, &self.dialogue, &drugs);
         let mut entities = allergies.entities;
@@ -113,6 +117,7 @@ impl Extractor {
         entities.sort_by_key(|entity| (entity.span, entity.kind));
         let (risk, hypotheses) = (self.risk.find(&scene), self.hypotheses.find(&scene));
         entities.retain(|entity| !is_wish_for_harm(entity, &risk));
+        self.confidence.assess(&scene, &mut entities);
         let burdened = !hypotheses.is_empty() || risk.iter().any(Risk::is_own);
         Extraction {
             entities,
@@ -127,13 +132,18 @@ impl Extractor {
 }
 
 impl Extractor {
+    /// What all rules look at.
+    fn scene<'a>(&self, input: &'a ExtractionInput<'a>, reading: &'a Reading<'a>) -> Scene<'a> {
+        let structure = Structure::new(reading, &self.titles);
+        let contexts = Contexts::new(reading, &self.cues, &structure);
+        Scene { input, reading, contexts, exchanges: self.dialogue.exchanges(reading), structure }
+    }
+
     /// How the rules mean places that somebody else found: `None` where such a place is no words, an agent's, or only asked
     /// about.
     pub(super) fn stances(&self, input: &ExtractionInput<'_>, places: &[Span]) -> Vec<Option<Stance>> {
         let reading = Reading::new(input.document, &self.book);
-        let contexts = Contexts::new(&reading, &self.cues);
-        let exchanges = self.dialogue.exchanges(&reading);
-        let scene = Scene { input, reading: &reading, contexts, exchanges };
+        let scene = self.scene(input, &reading);
         let stance = |place: &Span| {
             let words = reading.words_at(*place);
             let sentence = reading.sentence_of(words.start);
@@ -142,6 +152,25 @@ impl Extractor {
             (said && heard).then(|| scene.stance(sentence, &words)).flatten()
         };
         places.iter().map(stance).collect()
+    }
+
+    /// The same with another model of confidence.
+    #[cfg(test)]
+    pub(super) fn assessing(mut self, model: ConfidenceModel) -> Self {
+        self.confidence = model;
+        self
+    }
+
+    /// The same with the rules' own estimates of confidence: what the model is trained from.
+    pub fn unassessed(mut self) -> Self {
+        self.confidence = ConfidenceModel::default();
+        self
+    }
+
+    /// What each finding of a document is judged by (`extract --features`): names in the order of the findings.
+    pub fn features(&self, input: &ExtractionInput<'_>, found: &Extraction) -> Vec<Vec<String>> {
+        let reading = Reading::new(input.document, &self.book);
+        confidence::features_of(&self.scene(input, &reading), &found.entities)
     }
 
     /// The same with another ear for risk: what training measures.
@@ -153,9 +182,7 @@ impl Extractor {
     /// What training learns from: the sentences of a document and what the rules say of each.
     pub(super) fn heard(&self, input: &ExtractionInput<'_>) -> Vec<HeardSentence> {
         let reading = Reading::new(input.document, &self.book);
-        let contexts = Contexts::new(&reading, &self.cues);
-        let exchanges = self.dialogue.exchanges(&reading);
-        let scene = Scene { input, reading: &reading, contexts, exchanges };
+        let scene = self.scene(input, &reading);
         let (_, ruled) = self.risk.ruled(&scene);
         let sentence = |(index, sentence): (usize, &Sentence)| {
             let (features, alone) = features_of(&reading, sentence);
@@ -169,7 +196,7 @@ impl Extractor {
     /// has an empty place.
     pub fn explain(&self, input: &ExtractionInput<'_>, found: &Extraction) -> Vec<Vec<(&'static str, Span)>> {
         let reading = Reading::new(input.document, &self.book);
-        let contexts = Contexts::new(&reading, &self.cues);
+        let contexts = self.scene(input, &reading).contexts;
         let entities = found.entities.iter();
         entities.map(|entity| contexts.cues(&reading, &reading.words_at(entity.span))).collect()
     }
@@ -210,7 +237,7 @@ fn files() -> Vec<&'static str> {
         &[SPEECH, tone::THEMES, tone::FEELINGS, hypotheses::FILE, facts::FILE, REGIMEN],
         Cues::FILES,
         &risk::FILES,
-        &[CLAUSES, DENIED_VERBS, SUBJECTS],
+        &[CLAUSES, DENIED_VERBS, SUBJECTS, structure::TITLES],
     ]
     .concat()
 }

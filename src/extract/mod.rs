@@ -3,6 +3,7 @@
 
 mod allergies;
 mod clinical;
+pub mod confidence;
 mod context;
 mod dialogue;
 pub mod evaluation;
@@ -21,6 +22,7 @@ mod risk;
 mod scene;
 mod spelling;
 mod statements;
+mod structure;
 mod tone;
 pub mod training;
 mod values;

@@ -6,6 +6,7 @@ use super::context::Contexts;
 use super::dialogue::{Exchanges, Polarity};
 use super::input::ExtractionInput;
 use super::reading::{Reading, Sentence};
+use super::structure::{Section, Structure};
 use super::{Context, DocumentType, Entity, EntityType, Epistemic, Experiencer, RegimenPlaces};
 use crate::text::{Span, Speaker};
 
@@ -14,6 +15,7 @@ pub struct Scene<'a> {
     pub reading: &'a Reading<'a>,
     pub contexts: Contexts,
     pub exchanges: Exchanges,
+    pub structure: Structure,
 }
 
 /// How a mention is meant once questions are answered: whose word it is, what surrounds it, what proves it.
@@ -30,6 +32,11 @@ pub struct Stance {
 }
 
 impl Scene<'_> {
+    /// The section in which a word stands.
+    pub fn section(&self, word: usize) -> Option<Section> {
+        self.structure.section_of(self.reading, word)
+    }
+
     pub fn text(&self) -> &str {
         self.reading.text
     }

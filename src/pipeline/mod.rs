@@ -64,6 +64,8 @@ pub struct Pipeline {
     bindings: Bindings,
     decoder: Decoder,
     config: PipelineConfig,
+    /// Findings read with less confidence are not remembered.
+    min_confidence: f64,
     metrics: Arc<Metrics>,
     queue: Queue,
     /// The threads of redaction and extraction: as many as are configured, whatever the number of batches in work.
@@ -155,6 +157,7 @@ impl Pipeline {
             bindings: Bindings::new(&settings.intake),
             decoder: Decoder::new((&settings.intake).into()),
             config: settings.pipeline.clone(),
+            min_confidence: settings.extraction.min_confidence,
             metrics,
             queue: Queue::File,
             readers: Arc::new(readers),

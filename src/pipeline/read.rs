@@ -12,6 +12,7 @@ use crate::bug;
 use crate::dlp::{KnownIdentity, People, Redacted, RedactionError, Redactor, SurrogateKey};
 use crate::domain::ids::OrgId;
 use crate::domain::reason::Reason;
+use crate::extract::confidence::is_worth_remembering;
 use crate::extract::{Entity, Extraction, ExtractionInput, Extractor};
 use crate::intake::Message;
 use crate::intake::contract::DocumentSubmitted;
@@ -125,6 +126,7 @@ impl Pipeline {
     ) -> Result<(Redacted, Extraction), Disposition> {
         let org = admitted.scope.org();
         let said = self.said(org, document, guard)?;
+        let said = if admitted.spoken.is_some() { of_a_command(said) } else { self.sure_enough(said) };
         let (Some(name), Some(text)) = (subject, document.text.as_deref()) else { return Ok(said) };
         if said.1.entities.iter().any(|e| e.value == name) {
             return Ok(said);
@@ -152,6 +154,12 @@ impl Pipeline {
         let extraction = self.extractor(org).map(|rules| rules.extract(&input)).unwrap_or_default();
         self.observe(Stage::Extract, started);
         Ok((redacted, extraction))
+    }
+
+    /// Without the findings that were read too doubtfully to be remembered.
+    fn sure_enough(&self, (redacted, mut extraction): (Redacted, Extraction)) -> (Redacted, Extraction) {
+        extraction.entities.retain(|entity| is_worth_remembering(entity, self.min_confidence));
+        (redacted, extraction)
     }
 
     fn redact(&self, message: &DocumentSubmitted, guard: &Guard) -> Result<Redacted, Disposition> {
@@ -200,6 +208,17 @@ impl Pipeline {
             None => rules,
         }
     }
+}
+
+/// Confidence of what a person writes about one memory. It has none of the surroundings from which confidence is learned,
+/// and is read with that memory in mind.
+const COMMAND_CONFIDENCE: f64 = 0.9;
+
+fn of_a_command((redacted, mut extraction): (Redacted, Extraction)) -> (Redacted, Extraction) {
+    for entity in &mut extraction.entities {
+        entity.confidence = entity.confidence.max(COMMAND_CONFIDENCE);
+    }
+    (redacted, extraction)
 }
 
 fn identities(admitted: &Admitted) -> Vec<KnownIdentity> {

@@ -9,8 +9,10 @@ use super::{Document, Span};
 pub const MAX_SENTENCE_BYTES: usize = 1_200;
 /// An abbreviation or a list number is not longer than this.
 const LOOK_BACK_BYTES: usize = 64;
-/// A line shorter than this that ends without punctuation ended by will, not because the page was narrow.
-const WRAPPED_LINE_BYTES: usize = 45;
+/// Widths at which programs and people break lines, in characters.
+const PAGE_WIDTHS: std::ops::RangeInclusive<usize> = 55..=132;
+/// A line that is this much shorter than the page was not broken because the page was full.
+const RAGGED: usize = 18;
 
 /// Abbreviations after which a full stop ends nothing, folded, without the stop.
 const ABBREVIATIONS: &[&str] = &[
@@ -45,6 +47,7 @@ pub fn sentences_of(text: &str) -> Vec<Span> {
 
 fn split(text: &str, within: Span, out: &mut Vec<Span>) {
     let Some(part) = text.get(within.start..within.end) else { return };
+    let page = page_width(part);
     let mut start = within.start;
     let mut line_start = within.start;
     let mut chars = part.char_indices().peekable();
@@ -54,7 +57,7 @@ fn split(text: &str, within: Span, out: &mut Vec<Span>) {
         let rest = &text[end..within.end];
         let boundary = match c {
             '\n' => {
-                let ends = line_ends(&text[line_start.max(start)..at], rest);
+                let ends = line_ends(&text[line_start..at], rest, page);
                 line_start = end;
                 ends
             }
@@ -125,19 +128,33 @@ fn ends_sentence_too(folded: &str) -> bool {
     !TITLES.contains(&folded)
 }
 
+/// The width at which a text was wrapped, in characters; `None` where each line is a line by will, as in most notes. A
+/// wrapped text has lines of nearly one length wherever its next line is not blank.
+fn page_width(text: &str) -> Option<usize> {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let full = |pair: &[&str]| (!pair[0].is_empty() && !pair[1].is_empty()).then(|| pair[0].chars().count());
+    let followed: Vec<usize> = lines.windows(2).filter_map(full).collect();
+    let width = *followed.iter().max()?;
+    let filled = followed.iter().filter(|length| **length + RAGGED >= width).count();
+    (followed.len() >= 3 && PAGE_WIDTHS.contains(&width) && filled * 10 >= followed.len() * 7).then_some(width)
+}
+
 /// Whether a line feed ends the sentence: always before a blank line, a bullet or a header, and after a line that
-/// is short or closed; not where a long line was only wrapped.
-fn line_ends(line: &str, rest: &str) -> bool {
+/// is closed; not where a line was only wrapped at the width of the `page`, or goes on with a small letter.
+fn line_ends(line: &str, rest: &str, page: Option<usize>) -> bool {
     let next = rest.split('\n').next().unwrap_or(rest);
     let next = next.trim();
     let line = line.trim();
-    if line.is_empty() || next.is_empty() || starts_item(next) || is_header(next) {
+    if line.is_empty() || next.is_empty() || starts_item(next) || is_header(next) || is_heading(line) {
         return true;
     }
     if line.ends_with(['.', '!', '?', ';', ':', '…']) {
         return true;
     }
-    line.len() < WRAPPED_LINE_BYTES && !next.starts_with(char::is_lowercase)
+    match page {
+        Some(width) if line.chars().count() + RAGGED >= width => false,
+        _ => !next.starts_with(char::is_lowercase),
+    }
 }
 
 fn starts_item(line: &str) -> bool {
@@ -157,6 +174,13 @@ fn is_header(line: &str) -> bool {
     let head = &line[..line.floor_char_boundary(60.min(line.len()))];
     let Some(colon) = head.find(':') else { return false };
     head.starts_with(char::is_uppercase) && head[..colon].split_whitespace().count() <= 5
+}
+
+/// "ANTECEDENTES", "**Plan**", "## Plan": a line that is a heading whatever stands below it.
+fn is_heading(line: &str) -> bool {
+    let marked = line.starts_with('#') || (line.starts_with("**") && line.ends_with("**"));
+    let capitals = line.chars().any(char::is_alphabetic) && !line.chars().any(char::is_lowercase);
+    marked || (capitals && line.split_whitespace().count() <= 5)
 }
 
 /// Trims a span and cuts it where it is too long.
@@ -234,6 +258,14 @@ mod tests {
     fn a_wrapped_line_goes_on() {
         let note = "The patient denies any history of seizures or loss of\nconsciousness and feels well.";
         assert_eq!(split_of(note).len(), 1);
+    }
+
+    #[test]
+    fn the_lines_of_a_note_stand_alone_and_those_of_a_wrapped_page_go_on() {
+        let note = "STARTED clopidogrel 75 mg od and atorvastatin 80 mg at night\nCHANGED candesartan 16 mg to 8 mg\nSTOPPED ibuprofen";
+        assert_eq!(split_of(note).len(), 3);
+        let page = "She has been seen in this clinic since the spring of last year, and her\nHbA1c has fallen from nine to seven point two per cent in that time. The\nDuke criteria were not met when she was admitted in the autumn, although\nStaphylococcus grew once.";
+        assert_eq!(split_of(page).len(), 2, "{:?}", split_of(page));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::matcher::Matcher;
 use super::medication::SentenceDrugs;
 use super::phrasebook::Builder;
 use super::scene::{Scene, Stance};
+use super::structure::Section;
 use super::{Entity, EntityType, Experiencer, Statement, Temporality};
 use crate::text::Speaker;
 
@@ -35,6 +36,22 @@ pub struct AllergyRules {
     causes: Matcher,
     not_substance: Matcher,
     taking: Matcher,
+}
+
+/// Whether a sentence tells what a microbe is sensitive to, which says nothing of the patient.
+fn speaks_of_microbes(scene: &Scene<'_>, index: usize) -> bool {
+    let words = scene.reading.sentences[index].words.clone();
+    let titled = matches!(
+        scene.section(words.start.max(words.end.saturating_sub(1))),
+        Some(Section::Antibiogram | Section::Vaccines)
+    );
+    titled
+        || words.clone().any(|word| {
+            matches!(
+                scene.reading.word(word),
+                "resistente" | "resistentes" | "resistant" | "isolate" | "aislamiento" | "ufc" | "cfu"
+            )
+        })
 }
 
 /// What the rules found: findings, statements, and the first words of the substances they took.
@@ -81,17 +98,19 @@ impl AllergyRules {
         let mut out = Allergies::default();
         // The turn in which somebody last asked about allergies, and who.
         let mut topic: Option<(usize, Speaker)> = None;
-        let mut form = false;
         for (index, sentence) in scene.sentences() {
+            if speaks_of_microbes(scene, index) {
+                continue;
+            }
             let substances = self.substances(scene, index, drugs);
             // "What are you taking for allergies?" asks about medicines.
             let asks_allergy = self
                 .first(&self.asks, scene, &sentence.words)
                 .is_some_and(|cue| !matches!(scene.reading.word(cue.start.saturating_sub(1)), "for" | "para" | "your"));
             let asked = scene.is_dialogue() && scene.exchanges.asks(index);
-            form = self.in_form(scene, index, form);
-            if form {
-                self.take(scene, index, &substances, None, &mut out);
+            if let Some(list) = self.listed(scene, index) {
+                let under: Vec<Substance> = substances.iter().filter(|s| s.words.start >= list.from).cloned().collect();
+                self.take(scene, index, &under, list.status, &mut out);
             }
             self.stated(scene, index, &substances, &mut out);
             self.reacted(scene, index, &substances, &mut out);

@@ -3,10 +3,18 @@
 use super::{Allergies, AllergyRules, Substance};
 use crate::extract::medication::SentenceDrugs;
 use crate::extract::scene::{Scene, Stance};
+use crate::extract::structure::Section;
 use crate::text::Speaker;
 
-/// Words besides "Allergies" in a form's title.
-const FORM_TITLE: usize = 3;
+/// The status of what is not tolerated, which is no allergy.
+const INTOLERANCE: &str = "intolerance";
+
+/// A list of allergens under a title.
+pub(super) struct Listed {
+    /// The first word after the title.
+    pub from: usize,
+    pub status: Option<&'static str>,
+}
 
 impl AllergyRules {
     /// "What happens when you take sulfa?", "penicillin gave me hives", "el ibuprofeno me sienta mal".
@@ -84,51 +92,17 @@ impl AllergyRules {
         }
     }
 
-    /// Lines under a title "Allergies" of a form, down to a blank line or the next title of another kind.
-    pub(super) fn in_form(&self, scene: &Scene<'_>, index: usize, before: bool) -> bool {
+    /// Whether a sentence lists allergens under a title ("Allergies:", "ALERGIAS" on a line alone), and from which word. A
+    /// sentence that tells what somebody takes has left the list, wherever it stands.
+    pub(super) fn listed(&self, scene: &Scene<'_>, index: usize) -> Option<Listed> {
+        let place = scene.structure.place(index)?;
+        let status = match place.section {
+            Section::Allergies => None,
+            Section::Intolerances => Some(INTOLERANCE),
+            _ => return None,
+        };
         let sentence = &scene.reading.sentences[index];
-        if sentence.turn.is_some() {
-            return false;
-        }
-        let words = sentence.words.clone();
-        let titled = words.clone().any(|word| scene.reading.word(word) == ":");
-        let cue = self.first(&self.asks, scene, &words);
-        if let Some(cue) = &cue {
-            let alone = words.len() <= cue.len() + FORM_TITLE && cue.start < words.start + 2;
-            let denied = scene.contexts.of(scene.reading, &(cue.start..cue.start + 1)).negated;
-            return alone && !denied;
-        }
-        if !before {
-            return false;
-        }
-        let previous = &scene.reading.sentences[index - 1];
-        let gap = scene.text().get(previous.span.end..sentence.span.start).unwrap_or("");
-        let field = matches!(
-            scene.reading.word(words.start),
-            "medication"
-                | "medicine"
-                | "drug"
-                | "substance"
-                | "allergen"
-                | "reaction"
-                | "severity"
-                | "type"
-                | "food"
-                | "medicamento"
-                | "farmaco"
-                | "sustancia"
-                | "alergeno"
-                | "reaccion"
-                | "gravedad"
-                | "tipo"
-                | "alimento"
-                | "medicacion"
-                | "name"
-                | "nombre"
-                | "-"
-                | "*"
-                | "•"
-        );
-        gap.matches('\n').count() <= 1 && (!titled || field)
+        let left = sentence.turn.is_some() || self.taking.first(scene.reading, sentence.words.clone()).is_some();
+        (!left && place.from < sentence.words.end).then_some(Listed { from: place.from, status })
     }
 }

@@ -15,7 +15,8 @@ pub use cues::{Cues, is_cue};
 pub(super) use deeds::FILE as DENIED_VERBS;
 pub(super) use subjects::FILE as SUBJECTS;
 
-use super::reading::Reading;
+use super::reading::{Reading, Sentence};
+use super::structure::{Mark, Place, Section, Structure, Ticked};
 use super::{Context, Experiencer, Temporality};
 use crate::text::Span;
 
@@ -37,7 +38,7 @@ pub struct Contexts {
 }
 
 impl Contexts {
-    pub fn new(reading: &Reading<'_>, cues: &Cues) -> Self {
+    pub fn new(reading: &Reading<'_>, cues: &Cues, structure: &Structure) -> Self {
         let mut section: Option<Category> = None;
         let mut floor = subjects::Floor::default();
         let mut sentences = Vec::with_capacity(reading.sentences.len());
@@ -52,6 +53,8 @@ impl Contexts {
                 let nowhere = sentence.words.start..sentence.words.start;
                 scopes.push(Scope { category, words: sentence.words.clone(), cue: nowhere });
             }
+            scopes.extend(titled(sentence, structure.place(index)));
+            scopes.extend(structure.boxes(index).iter().filter_map(ticked));
             sentences.push(scopes);
         }
         Self { sentences }
@@ -228,6 +231,30 @@ fn answers_itself(reading: &Reading<'_>, index: usize) -> Option<Scope> {
     );
     let cue = next.words.start..next.words.start + 1;
     denies.then(|| Scope { category: Category::Negated, words: here.words.clone(), cue })
+}
+
+/// What the title above says of a sentence.
+fn titled(sentence: &Sentence, place: Option<Place>) -> Option<Scope> {
+    let place = place?;
+    let category = match place.section {
+        Section::Family => Category::Family,
+        Section::History | Section::Surgical | Section::Tried => Category::Historical,
+        Section::Warnings => Category::Hypothetical,
+        Section::Differential => Category::Uncertain,
+        _ => return None,
+    };
+    let from = place.from.max(sentence.words.start);
+    Some(Scope { category, words: from..sentence.words.end, cue: from..from })
+}
+
+/// What a box says of its label: one that is marked says that it holds, which needs no cue.
+fn ticked(found: &Ticked) -> Option<Scope> {
+    let category = match found.mark {
+        Mark::Yes => return None,
+        Mark::No => Category::Negated,
+        Mark::Empty => Category::Asked,
+    };
+    Some(Scope { category, words: found.label.clone(), cue: found.cue.clone() })
 }
 
 /// Whether a sentence opens a turn after a question of somebody else.

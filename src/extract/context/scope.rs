@@ -119,7 +119,6 @@ pub(super) fn resolve(
         }
     }
     scopes.extend(clauses);
-    scopes.extend(sentence.empty_boxes());
     scopes
 }
 
@@ -230,30 +229,6 @@ impl Sentence<'_, '_> {
             Some(Scope { category, words: from..end, cue: clause.opening })
         });
         scope.collect()
-    }
-
-    /// What stands behind an empty box of a form: "[ ] Diabetes", "☐ Asthma". What stands behind a ticked one is said.
-    fn empty_boxes(&self) -> Vec<Scope> {
-        let boxes: Vec<(Range<usize>, bool)> = self.words.clone().filter_map(|word| self.form_box(word)).collect();
-        let ends = boxes.iter().skip(1).map(|(words, _)| words.start).chain([self.words.end]);
-        let scopes = boxes.iter().zip(ends).filter(|((_, empty), _)| *empty).map(|((cue, _), end)| Scope {
-            category: Category::Asked,
-            words: cue.end..end,
-            cue: cue.clone(),
-        });
-        scopes.collect()
-    }
-
-    /// A box at a word, and whether it is empty.
-    fn form_box(&self, word: usize) -> Option<(Range<usize>, bool)> {
-        let at = |offset: usize| self.reading.word(word + offset);
-        match (at(0), at(1), at(2)) {
-            ("☐" | "□" | "▢" | "◻" | "⬜" | "○", ..) => Some((word..word + 1, true)),
-            ("☑" | "☒" | "✓" | "✔" | "✅" | "■" | "●", ..) => Some((word..word + 1, false)),
-            ("[", "]", _) | ("(", ")", _) => Some((word..word + 2, true)),
-            ("[" | "(", "x" | "si" | "yes" | "✓" | "✔", "]" | ")") => Some((word..word + 3, false)),
-            _ => None,
-        }
     }
 
     /// Where the scope of a cue ends that begins at a word.

@@ -1,5 +1,6 @@
 //! What must hold of the scope of a cue whatever stands around it, in both languages.
 
+use crate::extract::structure::{Structure, Titles};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
@@ -7,17 +8,17 @@ use super::*;
 use crate::extract::phrasebook::{Builder, Phrasebook};
 use crate::text::{Document, Language};
 
-static RULES: std::sync::LazyLock<(Cues, Phrasebook)> = std::sync::LazyLock::new(|| {
+static RULES: std::sync::LazyLock<((Cues, Titles), Phrasebook)> = std::sync::LazyLock::new(|| {
     let mut book = Builder::default();
-    (Cues::builtin(&mut book), book.build())
+    ((Cues::builtin(&mut book), Titles::builtin(&mut book)), book.build())
 });
 
 /// The context of each of these words where they first stand in the text.
 fn around(text: &str, words: &[&str]) -> Vec<Context> {
     let document = Document::plain(text, Language::Unknown);
-    let (cues, book) = &*RULES;
+    let ((cues, titles), book) = &*RULES;
     let reading = Reading::new(&document, book);
-    let contexts = Contexts::new(&reading, cues);
+    let contexts = Contexts::new(&reading, cues, &Structure::new(&reading, titles));
     let place = |word: &&str| {
         let at = document.text.find(*word).expect("the word stands in the text");
         contexts.of(&reading, &reading.words_at(crate::text::Span::new(at, at + word.len())))

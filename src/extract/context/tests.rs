@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::extract::phrasebook::{Builder, Phrasebook};
+use crate::extract::structure::{Structure, Titles};
 use crate::text::{Document, Language};
 
 /// Context of the words marked with «…».
@@ -19,13 +20,13 @@ fn read<T>(marked: &str, look: impl Fn(&Contexts, &Reading<'_>, &Range<usize>) -
     let text = marked.replace(['«', '»'], "");
     let length = marked[start + '«'.len_utf8()..].find('»').expect("an end");
     let document = Document::plain(text, Language::Unknown);
-    static RULES: std::sync::LazyLock<(Cues, Phrasebook)> = std::sync::LazyLock::new(|| {
+    static RULES: std::sync::LazyLock<((Cues, Titles), Phrasebook)> = std::sync::LazyLock::new(|| {
         let mut book = Builder::default();
-        (Cues::builtin(&mut book), book.build())
+        ((Cues::builtin(&mut book), Titles::builtin(&mut book)), book.build())
     });
-    let (cues, book) = &*RULES;
+    let ((cues, titles), book) = &*RULES;
     let reading = Reading::new(&document, book);
-    let contexts = Contexts::new(&reading, cues);
+    let contexts = Contexts::new(&reading, cues, &Structure::new(&reading, titles));
     look(&contexts, &reading, &reading.words_at(crate::text::Span::new(start, start + length)))
 }
 

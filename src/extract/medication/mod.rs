@@ -16,6 +16,7 @@ use super::lexicon::{Concept, Lexicon, List, Mention, SPEECH, label};
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
 use super::scene::{Scene, Stance};
+use super::structure::Section;
 use super::{Entity, EntityType, RegimenPlaces, Temporality};
 use crate::text::Speaker;
 
@@ -159,12 +160,22 @@ impl MedicationRules {
         regimen: Regimen,
     ) -> Option<Entity> {
         let mut entity = scene.entity(EntityType::Medication, &mention.words, mention.concept.name.into(), &stance)?;
-        let status = self.status(scene, &mention.words, &words);
+        let section = scene.section(mention.words.start);
+        if matches!(section, Some(Section::Antibiogram | Section::Vaccines)) {
+            return None;
+        }
+        let titled = section.and_then(status_of);
+        // A title that tells the status says more than a verb among the words below it; "Medications" says less.
+        let status = match titled {
+            Some("taking") | None => self.status(scene, &mention.words, &words).or(titled),
+            decided => decided,
+        };
         entity.status = match status {
             Some("stopped" | "past_use") => Some("stopped"),
             Some("not_adherent") => Some("not_adherent"),
             Some("suggested") => Some("suggested"),
             Some(other) if !entity.context.negated => Some(if other == "taking" { "active" } else { other }),
+            Some("on_hold") => Some("on_hold"),
             _ if entity.context.negated => Some("not_taken"),
             _ if stance.answered => Some("active"),
             _ => None,
@@ -281,5 +292,18 @@ impl MedicationRules {
     /// Whether words ask about medicines in general.
     pub fn asks(&self, scene: &Scene<'_>, words: &Range<usize>) -> bool {
         words.clone().any(|word| self.ask.at(scene.reading, word).is_some())
+    }
+}
+
+/// What the title above a medicine says of it.
+fn status_of(section: Section) -> Option<&'static str> {
+    match section {
+        Section::Stopped => Some("stopped"),
+        Section::Tried => Some("past_use"),
+        Section::Held => Some("on_hold"),
+        Section::Started => Some("started"),
+        Section::Changed => Some("changed"),
+        Section::Unchanged | Section::Medications => Some("taking"),
+        _ => None,
     }
 }
