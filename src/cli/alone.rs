@@ -1,14 +1,17 @@
 //! `alone`: works one message of standard input and says what became of it. A worker starts it for a message that was
 //! begun again and again and never ended: if this process dies, nobody else does, and it is known of what.
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 
 use super::world::World;
 use super::{Context, Exit, Failure, output};
+use crate::config::{self, secrets};
 use crate::domain::reason::Reason;
 use crate::intake::{Attributes, Problem, Refusal};
 use crate::metrics::Label as _;
@@ -27,6 +30,9 @@ pub struct Asked {
     /// Reason, problem and field of what the headers already show to be wrong.
     refused: Option<(Reason, Problem, Option<String>)>,
     body: String,
+    /// The worker's variables that hold secrets: by this pipe, since an environment can be read by whoever runs as the
+    /// same user.
+    secrets: BTreeMap<String, String>,
 }
 
 /// What this process writes.
@@ -59,7 +65,18 @@ impl Asked {
     pub fn new(queue: Queue, message: &Raw) -> Self {
         let refused = message.refused.as_ref().map(|r| (r.reason, r.problem, r.field.clone()));
         let body = STANDARD.encode(&message.body);
-        Self { queue: queue.code().to_owned(), attributes: message.attributes.clone(), refused, body }
+        Self {
+            queue: queue.code().to_owned(),
+            attributes: message.attributes.clone(),
+            refused,
+            body,
+            secrets: secrets::of_this_process(),
+        }
+    }
+
+    /// As it is written to the pipe; wiped when it is dropped.
+    pub fn written(&self) -> Option<Zeroizing<Vec<u8>>> {
+        serde_json::to_vec(self).map(Zeroizing::new).ok()
     }
 
     fn raw(self) -> Option<Raw> {
@@ -71,14 +88,16 @@ impl Asked {
 /// # Errors
 /// When standard input does not hold a message, or the store cannot be opened.
 pub fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
-    let mut input = Vec::new();
+    let mut input = Zeroizing::new(Vec::new());
     std::io::stdin().read_to_end(&mut input)?;
     let unreadable = || Failure::usage("standard input: not a message of a worker");
     let asked: Asked = serde_json::from_slice(&input).map_err(|_| unreadable())?;
     let queue = Queue::of_code(&asked.queue).ok_or_else(unreadable)?;
+    let settings = config::load_with(context.config.as_deref(), &asked.secrets);
+    let settings = settings.map_err(|error| Failure::usage(error.to_string()))?;
     let raw = asked.raw().ok_or_else(unreadable)?;
     context.block_on(async {
-        let world = World::open(context).await?;
+        let world = World::with(settings).await?;
         let pipeline = world.pipeline()?;
         let done = pipeline.run_from(queue, vec![raw]).await;
         world.store.close().await;

@@ -9,6 +9,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
 use super::alone::{Answer, Asked};
+use crate::config::secrets;
 use crate::metrics::labels::Queue;
 use crate::pipeline::{Disposition, Raw};
 
@@ -68,8 +69,13 @@ impl Isolation {
         if let Some(config) = &self.config {
             command.arg("--config").arg(config);
         }
+        for (name, _) in std::env::vars_os() {
+            if name.to_str().is_some_and(secrets::is_secret) {
+                command.env_remove(name);
+            }
+        }
         let mut child = command.spawn()?;
-        let asked = serde_json::to_vec(&Asked::new(queue, message))?;
+        let asked = Asked::new(queue, message).written().ok_or(std::io::ErrorKind::InvalidData)?;
         if let Some(mut stdin) = child.stdin.take() {
             // A process that dies while it reads shows by its status.
             let _ = stdin.write_all(&asked).await;

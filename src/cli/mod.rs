@@ -10,6 +10,7 @@ mod demo;
 pub mod exit;
 mod export;
 mod extract;
+mod hardening;
 mod hold;
 mod import;
 mod ingest;
@@ -156,6 +157,9 @@ verbs! {
 
 /// What `main` calls: [`run`], with the process's log and panic hook set up first.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+    if hardening::begin().is_err() {
+        return ended(Err(Failure::failed("core dumps of this process cannot be switched off")));
+    }
     match parsed(arguments) {
         Ok((cli, verb)) => match log(&cli.context, &verb) {
             Ok(()) => carried_out(cli),

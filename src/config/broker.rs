@@ -20,6 +20,8 @@ pub struct BrokerConfig {
     /// `amqps://user:password@host:port/vhost`, or `amqp` on loopback. Empty: no broker.
     #[serde(skip_serializing)]
     pub url: SecretString,
+    /// A file that holds `url` ([`super::secrets`]); likewise below. Empty: none.
+    pub url_file: PathBuf,
     /// First word of every exchange and queue.
     pub prefix: String,
     /// Whether the worker declares what is missing when it starts. Off where its user may not configure.
@@ -32,6 +34,7 @@ pub struct BrokerConfig {
     /// RabbitMQ's management API, `https://user:password@host:15671`, for `topology check` alone; `http` on loopback.
     #[serde(skip_serializing)]
     pub management_url: SecretString,
+    pub management_url_file: PathBuf,
     /// Batches of real-time messages worked at once; they never wait behind bulk ones.
     pub realtime_slots: usize,
     /// Batches of bulk messages worked at once.
@@ -60,11 +63,13 @@ pub struct Webhook {
     /// https, or http on loopback.
     pub url: String,
     /// Key of the signature, at least 16 characters.
-    #[serde(skip_serializing)]
+    #[serde(default, skip_serializing)]
     pub secret: SecretString,
     /// Certificates (PEM) of an own authority, trusted with the machine's. Empty: none.
     #[serde(default)]
     pub ca_file: PathBuf,
+    #[serde(default)]
+    pub secret_file: PathBuf,
     /// Event types wanted, as contract.md names them; empty: all.
     #[serde(default)]
     pub events: Vec<String>,
@@ -136,12 +141,14 @@ impl Default for BrokerConfig {
     fn default() -> Self {
         Self {
             url: SecretString::default(),
+            url_file: PathBuf::new(),
             prefix: "anamnesis".to_owned(),
             declare: true,
             ca_file: PathBuf::new(),
             certificate_file: PathBuf::new(),
             key_file: PathBuf::new(),
             management_url: SecretString::default(),
+            management_url_file: PathBuf::new(),
             realtime_slots: 1,
             bulk_slots: 2,
             linger_ms: 5,
@@ -176,6 +183,7 @@ mod tests {
                 url: "https://a".into(),
                 secret: "hunter2".into(),
                 ca_file: PathBuf::new(),
+                secret_file: PathBuf::new(),
                 events: Vec::new(),
             }],
             ..BrokerConfig::default()

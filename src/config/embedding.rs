@@ -101,6 +101,8 @@ pub struct EmbeddingSettings {
     /// `http://host:port` of a forward proxy. Proxies of the machine's environment are never used.
     #[serde(skip_serializing, deserialize_with = "empty_is_none")]
     pub proxy: Option<SecretString>,
+    /// A file that holds `proxy`. Empty: none.
+    pub proxy_file: PathBuf,
     /// Do not ask the server's `/info` (TEI) for its batch limits.
     pub ignore_server_limits: bool,
     /// What a million tokens cost, for `embedding_cost_total`. 0: not counted.

@@ -11,9 +11,11 @@ pub mod jobs;
 pub mod log;
 pub mod pipeline;
 pub mod redaction;
+pub mod secrets;
 pub mod store;
 pub mod worker;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use figment::Figment;
@@ -68,6 +70,14 @@ pub enum ConfigError {
 /// # Errors
 /// The first key that is unknown, missing or of another type.
 pub fn load(file: Option<&Path>) -> Result<Settings, ConfigError> {
+    load_with(file, &BTreeMap::new())
+}
+
+/// The same with secret variables that were handed over apart from the environment, which they override.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with(file: Option<&Path>, handed: &BTreeMap<String, String>) -> Result<Settings, ConfigError> {
     let mut layers = Figment::from(Toml::string(REFERENCE));
     if let Some(path) = file {
         if !path.is_file() {
@@ -75,8 +85,12 @@ pub fn load(file: Option<&Path>) -> Result<Settings, ConfigError> {
         }
         layers = layers.merge(Toml::file_exact(path));
     }
-    let settings: Settings =
-        layers.merge(Env::prefixed("ANAMNESIS__").split("__")).extract().map_err(|error| describe(&error))?;
+    // Secrets of the environment are read apart, as text.
+    let open = Env::prefixed("ANAMNESIS__").filter(|key| !secrets::is_secret(&format!("ANAMNESIS__{key}")));
+    let layers = layers.merge(open.split("__")).merge(secrets::Variables(&secrets::of_this_process()));
+    let layers = layers.merge(secrets::Variables(handed));
+    let mut settings: Settings = layers.extract().map_err(|error| describe(&error))?;
+    secrets::fill(&mut settings)?;
     settings.validate()?;
     Ok(settings)
 }

@@ -14,9 +14,12 @@ pub struct StoreConfig {
     /// `postgres://…` for a store on a server; empty: the embedded one. May hold a password.
     #[serde(skip_serializing)]
     pub url: SecretString,
+    /// A file that holds `url`; likewise below ([`super::secrets`]). Empty: none.
+    pub url_file: PathBuf,
     /// The same for `anamnesis migrate`, whose role owns the schema; empty: `url`.
     #[serde(skip_serializing)]
     pub migrate_url: SecretString,
+    pub migrate_url_file: PathBuf,
     /// The key store's file: keep it out of the store's backups.
     pub keys: PathBuf,
     /// Master key as 64 hexadecimal digits; empty: the file beside the key store, made at first start.

@@ -122,8 +122,13 @@ mod tests {
     use crate::clock::SystemClock;
 
     fn hook(url: &str, secret: &str) -> Result<Hook, HookError> {
-        let config =
-            Webhook { url: url.to_owned(), secret: secret.into(), events: Vec::new(), ca_file: Default::default() };
+        let config = Webhook {
+            url: url.to_owned(),
+            secret: secret.into(),
+            events: Vec::new(),
+            ca_file: Default::default(),
+            secret_file: Default::default(),
+        };
         Hook::new(&config, Arc::new(SystemClock))
     }
 

@@ -30,6 +30,7 @@ mod redaction_services;
 mod relay;
 mod risk_heard;
 mod rules;
+mod secrets;
 mod server;
 mod simulation;
 mod store;

@@ -251,6 +251,7 @@ async fn a_callback_is_signed_repeated_under_one_id_and_never_asked_again_once_i
             secret: "0123456789abcdef".into(),
             events: vec!["document.indexed.v1".into()],
             ca_file: Default::default(),
+            secret_file: Default::default(),
         };
         Arc::new(Hook::new(&config, Arc::new(SystemClock)).unwrap())
     };
