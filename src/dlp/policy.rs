@@ -9,7 +9,7 @@ use super::operator::Operator;
 use super::{RedactionError, label};
 
 /// Version of the recognisers, raised when they change what they find. Stored with the policy.
-pub const RECOGNISERS: &str = "8";
+pub const RECOGNISERS: &str = "9";
 
 /// A redaction policy.
 #[derive(Debug, Clone, Deserialize)]
@@ -29,6 +29,10 @@ pub struct Policy {
     /// Ages above this many years are taken out even where ages stay.
     #[serde(default = "safe_harbor_age")]
     age_limit: u16,
+    /// Years that stand without month and day stay, from this one on: 45 CFR 164.514(b)(2)(i)(C) lets years stay unless they
+    /// tell an age over 89. Absent: years go like other dates.
+    #[serde(default)]
+    years_from: Option<u16>,
 }
 
 /// What is wrong with a policy of an organisation's own. Names the field, never its value.
@@ -68,7 +72,15 @@ impl Policy {
     /// Takes everything: what training reads with.
     pub(crate) fn strictest() -> Self {
         let (keep, stable) = (HashSet::new(), HashSet::new());
-        Self { name: "strictest".to_owned(), version: 1, keep, stable, operators: HashMap::new(), age_limit: 0 }
+        Self {
+            name: "strictest".to_owned(),
+            version: 1,
+            keep,
+            stable,
+            operators: HashMap::new(),
+            age_limit: 0,
+            years_from: None,
+        }
     }
 
     /// A policy of an organisation's own, in the format of the built-in ones.
@@ -106,6 +118,16 @@ impl Policy {
 
     pub(crate) fn takes(&self, label: &str) -> bool {
         !self.keep.contains(label)
+    }
+
+    /// Whether a date stays: one or more years that are late enough, and nothing else of a date.
+    pub fn keeps_years(&self, text: &str) -> bool {
+        let Some(from) = self.years_from else { return false };
+        let year =
+            |digits: &str| digits.len() == 4 && digits.parse().is_ok_and(|year: u16| (from..2100).contains(&year));
+        let mut numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty()).peekable();
+        let plain = !text.contains(char::is_alphabetic) && !text.contains('.');
+        plain && numbers.peek().is_some() && numbers.all(year)
     }
 
     /// What stands in the place of a label's values.
@@ -150,6 +172,17 @@ mod tests {
         assert!(!usual.takes(usual.age_label(89)) && usual.takes(usual.age_label(90)));
         for label in [label::AGE, label::SEX, label::FAMILY, label::PROFESSION, label::COUNTRY, label::PERSON] {
             assert!(strict.takes(label));
+        }
+    }
+
+    #[test]
+    fn years_stay_under_safe_harbor_unless_they_may_tell_an_age_over_89() {
+        let (usual, strict) = (Policy::default(), Policy::named("strict").unwrap());
+        for text in ["2019", "1984", "2018-2021", "2018/2019"] {
+            assert!(usual.keeps_years(text) && !strict.keeps_years(text), "{text}");
+        }
+        for text in ["1931", "12/2019", "May 2019", "3-2019", "19", "20190", "2019.", "", "1931-2019"] {
+            assert!(!usual.keeps_years(text), "{text}");
         }
     }
 

@@ -344,7 +344,18 @@ impl Redactor {
     /// Cuts at walls, merges, and leaves what the policy keeps.
     fn settle(&self, context: &Context<'_>, mut found: Vec<Finding>) -> Vec<Finding> {
         countries_of_addresses(context, &mut found);
-        let taken = found.into_iter().filter(|finding| self.policy.takes(finding.label)).collect();
+        let plain = &context.view.plain;
+        // "mkeita2009" holds no year.
+        let apart = |span: Span| {
+            let before = plain.get(..span.start).and_then(|text| text.chars().next_back());
+            let after = plain.get(span.end..).and_then(|text| text.chars().next());
+            ![before, after].into_iter().flatten().any(char::is_alphanumeric)
+        };
+        let stays = |one: &Finding| {
+            !self.policy.takes(one.label)
+                || one.label == label::DATE && self.policy.keeps_years(one.span.of(plain)) && apart(one.span)
+        };
+        let taken = found.into_iter().filter(|finding| !stays(finding)).collect();
         merge(cut(taken, &context.walls, &context.view.plain))
     }
 }

@@ -201,3 +201,44 @@ fn what_the_surroundings_of_replacements_do_not_show_the_whole_text_does_not_sho
     println!("{passed} of {} notes passed by their surroundings", notes.len());
     assert!(passed * 5 > notes.len(), "the quick way is taken: {passed} of {}", notes.len());
 }
+
+/// What stands in a text after redaction under the usual policy.
+fn usual(text: &str) -> String {
+    let document = Document::plain(text, Language::Unknown);
+    let redacted =
+        Redactor::builtin(Policy::default()).redact(&document, &People::default(), &SurrogateKey::new([7; 32]));
+    redacted.unwrap().document().text.clone()
+}
+
+#[test]
+fn a_sentence_after_a_role_keeps_its_verb() {
+    for text in [
+        "Seen by the nurse. Denies suicidal ideation.",
+        "Reviewed by a therapist. Stopped drinking.",
+        "Valorada por la enfermera. Niega ideas de muerte.",
+        "Acude con su psicóloga. Suspende fluoxetina.",
+        "Derivada por la doctora. Refiere insomnio.",
+        "Discussed with the physician. Takes lithium.",
+        "Visto por el terapeuta. Rechaza ingreso.",
+        "Seen by Dr. Denies pain.",
+    ] {
+        assert_eq!(usual(text), text);
+    }
+    for (text, name) in [("Seen by Dr. Okonkwo today.", "Okonkwo"), ("La enf. Maite Urrutia la llamó.", "Urrutia")] {
+        assert!(!usual(text).contains(name), "{text}: {}", usual(text));
+    }
+}
+
+#[test]
+fn words_of_the_trade_and_years_stay() {
+    for text in [
+        "PMH: GERD, HLD, THA 2018, on LAI since March.",
+        "Sospecha clínica de artritis. Diagnóstico clínico de Parkinson en 2019.",
+        "Diagnosed with depression in 2016, hospitalised in 2021.",
+        "Toma litio desde 2015. Nacido en 1980.",
+    ] {
+        assert_eq!(usual(text), text);
+    }
+    assert!(!usual("Born in 1931, lives alone.").contains("1931"), "a birth year may tell an age over 89");
+    assert!(!usual("Ingresó el 12 de mayo de 2019.").contains("mayo"));
+}

@@ -355,3 +355,15 @@ pub static FUNCTION: WordList = WordList::new(&[
     "paciente", "hombre", "mujer", "here", "there", "just", "like", "good", "well", "very", "still", "back", "home",
     "work", "day",
 ]);
+
+/// Verbs with which notes begin a sentence, in the person of the patient, and words with which people begin to speak: no
+/// name, wherever they stand large. Own list.
+pub static OPENERS: WordList = WordList::spaced(
+    "toma suspende presenta continua mantiene inicia ingresa permanece rechaza pide come bebe fuma vive trabaja deja dejo camina orina \
+     defeca tolera tolero evoluciona mejora empeora recibe precisa requiere muestra impresiona impresiono describe expresa reconoce \
+     consume abandona abandono retoma cumple realiza realizo valora valorar solicita aporta trae sale vuelve volver revisar revision \
+     control citar cita alta reposo dieta curar curas vigilar suspender iniciar mantener aumentar disminuir bajar subir continuar \
+     stop start continue increase decrease hold restart review recheck refer discharge admit advise advised plan prescribe \
+     pero bueno mire mira vale oiga oye pues entonces claro hombre mujer venga anda ay uy joe jo bah okay ok well so listen look \
+     right alright sure yeah yep nope hey",
+);

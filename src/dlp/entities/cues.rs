@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use super::super::context::Context;
 use super::super::fast::WordSet;
+use super::{deeds, lexicon};
 
-pub use super::cue_lists::{CUES, FUNCTION, MEETINGS, PARTICLES, RELATIONS, ROLES, TITLES};
+pub use super::cue_lists::{CUES, FUNCTION, MEETINGS, OPENERS, PARTICLES, RELATIONS, ROLES, TITLES};
 
 /// Second words of what announces a name in two: no other word is looked at with the one before it.
 static SECOND: LazyLock<WordSet> = LazyLock::new(|| {
@@ -37,10 +38,9 @@ pub fn trigger(context: &Context<'_>, at: usize) -> Trigger {
     let word = context.lower(&context.tokens[before]);
     let large = context.tokens[before].is_large();
     let short = matches!(word, "d" | "tia" | "tio" | "padre" | "enf");
-    if TITLES.contains(word)
-        && matches!(sign, "" | ".")
-        && (!short || (large && word != "d") || (word == "d" && sign == "." && large))
-    {
+    // "Seen by the nurse. Denies pain.": only a title that is itself cut short has a full stop before its name.
+    let joins = sign.is_empty() || sign == "." && ABBREVIATED.contains(&word) && !opens_a_sentence(context, at);
+    if TITLES.contains(word) && joins && (!short || (large && word != "d") || (word == "d" && sign == "." && large)) {
         return Trigger::Strong;
     }
     if matches!(sign, "." | ";") && !matches!(word, "fdo" | "atte") {
@@ -67,6 +67,18 @@ pub fn trigger(context: &Context<'_>, at: usize) -> Trigger {
         return Trigger::Weak;
     }
     Trigger::None
+}
+
+/// Titles that are written with a full stop and do not end a sentence by it.
+const ABBREVIATED: &[&str] = &[
+    "dr", "dra", "dres", "dras", "sr", "sra", "srta", "sres", "d", "dna", "lic", "ing", "prof", "enf", "mr", "mrs",
+    "ms", "mx", "psic", "rev", "sgt",
+];
+
+/// "Seen by Dr. Denies pain": what somebody does, in the language of notes, begins a sentence even behind a title.
+fn opens_a_sentence(context: &Context<'_>, at: usize) -> bool {
+    let word = context.lower(&context.tokens[at]);
+    (deeds::does(word) || OPENERS.contains(word)) && !lexicon::word(word).given
 }
 
 /// "El hijo, Yeray, refiere": one large word between commas.

@@ -59,7 +59,7 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
             continue;
         }
         let lower = context.lower(token);
-        if !TELLING.contains(lower) {
+        if !TELLING.contains(lower) || is_adjective(context, at) {
             continue;
         }
         if (FIRST.contains(lower) || starts_with_two(context, at))
@@ -83,6 +83,15 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
             push(context, first, at, found);
         }
     }
+}
+
+/// "Diagnóstico clínico de Parkinson", "sospecha clínica de Crohn": behind a noun, in small letters, it says of what kind.
+fn is_adjective(context: &Context<'_>, at: usize) -> bool {
+    let adjective = matches!(context.lower(&context.tokens[at]), "clinico" | "clinica");
+    let Some(before) = at.checked_sub(1).map(|before| &context.tokens[before]) else { return false };
+    let article =
+        ["la", "una", "el", "un", "esta", "su", "mi", "en", "de", "a", "hospital"].contains(&context.lower(before));
+    adjective && context.tokens[at].case == Case::Lower && before.is_word() && !article && context.touches(at - 1, at)
 }
 
 /// "Camp Evergreen", "Fort Drum" inside of a sentence.

@@ -1,11 +1,12 @@
 //! Findings of the model that never stand, however sure it is. Where a rule found something too, only some of these bars hold.
 
 use super::super::context::Context;
+use super::super::entities::cues::OPENERS;
 use super::super::entities::traits::{Traits, traits};
 use super::super::entities::{FIGURES, ROUND_THE_CLOCK, eponyms, set_phrases};
 use super::super::identifiers::is_crisis_line;
 use super::super::label;
-use super::super::token::{Kind, Token};
+use super::super::token::{Case, Kind, Token};
 use super::Learned;
 use super::evidence::{is_day, is_ordinary, is_sign, words};
 
@@ -44,6 +45,8 @@ pub fn is_barred(context: &Context<'_>, one: &Learned, is_ruled: bool) -> bool {
             (one.end - 1..=one.end).any(|at| eponyms::is_unit(context, at)) || !is_ruled && is_figure(context, one)
         }
         label::LOCATION if !is_ruled && is_plain_speech(context, one) => true,
+        label::ORGANIZATION | label::PERSON | label::LOCATION if !is_ruled && is_abbreviations(context, one) => true,
+        label::PERSON if !is_ruled && says_nothing_but_an_opener(context, one) => true,
         label::ORGANIZATION | label::PERSON | label::LOCATION if !is_ruled => {
             HELP.contains(&one.finding.span.of(&context.view.lower)) || set_phrases::hold(context, one.first, one.end)
         }
@@ -53,6 +56,36 @@ pub fn is_barred(context: &Context<'_>, one: &Learned, is_ruled: bool) -> bool {
         }
         _ => false,
     }
+}
+
+/// "PMH: GERD, HLD, THA": words of a few capitals that no list of names or places has, in a text that has small letters.
+fn is_abbreviations(context: &Context<'_>, one: &Learned) -> bool {
+    const LONGEST: usize = 5;
+    // A name with a comma inside is found by its rule: what the model alone takes for one is a list ("GERD, HLD").
+    let listed = context.tokens[one.first..one.end].iter().any(|token| context.plain(token) == ",");
+    let known = |token: &Token| !listed && is_sign(context, token);
+    let short = |token: &Token| token.case == Case::Upper && token.span.len() <= LONGEST && !known(token);
+    !context.no_case()
+        && has_small_letters(context, one)
+        && words(context, one).count() > 0
+        && words(context, one).all(short)
+}
+
+/// Whether the words around a finding are written with small letters: in a line of capitals an abbreviation looks like a name.
+fn has_small_letters(context: &Context<'_>, one: &Learned) -> bool {
+    const AROUND: usize = 40;
+    let around = one.first.saturating_sub(AROUND)..(one.end + AROUND).min(context.tokens.len());
+    let words = context.tokens[around].iter().filter(|token| token.is_word() && token.span.len() > 2);
+    let (all, small) =
+        words.fold((0, 0), |(all, small), token| (all + 1, small + usize::from(token.case != Case::Upper)));
+    small >= 2 && small * 5 >= all
+}
+
+/// "Pero", "Denies", "Suspende": one word with which a sentence begins.
+fn says_nothing_but_an_opener(context: &Context<'_>, one: &Learned) -> bool {
+    let word = context.lower(&context.tokens[one.first]);
+    let asks = word == "tomas" && one.first > 0 && context.plain(&context.tokens[one.first - 1]) == "¿";
+    one.end - one.first == 1 && (asks || OPENERS.contains(word) && !traits(word).has(Traits::GIVEN))
 }
 
 /// "fasting 16/8", "BiPAP 14/6", "on call 24/7".

@@ -1,6 +1,7 @@
 //! Where a finding of the model begins and ends: titles stay, and words behind a value are none of it.
 
 use super::super::context::Context;
+use super::super::entities::cues::OPENERS;
 use super::super::entities::traits::{Traits, traits};
 use super::super::label;
 use super::super::token::{Case, Kind};
@@ -49,6 +50,14 @@ fn said_address_end(context: &Context<'_>, first: usize, end: usize) -> usize {
 fn person(context: &Context<'_>, first: usize, end: usize) -> (usize, usize) {
     let mut first = first;
     let is = |at: usize, words: &[&str]| words.contains(&context.lower(&context.tokens[at]));
+    // "Mire, Vale, Oiga doctora, ¿Tomás": what people begin to speak with is no part of a name that follows.
+    let speaks = |at: &usize| {
+        let word = context.lower(&context.tokens[*at]);
+        OPENERS.contains(word) && !traits(word).has(Traits::GIVEN) || matches!(word, "¿" | "¡" | "?" | "!")
+    };
+    if let Some(last) = (first..end.saturating_sub(1)).rev().find(speaks) {
+        first = last + 1;
+    }
     while first + 1 < end && is(first, &LEADS) {
         first += 1;
     }
