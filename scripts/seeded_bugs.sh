@@ -22,6 +22,7 @@ session_set|store::weather::nothing_that_a_transaction_sets
 deferred_begin|store::embedded::programs_that_read_and_then_write
 vectors_unmarked|store::reembedding::on_a_file::documents_that_come
 env_proxy|transport::no_request_goes_through_a_proxy_of_the_environment
+refused_is_ok|relay::on_a_file::an_event_that_a_callback_does_not_take_waits
 amqp_plain|transport::a_broker_beyond_this_machine_is_reached_encrypted_or_not_at_all
 migrate_unlocked|store::embedded::a_new_file_that_many_open
 '

@@ -2,7 +2,7 @@
 //! can show that they would notice. In release builds nothing of it exists.
 
 /// Every bug that can be switched on, with the promise that it breaks.
-pub const BUGS: [(&str, &str); 19] = [
+pub const BUGS: [(&str, &str); 20] = [
     ("ack_before_commit", "a message is acknowledged after its effects are committed"),
     ("no_inbox", "the message's key is written in the transaction of its effects"),
     ("no_body_check", "the same id with another body is set aside"),
@@ -20,6 +20,7 @@ pub const BUGS: [(&str, &str); 19] = [
     ("deferred_begin", "a transaction that writes holds the write lock from its beginning"),
     ("vectors_unmarked", "what comes while a generation of vectors is made has one of it before the swap"),
     ("env_proxy", "no HTTP client asks the environment for a proxy"),
+    ("refused_is_ok", "an event that a callback did not take waits; only 410 is its last word"),
     ("amqp_plain", "beyond this machine the broker is reached by amqps only"),
     ("migrate_unlocked", "of several programs that find a new file one migrates"),
 ];

@@ -225,9 +225,9 @@ impl Servers {
     /// Events that were not published yet, and notices.
     async fn outbox(&self) -> Outcome<i64> {
         let store = self.store(false).await?;
-        let mut waiting = store.unnoticed(10).await?.len() as i64;
+        let mut waiting = store.unnoticed(chrono::DateTime::<chrono::Utc>::MAX_UTC, 10).await?.len() as i64;
         for org in store.every_organization().await? {
-            waiting += store.pending_events(org).await?;
+            waiting += store.pending_events(org).await?.0;
         }
         store.close().await;
         Ok(waiting)

@@ -7,6 +7,7 @@ mod completions;
 mod context;
 mod contract;
 mod demo;
+mod events;
 pub mod exit;
 mod export;
 mod extract;
@@ -148,6 +149,8 @@ verbs! {
     Topology(topology::Args) => topology::run,
     /// Send messages to the broker, each confirmed
     Publish(publish::Args) => publish::run,
+    /// Look at events that are not delivered; replay or drop them
+    Events(events::Args) => events::run,
     /// Look at what was set aside; retry or drop it
     Quarantine(quarantine::Args) => quarantine::run,
     /// Work one message of standard input: what a worker runs for a message that killed one before

@@ -49,6 +49,10 @@ label!(
     Outcome as "outcome" { Ok = "ok", Error = "error" }
 );
 label!(
+    /// How an attempt to deliver an event ended.
+    Delivery as "outcome" { Ok = "ok", Refused = "refused", Error = "error" }
+);
+label!(
     /// What redaction made of a document.
     RedactionOutcome as "outcome" { Clean = "clean", Redacted = "redacted", Failed = "failed" }
 );

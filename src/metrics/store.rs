@@ -1,7 +1,7 @@
 //! What the store did.
 
 use super::ingest::STAGE_SECONDS;
-use super::labels::{Conflict, Connection, EventType, Outcome, Transaction};
+use super::labels::{Conflict, Connection, Delivery, EventType, Transaction};
 use super::registrar::area;
 
 area! {
@@ -17,9 +17,11 @@ area! {
         connections: Gauges<Connection> = "store_connections";
         /// Vectors written
         vectors: Counters<()> = "vector_upserts_total";
-        /// Events published from the outbox
-        published: Counters<(EventType, Outcome)> = "outbox_events_total";
+        /// Events by how an attempt to deliver them ended: to all destinations, refused for good by one, or failed
+        published: Counters<(EventType, Delivery)> = "outbox_events_total";
         /// Events that wait in the outbox
         outbox_pending: Gauges<()> = "outbox_pending";
+        /// Age of the oldest event that waits, in seconds; 0 when none does
+        outbox_oldest: Gauges<()> = "outbox_oldest_seconds";
     }
 }

@@ -14,6 +14,9 @@ pub const SOURCE: &str = "urn:anamnesis";
 /// First word of every type of event.
 const PREFIX: &str = "anamnesis.";
 
+/// The type of a notice of what was set aside.
+pub(super) const NOTICE: &str = "anamnesis.message.quarantined.v1";
+
 /// What is told to the outside. Telling it again is telling the same: its id is stable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
@@ -42,7 +45,7 @@ impl Event {
         }
         let id =
             derive("event.quarantine", &[notice.id.as_bytes(), &notice.created_at.timestamp_micros().to_be_bytes()]);
-        let kind = format!("{PREFIX}message.quarantined.v1");
+        let kind = NOTICE.to_owned();
         Self { id, kind, time: notice.created_at, partition: None, data }
     }
 

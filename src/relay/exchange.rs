@@ -6,6 +6,9 @@ use super::event::SOURCE;
 use super::{Destination, Event, Taken};
 use crate::broker::{BrokerError, Letter, Names, Outlet as _, Publisher, event_letter};
 
+/// Its name among the destinations.
+pub const EXCHANGE: &str = "exchange";
+
 /// Publishes events, each mandatory and confirmed. One that no subscriber's queue takes comes back and goes to the bounded
 /// catch-all queue; where that is full or missing, it stays in the outbox.
 pub struct Exchange {
@@ -37,6 +40,10 @@ impl Exchange {
 
 #[async_trait]
 impl Destination for Exchange {
+    fn name(&self) -> &str {
+        EXCHANGE
+    }
+
     async fn deliver(&self, events: &[Event]) -> Vec<Taken> {
         let letters: Vec<Letter> = events.iter().map(|event| self.letter(self.names.events(), event)).collect();
         let mut sent = self.publisher.publish(&letters).await;
@@ -51,7 +58,7 @@ impl Destination for Exchange {
         if let Some(error) = sent.iter().find_map(|sent| sent.as_ref().err()) {
             tracing::warn!(code = error.code(), "events wait in the outbox");
         }
-        sent.iter().map(|sent| if sent.is_ok() { Taken::Yes } else { Taken::Later }).collect()
+        sent.iter().map(|sent| if sent.is_ok() { Taken::Yes } else { Taken::Failed }).collect()
     }
 
     async fn close(&self) {

@@ -1,11 +1,13 @@
 //! Publishes the outbox: claims events, hands each to every destination, marks those that all have taken. At least once
-//! and under stable ids; nothing is marked that was not confirmed.
+//! and under stable ids; nothing is marked that was not confirmed. An event is kept until it is delivered, refused with 410,
+//! dropped by a person, or its patient is erased; who has taken it already is stored with it.
 
 mod event;
 mod exchange;
 mod webhook;
+mod window;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,24 +17,26 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 pub use event::Event;
-pub use exchange::Exchange;
-pub use webhook::{Hook, HookError, signature};
+pub use exchange::{EXCHANGE, Exchange};
+pub use webhook::{Hook, HookError, hook_name, signature};
 
+use self::event::NOTICE;
+use self::window::Progress;
 use crate::broker::Backoff;
 use crate::bug;
 use crate::clock::{Clock, Entropy};
 use crate::domain::ids::OrgId;
 use crate::metrics::Metrics;
-use crate::metrics::labels::Outcome;
-use crate::store::relay::Pending;
+use crate::metrics::labels::Delivery;
+use crate::store::relay::{Ended, Pending};
 use crate::store::{Store, StoreError};
 
 /// Events of one claim.
 const WINDOW: i64 = 256;
 /// How long a claim holds: longer than any publishing takes.
 const CLAIM: TimeDelta = TimeDelta::seconds(60);
-/// How long an event rests that was not taken, at first and at most.
-const REST: (i64, i64) = (2, 30);
+/// Attempts at a notice are not counted: it always rests for half a minute, as after a fifth attempt.
+const NOTICE_ATTEMPT: i64 = 5;
 /// Looks at the outboxes of which nobody has rung, in units of the relay's pause.
 const SWEEP: u32 = 20;
 /// How long a pass in progress may take once the process drains.
@@ -42,15 +46,20 @@ const FINISH: Duration = Duration::from_secs(3);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
     Yes,
-    /// Not now.
-    Later,
-    /// Never: it was refused for good. Nothing waits for it.
-    Never,
+    /// The receiver says that it never wants it (410). Nothing waits for it.
+    Refused,
+    /// An attempt failed: it is tried again.
+    Failed,
+    /// Nothing was tried: the destination failed before and is left alone for so long.
+    Resting(Duration),
 }
 
 /// Where events go.
 #[async_trait]
 pub trait Destination: Send + Sync {
+    /// Tells it from the others, now and after a restart; no blanks.
+    fn name(&self) -> &str;
+
     /// One answer per event, in order.
     async fn deliver(&self, events: &[Event]) -> Vec<Taken>;
 
@@ -67,8 +76,6 @@ pub struct Relay {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     pause: Duration,
-    /// What some destinations have taken while others have not.
-    partly: std::sync::Mutex<BTreeMap<Uuid, BTreeSet<usize>>>,
     newest: std::sync::atomic::AtomicI64,
 }
 
@@ -80,16 +87,7 @@ impl Relay {
         (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>),
         pause: Duration,
     ) -> Self {
-        Self {
-            store,
-            destinations,
-            metrics,
-            clock,
-            entropy,
-            pause,
-            partly: std::sync::Mutex::default(),
-            newest: i64::MIN.into(),
-        }
+        Self { store, destinations, metrics, clock, entropy, pause, newest: i64::MIN.into() }
     }
 
     /// Publishes until the process drains, then ends the pass in progress.
@@ -138,15 +136,19 @@ impl Relay {
     pub async fn pass(&self, sweep: bool) -> Result<(), StoreError> {
         let rung = self.store.bell().taken();
         let orgs: Vec<OrgId> = if sweep { self.store.every_organization().await? } else { rung.into_iter().collect() };
-        let mut waiting = 0;
+        let (mut waiting, mut oldest) = (0, None);
         for org in &orgs {
             while self.window(*org).await? {}
             if sweep {
-                waiting += self.store.pending_events(*org).await?;
+                let (number, since) = self.store.pending_events(*org).await?;
+                waiting += number;
+                oldest = oldest.into_iter().chain(since).min();
             }
         }
         if sweep {
+            let age = oldest.map_or(0, |since| (self.store.clock().now() - since).num_seconds().max(0));
             self.metrics.store.outbox_pending.set(waiting);
+            self.metrics.store.outbox_oldest.set(age);
         }
         while self.notices().await? {}
         Ok(())
@@ -164,29 +166,39 @@ impl Relay {
             pending.into_iter().partition(|pending| pending.body.is_some() && !self.behind(pending));
         let told: Vec<Event> = events.iter().filter_map(|pending| Event::of(org, pending)).collect();
         crate::bug::crash_at("events_claimed");
-        let taken = self.deliver(&told).await;
+        let before = events.iter().map(|pending| (Progress::after(&pending.taken), pending.attempts)).collect();
+        let after = self.deliver(&told, before).await;
         crate::bug::crash_at("events_published");
         // Of an erased patient there is nothing to tell any more.
-        let mut done: Vec<Uuid> = gone.iter().map(|pending| pending.id).collect();
-        let mut rest: BTreeMap<i64, Vec<Uuid>> = BTreeMap::new();
-        for (pending, taken) in events.iter().zip(&taken) {
-            let outcome = if *taken { Outcome::Ok } else { Outcome::Error };
-            if let Some(kind) = event::label(&pending.event_type) {
-                self.metrics.store.published.of((kind, outcome)).inc();
-            }
-            match taken {
-                true => done.push(pending.id),
-                false => rest.entry(resting(pending)).or_default().push(pending.id),
+        let mut ended = BTreeMap::from([(Ended::Gone, gone.iter().map(|pending| pending.id).collect::<Vec<Uuid>>())]);
+        let mut resting: BTreeMap<(Duration, String), Vec<Uuid>> = BTreeMap::new();
+        for (pending, progress) in events.iter().zip(&after) {
+            self.count(&pending.event_type, progress);
+            match progress.rest() {
+                Some(rest) => resting.entry((rest, progress.taken())).or_default().push(pending.id),
+                None if progress.is_refused() => ended.entry(Ended::Refused).or_default().push(pending.id),
+                None => ended.entry(Ended::Delivered).or_default().push(pending.id),
             }
         }
-        let all_well = rest.is_empty();
-        if !done.is_empty() {
-            self.store.mark_published(org, done, self.clock.now()).await?;
+        for (how, ids) in ended.into_iter().filter(|(_, ids)| !ids.is_empty()) {
+            self.store.end_events(org, ids, how, self.clock.now()).await?;
         }
-        for (seconds, ids) in rest {
-            self.store.rest_events(org, ids, self.clock.now() + TimeDelta::seconds(seconds)).await?;
+        for ((rest, taken), ids) in resting {
+            self.store.rest_events(org, ids, self.clock.now() + rest, &taken).await?;
         }
-        Ok(full && all_well)
+        // Behind a destination that rests there may be events for the others.
+        Ok(full && !after.iter().any(|progress| progress.failed))
+    }
+
+    fn count(&self, event_type: &str, progress: &Progress) {
+        let Some(kind) = event::label(event_type) else { return };
+        let outcome = match progress.rest() {
+            _ if progress.failed => Delivery::Error,
+            Some(_) => return,
+            None if progress.is_refused() => Delivery::Refused,
+            None => Delivery::Ok,
+        };
+        self.metrics.store.published.of((kind, outcome)).inc();
     }
 
     /// The seeded bug of a watermark: whatever is older than the newest event that went out counts as gone out.
@@ -195,63 +207,55 @@ impl Relay {
         bug::is("outbox_watermark") && self.newest.fetch_max(at, std::sync::atomic::Ordering::SeqCst) > at
     }
 
-    /// Whether each event was taken by every destination, now or at an earlier attempt of this process.
-    async fn deliver(&self, events: &[Event]) -> Vec<bool> {
-        for (at, destination) in self.destinations.iter().enumerate() {
-            let open: Vec<Event> = events.iter().filter(|event| !self.has(event.id, at)).cloned().collect();
+    /// Offers each event to the destinations that have not taken it yet. With each event's progress comes the number of
+    /// the attempt.
+    async fn deliver(&self, events: &[Event], before: Vec<(Progress, i64)>) -> Vec<Progress> {
+        let mut all = before;
+        for destination in &self.destinations {
+            let name = destination.name();
+            let open: Vec<usize> = (0..events.len()).filter(|at| !all[*at].0.has(name)).collect();
             if open.is_empty() {
                 continue;
             }
-            let taken = destination.deliver(&open).await;
-            for (event, taken) in open.iter().zip(taken) {
-                if taken != Taken::Later || bug::is("publish_unconfirmed") {
-                    self.lock().entry(event.id).or_default().insert(at);
-                }
+            let offered: Vec<Event> = open.iter().map(|at| events[*at].clone()).collect();
+            for (at, taken) in open.into_iter().zip(destination.deliver(&offered).await) {
+                let taken = if bug::is("publish_unconfirmed") { Taken::Yes } else { taken };
+                let (progress, attempts) = &mut all[at];
+                progress.note(name, taken, *attempts);
             }
         }
-        let mut partly = self.lock();
-        let whole = |event: &Event| {
-            let taken = partly.get(&event.id).is_some_and(|by| by.len() == self.destinations.len());
-            if taken {
-                partly.remove(&event.id);
-            }
-            taken
-        };
-        events.iter().map(whole).collect()
+        all.into_iter().map(|(progress, _)| progress).collect()
     }
 
     /// Tells of what was set aside; whether there may be more.
     async fn notices(&self) -> Result<bool, StoreError> {
-        let notices = self.store.unnoticed(WINDOW).await?;
+        let notices = self.store.unnoticed(self.clock.now(), WINDOW).await?;
         let told: Vec<Event> = notices.iter().map(Event::of_notice).collect();
         if told.is_empty() {
             return Ok(false);
         }
-        let taken = self.deliver(&told).await;
-        let done: Vec<Uuid> = notices.iter().zip(&taken).filter(|(_, taken)| **taken).map(|(n, _)| n.id).collect();
-        let more = done.len() as i64 == WINDOW;
+        let before = notices.iter().map(|notice| (Progress::after(&notice.taken), NOTICE_ATTEMPT)).collect();
+        let after = self.deliver(&told, before).await;
+        let mut done = Vec::new();
+        let mut resting: BTreeMap<(Duration, String), Vec<Uuid>> = BTreeMap::new();
+        for (notice, progress) in notices.iter().zip(&after) {
+            self.count(NOTICE, progress);
+            match progress.rest() {
+                Some(rest) => resting.entry((rest, progress.taken())).or_default().push(notice.id),
+                None => done.push(notice.id),
+            }
+        }
         if !done.is_empty() {
             self.store.mark_noticed(done, self.clock.now()).await?;
         }
-        Ok(more)
-    }
-
-    fn has(&self, event: Uuid, destination: usize) -> bool {
-        self.lock().get(&event).is_some_and(|by| by.contains(&destination))
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Uuid, BTreeSet<usize>>> {
-        self.partly.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        for ((rest, taken), ids) in resting {
+            self.store.rest_notices(ids, self.clock.now() + rest, &taken).await?;
+        }
+        Ok(notices.len() as i64 == WINDOW && !after.iter().any(|progress| progress.failed))
     }
 }
 
 /// After an error nothing rings: the store is left alone for the pause.
 fn passed_well(looks: u32) -> bool {
     looks > 0
-}
-
-/// Seconds until the next attempt: doubling.
-fn resting(pending: &Pending) -> i64 {
-    let doubled = u32::try_from(pending.attempts.clamp(1, 12) - 1).unwrap_or(0);
-    (REST.0 << doubled).min(REST.1)
 }

@@ -2,10 +2,11 @@
 //! `webhook-signature: v1,BASE64(HMAC-SHA-256(secret, "ID.TIMESTAMP.BODY"))`. The receiver compares the signature, refuses
 //! old timestamps, and takes an id once.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,6 +14,7 @@ use reqwest::StatusCode;
 use secrecy::ExposeSecret as _;
 
 use super::{Destination, Event, Taken};
+use crate::bug;
 use crate::clock::Clock;
 use crate::config::broker::Webhook;
 use crate::transport::{AddressError, Client, ClientError, Endpoint, Options, Token, authority};
@@ -36,11 +38,36 @@ pub enum HookError {
 
 /// One receiver.
 pub struct Hook {
+    name: String,
     secret: hmac::Key,
     /// Types wanted; empty: all.
     events: Vec<String>,
     client: Client,
     clock: Arc<dyn Clock>,
+    trouble: Mutex<Trouble>,
+}
+
+/// How the receiver has been of late. One that fails is left alone for longer and longer, so that it holds up neither the
+/// exchange nor other callbacks.
+#[derive(Debug, Default)]
+struct Trouble {
+    /// Failed attempts since the last event that it took.
+    in_a_row: u32,
+    /// How long it is left alone next time.
+    rest: Duration,
+    until: Option<Instant>,
+}
+
+/// Refusals in a row after which the receiver is left alone: one event that it cannot take keeps nothing from the others.
+const REFUSALS: u32 = 3;
+const SHORTEST_REST: Duration = Duration::from_secs(1);
+const LONGEST_REST: Duration = Duration::from_secs(300);
+
+/// The name of a callback among the destinations: told from its address and the events that it wants, without showing
+/// either.
+pub fn hook_name(config: &Webhook) -> String {
+    let text = format!("{} {}", config.url, config.events.join(" "));
+    format!("webhook-{}", hex::encode(&digest(&SHA256, text.as_bytes()).as_ref()[..4]))
 }
 
 /// The value of `webhook-signature`.
@@ -63,7 +90,9 @@ impl Hook {
         let trusted = authority(&config.ca_file)?;
         let client = Client::new(endpoint, &Options { authority: trusted.as_deref(), ..Options::within(TOTAL) })?;
         let events = config.events.clone();
-        Ok(Self { secret: hmac::Key::new(hmac::HMAC_SHA256, secret), events, client, clock })
+        let name = hook_name(config);
+        let trouble = Mutex::default();
+        Ok(Self { name, trouble, secret: hmac::Key::new(hmac::HMAC_SHA256, secret), events, client, clock })
     }
 
     fn wants(&self, event: &Event) -> bool {
@@ -83,34 +112,75 @@ impl Hook {
             .header("webhook-signature", signature(&self.secret, &id, timestamp, &body))
             .body(body);
         match self.client.send(request, &Token::None, LARGEST).await.map(|answer| answer.status) {
-            Ok(status) if status.is_success() => Taken::Yes,
-            Ok(status) => refused(status),
-            Err(_) => Taken::Later,
+            Ok(status) => self.judged(verdict(status)),
+            // Nobody is there: the next event would meet the same.
+            Err(error) => {
+                self.failed(REFUSALS, "unreachable");
+                tracing::debug!(%error, webhook = self.name, "a callback gave no answer");
+                Taken::Failed
+            }
         }
+    }
+
+    fn judged(&self, taken: Taken) -> Taken {
+        match taken {
+            Taken::Failed => self.failed(1, "refused"),
+            _ => *self.lock() = Trouble::default(),
+        }
+        if taken == Taken::Refused {
+            tracing::warn!(code = "webhook_refused", webhook = self.name, "a callback refuses an event for good (410)");
+        }
+        taken
+    }
+
+    /// Counts a failure; from the third in a row on the receiver rests.
+    fn failed(&self, weight: u32, why: &'static str) {
+        let mut trouble = self.lock();
+        trouble.in_a_row = trouble.in_a_row.saturating_add(weight);
+        if trouble.in_a_row >= REFUSALS {
+            trouble.rest = (trouble.rest * 2).clamp(SHORTEST_REST, LONGEST_REST);
+            trouble.until = Some(Instant::now() + trouble.rest);
+            let seconds = trouble.rest.as_secs();
+            tracing::warn!(code = "webhook_failing", webhook = self.name, why, seconds, "a callback is left alone");
+        }
+    }
+
+    /// How long the receiver is still left alone.
+    fn resting(&self) -> Option<Duration> {
+        let left = self.lock().until?.saturating_duration_since(Instant::now());
+        (!left.is_zero()).then_some(left)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Trouble> {
+        self.trouble.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
-/// A client error is the receiver's last word, but for those that ask for patience.
-fn refused(status: StatusCode) -> Taken {
-    let patience = [StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_MANY_REQUESTS, StatusCode::UNAUTHORIZED];
-    if status.is_client_error() && !patience.contains(&status) { Taken::Never } else { Taken::Later }
+/// Only 410 is the receiver's last word: "gone, and it will not be back". A 404 is a wrong path, a 401 a wrong key, a 400 a
+/// receiver that is not ready for this event; each is for a person to mend, and the event waits for that.
+fn verdict(status: StatusCode) -> Taken {
+    match status {
+        StatusCode::GONE => Taken::Refused,
+        status if status.is_success() => Taken::Yes,
+        status if status.is_client_error() && bug::is("refused_is_ok") => Taken::Yes,
+        _ => Taken::Failed,
+    }
 }
 
 #[async_trait]
 impl Destination for Hook {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
     async fn deliver(&self, events: &[Event]) -> Vec<Taken> {
         let mut answers = Vec::with_capacity(events.len());
         for event in events {
-            // A receiver that is away is asked once per pass.
-            let answer = match answers.last() {
+            answers.push(match self.resting() {
                 _ if !self.wants(event) => Taken::Yes,
-                Some(Taken::Later) => Taken::Later,
-                _ => self.send(event).await,
-            };
-            if answer == Taken::Never {
-                tracing::warn!(code = "webhook_refused", "a callback refuses an event for good");
-            }
-            answers.push(answer);
+                Some(left) => Taken::Resting(left),
+                None => self.send(event).await,
+            });
         }
         answers
     }
@@ -158,9 +228,48 @@ mod tests {
     }
 
     #[test]
-    fn only_a_receivers_own_refusal_is_the_last_word() {
-        assert_eq!(refused(StatusCode::GONE), Taken::Never);
-        assert_eq!(refused(StatusCode::TOO_MANY_REQUESTS), Taken::Later);
-        assert_eq!(refused(StatusCode::BAD_GATEWAY), Taken::Later);
+    fn only_410_is_a_receivers_last_word() {
+        assert_eq!(verdict(StatusCode::GONE), Taken::Refused);
+        for status in [200, 201, 202, 204] {
+            assert_eq!(verdict(StatusCode::from_u16(status).unwrap()), Taken::Yes, "{status}");
+        }
+        for status in [301, 307, 400, 401, 403, 404, 405, 409, 413, 422, 429, 500, 501, 502, 503] {
+            assert_eq!(verdict(StatusCode::from_u16(status).unwrap()), Taken::Failed, "{status}");
+        }
+    }
+
+    #[test]
+    fn a_receiver_that_fails_again_and_again_is_left_alone_for_longer_and_longer() {
+        let hook = hook("https://clinic.example/hook", "0123456789abcdef").unwrap();
+        for refusal in 1..REFUSALS {
+            hook.judged(Taken::Failed);
+            assert_eq!(hook.resting(), None, "{refusal}");
+        }
+        hook.judged(Taken::Failed);
+        assert!(hook.resting().is_some_and(|left| left <= SHORTEST_REST));
+        for _ in 0..20 {
+            hook.judged(Taken::Failed);
+        }
+        assert!(hook.resting().is_some_and(|left| left > LONGEST_REST / 2 && left <= LONGEST_REST));
+        hook.judged(Taken::Yes);
+        assert_eq!(hook.resting(), None);
+    }
+
+    #[test]
+    fn the_name_of_a_callback_tells_callbacks_apart_and_shows_nothing() {
+        let named = |url: &str, events: &[&str]| {
+            let events = events.iter().map(|event| (*event).to_owned()).collect();
+            hook_name(&Webhook {
+                url: url.to_owned(),
+                secret: "".into(),
+                events,
+                ca_file: Default::default(),
+                secret_file: Default::default(),
+            })
+        };
+        let name = named("https://clinic.example/token-hunter2", &[]);
+        assert!(name.starts_with("webhook-") && !name.contains("hunter2") && !name.contains(' '));
+        assert_ne!(name, named("https://clinic.example/other", &[]));
+        assert_ne!(name, named("https://clinic.example/token-hunter2", &["risk.flagged.v1"]));
     }
 }

@@ -288,6 +288,10 @@ mod tests {
         "outbox.claimed_until",
         "outbox.attempts",
         "outbox.published_at",
+        "outbox.taken",
+        "outbox.ended",
+        "quarantine.notice_taken",
+        "quarantine.notice_after",
     ];
 
     #[tokio::test]

@@ -12,6 +12,7 @@ pub mod condensing;
 pub mod courses;
 pub mod digest;
 pub mod engine;
+pub mod events;
 pub mod fading;
 pub mod generations;
 mod history;
@@ -213,6 +214,7 @@ pub fn statements() -> Vec<&'static engine::Sql> {
     all.push(history::statement());
     all.extend(quarantine::statements());
     all.extend(relay::statements());
+    all.extend(events::statements());
     all.extend(census::statements());
     all
 }

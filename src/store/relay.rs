@@ -21,24 +21,53 @@ static CLAIM: LazyLock<Sql> = LazyLock::new(|| {
          AND claimed_until <= $2 ORDER BY created_at, id LIMIT $4 {skip_locked}) \
          UPDATE outbox SET claimed_until = $3, attempts = attempts + 1, updated_at = $2 \
          WHERE org_id = $1 AND id IN (SELECT id FROM due) \
-         RETURNING id, patient_id, event_type, body_sealed, created_at, attempts",
+         RETURNING id, patient_id, event_type, body_sealed, created_at, attempts, taken",
     )
 });
-static PUBLISHED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("UPDATE outbox SET published_at = $3, updated_at = $3 WHERE org_id = $1 AND id IN {uuids $2}")
+static ENDED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("UPDATE outbox SET published_at = $3, ended = $4, updated_at = $3 WHERE org_id = $1 AND id IN {uuids $2}")
 });
-static REST: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("UPDATE outbox SET claimed_until = $3 WHERE org_id = $1 AND id IN {uuids $2}"));
-static PENDING: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("SELECT count(*) FROM outbox WHERE org_id = $1 AND published_at IS NULL"));
+static REST: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("UPDATE outbox SET claimed_until = $3, taken = $4 WHERE org_id = $1 AND id IN {uuids $2}")
+});
+static PENDING: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("SELECT count(*), min(created_at) FROM outbox WHERE org_id = $1 AND published_at IS NULL")
+});
 static IDS: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT id FROM outbox WHERE org_id = $1"));
 static UNNOTICED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT id, org_id, reason, created_at FROM quarantine WHERE noticed_at IS NULL ORDER BY created_at, id LIMIT $1",
+        "SELECT id, org_id, reason, created_at, notice_taken FROM quarantine \
+         WHERE noticed_at IS NULL AND notice_after <= $1 ORDER BY created_at, id LIMIT $2",
     )
 });
 static NOTICED: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("UPDATE quarantine SET noticed_at = $2 WHERE id IN {uuids $1}"));
+static NOTICE_RESTS: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("UPDATE quarantine SET notice_after = $2, notice_taken = $3 WHERE id IN {uuids $1}"));
+
+/// How an event ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ended {
+    /// Every destination has taken it.
+    Delivered,
+    /// A callback refused it for good (410).
+    Refused,
+    /// A person dropped it.
+    Dropped,
+    /// Its patient was erased: there is nothing to tell any more.
+    Gone,
+}
+
+impl Ended {
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Delivered => "delivered",
+            Self::Refused => "refused",
+            Self::Dropped => "dropped",
+            Self::Gone => "gone",
+        }
+    }
+}
 
 /// An event to publish.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +80,8 @@ pub struct Pending {
     pub created_at: DateTime<Utc>,
     /// Claims so far, this one included.
     pub attempts: i64,
+    /// Names of the destinations that have taken it, with blanks between them; `NAME:refused` for one that refused it.
+    pub taken: String,
 }
 
 /// A message that was set aside, to be told of.
@@ -60,6 +91,8 @@ pub struct Notice {
     pub org: Option<OrgId>,
     pub reason: Reason,
     pub created_at: DateTime<Utc>,
+    /// As [`Pending::taken`].
+    pub taken: String,
 }
 
 impl Store {
@@ -86,6 +119,7 @@ impl Store {
                 body: None,
                 created_at: row.time(4)?,
                 attempts: row.i64(5)?,
+                taken: row.text(6)?,
             };
             sealed.push((pending, row.blob(3)?));
         }
@@ -105,34 +139,48 @@ impl Store {
         Ok(pending)
     }
 
-    /// The broker took them.
+    /// Nobody waits for them any more.
     ///
     /// # Errors
     /// Of the database: they are published once more then, under the same ids.
-    pub async fn mark_published(&self, org: OrgId, ids: Vec<Uuid>, now: DateTime<Utc>) -> Result<(), StoreError> {
+    pub async fn end_events(
+        &self,
+        org: OrgId,
+        ids: Vec<Uuid>,
+        ended: Ended,
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;
-        tx.execute(&PUBLISHED, vec![org.0.into(), Arg::Uuids(ids), now.into()]).await?;
+        tx.execute(&ENDED, vec![org.0.into(), Arg::Uuids(ids), now.into(), ended.code().into()]).await?;
         Ok(tx.commit().await?)
     }
 
-    /// They were not taken: nobody tries before `until`.
+    /// They were taken by these destinations and not by all: nobody tries before `until`.
     ///
     /// # Errors
     /// Of the database: the claim runs out by itself then.
-    pub async fn rest_events(&self, org: OrgId, ids: Vec<Uuid>, until: DateTime<Utc>) -> Result<(), StoreError> {
+    pub async fn rest_events(
+        &self,
+        org: OrgId,
+        ids: Vec<Uuid>,
+        until: DateTime<Utc>,
+        taken: &str,
+    ) -> Result<(), StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;
-        tx.execute(&REST, vec![org.0.into(), Arg::Uuids(ids), until.into()]).await?;
+        tx.execute(&REST, vec![org.0.into(), Arg::Uuids(ids), until.into(), taken.into()]).await?;
         Ok(tx.commit().await?)
     }
 
-    /// Events of an organisation that wait.
+    /// How many events of an organisation wait, and since when the oldest does.
     ///
     /// # Errors
     /// Of the database.
-    pub async fn pending_events(&self, org: OrgId) -> Result<i64, StoreError> {
+    pub async fn pending_events(&self, org: OrgId) -> Result<(i64, Option<DateTime<Utc>>), StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
-        let row = tx.fetch_optional(&PENDING, vec![org.0.into()]).await?;
-        Ok(row.map_or(Ok(0), |row| row.i64(0))?)
+        match tx.fetch_optional(&PENDING, vec![org.0.into()]).await? {
+            Some(row) => Ok((row.i64(0)?, row.opt_time(1)?)),
+            None => Ok((0, None)),
+        }
     }
 
     /// The ids of all events of an organisation, published or not: what a proof compares with what was heard.
@@ -145,21 +193,31 @@ impl Store {
         rows.iter().map(|row| Ok(row.uuid(0)?)).collect()
     }
 
-    /// What was set aside and not told of yet.
+    /// What was set aside and not told of yet, nor rests.
     ///
     /// # Errors
     /// Of the database.
-    pub async fn unnoticed(&self, most: i64) -> Result<Vec<Notice>, StoreError> {
+    pub async fn unnoticed(&self, now: DateTime<Utc>, most: i64) -> Result<Vec<Notice>, StoreError> {
         let mut tx = self.db.read(Access::Platform).await?;
         let mut notices = Vec::new();
-        for row in tx.fetch_all(&UNNOTICED, vec![most.into()]).await? {
+        for row in tx.fetch_all(&UNNOTICED, vec![now.into(), most.into()]).await? {
             let code = row.text(2)?;
             // A code of a newer version is told of by that version.
             let Some(reason) = Reason::ALL.iter().copied().find(|reason| reason.code() == code) else { continue };
             let org = row.opt_uuid(1)?.map(OrgId);
-            notices.push(Notice { id: row.uuid(0)?, org, reason, created_at: row.time(3)? });
+            notices.push(Notice { id: row.uuid(0)?, org, reason, created_at: row.time(3)?, taken: row.text(4)? });
         }
         Ok(notices)
+    }
+
+    /// As [`Store::rest_events`], of notices.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn rest_notices(&self, ids: Vec<Uuid>, until: DateTime<Utc>, taken: &str) -> Result<(), StoreError> {
+        let mut tx = self.db.begin(Access::Platform).await?;
+        tx.execute(&NOTICE_RESTS, vec![Arg::Uuids(ids), until.into(), taken.into()]).await?;
+        Ok(tx.commit().await?)
     }
 
     /// They were told of.
@@ -174,5 +232,5 @@ impl Store {
 }
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&CLAIM, &PUBLISHED, &REST, &PENDING, &IDS, &UNNOTICED, &NOTICED]
+    vec![&CLAIM, &ENDED, &REST, &PENDING, &IDS, &UNNOTICED, &NOTICED, &NOTICE_RESTS]
 }

@@ -19,9 +19,10 @@ use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::broker::{Corner, PrivateBroker, Worker, told, until};
-use crate::support::{self, Clinic, Engine, Program, bodies, count, document, event, feed, on_every_engine};
+use crate::support::{self, Clinic, Engine, Program, bodies, count, document, event, feed, on_every_engine, rows};
 
 on_every_engine!(
+    an_event_that_a_callback_does_not_take_waits_until_it_does,
     an_event_that_is_not_taken_waits_and_one_that_is_taken_goes_once,
     an_event_that_was_committed_late_goes_out_too,
     two_relays_never_hold_one_event,
@@ -47,17 +48,27 @@ const WAITING: &str = "SELECT count(*) FROM outbox WHERE published_at IS NULL";
 const ALL: &str = "SELECT count(*) FROM outbox";
 
 /// Takes what it is told to take, and remembers.
-#[derive(Default)]
 struct Ear {
+    name: &'static str,
     deaf: Mutex<bool>,
     heard: Mutex<Vec<Event>>,
 }
 
+impl Ear {
+    fn named(name: &'static str) -> Arc<Self> {
+        Arc::new(Self { name, deaf: Mutex::default(), heard: Mutex::default() })
+    }
+}
+
 #[async_trait]
 impl Destination for Ear {
+    fn name(&self) -> &str {
+        self.name
+    }
+
     async fn deliver(&self, events: &[Event]) -> Vec<Taken> {
         if *self.deaf.lock().unwrap() {
-            return vec![Taken::Later; events.len()];
+            return vec![Taken::Failed; events.len()];
         }
         self.heard.lock().unwrap().extend(events.iter().cloned());
         vec![Taken::Yes; events.len()]
@@ -70,12 +81,14 @@ async fn an_event_that_is_not_taken_waits_and_one_that_is_taken_goes_once(engine
     feed(&pipeline, &notes(1, 3), 3).await;
     let all = count(pipeline.store(), ALL).await;
     assert!(all >= 3);
-    let (ear, other) = (Arc::new(Ear::default()), Arc::new(Ear::default()));
+    let (ear, other) = (Ear::named("ear"), Ear::named("other"));
     *ear.deaf.lock().unwrap() = true;
     let relay = relay(&pipeline, vec![Arc::clone(&ear) as _, Arc::clone(&other) as _]);
     relay.pass(true).await.unwrap();
     assert_eq!(count(pipeline.store(), WAITING).await, all, "nothing is marked that was not taken");
     assert_eq!(ear.heard.lock().unwrap().len(), 0);
+    // Another process goes on: what one destination has taken is known to it.
+    let relay = self::relay(&pipeline, vec![Arc::clone(&ear) as _, Arc::clone(&other) as _]);
     *ear.deaf.lock().unwrap() = false;
     until("the events have rested", || async {
         relay.pass(true).await.unwrap();
@@ -92,7 +105,7 @@ async fn an_event_that_is_not_taken_waits_and_one_that_is_taken_goes_once(engine
 async fn an_event_that_was_committed_late_goes_out_too(engine: Engine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
-    let ear = Arc::new(Ear::default());
+    let ear = Ear::named("ear");
     let relay = relay(&pipeline, vec![Arc::clone(&ear) as _]);
     feed(&pipeline, &notes(1, 1), 1).await;
     relay.pass(true).await.unwrap();
@@ -108,7 +121,7 @@ async fn two_relays_never_hold_one_event(engine: Engine) {
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     feed(&pipeline, &notes(1, 40), 8).await;
-    let ear = Arc::new(Ear::default());
+    let ear = Ear::named("ear");
     let relays: Vec<Relay> = (0..4).map(|_| relay(&pipeline, vec![Arc::clone(&ear) as _])).collect();
     let passes = relays.iter().map(|relay| relay.pass(true));
     for passed in futures::future::join_all(passes).await {
@@ -230,8 +243,18 @@ async fn the_worker_tells_of_what_it_stored_and_of_what_it_set_aside_in_codes_on
     until("the gauge is fresh", || async { worker.metric("anamnesis_outbox_pending").await.abs() < 0.5 }).await;
 }
 
+fn hook(server: &MockServer, path: &str) -> Webhook {
+    let (url, secret) = (format!("{}/{path}", server.uri()), "0123456789abcdef".into());
+    let events = vec!["document.indexed.v1".into()];
+    Webhook { url, secret, events, ca_file: Default::default(), secret_file: Default::default() }
+}
+
+fn called(server: &MockServer, path: &str) -> Arc<dyn Destination> {
+    Arc::new(Hook::new(&hook(server, path), Arc::new(SystemClock)).unwrap())
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn a_callback_is_signed_repeated_under_one_id_and_never_asked_again_once_it_refused() {
+async fn a_callback_is_signed_repeated_under_one_id_and_left_alone_once_it_said_410() {
     let clinic = Clinic::new().await;
     let pipeline = clinic.pipeline().await;
     feed(&pipeline, &notes(1, 1), 1).await;
@@ -244,23 +267,15 @@ async fn a_callback_is_signed_repeated_under_one_id_and_never_asked_again_once_i
         .await;
     Mock::given(method("POST")).and(path("/down")).respond_with(ResponseTemplate::new(204)).mount(&server).await;
     Mock::given(method("POST")).and(path("/gone")).respond_with(ResponseTemplate::new(410)).mount(&server).await;
-    let hook = |path: &str| -> Arc<dyn Destination> {
-        let url = format!("{}/{path}", server.uri());
-        let config = Webhook {
-            url,
-            secret: "0123456789abcdef".into(),
-            events: vec!["document.indexed.v1".into()],
-            ca_file: Default::default(),
-            secret_file: Default::default(),
-        };
-        Arc::new(Hook::new(&config, Arc::new(SystemClock)).unwrap())
-    };
-    let relay = relay(&pipeline, vec![hook("down"), hook("gone")]);
+    let relay = relay(&pipeline, vec![called(&server, "down"), called(&server, "gone")]);
     until("everybody has answered for good", || async {
         relay.pass(true).await.unwrap();
         count(pipeline.store(), WAITING).await == 0
     })
     .await;
+    let refused = "SELECT count(*) FROM outbox WHERE ended = 'refused' AND event_type LIKE '%document.indexed%'";
+    assert_eq!(count(pipeline.store(), refused).await, 1, "a refusal counts as one and not as a delivery");
+    assert_eq!(count(pipeline.store(), "SELECT count(*) FROM outbox WHERE ended = 'refused'").await, 1);
     let asked = server.received_requests().await.unwrap();
     let mut ids: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
@@ -276,6 +291,126 @@ async fn a_callback_is_signed_repeated_under_one_id_and_never_asked_again_once_i
     }
     assert_eq!((ids["/down"].len(), times["/down"]), (1, 2), "the same event twice");
     assert_eq!((ids["/gone"].len(), times["/gone"]), (1, 1));
+}
+
+const DELIVERED: &str = "SELECT count(*) FROM outbox WHERE ended = 'delivered'";
+
+async fn an_event_that_a_callback_does_not_take_waits_until_it_does(engine: Engine) {
+    for status in [302, 400, 401, 403, 404, 409, 422, 429, 500] {
+        let clinic = Clinic::on(engine).await;
+        let pipeline = clinic.pipeline().await;
+        feed(&pipeline, &notes(1, 1), 1).await;
+        let server = MockServer::start().await;
+        Mock::given(path("/hook")).respond_with(ResponseTemplate::new(status)).mount(&server).await;
+        let ear = Ear::named("ear");
+        let all = count(pipeline.store(), ALL).await;
+        relay(&pipeline, vec![called(&server, "hook"), Arc::clone(&ear) as _]).pass(true).await.unwrap();
+        assert_eq!(count(pipeline.store(), WAITING).await, 1, "{status}: the event is kept");
+        assert_eq!(count(pipeline.store(), DELIVERED).await, all - 1, "{status}");
+        assert_eq!(ear.heard.lock().unwrap().len() as i64, all, "{status}: nobody else waits for the callback");
+        server.reset().await;
+        Mock::given(path("/hook")).respond_with(ResponseTemplate::new(204)).mount(&server).await;
+        // Another process, whose callback does not rest; the event itself rests for two seconds.
+        let relay = relay(&pipeline, vec![called(&server, "hook"), Arc::clone(&ear) as _]);
+        until("the event is delivered", || async {
+            relay.pass(true).await.unwrap();
+            count(pipeline.store(), WAITING).await == 0
+        })
+        .await;
+        assert_eq!(count(pipeline.store(), DELIVERED).await, all, "{status}");
+        assert_eq!(ear.heard.lock().unwrap().len() as i64, all, "{status}: delivered once to the other");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_that_a_callback_cannot_take_holds_up_no_other() {
+    let clinic = Clinic::new().await;
+    let pipeline = clinic.pipeline().await;
+    feed(&pipeline, &notes(1, 6), 6).await;
+    let server = MockServer::start().await;
+    let poison: Vec<Value> = rows(
+        pipeline.store(),
+        "SELECT id FROM outbox WHERE event_type LIKE '%indexed%' ORDER BY created_at, id LIMIT 1",
+    )
+    .await
+    .iter()
+    .map(|row| json!(row.uuid(0).unwrap()))
+    .collect();
+    let id = poison[0].as_str().unwrap().to_owned();
+    let refused = Mock::given(wiremock::matchers::header("webhook-id", id.as_str()));
+    refused.respond_with(ResponseTemplate::new(500)).mount(&server).await;
+    Mock::given(path("/hook")).respond_with(ResponseTemplate::new(204)).mount(&server).await;
+    let relay = relay(&pipeline, vec![called(&server, "hook")]);
+    until("the others are delivered", || async {
+        relay.pass(true).await.unwrap();
+        count(pipeline.store(), WAITING).await <= 1
+    })
+    .await;
+    assert_eq!(count(pipeline.store(), WAITING).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_that_wait_are_listed_replayed_and_dropped_by_a_verb_and_audited() {
+    for engine in [Engine::File, Engine::Postgres] {
+        let program = Program::on(engine).await;
+        let server = MockServer::start().await;
+        Mock::given(path("/hook")).respond_with(ResponseTemplate::new(404)).mount(&server).await;
+        let webhook = format!("[{{url=\"{}/hook\",secret=\"0123456789abcdef\"}}]", server.uri());
+        let environment = [("ANAMNESIS__BROKER__WEBHOOKS".to_owned(), webhook)];
+        let verb = |arguments: &[&str], input: &str| {
+            use std::io::Write as _;
+            let mut command = program.command(&[]);
+            command.args(arguments).args(["--output", "json"]).envs(environment.iter().cloned());
+            let pipe = std::process::Stdio::piped;
+            let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
+            child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+            child.wait_with_output().unwrap()
+        };
+        let note = document(1, 1, "2026-03-02T10:00:00Z", "Canario Zurriburri duerme mal.").to_string();
+        assert!(verb(&["ingest", "-"], &note).status.success());
+        let store = program.store().await;
+        let worker = Worker::start(&program, &environment).await;
+        until("the callback was asked", || async { server.received_requests().await.unwrap().len() > 1 }).await;
+        drop(worker);
+        let listed = verb(&["events", "list"], "");
+        let lines = String::from_utf8(listed.stdout).unwrap();
+        assert!(!lines.contains("Zurriburri"));
+        let waiting: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(waiting.len() as i64, count(&store, ALL).await, "none was given up for a 404");
+        assert!(waiting.iter().all(|event| event["state"] == json!("waiting") && event["taken"] == json!([])));
+        let id = |at: usize| waiting[at]["id"].as_str().unwrap().to_owned();
+
+        let dropped = told(&verb(&["events", "drop", &id(0), "--actor", "ana"], ""));
+        assert_eq!((&dropped["dropped"], &dropped["not_done"]), (&json!(1), &json!(0)));
+        assert_eq!(verb(&["events", "drop", &id(0)], "").status.code(), Some(1), "it does not wait any more");
+        assert_eq!(told(&verb(&["events", "list", "--state", "dropped"], ""))["id"], json!(id(0)));
+
+        server.reset().await;
+        Mock::given(path("/hook")).respond_with(ResponseTemplate::new(204)).mount(&server).await;
+        // What rests is offered at once by a replay; what was dropped comes back by one too.
+        let all = told(&verb(&["events", "replay", "--state", "all", "--actor", "ben"], ""));
+        assert_eq!(all["replayed"], json!(waiting.len()));
+        let worker = Worker::start(&program, &environment).await;
+        until("all are delivered", || async { count(&store, WAITING).await == 0 }).await;
+        drop(worker);
+        let asked: BTreeSet<String> = server
+            .received_requests()
+            .await
+            .unwrap()
+            .iter()
+            .map(|request| request.headers["webhook-id"].to_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(asked.len(), waiting.len(), "each under its own id");
+        let audit = rows(&store, "SELECT action, actor, count(*) FROM action_audit WHERE action LIKE 'event_%' GROUP BY action, actor ORDER BY action").await;
+        let audit: Vec<(String, String, i64)> =
+            audit.iter().map(|row| (row.text(0).unwrap(), row.text(1).unwrap(), row.i64(2).unwrap())).collect();
+        let replayed = ("event_replayed".to_owned(), "ben".to_owned(), waiting.len() as i64);
+        assert_eq!(audit, [("event_dropped".to_owned(), "ana".to_owned(), 1), replayed]);
+        let wrong = verb(&["events", "replay", &id(1), "--only", "nobody"], "");
+        assert_eq!(wrong.status.code(), Some(2));
+        let name = told(&verb(&["events", "destinations"], ""))["name"].as_str().unwrap().to_owned();
+        assert_eq!(told(&verb(&["events", "replay", &id(1), "--only", &name], ""))["replayed"], json!(1));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

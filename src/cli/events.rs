@@ -1,0 +1,270 @@
+//! `events list|replay|drop`: what the outbox holds, and what a person can do about an event that is not delivered. Every
+//! replay and every drop is in the audit with who did it.
+
+use chrono::{DateTime, Utc};
+use clap::{Subcommand, ValueEnum};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::output::{self, Format};
+use super::world::World;
+use super::{Context, Exit, Failure};
+use crate::config::BrokerConfig;
+use crate::domain::ids::OrgId;
+use crate::relay::{EXCHANGE, hook_name};
+use crate::store::StoreError;
+use crate::store::events::{Listed, Which};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// List events: ids, types and where they were delivered; no content
+    List {
+        /// Which ones.
+        #[arg(long, value_enum, default_value_t = State::Waiting)]
+        state: State,
+        #[command(flatten)]
+        among: Among,
+        /// At most so many.
+        #[arg(long, default_value_t = 100)]
+        limit: u32,
+    },
+    /// Deliver events again, under the same ids: these, or all of a type and a time
+    Replay {
+        ids: Vec<Uuid>,
+        /// Without ids: which ones.
+        #[arg(long, value_enum)]
+        state: Option<State>,
+        #[command(flatten)]
+        among: Among,
+        /// Only to this destination, as `events destinations` names it.
+        #[arg(long, value_name = "NAME")]
+        only: Option<String>,
+        #[command(flatten)]
+        by: By,
+    },
+    /// Give up events that wait: nobody gets them any more
+    Drop {
+        #[arg(required = true)]
+        ids: Vec<Uuid>,
+        #[command(flatten)]
+        by: By,
+    },
+    /// Name the configured destinations
+    Destinations,
+}
+
+/// How far an event has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum State {
+    Waiting,
+    Delivered,
+    /// A callback answered 410.
+    Refused,
+    Dropped,
+    /// Its patient was erased.
+    Gone,
+    All,
+}
+
+impl State {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Delivered => "delivered",
+            Self::Refused => "refused",
+            Self::Dropped => "dropped",
+            Self::Gone => "gone",
+            Self::All => "all",
+        }
+    }
+}
+
+#[derive(Debug, clap::Args)]
+struct Among {
+    /// Only of this organisation.
+    #[arg(long, value_name = "UUID")]
+    org: Option<Uuid>,
+    /// Only of this type, such as `risk.flagged.v1`.
+    #[arg(long = "type", value_name = "TYPE", default_value = "", hide_default_value = true)]
+    event_type: String,
+    /// Only from this instant on (RFC 3339).
+    #[arg(long, value_name = "TIME")]
+    since: Option<DateTime<Utc>>,
+    /// Only before this instant (RFC 3339).
+    #[arg(long, value_name = "TIME")]
+    until: Option<DateTime<Utc>>,
+}
+
+impl Among {
+    fn event_type(&self) -> String {
+        match self.event_type.as_str() {
+            "" => String::new(),
+            short if !short.starts_with("anamnesis.") => format!("anamnesis.{short}"),
+            whole => whole.to_owned(),
+        }
+    }
+}
+
+#[derive(Debug, clap::Args)]
+struct By {
+    /// Who does it, for the record.
+    #[arg(long, env = "USER", default_value = "operator", value_name = "NAME")]
+    actor: String,
+}
+
+/// # Errors
+/// When the store cannot be opened, or the arguments name nothing.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let format = context.format_or(Format::Table);
+    context.block_on(async {
+        let world = World::open(context).await?;
+        let exit = match args.what {
+            What::List { state, among, limit } => list(&world, (state, &among), limit, format).await,
+            What::Replay { ids, state, among, only, by } => {
+                let chosen = match state {
+                    _ if !ids.is_empty() => by_id(&world, &ids).await,
+                    Some(state) => found(&world, state, &among, i64::MAX).await,
+                    None => Err(Failure::usage("give ids, or --state to say which events")),
+                };
+                replay(&world, chosen?, (only.as_deref(), ids.len()), &by.actor, format).await
+            }
+            What::Drop { ids, by } => give_up(&world, &ids, &by.actor, format).await,
+            What::Destinations => destinations(&world.settings.broker, format),
+        };
+        world.store.close().await;
+        exit
+    })
+}
+
+fn failed(error: StoreError) -> Failure {
+    Failure::failed(error.to_string())
+}
+
+async fn organizations(world: &World) -> Result<Vec<OrgId>, Failure> {
+    world.store.every_organization().await.map_err(failed)
+}
+
+async fn found(world: &World, state: State, among: &Among, most: i64) -> Result<Vec<Listed>, Failure> {
+    let event_type = among.event_type();
+    let mut found = Vec::new();
+    for org in organizations(world).await?.into_iter().filter(|org| among.org.is_none_or(|only| org.0 == only)) {
+        let which = Which {
+            state: state.code(),
+            event_type: &event_type,
+            since: among.since.unwrap_or(DateTime::UNIX_EPOCH),
+            until: among.until.unwrap_or(DAY_OF_NEVER),
+            most,
+        };
+        found.extend(world.store.events(org, &which).await.map_err(failed)?);
+    }
+    found.sort_by_key(|event| (event.created_at, event.id));
+    found.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+    Ok(found)
+}
+
+/// After every instant that a store holds.
+const DAY_OF_NEVER: DateTime<Utc> = DateTime::<Utc>::MAX_UTC;
+
+async fn by_id(world: &World, ids: &[Uuid]) -> Result<Vec<Listed>, Failure> {
+    let mut found = Vec::new();
+    for org in organizations(world).await? {
+        found.extend(world.store.events_of(org, ids).await.map_err(failed)?);
+    }
+    Ok(found)
+}
+
+async fn list(world: &World, (state, among): (State, &Among), limit: u32, format: Format) -> Result<Exit, Failure> {
+    let found = found(world, state, among, i64::from(limit)).await?;
+    if format == Format::Json {
+        for one in &found {
+            output::json(one)?;
+        }
+        return Ok(Exit::Done);
+    }
+    let rows = found.iter().map(|one| {
+        let taken = one.taken.join(" ");
+        let attempts = one.attempts.to_string();
+        [one.id.to_string(), one.state.clone(), one.event_type.clone(), attempts, taken, one.created_at.to_rfc3339()]
+    });
+    output::table(&["Id", "State", "Type", "Attempts", "Taken by", "Since"], rows)?;
+    Ok(Exit::Done)
+}
+
+async fn replay(
+    world: &World,
+    events: Vec<Listed>,
+    (only, asked): (Option<&str>, usize),
+    actor: &str,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let all = names(&world.settings.broker);
+    let taken = match only {
+        Some(only) if !all.iter().any(|name| name == only) => {
+            return Err(Failure::usage("--only: no such destination; `anamnesis events destinations` names them"));
+        }
+        Some(only) => all.iter().filter(|name| *name != only).map(String::as_str).collect::<Vec<_>>().join(" "),
+        None => String::new(),
+    };
+    let (mut replayed, mut not) = (0, asked.saturating_sub(events.len()) as u64);
+    for event in &events {
+        match world.store.replay_event(event, &taken, actor).await.map_err(failed)? {
+            true => replayed += 1,
+            false => not += 1,
+        }
+    }
+    report(("replayed", replayed), ("not there, or of an erased patient", not), format)
+}
+
+async fn give_up(world: &World, ids: &[Uuid], actor: &str, format: Format) -> Result<Exit, Failure> {
+    let mut dropped = 0;
+    for event in by_id(world, ids).await? {
+        dropped += u64::from(world.store.drop_event(&event, actor).await.map_err(failed)?);
+    }
+    report(("dropped", dropped), ("not there, or not waiting", (ids.len() as u64).saturating_sub(dropped)), format)
+}
+
+/// The names of all destinations of this configuration.
+fn names(config: &BrokerConfig) -> Vec<String> {
+    let exchange = config.is_set().then(|| EXCHANGE.to_owned());
+    exchange.into_iter().chain(config.webhooks.iter().map(hook_name)).collect()
+}
+
+fn destinations(config: &BrokerConfig, format: Format) -> Result<Exit, Failure> {
+    let kinds = names(config).into_iter().enumerate().map(|(at, name)| {
+        let hook = at.checked_sub(usize::from(config.is_set())).and_then(|at| config.webhooks.get(at));
+        let wants = match hook {
+            Some(hook) if !hook.events.is_empty() => hook.events.join(" "),
+            _ => "all".to_owned(),
+        };
+        (name, wants)
+    });
+    if format == Format::Json {
+        for (name, events) in kinds {
+            output::json(&json!({"name": name, "events": events}))?;
+        }
+    } else {
+        output::table(&["Name", "Events"], kinds.map(|(name, events)| [name, events]))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The first count is what was asked for.
+fn report((what, done): (&str, u64), (other, not): (&str, u64), format: Format) -> Result<Exit, Failure> {
+    if format == Format::Json {
+        output::json(&json!({what: done, "not_done": not}))?;
+    } else {
+        let rows = [(what, done), (other, not)].map(|(what, n)| [what.to_owned(), n.to_string()]);
+        output::table(&["Events", "Number"], rows)?;
+    }
+    Ok(match (done, not) {
+        (_, 0) => Exit::Done,
+        (0, _) => Exit::Failed,
+        _ => Exit::Partial,
+    })
+}
