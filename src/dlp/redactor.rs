@@ -140,11 +140,15 @@ impl Redactor {
         people: &People,
         keys: &SurrogateKey,
     ) -> Result<Redacted, RedactionError> {
-        let remote = match &self.services {
-            Some(services) => services.find(document).map_err(failed)?,
-            None => Vec::new(),
-        };
-        self.redact_with(document, people, keys, &remote)
+        self.redact_with(document, people, keys, &self.ask(document)?)
+    }
+
+    /// What the organisation's additional services find; nothing where there are none. Waits for them.
+    ///
+    /// # Errors
+    /// As [`Self::redact_asking`].
+    pub fn ask(&self, document: &Document) -> Result<Vec<RemoteFinding>, RedactionError> {
+        self.services.as_ref().map_or(Ok(Vec::new()), |services| services.find(document).map_err(failed))
     }
 
     /// Redacts a text that was redacted before, by another policy or other recognisers, asking additional services too. What

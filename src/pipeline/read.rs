@@ -9,6 +9,7 @@ use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, Paral
 
 use super::{Admitted, Disposition, Pipeline};
 use crate::bug;
+use crate::dlp::remote::RemoteFinding;
 use crate::dlp::{KnownIdentity, People, Redacted, RedactionError, Redactor, SurrogateKey};
 use crate::domain::ids::OrgId;
 use crate::domain::reason::Reason;
@@ -54,15 +55,27 @@ impl Guard {
     /// When redaction fails, or the last look finds what it left: set aside. When an additional service cannot be asked
     /// now: to be tried again.
     fn redact(&self, document: &Document) -> Result<Redacted, Disposition> {
+        self.redact_with(document, &self.ask(document)?)
+    }
+
+    /// What additional services find.
+    fn ask(&self, document: &Document) -> Result<Vec<RemoteFinding>, Disposition> {
+        self.redactor.ask(document).map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &RedactionError) -> Disposition {
+        let RedactionError::ServiceAway(error) = error else {
+            return Disposition::Quarantined(Reason::RedactionFailed);
+        };
+        let failure = ServiceFailure::of_code(error.code()).unwrap_or(ServiceFailure::Refused);
+        self.metrics.redaction.services.of(failure).inc();
+        Disposition::Retry
+    }
+
+    fn redact_with(&self, document: &Document, remote: &[RemoteFinding]) -> Result<Redacted, Disposition> {
         let key = SurrogateKey::new(self.surrogate);
-        let redacted = self.redactor.redact_asking(document, &self.people, &key).map_err(|error| match error {
-            RedactionError::ServiceAway(error) => {
-                let failure = ServiceFailure::of_code(error.code()).unwrap_or(ServiceFailure::Refused);
-                self.metrics.redaction.services.of(failure).inc();
-                Disposition::Retry
-            }
-            _ => Disposition::Quarantined(Reason::RedactionFailed),
-        })?;
+        let redacted = self.redactor.redact_with(document, &self.people, &key, remote);
+        let redacted = redacted.map_err(|error| self.failed(&error))?;
         for redaction in redacted.redactions() {
             self.metrics.redaction.findings.of(InfoType::of_label(redaction.label)).inc();
         }
@@ -168,8 +181,11 @@ impl Pipeline {
         bug::die_of(&document.text);
         let language = document.language.or_detect(&document.text);
         let document = Document { language, ..document };
-        let redacted = guard.redact(&document);
-        let late = started.elapsed() > Duration::from_millis(self.config.redaction_timeout_ms);
+        let remote = guard.ask(&document);
+        // Services have time limits of their own: waiting for them makes no document late.
+        let asked = Instant::now();
+        let redacted = remote.and_then(|remote| guard.redact_with(&document, &remote));
+        let late = asked.elapsed() > Duration::from_millis(self.config.redaction_timeout_ms);
         self.observe(Stage::Redact, started);
         let outcome = match &redacted {
             // Nothing is known of it yet: it comes again.

@@ -285,3 +285,21 @@ async fn googles_token_is_read_again_once_the_service_refuses_it() {
     std::fs::write(&file, "renewed").unwrap();
     assert_eq!(client.find("hola", Language::Spanish).await, Ok(Vec::new()));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_is_slow_and_answers_makes_no_document_late() {
+    let server = MockServer::start().await;
+    let slow = ResponseTemplate::new(200).set_body_json(json!([])).set_delay(Duration::from_millis(1_500));
+    Mock::given(path("/analyze")).respond_with(slow).mount(&server).await;
+    let own: OrganizationRedaction =
+        serde_json::from_value(json!({"organization": ORG, "presidio": server.uri(), "timeout_ms": 5_000})).unwrap();
+    let clinic = Clinic::new().await.with(|settings| {
+        settings.redaction.organizations.push(own);
+        settings.pipeline.redaction_timeout_ms = 1_000;
+    });
+    let pipeline = clinic.pipeline().await;
+    let message = event("1", "anamnesis.document.submitted.v1", &document(7, 1, "2026-06-01T10:00:00Z", "Duerme mal."));
+    // The first text of a process pays for the model: whatever is late for that is no concern of this proof.
+    let _ = Redactor::builtin(Policy::default()).redact(&spanish("Duerme mal."), &People::default(), &key());
+    assert_eq!(feed(&pipeline, &bodies(&[message]), 8).await, [Disposition::Stored]);
+}

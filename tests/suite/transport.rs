@@ -4,6 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use wiremock::matchers::{method, path, path_regex};
@@ -114,11 +115,20 @@ async fn no_request_goes_through_a_proxy_of_the_environment() {
     assert_eq!(proxy.heard(), Vec::<String>::new());
 }
 
+const PATIENCE: Duration = Duration::from_secs(20);
+
 fn told(arguments: &[&str], key: &str, value: &str) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_anamnesis"));
     command.args(arguments).current_dir(folder.path()).env(key, value).stdin(Stdio::null());
-    let output = command.output().unwrap();
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    // A mistake of the configuration is told at the start: whoever goes on running has not seen it.
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() && begun.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let _ = child.kill();
+    let output = child.wait_with_output().unwrap();
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 

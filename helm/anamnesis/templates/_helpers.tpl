@@ -118,6 +118,11 @@ app.kubernetes.io/part-of: anamnesis
   mountPath: /etc/anamnesis-embedding
   readOnly: true
 {{- end }}
+{{- if .Values.certificates.existingSecret }}
+- name: certificates
+  mountPath: /etc/anamnesis-certificates
+  readOnly: true
+{{- end }}
 {{- end }}
 
 {{- define "anamnesis.volumes" -}}
@@ -137,6 +142,13 @@ app.kubernetes.io/part-of: anamnesis
 - name: jobs
   configMap:
     name: {{ include "anamnesis.fullname" . }}-jobs
+{{- end }}
+{{- with .Values.certificates.existingSecret }}
+- name: certificates
+  secret:
+    secretName: {{ . }}
+    # Readable by the group of the pod only: there may be a key among them.
+    defaultMode: 0440
 {{- end }}
 {{- with .Values.embedding.apiKey }}
 {{- if .existingSecret }}

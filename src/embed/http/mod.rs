@@ -65,12 +65,30 @@ impl Embedder for HttpEmbedder {
         }
         let ranges = batches(texts, self.batch_limits().await);
         let parts: Vec<_> = ranges.into_iter().map(|range| self.part(purpose, &texts[range]).boxed()).collect();
-        let parts: Vec<Vec<Vec<f32>>> = stream::iter(parts).buffered(self.concurrency).try_collect().await?;
-        Ok(parts.into_iter().flatten().collect())
+        let parts: Result<Vec<Vec<Vec<f32>>>, EmbedError> =
+            stream::iter(parts).buffered(self.concurrency).try_collect().await;
+        match parts {
+            Ok(parts) => Ok(parts.into_iter().flatten().collect()),
+            Err(EmbedError::Rejected) => Err(self.refusal(purpose).await),
+            Err(error) => Err(error),
+        }
     }
 }
 
+/// A text that every provider takes.
+const PROBE: &str = "Hello.";
+
 impl HttpEmbedder {
+    /// What a refusal of a text means: a provider that refuses another text as well refuses everything, and no text is to
+    /// blame.
+    async fn refusal(&self, purpose: Purpose) -> EmbedError {
+        match self.part(purpose, &[PROBE]).await {
+            Ok(_) => EmbedError::Rejected,
+            Err(EmbedError::Rejected) => EmbedError::Misconfigured,
+            Err(error) => error,
+        }
+    }
+
     /// One batch; in halves when the provider says that it is too much.
     async fn part(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut vectors = Vec::with_capacity(texts.len());

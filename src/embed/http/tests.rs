@@ -146,7 +146,9 @@ async fn what_may_pass_is_tried_again_as_often_as_configured() {
 async fn what_cannot_pass_is_sent_once() {
     for status in [400, 422] {
         let (result, requests, _) = meeting(|_| {}, [Fault::Status(status)]).await;
-        assert_eq!((result, requests), (Err(EmbedError::Rejected), 1), "{status}");
+        assert_eq!((result, requests), (Err(EmbedError::Rejected), 2), "{status}: it takes another text");
+        let (result, requests, _) = meeting(|_| {}, [Fault::Status(status); 2]).await;
+        assert_eq!((result, requests), (Err(EmbedError::Misconfigured), 2), "{status}: it refuses everything");
     }
     for status in [401, 403, 404] {
         let (result, requests, _) = meeting(|_| {}, [Fault::Status(status)]).await;
@@ -301,13 +303,17 @@ async fn a_text_that_the_provider_cut_is_refused() {
     values[0] = 1.0;
     let answer = json!({"predictions": [{"embeddings": {"values": values,
         "statistics": {"truncated": true, "token_count": 2048}}}]});
-    Mock::given(path("/publishers/google/models/test-model:predict"))
-        .respond_with(ResponseTemplate::new(200).set_body_json(answer))
+    let whole = json!({"predictions": [{"embeddings": {"values": values, "statistics": {"token_count": 2}}}]});
+    let place = "/publishers/google/models/test-model:predict";
+    Mock::given(path(place))
+        .and(wiremock::matchers::body_string_contains(PROBE))
+        .respond_with(ResponseTemplate::new(200).set_body_json(whole))
         .mount(&server)
         .await;
+    Mock::given(path(place)).respond_with(ResponseTemplate::new(200).set_body_json(answer)).mount(&server).await;
     let bed = bed(&EmbeddingSettings { provider: Provider::Vertex, ..settings(&server.uri()) });
     assert_eq!(bed.embedder.embed(Purpose::Document, &["a"]).await, Err(EmbedError::Rejected));
-    assert_eq!(*bed.seen.0.lock().unwrap(), [(Outcome::Rejected, 1, 2048, 1)]);
+    assert_eq!(*bed.seen.0.lock().unwrap(), [(Outcome::Rejected, 1, 2048, 1), (Outcome::Ok, 1, 2, 0)]);
 }
 
 #[tokio::test]
