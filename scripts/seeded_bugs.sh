@@ -24,6 +24,9 @@ vectors_unmarked|store::reembedding::on_a_file::documents_that_come
 env_proxy|transport::no_request_goes_through_a_proxy_of_the_environment
 refused_is_ok|relay::on_a_file::an_event_that_a_callback_does_not_take_waits
 amqp_plain|transport::a_broker_beyond_this_machine_is_reached_encrypted_or_not_at_all
+keys_reminted|keys::as_a_process_on_a_file::a_second_host
+master_swapped|keys::as_a_process_on_a_file::another_master
+absent_is_erased|crypto::keyring::tests::a_key_that_is_absent
 migrate_unlocked|store::embedded::a_new_file_that_many_open
 '
 

@@ -2,7 +2,7 @@
 //! can show that they would notice. In release builds nothing of it exists.
 
 /// Every bug that can be switched on, with the promise that it breaks.
-pub const BUGS: [(&str, &str); 20] = [
+pub const BUGS: &[(&str, &str)] = &[
     ("ack_before_commit", "a message is acknowledged after its effects are committed"),
     ("no_inbox", "the message's key is written in the transaction of its effects"),
     ("no_body_check", "the same id with another body is set aside"),
@@ -22,6 +22,9 @@ pub const BUGS: [(&str, &str); 20] = [
     ("env_proxy", "no HTTP client asks the environment for a proxy"),
     ("refused_is_ok", "an event that a callback did not take waits; only 410 is its last word"),
     ("amqp_plain", "beyond this machine the broker is reached by amqps only"),
+    ("keys_reminted", "a missing key store is not made anew for a store that knows patients"),
+    ("master_swapped", "another master key is refused, for new patients too"),
+    ("absent_is_erased", "a key that the key store does not have is no erased patient"),
     ("migrate_unlocked", "of several programs that find a new file one migrates"),
 ];
 

@@ -11,7 +11,7 @@ use anamnesis::bench::relay::{TcpRelay, Weather};
 use anamnesis::broker::{Letter, Names, Outlet as _, Publisher, Role, topology};
 use anamnesis::clock::{Clock, ManualClock, SeededEntropy, SystemEntropy};
 use anamnesis::config::{self, BrokerConfig};
-use anamnesis::crypto::LocalKeyStore;
+use anamnesis::crypto::Keyring;
 use anamnesis::intake::amqp::letter;
 use anamnesis::store::Store;
 use anamnesis::store::engine::{self, Database, Location, PostgresOptions, ROLES};
@@ -134,7 +134,7 @@ impl Servers {
     pub async fn store(&self, calm: bool) -> Outcome<Store> {
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW.parse()?));
         let entropy = Arc::new(SeededEntropy::new(3));
-        let keys = LocalKeyStore::open(&self.path.join("keys"), None, Arc::clone(&clock), entropy.clone()).await?;
+        let keys = Keyring::local(&self.path.join("keys"), None, Arc::clone(&clock), entropy.clone()).await?;
         let location = match &self.database {
             Some(relay) if !calm => at(&format!("postgres://campaign_app@{}/anamnesis", relay.address()))?,
             _ => Location::File(self.path.join(if calm { "calm.db" } else { "store.db" })),

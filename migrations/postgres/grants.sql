@@ -15,6 +15,10 @@ GRANT SELECT, INSERT, UPDATE ON legal_hold TO anamnesis_app;
 GRANT SELECT, INSERT, DELETE ON memory_link TO anamnesis_app;
 GRANT SELECT, INSERT ON action_audit, quarantine_act TO anamnesis_app;
 GRANT SELECT, INSERT, UPDATE ON organization TO anamnesis_app;
+-- Which key store belongs to this store; every role compares it, writers keep it up to date.
+GRANT SELECT ON key_binding TO anamnesis_app, anamnesis_jobs, anamnesis_audit, anamnesis_read;
+GRANT INSERT, UPDATE ON key_binding TO anamnesis_app;
+GRANT UPDATE (generation, updated_at) ON key_binding TO anamnesis_jobs;
 
 -- Tells nothing of anybody's rows: how many tables have new statistics.
 GRANT EXECUTE ON FUNCTION refresh_statistics() TO anamnesis_app, anamnesis_jobs;

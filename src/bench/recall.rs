@@ -186,7 +186,7 @@ fn question(number: u32) -> String {
 /// Stores passages as the pipeline would: a few documents to a transaction.
 async fn fill(store: &Store, scope: Scope, passages: u64, dimension: usize) -> Result<(), StoreError> {
     store.register(scope.org()).await?;
-    let keys = store.keys().ensure(&[scope]).await?;
+    let keys = store.keys().ensure(&[scope]).await?.known;
     let numbers: Vec<u64> = (0..passages).collect();
     let documents: Vec<&[u64]> = numbers.chunks(PASSAGES_OF_A_DOCUMENT as usize).collect();
     for (n, some) in documents.chunks(DOCUMENTS_OF_A_BATCH as usize).enumerate() {

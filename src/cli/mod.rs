@@ -17,6 +17,8 @@ mod import;
 mod ingest;
 mod isolation;
 mod job;
+mod keyring;
+mod keys;
 mod lines;
 mod memory;
 mod migrate;
@@ -131,6 +133,8 @@ verbs! {
     Vectors(vectors::Args) => vectors::run,
     /// Bring the schema of a store on a server up to date, or wait until it is
     Migrate(migrate::Args) => migrate::run,
+    /// The key store: make it, look at it, rotate its keys, write an escrow
+    Keys(keys::Args) => keys::run,
     /// Measure this machine: documents per second, and where the time goes
     Bench(bench::Args) => bench::run,
     /// Ask the pure rules of memory: NDJSON questions in, one answer each

@@ -2,12 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use secrecy::ExposeSecret as _;
-
-use super::{Context, Failure};
+use super::{Context, Failure, keyring};
 use crate::clock::{Clock, Entropy, ManualClock, SystemClock, SystemEntropy};
 use crate::config::{self, Settings};
-use crate::crypto::{KeyError, KeyStore, LocalKeyStore, parse_master};
+use crate::crypto::KeyStore;
 use crate::embed::metered::Metered;
 use crate::embed::{self, Models};
 use crate::jobs::policy::Policies;
@@ -55,22 +53,19 @@ impl World {
     /// As [`World::open`].
     pub async fn at(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, Failure> {
         let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
-        let master = match settings.store.master_key.expose_secret() {
-            "" => None,
-            text => Some(parse_master(text).map_err(key_failure)?),
-        };
         for path in [&settings.store.path, &settings.store.keys] {
             if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
                 std::fs::create_dir_all(folder)?;
             }
         }
-        let keys = LocalKeyStore::open(&settings.store.keys, master, Arc::clone(&clock), Arc::clone(&entropy));
-        let keys: Arc<dyn KeyStore> = Arc::new(keys.await.map_err(key_failure)?);
         let db = Database::open(&Location::of(&settings.store).map_err(db_failure)?).await.map_err(db_failure)?;
+        let keys = keyring::open(&settings, &db, &clock, &entropy).await.map_err(|error| keyring::failure(&error))?;
+        let keys: Arc<dyn KeyStore> = Arc::new(keys);
         let policies = Policies::load(settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))?;
         let store = Store::new(db, keys, Arc::clone(&clock), Arc::clone(&entropy))
             .with_policy(policies.lifecycle())
             .with_decay(policies.decay.thresholds);
+        store.bind_keys().await.map_err(|error| keyring::failure(&error))?;
         let identity = Identity { provider: settings.embedding.provider.name().to_owned(), ..Identity::default() };
         let metrics = Metrics::new(&identity).map_err(|_| Failure::failed("metrics cannot be declared"))?;
         Ok(Self { settings, clock, entropy, store, metrics: Arc::new(metrics), models: OnceLock::new() })
@@ -98,15 +93,6 @@ impl World {
     pub fn pipeline(&self) -> Result<Pipeline, Failure> {
         Pipeline::new(self.store.clone(), self.models()?, &self.settings, Arc::clone(&self.metrics))
             .map_err(|error| Failure::usage(error.to_string()))
-    }
-}
-
-fn key_failure(error: KeyError) -> Failure {
-    match error {
-        KeyError::BadMaster | KeyError::WrongMaster | KeyError::Exposed => {
-            Failure::usage(format!("store.keys: {error}"))
-        }
-        KeyError::Transient | KeyError::Destroyed | KeyError::File => Failure::failed(format!("store.keys: {error}")),
     }
 }
 

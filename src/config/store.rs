@@ -25,6 +25,9 @@ pub struct StoreConfig {
     /// Master key as 64 hexadecimal digits; empty: the file beside the key store, made at first start.
     #[serde(skip_serializing)]
     pub master_key: SecretString,
+    /// The file of the master key where `master_key` is empty; empty: `keys` with `.master` after it. Keep it on another
+    /// volume than the key store.
+    pub master_key_file: PathBuf,
     pub postgres: PostgresConfig,
 }
 
@@ -66,6 +69,9 @@ pub enum Tls {
 
 impl PartialEq for StoreConfig {
     fn eq(&self, other: &Self) -> bool {
-        self.path == other.path && self.keys == other.keys && self.postgres == other.postgres
+        self.path == other.path
+            && self.keys == other.keys
+            && self.master_key_file == other.master_key_file
+            && self.postgres == other.postgres
     }
 }

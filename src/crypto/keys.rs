@@ -1,11 +1,11 @@
 //! The keys of one patient, derived from one random data key, and what is done with them.
 
-use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
-use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Salt};
+use aws_lc_rs::aead::LessSafeKey;
 use aws_lc_rs::hmac;
 use uuid::Uuid;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
+use super::cipher::{aead, derive, open, seal};
 use crate::clock::Entropy;
 use crate::domain::scope::Scope;
 
@@ -22,57 +22,11 @@ pub struct Cell {
 #[error("a ciphertext does not open under its patient's key")]
 pub struct OpenError;
 
-struct Length(usize);
-
-impl KeyType for Length {
-    fn len(&self) -> usize {
-        self.0
-    }
-}
-
-/// 32 bytes for one purpose out of one secret.
-fn derive(secret: &[u8; 32], purpose: &str) -> Zeroizing<[u8; 32]> {
-    let mut out = Zeroizing::new([0u8; 32]);
-    Salt::new(HKDF_SHA256, b"anamnesis.v1")
-        .extract(secret)
-        .expand(&[purpose.as_bytes()], Length(32))
-        .and_then(|okm| okm.fill(out.as_mut()))
-        .expect("HKDF gives 32 bytes from any secret");
-    out
-}
-
-fn aead(key: &[u8; 32]) -> LessSafeKey {
-    LessSafeKey::new(UnboundKey::new(&AES_256_GCM, key).expect("a key of 32 bytes fits AES-256"))
-}
-
-/// Seals with AES-256-GCM under a fresh random nonce: `nonce ‖ ciphertext ‖ tag`.
-fn seal(key: &LessSafeKey, aad: &[u8], plain: &[u8], entropy: &dyn Entropy) -> Vec<u8> {
-    let mut nonce = [0u8; NONCE_LEN];
-    entropy.fill(&mut nonce);
-    let mut out = Vec::with_capacity(NONCE_LEN + plain.len() + key.algorithm().tag_len());
-    out.extend_from_slice(&nonce);
-    out.extend_from_slice(plain);
-    let nonce = Nonce::assume_unique_for_key(nonce);
-    let tag = key
-        .seal_in_place_separate_tag(nonce, Aad::from(aad), &mut out[NONCE_LEN..])
-        .expect("AES-GCM seals any text below 64 GiB");
-    out.extend_from_slice(tag.as_ref());
-    out
-}
-
-fn open(key: &LessSafeKey, aad: &[u8], sealed: &[u8]) -> Result<Vec<u8>, OpenError> {
-    let (nonce, body) = sealed.split_at_checked(NONCE_LEN).ok_or(OpenError)?;
-    let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| OpenError)?;
-    let mut body = body.to_vec();
-    let length = key.open_in_place(nonce, Aad::from(aad), &mut body).map_err(|_| OpenError)?.len();
-    body.truncate(length);
-    Ok(body)
-}
-
 /// The working keys of one patient. Cheap to derive, never stored, wiped when dropped.
 pub struct PatientKeys {
     scope: Scope,
-    seal: LessSafeKey,
+    /// Newest first: new ciphertexts use the first, old ones open under theirs.
+    seal: Vec<LessSafeKey>,
     blind: hmac::Key,
     surrogate: Zeroizing<[u8; 32]>,
 }
@@ -86,9 +40,16 @@ impl std::fmt::Debug for PatientKeys {
 impl PatientKeys {
     /// `data_key` is the patient's random data key.
     pub fn derive(scope: Scope, data_key: &[u8; 32]) -> Self {
+        Self::rotated(scope, data_key, &[])
+    }
+
+    /// As [`PatientKeys::derive`], with the data keys of later rotations, oldest first. The newest seals; hashes, search
+    /// terms and pseudonyms keep deriving from the first, since ids and equality must not change.
+    pub fn rotated(scope: Scope, data_key: &[u8; 32], later: &[Zeroizing<[u8; 32]>]) -> Self {
+        let newest_first = later.iter().rev().map(|key| &**key).chain(std::iter::once(data_key));
         Self {
             scope,
-            seal: aead(&derive(data_key, "seal")),
+            seal: newest_first.map(|key| aead(&derive(key, "seal"))).collect(),
             blind: hmac::Key::new(hmac::HMAC_SHA256, derive(data_key, "blind").as_ref()),
             surrogate: derive(data_key, "surrogate"),
         }
@@ -105,13 +66,14 @@ impl PatientKeys {
 
     /// Ciphertext of `plain` for one cell of the store.
     pub fn seal(&self, cell: Cell, plain: &[u8], entropy: &dyn Entropy) -> Vec<u8> {
-        seal(&self.seal, &self.aad(cell), plain, entropy)
+        seal(&self.seal[0], &self.aad(cell), plain, entropy)
     }
 
     /// # Errors
     /// When the ciphertext was not sealed for this patient and cell.
     pub fn open(&self, cell: Cell, sealed: &[u8]) -> Result<Vec<u8>, OpenError> {
-        open(&self.seal, &self.aad(cell), sealed)
+        let aad = self.aad(cell);
+        self.seal.iter().find_map(|key| open(key, &aad, sealed).ok()).ok_or(OpenError)
     }
 
     /// A keyed hash for equality, separated by what is hashed.
@@ -152,10 +114,9 @@ impl PatientKeys {
     }
 }
 
-/// The key of what belongs to no patient: message hashes, quarantined bodies, wrapped data keys.
+/// The key of what belongs to no patient: message hashes, quarantined bodies.
 pub struct PlatformKey {
     seal: LessSafeKey,
-    wrap: LessSafeKey,
     blind: hmac::Key,
 }
 
@@ -166,15 +127,12 @@ impl std::fmt::Debug for PlatformKey {
 }
 
 impl PlatformKey {
-    /// `master` is wiped here.
-    pub fn derive(mut master: [u8; 32]) -> Self {
-        let key = Self {
-            seal: aead(&derive(&master, "platform.seal")),
-            wrap: aead(&derive(&master, "platform.wrap")),
-            blind: hmac::Key::new(hmac::HMAC_SHA256, derive(&master, "platform.blind").as_ref()),
-        };
-        master.zeroize();
-        key
+    /// Derived from the store key of a key store.
+    pub fn derive(store_key: &[u8; 32]) -> Self {
+        Self {
+            seal: aead(&derive(store_key, "platform.seal")),
+            blind: hmac::Key::new(hmac::HMAC_SHA256, derive(store_key, "platform.blind").as_ref()),
+        }
     }
 
     /// Ciphertext of a body that no patient's key can hold.
@@ -199,23 +157,6 @@ impl PlatformKey {
         out.copy_from_slice(context.sign().as_ref());
         out
     }
-
-    pub(super) fn wrap(&self, scope: Scope, data_key: &[u8; 32], entropy: &dyn Entropy) -> Vec<u8> {
-        seal(&self.wrap, &scope_aad(scope), data_key, entropy)
-    }
-
-    pub(super) fn unwrap(&self, scope: Scope, wrapped: &[u8]) -> Result<Zeroizing<[u8; 32]>, OpenError> {
-        let plain = Zeroizing::new(open(&self.wrap, &scope_aad(scope), wrapped)?);
-        let bytes: [u8; 32] = plain.as_slice().try_into().map_err(|_| OpenError)?;
-        Ok(Zeroizing::new(bytes))
-    }
-}
-
-fn scope_aad(scope: Scope) -> [u8; 32] {
-    let mut aad = [0u8; 32];
-    aad[..16].copy_from_slice(scope.org().0.as_bytes());
-    aad[16..].copy_from_slice(scope.patient().0.as_bytes());
-    aad
 }
 
 #[cfg(test)]
@@ -245,6 +186,23 @@ mod tests {
         assert!(keys(2, 1, 9).open(cell(1, "content"), &sealed).is_err(), "another organisation");
         assert!(keys(1, 1, 8).open(cell(1, "content"), &sealed).is_err(), "another data key");
         assert!(mine.open(cell(1, "content"), &sealed[..10]).is_err(), "cut short");
+    }
+
+    #[test]
+    fn after_a_rotation_old_ciphertexts_open_and_new_ones_need_the_new_key() {
+        let entropy = SeededEntropy::new(1);
+        let before = keys(1, 1, 9);
+        let old = before.seal(cell(1, "c"), b"alergia", &entropy);
+        let later = [Zeroizing::new([10; 32]), Zeroizing::new([11; 32])];
+        let after = PatientKeys::rotated(before.scope(), &[9; 32], &later);
+        let new = after.seal(cell(1, "c"), b"asma", &entropy);
+        assert_eq!(after.open(cell(1, "c"), &old).unwrap(), b"alergia");
+        assert_eq!(after.open(cell(1, "c"), &new).unwrap(), b"asma");
+        assert!(before.open(cell(1, "c"), &new).is_err(), "the first key alone opens nothing new");
+        assert!(keys(1, 1, 11).open(cell(1, "c"), &new).is_ok(), "the newest key sealed it");
+        assert_eq!(before.term("trabaj"), after.term("trabaj"), "search terms do not change");
+        assert_eq!(before.hash("a", b"b"), after.hash("a", b"b"));
+        assert_eq!(before.surrogate(), after.surrogate());
     }
 
     #[test]

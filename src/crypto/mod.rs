@@ -1,8 +1,22 @@
-//! Encryption at rest (model.md, "At rest"): content is ciphertext under a per-patient data key, equality and search
-//! terms are keyed hashes under the same key, and erasing a patient ends with destroying it.
+//! Encryption at rest: content is ciphertext under a per-patient data key, equality and search terms are keyed hashes
+//! under the same key, and erasing a patient ends with destroying it. `docs/keys.md` shows the hierarchy.
 
+mod cipher;
+mod error;
+mod escrow;
+mod files;
+mod keyring;
 mod keys;
 mod keystore;
+mod root;
+mod rotation;
+mod table;
 
+pub use error::KeyError;
+pub use escrow::Escrow;
+pub use files::private_file;
+pub use keyring::Keyring;
 pub use keys::{Cell, OpenError, PatientKeys, PlatformKey};
-pub use keystore::{KeyError, KeyStore, LocalKeyStore, parse_master};
+pub use keystore::{Found, KeyStore, Lookup};
+pub use root::{LocalRoot, RootKey, parse_root};
+pub use table::{Counts, DataKey, Entry, FORMAT, Header, KeyTable, SqliteTable, Stamp, TableState};

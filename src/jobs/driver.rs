@@ -67,8 +67,7 @@ impl JobError {
             JobError::Store(StoreError::Key(error)) => JobError::Keys(error.clone()).code(),
             JobError::Store(error) if error.is_transient() => "store_unavailable",
             JobError::Store(_) => "store_refused",
-            JobError::Keys(KeyError::Transient) => "keys_unavailable",
-            JobError::Keys(_) => "keys_refused",
+            JobError::Keys(_) => "keys_unavailable",
             JobError::Service => "service_away",
             JobError::Embedding(error) if error.is_retryable() => "embedding_unavailable",
             JobError::Embedding(_) => "embedding_refused",
@@ -167,7 +166,7 @@ impl Desk<'_> {
         if scopes.is_empty() {
             return Ok(HashMap::new());
         }
-        Ok(self.keys.find(&scopes).await?)
+        Ok(self.keys.known(&scopes).await?)
     }
 
     /// What writing to the log and folding it takes.
@@ -367,6 +366,8 @@ impl Driver {
         let window = self.window(run.key.org, run.cutoff, policy);
         let models = self.models.as_ref();
         let desk = Desk { now, entropy: self.entropy.as_ref(), keys: self.keys.as_ref(), models };
+        // Without the right key store a job would change states and lose what it has to tell.
+        self.keys.known(&[]).await?;
         let mut tx = self.database.begin(Access::Organization(window.org)).await?;
         let mut page = job.plan(&mut tx, &window, run.cursor.as_ref()).await?;
         if job.prepares() && !page.changes.is_empty() {

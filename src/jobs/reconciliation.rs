@@ -96,7 +96,7 @@ impl Reconciliation {
         let in_use = InUse { active, building: row.building, others_are_kept: row.left || row.active.is_none() };
         let astray = reconciling::astray(tx, window.org, patients, in_use).await?;
         let scopes: Vec<Scope> = patients.iter().filter_map(|patient| Scope::new(window.org, *patient).ok()).collect();
-        let keys: Keys = self.keys.find(&scopes).await?;
+        let keys: Keys = self.keys.known(&scopes).await?;
         let unreadable = patients.len().saturating_sub(keys.len()) as u64;
         let shift =
             Shift { org: window.org, now: self.now, keys: &keys, entropy: self.entropy.as_ref(), rules: &self.rules };

@@ -13,8 +13,8 @@ use crate::domain::scope::Scope;
 use crate::intake::binding::Admission;
 use crate::intake::contract::{Command, MemoryCommand};
 use crate::intake::{Envelope, Message};
+use crate::store::Keys;
 use crate::store::admission::{Known, Organization, Wanted};
-use crate::store::{Keys, StoreError};
 
 /// The messages of one organisation after admission.
 #[derive(Default)]
@@ -112,7 +112,7 @@ impl Pipeline {
         let scopes: HashSet<Scope> =
             entries.iter().filter_map(|(_, e)| Scope::new(e.organization(), e.patient()).ok()).collect();
         let scopes: Vec<Scope> = scopes.into_iter().collect();
-        Ok(self.store.keys().ensure(&scopes).await.map_err(StoreError::from)?)
+        Ok(self.store.ensure_keys(&scopes).await?.known)
     }
 
     /// (organisation, source, id) as the inbox keeps it.

@@ -5,6 +5,7 @@ use super::{Pipeline, Raw};
 use crate::domain::fold::KeyHash;
 use crate::domain::ids::OrgId;
 use crate::domain::reason::Reason;
+use crate::domain::scope::Scope;
 use crate::intake::{Envelope, Problem, Refusal};
 use crate::store::StoreError;
 use crate::store::admission::Rejected;
@@ -13,6 +14,13 @@ use crate::store::admission::Rejected;
 const SUSPECT: i64 = 2;
 
 impl Pipeline {
+    /// Whether the key of the message's patient is away: not erased, not new, but missing from the key store.
+    pub async fn lacks_keys(&self, raw: &Raw) -> bool {
+        let Ok(envelope) = self.read_envelope(raw) else { return false };
+        let Ok(scope) = Scope::new(envelope.organization(), envelope.patient()) else { return false };
+        matches!(self.store.lookup(scope).await, Err(StoreError::Key(_)))
+    }
+
     /// Bytes to a typed message, whichever way the attributes came.
     pub(super) fn read_envelope(&self, raw: &Raw) -> Result<Envelope, Refusal> {
         match (&raw.refused, &raw.attributes) {

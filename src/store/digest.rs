@@ -180,7 +180,7 @@ impl Store {
         let mut tx = self.db.read(Access::Organization(org)).await?;
         let rows = tx.fetch_all(&PATIENTS, vec![Arg::from(org.0)]).await?;
         let scopes = rows.iter().map(|row| Scope::new(org, PatientId(row.uuid(0)?)).map_err(|_| StoreError::Shape));
-        let keys = self.keys.find(&scopes.collect::<Result<Vec<_>, StoreError>>()?).await?;
+        let keys = self.keys.known(&scopes.collect::<Result<Vec<_>, StoreError>>()?).await?;
         Ok(keys.into_iter().map(|(scope, keys)| (scope.patient().0, keys)).collect())
     }
 }

@@ -4,6 +4,7 @@
 pub mod admission;
 pub mod aging;
 mod bell;
+pub mod binding;
 pub mod building;
 pub mod census;
 pub mod cohorts;
@@ -67,6 +68,9 @@ pub enum StoreError {
     /// A sealed cell does not hold what its column holds.
     #[error("a sealed cell is not of its column's shape")]
     Shape,
+    /// Nothing of the patient can be read any more, and nothing may be stored.
+    #[error("the patient was erased: the key was destroyed")]
+    Erased,
     /// Another worker stored one of the messages first: look again.
     #[error("another worker was first")]
     Race,
@@ -80,9 +84,10 @@ impl StoreError {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Db(error) => error.is_transient(),
-            Self::Key(error) => *error == KeyError::Transient,
+            // The right key store may come back while we run; what it sealed must not be set aside meanwhile.
+            Self::Key(_) => true,
             Self::Race => true,
-            Self::Open(_) | Self::Shape | Self::Ungrounded => false,
+            Self::Open(_) | Self::Shape | Self::Ungrounded | Self::Erased => false,
         }
     }
 }
@@ -99,6 +104,8 @@ pub struct Store {
     bell: Arc<Bell>,
     /// Batches that this process committed.
     commits: Arc<AtomicU64>,
+    /// The newest generation of the key store that the binding is known to have.
+    noted: Arc<AtomicU64>,
     /// Batches whose end, or whose beginning, this process could not be sure to have written.
     unended: Arc<Mutex<Vec<Uuid>>>,
 }
@@ -121,6 +128,7 @@ impl Store {
             decay,
             bell: Arc::default(),
             commits: Arc::default(),
+            noted: Arc::default(),
             unended: Arc::default(),
         }
     }
@@ -190,6 +198,7 @@ impl Store {
 /// Every statement that the store runs: what the engine is asked to prepare, in place of compile-time checking.
 pub fn statements() -> Vec<&'static engine::Sql> {
     let mut all = admission::statements();
+    all.extend(binding::statements());
     all.extend(write::statements());
     all.extend(read::statements());
     all.extend(digest::statements());

@@ -9,6 +9,8 @@ use uuid::Uuid;
 use super::engine::{Access, Arg, Sql};
 use super::outbox::body_cell;
 use super::{Store, StoreError};
+use crate::bug;
+use crate::crypto::Lookup;
 use crate::domain::ids::{OrgId, PatientId};
 use crate::domain::reason::Reason;
 use crate::domain::scope::Scope;
@@ -126,15 +128,31 @@ impl Store {
         let mut scopes: Vec<Scope> = sealed.iter().filter_map(|(p, _)| Scope::new(org, p.patient).ok()).collect();
         scopes.sort();
         scopes.dedup();
-        let keys = self.keys.find(&scopes).await?;
-        let mut pending: Vec<Pending> = sealed
-            .into_iter()
-            .map(|(pending, sealed)| {
-                let keys = Scope::new(org, pending.patient).ok().and_then(|scope| keys.get(&scope));
-                let body = keys.and_then(|keys| keys.open(body_cell(pending.id), &sealed).ok());
-                Pending { body, ..pending }
-            })
-            .collect();
+        let found = match self.keys.find(&scopes).await {
+            Ok(found) => found,
+            Err(error) => {
+                // They are offered again as soon as there are keys, and not only when the claim runs out.
+                self.rest_events(org, sealed.iter().map(|(pending, _)| pending.id).collect(), now).await?;
+                return Err(error.into());
+            }
+        };
+        let mut pending = Vec::with_capacity(sealed.len());
+        for (event, sealed) in sealed {
+            let Ok(scope) = Scope::new(org, event.patient) else { continue };
+            let body = match found.of(scope) {
+                Lookup::Known(keys) => keys.open(body_cell(event.id), &sealed).ok(),
+                Lookup::Unknown if !bug::is("absent_is_erased") => None,
+                Lookup::Unknown | Lookup::Erased => {
+                    pending.push(event);
+                    continue;
+                }
+            };
+            match body {
+                Some(body) => pending.push(Pending { body: Some(body), ..event }),
+                // It stays pending until its key is back: its claim runs out.
+                None => tracing::error!(code = "keys_unavailable", event = %event.id, "the key of an event is missing"),
+            }
+        }
         pending.sort_by_key(|event| (event.created_at, event.id));
         Ok(pending)
     }

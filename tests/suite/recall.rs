@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anamnesis::clock::{Clock, ManualClock, SeededEntropy};
 use anamnesis::config::embedding::ModelProfile;
-use anamnesis::crypto::LocalKeyStore;
+use anamnesis::crypto::Keyring;
 use anamnesis::dlp::{Policy, Redactor};
 use anamnesis::domain::confidence::ConfidenceBasis;
 use anamnesis::domain::document::DocumentType;
@@ -18,12 +18,12 @@ use anamnesis::domain::scope::Scope;
 use anamnesis::embed::{EmbedError, Embedder, Purpose};
 use anamnesis::metrics::{Identity, Metrics};
 use anamnesis::recall::{ContextRequest, Recall, RecallError, SearchRequest, trace};
-use anamnesis::store::Store;
 use anamnesis::store::engine::Database;
 use anamnesis::store::read::{Direction, Filter, When, Window};
 use anamnesis::store::records::{
     DocumentContent, Evidence, FindingWords, InboxEntry, NewDocument, NewFinding, NewPassage, OrgBatch, finding_id,
 };
+use anamnesis::store::{Store, StoreError};
 use anamnesis::text::{Language, Span, Speaker, stems};
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -89,7 +89,7 @@ fn compass(fails: bool) -> Arc<Compass> {
 
 on_every_engine!(
     rows_of_another_patient_or_organisation_never_appear,
-    of_a_patient_without_a_key_nothing_is_known,
+    an_erased_patient_is_told_from_one_of_whom_nothing_is_known,
     a_symptom_that_nobody_confirmed_is_history_on_read_though_no_job_ran,
     lineage_leads_from_a_memory_to_its_document_and_back,
     a_search_finds_by_meaning_and_by_word_within_its_window,
@@ -109,7 +109,7 @@ impl World {
     async fn on(engine: Engine) -> Self {
         let clock = Arc::new(ManualClock::at(utc(SAID) + TimeDelta::hours(1)));
         let entropy = Arc::new(SeededEntropy::new(7));
-        let keys = LocalKeyStore::in_memory(clock.clone(), entropy.clone()).await.unwrap();
+        let keys = Keyring::in_memory(clock.clone(), entropy.clone()).await.unwrap();
         let place = Place::on(engine).await;
         let database = Database::open(&place.location()).await.unwrap();
         Self { store: Store::new(database, Arc::new(keys), clock.clone(), entropy), clock, _place: place }
@@ -132,7 +132,7 @@ impl World {
         if !self.store.organizations(&[org]).await.unwrap().contains_key(&org) {
             self.store.register(org).await.unwrap();
         }
-        let keys = self.store.keys().ensure(&[whose]).await.unwrap();
+        let keys = self.store.keys().ensure(&[whose]).await.unwrap().known;
         let mine = &keys[&whose];
         let told = [format!("Tomo {medicine} 50 mg cada noche."), "No duermo nada.".to_owned()];
         let text = told.join("\n");
@@ -296,17 +296,17 @@ async fn rows_of_another_patient_or_organisation_never_appear(engine: Engine) {
     );
 }
 
-async fn of_a_patient_without_a_key_nothing_is_known(engine: Engine) {
+async fn an_erased_patient_is_told_from_one_of_whom_nothing_is_known(engine: Engine) {
     let world = World::on(engine).await;
     world.tell(scope(1, 1), 9, utc(SAID), "sertralina").await;
     world.store.keys().destroy(scope(1, 1)).await.unwrap();
-    for whose in [scope(1, 1), scope(1, 77)] {
-        let request = ContextRequest { query: Some("medicamento".into()), ..Default::default() };
-        let context = world.recall(compass(false)).context(whose, &request).await.unwrap();
-        assert!(!context.known);
-        assert!(context.passages.is_empty() && context.profile.items().next().is_none());
-        assert!(context.recent_documents.is_empty() && context.statements.is_empty());
-    }
+    let request = ContextRequest { query: Some("medicamento".into()), ..Default::default() };
+    let erased = world.recall(compass(false)).context(scope(1, 1), &request).await.unwrap_err();
+    assert!(matches!(erased, RecallError::Store(StoreError::Erased)), "{erased}");
+    let context = world.recall(compass(false)).context(scope(1, 77), &request).await.unwrap();
+    assert!(!context.known);
+    assert!(context.passages.is_empty() && context.profile.items().next().is_none());
+    assert!(context.recent_documents.is_empty() && context.statements.is_empty());
 }
 
 async fn a_symptom_that_nobody_confirmed_is_history_on_read_though_no_job_ran(engine: Engine) {

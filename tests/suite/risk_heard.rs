@@ -26,7 +26,7 @@ fn note(id: u128, text: &str) -> Value {
 
 /// By whom each risk is told to have been heard, and whether with a probability.
 async fn told(clinic: &Clinic, pipeline: &Pipeline) -> Vec<(String, bool)> {
-    let keys = clinic.keys.find(&[scope()]).await.unwrap();
+    let keys = clinic.keys.known(&[scope()]).await.unwrap();
     let keys = keys.values().next().unwrap();
     let sql = "SELECT id, body_sealed FROM outbox WHERE event_type = 'anamnesis.risk.flagged.v1'";
     let mut told = Vec::new();

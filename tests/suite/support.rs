@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anamnesis::bench::provider::{FakeOptions, FakeProvider, model_environment, vector_of};
 use anamnesis::clock::{Clock, ManualClock, SeededEntropy};
 use anamnesis::config::{self, Settings};
-use anamnesis::crypto::{KeyStore, LocalKeyStore};
+use anamnesis::crypto::{KeyStore, Keyring};
 use anamnesis::domain::ids::{OrgId, PatientId};
 use anamnesis::domain::scope::Scope;
 use anamnesis::embed::{EmbedError, Embedder, ModelProfile, Models, Purpose};
@@ -160,7 +160,7 @@ impl Clinic {
     pub async fn on(engine: Engine) -> Self {
         let time = Arc::new(ManualClock::at(NOW.parse().unwrap()));
         let clock: Arc<dyn Clock> = Arc::clone(&time) as _;
-        let keys = LocalKeyStore::in_memory(Arc::clone(&clock), Arc::new(SeededEntropy::new(1))).await.unwrap();
+        let keys = Keyring::in_memory(Arc::clone(&clock), Arc::new(SeededEntropy::new(1))).await.unwrap();
         let places = std::sync::Mutex::default();
         Self { keys: Arc::new(keys), time, clock, settings: config::load(None).unwrap(), engine, places }
     }
@@ -230,7 +230,7 @@ pub fn samples() -> Vec<Vec<u8>> {
 
 /// Rows of any statement, of [`ORG`] or of the tables that belong to no tenant.
 pub async fn rows(store: &Store, sql: &'static str) -> Vec<Row> {
-    let platform = sql.contains("FROM attempt") || sql.contains("FROM quarantine");
+    let platform = sql.contains("FROM attempt") || sql.contains("FROM quarantine") || sql.contains("FROM key_binding");
     let access = if platform { Access::Platform } else { Access::Organization(OrgId(ORG)) };
     let mut tx = store.db().read(access).await.unwrap();
     tx.fetch_all(&Sql::new(sql), Vec::new()).await.unwrap()
@@ -312,7 +312,7 @@ impl Program {
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW.parse().unwrap()));
         let entropy = Arc::new(SeededEntropy::new(3));
         let path = self.folder.path().join("keys");
-        let keys = LocalKeyStore::open(&path, None, Arc::clone(&clock), entropy.clone()).await.unwrap();
+        let keys = Keyring::local(&path, None, Arc::clone(&clock), entropy.clone()).await.unwrap();
         let db = Database::open(&self.location()).await.unwrap();
         Store::new(db, Arc::new(keys), clock, entropy)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anamnesis::clock::{Clock, ManualClock, SeededEntropy};
-use anamnesis::crypto::LocalKeyStore;
+use anamnesis::crypto::Keyring;
 use anamnesis::domain::ids::OrgId;
 use anamnesis::jobs::JobName;
 use anamnesis::jobs::driver::{Driver, Outcome, Report};
@@ -69,7 +69,7 @@ impl Observer for Killer {
 
 struct Year {
     database: Database,
-    keys: Arc<LocalKeyStore>,
+    keys: Arc<Keyring>,
     clock: Arc<ManualClock>,
     killer: Arc<Killer>,
     processes: AtomicU64,
@@ -116,7 +116,7 @@ async fn a_year_in_eight_time_zones_with_kills_and_replicas_runs_every_night_exa
     let start: DateTime<Utc> = "2026-01-01T00:00:00Z".parse().unwrap();
     let clock = Arc::new(ManualClock::at(start));
     let database = Database::open(&Location::Memory).await.unwrap();
-    let keys = LocalKeyStore::in_memory(clock.clone(), Arc::new(SeededEntropy::new(1))).await.unwrap();
+    let keys = Keyring::in_memory(clock.clone(), Arc::new(SeededEntropy::new(1))).await.unwrap();
     let register =
         Sql::new("INSERT INTO organization (org_id, time_zone, created_at, updated_at) VALUES ($1, $2, $3, $3)");
     for (n, zone) in ZONES.iter().enumerate() {

@@ -11,10 +11,9 @@ use chrono::NaiveDate;
 use clap::Subcommand;
 use uuid::Uuid;
 
+use super::world::World;
 use super::{Context, Exit, Failure};
-use crate::clock::{Clock, Entropy, ManualClock, SystemClock, SystemEntropy};
 use crate::config::{self, Settings};
-use crate::crypto::{KeyError, LocalKeyStore, parse_master};
 use crate::domain::ids::OrgId;
 use crate::embed::{self, Unobserved};
 use crate::jobs::JobName;
@@ -25,8 +24,6 @@ use crate::jobs::planner::Organization;
 use crate::jobs::policy::Policies;
 use crate::pipeline::{self, Redactors};
 use crate::shutdown::Shutdown;
-use crate::store::Store;
-use crate::store::engine::{Database, DbError, Location};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -84,22 +81,8 @@ fn policies(settings: &Settings) -> Result<Policies, Failure> {
 
 /// Opens the store for jobs; a signal lets the run in hand end between two batches.
 async fn open(context: &Context, observer: Arc<dyn Observer>) -> Result<Night, Failure> {
-    let settings = settings(context)?;
+    let World { settings, store, .. } = World::open(context).await?;
     let policies = policies(&settings)?;
-    let clock: Arc<dyn Clock> = match settings.pipeline.now {
-        Some(now) => Arc::new(ManualClock::at(now)),
-        None => Arc::new(SystemClock),
-    };
-    let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
-    let master = secrecy::ExposeSecret::expose_secret(&settings.store.master_key);
-    let master = if master.is_empty() { None } else { Some(parse_master(master).map_err(key_failure)?) };
-    let keys = LocalKeyStore::open(&settings.store.keys, master, clock.clone(), entropy.clone());
-    let keys = keys.await.map_err(key_failure)?;
-    let database =
-        Database::open(&Location::of(&settings.store).map_err(database_failure)?).await.map_err(database_failure)?;
-    let store = Store::new(database, Arc::new(keys), clock, entropy)
-        .with_policy(policies.lifecycle())
-        .with_decay(policies.decay.thresholds);
     let redactors = Redactors::load(&settings.redaction).map_err(|error| Failure::usage(error.to_string()))?;
     let clock = store.clock().clone();
     let writer =
@@ -130,17 +113,6 @@ async fn organizations(night: &Night, wanted: Option<Uuid>) -> Result<Vec<Organi
 
 fn job_failure(error: JobError) -> Failure {
     Failure::failed(error.to_string())
-}
-
-fn database_failure(error: DbError) -> Failure {
-    Failure::failed(error.to_string())
-}
-
-fn key_failure(error: KeyError) -> Failure {
-    match error {
-        KeyError::Transient => Failure::failed(error.to_string()),
-        _ => Failure::usage(error.to_string()),
-    }
 }
 
 /// The parts of a status that are not zero, for a table.

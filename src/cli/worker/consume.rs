@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::gate::Gate;
 use crate::broker::Queue;
 use crate::cli::isolation::Isolation;
 use crate::domain::reason::Reason;
@@ -15,6 +16,7 @@ use crate::pipeline::{Disposition, Pipeline, Raw};
 pub struct Through {
     pub pipeline: Arc<Pipeline>,
     pub isolation: Isolation,
+    pub gate: Arc<Gate>,
 }
 
 impl Through {
@@ -43,6 +45,39 @@ impl Through {
 #[async_trait]
 impl Work for Through {
     async fn together(&self, queue: Queue, messages: &[Message]) -> Vec<Verdict> {
+        loop {
+            if !self.gate.opens().await {
+                return vec![Verdict::Later; messages.len()];
+            }
+            let verdicts = self.worked(queue, messages).await;
+            // What failed for want of keys waits here: it must not use up its retries. What was stored is known then.
+            if !verdicts.contains(&Verdict::Later) || !self.gate.is_shut().await {
+                return verdicts;
+            }
+        }
+    }
+
+    async fn alone(&self, queue: Queue, message: &Message) -> Verdict {
+        if !self.gate.opens().await {
+            return Verdict::Later;
+        }
+        match self.isolation.work(label(queue), &raw(message)).await {
+            Some(disposition) => verdict(disposition),
+            None => self.aside(message, Reason::CrashSuspect).await,
+        }
+    }
+
+    async fn give_up(&self, _: Queue, message: &Message) -> Verdict {
+        // However often: a message is not to blame for a key that is away.
+        if self.gate.is_shut().await || self.pipeline.lacks_keys(&raw(message)).await {
+            return Verdict::Later;
+        }
+        self.aside(message, Reason::TransientExhausted).await
+    }
+}
+
+impl Through {
+    async fn worked(&self, queue: Queue, messages: &[Message]) -> Vec<Verdict> {
         let Some(suspects) = self.suspects(messages).await else { return vec![Verdict::Later; messages.len()] };
         let mut verdicts = vec![Verdict::Alone; messages.len()];
         let rest: Vec<usize> = (0..messages.len()).filter(|at| !suspects[*at]).collect();
@@ -52,17 +87,6 @@ impl Work for Through {
             verdicts[at] = verdict(disposition);
         }
         verdicts
-    }
-
-    async fn alone(&self, queue: Queue, message: &Message) -> Verdict {
-        match self.isolation.work(label(queue), &raw(message)).await {
-            Some(disposition) => verdict(disposition),
-            None => self.aside(message, Reason::CrashSuspect).await,
-        }
-    }
-
-    async fn give_up(&self, _: Queue, message: &Message) -> Verdict {
-        self.aside(message, Reason::TransientExhausted).await
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod census;
 mod consume;
+mod gate;
 mod probes;
 mod spool;
 
@@ -13,6 +14,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use self::consume::Through;
+use self::gate::Gate;
 use self::probes::Ready;
 use super::isolation::Isolation;
 use super::world::World;
@@ -59,7 +61,8 @@ pub fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
 async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result<Exit, Failure> {
     let pipeline = Arc::new(world.pipeline()?.fed_by(Queue::Spool));
     let draining = shutdown.draining();
-    let broker = world.settings.broker.is_set().then(|| broker(&world, &pipeline, isolation.clone()));
+    let gate = Arc::new(Gate::new(world.store.clone(), draining.clone()));
+    let broker = world.settings.broker.is_set().then(|| broker(&world, &pipeline, isolation.clone(), &gate));
     let listener = TcpListener::bind(world.settings.http.bind)
         .await
         .map_err(|_| Failure::usage("http.bind: the address is in use or not ours"))?;
@@ -87,7 +90,7 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
             draining.cancelled().await;
         }
     };
-    let watching = spool::watch(&world, &pipeline, &isolation, draining.clone());
+    let watching = spool::watch(&world, (&pipeline, &isolation, &gate), draining.clone());
     let consuming = async {
         let consumed = match &broker {
             Some(broker) => broker.run(&draining).await,
@@ -152,9 +155,9 @@ struct Broker {
     retries: Arc<Publisher>,
 }
 
-fn broker(world: &World, pipeline: &Arc<crate::pipeline::Pipeline>, isolation: Isolation) -> Broker {
+fn broker(world: &World, pipeline: &Arc<crate::pipeline::Pipeline>, isolation: Isolation, gate: &Arc<Gate>) -> Broker {
     let retries = Arc::new(Publisher::new(&world.settings.broker, Role::Publish, Arc::clone(&world.entropy)));
-    let work = Arc::new(Through { pipeline: Arc::clone(pipeline), isolation });
+    let work = Arc::new(Through { pipeline: Arc::clone(pipeline), isolation, gate: Arc::clone(gate) });
     let (metrics, entropy) = (Arc::clone(&world.metrics), Arc::clone(&world.entropy));
     let consumer = Consumer::new(&world.settings, work, Arc::clone(&retries) as _, metrics, entropy);
     Broker { consumer, retries }

@@ -6,10 +6,10 @@ use async_trait::async_trait;
 
 use crate::http::{Check, Readiness};
 use crate::intake::amqp::Status;
-use crate::store::Store;
 use crate::store::engine::Access;
+use crate::store::{Store, StoreError};
 
-/// Ready while the store answers and, where a broker is configured, its messages are consumed. Dead when messages wait
+/// Ready while the store and the right key store answer and, where a broker is configured, its messages are consumed. Dead when messages wait
 /// and nothing is done about them.
 pub struct Ready {
     pub store: Store,
@@ -27,7 +27,12 @@ impl Readiness for Ready {
             None => Check::ready("broker"),
             Some(code) => Check::failed("broker", code),
         });
-        std::iter::once(store).chain(broker).collect()
+        let keys = match self.store.check_keys().await {
+            Err(StoreError::Key(_)) => Check::failed("keys", "keys_unavailable"),
+            // A store that does not answer says nothing of its keys, and has its own check.
+            _ => Check::ready("keys"),
+        };
+        [store, keys].into_iter().chain(broker).collect()
     }
 
     fn dead(&self) -> Option<&'static str> {

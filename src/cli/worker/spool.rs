@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::gate::Gate;
 use crate::cli::ingest;
 use crate::cli::isolation::Isolation;
 use crate::cli::world::World;
@@ -13,7 +14,11 @@ use crate::intake::spool::Spool;
 use crate::pipeline::Pipeline;
 
 /// Takes every finished file of the spool, oldest name first, until the process drains.
-pub async fn watch(world: &World, pipeline: &Pipeline, isolation: &Isolation, draining: CancellationToken) {
+pub async fn watch(
+    world: &World,
+    (pipeline, isolation, gate): (&Pipeline, &Isolation, &Gate),
+    draining: CancellationToken,
+) {
     let config = &world.settings.worker;
     if config.spool.as_os_str().is_empty() {
         draining.cancelled().await;
@@ -26,6 +31,9 @@ pub async fn watch(world: &World, pipeline: &Pipeline, isolation: &Isolation, dr
         for file in waiting(&config.spool) {
             if draining.is_cancelled() {
                 return;
+            }
+            if !gate.opens().await {
+                break;
             }
             take((pipeline, isolation), &config.spool, &file, &limits, batch).await;
         }

@@ -53,7 +53,7 @@ impl Consolidation {
         }
         let mut scopes: Vec<Scope> = said.iter().filter_map(|t| Scope::new(window.org, t.patient).ok()).collect();
         scopes.dedup();
-        let keys: Keys = self.keys.find(&scopes).await?;
+        let keys: Keys = self.keys.known(&scopes).await?;
         let wanted: Vec<_> = said.iter().map(|t| (t.patient, t.finding)).collect();
         let mut words: BTreeMap<FindingId, (FindingWords, Option<Evidence>)> = BTreeMap::new();
         for (id, told, evidence) in recurring::words(tx, window.org, &keys, &wanted).await? {

@@ -28,7 +28,7 @@ impl Summaries {
         let mut scopes: Vec<Scope> = units.iter().map(|unit| unit.scope).collect();
         scopes.sort_unstable();
         scopes.dedup();
-        let keys = self.keys.find(&scopes).await?;
+        let keys = self.keys.known(&scopes).await?;
         let of_text = units.iter().filter(|unit| unit.stretch.has_text());
         let wanted: BTreeSet<_> = of_text.flat_map(Unit::findings).collect();
         let wanted: Vec<_> = wanted.into_iter().collect();

@@ -1,5 +1,5 @@
 //! Reading: rows of one patient, opened with the patient's keys, as they stand at an instant. Every read takes a
-//! [`Scope`]; a patient without a key is a patient of whom nothing is known.
+//! [`Scope`] and has three answers: known, unknown, erased; a key that is not available is an error.
 
 mod clinical;
 mod documents;
@@ -23,7 +23,7 @@ pub use topics::MOST_ON_TOPIC;
 
 use super::engine::{Access, Arg, Row, Sql, Transaction};
 use super::{Store, StoreError};
-use crate::crypto::PatientKeys;
+use crate::crypto::{Lookup, PatientKeys};
 use crate::domain::scope::Scope;
 
 /// From which instant the store is looked at.
@@ -68,12 +68,17 @@ impl Store {
         when.limit().unwrap_or_else(|| self.clock.now())
     }
 
-    /// The patient's keys; `None` when nothing is, or nothing may be, known of the patient.
+    /// The patient's keys; `None` when nothing is known of the patient.
     ///
     /// # Errors
-    /// When the key store cannot be asked.
+    /// [`StoreError::Erased`]; [`StoreError::Key`] when the key store cannot be asked, or lacks the key of a patient whom
+    /// the store knows.
     pub async fn keys_of(&self, scope: Scope) -> Result<Option<Arc<PatientKeys>>, StoreError> {
-        Ok(self.keys.find(&[scope]).await?.remove(&scope))
+        match self.lookup(scope).await? {
+            Lookup::Known(keys) => Ok(Some(keys)),
+            Lookup::Unknown => Ok(None),
+            Lookup::Erased => Err(StoreError::Erased),
+        }
     }
 
     async fn reading(&self, scope: Scope) -> Result<Transaction, StoreError> {

@@ -104,7 +104,10 @@ impl Store {
         writer.fold().await?;
         writer.flush_events().await?;
         let done = writer.done;
+        // Last, since the one row of the binding is held until the commit.
+        let generation = self.note_generation(&mut tx).await?;
         tx.commit().await?;
+        self.noted.fetch_max(generation, std::sync::atomic::Ordering::SeqCst);
         self.count_commit();
         if done.events > 0 {
             self.bell.ring(org);

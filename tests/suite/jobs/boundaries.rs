@@ -119,7 +119,7 @@ async fn events_hold_ids_and_codes_and_open_under_the_patients_key_only() {
     let world = World::new().await;
     world.seed(1).await;
     run(&world.night("a").build(), world.due(JobName::Expiry, "2026-03-10")).await;
-    let keys = world.keys.find(&[Scope::new(ORG, patient(0)).unwrap()]).await.unwrap();
+    let keys = world.keys.known(&[Scope::new(ORG, patient(0)).unwrap()]).await.unwrap();
     let keys = keys.values().next().unwrap();
     let mut tx = world.begin().await;
     let rows = tx

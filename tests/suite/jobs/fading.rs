@@ -145,7 +145,7 @@ impl World {
     /// Stores it at an instant, which folds the memory as of then.
     async fn store(&self, now: DateTime<Utc>, batch: OrgBatch) {
         self.clock.set(now);
-        let keys = self.keys.ensure(&[batch.inbox[0].scope]).await.unwrap();
+        let keys = self.keys.ensure(&[batch.inbox[0].scope]).await.unwrap().known;
         let entropy = Arc::new(SeededEntropy::new(3));
         let store = Store::new(self.database.clone(), self.keys.clone(), self.clock.clone(), entropy);
         store.commit(ORG, &batch, &keys).await.unwrap();

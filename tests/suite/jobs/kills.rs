@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anamnesis::clock::Clock as _;
-use anamnesis::crypto::{KeyError, KeyStore, LocalKeyStore, PatientKeys, PlatformKey};
+use anamnesis::crypto::{Found, KeyError, KeyStore, Keyring, PlatformKey, Stamp};
 use anamnesis::domain::scope::Scope;
 use anamnesis::jobs::JobName;
 use anamnesis::jobs::driver::{Outcome, Report};
@@ -89,7 +89,7 @@ async fn a_kill_between_any_two_batches_ends_like_an_undisturbed_night() {
 
 /// Keys that hang for ever at one look-up, in the middle of a batch's transaction.
 struct HangingKeys {
-    inner: Arc<LocalKeyStore>,
+    inner: Arc<Keyring>,
     left: AtomicU64,
     reached: Notify,
 }
@@ -99,8 +99,17 @@ impl KeyStore for HangingKeys {
     fn platform(&self) -> &PlatformKey {
         self.inner.platform()
     }
+    fn place(&self) -> String {
+        self.inner.place()
+    }
+    fn stamp(&self) -> Stamp {
+        self.inner.stamp()
+    }
+    fn check_value(&self) -> [u8; 32] {
+        self.inner.check_value()
+    }
 
-    async fn find(&self, scopes: &[Scope]) -> Result<std::collections::HashMap<Scope, Arc<PatientKeys>>, KeyError> {
+    async fn find(&self, scopes: &[Scope]) -> Result<Found, KeyError> {
         if self.left.fetch_sub(1, Ordering::SeqCst) == 1 {
             self.reached.notify_one();
             std::future::pending::<()>().await;
@@ -108,7 +117,7 @@ impl KeyStore for HangingKeys {
         self.inner.find(scopes).await
     }
 
-    async fn ensure(&self, scopes: &[Scope]) -> Result<std::collections::HashMap<Scope, Arc<PatientKeys>>, KeyError> {
+    async fn ensure(&self, scopes: &[Scope]) -> Result<Found, KeyError> {
         self.inner.ensure(scopes).await
     }
 
@@ -226,16 +235,25 @@ async fn a_drain_stops_between_two_batches_and_the_next_process_goes_on_at_once(
 
 #[tokio::test]
 async fn a_failure_is_noted_with_a_code_rests_and_is_made_good() {
-    struct NoKeys(Arc<LocalKeyStore>);
+    struct NoKeys(Arc<Keyring>);
     #[async_trait::async_trait]
     impl KeyStore for NoKeys {
         fn platform(&self) -> &PlatformKey {
             self.0.platform()
         }
-        async fn find(&self, _: &[Scope]) -> Result<std::collections::HashMap<Scope, Arc<PatientKeys>>, KeyError> {
+        fn place(&self) -> String {
+            self.0.place()
+        }
+        fn stamp(&self) -> Stamp {
+            self.0.stamp()
+        }
+        fn check_value(&self) -> [u8; 32] {
+            self.0.check_value()
+        }
+        async fn find(&self, _: &[Scope]) -> Result<Found, KeyError> {
             Err(KeyError::Transient)
         }
-        async fn ensure(&self, _: &[Scope]) -> Result<std::collections::HashMap<Scope, Arc<PatientKeys>>, KeyError> {
+        async fn ensure(&self, _: &[Scope]) -> Result<Found, KeyError> {
             Err(KeyError::Transient)
         }
         async fn destroy(&self, _: Scope) -> Result<(), KeyError> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anamnesis::clock::{Clock, ManualClock, SeededEntropy};
-use anamnesis::crypto::{KeyStore, LocalKeyStore};
+use anamnesis::crypto::{KeyStore, Keyring};
 use anamnesis::domain::ids::{OrgId, PatientId};
 use anamnesis::domain::scope::Scope;
 use anamnesis::jobs::JobName;
@@ -63,7 +63,7 @@ pub fn leaked(text: String) -> Sql {
 /// A store, its keys and its clock.
 pub struct World {
     pub database: Database,
-    pub keys: Arc<LocalKeyStore>,
+    pub keys: Arc<Keyring>,
     pub clock: Arc<ManualClock>,
     pub directory: tempfile::TempDir,
 }
@@ -71,7 +71,7 @@ pub struct World {
 impl World {
     pub async fn new() -> Self {
         let clock = Arc::new(ManualClock::at(utc(NIGHT)));
-        let keys = LocalKeyStore::in_memory(clock.clone(), Arc::new(SeededEntropy::new(1))).await.unwrap();
+        let keys = Keyring::in_memory(clock.clone(), Arc::new(SeededEntropy::new(1))).await.unwrap();
         Self::with(tempfile::tempdir().unwrap(), clock, keys).await
     }
 
@@ -80,11 +80,11 @@ impl World {
         let directory = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::at(utc(NIGHT)));
         let path = directory.path().join("keys");
-        let keys = LocalKeyStore::open(&path, None, clock.clone(), Arc::new(SeededEntropy::new(1))).await.unwrap();
+        let keys = Keyring::local(&path, None, clock.clone(), Arc::new(SeededEntropy::new(1))).await.unwrap();
         Self::with(directory, clock, keys).await
     }
 
-    pub async fn with(directory: tempfile::TempDir, clock: Arc<ManualClock>, keys: LocalKeyStore) -> Self {
+    pub async fn with(directory: tempfile::TempDir, clock: Arc<ManualClock>, keys: Keyring) -> Self {
         let database = Database::open(&Location::File(directory.path().join("store.db"))).await.unwrap();
         let world = Self { database, keys: Arc::new(keys), clock, directory };
         let mut tx = world.begin().await;

@@ -36,7 +36,7 @@ async fn counted(store: &Store) -> [i64; 3] {
 async fn store_two(store: &Store, begun: Begun) {
     let scope = scope();
     store.register(scope.org()).await.unwrap();
-    let keys = store.keys().ensure(&[scope]).await.unwrap();
+    let keys = store.keys().ensure(&[scope]).await.unwrap().known;
     let entry = |message| InboxEntry { message, body: [9; 32], scope, message_type: "document.submitted" };
     let inbox = vec![entry(MESSAGES[1]), entry(MESSAGES[0])];
     let batch = OrgBatch { begun: Some(begun), inbox, ..OrgBatch::default() };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anamnesis::bench::recall::{Measured, Size, measure};
 use anamnesis::clock::{Clock, ManualClock, SeededEntropy};
 use anamnesis::config;
-use anamnesis::crypto::LocalKeyStore;
+use anamnesis::crypto::Keyring;
 use anamnesis::metrics::{Identity, Metrics};
 use anamnesis::store::Store;
 use anamnesis::store::engine::{Database, DbError, Location, PostgresOptions, approximate};
@@ -27,7 +27,7 @@ async fn at_location(location: Location, size: Size, approximate: Option<&Locati
     let db = Database::open(&location).await.unwrap();
     let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW.parse().unwrap()));
     let entropy = Arc::new(SeededEntropy::new(1));
-    let keys = LocalKeyStore::in_memory(Arc::clone(&clock), entropy.clone()).await.unwrap();
+    let keys = Keyring::in_memory(Arc::clone(&clock), entropy.clone()).await.unwrap();
     let store = Store::new(db, Arc::new(keys), clock, entropy);
     let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());
     measure(&store, &metrics, size, approximate, &|_| {}).await.unwrap()

@@ -1,0 +1,103 @@
+//! Which key store the settings name: its root key and its table. The one place where adapters are chosen.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use secrecy::ExposeSecret as _;
+
+use super::Failure;
+use crate::bug;
+use crate::clock::{Clock, Entropy};
+use crate::config::Settings;
+use crate::crypto::{KeyError, KeyTable, Keyring, LocalRoot, RootKey, SqliteTable, TableState, parse_root};
+use crate::store::StoreError;
+use crate::store::binding::{KeyBinding, is_used};
+use crate::store::engine::Database;
+
+/// The file of the local root key: as configured, else next to the key store.
+pub fn root_file(settings: &Settings) -> PathBuf {
+    let configured = &settings.store.master_key_file;
+    if !configured.as_os_str().is_empty() {
+        return configured.clone();
+    }
+    let mut name = settings.store.keys.as_os_str().to_owned();
+    name.push(".master");
+    PathBuf::from(name)
+}
+
+/// The configured root key. Nothing is made.
+///
+/// # Errors
+/// [`KeyError::NoMaster`] where its file is not there, [`KeyError::BadMaster`], [`KeyError::Exposed`].
+pub fn root(settings: &Settings, entropy: &Arc<dyn Entropy>) -> Result<Arc<dyn RootKey>, KeyError> {
+    let given = settings.store.master_key.expose_secret();
+    if given.is_empty() {
+        return Ok(Arc::new(LocalRoot::read(&root_file(settings), Arc::clone(entropy))?));
+    }
+    let place = "store.master_key";
+    let root = parse_root(given).ok_or_else(|| KeyError::BadMaster { place: place.to_owned() })?;
+    Ok(Arc::new(LocalRoot::new(place, root, Arc::clone(entropy))))
+}
+
+/// As [`root`], made where its file is not there: for `keys init` and a first start.
+///
+/// # Errors
+/// As [`root`], and when the file cannot be made.
+pub fn root_or_new(settings: &Settings, entropy: &Arc<dyn Entropy>) -> Result<Arc<dyn RootKey>, KeyError> {
+    match root(settings, entropy) {
+        Err(KeyError::NoMaster { .. }) => Ok(Arc::new(LocalRoot::create(&root_file(settings), Arc::clone(entropy))?)),
+        read => read,
+    }
+}
+
+/// The configured table of wrapped keys. Nothing is opened or made yet.
+pub fn table(settings: &Settings) -> Arc<dyn KeyTable> {
+    Arc::new(SqliteTable::at(&settings.store.keys))
+}
+
+/// Opens the key store of a store. One is made for a store that holds nothing and is bound to none; otherwise a missing,
+/// empty or damaged one is an error that names it. A key store from before headers gets its header.
+///
+/// # Errors
+/// Of the root key, the table and the database.
+pub async fn open(
+    settings: &Settings,
+    db: &Database,
+    clock: &Arc<dyn Clock>,
+    entropy: &Arc<dyn Entropy>,
+) -> Result<Keyring, StoreError> {
+    let table = table(settings);
+    let place = table.place();
+    let binding = KeyBinding::read(db).await?;
+    let (clock, entropy) = (Arc::clone(clock), Arc::clone(entropy));
+    let opened = match (table.state().await?, &binding) {
+        (TableState::Ready(_), _) => Keyring::open(root(settings, &entropy)?.as_ref(), table, clock, entropy).await,
+        (TableState::Legacy, None) => Keyring::upgrade(root(settings, &entropy)?.as_ref(), table, clock, entropy).await,
+        (TableState::Legacy, Some(binding)) => Err(KeyError::RolledBack { place, has: 0, seen: binding.generation }),
+        (TableState::Absent | TableState::Empty, _) if bug::is("keys_reminted") => {
+            Keyring::create(root_or_new(settings, &entropy)?.as_ref(), table, clock, entropy).await
+        }
+        (state, None) if !is_used(db).await? => {
+            let root = root_or_new(settings, &entropy)?;
+            let again = (Arc::clone(&table), Arc::clone(&clock), Arc::clone(&entropy));
+            match Keyring::create(root.as_ref(), table, clock, entropy).await {
+                // Another first start was quicker.
+                Err(KeyError::Exists { .. }) if state != TableState::Legacy => {
+                    Keyring::open(root.as_ref(), again.0, again.1, again.2).await
+                }
+                made => made,
+            }
+        }
+        (TableState::Absent, _) => Err(KeyError::Missing { place }),
+        (TableState::Empty, _) => Err(KeyError::Damaged { place }),
+    };
+    Ok(opened?)
+}
+
+/// How a verb ends that has no keys.
+pub fn failure(error: &StoreError) -> Failure {
+    match error {
+        StoreError::Key(KeyError::Transient) | StoreError::Db(_) => Failure::failed(error.to_string()),
+        error => Failure::usage(error.to_string()),
+    }
+}

@@ -1,0 +1,252 @@
+//! `keys`: the key store of a store: making it, looking at it, rotating it, and an escrow of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+use uuid::Uuid;
+use zeroize::Zeroizing;
+
+use super::output::{self, Format};
+use super::{Context, Exit, Failure, keyring};
+use crate::clock::{Clock, Entropy, SystemClock, SystemEntropy};
+use crate::config::{self, Settings};
+use crate::crypto::{Escrow, KeyError, KeyStore, Keyring, LocalRoot, RootKey, SqliteTable, private_file};
+use crate::domain::ids::{OrgId, PatientId};
+use crate::domain::scope::Scope;
+use crate::store::binding::KeyBinding;
+use crate::store::engine::{Database, DbError, Location};
+use crate::store::{Store, StoreError};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Make the key store of an empty store and bind the store to it; changes nothing where that is done
+    Init,
+    /// Show which key store it is, what it holds, and that it is the store's own
+    Status {
+        /// Open every key of every patient.
+        #[arg(long)]
+        verify: bool,
+    },
+    /// New keys, beside running workers; an interrupted rotation goes on
+    #[command(group = clap::ArgGroup::new("which").required(true))]
+    Rotate {
+        /// A new key-encryption key, and all data keys wrapped by it.
+        #[arg(long, group = "which")]
+        master: bool,
+        /// New data keys for what is sealed from now on.
+        #[arg(long, group = "which")]
+        data: bool,
+        /// Only the data key of a patient of this organisation.
+        #[arg(long, value_name = "UUID", requires = "patient", conflicts_with = "master")]
+        org: Option<Uuid>,
+        /// Only this patient's data key.
+        #[arg(long, value_name = "UUID", requires = "org")]
+        patient: Option<Uuid>,
+    },
+    /// Wrap the store key by another root key; configure that one afterwards
+    Rewrap {
+        /// File of the new root key; made when it is not there.
+        #[arg(long, value_name = "FILE")]
+        to: PathBuf,
+    },
+    /// Write all keys into an escrow file that only two escrow keys together open
+    Export {
+        /// The escrow file to write.
+        file: PathBuf,
+        #[command(flatten)]
+        by: By,
+    },
+    /// Prove that an escrow file opens; with --keys and --root, make a key store of it
+    ImportEscrow {
+        /// The escrow file.
+        file: PathBuf,
+        #[command(flatten)]
+        by: By,
+        /// The key store's file to make.
+        #[arg(long, value_name = "FILE", requires = "root")]
+        keys: Option<PathBuf>,
+        /// The file of its root key; made when it is not there.
+        #[arg(long, value_name = "FILE", requires = "keys")]
+        root: Option<PathBuf>,
+    },
+}
+
+/// The two escrow keys.
+#[derive(Debug, clap::Args)]
+struct By {
+    /// File of the first escrow key, 64 hexadecimal digits.
+    #[arg(long, value_name = "FILE")]
+    first: PathBuf,
+    /// File of the second one.
+    #[arg(long, value_name = "FILE")]
+    second: PathBuf,
+}
+
+/// An opened key store, its store, and the settings that name them.
+struct Opened {
+    settings: Settings,
+    keys: Arc<Keyring>,
+    store: Store,
+}
+
+impl Opened {
+    async fn open(context: &Context) -> Result<Self, Failure> {
+        let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+        let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) = (Arc::new(SystemClock), Arc::new(SystemEntropy));
+        let location = Location::of(&settings.store).map_err(|error| database(&error))?;
+        let db = Database::open(&location).await.map_err(|error| database(&error))?;
+        let keys = keyring::open(&settings, &db, &clock, &entropy).await.map_err(|error| keyring::failure(&error))?;
+        let keys = Arc::new(keys);
+        let store = Store::new(db, Arc::clone(&keys) as Arc<dyn KeyStore>, clock, entropy);
+        store.bind_keys().await.map_err(|error| keyring::failure(&error))?;
+        Ok(Self { settings, keys, store })
+    }
+
+    /// The store learns how new its key store is, so that an older copy is refused from now on.
+    async fn noted(&self) -> Result<(), Failure> {
+        self.store.note_keys().await.map_err(|error| keyring::failure(&error))
+    }
+}
+
+fn database(error: &DbError) -> Failure {
+    Failure::failed(format!("the store: {error}"))
+}
+
+fn refused(error: KeyError) -> Failure {
+    keyring::failure(&StoreError::Key(error))
+}
+
+/// # Errors
+/// When the key store or the store cannot be used; names the file and what to do.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let format = context.format_or(Format::Table);
+    context.block_on(async {
+        let report = match args.what {
+            What::Init => status(&Opened::open(context).await?, false).await?,
+            What::Status { verify } => status(&Opened::open(context).await?, verify).await?,
+            What::Rotate { master: true, .. } => rotate_master(&Opened::open(context).await?).await?,
+            What::Rotate { org, patient, .. } => rotate_data(&Opened::open(context).await?, org.zip(patient)).await?,
+            What::Rewrap { to } => rewrap(&Opened::open(context).await?, &to).await?,
+            What::Export { file, by } => export(&Opened::open(context).await?, &file, &by).await?,
+            What::ImportEscrow { file, by, keys, root } => import(&file, &by, keys.zip(root)).await?,
+        };
+        print(&report, format)?;
+        Ok(Exit::Done)
+    })
+}
+
+fn print(report: &Value, format: Format) -> Result<(), Failure> {
+    if format == Format::Json {
+        return output::json(report);
+    }
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let rows = report.as_object().into_iter().flatten().map(|(name, value)| [name.replace('_', " "), text(value)]);
+    output::table(&["", "key store"], rows)
+}
+
+async fn status(opened: &Opened, verify: bool) -> Result<Value, Failure> {
+    let counts = opened.keys.counts().await.map_err(refused)?;
+    let stamp = opened.keys.stamp();
+    let binding = KeyBinding::read(opened.store.db()).await.map_err(|error| database(&error))?;
+    let mut report = json!({
+        "place": opened.keys.place(),
+        "key_store_id": stamp.id,
+        "root": opened.keys.root_name().await.map_err(refused)?,
+        "generation": stamp.generation,
+        "generation_seen_by_store": binding.map(|binding| binding.generation),
+        "master_version": opened.keys.newest_kek(),
+        "patients": counts.patients,
+        "erased": counts.erased,
+        "keys_under_older_masters": counts.outdated,
+    });
+    if verify {
+        report["verified_patients"] = json!(opened.keys.verify().await.map_err(refused)?);
+    }
+    Ok(report)
+}
+
+async fn rotate_master(opened: &Opened) -> Result<Value, Failure> {
+    let progress = output::progress_count(None);
+    let rotated = opened.keys.rotate_master(&mut |done| progress.set_position(done)).await;
+    progress.finish_and_clear();
+    let (version, patients) = rotated.map_err(refused)?;
+    opened.noted().await?;
+    Ok(json!({"master_version": version, "rewrapped_patients": patients}))
+}
+
+async fn rotate_data(opened: &Opened, only: Option<(Uuid, Uuid)>) -> Result<Value, Failure> {
+    let scope = only.map(|(org, patient)| Scope::new(OrgId(org), PatientId(patient))).transpose();
+    let scope = scope.map_err(|error| Failure::usage(error.to_string()))?;
+    let progress = output::progress_count(None);
+    let rotated = opened.keys.rotate_data(scope, &mut |done| progress.set_position(done)).await;
+    progress.finish_and_clear();
+    let patients = rotated.map_err(refused)?;
+    if scope.is_some() && patients == 0 {
+        return Err(Failure::usage("the key store has no key of this patient"));
+    }
+    opened.noted().await?;
+    Ok(json!({"rotated_patients": patients}))
+}
+
+async fn rewrap(opened: &Opened, to: &Path) -> Result<Value, Failure> {
+    let root = root_at(to)?;
+    opened.keys.rewrap(&root).await.map_err(refused)?;
+    opened.noted().await?;
+    let was = keyring::root_file(&opened.settings).display().to_string();
+    Ok(
+        json!({"root": root.name(), "next": format!("set store.master_key_file to {}; {was} opens it no longer", to.display())}),
+    )
+}
+
+/// A root key's file, made when it is not there.
+fn root_at(path: &Path) -> Result<LocalRoot, Failure> {
+    let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+    match LocalRoot::read(path, Arc::clone(&entropy)) {
+        Err(KeyError::NoMaster { .. }) => LocalRoot::create(path, entropy).map_err(refused),
+        read => read.map_err(refused),
+    }
+}
+
+impl By {
+    fn read(&self) -> Result<(Zeroizing<[u8; 32]>, Zeroizing<[u8; 32]>), Failure> {
+        let read = |path: &Path| LocalRoot::read(path, Arc::new(SystemEntropy)).map(|root| root.secret());
+        let (first, second) = (read(&self.first).map_err(refused)?, read(&self.second).map_err(refused)?);
+        if first == second {
+            return Err(Failure::usage("the two escrow keys are the same: give two files of two people"));
+        }
+        Ok((first, second))
+    }
+}
+
+async fn export(opened: &Opened, file: &Path, by: &By) -> Result<Value, Failure> {
+    let (first, second) = by.read()?;
+    let escrow = opened.keys.escrow(&first, &second).await.map_err(refused)?;
+    private_file(file, &escrow).map_err(refused)?;
+    let proved = Escrow::open(&file.display().to_string(), &std::fs::read(file)?, &first, &second).map_err(refused)?;
+    Ok(json!({"file": file.display().to_string(), "key_store_id": proved.id(), "patients": proved.patients()}))
+}
+
+async fn import(file: &Path, by: &By, to: Option<(PathBuf, PathBuf)>) -> Result<Value, Failure> {
+    let (first, second) = by.read()?;
+    let place = file.display().to_string();
+    let bytes = std::fs::read(file).map_err(|_| Failure::usage(format!("{place}: the escrow file cannot be read")))?;
+    let escrow = Escrow::open(&place, &bytes, &first, &second).map_err(refused)?;
+    let mut report = json!({"key_store_id": escrow.id(), "patients": escrow.patients(), "opens": true});
+    if let Some((keys, root)) = to {
+        let root = root_at(&root)?;
+        let table = Arc::new(SqliteTable::at(&keys));
+        let with = (Arc::new(SystemClock), Arc::new(SystemEntropy));
+        escrow.restore(&root, table, with.0, with.1).await.map_err(refused)?;
+        report["made"] = json!(keys.display().to_string());
+        report["root"] = json!(root.name());
+    }
+    Ok(report)
+}

@@ -1,0 +1,59 @@
+//! Holds work back while the right key store is not at its place: what would be done without it could not be undone.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::store::{Store, StoreError};
+
+/// How often the key store is looked for while it is away.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How long one batch is held before its messages are offered again later: below the time after which a batch counts as
+/// stuck, and far below the broker's limit on unacknowledged messages.
+const LONGEST: u32 = 300;
+
+/// Lets work through while the key store answers.
+#[derive(Debug)]
+pub struct Gate {
+    store: Store,
+    draining: CancellationToken,
+    shut: AtomicBool,
+}
+
+impl Gate {
+    pub fn new(store: Store, draining: CancellationToken) -> Self {
+        Self { store, draining, shut: AtomicBool::new(false) }
+    }
+
+    /// Whether the right key store is away at this moment. A database that is away is for others to notice.
+    pub async fn is_shut(&self) -> bool {
+        let shut = match self.store.check_keys().await {
+            Err(StoreError::Key(error)) => {
+                if !self.shut.load(Ordering::SeqCst) {
+                    tracing::error!(code = "keys_unavailable", cause = error.code(), %error, "intake stops until the key store is back");
+                }
+                true
+            }
+            _ => false,
+        };
+        if self.shut.swap(shut, Ordering::SeqCst) && !shut {
+            tracing::info!(code = "keys_back", "the key store is back; intake goes on");
+        }
+        shut
+    }
+
+    /// Waits for the key store. False: it is still away, and the process drains or has waited long enough.
+    pub async fn opens(&self) -> bool {
+        for _ in 0..LONGEST {
+            if !self.is_shut().await {
+                return true;
+            }
+            tokio::select! {
+                () = tokio::time::sleep(PAUSE) => {}
+                () = self.draining.cancelled() => return false,
+            }
+        }
+        false
+    }
+}
