@@ -4,7 +4,6 @@ use std::sync::{Arc, LazyLock};
 
 use super::allergies::AllergyRules;
 use super::clinical::ClinicalRules;
-use super::confidence::{self, ConfidenceModel};
 use super::context::{CLAUSES, Contexts, Cues, DENIED_VERBS, SUBJECTS};
 use super::dialogue::DialogueRules;
 use super::facts::{self, FactRules};
@@ -41,7 +40,6 @@ pub struct Extractor {
     tone: ToneRules,
     hypotheses: HypothesisRules,
     facts: FactRules,
-    confidence: ConfidenceModel,
     version: String,
 }
 
@@ -89,7 +87,6 @@ impl Extractor {
             tone: ToneRules::builtin(&mut book),
             hypotheses: HypothesisRules::builtin(&mut book),
             facts: FactRules::builtin(&mut book),
-            confidence: ConfidenceModel::builtin(),
             version: String::new(),
         };
         (this, book)
@@ -117,7 +114,6 @@ impl Extractor {
         entities.sort_by_key(|entity| (entity.span, entity.kind));
         let (risk, hypotheses) = (self.risk.find(&scene), self.hypotheses.find(&scene));
         entities.retain(|entity| !is_wish_for_harm(entity, &risk));
-        self.confidence.assess(&scene, &mut entities);
         let burdened = !hypotheses.is_empty() || risk.iter().any(Risk::is_own);
         Extraction {
             entities,
@@ -152,25 +148,6 @@ impl Extractor {
             (said && heard).then(|| scene.stance(sentence, &words)).flatten()
         };
         places.iter().map(stance).collect()
-    }
-
-    /// The same with another model of confidence.
-    #[cfg(test)]
-    pub(super) fn assessing(mut self, model: ConfidenceModel) -> Self {
-        self.confidence = model;
-        self
-    }
-
-    /// The same with the rules' own estimates of confidence: what the model is trained from.
-    pub fn unassessed(mut self) -> Self {
-        self.confidence = ConfidenceModel::default();
-        self
-    }
-
-    /// What each finding of a document is judged by (`extract --features`): names in the order of the findings.
-    pub fn features(&self, input: &ExtractionInput<'_>, found: &Extraction) -> Vec<Vec<String>> {
-        let reading = Reading::new(input.document, &self.book);
-        confidence::features_of(&self.scene(input, &reading), &found.entities)
     }
 
     /// The same with another ear for risk: what training measures.

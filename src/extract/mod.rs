@@ -3,7 +3,6 @@
 
 mod allergies;
 mod clinical;
-pub mod confidence;
 mod context;
 mod dialogue;
 pub mod evaluation;
@@ -160,6 +159,11 @@ impl Risk {
 }
 
 impl Entity {
+    /// Whether it is read surely enough to be remembered at all. An allergy always is: to leave one out would harm.
+    pub fn is_worth_remembering(&self, min_confidence: f64) -> bool {
+        self.confidence >= min_confidence || self.kind == EntityType::Allergy
+    }
+
     /// Whether mention and evidence are literally there, on character boundaries, one inside the other.
     pub fn is_grounded(&self, text: &str) -> bool {
         !self.span.is_empty()

@@ -13,7 +13,6 @@ use crate::dlp::remote::RemoteFinding;
 use crate::dlp::{KnownIdentity, People, Redacted, RedactionError, Redactor, SurrogateKey};
 use crate::domain::ids::OrgId;
 use crate::domain::reason::Reason;
-use crate::extract::confidence::is_worth_remembering;
 use crate::extract::{Entity, Extraction, ExtractionInput, Extractor};
 use crate::intake::Message;
 use crate::intake::contract::DocumentSubmitted;
@@ -171,7 +170,7 @@ impl Pipeline {
 
     /// Without the findings that were read too doubtfully to be remembered.
     fn sure_enough(&self, (redacted, mut extraction): (Redacted, Extraction)) -> (Redacted, Extraction) {
-        extraction.entities.retain(|entity| is_worth_remembering(entity, self.min_confidence));
+        extraction.entities.retain(|entity| entity.is_worth_remembering(self.min_confidence));
         (redacted, extraction)
     }
 

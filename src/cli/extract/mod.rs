@@ -30,9 +30,6 @@ pub struct Args {
     /// Add to every finding the cues that reach it, and to every answer the version of rules and lexicons.
     #[arg(long)]
     explain: bool,
-    /// Add to every finding the features that its confidence rests on; confidence is then that of the rules alone.
-    #[arg(long)]
-    features: bool,
     #[command(flatten)]
     own: Own,
     /// NDJSON file; standard input without it or with `-`.
@@ -68,16 +65,6 @@ pub enum What {
     Train(train::Args),
 }
 
-/// What is printed of each finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
-    Findings,
-    /// … with the cues that reach it.
-    Reasons,
-    /// … with the features that its confidence rests on.
-    Features,
-}
-
 /// # Errors
 /// When the file cannot be read or standard output not written. Bad lines are answered in place and end in exit
 /// code 3.
@@ -89,17 +76,11 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         Some(What::Train(args)) => return train::run(&args),
         None => {}
     }
-    let detail = match (args.features, args.explain) {
-        (true, _) => Detail::Features,
-        (false, true) => Detail::Reasons,
-        (false, false) => Detail::Findings,
-    };
     let extractor = args.own.extractor()?;
-    let extractor = if args.features { extractor.unassessed() } else { extractor };
     let out = BufWriter::new(io::stdout().lock());
     match args.path.filter(|path| path.as_os_str() != "-") {
-        Some(path) => stream(BufReader::new(File::open(path)?), out, &extractor, detail),
-        None => stream(io::stdin().lock(), out, &extractor, detail),
+        Some(path) => stream(BufReader::new(File::open(path)?), out, &extractor, args.explain),
+        None => stream(io::stdin().lock(), out, &extractor, args.explain),
     }
 }
 
@@ -111,12 +92,12 @@ pub fn stream(
     input: impl BufRead,
     mut output: impl Write,
     extractor: &Extractor,
-    detail: Detail,
+    explain: bool,
 ) -> Result<Exit, Failure> {
     let mut exit = Exit::Done;
     lines::each(input, |line| {
         let answer = match line {
-            Line::Whole(line) => answer(line, extractor, detail),
+            Line::Whole(line) => answer(line, extractor, explain),
             Line::TooLarge => Err(refusal(None, "too_large", "")),
         };
         exit = if answer.is_err() { Exit::Partial } else { exit };
@@ -135,7 +116,7 @@ fn refusal(id: Option<&Value>, code: &str, field: &str) -> Value {
     }
 }
 
-fn answer(line: &[u8], extractor: &Extractor, detail: Detail) -> Result<Value, Value> {
+fn answer(line: &[u8], extractor: &Extractor, explain: bool) -> Result<Value, Value> {
     let fields = match serde_json::from_slice(line) {
         Ok(Value::Object(fields)) => fields,
         _ => return Err(refusal(None, "malformed", "")),
@@ -149,13 +130,9 @@ fn answer(line: &[u8], extractor: &Extractor, detail: Detail) -> Result<Value, V
     let input = ExtractionInput { document_type, targets: &targets, ..ExtractionInput::of(&document) };
     let found = extractor.extract(&input);
     let mut answer = shown::answer(&document, &places, &found, &targets);
-    match detail {
-        Detail::Findings => {}
-        Detail::Reasons => {
-            shown::explain(&mut answer, &places, &document.text, &extractor.explain(&input, &found));
-            answer["version"] = json!(extractor.version());
-        }
-        Detail::Features => shown::features(&mut answer, extractor.features(&input, &found)),
+    if explain {
+        shown::explain(&mut answer, &places, &document.text, &extractor.explain(&input, &found));
+        answer["version"] = json!(extractor.version());
     }
     if let (Some(id), Some(fields)) = (id, answer.as_object_mut()) {
         fields.insert("id".into(), id.clone());

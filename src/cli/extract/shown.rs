@@ -150,11 +150,3 @@ pub(super) fn explain(answer: &mut Value, places: &CodePoints<'_>, text: &str, w
         entity["why"] = cues.collect();
     }
 }
-
-/// Adds to each finding the names of the features that its confidence rests on.
-pub(super) fn features(answer: &mut Value, features: Vec<Vec<String>>) {
-    let Some(entities) = answer.get_mut("entities").and_then(Value::as_array_mut) else { return };
-    for (entity, features) in entities.iter_mut().zip(features) {
-        entity["features"] = json!(features);
-    }
-}

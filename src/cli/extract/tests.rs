@@ -4,7 +4,7 @@ use super::*;
 
 fn streamed(input: &str) -> (Vec<Value>, Exit) {
     let mut out = Vec::new();
-    let exit = stream(input.as_bytes(), &mut out, &Extractor::shared(), Detail::Reasons).unwrap();
+    let exit = stream(input.as_bytes(), &mut out, &Extractor::shared(), true).unwrap();
     let lines = String::from_utf8(out).unwrap();
     (lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), exit)
 }

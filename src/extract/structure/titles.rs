@@ -32,7 +32,8 @@ impl Titles {
     pub fn builtin(book: &mut Builder) -> Self {
         let rows = FILE.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('\t'));
         let phrases = rows.flat_map(|(section, words)| {
-            let meaning = Section::ALL.iter().position(|known| known.code() == section);
+            let known = Section::from_code(section);
+            let meaning = Section::ALL.iter().position(|section| Some(*section) == known);
             let meaning = meaning.and_then(|place| u32::try_from(place).ok()).unwrap_or(u32::MAX);
             words.split('|').map(move |phrase| (phrase.trim(), meaning))
         });
