@@ -63,6 +63,7 @@ check-alerts:
 lint: setup ## Formatting and clippy, warnings are errors
 	@cargo fmt --all --check
 	@cargo clippy --locked --all-targets -- -D warnings
+	@cargo clippy --locked --lib --features kms-aws -- -D warnings
 
 fmt: ## Format the sources
 	@cargo fmt --all

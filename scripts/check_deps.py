@@ -29,7 +29,7 @@ def accepted(expression: str) -> bool:
 
 
 tree = subprocess.run(
-    ["cargo", "tree", "--locked", "--edges", "normal,build,dev", "--prefix", "none", "--format", "{p}|{l}"],
+    ["cargo", "tree", "--locked", "--all-features", "--edges", "normal,build,dev", "--prefix", "none", "--format", "{p}|{l}"],
     check=True, capture_output=True, text=True,
 ).stdout
 problems = []

@@ -7,9 +7,12 @@ use secrecy::ExposeSecret as _;
 
 use super::Failure;
 use crate::bug;
-use crate::clock::{Clock, Entropy};
+use crate::clock::{Clock, Entropy, SystemClock};
 use crate::config::Settings;
-use crate::crypto::{KeyError, KeyTable, Keyring, LocalRoot, RootKey, SqliteTable, TableState, parse_root};
+use crate::crypto::{
+    KeyDatabase, KeyError, KeyTable, Keyring, LocalRoot, PostgresTable, RootKey, SqliteTable, TableState, parse_root,
+    service_root,
+};
 use crate::store::StoreError;
 use crate::store::binding::{KeyBinding, is_used};
 use crate::store::engine::Database;
@@ -30,6 +33,11 @@ pub fn root_file(settings: &Settings) -> PathBuf {
 /// # Errors
 /// [`KeyError::NoMaster`] where its file is not there, [`KeyError::BadMaster`], [`KeyError::Exposed`].
 pub fn root(settings: &Settings, entropy: &Arc<dyn Entropy>) -> Result<Arc<dyn RootKey>, KeyError> {
+    // The machine's own clock: services end their tokens by it, whatever "now" is configured.
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    if let Some(root) = service_root(&settings.keys, &|name| std::env::var(name).ok(), &clock, entropy)? {
+        return Ok(root);
+    }
     let given = settings.store.master_key.expose_secret();
     if given.is_empty() {
         return Ok(Arc::new(LocalRoot::read(&root_file(settings), Arc::clone(entropy))?));
@@ -51,8 +59,18 @@ pub fn root_or_new(settings: &Settings, entropy: &Arc<dyn Entropy>) -> Result<Ar
 }
 
 /// The configured table of wrapped keys. Nothing is opened or made yet.
-pub fn table(settings: &Settings) -> Arc<dyn KeyTable> {
-    Arc::new(SqliteTable::at(&settings.store.keys))
+///
+/// # Errors
+/// [`KeyError::Denied`] for a database that is no place for keys.
+pub fn table(settings: &Settings) -> Result<Arc<dyn KeyTable>, KeyError> {
+    let store = &settings.store;
+    match store.keys_url.expose_secret() {
+        "" => Ok(Arc::new(SqliteTable::at(&store.keys))),
+        url => {
+            let others = [store.url.expose_secret(), store.migrate_url.expose_secret()];
+            Ok(Arc::new(PostgresTable::new(KeyDatabase::new(url, &others, &store.postgres)?)))
+        }
+    }
 }
 
 /// Opens the key store of a store. One is made for a store that holds nothing and is bound to none; otherwise a missing,
@@ -66,12 +84,16 @@ pub async fn open(
     clock: &Arc<dyn Clock>,
     entropy: &Arc<dyn Entropy>,
 ) -> Result<Keyring, StoreError> {
-    let table = table(settings);
+    let table = table(settings)?;
     let place = table.place();
     let binding = KeyBinding::read(db).await?;
     let (clock, entropy) = (Arc::clone(clock), Arc::clone(entropy));
     let opened = match (table.state().await?, &binding) {
-        (TableState::Ready(_), _) => Keyring::open(root(settings, &entropy)?.as_ref(), table, clock, entropy).await,
+        (TableState::Ready(_), _) => {
+            let root = root(settings, &entropy)?;
+            let opened = Keyring::open(root.as_ref(), table, clock, entropy).await;
+            opened.map(|keys| keys.holding(root))
+        }
         (TableState::Legacy, None) => Keyring::upgrade(root(settings, &entropy)?.as_ref(), table, clock, entropy).await,
         (TableState::Legacy, Some(binding)) => Err(KeyError::RolledBack { place, has: 0, seen: binding.generation }),
         (TableState::Absent | TableState::Empty, _) if bug::is("keys_reminted") => {

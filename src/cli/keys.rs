@@ -52,10 +52,14 @@ enum What {
         patient: Option<Uuid>,
     },
     /// Wrap the store key by another root key; configure that one afterwards
+    #[command(group = clap::ArgGroup::new("target").required(true))]
     Rewrap {
         /// File of the new root key; made when it is not there.
-        #[arg(long, value_name = "FILE")]
-        to: PathBuf,
+        #[arg(long, value_name = "FILE", group = "target")]
+        to: Option<PathBuf>,
+        /// A configuration file whose `[keys]` names the new root key, such as one of a key service.
+        #[arg(long, value_name = "FILE", group = "target")]
+        to_config: Option<PathBuf>,
     },
     /// Write all keys into an escrow file that only two escrow keys together open
     Export {
@@ -134,7 +138,10 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             What::Status { verify } => status(&Opened::open(context).await?, verify).await?,
             What::Rotate { master: true, .. } => rotate_master(&Opened::open(context).await?).await?,
             What::Rotate { org, patient, .. } => rotate_data(&Opened::open(context).await?, org.zip(patient)).await?,
-            What::Rewrap { to } => rewrap(&Opened::open(context).await?, &to).await?,
+            What::Rewrap { to: Some(to), .. } => rewrap(&Opened::open(context).await?, &to).await?,
+            What::Rewrap { to_config, .. } => {
+                rewrap_to(&Opened::open(context).await?, &to_config.unwrap_or_default()).await?
+            }
             What::Export { file, by } => export(&Opened::open(context).await?, &file, &by).await?,
             What::ImportEscrow { file, by, keys, root } => import(&file, &by, keys.zip(root)).await?,
         };
@@ -204,6 +211,15 @@ async fn rewrap(opened: &Opened, to: &Path) -> Result<Value, Failure> {
     Ok(
         json!({"root": root.name(), "next": format!("set store.master_key_file to {}; {was} opens it no longer", to.display())}),
     )
+}
+
+/// Under the root key of another configuration.
+async fn rewrap_to(opened: &Opened, config: &Path) -> Result<Value, Failure> {
+    let settings = config::load(Some(config)).map_err(|error| Failure::usage(error.to_string()))?;
+    let root = keyring::root_or_new(&settings, &(Arc::new(SystemEntropy) as Arc<dyn Entropy>)).map_err(refused)?;
+    opened.keys.rewrap(root.as_ref()).await.map_err(refused)?;
+    opened.noted().await?;
+    Ok(json!({"root": root.name(), "next": format!("use [keys] of {}", config.display())}))
 }
 
 /// A root key's file, made when it is not there.

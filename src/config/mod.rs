@@ -8,6 +8,7 @@ pub mod extraction;
 pub mod http;
 pub mod intake;
 pub mod jobs;
+pub mod keys;
 pub mod log;
 pub mod pipeline;
 pub mod redaction;
@@ -36,6 +37,8 @@ pub const REFERENCE: &str = include_str!("default.toml");
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     pub store: StoreConfig,
+    #[serde(default)]
+    pub keys: keys::KeysConfig,
     pub intake: IntakeConfig,
     #[serde(default)]
     pub broker: BrokerConfig,

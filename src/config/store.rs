@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
 /// Serialised without its secret.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -28,6 +29,12 @@ pub struct StoreConfig {
     /// The file of the master key where `master_key` is empty; empty: `keys` with `.master` after it. Keep it on another
     /// volume than the key store.
     pub master_key_file: PathBuf,
+    /// `postgres://…` of the key table, in another database than the store and with another role; empty: the file `keys`.
+    #[serde(skip_serializing, default)]
+    pub keys_url: SecretString,
+    /// File that holds `keys_url`; empty: none.
+    #[serde(default)]
+    pub keys_url_file: PathBuf,
     pub postgres: PostgresConfig,
 }
 
@@ -65,6 +72,30 @@ pub enum Tls {
     VerifyFull,
     /// Never; on loopback only.
     Off,
+}
+
+impl PostgresConfig {
+    /// The connection as `tls` wants it: beyond this machine the server must prove its name, since anything less is open to
+    /// anyone on the way. `None` where it would go unencrypted over a network.
+    pub fn encrypted(&self, connect: PgConnectOptions) -> Option<PgConnectOptions> {
+        let host = connect.get_host();
+        let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+        let here = connect.get_socket().is_some()
+            || host.starts_with('/')
+            || host == "localhost"
+            || address.is_ok_and(|address| address.is_loopback());
+        let connect = match &self.ca_file {
+            path if path.as_os_str().is_empty() => connect,
+            path => connect.ssl_root_cert(path),
+        };
+        match self.tls {
+            Tls::VerifyFull => Some(connect.ssl_mode(PgSslMode::VerifyFull)),
+            Tls::Auto if here => Some(connect),
+            Tls::Auto => Some(connect.ssl_mode(PgSslMode::VerifyFull)),
+            Tls::Off if here => Some(connect.ssl_mode(PgSslMode::Disable)),
+            Tls::Off => None,
+        }
+    }
 }
 
 impl PartialEq for StoreConfig {

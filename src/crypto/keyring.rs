@@ -32,11 +32,16 @@ pub struct Keyring {
     keks: RwLock<BTreeMap<u32, Arc<LessSafeKey>>>,
     /// The newest generation that was seen.
     generation: AtomicU64,
+    /// Kept as long as the key store is open, since it may renew the token that a later start needs.
+    root: Option<Arc<dyn RootKey>>,
 }
 
 impl std::fmt::Debug for Keyring {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Keyring").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("Keyring")
+            .field("id", &self.id)
+            .field("root", &self.root.as_ref().map(|root| root.name()))
+            .finish_non_exhaustive()
     }
 }
 
@@ -162,9 +167,16 @@ impl Keyring {
             keks: RwLock::new(BTreeMap::from([(1, Arc::new(aead(&derive(&store_key, "platform.wrap"))))])),
             store_key,
             generation: AtomicU64::new(header.generation),
+            root: None,
         };
         keyring.load_keks().await?;
         Ok(keyring)
+    }
+
+    /// Keeps its root key, which may renew its own credentials.
+    pub fn holding(mut self, root: Arc<dyn RootKey>) -> Self {
+        self.root = Some(root);
+        self
     }
 
     /// The embedded key store of tests and tools: opened, or made where there is none.

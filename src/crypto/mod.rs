@@ -18,5 +18,7 @@ pub use files::private_file;
 pub use keyring::Keyring;
 pub use keys::{Cell, OpenError, PatientKeys, PlatformKey};
 pub use keystore::{Found, KeyStore, Lookup};
-pub use root::{LocalRoot, RootKey, parse_root};
-pub use table::{Counts, DataKey, Entry, FORMAT, Header, KeyTable, SqliteTable, Stamp, TableState};
+pub use root::*;
+pub use table::{
+    Counts, DataKey, Entry, FORMAT, Header, KeyDatabase, KeyTable, PostgresTable, SqliteTable, Stamp, TableState,
+};

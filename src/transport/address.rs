@@ -75,6 +75,23 @@ impl Endpoint {
         Ok((Self::of(url)?, user, password))
     }
 
+    /// The address of a cloud's metadata service: plain http to a link-local address, which no router forwards, or to
+    /// loopback. Google's is known by one name, too.
+    ///
+    /// # Errors
+    /// See [`AddressError`].
+    pub fn metadata(text: &str) -> Result<Self, AddressError> {
+        let url = Url::parse(text).map_err(|_| AddressError::NotAbsolute)?;
+        let host = url.host_str().ok_or(AddressError::NotAbsolute)?;
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let near = match bare.parse::<IpAddr>() {
+            Ok(IpAddr::V4(address)) => address.is_link_local(),
+            Ok(IpAddr::V6(address)) => address.is_unicast_link_local(),
+            Err(_) => bare == "metadata.google.internal",
+        };
+        if near && url.scheme() == "http" { Ok(Self { url }) } else { Self::of(url) }
+    }
+
     fn of(url: Url) -> Result<Self, AddressError> {
         let host = url.host_str().ok_or(AddressError::NotAbsolute)?;
         if !matches!(url.scheme(), "http" | "https") || !is_protected(url.scheme() == "https", host) {
@@ -148,6 +165,19 @@ mod tests {
         assert_eq!((user.as_str(), password.expose_secret()), ("ana", "a/b"));
         let plain = Endpoint::with_credentials("http://ana:b@broker.example:15672");
         assert_eq!(plain.err(), Some(AddressError::NotEncrypted));
+    }
+
+    #[test]
+    fn a_metadata_service_is_link_local_or_on_this_machine() {
+        for good in ["http://169.254.169.254/metadata", "http://metadata.google.internal/", "http://[fe80::1]/"] {
+            assert!(Endpoint::metadata(good).is_ok() && Endpoint::parse(good).is_err(), "{good}");
+        }
+        assert!(Endpoint::metadata("http://127.0.0.1:80/").is_ok());
+        for bad in
+            ["http://10.0.0.1/", "http://169.253.1.1/", "http://metadata.google.internal.example/", "ftp://[fe80::1]"]
+        {
+            assert!(Endpoint::metadata(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

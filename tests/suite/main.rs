@@ -19,6 +19,7 @@ mod intake_alarm;
 mod intake_amqp;
 mod intake_weather;
 mod jobs;
+mod key_services;
 mod keys;
 mod meaning;
 mod profile_log;

@@ -1,12 +1,40 @@
 //! Root keys: what wraps the store key. Only opening a key store asks one; no patient's key does.
 
+#[cfg(feature = "kms-aws")]
+mod aws;
+#[cfg(feature = "kms-azure")]
+mod azure;
+#[cfg(feature = "kms-google")]
+mod google;
+#[cfg_attr(not(feature = "kms-vault"), allow(dead_code))]
+mod http;
 mod local;
+#[cfg_attr(not(feature = "kms-vault"), allow(dead_code))]
+mod made;
+#[cfg_attr(not(feature = "kms-vault"), allow(dead_code))]
+mod token;
+#[cfg(feature = "kms-vault")]
+mod vault;
 
 use async_trait::async_trait;
 use zeroize::Zeroizing;
 
 use super::KeyError;
+#[cfg(feature = "kms-aws")]
+pub use aws::AwsRoot;
+#[cfg(feature = "kms-azure")]
+pub use azure::AzureRoot;
+#[cfg(feature = "kms-google")]
+pub use google::GoogleRoot;
 pub use local::{LocalRoot, parse_root};
+pub use made::service_root;
+#[allow(unused_imports, reason = "each is of use to some features")]
+use made::{address, key_of, set_or};
+#[cfg(feature = "kms-vault")]
+pub use vault::VaultRoot;
+
+/// How variables of the environment are looked up: those that the platforms set for their identities.
+pub type Variables<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 /// A key that never leaves its place, or a local one of 32 bytes.
 #[async_trait]

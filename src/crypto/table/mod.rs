@@ -1,5 +1,6 @@
 //! Where wrapped keys lie: one table of a file or of a database that is not the store's.
 
+mod postgres;
 mod sqlite;
 
 use std::collections::HashMap;
@@ -9,6 +10,7 @@ use uuid::Uuid;
 
 use super::KeyError;
 use crate::domain::scope::Scope;
+pub use postgres::{KeyDatabase, PostgresTable};
 pub use sqlite::SqliteTable;
 
 /// The format of key stores that this version writes.

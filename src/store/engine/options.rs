@@ -1,16 +1,15 @@
 //! How to reach PostgreSQL.
 
-use std::path::Path;
 use std::str::FromStr as _;
 use std::time::Duration;
 
 use secrecy::ExposeSecret as _;
 use sqlx::ConnectOptions as _;
-use sqlx::postgres::{PgConnectOptions, PgSslMode};
+use sqlx::postgres::PgConnectOptions;
 
 use super::{DbError, Location};
 use crate::config::StoreConfig;
-use crate::config::store::{PostgresConfig, Tls};
+use crate::config::store::PostgresConfig;
 
 /// How statements are kept on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +40,9 @@ impl PostgresOptions {
         let connect = PgConnectOptions::from_str(url).map_err(|_| DbError::Url)?;
         let ms = |millis: u64| Duration::from_millis(millis);
         Ok(Self {
-            connect: encrypted(connect, config)?
+            connect: config
+                .encrypted(connect)
+                .ok_or(DbError::Tls)?
                 .application_name("anamnesis")
                 // Poolers refuse what they do not know at the start, and numbers travel as they are.
                 .extra_float_digits(None)
@@ -55,27 +56,6 @@ impl PostgresOptions {
             statements: if config.prepared_statements { Statements::Named } else { Statements::Unnamed },
         })
     }
-}
-
-/// Beyond this machine the server must prove its name: anything less is open to whoever stands in between.
-fn encrypted(connect: PgConnectOptions, config: &PostgresConfig) -> Result<PgConnectOptions, DbError> {
-    let host = connect.get_host();
-    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
-    let here = connect.get_socket().is_some()
-        || host.starts_with('/')
-        || host == "localhost"
-        || address.is_ok_and(|address| address.is_loopback());
-    let connect = match &config.ca_file {
-        path if path.as_os_str().is_empty() => connect,
-        path => connect.ssl_root_cert(Path::new(path)),
-    };
-    Ok(match config.tls {
-        Tls::VerifyFull => connect.ssl_mode(PgSslMode::VerifyFull),
-        Tls::Auto if here => connect,
-        Tls::Auto => connect.ssl_mode(PgSslMode::VerifyFull),
-        Tls::Off if here => connect.ssl_mode(PgSslMode::Disable),
-        Tls::Off => return Err(DbError::Tls),
-    })
 }
 
 impl Location {

@@ -1,0 +1,203 @@
+//! A key service as far as a client can see it: keys with versions, tokens that can be lost, and faults. Each service adds
+//! how it is spoken to ([`Dialect`]); what a request lacks is written down and fails the test.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
+
+/// What the service does instead of its work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    None,
+    /// Answers this status to every call of the key, as often as said.
+    Status(u16, u32),
+    /// The identity has no permission.
+    Forbidden,
+    /// The key is disabled, or not there.
+    NoKey,
+    /// Answers after the client's time limit.
+    Slow,
+    /// 200, and not from the service.
+    Garbage,
+    /// A right answer with a wrong byte in it.
+    Flipped,
+}
+
+/// A call of the key, taken apart.
+pub enum Call {
+    Wrap {
+        plain: Vec<u8>,
+        context: Vec<u8>,
+    },
+    Unwrap {
+        sealed: Vec<u8>,
+        context: Vec<u8>,
+    },
+    /// Something else, such as a login: this is the answer.
+    Other(ResponseTemplate),
+}
+
+/// How one service is spoken to. `Err` is what the request lacks.
+pub trait Dialect: Send + Sync + 'static {
+    fn read(&self, request: &Request, state: &mut State) -> Result<Call, String>;
+    fn wrapped(&self, sealed: &[u8], version: u32) -> ResponseTemplate;
+    fn unwrapped(&self, plain: &[u8]) -> ResponseTemplate;
+    fn not_ours(&self) -> ResponseTemplate;
+    fn forbidden(&self) -> ResponseTemplate;
+    fn no_key(&self) -> ResponseTemplate;
+    /// Whether the request carries the token that is valid now.
+    fn is_authorised(&self, request: &Request, state: &State) -> bool;
+    fn unauthorised(&self) -> ResponseTemplate;
+    /// A failure of the service, or its wish to be asked less often (429).
+    fn failing(&self, status: u16) -> ResponseTemplate {
+        ResponseTemplate::new(status)
+    }
+}
+
+/// What the service knows.
+pub struct State {
+    pub version: u32,
+    pub fault: Fault,
+    /// The token that is valid now; each login makes the next.
+    pub token: u32,
+    pub logins: u32,
+    /// Calls of the key, refused ones included.
+    pub calls: u32,
+    /// What requests lacked.
+    pub problems: Vec<String>,
+    kept: HashMap<Vec<u8>, (Vec<u8>, Vec<u8>)>,
+}
+
+impl State {
+    /// A login: the token that is valid from now on.
+    pub fn login(&mut self) -> String {
+        self.logins += 1;
+        format!("token-{}", self.token)
+    }
+}
+
+pub struct Fake {
+    pub server: MockServer,
+    state: Arc<Mutex<State>>,
+}
+
+struct Answering<D>(D, Arc<Mutex<State>>);
+
+pub const LATE: Duration = Duration::from_millis(900);
+
+impl Fake {
+    pub async fn start(dialect: impl Dialect) -> Self {
+        Self::on(MockServer::start().await, dialect).await
+    }
+
+    pub async fn on(server: MockServer, dialect: impl Dialect) -> Self {
+        let state = State {
+            version: 1,
+            fault: Fault::None,
+            token: 1,
+            logins: 0,
+            calls: 0,
+            problems: Vec::new(),
+            kept: HashMap::new(),
+        };
+        let state = Arc::new(Mutex::new(state));
+        Mock::given(any()).respond_with(Answering(dialect, Arc::clone(&state))).mount(&server).await;
+        Self { server, state }
+    }
+
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    pub fn fails(&self, fault: Fault) {
+        let mut state = self.state();
+        state.fault = fault;
+        state.calls = 0;
+    }
+
+    /// Whatever token was given is worth nothing from now on.
+    pub fn loses_its_tokens(&self) {
+        self.state().token += 1;
+    }
+}
+
+impl<D: Dialect> Respond for Answering<D> {
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        let mut state = self.1.lock().unwrap();
+        let call = match self.0.read(request, &mut state) {
+            Ok(call) => call,
+            Err(problem) => {
+                state.problems.push(format!("{} {}: {problem}", request.method, request.url.path()));
+                return ResponseTemplate::new(400);
+            }
+        };
+        if let Call::Other(answer) = call {
+            return answer;
+        }
+        state.calls += 1;
+        if !self.0.is_authorised(request, &state) {
+            return self.0.unauthorised();
+        }
+        match state.fault {
+            Fault::Status(status, times) if times > 0 => {
+                state.fault = Fault::Status(status, times - 1);
+                return self.0.failing(status);
+            }
+            Fault::Forbidden => return self.0.forbidden(),
+            Fault::NoKey => return self.0.no_key(),
+            Fault::Garbage => return ResponseTemplate::new(200).set_body_string("<html>Please log in</html>"),
+            _ => {}
+        }
+        let answer = match call {
+            Call::Wrap { plain, context } => {
+                let sealed = format!("sealed-{}-{}", state.version, state.kept.len()).into_bytes();
+                state.kept.insert(sealed.clone(), (plain, context));
+                self.0.wrapped(&sealed, state.version)
+            }
+            Call::Unwrap { sealed, context } => match state.kept.get(&sealed) {
+                Some((plain, bound)) if *bound == context => {
+                    let mut plain = plain.clone();
+                    if state.fault == Fault::Flipped {
+                        plain[0] ^= 1;
+                    }
+                    self.0.unwrapped(&plain)
+                }
+                _ => self.0.not_ours(),
+            },
+            Call::Other(answer) => answer,
+        };
+        if state.fault == Fault::Slow { answer.set_delay(LATE) } else { answer }
+    }
+}
+
+pub fn answer(status: u16, body: &Value) -> ResponseTemplate {
+    ResponseTemplate::new(status).set_body_json(body)
+}
+
+pub fn header<'a>(request: &'a Request, name: &str) -> &'a str {
+    request.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+/// The JSON body.
+pub fn body(request: &Request) -> Result<Value, String> {
+    serde_json::from_slice(&request.body).map_err(|_| "the body is no JSON".to_owned())
+}
+
+/// A field in an encoding of base64.
+pub fn bytes(body: &Value, field: &str, engine: &impl base64::Engine) -> Result<Vec<u8>, String> {
+    let text = body[field].as_str().ok_or_else(|| format!("{field} is missing"))?;
+    engine.decode(text).map_err(|_| format!("{field} is no base64"))
+}
+
+pub fn demand(holds: bool, what: &str) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what.to_owned()) }
+}
+
+/// An OAuth answer.
+pub fn access(token: &str) -> ResponseTemplate {
+    answer(200, &json!({"access_token": token, "expires_in": 3600, "token_type": "Bearer"}))
+}

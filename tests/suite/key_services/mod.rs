@@ -1,0 +1,10 @@
+//! Root keys in key services, each held against a server of this process that speaks as the service does, and key tables.
+
+mod aws;
+mod azure;
+mod contract;
+mod fake;
+mod google;
+mod hosts;
+mod tables;
+mod vault;
