@@ -35,7 +35,7 @@ pub fn required(name: &str, list: &[Item]) -> Result<(), Failure> {
 pub fn row(item: &Item) -> [String; 5] {
     let mut notes: Vec<String> = item.flags().into_iter().map(str::to_owned).collect();
     notes.extend(item.status.filter(|status| *status != "active").map(str::to_owned));
-    notes.extend(item.at.map(|at| format!("on {}", at.date_naive())));
+    notes.extend(item.when().map(|when| format!("dated {when}")));
     [
         item.statement.clone(),
         item.source.label.clone(),

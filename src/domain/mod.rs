@@ -10,6 +10,7 @@ pub mod course;
 pub mod document;
 pub mod dump;
 pub mod fact;
+pub mod fact_date;
 pub mod finding;
 pub mod fold;
 pub mod ids;

@@ -22,9 +22,12 @@ impl ClinicalRules {
 
     pub fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {
         let allergens = said_allergens(out);
+        let reactions: Vec<Span> = out.iter().filter_map(|e| e.reaction.as_ref()).map(|r| r.place).collect();
         for (index, sentence) in scene.sentences() {
             for mention in self.lexicon.find(scene.reading, sentence.words.clone()) {
-                if self.is_reaction(scene, &mention, &allergens) {
+                let place = scene.reading.source(&mention.words);
+                let kept = reactions.iter().any(|reaction| reaction.overlaps(&place));
+                if kept || self.is_reaction(scene, &mention, &allergens) {
                     continue;
                 }
                 let Some(stance) = scene.stance(index, &mention.words) else { continue };

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 use super::allergies::AllergyRules;
 use super::clinical::ClinicalRules;
 use super::context::{CLAUSES, Contexts, Cues, DENIED_VERBS, SUBJECTS};
+use super::dates;
 use super::dialogue::DialogueRules;
 use super::facts::{self, FactRules};
 use super::hypotheses::{self, HypothesisRules};
@@ -111,6 +112,9 @@ impl Extractor {
         self.facts.find(&scene, &mut entities);
         let mut statements = allergies.statements;
         statements.extend(self.statements.find(&scene, &self.medication, &drugs, &entities));
+        if let Some(today) = input.today {
+            dates::bind(&scene, input.dates, today, &mut entities);
+        }
         entities.sort_by_key(|entity| (entity.span, entity.kind));
         let (risk, hypotheses) = (self.risk.find(&scene), self.hypotheses.find(&scene));
         entities.retain(|entity| !is_wish_for_harm(entity, &risk));

@@ -1,5 +1,8 @@
 //! What extraction is asked.
 
+use chrono::NaiveDate;
+
+use super::dates::DateMention;
 use crate::dlp::PlacedValue;
 use crate::domain::document::DocumentType;
 use crate::text::{Document, Span};
@@ -13,10 +16,14 @@ pub struct ExtractionInput<'a> {
     pub targets: &'a [Span],
     /// Dates and ages that redaction took out, for events and appointments.
     pub values: &'a [PlacedValue],
+    /// Dates as said before redaction, at their places in this text.
+    pub dates: &'a [DateMention],
+    /// The day of the document, from which dates are resolved; without it no finding has a date.
+    pub today: Option<NaiveDate>,
 }
 
 impl<'a> ExtractionInput<'a> {
     pub fn of(document: &'a Document) -> Self {
-        Self { document, document_type: None, targets: &[], values: &[] }
+        Self { document, document_type: None, targets: &[], values: &[], dates: &[], today: None }
     }
 }

@@ -4,6 +4,7 @@
 mod allergies;
 mod clinical;
 mod context;
+pub mod dates;
 mod dialogue;
 pub mod evaluation;
 mod extractor;
@@ -32,6 +33,7 @@ pub use values::CurrentValues;
 
 use crate::domain::code::codes;
 pub use crate::domain::document::DocumentType;
+use crate::domain::fact_date::FactDate;
 pub use crate::domain::finding::{EntityType, Epistemic, Experiencer, Temporality};
 use crate::text::Span;
 
@@ -92,6 +94,17 @@ pub struct Entity {
     pub frequency: Option<String>,
     /// Where dose, route and frequency were said.
     pub places: RegimenPlaces,
+    /// When it happened, began or is due, where the same clause says so.
+    pub at: Option<FactDate>,
+    /// Of allergies and intolerances: what the substance does.
+    pub reaction: Option<Reaction>,
+}
+
+/// What a substance does to the patient, and where the text says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reaction {
+    pub name: String,
+    pub place: Span,
 }
 
 /// Where the parts of a medicine's regimen stand in the text.

@@ -181,6 +181,8 @@ impl Scene<'_> {
             route: None,
             frequency: None,
             places: RegimenPlaces::default(),
+            at: None,
+            reaction: None,
         };
         entity.is_grounded(self.text()).then_some(entity)
     }

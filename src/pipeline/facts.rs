@@ -126,7 +126,8 @@ impl<'a> Teaching<'a> {
 
     fn entity(&self, e: &Entity) -> Option<NewFinding> {
         let teller = self.teller(e.turn);
-        let date = self.date_in(e.evidence);
+        let happens = matches!(e.kind, EntityType::Appointment | EntityType::Event);
+        let date = e.at.map(|at| at.iso()).or_else(|| self.date_in(e.evidence));
         let words = FindingWords {
             concept: e.value.clone(),
             code: e.code.map(str::to_owned),
@@ -136,9 +137,10 @@ impl<'a> Teaching<'a> {
             frequency: e.frequency.clone(),
             route: e.route.clone(),
             severity: e.severity.clone(),
-            date: date.filter(|_| matches!(e.kind, EntityType::Appointment | EntityType::Event)),
+            date: date.filter(|_| happens),
             value: None,
-            reaction: None,
+            reaction: e.reaction.as_ref().map(|reaction| reaction.name.clone()),
+            at: e.at,
             mention: e.span.of(self.text()).to_owned(),
             source_entity: self.source_entity.clone(),
             file: None,

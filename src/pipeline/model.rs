@@ -81,6 +81,8 @@ impl Pipeline {
                     document_type: Some(message.document_type),
                     targets: &[],
                     values: redacted.values(),
+                    dates: &[],
+                    today: None,
                 };
                 model.read(&rules, &input, extraction).await
             })

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use chrono::NaiveDate;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, ParallelIterator as _};
 
 use super::{Admitted, Disposition, Pipeline};
@@ -13,6 +14,7 @@ use crate::dlp::remote::RemoteFinding;
 use crate::dlp::{KnownIdentity, People, Redacted, RedactionError, Redactor, SurrogateKey};
 use crate::domain::ids::OrgId;
 use crate::domain::reason::Reason;
+use crate::extract::dates::{self, DateMention};
 use crate::extract::{Entity, Extraction, ExtractionInput, Extractor};
 use crate::intake::Message;
 use crate::intake::contract::DocumentSubmitted;
@@ -156,12 +158,16 @@ impl Pipeline {
         guard: &Guard,
     ) -> Result<(Redacted, Extraction), Disposition> {
         let redacted = self.redact(document, guard)?;
+        let today = document.occurred_at.date_naive();
+        let dates = if self.extracts { dates_of(document, &redacted, today) } else { Vec::new() };
         let started = Instant::now();
         let input = ExtractionInput {
             document: redacted.document(),
             document_type: Some(document.document_type),
             targets: &[],
             values: redacted.values(),
+            dates: &dates,
+            today: Some(today),
         };
         let extraction = self.extractor(org).map(|rules| rules.extract(&input)).unwrap_or_default();
         self.observe(Stage::Extract, started);
@@ -223,6 +229,13 @@ impl Pipeline {
             None => rules,
         }
     }
+}
+
+/// The dates of the text as it came, at their places in what redaction left. Only their typed values go on.
+fn dates_of(message: &DocumentSubmitted, redacted: &Redacted, today: NaiveDate) -> Vec<DateMention> {
+    let document = message.to_document();
+    let found = dates::find(&document.text, redacted.document().language, today);
+    found.iter().map(|mention| mention.placed_in(redacted)).collect()
 }
 
 /// Confidence of what a person writes about one memory. It has none of the surroundings from which confidence is learned,

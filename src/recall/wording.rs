@@ -1,9 +1,10 @@
 //! How a memory reads: one line for a clinician, the same for a program, with where it comes from and how sure it is.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use serde::Serialize;
 
 use crate::domain::document::DocumentType;
+use crate::domain::fact_date::{DatePrecision, FactDate};
 use crate::domain::finding::{EntityType, Experiencer};
 use crate::domain::ids::{DocumentId, MemoryId};
 use crate::domain::memory::{Class, Kind, SetBy, State, Use};
@@ -72,8 +73,13 @@ pub struct Item {
     pub valid_from: DateTime<Utc>,
     pub valid_to: Option<DateTime<Utc>>,
     pub last_confirmed_at: Option<DateTime<Utc>>,
-    /// Of appointments and events: when.
+    /// When it happened, began or is due: the first instant of what `precision` says is known.
     pub at: Option<DateTime<Utc>>,
+    /// day, week, month or year.
+    pub precision: Option<DatePrecision>,
+    /// Of allergies and intolerances: what the substance does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reaction: Option<String>,
     pub source: Source,
     /// The sentence that it rests on.
     pub fragment: Option<String>,
@@ -84,7 +90,7 @@ impl Item {
     pub fn clinical(row: &Clinical) -> Self {
         let mut item = Self::new(&row.memory, "clinical");
         item.status = Some(row.status);
-        item.at = row.at;
+        item.at = item.at.or(row.at);
         item
     }
 
@@ -118,7 +124,9 @@ impl Item {
             valid_from: m.valid_from,
             valid_to: m.valid_to,
             last_confirmed_at: m.last_confirmed_at,
-            at: None,
+            at: said_at(m).map(|at| at.day.and_time(NaiveTime::MIN).and_utc()),
+            precision: said_at(m).map(|at| at.precision),
+            reaction: m.words.as_ref().and_then(|words| words.reaction.clone()),
             source: source(m, section),
             fragment: m.evidence.as_ref().map(|quote| quote.text.clone()),
         }
@@ -128,11 +136,25 @@ impl Item {
     pub fn line(&self) -> String {
         let mut line =
             format!("{} ({}) — {}, confidence {:.2}", self.statement, self.source.label, self.use_, self.confidence);
+        if let Some(when) = self.when().filter(|when| !self.statement.contains(when.as_str())) {
+            line.push_str(", dated ");
+            line.push_str(&when);
+        }
         for flag in self.flags() {
             line.push_str(", ");
             line.push_str(flag);
         }
         line
+    }
+
+    /// The date to its known precision: `2015`, `2025-05`, `2026-02-27`, `week of 2026-02-09`.
+    pub fn when(&self) -> Option<String> {
+        let day = self.at?.date_naive();
+        Some(match self.precision {
+            Some(DatePrecision::Week) => format!("week of {day}"),
+            Some(precision) => FactDate::new(day, precision).iso(),
+            None => day.to_string(),
+        })
     }
 
     /// What a reader must know before relying on it.
@@ -295,6 +317,10 @@ fn heading(m: &Memory) -> &'static str {
             Kind::Relationship => "Relationship",
         },
     }
+}
+
+fn said_at(m: &Memory) -> Option<FactDate> {
+    m.words.as_ref().and_then(|words| words.at)
 }
 
 /// What a patient does not tolerate is stored beside the allergies and is none: the two call for different care.

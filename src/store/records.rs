@@ -8,6 +8,7 @@ use uuid::Uuid;
 use crate::dlp::Redaction;
 use crate::domain::account::Account;
 use crate::domain::document::DocumentType;
+use crate::domain::fact_date::FactDate;
 use crate::domain::finding::{Experiencer, Temporality};
 use crate::domain::fold::{Act, Assertion, KeyHash};
 use crate::domain::ids::{DocumentId, FindingId, OrgId, PassageId};
@@ -215,6 +216,9 @@ pub struct FindingWords {
     pub date: Option<String>,
     pub value: Option<String>,
     pub reaction: Option<String>,
+    /// When it happened, began or is due: a typed value, sealed with the words and never part of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<FactDate>,
     /// The mention as it stands in the text.
     pub mention: String,
     /// Who said so, where it was another entity (a surrogate).

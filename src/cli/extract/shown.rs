@@ -33,6 +33,12 @@ struct Finding<'a> {
     route: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     frequency: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    precision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reaction: Option<&'a str>,
     /// Where dose, route and frequency were said.
     #[serde(skip_serializing_if = "Option::is_none")]
     regimen: Option<Value>,
@@ -126,6 +132,9 @@ fn finding<'a>(text: &'a str, places: &CodePoints<'_>, entity: &'a extract::Enti
         dose: entity.dose.as_deref(),
         route: entity.route.as_deref(),
         frequency: entity.frequency.as_deref(),
+        at: entity.at.map(|at| at.day.to_string()),
+        precision: entity.at.map(|at| at.precision.code()),
+        reaction: entity.reaction.as_ref().map(|reaction| reaction.name.as_str()),
         regimen: regimen(places, entity),
     }
 }

@@ -142,6 +142,7 @@ impl AllergyRules {
                 }
             }
         }
+        self.add_reactions(scene, &mut out);
         self.settle(&mut out);
         out
     }

@@ -1,6 +1,9 @@
 //! What a substance does to the patient, said without the word "allergy", and the lines of a form.
 
+use std::ops::Range;
+
 use super::{Allergies, AllergyRules, Substance};
+use crate::extract::Reaction;
 use crate::extract::medication::SentenceDrugs;
 use crate::extract::scene::{Scene, Stance};
 use crate::extract::structure::Section;
@@ -74,6 +77,38 @@ impl AllergyRules {
         self.push(scene, &substance, &stance, Some(status), out);
     }
 
+    /// Keeps with each substance what it does: "sulfa: hives", "codeine - nausea", "hives with sulfa". What follows a sign
+    /// needs no list of reactions; elsewhere only listed reactions count.
+    pub(super) fn add_reactions(&self, scene: &Scene<'_>, out: &mut Allergies) {
+        let reading = scene.reading;
+        let places: Vec<Range<usize>> = out.entities.iter().map(|entity| reading.words_at(entity.span)).collect();
+        for (entity, words) in out.entities.iter_mut().zip(&places) {
+            if entity.context.negated || words.is_empty() {
+                continue;
+            }
+            let sentence = &reading.sentences[reading.sentence_of(words.start)];
+            let within = sentence.words.clone();
+            let next = places.iter().map(|other| other.start).filter(|start| *start >= words.end).min();
+            let after = words.end..next.unwrap_or(within.end).min(within.end);
+            let before = places.iter().map(|other| other.end).filter(|end| *end <= words.start).max();
+            let before = before.unwrap_or(within.start).max(within.start)..words.start;
+            // The answer to "what happens with it?" is evidence too.
+            let answer = reading.words_at(entity.evidence);
+            let answer = within.end.max(answer.start)..answer.end.max(within.end);
+            let place = listed_after(scene, &after)
+                .or_else(|| self.affirmed_reaction(scene, after.clone()))
+                .or_else(|| self.affirmed_reaction(scene, before).filter(|found| leads_to(scene, found, words)))
+                .or_else(|| next.is_none().then(|| self.affirmed_reaction(scene, answer)).flatten());
+            let place = place.map(|place| reading.source(&place)).filter(|place| !place.is_empty());
+            entity.reaction = place.map(|place| Reaction { name: place.of(scene.text()).to_lowercase(), place });
+        }
+    }
+
+    fn affirmed_reaction(&self, scene: &Scene<'_>, words: Range<usize>) -> Option<Range<usize>> {
+        let mut found = self.reactions.find(scene.reading, words).into_iter();
+        found.find(|found| !scene.contexts.of(scene.reading, &found.words).negated).map(|found| found.words)
+    }
+
     /// A clinician who asks what a substance does to the patient knows of the allergy.
     pub(super) fn known(&self, scene: &Scene<'_>, index: usize, named: &[Substance], out: &mut Allergies) {
         let sentence = &scene.reading.sentences[index];
@@ -105,4 +140,58 @@ impl AllergyRules {
         let left = sentence.turn.is_some() || self.taking.first(scene.reading, sentence.words.clone()).is_some();
         (!left && place.from < sentence.words.end).then_some(Listed { from: place.from, status })
     }
+}
+
+/// Words that a reaction after a sign may be long.
+const LONGEST_REACTION: usize = 5;
+
+/// "(swollen lips)", "- nausea and vomiting", ": hives": what follows the sign, up to the next one.
+fn listed_after(scene: &Scene<'_>, after: &Range<usize>) -> Option<Range<usize>> {
+    const NO_REACTION: &[&str] =
+        &["none", "no", "denied", "unknown", "severe", "mild", "ninguna", "desconocida", "stopped", "mg", "see", "ver"];
+    let reading = scene.reading;
+    if !matches!(reading.word(after.start), "-" | "–" | "—" | ":" | "(" | "→" | "=" | ">") {
+        return None;
+    }
+    let start = after.start + 1;
+    let sign = |word: &usize| {
+        reading.words.get(*word).is_none_or(|word| word.punctuation)
+            || matches!(reading.word(*word), "when" | "in" | "cuando" | "en" | "hace" | "since" | "desde")
+    };
+    let end = (start..after.end).find(sign).unwrap_or(after.end);
+    let numbered = (start..end).any(|word| reading.word(word).bytes().any(|byte| byte.is_ascii_digit()));
+    let said = !(start..end).any(|word| NO_REACTION[..4].contains(&reading.word(word)))
+        && !NO_REACTION.contains(&reading.word(start));
+    (start < end && end - start <= LONGEST_REACTION && !numbered && said).then_some(start..end)
+}
+
+/// "Hives with sulfa", "urticaria por penicilina": only small words stand between.
+fn leads_to(scene: &Scene<'_>, reaction: &Range<usize>, substance: &Range<usize>) -> bool {
+    let small = |word: usize| {
+        matches!(
+            scene.reading.word(word),
+            "with"
+                | "from"
+                | "to"
+                | "after"
+                | "on"
+                | "the"
+                | "con"
+                | "por"
+                | "a"
+                | "al"
+                | "tras"
+                | "la"
+                | "el"
+                | "de"
+                | "taking"
+                | "tomar"
+                | "secondary"
+                | "due"
+                | "secundaria"
+                | "and"
+                | "y"
+        )
+    };
+    reaction.end < substance.start && (reaction.end..substance.start).all(small)
 }

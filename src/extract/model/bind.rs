@@ -101,6 +101,8 @@ fn entity(item: &Item, text: &str, place: Place, stance: &Stance, seen: &mut Mod
         route: None,
         frequency: None,
         places: RegimenPlaces { dose, ..RegimenPlaces::default() },
+        at: None,
+        reaction: None,
     })
 }
 

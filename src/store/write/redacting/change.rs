@@ -76,6 +76,7 @@ impl Change {
             severity: maybe(&words.severity),
             // Typed values are no text (model.md, "Decisions" 7).
             date: words.date.clone(),
+            at: words.at,
             value: maybe(&words.value),
             reaction: maybe(&words.reaction),
             mention: self.clean(&words.mention),

@@ -1,0 +1,63 @@
+use chrono::NaiveDate;
+
+use super::{Direction, find};
+use crate::text::Language;
+
+/// Monday.
+fn today() -> NaiveDate {
+    NaiveDate::from_ymd_opt(2026, 3, 2).unwrap()
+}
+
+fn read(text: &str, language: Language, direction: Direction) -> Vec<(String, String)> {
+    let dates = find(text, language, today()).into_iter();
+    let resolved = dates.filter_map(|mention| mention.said.resolve(today(), direction));
+    resolved.map(|date| (date.day.to_string(), date.precision.to_string())).collect()
+}
+
+fn one(text: &str, language: Language, direction: Direction, day: &str, precision: &str) {
+    assert_eq!(read(text, language, direction), [(day.to_owned(), precision.to_owned())], "{text}");
+}
+
+#[test]
+fn spanish_dates_are_resolved_from_the_day_of_the_document() {
+    let back = |text, day, precision| one(text, Language::Spanish, Direction::Back, day, precision);
+    back("Ingresó el 4/11/2024 por caída", "2024-11-04", "day");
+    back("le operaron el 12 de enero", "2026-01-12", "day");
+    back("se cayó el 12 de octubre", "2025-10-12", "day");
+    back("asma desde 2015", "2015-01-01", "year");
+    back("insomnio desde hace tres semanas", "2026-02-09", "week");
+    back("lo despidieron el martes pasado", "2026-02-24", "day");
+    back("ansiedad desde mayo de 2023", "2023-05-01", "month");
+    back("empezó en noviembre", "2025-11-01", "month");
+    back("el mes pasado se separó", "2026-02-01", "month");
+    let ahead = |text, day, precision| one(text, Language::Spanish, Direction::Ahead, day, precision);
+    ahead("Cita en trauma el 3/11", "2026-11-03", "day");
+    ahead("cita con cardiología el 3 de diciembre", "2026-12-03", "day");
+    ahead("vuelve en quince días", "2026-03-17", "day");
+    ahead("revisión el jueves que viene", "2026-03-05", "day");
+}
+
+#[test]
+fn english_dates_are_resolved_from_the_day_of_the_document() {
+    let back = |text, day, precision| one(text, Language::English, Direction::Back, day, precision);
+    back("admitted 11/4/2024 after a fall", "2024-11-04", "day");
+    back("rash 3 d ago", "2026-02-27", "day");
+    back("lost his job last May", "2025-05-01", "month");
+    back("knee surgery in 2018", "2018-01-01", "year");
+    back("depression since June 2021", "2021-06-01", "month");
+    back("headache for the past two weeks", "2026-02-16", "week");
+    back("moved house 6/12 ago", "2025-09-01", "month");
+    let ahead = |text, day, precision| one(text, Language::English, Direction::Ahead, day, precision);
+    ahead("f/u 3 mo", "2026-06-01", "month");
+    ahead("review in 3/12", "2026-06-01", "month");
+    ahead("see you Monday week", "2026-03-16", "day");
+    ahead("back on Friday", "2026-03-06", "day");
+}
+
+#[test]
+fn amounts_hours_scores_and_dates_of_birth_are_no_dates() {
+    for text in ["1990 mg", "at 2000", "DOB 3/4/1981", "BP 120/80", "strength 3/5", "T 2000/1", "room 12.2024.5"] {
+        assert_eq!(find(text, Language::English, today()), [], "{text}");
+    }
+    assert_eq!(find("a las 2015 horas, nacido el 3 de mayo de 1980", Language::Spanish, today()), []);
+}
