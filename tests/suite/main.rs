@@ -11,6 +11,7 @@ mod commands;
 mod contract;
 mod crash;
 mod dashboards;
+mod dated;
 mod deployment;
 mod extraction_model;
 mod generated_docs;
