@@ -1,6 +1,8 @@
 //! The outbox as its relay sees it: events are claimed for a while, published, and marked. No transaction is open while
 //! anybody waits for the broker; a relay that dies leaves claims that run out.
 
+use std::collections::BTreeMap;
+
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
@@ -132,7 +134,13 @@ impl Store {
             Ok(found) => found,
             Err(error) => {
                 // They are offered again as soon as there are keys, and not only when the claim runs out.
-                self.rest_events(org, sealed.iter().map(|(pending, _)| pending.id).collect(), now).await?;
+                let mut by_taken: BTreeMap<&str, Vec<Uuid>> = BTreeMap::new();
+                for (event, _) in &sealed {
+                    by_taken.entry(event.taken.as_str()).or_default().push(event.id);
+                }
+                for (taken, ids) in by_taken {
+                    self.rest_events(org, ids, now, taken).await?;
+                }
                 return Err(error.into());
             }
         };
