@@ -27,6 +27,7 @@ amqp_plain|transport::a_broker_beyond_this_machine_is_reached_encrypted_or_not_a
 keys_reminted|keys::as_a_process_on_a_file::a_second_host
 master_swapped|keys::as_a_process_on_a_file::another_master
 absent_is_erased|crypto::keyring::tests::a_key_that_is_absent
+restore_foreign_keys|backup::on_a_file::a_pair_that
 migrate_unlocked|store::embedded::a_new_file_that_many_open
 '
 

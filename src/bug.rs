@@ -25,6 +25,7 @@ pub const BUGS: &[(&str, &str)] = &[
     ("keys_reminted", "a missing key store is not made anew for a store that knows patients"),
     ("master_swapped", "another master key is refused, for new patients too"),
     ("absent_is_erased", "a key that the key store does not have is no erased patient"),
+    ("restore_foreign_keys", "a restore refuses keys that do not belong to the store"),
     ("migrate_unlocked", "of several programs that find a new file one migrates"),
 ];
 

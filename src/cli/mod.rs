@@ -2,6 +2,7 @@
 
 mod alone;
 mod archive;
+mod backup;
 mod bench;
 mod completions;
 mod context;
@@ -135,6 +136,10 @@ verbs! {
     Migrate(migrate::Args) => migrate::run,
     /// The key store: make it, look at it, rotate its keys, write an escrow
     Keys(keys::Args) => keys::run,
+    /// Copy store and keys into a folder while others work, or verify such a copy
+    Backup(backup::Args) => backup::run,
+    /// Put a backup in place of an empty store, or of what is there
+    Restore(backup::restore::Args) => backup::restore::run,
     /// Measure this machine: documents per second, and where the time goes
     Bench(bench::Args) => bench::run,
     /// Ask the pure rules of memory: NDJSON questions in, one answer each

@@ -2,6 +2,7 @@
 //! under the same key, and erasing a patient ends with destroying it. `docs/keys.md` shows the hierarchy.
 
 mod cipher;
+pub mod copies;
 mod error;
 mod escrow;
 mod files;

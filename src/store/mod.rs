@@ -35,6 +35,7 @@ pub mod upkeep;
 pub mod waiting;
 mod write;
 
+pub use seal::document_row;
 pub use write::nightly;
 pub use write::reconciling as projections;
 pub use write::redacting as reviewing;

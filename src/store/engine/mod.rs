@@ -2,6 +2,7 @@
 //! differs between the engines is a placeholder in braces, and only this folder knows what it means on which engine.
 
 mod catalogue;
+pub mod copies;
 mod gathered;
 mod gathering;
 mod migrate;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use sqlx::migrate::MigrateError;
 use sqlx::sqlite::{
-    SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteRow,
-    SqliteSynchronous,
+    SqliteArguments, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
+    SqliteRow, SqliteSynchronous,
 };
 use sqlx::{
     Column as _, ConnectOptions as _, Connection as _, Executor as _, Row as _, SqlSafeStr as _, Sqlite, TypeInfo as _,
@@ -222,8 +222,21 @@ fn refused(why: &MigrateError) -> DbError {
     }
 }
 
+/// A connection to a file as it is: nothing is migrated, and functions of ours are known to it.
+pub(super) async fn opened_for_copy(options: SqliteConnectOptions) -> Result<SqliteConnection, DbError> {
+    let mut connection = options.connect().await.map_err(|e| error(&e))?;
+    similarity::teach(&mut connection).await.map_err(|e| error(&e))?;
+    gathering::teach(&mut connection).await.map_err(|e| error(&e))?;
+    Ok(connection)
+}
+
+/// Newest migration that this program knows.
+pub(super) fn newest() -> i64 {
+    MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0)
+}
+
 /// SQLite's message may quote a value: only the constraint's columns and the code go on.
-fn error(error: &sqlx::Error) -> DbError {
+pub(super) fn error(error: &sqlx::Error) -> DbError {
     match error {
         sqlx::Error::Database(inner) => {
             let code = inner.code().unwrap_or_default().into_owned();

@@ -24,8 +24,8 @@ use tokio::time::timeout;
 use super::options::{PostgresOptions, Statements};
 use super::{Access, Arg, Bulk, DbError, Row, Sql};
 use crate::bug;
-use rows::error;
-pub(super) use schema::{Applied, approximate, migrate, state};
+pub(super) use rows::error;
+pub(super) use schema::{Applied, approximate, connect, migrate, migrate_to, newest_applied, state};
 pub use scratch::Scratch;
 pub use trial::Tried;
 

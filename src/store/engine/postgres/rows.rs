@@ -70,7 +70,7 @@ fn packed<const SIZE: usize>(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// DETAIL and messages may quote a row: only SQLSTATE and names of the schema go on.
-pub(super) fn error(error: &sqlx::Error) -> DbError {
+pub(crate) fn error(error: &sqlx::Error) -> DbError {
     match error {
         sqlx::Error::Database(inner) => {
             let code = inner.code().unwrap_or_default().into_owned();

@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(1_800);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied(pub Vec<i64>);
 
-async fn connect(options: &PostgresOptions) -> Result<PgConnection, DbError> {
+pub(crate) async fn connect(options: &PostgresOptions) -> Result<PgConnection, DbError> {
     let connect = options.connect.clone().options([("search_path", "anamnesis,public")]);
     tokio::time::timeout(options.acquire_timeout, PgConnection::connect_with(&connect))
         .await
@@ -47,6 +47,14 @@ async fn connect(options: &PostgresOptions) -> Result<PgConnection, DbError> {
 /// # Errors
 /// [`DbError::Unprepared`] before `roles.sql` has run, [`DbError::Newer`] for a schema of a newer program.
 pub async fn migrate(options: &PostgresOptions) -> Result<Applied, DbError> {
+    migrate_to(options, None).await
+}
+
+/// The same up to a migration, in a database without tables only: others are left as they are.
+///
+/// # Errors
+/// As [`migrate`].
+pub(crate) async fn migrate_to(options: &PostgresOptions, target: Option<i64>) -> Result<Applied, DbError> {
     let mut connection = connect(options).await?;
     if one(&mut connection, "SELECT to_regnamespace('anamnesis') IS NULL OR to_regrole('anamnesis_owner') IS NULL")
         .await?
@@ -63,12 +71,28 @@ pub async fn migrate(options: &PostgresOptions) -> Result<Applied, DbError> {
     };
     tokio::time::timeout(PATIENCE, lock).await.map_err(|_| DbError::Transient("lock"))??;
     let before = versions(&mut connection).await?;
-    MIGRATIONS.run_direct(None, &mut connection, false).await.map_err(|e| refused(&e))?;
+    if target.is_some() && !before.is_empty() {
+        connection.close().await.map_err(|e| error(&e))?;
+        return Ok(Applied(Vec::new()));
+    }
+    MIGRATIONS.run_direct(target, &mut connection, false).await.map_err(|e| refused(&e))?;
+    let wanted = |version: &i64| target.is_none_or(|target| *version <= target);
     let applied: Vec<i64> =
-        MIGRATIONS.iter().map(|m| m.version).filter(|v| !before.iter().any(|(b, ..)| b == v)).collect();
-    sqlx::raw_sql(GRANTS).execute(&mut connection).await.map_err(|e| error(&e))?;
+        MIGRATIONS.iter().map(|m| m.version).filter(|v| wanted(v) && !before.iter().any(|(b, ..)| b == v)).collect();
+    // Privileges name tables of all migrations.
+    if target.is_none() {
+        sqlx::raw_sql(GRANTS).execute(&mut connection).await.map_err(|e| error(&e))?;
+    }
     connection.close().await.map_err(|e| error(&e))?;
     Ok(Applied(applied))
+}
+
+/// The newest migration that was applied; 0 where there is no schema.
+///
+/// # Errors
+/// When the server cannot be asked.
+pub(crate) async fn newest_applied(connection: &mut PgConnection) -> Result<i64, DbError> {
+    Ok(versions(connection).await?.last().map_or(0, |(version, ..)| *version))
 }
 
 /// Makes or drops the approximate index, as the owner.

@@ -1,0 +1,168 @@
+//! `backup PATH`: store and keys into a folder, while others read and write; `backup verify PATH`: whether such a folder is
+//! whole and belongs together. `restore` is in a file of its own.
+//!
+//! The store is copied first and the keys after it. Keys are durable before the rows that need them, so that the later
+//! copy of keys holds every key that the earlier snapshot of the store needs; the other way round a patient who came in
+//! between would have rows and no key. The root key is not copied: who finds the folder can read nothing with it.
+
+mod files;
+mod pair;
+pub mod restore;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Subcommand;
+use serde_json::json;
+
+use super::output::Format;
+use super::{Context, Exit, Failure, output};
+use crate::clock::{Clock as _, SystemClock};
+use crate::config::{self, Settings};
+use crate::crypto::copies as keys;
+use crate::store::engine::copies;
+use crate::store::engine::{DbError, Location};
+use files::{KEYS, KeysMark, Manifest};
+
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// Folder to make; it must not be there yet. A copy that was not finished has the ending `.partial`.
+    path: Option<PathBuf>,
+    #[command(flatten)]
+    part: Part,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Say whether a backup is whole, belongs together and opens with the configured root key
+    Verify {
+        path: PathBuf,
+        /// Open a document of every Nth patient.
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        every: usize,
+    },
+}
+
+/// Which of the two.
+#[derive(Debug, Clone, Copy, clap::Args)]
+#[group(multiple = false)]
+pub struct Part {
+    /// The store without its keys.
+    #[arg(long)]
+    store_only: bool,
+    /// The keys without the store.
+    #[arg(long)]
+    keys_only: bool,
+}
+
+impl Part {
+    fn store(self) -> bool {
+        !self.keys_only
+    }
+
+    fn keys(self) -> bool {
+        !self.store_only
+    }
+}
+
+/// # Errors
+/// When the store or the keys are not there or cannot be copied, or a backup is not whole.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let format = context.format_or(Format::Table);
+    match (args.what, args.path) {
+        (Some(What::Verify { path, every }), _) => context.block_on(verify(&settings, &path, every, format)),
+        (None, Some(path)) => context.block_on(make(&settings, &path, args.part, format)),
+        (None, None) => Err(Failure::usage("a folder for the backup is missing")),
+    }
+}
+
+async fn make(settings: &Settings, path: &Path, part: Part, format: Format) -> Result<Exit, Failure> {
+    let began = Instant::now();
+    if path.exists() {
+        return Err(Failure::usage(format!("{} is there already: name a new folder", path.display())));
+    }
+    let location = Location::of(&settings.store).map_err(|error| database(&error))?;
+    if part.store()
+        && let Location::File(store) = &location
+        && !store.is_file()
+    {
+        return Err(Failure::usage(format!("store.path: there is no store at {}", store.display())));
+    }
+    if part.keys() && !settings.store.keys.is_file() {
+        return Err(Failure::usage(format!("store.keys: there is no key store at {}", settings.store.keys.display())));
+    }
+    let partial = files::partial(path);
+    if partial.exists() {
+        std::fs::remove_dir_all(&partial)?;
+    }
+    files::private_folder(&partial)?;
+    // The instant before the snapshot: whatever was committed until then is in it.
+    let instant = SystemClock.now();
+    let store = if part.store() { Some(copies::copy_out(&location, &partial).await.map_err(copy)?) } else { None };
+    let mut keys_mark = None;
+    if part.keys() {
+        let to = partial.join(KEYS);
+        keys::copy(&settings.store.keys, &to).await.map_err(|_| key_file(&settings.store.keys))?;
+        let known = keys::known(&to).await.map_err(|_| key_file(&to))?;
+        keys_mark = Some(KeysMark::of(&known));
+    }
+    let manifest = Manifest::of(&partial, instant, store, keys_mark)?;
+    manifest.write(&partial)?;
+    std::fs::rename(&partial, path)?;
+    files::sync_parent(path)?;
+    let took = began.elapsed();
+    match format {
+        Format::Json => output::json(&json!({"path": path, "seconds": took.as_secs_f64(), "manifest": manifest}))?,
+        Format::Table => {
+            output::line(&format!(
+                "{}: {} files, {} bytes, {} patients, {:.1} s.",
+                path.display(),
+                manifest.files.len(),
+                manifest.bytes(),
+                manifest.patients(),
+                took.as_secs_f64()
+            ))?;
+            output::line("The root key is not in it. Keep that apart: without it nothing of this can be read.")?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+async fn verify(settings: &Settings, path: &Path, every: usize, format: Format) -> Result<Exit, Failure> {
+    let manifest = Manifest::read(path)?;
+    let checked = pair::check(settings, path, &manifest, every).await?;
+    match format {
+        Format::Json => {
+            output::json(&json!({"path": path, "whole": true, "patients": checked.patients, "erased": checked.erased,
+            "opened": checked.opened, "manifest": manifest}))?;
+        }
+        Format::Table => output::line(&format!(
+            "{}: whole; {} patients, of whom {} were erased; {} documents opened.",
+            path.display(),
+            checked.patients,
+            checked.erased,
+            checked.opened
+        ))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn copy(error: copies::CopyError) -> Failure {
+    match error {
+        copies::CopyError::Database(error) => database(&error),
+        copies::CopyError::InUse => Failure::new(Exit::Held, error.to_string()),
+        error => Failure::failed(error.to_string()),
+    }
+}
+
+fn database(error: &DbError) -> Failure {
+    Failure::failed(format!("the store: {error}"))
+}
+
+fn key_file(path: &Path) -> Failure {
+    Failure::failed(format!("{}: the key store cannot be read or copied, or is damaged", path.display()))
+}

@@ -1,0 +1,121 @@
+//! Whether a store and a key store belong together: every patient of the store is known to the keys, alive or erased, and
+//! what is sealed opens.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::files::{KEYS, Manifest, suffixed};
+use super::{copy, key_file};
+use crate::bug;
+use crate::cli::{Failure, keyring};
+use crate::clock::{Clock, Entropy, SystemClock, SystemEntropy};
+use crate::config::Settings;
+use crate::crypto::copies::{self as key_copies, Known};
+use crate::crypto::{Cell, KeyError, KeyStore as _, KeyTable as _, Keyring, SqliteTable, TableState};
+use crate::store::document_row;
+use crate::store::engine::copies::{self, Patients};
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Checked {
+    pub patients: usize,
+    pub erased: usize,
+    /// Documents that were opened.
+    pub opened: usize,
+}
+
+/// Looks at all that a backup holds.
+///
+/// # Errors
+/// Says which file is damaged, or why the two do not belong together.
+pub async fn check(settings: &Settings, folder: &Path, manifest: &Manifest, every: usize) -> Result<Checked, Failure> {
+    let patients = match &manifest.store {
+        Some(snapshot) => Some(copies::look(snapshot, folder, every).await.map_err(copy)?),
+        None => None,
+    };
+    let known = match &manifest.keys {
+        Some(_) => Some(key_copies::known(&folder.join(KEYS)).await.map_err(|_| key_file(&folder.join(KEYS)))?),
+        None => None,
+    };
+    match (patients, known) {
+        (Some(patients), Some(known)) => together(settings, &patients, &known, &folder.join(KEYS)).await,
+        (Some(patients), None) => Ok(Checked { patients: patients.all.len(), ..Checked::default() }),
+        (None, Some(known)) => {
+            Ok(Checked { patients: known.patients.len(), erased: known.erased(), ..Checked::default() })
+        }
+        (None, None) => Err(Failure::failed("the backup holds neither a store nor keys")),
+    }
+}
+
+/// # Errors
+/// When the keys are older than the store or another's, or do not open what is sealed.
+pub async fn together(
+    settings: &Settings,
+    patients: &Patients,
+    known: &Known,
+    keys: &Path,
+) -> Result<Checked, Failure> {
+    let erased = |scope| matches!(known.patients.get(scope), Some(Some(_)));
+    let mut checked = Checked { patients: patients.all.len(), ..Checked::default() };
+    checked.erased = patients.all.iter().filter(|scope| erased(scope)).count();
+    if bug::is("restore_foreign_keys") {
+        return Ok(checked);
+    }
+    let missing = patients.all.iter().filter(|scope| !known.patients.contains_key(scope)).count();
+    if missing > 0 {
+        return Err(Failure::failed(format!(
+            "the keys are older than the store, or another store's: {missing} of {} patients have no key in them; \
+             use keys that were copied with this store or later",
+            patients.all.len()
+        )));
+    }
+    if let (Some((bound, seen)), Some((id, generation))) = (patients.binding, known.stamp) {
+        if bound != id {
+            return Err(foreign());
+        }
+        if generation < seen {
+            return Err(Failure::failed(format!(
+                "the keys are older than the store: they are at generation {generation}, the store has seen {seen}; \
+                 use keys that were copied with this store or later"
+            )));
+        }
+    }
+    let (_folder, opened) = open(settings, keys).await?;
+    for sample in &patients.samples {
+        if erased(&sample.scope) {
+            continue;
+        }
+        let found = opened.find(&[sample.scope]).await.map_err(|error| keyring::failure(&error))?;
+        let cell = Cell { table: "documents", row: document_row(sample.document, sample.revision), column: "content" };
+        let opens = found.known.get(&sample.scope).is_some_and(|keys| keys.open(cell, &sample.sealed).is_ok());
+        if !opens {
+            return Err(foreign());
+        }
+        checked.opened += 1;
+    }
+    Ok(checked)
+}
+
+fn foreign() -> Failure {
+    Failure::failed(
+        "the keys are another store's: they do not open what is in this one; use keys that were copied with this store or \
+         later",
+    )
+}
+
+/// Opens a copy of a key file, so that nothing of the backup is changed. The folder of the copy goes when it is dropped.
+async fn open(settings: &Settings, keys: &Path) -> Result<(tempfile::TempDir, Keyring), Failure> {
+    let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) = (Arc::new(SystemClock), Arc::new(SystemEntropy));
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join(KEYS);
+    super::files::copied(keys, &path)?;
+    let failed = |error: KeyError| keyring::failure(&error);
+    // The root key stays where it is: it is in no backup.
+    let root = keyring::root(settings, &entropy).map_err(failed)?;
+    let table = Arc::new(SqliteTable::at(&path));
+    let opened = match table.state().await.map_err(failed)? {
+        TableState::Legacy => Keyring::upgrade(root.as_ref(), table, clock, entropy).await,
+        _ => Keyring::open(root.as_ref(), table, clock, entropy).await,
+    };
+    Ok((folder, opened.map_err(failed)?))
+}
