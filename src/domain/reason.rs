@@ -39,6 +39,8 @@ reasons! {
     EmbeddingDimension = "embedding_dimension",
     EmbeddingNotFinite = "embedding_not_finite",
     NoConsent = "no_consent",
+    /// Dated more than a day in the future: to be offered again when that day has come.
+    NotYet = "not_yet",
     TransientExhausted = "transient_exhausted",
     CrashSuspect = "crash_suspect",
 }

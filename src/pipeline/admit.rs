@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::spoken::{Reply, reply};
 use super::{Admitted, Disposition, Entry, Pipeline, PipelineError, Verdict};
@@ -150,6 +150,9 @@ impl Pipeline {
             return Err(quarantine(Reason::ErasedSubject, Some("patient_id")));
         }
         let patient = scope.patient();
+        if let Some(field) = not_yet(&envelope, self.store.clock().now()) {
+            return Err(quarantine(Reason::NotYet, Some(field)));
+        }
         if let Message::DocumentSubmitted(document) = &envelope.message {
             if rules.consent_required && !batch.known.consented.contains(&patient) {
                 return Err(quarantine(Reason::NoConsent, Some("patient_id")));
@@ -175,6 +178,26 @@ pub(super) fn issued_at(command: &MemoryCommand, envelope: &Envelope, now: DateT
     command.issued_at.or(envelope.time).unwrap_or(now)
 }
 
+/// How far a date may lie ahead of our clock: producers have local days, and clocks that differ.
+const AHEAD: TimeDelta = TimeDelta::hours(24);
+
+/// The field by which a message is dated beyond tomorrow: what has not happened must not act today. A consent may begin
+/// on a later day, and an envelope's time counts only where nothing else dates a command.
+fn not_yet(envelope: &Envelope, now: DateTime<Utc>) -> Option<&'static str> {
+    let latest = now + AHEAD;
+    let (at, field) = match &envelope.message {
+        Message::DocumentSubmitted(document) => (document.occurred_at, "occurred_at"),
+        Message::HealthSignalRecorded(signal) => (signal.synced_at, "synced_at"),
+        Message::ProfileUpdated(profile) => (profile.recorded_at, "recorded_at"),
+        Message::ConsentRecorded(_) => return None,
+        Message::MemoryCommand(command) => {
+            let field = if command.issued_at.is_some() { "issued_at" } else { "time" };
+            (issued_at(command, envelope, now), field)
+        }
+    };
+    (at > latest).then_some(field)
+}
+
 /// Whether a command switches the ephemeral mode on or off.
 pub(super) fn ephemeral_switch(command: Command) -> Option<bool> {
     match command {
@@ -196,6 +219,9 @@ impl Batch {
     fn modes(&mut self, entries: &[Entry], now: DateTime<Utc>) {
         for (_, envelope) in entries {
             let Message::MemoryCommand(command) = &envelope.message else { continue };
+            if not_yet(envelope, now).is_some() {
+                continue;
+            }
             if let Some(on) = ephemeral_switch(command.command) {
                 let stamp = (issued_at(command, envelope, now), uuid::Uuid::nil());
                 self.known.ephemeral.entry(envelope.patient()).or_default().add(stamp, on);

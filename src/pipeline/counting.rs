@@ -126,7 +126,8 @@ fn stage_of(reason: Reason) -> Option<Stage> {
         | Reason::OrganizationMismatch
         | Reason::IdReused
         | Reason::ErasedSubject
-        | Reason::NoConsent => None,
+        | Reason::NoConsent
+        | Reason::NotYet => None,
     }
 }
 

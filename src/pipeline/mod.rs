@@ -187,6 +187,11 @@ impl Pipeline {
         &self.metrics
     }
 
+    /// Shows that this program counted so many retries of a body; keyed, so that no producer can say it.
+    pub fn retry_proof(&self, retries: u32, body: &[u8]) -> [u8; 32] {
+        self.store.keys().platform().hash("retries", &[&retries.to_be_bytes(), body])
+    }
+
     /// As whose messages are counted what [`Pipeline::run`] is given.
     pub fn queue(&self) -> Queue {
         self.queue

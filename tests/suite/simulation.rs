@@ -103,7 +103,8 @@ impl Outlet for Exchange {
                 return Err(BrokerError::Unroutable);
             }
             let number = u64::from_be_bytes(letter.body.as_slice().try_into().unwrap());
-            let message = Message::new(0, false, "", letter.properties.clone(), Vec::new(), 1 << 20);
+            let mut message = Message::new(0, false, "", letter.properties.clone(), letter.body.clone(), 1 << 20);
+            message.believe(proof);
             self.0.state.lock().unwrap().ready.push_back((number, message.retries));
             if drawn == 1 { Err(BrokerError::Late { step: "confirm" }) } else { Ok(()) }
         };
@@ -134,6 +135,10 @@ fn number(message: &Message) -> u64 {
 
 #[async_trait]
 impl Work for Pipeline {
+    fn retry_proof(&self, retries: u32, body: &[u8]) -> [u8; 32] {
+        proof(retries, body)
+    }
+
     async fn together(&self, _: Queue, messages: &[Message]) -> Vec<Verdict> {
         steps(self.0.fate.draw(30)).await;
         let alone = |message: &Message| message.redelivered && self.0.fate.one_in(10);
@@ -217,11 +222,21 @@ async fn generation(world: &Arc<World>, tags: &mut u64) {
     *tags += 1_000;
 }
 
+/// What shows here that a count of retries is the lane's.
+fn proof(retries: u32, body: &[u8]) -> [u8; 32] {
+    let mut proof = [0; 32];
+    proof[..4].copy_from_slice(&retries.to_be_bytes());
+    proof[4..8].copy_from_slice(&body[body.len() - 4..]);
+    proof
+}
+
 fn message(tag: u64, number: u64, retries: u32, redelivered: bool) -> Message {
     let fresh = Message::new(tag, redelivered, "bulk.x", BasicProperties::default(), number.to_be_bytes().to_vec(), 64);
     (0..retries).fold(fresh, |message, _| {
-        let letter = message.again(String::new(), String::new());
-        Message::new(tag, redelivered, "bulk.x", letter.properties, letter.body, 64)
+        let letter = message.again(String::new(), String::new(), proof);
+        let mut again = Message::new(tag, redelivered, "bulk.x", letter.properties, letter.body, 64);
+        again.believe(proof);
+        again
     })
 }
 

@@ -67,6 +67,10 @@ impl Work for Through {
         }
     }
 
+    fn retry_proof(&self, retries: u32, body: &[u8]) -> [u8; 32] {
+        self.pipeline.retry_proof(retries, body)
+    }
+
     async fn give_up(&self, _: Queue, message: &Message) -> Verdict {
         // However often: a message is not to blame for a key that is away.
         if self.gate.is_shut().await || self.pipeline.lacks_keys(&raw(message)).await {

@@ -14,6 +14,8 @@ use crate::intake::{Attributes, Problem, Refusal};
 const PREFIXES: [&str; 2] = [CE_PREFIX, "cloudEvents:"];
 /// How often a message was offered again.
 pub const RETRIES: &str = "x-anamnesis-retries";
+/// Shows that the count is ours ([`super::Work::retry_proof`]).
+pub const RETRIES_PROOF: &str = "x-anamnesis-retries-proof";
 /// Headers of the broker's own that must not travel on: it would take a second stay in a tier for a loop.
 const BROKERS_OWN: [&str; 9] = [
     "x-death",
@@ -32,7 +34,7 @@ const BROKERS_OWN: [&str; 9] = [
 pub struct Message {
     pub tag: u64,
     pub redelivered: bool,
-    /// How often it was offered again after a failure.
+    /// How often it was offered again after a failure: 0 until [`Message::believe`] has seen the proof.
     pub retries: u32,
     pub routing_key: String,
     /// CloudEvents attributes of binary mode; `None` where the body tells them.
@@ -52,7 +54,6 @@ impl Message {
         body: Vec<u8>,
         max_body_bytes: usize,
     ) -> Self {
-        let retries = properties.headers().as_ref().map_or(0, retries);
         let (attributes, refused) = if body.len() > max_body_bytes {
             (None, Some(Refusal::new(Reason::TooLarge, Problem::Size)))
         } else {
@@ -62,11 +63,24 @@ impl Message {
             }
         };
         let routing_key = routing_key.to_owned();
-        Self { tag, redelivered, retries, routing_key, attributes, refused, body, properties }
+        Self { tag, redelivered, retries: 0, routing_key, attributes, refused, body, properties }
     }
 
-    /// The same message, as it leaves for a retry.
-    pub fn again(&self, exchange: String, routing_key: String) -> Letter {
+    /// Takes over the count of retries that the headers state, if its proof is ours.
+    pub fn believe(&mut self, proof: impl Fn(u32, &[u8]) -> [u8; 32]) {
+        let Some(headers) = self.properties.headers().as_ref() else { return };
+        let stated = retries(headers);
+        let shown = match headers.inner().get(RETRIES_PROOF) {
+            Some(AMQPValue::LongString(shown)) => shown.as_bytes(),
+            _ => return,
+        };
+        if stated > 0 && shown == hex::encode(proof(stated, &self.body)).as_bytes() {
+            self.retries = stated;
+        }
+    }
+
+    /// The same message, as it leaves for a retry, with the proof of its new count.
+    pub fn again(&self, exchange: String, routing_key: String, proof: impl Fn(u32, &[u8]) -> [u8; 32]) -> Letter {
         let mut headers = FieldTable::default();
         let old = self.properties.headers().as_ref();
         for (name, value) in old.into_iter().flat_map(|headers| headers.inner().iter()) {
@@ -74,7 +88,10 @@ impl Message {
                 headers.insert(name.clone(), value.clone());
             }
         }
-        headers.insert(RETRIES.into(), AMQPValue::LongUInt(self.retries.saturating_add(1)));
+        let retries = self.retries.saturating_add(1);
+        headers.insert(RETRIES.into(), AMQPValue::LongUInt(retries));
+        let proof = hex::encode(proof(retries, &self.body));
+        headers.insert(RETRIES_PROOF.into(), AMQPValue::LongString(proof.into()));
         let properties = self.properties.clone().with_headers(headers);
         Letter { exchange, routing_key, properties, body: self.body.clone() }
     }
@@ -235,11 +252,27 @@ mod tests {
     }
 
     #[test]
+    fn a_count_of_retries_that_a_producer_sends_is_not_believed() {
+        for (count, proof) in [(25, None), (26, Some("0".repeat(64))), (4_000_000_000, Some(String::new()))] {
+            let mut sent = vec![(RETRIES, AMQPValue::LongUInt(count))];
+            sent.extend(proof.map(|proof| (RETRIES_PROOF, long(&proof))));
+            let mut message = read(headers(&sent));
+            message.believe(|_, _| [7; 32]);
+            assert_eq!(message.retries, 0);
+        }
+    }
+
+    #[test]
     fn a_retry_keeps_the_message_and_counts() {
         let properties = headers(&[("cloudEvents_id", long("e-1")), ("x-death", long("…"))]);
         let message = read(properties);
-        let letter = message.again("retry".into(), "5s.bulk.x".into());
-        let second = Message::new(2, false, "bulk.x", letter.properties.clone(), letter.body, 1024);
+        let ours = |retries: u32, body: &[u8]| [u8::try_from(retries).unwrap() + body[0]; 32];
+        let letter = message.again("retry".into(), "5s.bulk.x".into(), ours);
+        let mut second = Message::new(2, false, "bulk.x", letter.properties.clone(), letter.body, 1024);
+        assert_eq!(second.retries, 0, "nothing is believed unseen");
+        second.believe(|_, _| [0; 32]);
+        assert_eq!(second.retries, 0, "another one's proof");
+        second.believe(ours);
         assert_eq!((second.retries, &second.attributes), (1, &message.attributes));
         assert!(!letter.properties.headers().as_ref().unwrap().contains_key("x-death"));
     }

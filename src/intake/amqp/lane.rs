@@ -81,9 +81,9 @@ impl<A: Acks + 'static> Lane<A> {
         arrivals: &mut (impl Stream<Item = Message> + Unpin),
     ) -> Option<(OwnedSemaphorePermit, Vec<Message>)> {
         let permit = Arc::clone(slots).acquire_owned().await.ok()?;
-        let first = arrivals.next().await?;
+        let mut first = arrivals.next().await?;
         let mut size = first.body.len();
-        self.arrived(&first).await;
+        self.arrived(&mut first).await;
         let mut batch = vec![first];
         let company = tokio::time::sleep(self.limits.linger);
         tokio::pin!(company);
@@ -94,15 +94,16 @@ impl<A: Acks + 'static> Lane<A> {
                 () = &mut company => break,
             };
             // The end of the stream shows again when the next batch is asked for.
-            let Some(next) = next else { break };
+            let Some(mut next) = next else { break };
             size += next.body.len();
-            self.arrived(&next).await;
+            self.arrived(&mut next).await;
             batch.push(next);
         }
         Some((permit, batch))
     }
 
-    async fn arrived(&self, message: &Message) {
+    async fn arrived(&self, message: &mut Message) {
+        message.believe(|retries, body| self.work.retry_proof(retries, body));
         self.settler.opened(message.tag).await;
         self.status.arrived();
         if message.redelivered {
@@ -206,7 +207,8 @@ impl<A: Acks + 'static> Lane<A> {
 
     fn letter(&self, message: &Message) -> Letter {
         let tier = Tier::after(message.retries);
-        message.again(self.names.retry(), retry_key(tier, self.queue, &message.routing_key))
+        let proof = |retries: u32, body: &[u8]| self.work.retry_proof(retries, body);
+        message.again(self.names.retry(), retry_key(tier, self.queue, &message.routing_key), proof)
     }
 }
 

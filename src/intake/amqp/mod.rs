@@ -42,6 +42,10 @@ pub trait Work: Send + Sync {
     /// Works one message where its death harms nobody else. Never [`Verdict::Alone`].
     async fn alone(&self, queue: Queue, message: &Message) -> Verdict;
 
+    /// A keyed hash that says that this program counted so many retries of this body: a producer cannot make it, so that
+    /// nobody else's count is believed.
+    fn retry_proof(&self, retries: u32, body: &[u8]) -> [u8; 32];
+
     /// The message was offered as often as allowed: sets it aside. `Later` when even that fails.
     async fn give_up(&self, queue: Queue, message: &Message) -> Verdict;
 }
