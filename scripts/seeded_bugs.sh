@@ -28,6 +28,8 @@ keys_reminted|keys::as_a_process_on_a_file::a_second_host
 master_swapped|keys::as_a_process_on_a_file::another_master
 absent_is_erased|crypto::keyring::tests::a_key_that_is_absent
 restore_foreign_keys|backup::on_a_file::a_pair_that
+header_flood|endpoints::requests_that_are_never_finished
+spool_by_path|spool::a_file_renamed_over_one_in_progress
 migrate_unlocked|store::embedded::a_new_file_that_many_open
 '
 

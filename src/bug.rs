@@ -26,6 +26,8 @@ pub const BUGS: &[(&str, &str)] = &[
     ("master_swapped", "another master key is refused, for new patients too"),
     ("absent_is_erased", "a key that the key store does not have is no erased patient"),
     ("restore_foreign_keys", "a restore refuses keys that do not belong to the store"),
+    ("header_flood", "requests that are begun and never finished stop nobody else"),
+    ("spool_by_path", "a file of the spool is claimed before it is read"),
     ("migrate_unlocked", "of several programs that find a new file one migrates"),
 ];
 

@@ -1,8 +1,8 @@
 //! What Kubernetes and Prometheus ask of the process. `/healthz` says that it runs and touches nothing: a broken
 //! database must not get every pod restarted, a consumer that stands idle beside a backlog must. `/readyz` says whether work can be done. `/metrics` is the registry.
 
-use std::future::IntoFuture;
-use std::io;
+mod serve;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,14 +13,18 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use serde::Serialize;
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::timeout::TimeoutLayer;
+
+pub use serve::serve;
 
 use crate::metrics::Metrics;
 
-/// How long open connections may linger once the server is told to stop.
-const LINGER: Duration = Duration::from_secs(2);
+/// `/readyz` answers within two seconds whatever hangs: the rest of them is for the answer's way.
+const READY_WITHIN: Duration = Duration::from_millis(1_800);
+/// Bytes of a request's body. No endpoint reads one.
+const BODY: usize = 1024;
 
 /// One thing that must work before work is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -31,15 +35,18 @@ pub struct Check {
     /// Why not, as a code; never a library's own words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<&'static str>,
+    /// How many things a person should look at, although work can be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attention: Option<u64>,
 }
 
 impl Check {
     pub fn ready(name: &'static str) -> Self {
-        Self { name, ready: true, code: None }
+        Self { name, ready: true, code: None, attention: None }
     }
 
     pub fn failed(name: &'static str, code: &'static str) -> Self {
-        Self { name, ready: false, code: Some(code) }
+        Self { name, ready: false, code: Some(code), attention: None }
     }
 }
 
@@ -64,30 +71,17 @@ pub struct Probes {
     pub draining: CancellationToken,
 }
 
-/// The three endpoints. A request that takes longer than `timeout` is answered 503.
+/// The three endpoints. A request that takes longer than `timeout` is answered 503; `/readyz` has a limit of its own, so
+/// that its answer says what hangs. A body of more than a kilobyte is refused (413).
 pub fn router(probes: Probes, timeout: Duration) -> Router {
+    let within = READY_WITHIN.min(timeout);
     Router::new()
         .route("/healthz", get(healthz))
-        .route("/readyz", get(readyz))
         .route("/metrics", get(metrics))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, timeout))
+        .route("/readyz", get(move |probes| readyz(probes, within)))
+        .layer(RequestBodyLimitLayer::new(BODY))
         .with_state(probes)
-}
-
-/// Serves until `stop` is cancelled; connections open then get two more seconds.
-///
-/// # Errors
-/// When the listener fails for good.
-pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) -> io::Result<()> {
-    let serving = axum::serve(listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
-    let over = async {
-        stop.cancelled().await;
-        tokio::time::sleep(LINGER).await;
-    };
-    tokio::select! {
-        ended = serving.into_future() => ended,
-        () = over => Ok(()),
-    }
 }
 
 #[derive(Serialize)]
@@ -103,11 +97,12 @@ async fn healthz(State(probes): State<Probes>) -> Response {
     }
 }
 
-async fn readyz(State(probes): State<Probes>) -> Response {
+async fn readyz(State(probes): State<Probes>, within: Duration) -> Response {
     let checks = if probes.draining.is_cancelled() {
         vec![Check::failed("process", "draining")]
     } else {
-        probes.readiness.check().await
+        let late = |_| vec![Check::failed("process", "timeout")];
+        tokio::time::timeout(within, probes.readiness.check()).await.unwrap_or_else(late)
     };
     let ready = checks.iter().all(|check| check.ready);
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
@@ -125,8 +120,14 @@ async fn metrics(State(probes): State<Probes>) -> Response {
 mod tests {
     #![allow(clippy::disallowed_methods, reason = "the proofs are the other side of the server")]
 
+    use std::io;
+
+    use tokio::net::TcpListener;
+
     use super::*;
     use crate::metrics::Identity;
+
+    const LINGER: Duration = Duration::from_secs(2);
 
     struct Says(Vec<Check>);
 
@@ -209,7 +210,9 @@ mod tests {
     #[tokio::test]
     async fn a_dependency_that_hangs_reads_as_not_ready() {
         let world = world(Hangs, Duration::from_millis(10)).await;
-        assert_eq!(asked(&world, "/readyz").await.0, 503);
+        let (status, body) = asked(&world, "/readyz").await;
+        let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+        assert_eq!((status, &body["checks"][0]["code"]), (503, &serde_json::json!("timeout")));
     }
 
     #[tokio::test]

@@ -62,7 +62,7 @@ impl Source {
                     let record = record?;
                     match record.content {
                         Content::Line(body) => Ok(body),
-                        Content::TooLong => {
+                        Content::TooLong(_) | Content::Beyond => {
                             Err(BenchError::TooLong { path: record.source.to_string(), line: record.line })
                         }
                     }

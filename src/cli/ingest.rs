@@ -37,11 +37,26 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             Spool::find(&args.paths, limits.max_body_bytes).map_err(|error| Failure::failed(error.to_string()))?;
         let started = Instant::now();
         let batch = (world.settings.pipeline.batch_documents, world.settings.pipeline.batch_bytes);
-        let tally = feed(&pipeline, &isolation, spool, batch).await?;
+        let Fed { tally, .. } = feed((&pipeline, &isolation), spool, batch, Exhausted::No).await?;
         world.store.close().await;
         report(&tally, started.elapsed(), format)?;
         Ok(exit(&tally))
     })
+}
+
+/// Whether this is the last time that messages are offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exhausted {
+    No,
+    /// What still fails is set aside.
+    Yes,
+}
+
+/// What became of a spool's lines.
+pub struct Fed {
+    pub tally: Tally,
+    /// A line was longer than quarantine keeps: only its place is known.
+    pub beyond: bool,
 }
 
 /// Sends every line of a spool through the pipeline, in bounded batches of so many messages and bytes. What killed a
@@ -50,44 +65,55 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 /// # Errors
 /// When a file cannot be read.
 pub async fn feed(
-    pipeline: &Pipeline,
-    isolation: &Isolation,
+    (pipeline, isolation): (&Pipeline, &Isolation),
     spool: Spool,
     batch: (usize, usize),
-) -> Result<Tally, Failure> {
+    exhausted: Exhausted,
+) -> Result<Fed, Failure> {
     // Attempts without an end are left by deaths alone: without one nobody needs to ask of each message.
     let haunted = pipeline.is_haunted().await.unwrap_or(true);
     let progress = output::progress_bytes(spool.total_bytes());
     let mut records = spool.records();
-    let mut tally = Tally::default();
+    let mut fed = Fed { tally: Tally::default(), beyond: false };
     loop {
-        let bodies = next_batch(&mut records, batch)?;
+        let bodies = next_batch(&mut records, batch, &mut fed.beyond)?;
         if bodies.is_empty() {
             break;
         }
-        let done = if haunted { apart(pipeline, isolation, bodies).await } else { offer(pipeline, bodies).await };
+        let kept = if exhausted == Exhausted::Yes { bodies.clone() } else { Vec::new() };
+        let mut done = if haunted { apart(pipeline, isolation, bodies).await } else { offer(pipeline, bodies).await };
+        for (body, disposition) in kept.iter().zip(&mut done).filter(|(_, done)| **done == Disposition::Retry) {
+            // A message is not to blame for a key that is away.
+            if !pipeline.lacks_keys(body).await
+                && pipeline.set_aside(body, Reason::TransientExhausted).await.is_ok() {
+                *disposition = Disposition::Quarantined(Reason::TransientExhausted);
+            }
+        }
         for disposition in done {
-            tally.add(disposition);
+            fed.tally.add(disposition);
         }
         progress.set_position(records.consumed());
-        progress.set_message(format!("{} messages", tally.total()));
+        progress.set_message(format!("{} messages", fed.tally.total()));
     }
     progress.finish_and_clear();
-    Ok(tally)
+    Ok(fed)
 }
 
-fn next_batch(records: &mut Records, (documents, bytes): (usize, usize)) -> Result<Vec<Raw>, Failure> {
+fn next_batch(
+    records: &mut Records,
+    (documents, bytes): (usize, usize),
+    beyond: &mut bool,
+) -> Result<Vec<Raw>, Failure> {
     let mut bodies = Vec::new();
     let mut size = 0;
     for record in records.by_ref() {
         let record = record.map_err(|error| Failure::failed(error.to_string()))?;
+        *beyond |= record.content == Content::Beyond;
+        let too_large = || Some(Refusal::new(Reason::TooLarge, Problem::Size));
         let raw = match record.content {
             Content::Line(body) => Raw::of(body),
-            Content::TooLong => Raw {
-                body: place(&record.source, record.line),
-                attributes: None,
-                refused: Some(Refusal::new(Reason::TooLarge, Problem::Size)),
-            },
+            Content::TooLong(body) => Raw { body, attributes: None, refused: too_large() },
+            Content::Beyond => Raw { body: place(&record.source, record.line), attributes: None, refused: too_large() },
         };
         size += raw.body.len();
         bodies.push(raw);

@@ -33,6 +33,7 @@ mod redact;
 mod report;
 pub mod rules;
 mod sections;
+mod spool;
 mod topology;
 mod vectors;
 mod worker;
@@ -112,6 +113,8 @@ verbs! {
     Worker(worker::Args) => worker::run,
     /// Take in documents: NDJSON files, folders or standard input
     Ingest(ingest::Args) => ingest::run,
+    /// Show an original that a worker sealed into the archive of its spool
+    Spool(spool::Args) => spool::run,
     /// Show what is known of a patient: profile, symptoms, events, hypotheses, passages for a question
     Context(context::Args) => context::run,
     /// Show a patient's clinical profile

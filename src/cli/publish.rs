@@ -60,7 +60,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             for record in records.by_ref().take(WINDOW) {
                 match record.map_err(|error| Failure::failed(error.to_string()))?.content {
                     Content::Line(body) => letters.push(letter(&exchange, body, args.structured)),
-                    Content::TooLong => counts.skipped += 1,
+                    Content::TooLong(_) | Content::Beyond => counts.skipped += 1,
                 }
             }
             if letters.is_empty() {

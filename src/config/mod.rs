@@ -13,6 +13,7 @@ pub mod log;
 pub mod pipeline;
 pub mod redaction;
 pub mod secrets;
+pub mod spool;
 pub mod store;
 pub mod worker;
 
@@ -54,6 +55,8 @@ pub struct Settings {
     pub http: http::HttpConfig,
     pub log: log::LogConfig,
     pub worker: worker::WorkerConfig,
+    #[serde(default)]
+    pub spool: spool::SpoolConfig,
 }
 
 /// What is wrong with the configuration.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct WorkerConfig {
     /// Folder that is watched for NDJSON files; empty: none. Producers write under a name that begins with a dot and
-    /// rename when done; finished files move to `done/` below it.
+    /// rename when done. `[spool]` says what becomes of finished ones.
     pub spool: PathBuf,
     /// Milliseconds between two looks at the spool, 10–60000.
     pub poll_ms: u64,

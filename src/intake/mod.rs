@@ -13,6 +13,7 @@ pub mod envelope;
 mod guard;
 pub mod refusal;
 pub mod spool;
+pub mod spool_folder;
 mod typed;
 
 use crate::config::IntakeConfig;

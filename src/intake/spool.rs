@@ -1,39 +1,64 @@
 //! NDJSON from files, folders and standard input, in bounded memory: one line at a time, and of a line beyond the limit
-//! no more than the limit.
+//! no more than [`KEPT_LINE_BYTES`]. No links are followed, neither as an argument nor below a folder.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use super::spool_folder::{folder, regular};
 
 /// Extensions that a folder is searched for.
 const EXTENSIONS: [&str; 3] = ["ndjson", "jsonl", "json"];
 /// Bytes read at a time.
 const CHUNK: usize = 64 * 1024;
 
+/// Bytes of an over-long line that are kept, for quarantine: the largest message that RabbitMQ takes, too.
+pub const KEPT_LINE_BYTES: usize = 16 << 20;
+
 /// Why a file or folder cannot be read. Names the path as the person gave it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path}: {kind}")]
+#[error("{path}: {}", .kind.map_or_else(|| "is a link; name what it leads to".to_owned(), |kind| kind.to_string()))]
 pub struct SpoolError {
     pub path: String,
-    pub kind: io::ErrorKind,
+    /// `None` for a link.
+    pub kind: Option<io::ErrorKind>,
 }
 
 impl SpoolError {
     fn new(path: &Path, error: &io::Error) -> Self {
-        Self { path: path.display().to_string(), kind: error.kind() }
+        let link = path.symlink_metadata().is_ok_and(|about| about.is_symlink());
+        Self { path: path.display().to_string(), kind: (!link).then(|| error.kind()) }
     }
 }
 
 /// One place to read from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 enum Input {
     Stdin,
-    File { path: PathBuf, bytes: u64 },
+    /// A file that a person named.
+    File {
+        path: PathBuf,
+        bytes: u64,
+    },
+    /// A file below a folder: reached from the folder's handle, step by step.
+    Below {
+        root: Arc<OwnedFd>,
+        top: PathBuf,
+        path: PathBuf,
+        bytes: u64,
+    },
+    /// A file that is open already.
+    Open {
+        file: File,
+        name: String,
+        bytes: u64,
+    },
 }
 
 /// What is to be read, in order.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Spool {
     inputs: Vec<Input>,
     max_line_bytes: usize,
@@ -53,9 +78,17 @@ impl Spool {
                 inputs.push(Input::Stdin);
                 continue;
             }
-            let about = path.metadata().map_err(|error| SpoolError::new(path, &error))?;
+            let failed = |error: &io::Error| SpoolError::new(path, error);
+            // What a shell passes as a device (`<(…)`, /dev/stdin) is a link by nature.
+            let device = path.starts_with("/dev");
+            let about = if device { path.metadata() } else { path.symlink_metadata() };
+            let about = about.map_err(|error| failed(&error))?;
+            if about.is_symlink() {
+                return Err(SpoolError { path: path.display().to_string(), kind: None });
+            }
             if about.is_dir() {
-                collect(path, &mut inputs)?;
+                let root = Arc::new(folder(rustix::fs::CWD, path).map_err(|error| failed(&error))?);
+                collect((&root, path), Path::new(""), &mut inputs)?;
             } else {
                 inputs.push(Input::File { path: path.clone(), bytes: about.len() });
             }
@@ -63,9 +96,19 @@ impl Spool {
         Ok(Self { inputs, max_line_bytes })
     }
 
+    /// One file that is open already, by the name that decides how it is read.
+    pub fn of(file: File, name: &str, max_line_bytes: usize) -> io::Result<Self> {
+        let bytes = file.metadata()?.len();
+        Ok(Self { inputs: vec![Input::Open { file, name: name.to_owned(), bytes }], max_line_bytes })
+    }
+
     /// Bytes to read in all, for progress; unknown as soon as standard input is among them.
     pub fn total_bytes(&self) -> Option<u64> {
-        self.inputs.iter().map(|input| if let Input::File { bytes, .. } = input { Some(*bytes) } else { None }).sum()
+        let size = |input: &Input| match input {
+            Input::Stdin => None,
+            Input::File { bytes, .. } | Input::Below { bytes, .. } | Input::Open { bytes, .. } => Some(*bytes),
+        };
+        self.inputs.iter().map(size).sum()
     }
 
     /// Number of files (standard input counts as one).
@@ -83,33 +126,47 @@ impl Spool {
     }
 }
 
-fn collect(folder: &Path, inputs: &mut Vec<Input>) -> Result<(), SpoolError> {
-    let failed = |error: &io::Error| SpoolError::new(folder, error);
+/// Files below a folder that was opened as `root` and named `top`; `path` leads from there.
+fn collect((root, top): (&Arc<OwnedFd>, &Path), path: &Path, inputs: &mut Vec<Input>) -> Result<(), SpoolError> {
+    let here = top.join(path);
+    let failed = |error: &io::Error| SpoolError::new(&here, error);
     let mut entries = Vec::new();
-    for entry in folder.read_dir().map_err(|error| failed(&error))? {
+    for entry in here.read_dir().map_err(|error| failed(&error))? {
         entries.push(entry.map_err(|error| failed(&error))?);
     }
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
-        let path = entry.path();
-        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(b".") {
             continue;
         }
-        // A linked folder may lead back to where we are; a linked file is read.
-        if entry.file_type().map_err(|error| failed(&error))?.is_dir() {
-            collect(&path, inputs)?;
-        } else if has_extension(&path) {
-            match path.metadata() {
-                Ok(about) if about.is_file() => inputs.push(Input::File { path, bytes: about.len() }),
-                // A producer may have moved it since the listing.
-                _ => {}
-            }
+        let below = path.join(&name);
+        let kind = entry.file_type().map_err(|error| failed(&error))?;
+        if kind.is_dir() {
+            collect((root, top), &below, inputs)?;
+        } else if kind.is_file() && has_extension(&below) {
+            // A producer may have moved it since the listing.
+            let Ok(about) = entry.metadata() else { continue };
+            let (root, top) = (Arc::clone(root), top.to_owned());
+            inputs.push(Input::Below { root, top, path: below, bytes: about.len() });
         }
     }
     Ok(())
 }
 
-fn has_extension(path: &Path) -> bool {
+/// Opens a file below a folder: every step by the handle of the last, so that none of them can be a link.
+fn open_below(root: &OwnedFd, path: &Path) -> io::Result<File> {
+    let mut here: Option<OwnedFd> = None;
+    for step in path.parent().into_iter().flat_map(Path::components) {
+        let at = here.as_ref().map_or(root.as_fd(), |fd| fd.as_fd());
+        here = Some(folder(at, Path::new(step.as_os_str()))?);
+    }
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    regular(here.as_ref().map_or(root.as_fd(), |fd| fd.as_fd()), Path::new(name))
+}
+
+/// Whether a name says that the file is NDJSON or one JSON value.
+pub(super) fn has_extension(path: &Path) -> bool {
     path.extension().is_some_and(|extension| EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known)))
 }
 
@@ -131,8 +188,10 @@ pub struct Record {
 pub enum Content {
     /// Without byte order mark and line end; never blank.
     Line(Vec<u8>),
-    /// Longer than the limit: passed over, not held.
-    TooLong,
+    /// Longer than the limit of a message, whole.
+    TooLong(Vec<u8>),
+    /// Longer than [`KEPT_LINE_BYTES`]: passed over, not held.
+    Beyond,
 }
 
 impl std::fmt::Debug for Record {
@@ -172,7 +231,7 @@ impl Iterator for Records {
                     Err(error) => {
                         let path = lines.source.to_string();
                         self.current = None;
-                        return Some(Err(SpoolError { path, kind: error.kind() }));
+                        return Some(Err(SpoolError { path, kind: Some(error.kind()) }));
                     }
                 }
             }
@@ -195,19 +254,63 @@ struct Lines {
 }
 
 /// What was kept of a line that was read to its end.
+#[derive(Default)]
 struct Taken {
     bytes: Vec<u8>,
+    /// Longer than a message may be.
     too_long: bool,
+    /// Longer than what is held.
+    beyond: bool,
+}
+
+impl Taken {
+    /// Adds bytes of the line while they may be held.
+    fn add(&mut self, part: &[u8], max: usize) {
+        let length = self.bytes.len() + part.len();
+        // Three bytes of a mark and one carriage return do not count against the message.
+        self.too_long |= length > max + 4;
+        self.beyond |= length > KEPT_LINE_BYTES.max(max) + 4;
+        if self.beyond {
+            self.bytes = Vec::new();
+        } else {
+            self.bytes.extend_from_slice(part);
+        }
+    }
+
+    fn content(self) -> Content {
+        match self {
+            Self { beyond: true, .. } => Content::Beyond,
+            Self { too_long: true, bytes, .. } => Content::TooLong(bytes),
+            Self { bytes, .. } => Content::Line(bytes),
+        }
+    }
 }
 
 impl Lines {
     fn open(input: Input) -> Result<Self, SpoolError> {
-        let (source, reader, whole): (String, Box<dyn BufRead + Send>, bool) = match input {
-            Input::Stdin => ("-".to_string(), Box::new(BufReader::with_capacity(CHUNK, io::stdin())), false),
+        let of = |file: File, name: &Path| {
+            let whole = name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+            (Box::new(BufReader::with_capacity(CHUNK, file)) as Box<dyn BufRead + Send>, whole)
+        };
+        let (source, (reader, whole)) = match input {
+            Input::Stdin => {
+                let reader: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(CHUNK, io::stdin()));
+                ("-".to_owned(), (reader, false))
+            }
             Input::File { path, .. } => {
-                let file = File::open(&path).map_err(|error| SpoolError::new(&path, &error))?;
-                let whole = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-                (path.display().to_string(), Box::new(BufReader::with_capacity(CHUNK, file)), whole)
+                // A link that took the file's place since it was looked at is refused here.
+                let file = if path.starts_with("/dev") { File::open(&path) } else { regular_or_pipe(&path) };
+                let file = file.map_err(|error| SpoolError::new(&path, &error))?;
+                (path.display().to_string(), of(file, &path))
+            }
+            Input::Below { root, top, path, .. } => {
+                let whole = top.join(&path);
+                let file = open_below(&root, &path).map_err(|error| SpoolError::new(&whole, &error))?;
+                (whole.display().to_string(), of(file, &path))
+            }
+            Input::Open { file, name, .. } => {
+                let read = of(file, Path::new(&name));
+                (name, read)
             }
         };
         Ok(Self { source: source.into(), reader, line: 0, position: 0, may_be_whole: whole })
@@ -228,14 +331,14 @@ impl Lines {
                 self.may_be_whole = false;
                 self.take_rest_if_open(&mut taken, max)?;
             }
-            let content = if taken.too_long { Content::TooLong } else { Content::Line(taken.bytes) };
-            return Ok(Some(Record { source: Arc::clone(&self.source), line, start, end: self.position, content }));
+            let (source, content) = (Arc::clone(&self.source), taken.content());
+            return Ok(Some(Record { source, line, start, end: self.position, content }));
         }
     }
 
     /// Reads to the next line feed or the end. Holds at most `max` bytes of it.
     fn take_line(&mut self, max: usize) -> io::Result<Option<Taken>> {
-        let mut taken = Taken { bytes: Vec::new(), too_long: false };
+        let mut taken = Taken::default();
         let mut read = 0;
         loop {
             let chunk = match self.reader.fill_buf() {
@@ -245,12 +348,7 @@ impl Lines {
             let end = chunk.iter().position(|byte| *byte == b'\n');
             let part = &chunk[..end.unwrap_or(chunk.len())];
             let step = end.map_or(chunk.len(), |end| end + 1);
-            // Three bytes of a mark and one carriage return do not count against the message.
-            if !taken.too_long && taken.bytes.len() + part.len() <= max + 4 {
-                taken.bytes.extend_from_slice(part);
-            } else if !part.is_empty() {
-                taken = Taken { bytes: Vec::new(), too_long: true };
-            }
+            taken.add(part, max);
             self.reader.consume(step);
             self.position += step as u64;
             read += step;
@@ -275,16 +373,21 @@ impl Lines {
             return Ok(());
         }
         while let Some(next) = self.take_line(max)? {
-            if next.too_long || taken.bytes.len() + next.bytes.len() > max {
-                *taken = Taken { bytes: Vec::new(), too_long: true };
-            }
-            if !taken.too_long {
-                taken.bytes.push(b'\n');
-                taken.bytes.extend_from_slice(&next.bytes);
-            }
+            // The line feed between them belongs to the message.
+            taken.add(b"\n", max.saturating_sub(4));
+            taken.add(&next.bytes, max.saturating_sub(4));
+            taken.beyond |= next.beyond;
+            taken.too_long |= next.too_long;
         }
         Ok(())
     }
+}
+
+/// A file that a person named: anything but a link. A pipe is read as a person means it.
+fn regular_or_pipe(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let nofollow = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).map_err(io::Error::other)?;
+    File::options().read(true).custom_flags(nofollow).open(path)
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ fn read(folder: &TempDir, max: usize) -> Vec<(String, u64, String)> {
         let name = Path::new(&*record.source).file_name().expect("a name").to_string_lossy().into_owned();
         let text = match record.content {
             Content::Line(bytes) => String::from_utf8(bytes).expect("utf-8"),
-            Content::TooLong => "!".to_string(),
+            Content::TooLong(_) | Content::Beyond => "!".to_string(),
         };
         seen.push((name, record.line, text));
     }
@@ -66,6 +66,38 @@ fn a_line_beyond_the_limit_is_reported_and_the_next_one_is_read() {
 }
 
 #[test]
+fn an_over_long_line_is_whole_up_to_what_is_held() {
+    let long = |bytes: usize| vec![b'x'; bytes];
+    let content = [long(5_000), b"\n".to_vec(), long(KEPT_LINE_BYTES + 5), b"\n{}\n".to_vec()].concat();
+    let folder = folder(&[("a.ndjson", &content)]);
+    let spool = Spool::find(&[folder.path().join("a.ndjson")], 1_000).expect("found");
+    let seen: Vec<Content> = spool.records().map(|record| record.expect("read").content).collect();
+    assert!(seen == [Content::TooLong(long(5_000)), Content::Beyond, Content::Line(b"{}".to_vec())]);
+}
+
+#[test]
+fn links_are_not_followed_neither_named_nor_below_a_folder_nor_put_in_a_files_place() {
+    use std::os::unix::fs::symlink;
+    let outside = folder(&[("secret.ndjson", b"{\"secret\":1}\n"), ("deep/secret.ndjson", b"{\"secret\":2}\n")]);
+    let inside = folder(&[("a.ndjson", b"{\"a\":1}\n"), ("sub/b.ndjson", b"{\"b\":1}\n")]);
+    symlink(outside.path().join("secret.ndjson"), inside.path().join("link.ndjson")).expect("a link");
+    symlink(outside.path().join("deep"), inside.path().join("linked")).expect("a link");
+    assert_eq!(read(&inside, 100).len(), 2);
+    for name in ["link.ndjson", "linked"] {
+        let error = Spool::find(&[inside.path().join(name)], 100).expect_err("a link");
+        assert_eq!(error.kind, None);
+        assert!(error.to_string().contains("is a link"), "{error}");
+    }
+    let spool = Spool::find(&[inside.path().to_path_buf()], 100).expect("found");
+    for (place, target) in [("a.ndjson", "secret.ndjson"), ("sub", "deep")] {
+        let place = inside.path().join(place);
+        fs::rename(&place, place.with_extension("old")).expect("moved");
+        symlink(outside.path().join(target), &place).expect("a link");
+    }
+    assert!(spool.records().all(|record| record.is_err()), "what was swapped after the listing is not read");
+}
+
+#[test]
 fn a_json_file_may_hold_one_message_over_several_lines() {
     let files: &[(&str, &[u8])] = &[("a.json", b"{\n  \"a\": 1\n}\n"), ("b.json", b"{\"b\":1}\n{\"b\":2}\n")];
     assert_eq!(texts(files, 100), ["{\n  \"a\": 1\n}", "{\"b\":1}", "{\"b\":2}"]);
@@ -85,7 +117,7 @@ fn offsets_lead_back_to_the_line() {
 #[test]
 fn a_missing_path_is_named_with_its_kind() {
     let error = Spool::find(&[PathBuf::from("/does/not/exist")], 100).expect_err("not there");
-    assert_eq!(error.kind, io::ErrorKind::NotFound);
+    assert_eq!(error.kind, Some(io::ErrorKind::NotFound));
     assert!(error.to_string().starts_with("/does/not/exist: "));
 }
 

@@ -25,6 +25,8 @@ area! {
         redelivered: Counters<Queue> = "messages_redelivered_total";
         /// Messages that wait in a queue of the broker, as its consumers last saw it
         backlog: Gauges<Queue> = "queue_ready_messages";
+        /// Entries of the spool that no worker takes: other types of files, links, folders
+        spool_unknown: Gauges<()> = "spool_unknown_entries";
         /// Messages being worked on
         in_flight: Gauges<()> = "messages_in_flight";
         /// Seconds from a message's own time to the end of its processing

@@ -255,6 +255,22 @@ impl Store {
         Ok(begun)
     }
 
+    /// Writes a row, deletes it and commits: whether the store takes writes at this moment, which a standby or a full disk
+    /// does not.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn probe_write(&self) -> Result<(), StoreError> {
+        let mut id = [0; 16];
+        self.entropy.fill(&mut id);
+        let id = Uuid::from_bytes(id);
+        let mut tx = self.db.begin(Access::Platform).await?;
+        let none: &[u8] = &[];
+        tx.execute(&BEGIN, vec![id.into(), none.into(), self.clock.now().into()]).await?;
+        tx.execute(&END, vec![id.into()]).await?;
+        Ok(tx.commit().await?)
+    }
+
     fn unended(&self) -> MutexGuard<'_, Vec<Uuid>> {
         self.unended.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -82,6 +82,15 @@ impl Server {
     }
 }
 
+impl Server {
+    /// Changes the database (`ALTER DATABASE … change`), for all connections: those that are open are ended.
+    pub async fn alter(&self, change: &str) {
+        administer(&format!("ALTER DATABASE {} {change}", self.name)).await;
+        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname =";
+        administer(&format!("{end} '{}'", self.name)).await;
+    }
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         let sql = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);

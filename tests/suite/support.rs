@@ -249,7 +249,15 @@ pub struct Program {
 
 impl Program {
     pub async fn on(engine: Engine) -> Self {
-        let options = FakeOptions { dimension: DIMENSION, ..FakeOptions::default() };
+        Self::with_provider(engine, Self::provider_options()).await
+    }
+
+    /// What its embedding server does unless a test says otherwise.
+    pub fn provider_options() -> FakeOptions {
+        FakeOptions { dimension: DIMENSION, ..FakeOptions::default() }
+    }
+
+    pub async fn with_provider(engine: Engine, options: FakeOptions) -> Self {
         let provider = FakeProvider::start(options).await.unwrap();
         let server = if engine == Engine::Postgres { Some(Server::new().await) } else { None };
         Self { folder: tempfile::tempdir().unwrap(), server, provider }

@@ -15,27 +15,42 @@ on_every_program!(
 /// Longer than anything that is waited for here should ever take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-struct Running {
-    child: Child,
-    port: u16,
-    spool: PathBuf,
+pub(super) struct Running {
+    pub(super) child: Child,
+    pub(super) port: u16,
+    pub(super) spool: PathBuf,
 }
 
 impl Running {
-    async fn start(program: &Program, more: &[(&str, &str)]) -> Self {
+    pub(super) async fn start(program: &Program, more: &[(&str, &str)]) -> Self {
         let running = Self::begin(program, more);
         until("the worker is ready", async || running.get("/readyz").await.is_some_and(|(status, _)| status == 200))
             .await;
         running
     }
 
+    /// The same in a process that a limit on the size of files does not end: writes beyond it fail.
+    pub(super) async fn start_unstoppable(program: &Program) -> Self {
+        let plain = program.command(&[]);
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "trap '' XFSZ; exec \"$0\" worker"]).arg(plain.get_program());
+        command.envs(plain.get_envs().filter_map(|(key, value)| Some((key, value?))));
+        command.current_dir(program.folder.path());
+        let running = Self::spawn(program, &mut command);
+        until("the worker is ready", async || running.get("/readyz").await.is_some_and(|(status, _)| status == 200))
+            .await;
+        running
+    }
+
     /// The same without waiting until it is ready.
-    fn begin(program: &Program, more: &[(&str, &str)]) -> Self {
+    pub(super) fn begin(program: &Program, more: &[(&str, &str)]) -> Self {
+        Self::spawn(program, program.command(more).arg("worker"))
+    }
+
+    fn spawn(program: &Program, command: &mut std::process::Command) -> Self {
         let (port, spool) = (free_port(), program.folder.path().join("spool"));
         std::fs::create_dir_all(&spool).unwrap();
-        let child = program
-            .command(more)
-            .arg("worker")
+        let child = command
             .env("ANAMNESIS__HTTP__BIND", format!("127.0.0.1:{port}"))
             .env("ANAMNESIS__WORKER__SPOOL", &spool)
             .env("ANAMNESIS__WORKER__POLL_MS", "20")
@@ -47,25 +62,25 @@ impl Running {
         Self { child, port, spool }
     }
 
-    async fn get(&self, path: &str) -> Option<(u16, String)> {
+    pub(super) async fn get(&self, path: &str) -> Option<(u16, String)> {
         support::get(&format!("http://127.0.0.1:{}{path}", self.port)).await
     }
 
     /// Lays a file into the spool as a producer should: under a name with a dot, then renamed.
-    fn lay(&self, name: &str, lines: &[Vec<u8>]) {
+    pub(super) fn lay(&self, name: &str, lines: &[Vec<u8>]) {
         let hidden = self.spool.join(format!(".{name}"));
         std::fs::write(&hidden, lines.join(&b'\n')).unwrap();
         std::fs::rename(hidden, self.spool.join(name)).unwrap();
     }
 
-    async fn metric(&self, series: &str) -> f64 {
+    pub(super) async fn metric(&self, series: &str) -> f64 {
         let (_, page) = self.get("/metrics").await.unwrap();
         let line = page.lines().find(|line| line.starts_with(series)).unwrap_or_else(|| panic!("{series}"));
         line.rsplit(' ').next().unwrap().parse().unwrap()
     }
 
     /// SIGTERM, and the exit code.
-    fn end(mut self) -> Option<i32> {
+    pub(super) fn end(mut self) -> Option<i32> {
         let id = self.child.id().to_string();
         assert!(std::process::Command::new("kill").arg(&id).status().unwrap().success());
         let begun = Instant::now();
@@ -86,7 +101,7 @@ impl Drop for Running {
     }
 }
 
-async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+pub(super) async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let begun = Instant::now();
     while !holds().await {
         assert!(begun.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
@@ -94,7 +109,7 @@ async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     }
 }
 
-fn notes() -> Vec<Vec<u8>> {
+pub(super) fn notes() -> Vec<Vec<u8>> {
     let note = |id: u128, text: &str| document(id, 1, "2026-05-02T10:00:00Z", text);
     bodies(&[note(1, "Toma sertralina 50 mg al día."), note(2, "Refiere insomnio desde hace una semana.")])
 }
@@ -104,8 +119,7 @@ async fn a_file_in_the_spool_becomes_memory_is_moved_away_and_is_counted(engine:
     let worker = Running::start(&program, &[]).await;
     std::fs::write(worker.spool.join(".half-written.ndjson"), b"{\"organization_id\":").unwrap();
     worker.lay("notes.ndjson", &notes());
-    let done = worker.spool.join("done/notes.ndjson");
-    until("the file is moved to done/", async || done.exists()).await;
+    until("the file is gone once all is stored", async || super::spool::originals(&worker.spool) == 0).await;
     assert!(worker.spool.join(".half-written.ndjson").exists(), "what is still being written is left alone");
     let stored = "anamnesis_messages_processed_total{outcome=\"stored\",queue=\"spool\",type=\"document_submitted\"}";
     assert_eq!(worker.metric(stored).await, 2.0);
@@ -127,12 +141,11 @@ async fn a_file_that_cannot_be_worked_now_stays_until_it_can(engine: Engine) {
     worker.lay("notes.ndjson", &notes());
     let retried = "anamnesis_messages_processed_total{outcome=\"retried\",queue=\"spool\",type=\"document_submitted\"}";
     until("the messages are to be tried again", async || worker.metric(retried).await >= 2.0).await;
-    assert!(worker.spool.join("notes.ndjson").exists());
+    assert_eq!(super::spool::originals(&worker.spool), 1);
     assert!(worker.metric("anamnesis_stage_errors_total{class=\"retryable\",stage=\"embed\"}").await > 0.0);
     drop(worker);
     let worker = Running::start(&program, &[]).await;
-    let done = worker.spool.join("done/notes.ndjson");
-    until("the file is done once the provider answers", async || done.exists()).await;
+    until("the file is done once the provider answers", async || super::spool::originals(&worker.spool) == 0).await;
     assert_eq!(worker.end(), Some(0));
     assert_eq!(count(&program.store().await, "SELECT count(*) FROM documents").await, 2);
 }
@@ -144,15 +157,14 @@ async fn a_text_that_kills_its_worker_is_set_aside_and_its_neighbours_are_stored
     let mut messages = notes();
     messages.insert(1, document(9, 1, "2026-05-02T10:00:00Z", "Palabra mortífera: XYZZY.").to_string().into_bytes());
     worker.lay("notes.ndjson", &messages);
-    let done = worker.spool.join("done/notes.ndjson");
     let mut deaths = 0;
-    until("the file is moved to done/", async || {
+    until("the file is gone", async || {
         if worker.child.try_wait().unwrap().is_some() {
             deaths += 1;
             assert!(deaths <= 2, "the text kills one worker after the other");
             worker = Running::begin(&program, &deadly);
         }
-        done.exists()
+        super::spool::originals(&worker.spool) == 0
     })
     .await;
     assert_eq!(deaths, 2);

@@ -7,7 +7,7 @@ mod gate;
 mod probes;
 mod spool;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::net::TcpListener;
@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use self::consume::Through;
 use self::gate::Gate;
 use self::probes::Ready;
+use self::spool::SpoolStatus;
 use super::isolation::Isolation;
 use super::world::World;
 use super::{Context, Exit, Failure};
@@ -29,6 +30,7 @@ use crate::metrics::labels::Queue;
 use crate::pipeline::{self, Redactors};
 use crate::relay::{Destination, Exchange, Hook, Relay};
 use crate::shutdown::{DRAIN, Shutdown};
+use crate::store::engine::Location;
 use crate::telemetry;
 
 #[derive(Debug, clap::Args)]
@@ -68,7 +70,15 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
         .map_err(|_| Failure::usage("http.bind: the address is in use or not ours"))?;
     let address = listener.local_addr()?;
     let consumer = broker.as_ref().map(|broker| broker.consumer.status());
-    let readiness = Arc::new(Ready { store: world.store.clone(), consumer });
+    let spool = Arc::new(SpoolStatus::default());
+    let watches = !world.settings.worker.spool.as_os_str().is_empty();
+    let readiness = Arc::new(Ready {
+        spool: watches.then(|| Arc::clone(&spool)),
+        store: world.store.clone(),
+        location: Location::of(&world.settings.store).map_err(|error| Failure::usage(format!("store.url: {error}")))?,
+        consumer,
+        written: Mutex::default(),
+    });
     let probes = Probes { metrics: Arc::clone(&world.metrics), readiness, draining: draining.clone() };
     // Probes are answered until the very end: a draining process still lives.
     let over = CancellationToken::new();
@@ -90,7 +100,7 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
             draining.cancelled().await;
         }
     };
-    let watching = spool::watch(&world, (&pipeline, &isolation, &gate), draining.clone());
+    let watching = spool::watch(&world, (&pipeline, &isolation, &gate), spool, draining.clone());
     let consuming = async {
         let consumed = match &broker {
             Some(broker) => broker.run(&draining).await,

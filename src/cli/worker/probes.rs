@@ -1,38 +1,99 @@
 //! What the worker says of itself to Kubernetes.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
+use super::spool::SpoolStatus;
 use crate::http::{Check, Readiness};
 use crate::intake::amqp::Status;
-use crate::store::engine::Access;
+use crate::store::engine::{Access, Location, SchemaState, schema_state};
 use crate::store::{Store, StoreError};
 
-/// Ready while the store and the right key store answer and, where a broker is configured, its messages are consumed. Dead when messages wait
-/// and nothing is done about them.
+/// Longest time for one check; all run at once, so that the answer names what hangs and still comes in time.
+const EACH: Duration = Duration::from_millis(1_500);
+/// Probes that follow each other closer than this share one write.
+const FRESH: Duration = Duration::from_secs(1);
+/// A write that waits for a long transaction of another program is no failure until this long after the last success.
+const BUSY: Duration = Duration::from_secs(30);
+
+/// Ready while the store is there, has the schema that this program knows and takes writes, the right key store answers and, where a
+/// broker is configured, its messages are consumed. Dead when messages wait and nothing is done about them.
 pub struct Ready {
     pub store: Store,
+    pub location: Location,
+    /// Of a worker that watches a spool.
+    pub spool: Option<Arc<SpoolStatus>>,
     pub consumer: Option<Arc<Status>>,
+    /// When a write last succeeded.
+    pub written: Mutex<Option<Instant>>,
+}
+
+impl Ready {
+    async fn read(&self) -> Check {
+        match tokio::time::timeout(EACH, self.store.db().read(Access::Platform)).await {
+            Ok(Ok(_)) => Check::ready("store"),
+            Ok(Err(_)) => Check::failed("store", "store_unavailable"),
+            Err(_) => Check::failed("store", "timeout"),
+        }
+    }
+
+    async fn write(&self) -> Check {
+        let since = |limit| self.last().is_some_and(|at| at.elapsed() < limit);
+        if since(FRESH) {
+            return Check::ready("write");
+        }
+        match tokio::time::timeout(EACH, self.store.probe_write()).await {
+            Ok(Ok(())) => {
+                *self.written.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+                Check::ready("write")
+            }
+            Ok(Err(_)) => Check::failed("write", "not_writable"),
+            Err(_) if since(BUSY) => Check::ready("write"),
+            Err(_) => Check::failed("write", "timeout"),
+        }
+    }
+
+    fn last(&self) -> Option<Instant> {
+        *self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn keys(&self) -> Check {
+        match tokio::time::timeout(EACH, self.store.check_keys()).await {
+            Ok(Err(StoreError::Key(_))) => Check::failed("keys", "keys_unavailable"),
+            // A store that does not answer says nothing of its keys, and has its own check.
+            Ok(_) => Check::ready("keys"),
+            Err(_) => Check::failed("keys", "timeout"),
+        }
+    }
+
+    /// An embedded store was brought up to date when it was opened; the schema of a server may change under a program.
+    async fn schema(&self) -> Check {
+        if !matches!(self.location, Location::Postgres(_)) {
+            return Check::ready("schema");
+        }
+        match tokio::time::timeout(EACH, schema_state(&self.location)).await {
+            Ok(Ok(SchemaState::Current)) => Check::ready("schema"),
+            Ok(Ok(SchemaState::Behind(_))) => Check::failed("schema", "behind"),
+            Ok(Ok(SchemaState::Newer(_))) => Check::failed("schema", "newer"),
+            Ok(Ok(SchemaState::Changed(_))) => Check::failed("schema", "changed"),
+            Ok(Err(_)) => Check::failed("schema", "store_unavailable"),
+            Err(_) => Check::failed("schema", "timeout"),
+        }
+    }
 }
 
 #[async_trait]
 impl Readiness for Ready {
     async fn check(&self) -> Vec<Check> {
-        let store = match self.store.db().read(Access::Platform).await {
-            Ok(_) => Check::ready("store"),
-            Err(_) => Check::failed("store", "store_unavailable"),
-        };
+        let (store, write, schema, keys) = tokio::join!(self.read(), self.write(), self.schema(), self.keys());
         let broker = self.consumer.as_ref().map(|status| match status.trouble() {
             None => Check::ready("broker"),
             Some(code) => Check::failed("broker", code),
         });
-        let keys = match self.store.check_keys().await {
-            Err(StoreError::Key(_)) => Check::failed("keys", "keys_unavailable"),
-            // A store that does not answer says nothing of its keys, and has its own check.
-            _ => Check::ready("keys"),
-        };
-        [store, keys].into_iter().chain(broker).collect()
+        let spool = self.spool.as_ref().map(|status| status.check());
+        [store, write, schema, keys].into_iter().chain(spool).chain(broker).collect()
     }
 
     fn dead(&self) -> Option<&'static str> {

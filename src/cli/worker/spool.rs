@@ -1,41 +1,81 @@
 //! The spool: a folder that is watched for finished files.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use super::gate::Gate;
-use crate::cli::ingest;
+use crate::bug::{self, crash_at};
+use crate::cli::ingest::{self, Exhausted, Fed};
 use crate::cli::isolation::Isolation;
+use crate::cli::spool::seal;
 use crate::cli::world::World;
+use crate::clock::ordered_id;
+use crate::config::spool::After;
+use crate::http::Check;
 use crate::intake::Limits;
 use crate::intake::spool::Spool;
-use crate::pipeline::Pipeline;
+use crate::intake::spool_folder::{Claim, SpoolFolder};
+use crate::pipeline::{Pipeline, Tally};
+
+/// What probes say of the spool.
+#[derive(Debug, Default)]
+pub struct SpoolStatus {
+    unusable: AtomicBool,
+    unknown: AtomicU64,
+}
+
+impl SpoolStatus {
+    /// Entries that nobody takes are for a person to look at; they do not keep others from being taken.
+    pub fn check(&self) -> Check {
+        if self.unusable.load(Ordering::Relaxed) {
+            return Check::failed("spool", "spool_unusable");
+        }
+        let unknown = self.unknown.load(Ordering::Relaxed);
+        Check { attention: (unknown > 0).then_some(unknown), ..Check::ready("spool") }
+    }
+
+    /// Notes whether the folder can be used; logs the first failure of several.
+    fn note<T>(&self, outcome: std::io::Result<T>) -> Option<T> {
+        let failed = outcome.is_err();
+        if self.unusable.swap(failed, Ordering::Relaxed) != failed {
+            match failed {
+                true => tracing::error!(code = "spool_unusable", "the spool folder cannot be read or written to"),
+                false => tracing::info!(code = "spool_usable", "the spool folder can be used again"),
+            }
+        }
+        outcome.ok()
+    }
+}
 
 /// Takes every finished file of the spool, oldest name first, until the process drains.
 pub async fn watch(
     world: &World,
-    (pipeline, isolation, gate): (&Pipeline, &Isolation, &Gate),
+    by: (&Pipeline, &Isolation, &Gate),
+    status: Arc<SpoolStatus>,
     draining: CancellationToken,
 ) {
-    let config = &world.settings.worker;
-    if config.spool.as_os_str().is_empty() {
+    let path = &world.settings.worker.spool;
+    if path.as_os_str().is_empty() {
         draining.cancelled().await;
         return;
     }
-    let pause = Duration::from_millis(config.poll_ms.clamp(10, 60_000));
-    let batch = (world.settings.pipeline.batch_documents, world.settings.pipeline.batch_bytes);
-    let limits = Limits::from(&world.settings.intake);
+    let pause = Duration::from_millis(world.settings.worker.poll_ms.clamp(10, 60_000));
+    let mut watcher = None;
     while !draining.is_cancelled() {
-        for file in waiting(&config.spool) {
-            if draining.is_cancelled() {
-                return;
-            }
-            if !gate.opens().await {
-                break;
-            }
-            take((pipeline, isolation), &config.spool, &file, &limits, batch).await;
+        if watcher.is_none() {
+            let id = ordered_id(world.clock.now(), world.entropy.as_ref());
+            let folder = status.note(SpoolFolder::open(path, id));
+            watcher = folder.map(|folder| Watcher { folder, world, by, status: &status, due: HashMap::new() });
+        }
+        if let Some(watcher) = &mut watcher {
+            watcher.look(&draining).await;
         }
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
@@ -44,43 +84,154 @@ pub async fn watch(
     }
 }
 
-/// One file: read, worked, and moved out of the way once everything in it is stored or set aside. A kill in between
-/// leaves it where it is, and what was stored already is known.
-async fn take(by: (&Pipeline, &Isolation), folder: &Path, file: &Path, limits: &Limits, batch: (usize, usize)) {
-    let Ok(spool) = Spool::find(std::slice::from_ref(&file.to_path_buf()), limits.max_body_bytes) else { return };
-    match ingest::feed(by.0, by.1, spool, batch).await {
-        Ok(tally) if tally.of("retry") == 0 => {
-            let done = folder.join("done");
-            let moved = std::fs::create_dir_all(&done).and_then(|()| match file.file_name() {
-                Some(name) => std::fs::rename(file, done.join(name)),
-                None => Ok(()),
-            });
-            if moved.is_err() {
-                tracing::warn!(code = "spool_not_movable", "a finished file cannot be moved to done/");
+struct Watcher<'a> {
+    folder: SpoolFolder,
+    world: &'a World,
+    by: (&'a Pipeline, &'a Isolation, &'a Gate),
+    status: &'a SpoolStatus,
+    /// When files that came back unfinished are worked again.
+    due: HashMap<Uuid, Instant>,
+}
+
+impl Watcher<'_> {
+    /// One look at the folder: files of dead workers, files that wait, files that are due again.
+    async fn look(&mut self, draining: &CancellationToken) {
+        match self.folder.take_over() {
+            Ok(0) | Err(_) => {}
+            Ok(files) => {
+                tracing::warn!(code = "spool_taken_over", files, "files of a worker that ended are taken over")
             }
-            tracing::info!(
-                code = "spool_file_done",
-                messages = tally.total(),
-                stored = tally.of("stored"),
-                quarantined = tally.of("quarantined"),
-                "a spool file is done"
+        }
+        let Some(listing) = self.status.note(self.folder.listing()) else { return };
+        self.report_unknown(listing.unknown.len() as u64);
+        for name in &listing.waiting {
+            if draining.is_cancelled() || !self.by.2.opens().await {
+                return;
+            }
+            if bug::is("spool_by_path") {
+                self.take_by_path(name).await;
+                continue;
+            }
+            let id = ordered_id(self.world.clock.now(), self.world.entropy.as_ref());
+            match self.status.note(self.folder.claim(name, id)) {
+                Some(Some(claim)) => {
+                    crash_at("spool_claimed");
+                    self.take(claim).await;
+                }
+                Some(None) => {}
+                None => return,
+            }
+        }
+        let Some(held) = self.status.note(self.folder.held()) else { return };
+        for claim in held {
+            if draining.is_cancelled() || !self.by.2.opens().await {
+                return;
+            }
+            if self.due.get(&claim.id).is_none_or(|due| *due <= Instant::now()) {
+                self.take(claim).await;
+            }
+        }
+    }
+
+    /// Entries that no worker takes are logged when their number changes, counted, and left.
+    fn report_unknown(&self, entries: u64) {
+        self.by.0.metrics().ingest.spool_unknown.set(entries as i64);
+        if self.status.unknown.swap(entries, Ordering::Relaxed) != entries && entries > 0 {
+            tracing::warn!(
+                code = "spool_unknown",
+                entries,
+                "the spool holds entries that no worker takes (other types of files, links, folders); they are left"
             );
         }
-        Ok(_) => tracing::warn!(code = "spool_retry", "a spool file will be offered again"),
-        Err(_) => tracing::warn!(code = "spool_unreadable", "a spool file cannot be read"),
+    }
+
+    /// One claimed file: read, worked, and removed or sealed once everything in it is stored or set aside. A kill in
+    /// between leaves it claimed; what was stored already is known.
+    async fn take(&mut self, claim: Claim) {
+        let exhausted = match claim.attempts >= self.world.settings.spool.retries {
+            true => Exhausted::Yes,
+            false => Exhausted::No,
+        };
+        match self.feed(&claim, exhausted).await {
+            Some(fed) if fed.tally.of("retry") == 0 => {
+                crash_at("spool_fed");
+                self.due.remove(&claim.id);
+                self.finish(&claim, &fed);
+            }
+            // However often: a file is not to blame for keys that are away, and goes on when they are back.
+            _ if self.by.2.is_shut().await => {}
+            fed => self.put_off(&claim, fed.is_none()),
+        }
+    }
+
+    /// `None` when the file cannot be read.
+    async fn feed(&self, claim: &Claim, exhausted: Exhausted) -> Option<Fed> {
+        let settings = &self.world.settings;
+        let max = Limits::from(&settings.intake).max_body_bytes;
+        let spool = self.folder.read(claim).and_then(|file| Spool::of(file, &claim.name, max)).ok()?;
+        let batch = (settings.pipeline.batch_documents, settings.pipeline.batch_bytes);
+        ingest::feed((self.by.0, self.by.1), spool, batch, exhausted).await.ok()
+    }
+
+    /// Counts an attempt that left something unfinished and lets the file rest for twice as long as the last time.
+    fn put_off(&mut self, claim: &Claim, unreadable: bool) {
+        let counted = self.folder.count_attempt(claim);
+        crash_at("spool_counted");
+        let attempts = claim.attempts.saturating_add(1);
+        let pause = self.world.settings.spool.pause(attempts);
+        self.due.insert(claim.id, Instant::now() + pause);
+        let code = if unreadable || counted.is_err() { "spool_unreadable" } else { "spool_retry" };
+        tracing::warn!(code, attempts, seconds = pause.as_secs_f64(), "a spool file will be offered again");
+    }
+
+    /// Seals the original where the policy says so, and removes it.
+    fn finish(&self, claim: &Claim, fed: &Fed) {
+        let config = &self.world.settings.spool;
+        if config.after == After::Archive || fed.beyond {
+            let sealed = self.folder.read(claim).and_then(|mut file| {
+                let key = self.world.store.keys().platform();
+                seal(&mut file, claim.id, &self.archive(), key, self.world.entropy.as_ref())
+            });
+            crash_at("spool_sealed");
+            if self.status.note(sealed).is_none() {
+                return;
+            }
+        }
+        if self.status.note(self.folder.remove(claim)).is_some() {
+            crash_at("spool_removed");
+            tell(&fed.tally);
+        }
+    }
+
+    fn archive(&self) -> PathBuf {
+        let configured = &self.world.settings.spool.archive;
+        if configured.as_os_str().is_empty() {
+            return self.world.settings.worker.spool.join(".archive");
+        }
+        configured.clone()
+    }
+
+    /// The seeded bug: what was claimed by nothing is removed by its path.
+    async fn take_by_path(&self, name: &OsStr) {
+        let path = self.world.settings.worker.spool.join(name);
+        let settings = &self.world.settings;
+        let max = Limits::from(&settings.intake).max_body_bytes;
+        let Ok(spool) = Spool::find(std::slice::from_ref(&path), max) else { return };
+        let batch = (settings.pipeline.batch_documents, settings.pipeline.batch_bytes);
+        if let Ok(fed) = ingest::feed((self.by.0, self.by.1), spool, batch, Exhausted::No).await
+            && fed.tally.of("retry") == 0
+        {
+            let _ = std::fs::remove_file(path);
+        }
     }
 }
 
-/// Files of the spool itself, not of `done/`; names that begin with a dot are still being written.
-fn waiting(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let mut files: Vec<PathBuf> = entries
-        .filter_map(Result::ok)
-        .map(|entry| entry.path())
-        .filter(|path| path.is_file())
-        .filter(|path| path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b".")))
-        .filter(|path| path.extension().is_some_and(|e| ["ndjson", "jsonl", "json"].iter().any(|known| e == *known)))
-        .collect();
-    files.sort();
-    files
+fn tell(tally: &Tally) {
+    tracing::info!(
+        code = "spool_file_done",
+        messages = tally.total(),
+        stored = tally.of("stored"),
+        quarantined = tally.of("quarantined"),
+        "a spool file is done"
+    );
 }
