@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::SideValue;
+use crate::dlp::deadline;
 use crate::text::Span;
 
 /// Layers by priority, the first wins (issue "Redaction", layers).
@@ -53,6 +54,7 @@ pub fn merge(findings: Vec<Finding>) -> Vec<Finding> {
     }
     let mut merged: Vec<Finding> = Vec::new();
     while let Some(Reverse((_, _, _, index))) = order.pop() {
+        deadline::check();
         let next = pool[index].clone();
         if next.span.is_empty() {
             continue;

@@ -4,6 +4,7 @@
 mod apply;
 mod context;
 mod custom;
+pub mod deadline;
 mod entities;
 mod fakes;
 mod fast;

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::context::{Context, Manner};
 use super::custom::Custom;
+use super::deadline;
 use super::finding::{Finding, cut, merge};
 use super::operator::Operator;
 use super::policy::Policy;
@@ -163,7 +164,7 @@ impl Redactor {
             None => Vec::new(),
         };
         catch_unwind(AssertUnwindSafe(|| self.run(document, &People::default(), keys, (&remote, true))))
-            .unwrap_or(Err(RedactionError::Failed))
+            .unwrap_or_else(|_| Err(ended()))
     }
 
     /// Takes personal data out of a document. `people` are those the message names, `keys` belong to its
@@ -190,7 +191,7 @@ impl Redactor {
     ) -> Result<Redacted, RedactionError> {
         // A recogniser that panics must stop the document, not the worker, and never let the text through.
         catch_unwind(AssertUnwindSafe(|| self.run(document, people, keys, (remote, false))))
-            .unwrap_or(Err(RedactionError::Failed))
+            .unwrap_or_else(|_| Err(ended()))
     }
 
     fn run(
@@ -266,10 +267,12 @@ impl Redactor {
         (remote, again): (&[RemoteFinding], bool),
         known: &mut Known,
     ) -> Result<Redacted, RedactionError> {
+        deadline::check();
         let mut found = self.rule_findings(context, people);
         if let Some(tagger) = self.model.tagger() {
             found = tagger.find(context, found, known);
         }
+        deadline::check();
         for one in remote {
             found.push(one.in_view(document, context)?);
         }
@@ -286,6 +289,7 @@ impl Redactor {
             found.retain(|one| !self.policy.operator(label::public(one.label)).is_lifelike());
         }
         let taken = self.settle(context, found);
+        deadline::check();
         let redacted = apply::apply(document, context, taken, keys, self.token_key.as_ref())?;
         Ok(Redacted { policy: self.revision(), ..redacted })
     }
@@ -374,6 +378,11 @@ fn fills_its_cell(context: &Context<'_>, span: Span) -> bool {
     let before = bytes[span.start.saturating_sub(CELL)..span.start].iter().rev().take_while(border);
     let behind = bytes[span.end..(span.end + CELL).min(bytes.len())].iter().take_while(border);
     !before.chain(behind).any(u8::is_ascii_digit)
+}
+
+/// Why a look was left half-way.
+fn ended() -> RedactionError {
+    if deadline::is_over() { RedactionError::Timeout } else { RedactionError::Failed }
 }
 
 fn failed(error: RemoteError) -> RedactionError {

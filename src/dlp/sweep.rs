@@ -4,6 +4,7 @@ use super::context::Context;
 use super::finding::{Finding, Layer};
 use super::label;
 use super::token::{Kind, LONG_STRETCH};
+use crate::dlp::deadline;
 use crate::text::Span;
 
 /// Digits from which a run is no measurement, dose or code.
@@ -27,6 +28,7 @@ fn digit_runs(context: &Context<'_>, found: &mut Vec<Finding>) {
     let tokens = &context.tokens;
     let mut at = 0;
     while at < tokens.len() {
+        deadline::check_at(at);
         if tokens[at].kind != Kind::Number {
             at += 1;
             continue;

@@ -10,6 +10,7 @@ use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, Paral
 
 use super::{Admitted, Disposition, Pipeline};
 use crate::bug;
+use crate::dlp::deadline;
 use crate::dlp::remote::RemoteFinding;
 use crate::dlp::{KnownIdentity, People, Redacted, RedactionError, Redactor, SurrogateKey};
 use crate::domain::ids::OrgId;
@@ -81,6 +82,8 @@ impl Guard {
             self.metrics.redaction.findings.of(InfoType::of_label(redaction.label)).inc();
         }
         match self.redactor.left_over(redacted.document(), &self.people) {
+            // A last look that was cut off by the limit has found nothing: it has not looked.
+            _ if deadline::is_over() => Err(Disposition::Quarantined(Reason::RedactionFailed)),
             0 => Ok(redacted),
             left => {
                 self.metrics.redaction.leak_guard.inc_by(left as u64);
@@ -189,8 +192,9 @@ impl Pipeline {
         let remote = guard.ask(&document);
         // Services have time limits of their own: waiting for them makes no document late.
         let asked = Instant::now();
-        let redacted = remote.and_then(|remote| guard.redact_with(&document, &remote));
-        let late = asked.elapsed() > Duration::from_millis(self.config.redaction_timeout_ms);
+        let limit = Duration::from_millis(self.config.redaction_timeout_ms);
+        let redacted = remote.and_then(|remote| deadline::within(limit, || guard.redact_with(&document, &remote)));
+        let late = asked.elapsed() > limit;
         self.observe(Stage::Redact, started);
         let outcome = match &redacted {
             // Nothing is known of it yet: it comes again.

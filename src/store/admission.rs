@@ -265,8 +265,9 @@ impl Store {
         self.entropy.fill(&mut id);
         let id = Uuid::from_bytes(id);
         let mut tx = self.db.begin(Access::Platform).await?;
-        let none: &[u8] = &[];
-        tx.execute(&BEGIN, vec![id.into(), none.into(), self.clock.now().into()]).await?;
+        // A batch of two messages that do not exist, which nobody sees: the transaction deletes it.
+        let messages: &[u8] = &[0; 64];
+        tx.execute(&BEGIN, vec![id.into(), messages.into(), self.clock.now().into()]).await?;
         tx.execute(&END, vec![id.into()]).await?;
         Ok(tx.commit().await?)
     }

@@ -32,6 +32,7 @@ mod readme;
 mod recall;
 mod redaction;
 mod redaction_fuzz;
+mod redaction_limit;
 mod redaction_services;
 mod relay;
 mod risk_heard;

@@ -29,6 +29,7 @@ pub use places::is_country_name as is_country;
 
 use super::context::Context;
 use super::finding::Finding;
+use crate::dlp::deadline;
 
 /// The compiled recognisers of this layer.
 pub struct Entities {
@@ -43,13 +44,21 @@ impl Entities {
 
     pub fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
         self.headers.find(context, found);
+        deadline::check();
         dates::find(context, found);
+        deadline::check();
         ages::find(context, found);
+        deadline::check();
         demographics::find(context, found);
+        deadline::check();
         addresses::find(context, found);
+        deadline::check();
         organisations::find(context, found);
+        deadline::check();
         persons::find(context, found);
+        deadline::check();
         self.places.find(context, found);
+        deadline::check();
     }
 }
 

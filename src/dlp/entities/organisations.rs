@@ -12,6 +12,7 @@ use super::super::token::Case;
 use super::cues::TITLES;
 use super::organisation_lists::{CHAINS, FIRST, GENERIC, INITIALS, LAST, SPECIALTIES, TRADES};
 use super::{compiled, lexicon};
+use crate::dlp::deadline;
 use crate::text::Span;
 
 /// Two telling words.
@@ -54,6 +55,7 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
         ));
     }
     for at in 0..context.tokens.len() {
+        deadline::check_at(at);
         let token = &context.tokens[at];
         if !token.is_word() {
             continue;

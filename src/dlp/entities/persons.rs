@@ -7,6 +7,7 @@ use super::super::token::{Case, Kind};
 use super::cues::{PARTICLES, RELATIONS, TITLES, Trigger, is_field, is_function, trigger};
 use super::lower_case::{is_addressed, lower_run};
 use super::{deeds, eponyms, lexicon, words};
+use crate::dlp::deadline;
 use crate::text::{Language, Span};
 
 /// Most words of one name, particles included.
@@ -18,6 +19,7 @@ const ABBREVIATION: usize = 4;
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     let mut at = 0;
     while at < context.tokens.len() {
+        deadline::check_at(at);
         if let Some(span) = inverted(context, at) {
             found.push(Finding::new(span, label::PERSON, "name_inverted", 0.8, Layer::Entity));
         }

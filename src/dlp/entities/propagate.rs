@@ -7,6 +7,7 @@ use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::lexicon;
+use crate::dlp::deadline;
 use crate::text::Span;
 
 /// Words from which a run of names is no name: linking compares each word with each.
@@ -61,6 +62,7 @@ fn spread(context: &Context<'_>, parts: &HashSet<&str>, found: &mut Vec<Finding>
     };
     let mut at = 0;
     while at < tokens.len() {
+        deadline::check_at(at);
         if !is_part(at) {
             at += 1;
             continue;

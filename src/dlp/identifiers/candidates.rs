@@ -5,6 +5,7 @@ use super::super::entities::words::stands_alone;
 use super::super::finding::{Finding, Layer};
 use super::announced::{Announced, BEFORE};
 use super::rule::{Alone, Rule, Shape};
+use crate::dlp::deadline;
 use crate::text::Span;
 
 /// The longest identifier of any rule.
@@ -52,6 +53,7 @@ pub fn find(context: &Context<'_>, rules: &Rules, announced: &Announced<'_>, fou
     // Nothing begins within what was found.
     let (mut at, mut free) = (0, 0);
     while let Some(next) = bytes[at..].iter().position(u8::is_ascii_digit) {
+        deadline::check();
         let digit = at + next;
         let start = word_before(bytes, digit);
         let end = digit + bytes[digit..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();

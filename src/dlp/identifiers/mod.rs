@@ -25,6 +25,7 @@ pub(super) use phones::is_crisis_line;
 
 use super::context::Context;
 use super::finding::Finding;
+use crate::dlp::deadline;
 
 /// The compiled recognisers of this layer.
 pub struct Identifiers {
@@ -50,10 +51,15 @@ impl Identifiers {
 
     pub fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
         self.network.find(context, found);
+        deadline::check();
         let announced = self.announcers.of(&context.view.lower);
         candidates::find(context, &self.by_length, &announced, found);
+        deadline::check();
         phones::find(context, &announced, found);
+        deadline::check();
         extensions::find(context, found);
+        deadline::check();
         self.keywords.find(context, found);
+        deadline::check();
     }
 }

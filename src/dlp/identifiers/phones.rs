@@ -5,6 +5,7 @@ use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::announced::Announced;
+use crate::dlp::deadline;
 use crate::text::Span;
 
 pub const KEYWORDS: &[&str] = &[
@@ -103,6 +104,7 @@ pub fn find(context: &Context<'_>, announced: &Announced<'_>, found: &mut Vec<Fi
         Run { span: Span::new(0, 0), plus: false, groups: Vec::new(), digits: String::new(), signs: Vec::new() };
     let mut at = 0;
     while let Some(next) = bytes[at..].iter().position(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'(')) {
+        deadline::check();
         at += next;
         if !starts_number(bytes, at) {
             at += 1;

@@ -12,6 +12,7 @@ use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::{Case, Kind, Token};
 use super::nicknames;
+use crate::dlp::deadline;
 use crate::text::Span;
 
 const RECOGNIZER: &str = "identity_name";
@@ -60,6 +61,7 @@ impl Known {
             context.tokens.iter().enumerate().map(|(at, token)| self.hit(context, at, token)).collect();
         let mut at = 0;
         while at < hits.len() {
+            deadline::check_at(at);
             let Some(person) = hits[at] else {
                 at += 1;
                 continue;

@@ -31,6 +31,7 @@ pub use model::{Model, ModelError};
 use super::context::Context;
 use super::finding::{Finding, Layer};
 use super::label;
+use crate::dlp::deadline;
 use crate::text::Span;
 
 /// The models of the program.
@@ -86,7 +87,10 @@ impl Tagger {
         let Reading { mut findings, odds, atoms } = self.read(context, &found, known);
         found.retain(|rule| !things::is_doubted(context, rule));
         let rules = evidence::Ruled::of(&found);
-        findings.retain(|one| self.stands(context, one, &rules, (&atoms, &odds)));
+        findings.retain(|one| {
+            deadline::check();
+            self.stands(context, one, &rules, (&atoms, &odds))
+        });
         agree::agree(context, found, findings, &odds)
     }
 
@@ -131,11 +135,13 @@ impl Tagger {
         known.grow(atoms.len());
         let scores: Vec<decode::Scores> = (0..atoms.len())
             .map(|at| {
+                deadline::check_at(at);
                 // Four plain words in a row: nobody is named here, and nothing need be reckoned.
                 let quiet = at >= 2 && plain[at - 2..(at + 2).min(plain.len())].iter().all(|plain| *plain);
                 if quiet { QUIET } else { known.of(&atoms, at, || self.scores(&atoms, at)) }
             })
             .collect();
+        deadline::check();
         let tags = decode::best(&scores, &self.model.transitions);
         let odds: Vec<f32> = scores.iter().map(|token| decode::margin(token) as f32 / self.model.scale).collect();
         if !context.prose {
