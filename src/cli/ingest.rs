@@ -84,8 +84,7 @@ pub async fn feed(
         let mut done = if haunted { apart(pipeline, isolation, bodies).await } else { offer(pipeline, bodies).await };
         for (body, disposition) in kept.iter().zip(&mut done).filter(|(_, done)| **done == Disposition::Retry) {
             // A message is not to blame for a key that is away.
-            if !pipeline.lacks_keys(body).await
-                && pipeline.set_aside(body, Reason::TransientExhausted).await.is_ok() {
+            if !pipeline.lacks_keys(body).await && pipeline.set_aside(body, Reason::TransientExhausted).await.is_ok() {
                 *disposition = Disposition::Quarantined(Reason::TransientExhausted);
             }
         }

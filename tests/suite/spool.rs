@@ -28,9 +28,10 @@ pub fn originals(spool: &Path) -> usize {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for entry in entries.flatten() {
             let Ok(kind) = entry.file_type() else { continue };
+            let being_written = entry.file_name().to_string_lossy().starts_with('.');
             if kind.is_dir() {
                 open.push(entry.path());
-            } else if entry.path().extension().is_some_and(|extension| extension == "ndjson") {
+            } else if !being_written && entry.path().extension().is_some_and(|extension| extension == "ndjson") {
                 found += 1;
             }
         }

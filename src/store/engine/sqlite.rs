@@ -52,14 +52,24 @@ impl SqliteDatabase {
             .pragma("temp_store", "MEMORY")
             .statement_cache_capacity(256)
             .disable_statement_logging();
-        let one = SqlitePoolOptions::new().max_connections(1).min_connections(1).idle_timeout(None).max_lifetime(None);
+        let pool = || match file {
+            Some(_) => SqlitePoolOptions::new().before_acquire(|connection, _| {
+                // A full disk makes SQLite end a transaction by itself, of which the library learns nothing: it would
+                // refuse every later one.
+                let clean = !sqlx::Connection::is_in_transaction(connection);
+                Box::pin(std::future::ready(Ok(clean)))
+            }),
+            // A store in memory is its connection.
+            None => SqlitePoolOptions::new(),
+        };
+        let one = pool().max_connections(1).min_connections(1).idle_timeout(None).max_lifetime(None);
         let writer = connected(&one, &options).await?;
         migrate(&writer).await?;
         let reader = match file {
             // A second connection to a memory store would be a second, empty store.
             None => writer.clone(),
             Some(_) => {
-                let several = SqlitePoolOptions::new().max_connections(READERS).min_connections(READERS_OPEN);
+                let several = pool().max_connections(READERS).min_connections(READERS_OPEN);
                 connected(&several, &options.create_if_missing(false).pragma("cache_size", READER_CACHE)).await?
             }
         };
