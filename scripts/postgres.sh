@@ -3,6 +3,7 @@
 #   scripts/postgres.sh start   starts it (fetches it the first time) and prints its URL
 #   scripts/postgres.sh url     prints the URL of the one that runs
 #   scripts/postgres.sh stop    stops it and removes its data
+# It runs without fsync, so that store.postgres.allow_not_durable is needed; ANAMNESIS_POSTGRES_FSYNC=on for measurements.
 # ANAMNESIS_POSTGRES_DIR names the folder of another one, with the same programs.
 . "$(dirname "$0")/lib.sh"
 
@@ -83,7 +84,7 @@ start() {
     port=$(free_port)
     # Test data only: durability is bought with time that nobody needs here.
     without_files as_owner "$bin/pg_ctl" -D "$data" -w -l "$home/log" start \
-        -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off -c max_connections=200" \
+        -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=${ANAMNESIS_POSTGRES_FSYNC:-off} -c max_connections=200" \
         >/dev/null || { tail -n 20 "$home/log" >&2; die "PostgreSQL does not start"; }
     as_owner "$bin/createdb" -h 127.0.0.1 -p "$port" -U anamnesis anamnesis 2>/dev/null || true
     url

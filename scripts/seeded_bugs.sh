@@ -31,6 +31,8 @@ restore_foreign_keys|backup::on_a_file::a_pair_that
 header_flood|endpoints::requests_that_are_never_finished
 spool_by_path|spool::a_file_renamed_over_one_in_progress
 migrate_unlocked|store::embedded::a_new_file_that_many_open
+migrate_under_others|store::embedded::a_newer_program_leaves
+refusal_blamed|refusals::a_server_that_refuses
 '
 
 scripts/nextest.sh

@@ -29,12 +29,22 @@ pub const BUGS: &[(&str, &str)] = &[
     ("header_flood", "requests that are begun and never finished stop nobody else"),
     ("spool_by_path", "a file of the spool is claimed before it is read"),
     ("migrate_unlocked", "of several programs that find a new file one migrates"),
+    ("migrate_under_others", "no program migrates a file under an older program that runs"),
+    ("refusal_blamed", "a store that refuses is a retry and no message's fault"),
 ];
 
 /// Whether a bug is switched on.
 pub fn is(name: &str) -> bool {
     debug_assert!(BUGS.iter().any(|(known, _)| *known == name), "a bug that is not in the table");
     cfg!(debug_assertions) && std::env::var_os("ANAMNESIS_BUG").is_some_and(|on| on == name)
+}
+
+/// The last migration that this program knows, where `ANAMNESIS_SCHEMA` makes an older program of it.
+pub fn schema() -> Option<i64> {
+    if !cfg!(debug_assertions) {
+        return None;
+    }
+    std::env::var("ANAMNESIS_SCHEMA").ok().and_then(|version| version.parse().ok())
 }
 
 /// Ends the process when `ANAMNESIS_DIE_OF` names a word of this text: a message that kills whoever works it.

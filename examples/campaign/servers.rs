@@ -10,6 +10,7 @@ use anamnesis::bench::provider::{FakeOptions, FakeProvider, model_environment};
 use anamnesis::bench::relay::{TcpRelay, Weather};
 use anamnesis::broker::{Letter, Names, Outlet as _, Publisher, Role, topology};
 use anamnesis::clock::{Clock, ManualClock, SeededEntropy, SystemEntropy};
+use anamnesis::config::store::PostgresConfig;
 use anamnesis::config::{self, BrokerConfig};
 use anamnesis::crypto::Keyring;
 use anamnesis::intake::amqp::letter;
@@ -100,6 +101,7 @@ impl Servers {
         let mut all = self.calm_environment("store");
         all.extend([
             ("ANAMNESIS__STORE__URL".to_owned(), url),
+            ("ANAMNESIS__STORE__POSTGRES__ALLOW_NOT_DURABLE".to_owned(), "true".to_owned()),
             ("ANAMNESIS__EMBEDDING__URL".to_owned(), self.provider.openai_url()),
             ("ANAMNESIS__BROKER__URL".to_owned(), format!("amqp://guest:guest@{}/%2f", self.broker.address())),
             ("ANAMNESIS__BROKER__PREFIX".to_owned(), PREFIX.to_owned()),
@@ -245,7 +247,7 @@ impl Servers {
 }
 
 fn at(url: &str) -> Outcome<Location> {
-    let config = config::load(None)?.store.postgres;
+    let config = PostgresConfig { allow_not_durable: true, ..config::load(None)?.store.postgres };
     Ok(Location::Postgres(Box::new(PostgresOptions::new(url, &config)?)))
 }
 

@@ -6,6 +6,7 @@ use std::io::Read as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -17,6 +18,9 @@ use crate::intake::{Attributes, Problem, Refusal};
 use crate::metrics::Label as _;
 use crate::metrics::labels::Queue;
 use crate::pipeline::{Disposition, Raw};
+
+/// Processor time for one message, in seconds over all cores: far beyond what the largest message takes.
+const PROCESSOR_SECONDS: u64 = 90;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {}
@@ -88,6 +92,9 @@ impl Asked {
 /// # Errors
 /// When standard input does not hold a message, or the store cannot be opened.
 pub fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
+    // What computes without end dies of it, and is known as the cause; what waits for a store uses no processor.
+    let limit = Rlimit { current: Some(PROCESSOR_SECONDS), maximum: None };
+    setrlimit(Resource::Cpu, limit).map_err(std::io::Error::from)?;
     let mut input = Zeroizing::new(Vec::new());
     std::io::stdin().read_to_end(&mut input)?;
     let unreadable = || Failure::usage("standard input: not a message of a worker");

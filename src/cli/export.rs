@@ -42,7 +42,9 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         for one in store.archived(scope).await? {
             output::json(&json!({"type": "archived", "document": one, "text": one.content.text}))?;
         }
-        let all = Filter { states: State::ALL.to_vec(), ..Filter::default() };
+        // What was forgotten is recoverable for a while, and is handed to nobody meanwhile.
+        let kept = State::ALL.iter().copied().filter(|state| *state != State::Inactive);
+        let all = Filter { states: kept.collect(), ..Filter::default() };
         for memory in store.memories(scope, &all, When::Now).await? {
             output::json(&json!({"type": "memory", "memory": memory}))?;
         }

@@ -1,6 +1,7 @@
 //! A message that was begun and never ended, twice, is worked in a process of its own. Only that process's own death
 //! counts against the message: neither a neighbour's nor a random kill of the worker does.
 
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -21,6 +22,9 @@ const LIMIT: Duration = Duration::from_secs(120);
 const REST: Duration = Duration::from_millis(500);
 /// What Rust ends with after a panic.
 const PANICKED: i32 = 101;
+
+/// SIGHUP, SIGINT, SIGQUIT, SIGTERM: somebody asked the process to end. SIGXFSZ: a limit of the file system.
+const ENDED_BY_OTHERS: [i32; 5] = [1, 2, 3, 15, 25];
 
 /// How one try ended.
 enum Ended {
@@ -81,7 +85,9 @@ impl Isolation {
             let _ = stdin.write_all(&asked).await;
         }
         match tokio::time::timeout(LIMIT, child.wait_with_output()).await {
-            Err(_) => Ok(Ended::Died),
+            // We ended it, because it waited too long: for a store or a service, as a rule. A message that computes without
+            // end uses up its own processor time and dies of that (`alone`).
+            Err(_) => Ok(Ended::With(Disposition::Retry)),
             Ok(output) => {
                 let output = output?;
                 Ok(judged(output.status, &output.stdout))
@@ -90,8 +96,12 @@ impl Isolation {
     }
 }
 
-/// Killed or panicked is dead; a process that could not begin (no store, no configuration) says so and is not.
+/// Killed or panicked is dead; a process that could not begin (no store, no configuration) says so and is not. Nor is one
+/// that was asked to end, or that was not allowed to write a longer file: that is the disk's refusal, not the message's doing.
 fn judged(status: ExitStatus, answer: &[u8]) -> Ended {
+    if status.signal().is_some_and(|signal| ENDED_BY_OTHERS.contains(&signal)) {
+        return Ended::With(Disposition::Retry);
+    }
     match status.code() {
         None | Some(PANICKED) => Ended::Died,
         Some(0) => {
@@ -104,8 +114,6 @@ fn judged(status: ExitStatus, answer: &[u8]) -> Ended {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::process::ExitStatusExt as _;
-
     use super::*;
     use crate::domain::reason::Reason;
 
@@ -121,6 +129,10 @@ mod tests {
         assert_eq!(verdict(6, ""), None, "aborted");
         assert_eq!(verdict(9, ""), None, "killed");
         assert_eq!(verdict(PANICKED << 8, ""), None, "panicked");
+        for signal in ENDED_BY_OTHERS {
+            assert_eq!(verdict(signal, ""), Some(Disposition::Retry), "asked to end by signal {signal}");
+        }
+        assert_eq!(verdict(24, ""), None, "computed without end");
         assert_eq!(verdict(1 << 8, ""), Some(Disposition::Retry), "no store");
         assert_eq!(verdict(2 << 8, ""), Some(Disposition::Retry), "no configuration");
         for told in [Disposition::Stored, Disposition::Quarantined(Reason::Malformed), Disposition::Retry] {

@@ -128,7 +128,9 @@ fn list(versions: &[i64]) -> String {
 
 fn failure(error: DbError) -> Failure {
     match error {
-        DbError::Url | DbError::Tls | DbError::Unprepared => Failure::usage(format!("store.url: {error}")),
+        DbError::Url | DbError::Tls | DbError::Unprepared | DbError::NotDurable(_) => {
+            Failure::usage(format!("store.url: {error}"))
+        }
         error => Failure::failed(format!("store.url: {error}")),
     }
 }

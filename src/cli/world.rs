@@ -98,7 +98,9 @@ impl World {
 
 fn db_failure(error: DbError) -> Failure {
     match error {
-        DbError::Url | DbError::Tls | DbError::Role(_) => Failure::usage(format!("store.url: {error}")),
+        DbError::Url | DbError::Tls | DbError::Role(_) | DbError::NotDurable(_) => {
+            Failure::usage(format!("store.url: {error}"))
+        }
         error => Failure::failed(format!("the store: {error}")),
     }
 }

@@ -57,6 +57,8 @@ pub struct PostgresConfig {
     /// Passages of a patient from which a search asks the approximate index that `anamnesis migrate approximate` made;
     /// 0: never, every search compares all.
     pub approximate_from: u32,
+    /// Work on a server that may lose committed transactions when its machine stops: tests and trials only.
+    pub allow_not_durable: bool,
     pub tls: Tls,
     /// Certificates (PEM) trusted beside the machine's.
     pub ca_file: PathBuf,

@@ -70,6 +70,8 @@ pub struct Origins {
     /// Links it was created from: how many there were, and how many still exist.
     pub derived_from: usize,
     pub derived_from_left: usize,
+    /// Of the former, captures of its own words: they show that it was written down, not where it comes from.
+    pub captures: usize,
     /// Supporting evidence, counted likewise.
     pub evidence: usize,
     pub evidence_left: usize,
@@ -78,7 +80,7 @@ pub struct Origins {
 impl Origins {
     /// No provenance at all (seed 001, section 8, `meta orphans`).
     pub fn is_orphan(&self) -> bool {
-        !self.has_source && self.derived_from == 0 && self.evidence == 0
+        !self.has_source && self.derived_from == self.captures && self.evidence == 0
     }
 
     /// It had sources and all of them are gone: a hypothesis until reviewed (model.md, "Change of mind").
@@ -138,6 +140,9 @@ mod tests {
     fn orphans_never_had_a_source_and_the_ungrounded_lost_theirs() {
         let legacy = Origins::default();
         assert!(legacy.is_orphan() && !legacy.is_ungrounded());
+        let captured = Origins { derived_from: 1, derived_from_left: 1, captures: 1, ..legacy };
+        assert!(captured.is_orphan() && !captured.is_ungrounded(), "a capture of its own words is no provenance");
+        assert!(!Origins { derived_from: 2, derived_from_left: 2, ..captured }.is_orphan());
         let told = Origins { has_source: true, ..legacy };
         assert!(!told.is_orphan() && !told.is_ungrounded());
         let derived = Origins { derived_from: 2, derived_from_left: 1, ..told };

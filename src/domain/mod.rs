@@ -28,4 +28,4 @@ pub mod sameness;
 pub mod scope;
 pub mod source;
 pub mod supersede;
-mod wording;
+pub(crate) mod wording;

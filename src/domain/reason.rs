@@ -42,7 +42,10 @@ reasons! {
     /// Dated more than a day in the future: to be offered again when that day has come.
     NotYet = "not_yet",
     TransientExhausted = "transient_exhausted",
+    /// Killed three processes in a row that worked on it alone.
     CrashSuspect = "crash_suspect",
+    /// A constraint of the schema refuses its rows, and takes those of other messages.
+    ConstraintViolation = "constraint_violation",
 }
 
 impl std::fmt::Display for Reason {

@@ -121,7 +121,7 @@ fn stage_of(reason: Reason) -> Option<Stage> {
         Reason::Malformed | Reason::SchemaUnknown | Reason::TooLarge | Reason::NulOrControl => Some(Stage::Decode),
         Reason::RedactionFailed => Some(Stage::Redact),
         Reason::EmbeddingDimension | Reason::EmbeddingNotFinite | Reason::TransientExhausted => Some(Stage::Embed),
-        Reason::CrashSuspect => Some(Stage::Store),
+        Reason::CrashSuspect | Reason::ConstraintViolation => Some(Stage::Store),
         Reason::UnknownOrganization
         | Reason::OrganizationMismatch
         | Reason::IdReused

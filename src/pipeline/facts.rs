@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use super::embed::Embedded;
 use super::made::HandMade;
 use super::pages::Pages;
+use super::relation;
 use crate::crypto::PatientKeys;
 use crate::dlp::{PlacedValue, SideValue};
 use crate::domain::confidence::{Creation, initial};
@@ -131,7 +132,7 @@ impl<'a> Teaching<'a> {
         let words = FindingWords {
             concept: e.value.clone(),
             code: e.code.map(str::to_owned),
-            person: None,
+            person: relation::of(self.text(), e).map(str::to_owned),
             status: e.status.clone(),
             dose: e.dose.clone(),
             frequency: e.frequency.clone(),

@@ -18,6 +18,7 @@ mod pages;
 mod profile;
 mod read;
 mod redactors;
+mod relation;
 mod spoken;
 mod store;
 mod terms;

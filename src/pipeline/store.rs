@@ -11,6 +11,7 @@ use super::pages::Pages;
 use super::profile::Stating;
 use super::spoken::{Reply, Spoken, actor, reply};
 use super::{Admitted, Disposition, Pipeline, PipelineError, Verdict, crash_at};
+use crate::bug;
 use crate::domain::fold::{Act, Deed};
 use crate::domain::ids::{MemoryEventId, MemoryId, OrgId, derive};
 use crate::domain::memory::SetBy;
@@ -20,6 +21,7 @@ use crate::intake::contract::{ActorRole, Command, DocumentSubmitted, MemoryComma
 use crate::intake::{Message, MessageType};
 use crate::metrics::labels::Stage;
 use crate::store::admission::Begun;
+use crate::store::engine::Fault;
 use crate::store::records::{
     Alarm, Brought, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewConsent, NewDocument, NewPassage, NewRisk,
     OrgBatch, StoredFile, Taken,
@@ -55,13 +57,8 @@ impl Pipeline {
             Ok(()) => {
                 done.extend(good.iter().map(|(place, ephemeral, _)| (*place, stored(*ephemeral), None)));
             }
-            Err(error) if error.is_transient() || good.len() == 1 => match error {
-                error if error.is_transient() => return Err(error.into()),
-                error => {
-                    tracing::error!(%error, "the store refuses a message; it is set aside");
-                    done.push((good[0].0, Disposition::Quarantined(Reason::CrashSuspect), None));
-                }
-            },
+            Err(error) if error.fault() == Fault::Store => return Err(error.into()),
+            Err(error) if good.len() == 1 => done.push((good[0].0, refused(&error), None)),
             Err(_) => {
                 // What was begun as one does not end as one.
                 self.store.part_attempts(begun).await?;
@@ -95,11 +92,8 @@ impl Pipeline {
     ) -> Result<Disposition, StoreError> {
         match self.commit(org, one, keys).await {
             Ok(()) => Ok(stored(ephemeral)),
-            Err(error) if error.is_transient() => Err(error),
-            Err(error) => {
-                tracing::error!(%error, "the store refuses a message; it is set aside");
-                Ok(Disposition::Quarantined(Reason::CrashSuspect))
-            }
+            Err(error) if error.fault() == Fault::Store => Err(error),
+            Err(error) => Ok(refused(&error)),
         }
     }
 
@@ -318,6 +312,22 @@ fn instead(spoken: &Spoken, admitted: &Admitted, at: DateTime<Utc>, batch: &mut 
 
 fn known(said: Option<&str>, codes: &[&'static str]) -> Option<&'static str> {
     codes.iter().copied().find(|code| said == Some(*code))
+}
+
+/// What becomes of a message that was committed alone and refused, while the store takes others. It is set aside when its
+/// own rows are at fault; it is never a crash suspect, since nothing crashed.
+fn refused(error: &StoreError) -> Disposition {
+    match error.fault() {
+        _ if bug::is("refusal_blamed") => Disposition::Quarantined(Reason::CrashSuspect),
+        Fault::Rows => {
+            tracing::error!(%error, code = "constraint_violation", "the schema refuses the rows of a message; it is set aside");
+            Disposition::Quarantined(Reason::ConstraintViolation)
+        }
+        Fault::Store | Fault::Unclear => {
+            tracing::warn!(%error, code = "store_refuses", "the store refuses a message; it will be tried again");
+            Disposition::Retry
+        }
+    }
 }
 
 fn stored(ephemeral: bool) -> Disposition {

@@ -52,7 +52,7 @@ use crate::domain::confidence::DecayPolicy;
 use crate::domain::lifecycle::LifecyclePolicy;
 use crate::domain::scope::Scope;
 pub use bell::Bell;
-use engine::{Database, DbError};
+use engine::{Database, DbError, Fault};
 
 /// Keys of the patients of a batch.
 pub type Keys = HashMap<Scope, Arc<PatientKeys>>;
@@ -89,6 +89,17 @@ impl StoreError {
             Self::Key(_) => true,
             Self::Race => true,
             Self::Open(_) | Self::Shape | Self::Ungrounded | Self::Erased => false,
+        }
+    }
+
+    /// Whether the store or the rows that were being written are at fault.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Db(error) => error.fault(),
+            Self::Key(_) | Self::Race => Fault::Store,
+            Self::Ungrounded => Fault::Rows,
+            // What the patient has already does not open: one patient's matter, and no fault of the message.
+            Self::Open(_) | Self::Shape => Fault::Unclear,
         }
     }
 }

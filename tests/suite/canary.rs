@@ -1,6 +1,6 @@
 //! A canary in every free text of every message: what a patient said, and who it was, is nowhere but sealed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use aho_corasick::AhoCorasick;
 use anamnesis::crypto::Cell;
@@ -122,8 +122,9 @@ fn found<'c>(cage: &'c [String], bytes: &[u8]) -> Vec<&'c str> {
     let (mut letters, mut base64) = (Vec::new(), Vec::new());
     for (bird, name) in cage.iter().enumerate() {
         let wide: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let wide_other: Vec<u8> = name.encode_utf16().flat_map(u16::to_be_bytes).collect();
         let hexes = [hex::encode(name), hex::encode(name.to_lowercase())].map(String::into_bytes);
-        letters.extend([name.clone().into_bytes(), wide].into_iter().chain(hexes).map(|form| (bird, form)));
+        letters.extend([name.clone().into_bytes(), wide, wide_other].into_iter().chain(hexes).map(|form| (bird, form)));
         // The middle of each of the three ways in which base64 may fall upon the bytes.
         base64.extend((0..3).map(|skip| {
             let part = &name.as_bytes()[skip..];
@@ -176,6 +177,8 @@ async fn no_canary_is_in_a_log_nor_in_plain_in_any_file_of_the_store(engine: Eng
     assert!(inside(&output.stderr, b"anamnesis"), "the program logs at this level");
     assert_eq!(found(&cage, &output.stderr), Vec::<&str>::new(), "the log");
     assert_eq!(found(&cage, &output.stdout), Vec::<&str>::new(), "the answer");
+    // Our own input is no file of the program's.
+    std::fs::remove_file(program.folder.path().join("messages.ndjson")).unwrap();
     let searched = search_files(program.folder.path(), &cage);
     let store = program.store().await;
     // With the store open, its write-ahead log is there to be searched too.
@@ -208,14 +211,50 @@ async fn search_server(server: &Server, cage: &[String]) {
     assert!(searched > 1 << 20, "{searched} bytes of the server were searched");
 }
 
-fn search_files(folder: &Path, cage: &[String]) -> usize {
-    let files = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
-    let files: Vec<_> = files.filter(|path| path.extension().is_none_or(|e| e != "ndjson")).collect();
-    for file in &files {
-        let bytes = std::fs::read(file).unwrap();
-        assert_eq!(found(cage, &bytes), Vec::<&str>::new(), "{:?}", file.file_name());
+/// Every file of a folder, at every depth and whatever its name, with the canaries that stand in it.
+fn flown(folder: &Path, cage: &[String]) -> Vec<(PathBuf, Vec<String>)> {
+    let mut all = Vec::new();
+    for entry in folder.read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(flown(&path, cage));
+        } else {
+            let birds = found(cage, &std::fs::read(&path).unwrap()).into_iter().map(str::to_owned).collect();
+            all.push((path, birds));
+        }
     }
-    files.len()
+    all
+}
+
+/// How many files were searched. What was ingested is the tester's own file, and must be put away before.
+fn search_files(folder: &Path, cage: &[String]) -> usize {
+    let all = flown(folder, cage);
+    for (file, birds) in &all {
+        assert_eq!(birds, &Vec::<String>::new(), "{}", file.display());
+    }
+    all.len()
+}
+
+#[test]
+fn a_canary_is_found_in_every_file_at_every_depth() {
+    let folder = tempfile::tempdir().unwrap();
+    let cage = vec!["Zqcanarioabwxkq".to_owned()];
+    let wide: Vec<u8> = cage[0].encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let deep = folder.path().join("spool/done/2026");
+    std::fs::create_dir_all(&deep).unwrap();
+    let files = [
+        (folder.path().join("plain"), cage[0].clone().into_bytes()),
+        (folder.path().join(".hidden.ndjson"), hex::encode(&cage[0]).into_bytes()),
+        (deep.join("notes.ndjson"), STANDARD_NO_PAD.encode(&cage[0]).into_bytes()),
+        (deep.join("store.db-wal"), wide),
+    ];
+    for (path, bytes) in &files {
+        std::fs::write(path, [b"x", bytes.as_slice(), b"y"].concat()).unwrap();
+    }
+    let mut all = flown(folder.path(), &cage);
+    all.sort();
+    assert_eq!(all.len(), files.len());
+    assert!(all.iter().all(|(_, birds)| *birds == cage), "{all:?}");
 }
 
 async fn no_canary_is_in_a_metric_an_event_or_a_reason(engine: Engine) {

@@ -177,6 +177,23 @@ async fn the_command_line_shows_what_waits_and_acts_by_the_same_messages() {
     let (_, unsure) = memory(&program, &["uncertain", "--threshold", "1.0"]);
     assert!(unsure.as_array().unwrap().len() <= 2);
     assert_eq!(memory(&program, &["orphans"]).1, json!([]));
+    // A record of an older system that says nothing of its source is one, and what a document states next to it is not.
+    let record = program.folder.path().join("old.json");
+    std::fs::write(&record, json!([{"memory_id": "m1", "memory": "Disfruta de la pesca"}]).to_string()).unwrap();
+    let imported = program
+        .command(&[])
+        .arg("import")
+        .arg(&record)
+        .args(["--org", &ORG.to_string(), "--patient", &PATIENT.to_string()])
+        .args(by)
+        .output()
+        .unwrap();
+    assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+    let (_, orphans) = memory(&program, &["orphans"]);
+    assert_eq!(orphans.as_array().unwrap().len(), 1, "{orphans}");
+    let orphan = orphans[0]["memory_id"].as_str().unwrap().to_owned();
+    let (_, source) = memory(&program, &["source", &orphan]);
+    assert_eq!((source["source_type"].as_str(), source["is_orphan"].as_bool()), (Some("unknown"), Some(true)));
     let nobody = Uuid::from_u128(77).to_string();
     assert_eq!(memory(&program, &[&["verify", nobody.as_str()][..], &by[..]].concat()).0, 1, "no such memory");
 }

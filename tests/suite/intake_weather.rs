@@ -73,9 +73,26 @@ async fn a_worker_ends_in_time_whatever_state_its_broker_is_in() {
         let log = worker.log();
         let (status, took) = worker.terminate();
         assert!(took < Duration::from_secs(10), "{weather:?}: {took:?}\n{log}");
-        assert!(status.code().is_some(), "{weather:?}");
+        // The store is well: all that was begun is committed, whatever the broker hears of it.
+        ended_well(&program, status, weather == Weather::Clear, true, &format!("{weather:?}: {log}")).await;
         relay.set(Weather::Clear);
         relay.cut();
+    }
+}
+
+/// How a worker ended that was asked to: by itself, with its work finished (0) or given up (3), and what was begun is
+/// committed where the store could take it.
+async fn ended_well(program: &Program, status: std::process::ExitStatus, calm: bool, store_is_well: bool, what: &str) {
+    let expected: &[i32] = if calm { &[0] } else { &[0, 3] };
+    assert!(status.code().is_some_and(|code| expected.contains(&code)), "{status:?}, {what}");
+    if store_is_well {
+        let store = program.store().await;
+        for begun in ["SELECT count(*) FROM attempt", "SELECT count(*) FROM attempt_batch"] {
+            assert_eq!(count(&store, begun).await, 0, "work in progress was finished: {what}");
+        }
+        let (inbox, documents) = ("SELECT count(*) FROM inbox", "SELECT count(*) FROM documents");
+        assert_eq!(count(&store, inbox).await, count(&store, documents).await, "{what}");
+        store.close().await;
     }
 }
 
@@ -99,9 +116,16 @@ async fn a_worker_ends_in_time_whatever_state_its_database_is_in() {
         }
         tokio::time::sleep(Duration::from_millis(300)).await;
         let log = worker.log();
+        let before = worker.sum("anamnesis_messages_processed_total").await;
         let (status, took) = worker.terminate();
         assert!(took < Duration::from_secs(10), "{weather:?}: {took:?}\n{log}");
-        assert!(status.code().is_some(), "{weather:?}");
+        let calm = matches!(weather, Weather::Clear);
+        ended_well(&program, status, calm, calm, &format!("{weather:?}: {log}")).await;
+        if calm {
+            let store = program.store().await;
+            assert!(count(&store, "SELECT count(*) FROM inbox").await as f64 >= before, "what was counted is stored");
+            store.close().await;
+        }
         relay.set(Weather::Clear);
         relay.cut();
         // What was given up was only given up by that worker.

@@ -4,6 +4,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use anamnesis::config;
+use anamnesis::config::store::PostgresConfig;
 use anamnesis::store::engine::{self, Location, PostgresOptions, ROLES};
 use aws_lc_rs::digest::{SHA256, digest};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -70,8 +71,7 @@ impl Server {
 
     /// Where a role finds the store.
     pub fn location(&self, role: &str) -> Location {
-        let config = config::load(None).unwrap().store.postgres;
-        Location::Postgres(Box::new(PostgresOptions::new(&self.url(Some(role)), &config).unwrap()))
+        Location::Postgres(Box::new(PostgresOptions::new(&self.url(Some(role)), &trial()).unwrap()))
     }
 
     /// A connection that nothing binds: to look at what the program must not see.
@@ -100,6 +100,11 @@ impl Drop for Server {
         });
         let _ = dropping.join();
     }
+}
+
+/// The default settings for a server whose data may be lost: that of `scripts/postgres.sh` runs without fsync.
+pub fn trial() -> PostgresConfig {
+    PostgresConfig { allow_not_durable: true, ..config::load(None).unwrap().store.postgres }
 }
 
 fn unique() -> String {
@@ -137,8 +142,7 @@ pub async fn prepare_at(administrator: &str) {
     roles(&mut connection).await;
     connection.close().await.unwrap();
     let (user, _) = administrator.trim_start_matches("postgres://").split_once('@').expect("the URL names a user");
-    let config = config::load(None).unwrap().store.postgres;
-    let owner = PostgresOptions::new(&administrator.replacen(user, "test_owner", 1), &config).unwrap();
+    let owner = PostgresOptions::new(&administrator.replacen(user, "test_owner", 1), &trial()).unwrap();
     engine::migrate(&Location::Postgres(Box::new(owner))).await.unwrap();
 }
 

@@ -286,6 +286,7 @@ impl Program {
         [
             ("STORE__PATH", own("store.db")),
             ("STORE__URL", self.server.as_ref().map(|s| s.url(Some("test_app"))).unwrap_or_default()),
+            ("STORE__POSTGRES__ALLOW_NOT_DURABLE", "true".to_owned()),
             ("STORE__KEYS", own("keys")),
             ("PIPELINE__NOW", NOW.to_owned()),
             ("EMBEDDING__URL", self.provider.openai_url()),

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use super::spool::SpoolStatus;
 use crate::http::{Check, Readiness};
 use crate::intake::amqp::Status;
-use crate::store::engine::{Access, Location, SchemaState, schema_state};
+use crate::store::engine::{Access, DbError, Location, SchemaState, schema_state};
 use crate::store::{Store, StoreError};
 
 /// Longest time for one check; all run at once, so that the answer names what hangs and still comes in time.
@@ -32,8 +32,13 @@ pub struct Ready {
 
 impl Ready {
     async fn read(&self) -> Check {
-        match tokio::time::timeout(EACH, self.store.db().read(Access::Platform)).await {
-            Ok(Ok(_)) => Check::ready("store"),
+        let asked = async {
+            drop(self.store.db().read(Access::Platform).await?);
+            self.store.db().durable().await
+        };
+        match tokio::time::timeout(EACH, asked).await {
+            Ok(Ok(())) => Check::ready("store"),
+            Ok(Err(DbError::NotDurable(_))) => Check::failed("store", "not_durable"),
             Ok(Err(_)) => Check::failed("store", "store_unavailable"),
             Err(_) => Check::failed("store", "timeout"),
         }

@@ -10,6 +10,7 @@ mod options;
 mod postgres;
 mod similarity;
 mod sqlite;
+mod sqlite_schema;
 mod statement;
 mod value;
 
@@ -44,6 +45,12 @@ pub enum DbError {
     /// A migration that was applied is not the one this version knows, or ended half-way.
     #[error("migration {0} of the database is not the one this program knows")]
     Changed(i64),
+    /// Another program works on the file with an older schema.
+    #[error(
+        "another program has this store open with an older schema: stop it, then start this one again, which copies and \
+         migrates the store"
+    )]
+    InUse,
     /// The database's administrator has not run `roles.sql` yet.
     #[error(
         "the database has no schema `anamnesis` yet: run `anamnesis migrate roles | psql` as its administrator first"
@@ -52,6 +59,12 @@ pub enum DbError {
     /// The role is not bound by row-level security.
     #[error("the database role is {0}, which no worker may be: use a member of anamnesis_app")]
     Role(&'static str),
+    /// What is committed may be lost when the server's machine stops.
+    #[error(
+        "the server runs with {0} = off: documents that it confirmed may be lost when its machine stops. Set {0} = on, or \
+         allow it for tests with store.postgres.allow_not_durable = true"
+    )]
+    NotDurable(&'static str),
     /// The role may not do this.
     #[error("the database role has no right to do this")]
     Denied,
@@ -84,10 +97,39 @@ pub enum DbError {
     Other { code: String },
 }
 
+/// What an error of the store says about the messages that were being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The store refuses everybody now: away, read-only, full, without rights, with another schema. No message is at fault.
+    Store,
+    /// A constraint or a type refuses these rows: the same rows are refused again, those of other messages are not.
+    Rows,
+    /// Neither is certain. Messages are committed one by one, and those that fail are tried again.
+    Unclear,
+}
+
 impl DbError {
     /// Whether the same call may succeed later.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Transient(_))
+    }
+
+    /// Whether the store or the rows are at fault. Only what an engine says about values is held against rows.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Constraint { .. } => Fault::Rows,
+            Self::Other { code } if is_about_values(code) => Fault::Rows,
+            Self::Other { .. } | Self::Decode { .. } | Self::Aborted => Fault::Unclear,
+            _ => Fault::Store,
+        }
+    }
+}
+
+/// SQLSTATE classes 22 (data exception) and 54 (program limit exceeded); SQLite's TOOBIG, MISMATCH and RANGE.
+fn is_about_values(code: &str) -> bool {
+    match code.len() {
+        5 => code.starts_with("22") || code.starts_with("54"),
+        _ => code.parse::<u32>().is_ok_and(|code| matches!(code & 0xff, 18 | 20 | 25)),
     }
 }
 
@@ -196,6 +238,18 @@ impl Database {
         match &self.inner {
             Inner::Sqlite(db) => db.prepare(sql.sqlite()).await,
             Inner::Postgres(db) => db.prepare(sql).await,
+        }
+    }
+
+    /// Whether what is committed now is still there after the machine stops. Asked again while running, since a server's
+    /// settings may change under it. An embedded store always syncs.
+    ///
+    /// # Errors
+    /// [`DbError::NotDurable`] with the setting's name, unless the configuration allows it.
+    pub async fn durable(&self) -> Result<(), DbError> {
+        match &self.inner {
+            Inner::Sqlite(_) => Ok(()),
+            Inner::Postgres(db) => db.durable().await,
         }
     }
 

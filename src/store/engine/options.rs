@@ -31,6 +31,7 @@ pub struct PostgresOptions {
     pub(super) idle_transaction_timeout: Duration,
     pub(super) statements: Statements,
     pub(super) approximate_from: usize,
+    pub(super) allow_not_durable: bool,
 }
 
 impl PostgresOptions {
@@ -53,6 +54,7 @@ impl PostgresOptions {
             lock_timeout: ms(config.lock_timeout_ms),
             idle_transaction_timeout: ms(config.idle_transaction_timeout_ms),
             approximate_from: usize::try_from(config.approximate_from).unwrap_or(usize::MAX),
+            allow_not_durable: config.allow_not_durable,
             statements: if config.prepared_statements { Statements::Named } else { Statements::Unnamed },
         })
     }

@@ -3,21 +3,18 @@
 use std::path::Path;
 use std::time::Duration;
 
-use sqlx::migrate::MigrateError;
 use sqlx::sqlite::{
     SqliteArguments, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
     SqliteRow, SqliteSynchronous,
 };
 use sqlx::{
-    Column as _, ConnectOptions as _, Connection as _, Executor as _, Row as _, SqlSafeStr as _, Sqlite, TypeInfo as _,
-    ValueRef as _,
+    Column as _, ConnectOptions as _, Executor as _, Row as _, SqlSafeStr as _, Sqlite, TypeInfo as _, ValueRef as _,
 };
 
+use super::sqlite_schema::{self, SchemaLock};
 use super::value::{list_as_json, pairs_as_json};
 use super::{Arg, Cell, DbError, Row, gathering, similarity};
 use crate::bug;
-
-static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
 const READERS: u32 = 4;
 /// Those that stay open: one search reads by two.
@@ -27,13 +24,15 @@ const READERS_OPEN: u32 = 2;
 const READER_CACHE: &str = "-32768";
 /// How often, and after which pause, a file is opened that others are just making: half a minute in all, as long as the
 /// busy handler waits elsewhere.
-const TRIES: u32 = 600;
-const PAUSE: Duration = Duration::from_millis(50);
+pub(super) const TRIES: u32 = 600;
+pub(super) const PAUSE: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone)]
 pub(super) struct SqliteDatabase {
     writer: SqlitePool,
     reader: SqlitePool,
+    /// No newer program changes the schema while this is held.
+    _lock: Option<SchemaLock>,
 }
 
 impl SqliteDatabase {
@@ -63,8 +62,12 @@ impl SqliteDatabase {
             None => SqlitePoolOptions::new(),
         };
         let one = pool().max_connections(1).min_connections(1).idle_timeout(None).max_lifetime(None);
+        let lock = match file {
+            Some(path) => Some(sqlite_schema::share(path).await?),
+            None => None,
+        };
         let writer = connected(&one, &options).await?;
-        migrate(&writer).await?;
+        sqlite_schema::migrate(&writer, file, lock.as_ref()).await?;
         let reader = match file {
             // A second connection to a memory store would be a second, empty store.
             None => writer.clone(),
@@ -73,7 +76,7 @@ impl SqliteDatabase {
                 connected(&several, &options.create_if_missing(false).pragma("cache_size", READER_CACHE)).await?
             }
         };
-        Ok(Self { writer, reader })
+        Ok(Self { writer, reader, _lock: lock })
     }
 
     pub async fn begin(&self, write: bool) -> Result<SqliteTransaction, DbError> {
@@ -136,22 +139,6 @@ async fn connected(pool: &SqlitePoolOptions, to: &SqliteConnectOptions) -> Resul
         }
     }
     Err(DbError::Transient("busy"))
-}
-
-/// Brings the schema up to date. Of several programs that open a file which is behind, one migrates and the others wait
-/// and find it done: all of it is one transaction under the file's write lock, since the library takes none on SQLite.
-/// A file that is up to date is looked at without a lock.
-async fn migrate(writer: &SqlitePool) -> Result<(), DbError> {
-    let mut connection = writer.acquire().await.map_err(|e| error(&e))?;
-    let counted = sqlx::query_scalar("SELECT count(*) FROM _sqlx_migrations").fetch_one(&mut *connection).await;
-    let applied: i64 = counted.unwrap_or(0);
-    if usize::try_from(applied).is_ok_and(|applied| applied >= MIGRATIONS.iter().count()) || bug::is("migrate_unlocked")
-    {
-        return MIGRATIONS.run_direct(None, &mut *connection, false).await.map_err(|e| refused(&e));
-    }
-    let mut tx = connection.begin_with("BEGIN IMMEDIATE").await.map_err(|e| error(&e))?;
-    MIGRATIONS.run_direct(None, &mut *tx, false).await.map_err(|e| refused(&e))?;
-    tx.commit().await.map_err(|e| error(&e))
 }
 
 #[derive(Debug)]
@@ -223,15 +210,6 @@ fn row(row: &SqliteRow) -> Result<Row, DbError> {
     Ok(Row(cells))
 }
 
-fn refused(why: &MigrateError) -> DbError {
-    match why {
-        MigrateError::VersionMissing(version) => DbError::Newer(*version),
-        MigrateError::VersionMismatch(version) | MigrateError::Dirty(version) => DbError::Changed(*version),
-        MigrateError::Execute(inner) | MigrateError::ExecuteMigration(inner, _) => error(inner),
-        _ => DbError::Schema,
-    }
-}
-
 /// A connection to a file as it is: nothing is migrated, and functions of ours are known to it.
 pub(super) async fn opened_for_copy(options: SqliteConnectOptions) -> Result<SqliteConnection, DbError> {
     let mut connection = options.connect().await.map_err(|e| error(&e))?;
@@ -242,7 +220,7 @@ pub(super) async fn opened_for_copy(options: SqliteConnectOptions) -> Result<Sql
 
 /// Newest migration that this program knows.
 pub(super) fn newest() -> i64 {
-    MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0)
+    sqlite_schema::newest()
 }
 
 /// SQLite's message may quote a value: only the constraint's columns and the code go on.
@@ -252,6 +230,7 @@ pub(super) fn error(error: &sqlx::Error) -> DbError {
             let code = inner.code().unwrap_or_default().into_owned();
             match (code.parse::<u32>().unwrap_or(0) & 0xff, inner.kind()) {
                 (5 | 6, _) => DbError::Transient("busy"),
+                (8, _) => DbError::Transient("read_only"),
                 (10 | 13 | 14, _) => DbError::Transient("disk"),
                 (19, _) => DbError::Constraint { constraint: constraint(inner.message()) },
                 _ => DbError::Other { code },

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
+use super::forgotten::Forgotten;
 use super::{Memory, Snapshot, When, code, memories, number};
 use crate::crypto::PatientKeys;
 use crate::domain::document::DocumentType;
@@ -87,7 +88,10 @@ impl Store {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut args = window.seen(when).args().to_vec();
         args.push(Arg::I64(i64::try_from(limit).unwrap_or(i64::MAX)));
-        self.rows(&RECENT, scope, args).await?.iter().map(|row| read(row, &keys)).collect()
+        let mut tx = self.reading(scope).await?;
+        let forgotten = Forgotten::of(&mut tx, scope).await?;
+        let args = [vec![scope.org().0.into(), scope.patient().0.into()], args].concat();
+        tx.fetch_all(&RECENT, args).await?.iter().map(|row| read(row, &keys, &forgotten)).collect()
     }
 
     /// All revisions of these documents that the store holds.
@@ -126,7 +130,8 @@ async fn by_id(
     ids: Vec<Uuid>,
 ) -> Result<Vec<StoredDocument>, StoreError> {
     let args = vec![scope.org().0.into(), scope.patient().0.into(), Arg::Uuids(ids)];
-    tx.fetch_all(&BY_ID, args).await?.iter().map(|row| read(row, keys)).collect()
+    let forgotten = Forgotten::of(tx, scope).await?;
+    tx.fetch_all(&BY_ID, args).await?.iter().map(|row| read(row, keys, &forgotten)).collect()
 }
 
 fn language(code: &str) -> Option<Language> {
@@ -135,8 +140,10 @@ fn language(code: &str) -> Option<Language> {
         .find_map(|(known, language)| (known == code).then_some(language))
 }
 
-fn read(row: &Row, keys: &PatientKeys) -> Result<StoredDocument, StoreError> {
+fn read(row: &Row, keys: &PatientKeys, forgotten: &Forgotten) -> Result<StoredDocument, StoreError> {
     let (id, revision) = (row.uuid(0)?, number(row, 1)?);
+    let mut content: DocumentContent = open_record(keys, content_cell(id, revision), &row.blob(10)?)?;
+    content.text = forgotten.cover(id, revision, content.text);
     Ok(StoredDocument {
         id: DocumentId(id),
         revision,
@@ -148,7 +155,7 @@ fn read(row: &Row, keys: &PatientKeys) -> Result<StoredDocument, StoreError> {
         risk_level: row.opt_text(7)?,
         current: row.bool(8)?,
         recorded_at: row.time(9)?,
-        content: open_record(keys, content_cell(id, revision), &row.blob(10)?)?,
+        content,
     })
 }
 

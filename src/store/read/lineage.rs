@@ -49,7 +49,7 @@ static CONTRADICTIONS: LazyLock<Sql> = LazyLock::new(|| {
 static ORIGINS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT m.id, m.source_type, l.relation, count(l.to_id), \
-         count(CASE WHEN l.to_kind = 'event' OR p.id IS NOT NULL THEN 1 END) FROM memory AS m \
+         count(CASE WHEN l.to_kind = 'event' OR p.id IS NOT NULL THEN 1 END), count(CASE WHEN p.kind = 'raw' THEN 1 END) FROM memory AS m \
          LEFT JOIN memory_link AS l ON l.org_id = m.org_id AND l.patient_id = m.patient_id AND l.from_id = m.id \
            AND l.relation IN ('derived_from', 'source_episode') \
          LEFT JOIN memory AS p ON p.org_id = l.org_id AND p.patient_id = l.patient_id AND p.id = l.to_id \
@@ -145,7 +145,10 @@ impl Store {
             origins.has_source = row.text(1)? != SourceType::Unknown.code();
             let (all, left) = (number(&row, 3)? as usize, number(&row, 4)? as usize);
             match row.opt_text(2)?.as_deref() {
-                Some("derived_from") => (origins.derived_from, origins.derived_from_left) = (all, left),
+                Some("derived_from") => {
+                    (origins.derived_from, origins.derived_from_left) = (all, left);
+                    origins.captures = number(&row, 5)? as usize;
+                }
                 Some(_) => (origins.evidence, origins.evidence_left) = (all, left),
                 None => {}
             }

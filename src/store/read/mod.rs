@@ -3,6 +3,7 @@
 
 mod clinical;
 mod documents;
+mod forgotten;
 mod lineage;
 mod memories;
 mod passages;
@@ -111,6 +112,7 @@ pub(super) fn statements() -> Vec<&'static Sql> {
     let mut all = memories::statements();
     all.extend(clinical::statements());
     all.extend(documents::statements());
+    all.extend(forgotten::statements());
     all.extend(lineage::statements());
     all.extend(passages::statements());
     all.extend(patients::statements());

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use futures::join;
 use uuid::Uuid;
 
+use super::forgotten::Forgotten;
 use super::{Snapshot, When, Window};
 use crate::clock::from_micros;
 use crate::domain::document::DocumentType;
@@ -108,6 +109,9 @@ impl Snapshot<'_> {
                 candidate.similarity = similar.get(&candidate.id.0).copied().flatten();
             }
         }
+        // Before any limit: what was forgotten takes no place among the best.
+        let forgotten = Forgotten::of(&mut self.tx, self.scope).await?;
+        found.retain(|c| !forgotten.touches(c.document.0, c.revision, &c.span));
         found.sort_by_key(|c| (c.occurred_at, c.document, c.span.start));
         Ok((active, found))
     }

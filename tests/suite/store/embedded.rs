@@ -83,3 +83,62 @@ async fn programs_that_read_and_then_write_at_once_never_fail_half_way() {
     let rows = tx.fetch_all(&Sql::new("SELECT count(*) FROM organization"), Vec::new()).await.unwrap();
     assert_eq!(rows[0].i64(0).unwrap(), 80);
 }
+
+/// `ANAMNESIS_SCHEMA` makes an older program of this one.
+#[test]
+fn a_newer_program_leaves_a_file_alone_while_an_older_one_runs_and_copies_it_before_it_migrates() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let program = |verb: &[&str], older: bool| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_anamnesis"));
+        command.args(verb).current_dir(folder.path());
+        command.env("ANAMNESIS__STORE__PATH", folder.path().join("store.db"));
+        command.env("ANAMNESIS__STORE__KEYS", folder.path().join("keys"));
+        command.env("ANAMNESIS__HTTP__BIND", format!("127.0.0.1:{}", crate::support::free_port()));
+        command.env("ANAMNESIS__JOBS__TICK", "false").stdout(Stdio::null()).stderr(Stdio::piped());
+        if older {
+            command.env("ANAMNESIS_SCHEMA", "20");
+        }
+        command
+    };
+    let last = || version_of(&folder.path().join("store.db"));
+    let mut older = program(&["worker"], true).spawn().unwrap();
+    let begun = std::time::Instant::now();
+    while last() != Some(20) {
+        assert!(begun.elapsed().as_secs() < 60, "the older program makes its store");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let newer = program(&["org", "list"], false).output().unwrap();
+    let said = String::from_utf8_lossy(&newer.stderr).into_owned();
+    assert!(!newer.status.success() && said.contains("older schema"), "{said}");
+    assert_eq!(last(), Some(20), "nothing was migrated under the older program");
+    older.kill().unwrap();
+    older.wait().unwrap();
+    let newer = program(&["org", "list"], false).output().unwrap();
+    assert!(newer.status.success(), "{}", String::from_utf8_lossy(&newer.stderr));
+    assert!(last() > Some(20));
+    let copy = folder.path().join("store.db.before-migration");
+    assert_eq!(version_of(&copy), Some(20), "the copy is of before");
+    assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    // The way back: the copy in the place of the store is what the older program knows.
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(folder.path().join(format!("store.db{suffix}")));
+    }
+    std::fs::copy(&copy, folder.path().join("store.db")).unwrap();
+    let back = program(&["org", "list"], true).output().unwrap();
+    assert!(back.status.success(), "{}", String::from_utf8_lossy(&back.stderr));
+}
+
+/// The last migration of a file; `None` before there is one.
+fn version_of(path: &std::path::Path) -> Option<i64> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        use sqlx::Connection as _;
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
+        let mut connection = sqlx::sqlite::SqliteConnection::connect_with(&options).await.ok()?;
+        let version =
+            sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations").fetch_one(&mut connection).await.ok()?;
+        connection.close().await.ok()?;
+        version
+    })
+}

@@ -4,7 +4,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use anamnesis::config;
 use anamnesis::domain::ids::OrgId;
 use anamnesis::store::engine::{Access, Arg, Database, DbError, Location, PostgresOptions, Sql};
 use aws_lc_rs::digest::{SHA256, digest};
@@ -145,7 +144,7 @@ fn panicked(ended: tokio::task::JoinError) -> bool {
 async fn nobody_ever_sees_or_touches_a_row_of_another_organisation() {
     let server = Server::new().await;
     seed(&server).await;
-    let mut config = config::load(None).unwrap().store.postgres;
+    let mut config = crate::server::trial();
     config.max_connections = 4;
     let url = server.url(Some("test_app"));
     let location = Location::Postgres(Box::new(PostgresOptions::new(&url, &config).unwrap()));

@@ -2,9 +2,11 @@
 
 mod analytics;
 mod attempts;
+mod durability;
 mod embedded;
 mod isolation;
 mod made;
+mod migrations;
 mod nearest;
 mod nights;
 mod order;

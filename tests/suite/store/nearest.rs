@@ -16,7 +16,7 @@ use crate::support::NOW;
 
 async fn measured(size: Size, with_index: bool) -> Measured {
     let server = Server::new().await;
-    let mut config = config::load(None).unwrap().store.postgres;
+    let mut config = crate::server::trial();
     config.approximate_from = u32::from(with_index);
     let at = PostgresOptions::new(&server.url(Some("test_app")), &config).unwrap();
     let owner = server.location("test_owner");

@@ -7,7 +7,6 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use anamnesis::bench::relay::TcpRelay;
-use anamnesis::config;
 use anamnesis::config::store::{PostgresConfig, Tls};
 use anamnesis::store::engine::{Access, Database, DbError, Location, PostgresOptions, Sql};
 use sqlx::postgres::PgConnectOptions;
@@ -82,7 +81,7 @@ impl Drop for Pooler {
 }
 
 fn settings(prepared_statements: bool) -> PostgresConfig {
-    PostgresConfig { prepared_statements, ..config::load(None).unwrap().store.postgres }
+    PostgresConfig { prepared_statements, ..crate::server::trial() }
 }
 
 /// The same messages through it and into memory end in the same store.

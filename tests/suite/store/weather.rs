@@ -17,7 +17,7 @@ const OWN: Access = Access::Organization(OrgId(ORG));
 
 /// With one connection, so that whoever keeps it keeps everybody else waiting.
 async fn narrow(url: &str) -> Database {
-    let mut config = config::load(None).unwrap().store.postgres;
+    let mut config = crate::server::trial();
     config.max_connections = 1;
     config.statement_timeout_ms = 300;
     config.lock_timeout_ms = 200;
@@ -79,7 +79,7 @@ async fn nothing_that_a_transaction_sets_is_left_on_its_connection() {
 #[tokio::test]
 async fn a_cancelled_request_gives_its_connection_back_at_once() {
     let server = Server::new().await;
-    let mut config = config::load(None).unwrap().store.postgres;
+    let mut config = crate::server::trial();
     config.max_connections = 1;
     let url = server.url(Some("test_app"));
     let location = Location::Postgres(Box::new(PostgresOptions::new(&url, &config).unwrap()));
@@ -128,7 +128,7 @@ async fn work_goes_on_after_the_server_dropped_every_connection() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_a_passing_trouble_and_a_wrong_address_is_not() {
-    let config = config::load(None).unwrap().store.postgres;
+    let config = crate::server::trial();
     let at = |url: &str| PostgresOptions::new(url, &config).map(|options| Location::Postgres(Box::new(options)));
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let gone = at(&format!("postgres://test_app@{nobody}/x")).unwrap();
@@ -141,7 +141,7 @@ async fn a_server_that_is_not_there_is_a_passing_trouble_and_a_wrong_address_is_
 
 #[test]
 fn beyond_this_machine_a_connection_is_encrypted_and_the_server_proves_its_name() {
-    let mut config = config::load(None).unwrap().store.postgres;
+    let mut config = crate::server::trial();
     let shown = |config: &_, url: &str| format!("{:?}", PostgresOptions::new(url, config).map_err(|e| e.to_string()));
     let far = "postgres://u:p@db.example:5432/clinic?sslmode=disable";
     assert!(shown(&config, far).contains("ssl_mode: VerifyFull"), "whatever the URL says");
@@ -155,7 +155,7 @@ fn beyond_this_machine_a_connection_is_encrypted_and_the_server_proves_its_name(
 #[tokio::test]
 async fn a_server_that_cannot_encrypt_is_refused_rather_than_spoken_to_in_the_clear() {
     let server = Server::new().await;
-    let mut config = config::load(None).unwrap().store.postgres;
+    let mut config = crate::server::trial();
     config.tls = config::store::Tls::VerifyFull;
     let options = PostgresOptions::new(&server.url(Some("test_app")), &config).unwrap();
     assert_eq!(Database::open(&Location::Postgres(Box::new(options))).await.unwrap_err(), DbError::Tls);
@@ -164,7 +164,7 @@ async fn a_server_that_cannot_encrypt_is_refused_rather_than_spoken_to_in_the_cl
 #[tokio::test]
 async fn statements_that_no_connection_keeps_do_the_same_work() {
     let server = Server::new().await;
-    let mut config = config::load(None).unwrap().store.postgres;
+    let mut config = crate::server::trial();
     config.prepared_statements = false;
     let options = PostgresOptions::new(&server.url(Some("test_app")), &config).unwrap();
     let clinic = Clinic::new().await;
@@ -190,6 +190,7 @@ async fn eight_programs_that_start_at_once_migrate_once_and_none_waits_for_ever(
                 .args(verb)
                 .env("ANAMNESIS__STORE__URL", server.url(Some("test_app")))
                 .env("ANAMNESIS__STORE__MIGRATE_URL", server.url(Some("test_owner")))
+                .env("ANAMNESIS__STORE__POSTGRES__ALLOW_NOT_DURABLE", "true")
                 .stdout(std::process::Stdio::piped());
             command.spawn().unwrap()
         };

@@ -7,6 +7,7 @@
 
 mod approximate;
 mod args;
+mod durability;
 mod pooler;
 mod rows;
 mod schema;
@@ -53,6 +54,9 @@ fn opening(begin: &str, access: Access, options: &PostgresOptions) -> AssertSqlS
     AssertSqlSafe(sql)
 }
 
+/// Named, since a default of the database, the role or the server may be another one: rows are held by locks, and a statement
+/// must see what was committed while it waited for one.
+const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 
 /// Connections that are kept open: a search reads over two.
@@ -105,12 +109,18 @@ impl PostgresDatabase {
         }
         let mut connection = db.pool.acquire().await.map_err(|e| error(&e))?;
         schema::look(&mut connection).await?;
+        durability::look(&mut connection, options).await?;
         drop(connection);
         Ok(db)
     }
 
+    pub async fn durable(&self) -> Result<(), DbError> {
+        let mut connection = self.pool.acquire().await.map_err(|e| error(&e))?;
+        durability::look(&mut connection, &self.options).await
+    }
+
     pub async fn begin(&self, write: bool, access: Access) -> Result<PostgresTransaction, DbError> {
-        let begin = if write { "BEGIN" } else { READ };
+        let begin = if write { WRITE } else { READ };
         self.opened(self.pool.acquire().await.map_err(|e| error(&e))?, begin, access).await
     }
 
@@ -243,9 +253,13 @@ impl PostgresTransaction {
         let mut held = Held(Some(connection));
         let Some(connection) = held.0.as_mut() else { return Err(DbError::Transient("closed")) };
         let done = timeout(self.limit, work(connection)).await.map_err(|_| DbError::Transient("timeout"))?;
-        self.connection = held.0.take();
         self.failed |= done.is_err();
-        done.map_err(|e| error(&e))
+        let done = done.map_err(|e| error(&e));
+        // A session that may not write stays so after the server may: after a failover, or a setting that was taken back.
+        if done.as_ref().err() != Some(&DbError::Transient("read_only")) {
+            self.connection = held.0.take();
+        }
+        done
     }
 }
 

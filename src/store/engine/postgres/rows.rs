@@ -81,6 +81,7 @@ pub(crate) fn error(error: &sqlx::Error) -> DbError {
             match code.as_str() {
                 "40001" | "40P01" => DbError::Transient("conflict"),
                 "55P03" => DbError::Transient("lock"),
+                "25006" => DbError::Transient("read_only"),
                 "57014" | "25P03" | "25P04" => DbError::Transient("timeout"),
                 "42P01" | "42703" | "3F000" => DbError::Schema,
                 "42501" => DbError::Denied,

@@ -14,6 +14,7 @@ use sqlx::{Connection as _, Executor as _, Row as _};
 use super::super::options::PostgresOptions;
 use super::super::{DbError, SchemaState};
 use super::approximate::change;
+use super::durability;
 use super::rows::error;
 
 /// Ours alone, and not sqlx's, whose lock waits.
@@ -29,6 +30,12 @@ const LOCK: i64 = 0x616e_616d_6e65_7369;
 const POLL: Duration = Duration::from_millis(100);
 /// Migrations of a large store take their time; whoever waits for the lock waits for them.
 const PATIENCE: Duration = Duration::from_secs(1_800);
+
+/// Longest wait for a lock on a table while the schema changes: as long as those who work may stand still.
+const LOCK_TIMEOUT: &str = "SET lock_timeout = '2s'";
+const LOCK_TRIES: u32 = 150;
+/// Longer than the wait: work has the table for most of the time.
+const LOCK_PAUSE: Duration = Duration::from_secs(4);
 
 /// What a run of the migrations did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +63,7 @@ pub async fn migrate(options: &PostgresOptions) -> Result<Applied, DbError> {
 /// As [`migrate`].
 pub(crate) async fn migrate_to(options: &PostgresOptions, target: Option<i64>) -> Result<Applied, DbError> {
     let mut connection = connect(options).await?;
+    durability::look(&mut connection, options).await?;
     if one(&mut connection, "SELECT to_regnamespace('anamnesis') IS NULL OR to_regrole('anamnesis_owner') IS NULL")
         .await?
     {
@@ -75,7 +83,7 @@ pub(crate) async fn migrate_to(options: &PostgresOptions, target: Option<i64>) -
         connection.close().await.map_err(|e| error(&e))?;
         return Ok(Applied(Vec::new()));
     }
-    MIGRATIONS.run_direct(target, &mut connection, false).await.map_err(|e| refused(&e))?;
+    apply(&mut connection, target).await?;
     let wanted = |version: &i64| target.is_none_or(|target| *version <= target);
     let applied: Vec<i64> =
         MIGRATIONS.iter().map(|m| m.version).filter(|v| wanted(v) && !before.iter().any(|(b, ..)| b == v)).collect();
@@ -93,6 +101,19 @@ pub(crate) async fn migrate_to(options: &PostgresOptions, target: Option<i64>) -
 /// When the server cannot be asked.
 pub(crate) async fn newest_applied(connection: &mut PgConnection) -> Result<i64, DbError> {
     Ok(versions(connection).await?.last().map_or(0, |(version, ..)| *version))
+}
+
+/// Applies what is missing, step by step. A step that waits for a lock makes everybody else wait after it: it gives up soon,
+/// lets the others through and asks again.
+async fn apply(connection: &mut PgConnection, target: Option<i64>) -> Result<(), DbError> {
+    connection.execute(LOCK_TIMEOUT).await.map_err(|e| error(&e))?;
+    for _ in 0..LOCK_TRIES {
+        match MIGRATIONS.run_direct(target, &mut *connection, false).await.map_err(|e| refused(&e)) {
+            Err(DbError::Transient("lock")) => tokio::time::sleep(LOCK_PAUSE).await,
+            done => return done,
+        }
+    }
+    Err(DbError::Transient("lock"))
 }
 
 /// Makes or drops the approximate index, as the owner.
