@@ -99,7 +99,7 @@ impl StoreError {
             Self::Key(_) | Self::Race => Fault::Store,
             Self::Ungrounded => Fault::Rows,
             // What the patient has already does not open: one patient's matter, and no fault of the message.
-            Self::Open(_) | Self::Shape => Fault::Unclear,
+            Self::Open(_) | Self::Shape | Self::Erased => Fault::Unclear,
         }
     }
 }

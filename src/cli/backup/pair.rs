@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::files::{KEYS, Manifest, suffixed};
+use super::files::{KEYS, Manifest};
 use super::{copy, key_file};
 use crate::bug;
 use crate::cli::{Failure, keyring};
@@ -85,7 +85,7 @@ pub async fn together(
         if erased(&sample.scope) {
             continue;
         }
-        let found = opened.find(&[sample.scope]).await.map_err(|error| keyring::failure(&error))?;
+        let found = opened.find(&[sample.scope]).await.map_err(|error| keyring::failure(&error.into()))?;
         let cell = Cell { table: "documents", row: document_row(sample.document, sample.revision), column: "content" };
         let opens = found.known.get(&sample.scope).is_some_and(|keys| keys.open(cell, &sample.sealed).is_ok());
         if !opens {
@@ -109,7 +109,7 @@ async fn open(settings: &Settings, keys: &Path) -> Result<(tempfile::TempDir, Ke
     let folder = tempfile::tempdir()?;
     let path = folder.path().join(KEYS);
     super::files::copied(keys, &path)?;
-    let failed = |error: KeyError| keyring::failure(&error);
+    let failed = |error: KeyError| keyring::failure(&error.into());
     // The root key stays where it is: it is in no backup.
     let root = keyring::root(settings, &entropy).map_err(failed)?;
     let table = Arc::new(SqliteTable::at(&path));
