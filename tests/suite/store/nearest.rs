@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use anamnesis::bench::recall::{Measured, Size, measure};
 use anamnesis::clock::{Clock, ManualClock, SeededEntropy};
-use anamnesis::config;
 use anamnesis::crypto::Keyring;
 use anamnesis::metrics::{Identity, Metrics};
 use anamnesis::store::Store;
