@@ -136,16 +136,13 @@ fn problem(error: SecretFile) -> &'static str {
     }
 }
 
-/// Last words of the names of variables that hold secrets.
-const SECRET_WORDS: [&str; 9] =
-    ["URL", "MIGRATE_URL", "MASTER_KEY", "MANAGEMENT_URL", "WEBHOOKS", "API_KEY", "PROXY", "SECRET", "TOKEN"];
+/// How the names of variables end that hold secrets: by kind, so that a setting of tomorrow is among them.
+const SECRET_ENDINGS: [&str; 7] = ["URL", "KEY", "WEBHOOKS", "PROXY", "SECRET", "TOKEN", "PASSWORD"];
 
 /// Whether a variable of the environment gives a setting that may be, or hold, a secret.
 pub fn is_secret(variable: &str) -> bool {
     let name = variable.to_uppercase();
-    name.strip_prefix("ANAMNESIS__")
-        .and_then(|key| key.rsplit("__").next())
-        .is_some_and(|last| SECRET_WORDS.contains(&last))
+    name.starts_with("ANAMNESIS__") && SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 /// The variables of this process that hold secrets, with their values. A child gets them by a pipe and not by its
@@ -289,7 +286,14 @@ mod tests {
 
     #[test]
     fn every_variable_that_may_hold_a_secret_is_known_as_one() {
-        for name in ["STORE__URL", "BROKER__URL", "BROKER__WEBHOOKS", "EMBEDDING__NEXT__API_KEY", "EMBEDDING__PROXY"] {
+        for name in [
+            "STORE__URL",
+            "BROKER__URL",
+            "BROKER__WEBHOOKS",
+            "EMBEDDING__NEXT__API_KEY",
+            "EMBEDDING__PROXY",
+            "STORE__KEYS_URL",
+        ] {
             assert!(is_secret(&format!("ANAMNESIS__{name}")), "{name}");
         }
         for name in ["ANAMNESIS__STORE__PATH", "ANAMNESIS__STORE__URL_FILE", "PATH", "ANAMNESIS_CONFIG"] {

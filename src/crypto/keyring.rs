@@ -91,7 +91,13 @@ impl Keyring {
         entropy: Arc<dyn Entropy>,
     ) -> Result<Self, KeyError> {
         let place = table.place();
-        let store_key = root.legacy_store_key().ok_or(KeyError::Uninitialised { place })?;
+        let store_key = root.legacy_store_key().ok_or_else(|| KeyError::Uninitialised { place: place.clone() })?;
+        // A header by the wrong root key would shut the right one out for good: the keys that are there must open first.
+        let wrapping = aead(&derive(&store_key, "platform.wrap"));
+        for (scope, wrapped) in table.legacy_samples().await? {
+            open_key(&wrapping, &data_key_aad(scope, 1), &wrapped)
+                .map_err(|_| KeyError::WrongMaster { place: place.clone() })?;
+        }
         Self::write(root, table, (store_key, true), clock, entropy).await
     }
 

@@ -85,6 +85,9 @@ async fn a_key_store_from_before_headers_opens_what_was_written_under_it() {
     let table = || Arc::new(SqliteTable::at(&path));
     let opened = Keyring::open(&plain, table(), clock.clone(), entropy.clone()).await.unwrap_err();
     assert!(matches!(opened, KeyError::Uninitialised { .. }), "no header is made by opening");
+    let wrong = LocalRoot::new("given", Zeroizing::new([4; 32]), entropy.clone());
+    let refused = Keyring::upgrade(&wrong, table(), clock.clone(), entropy.clone()).await.unwrap_err();
+    assert!(matches!(refused, KeyError::WrongMaster { .. }), "a root key that opens nothing writes no header");
     let upgraded = Keyring::upgrade(&plain, table(), clock.clone(), entropy.clone()).await.unwrap();
     let sealed = PatientKeys::derive(scope(1), &[9; 32]).seal(CELL, b"text", entropy.as_ref());
     let found = upgraded.find(&[scope(1)]).await.unwrap();

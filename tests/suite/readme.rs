@@ -56,7 +56,12 @@ fn run(blocks: &[String], free_port: u16) {
     let program = Path::new(env!("CARGO_BIN_EXE_anamnesis")).parent().unwrap().to_owned();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples");
-    std::os::unix::fs::symlink(samples, folder.path().join("samples")).unwrap();
+    // Links are not followed: the samples are copied.
+    std::fs::create_dir(folder.path().join("samples")).unwrap();
+    for sample in samples.read_dir().unwrap() {
+        let sample = sample.unwrap().path();
+        std::fs::copy(&sample, folder.path().join("samples").join(sample.file_name().unwrap())).unwrap();
+    }
     let script = script(blocks).replace("127.0.0.1:8080", &format!("127.0.0.1:{free_port}"));
     // Into files: a pipe would stay open as long as anything that was started in the background.
     let [said, complained] = ["stdout", "stderr"].map(|name| folder.path().join(name));

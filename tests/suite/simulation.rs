@@ -254,6 +254,7 @@ fn lane(world: &Arc<World>, generation: u64, over: &CancellationToken) -> Lane<C
         over: over.clone(),
         brake: Mutex::new(Backoff::new(Duration::ZERO, Duration::ZERO, Arc::clone(&entropy))),
         resend: Backoff::new(Duration::ZERO, Duration::ZERO, entropy),
+        in_progress: tokio_util::task::TaskTracker::new(),
     }
 }
 

@@ -15,6 +15,7 @@ use anamnesis::jobs::night::Night;
 use anamnesis::jobs::observe::Observer;
 use anamnesis::jobs::planner::RunKey;
 use anamnesis::jobs::policy::Policies;
+use anamnesis::store::Store;
 use anamnesis::store::engine::{Access, Database, Location, Sql};
 use aws_lc_rs::digest::{SHA256, digest};
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
@@ -127,7 +128,11 @@ async fn a_year_in_eight_time_zones_with_kills_and_replicas_runs_every_night_exa
     }
     let dice = Arc::new(Dice(AtomicU64::new(42)));
     let killer = Arc::new(Killer { dice: dice.clone(), dead: Notify::new(), kills: AtomicU64::new(0) });
-    let year = Year { database, keys: Arc::new(keys), clock, killer, processes: AtomicU64::new(0) };
+    let keys = Arc::new(keys);
+    // A run of a job begins only under the key store that the store is bound to.
+    let store = Store::new(database.clone(), keys.clone(), clock.clone(), Arc::new(SeededEntropy::new(8)));
+    store.bind_keys().await.unwrap();
+    let year = Year { database, keys, clock, killer, processes: AtomicU64::new(0) };
     let mut replicas = [year.process(), year.process(), year.process()];
     let mut done = Vec::new();
     let end = start + TimeDelta::days(DAYS);

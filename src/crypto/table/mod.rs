@@ -100,6 +100,12 @@ pub trait KeyTable: Send + Sync {
     /// [`KeyError::Exists`] where there is a header.
     async fn create(&self, header: &Header, legacy: bool) -> Result<(), KeyError>;
 
+    /// Some wrapped keys from before headers, with their patients: what shows whether a root key is the right one. None in
+    /// a place that was never without a header.
+    async fn legacy_samples(&self) -> Result<Vec<(Scope, Vec<u8>)>, KeyError> {
+        Ok(Vec::new())
+    }
+
     /// Entries of those patients that have any.
     async fn find(&self, scopes: &[Scope]) -> Result<(Stamp, HashMap<Scope, Entry>), KeyError>;
 

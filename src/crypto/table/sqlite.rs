@@ -38,6 +38,7 @@ const WRITE_HEADER: &str = "INSERT INTO key_store (one, id, format, root, wrappe
      VALUES (1, $1, $2, $3, $4, $5, $6)";
 const HEADER: &str = "SELECT id, format, root, wrapped, check_value, generation FROM key_store";
 const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN ('key_store', 'data_key')";
+const LEGACY_SAMPLES: &str = "SELECT org_id, patient_id, wrapped FROM data_key WHERE wrapped IS NOT NULL LIMIT 16";
 const STAMP: &str = "SELECT id, generation FROM key_store";
 const NEXT: &str = "UPDATE key_store SET generation = generation + 1 WHERE id = $1 RETURNING id, generation";
 // Rows of the primary key: the number of other patients costs nothing.
@@ -272,6 +273,18 @@ impl KeyTable for SqliteTable {
             .await
             .map_err(failed)?;
         tx.commit().await.map_err(failed)
+    }
+
+    async fn legacy_samples(&self) -> Result<Vec<(Scope, Vec<u8>)>, KeyError> {
+        let pool = self.pool().await?;
+        let rows = sqlx::query(LEGACY_SAMPLES).fetch_all(&pool).await.map_err(|error| self.failed(&error))?;
+        let damaged = || KeyError::Damaged { place: self.place() };
+        let sample = |row: &SqliteRow| {
+            let id = |at: usize| row.try_get::<Vec<u8>, _>(at).ok().and_then(|bytes| Uuid::from_slice(&bytes).ok());
+            let scope = id(0).zip(id(1)).and_then(|(org, patient)| Scope::new(OrgId(org), PatientId(patient)).ok());
+            scope.zip(row.try_get(2).ok()).ok_or_else(damaged)
+        };
+        rows.iter().map(sample).collect()
     }
 
     async fn find(&self, scopes: &[Scope]) -> Result<(Stamp, HashMap<Scope, Entry>), KeyError> {

@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_secs(10);
 /// given up.
 const PATIENCE: u32 = 3;
 /// How long finishing may take while the process drains: below its own deadline, so that there is time to say goodbye.
-const FINISH: Duration = Duration::from_secs(7);
+pub(super) const FINISH: Duration = Duration::from_secs(7);
 
 /// How a generation ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,6 +128,7 @@ fn lane(
         over: over.clone(),
         brake,
         resend,
+        in_progress: consumer.in_progress.clone(),
     }
 }
 

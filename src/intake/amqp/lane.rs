@@ -9,6 +9,7 @@ use futures::{Stream, StreamExt as _};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::settle::{Acks, Gone, Settler};
 use super::{Limits, Message, Status, Verdict, Work, label};
@@ -34,6 +35,21 @@ pub struct Lane<A> {
     pub brake: Mutex<Backoff>,
     /// The pauses between two attempts to send a retry.
     pub resend: Backoff,
+    /// Every batch of every generation that is still worked on: an ending process waits for them.
+    pub in_progress: TaskTracker,
+}
+
+/// The end of one batch. Where it tells that the channel is gone, the others go on to their commits: dropped in the middle of
+/// their work they would look like those of a process that died.
+fn finish(
+    tasks: &mut JoinSet<Result<(), Gone>>,
+    ended: Result<Result<(), Gone>, tokio::task::JoinError>,
+) -> Result<(), Gone> {
+    let ended = flat(ended);
+    if ended.is_err() {
+        tasks.detach_all();
+    }
+    ended
 }
 
 /// The pauses of a braked lane, and those between two attempts to send a retry.
@@ -60,15 +76,15 @@ impl<A: Acks + 'static> Lane<A> {
                 tokio::select! {
                     biased;
                     () = self.over.cancelled() => break 'taking,
-                    Some(ended) = tasks.join_next(), if !tasks.is_empty() => flat(ended)?,
+                    Some(ended) = tasks.join_next(), if !tasks.is_empty() => finish(&mut tasks, ended)?,
                     batch = &mut next => break batch,
                 }
             };
             let Some((permit, batch)) = batch else { break };
-            tasks.spawn(Arc::clone(&self).batch(permit, batch));
+            tasks.spawn(self.in_progress.track_future(Arc::clone(&self).batch(permit, batch)));
         }
         while let Some(ended) = tasks.join_next().await {
-            flat(ended)?;
+            finish(&mut tasks, ended)?;
         }
         Ok(())
     }

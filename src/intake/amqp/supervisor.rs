@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use super::generation::{Ending, live};
+use super::generation::{Ending, FINISH, live};
 use super::{Status, Work};
 use crate::broker::topology::Topology;
 use crate::broker::{Backoff, BrokerError, Link, Names, Outlet, Role};
@@ -23,6 +24,8 @@ pub struct Consumer {
     pub(super) status: Arc<Status>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) entropy: Arc<dyn Entropy>,
+    /// As [`super::Lane::in_progress`].
+    pub(super) in_progress: TaskTracker,
 }
 
 /// Longest pause between two attempts to connect: a broker that is back is consumed from within five seconds.
@@ -80,6 +83,7 @@ impl Consumer {
             status: Arc::default(),
             metrics,
             entropy,
+            in_progress: TaskTracker::new(),
         }
     }
 
@@ -93,6 +97,16 @@ impl Consumer {
     /// # Errors
     /// What no other attempt can heal: credentials, permissions, a topology that is missing or different.
     pub async fn run(&self, draining: &CancellationToken) -> Result<(), BrokerError> {
+        let ended = self.consume(draining).await;
+        // Batches of connections that broke are still worked on: what was begun ends before the process does.
+        self.in_progress.close();
+        if tokio::time::timeout(FINISH, self.in_progress.wait()).await.is_err() {
+            tracing::warn!(code = "overdue", "work in progress was given up; it will be offered again");
+        }
+        ended
+    }
+
+    async fn consume(&self, draining: &CancellationToken) -> Result<(), BrokerError> {
         let (first, longest) = (Duration::from_millis(100), LONGEST_PAUSE);
         let mut backoff = Backoff::new(first, longest, Arc::clone(&self.entropy));
         let (mut silent, mut waits) = (false, Waits::new());

@@ -171,7 +171,10 @@ async fn a_worker_waits_for_its_key_table_and_goes_on(engine: Engine) {
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(spool.join("notes.ndjson").exists(), "it waits");
     place.is_reachable(true).await;
-    until("the file is done", async || spool.join("done/notes.ndjson").exists()).await;
+    let kept =
+        async || String::from_utf8_lossy(&known(&program, 0, &place).stdout).to_lowercase().contains("sertralin");
+    until("the file is stored", kept).await;
+    assert!(!spool.join("notes.ndjson").exists(), "the file is done");
     until("the worker is ready again", async || worker.is_ready().await).await;
     let text = String::from_utf8_lossy(&known(&program, 0, &place).stdout).into_owned();
     assert!(text.to_lowercase().contains("sertralin"), "nothing was lost: {text}");
