@@ -6,7 +6,7 @@ use crate::support::{Engine, ORG, PATIENT, Program, bodies, document, on_every_p
 
 on_every_program!(
     a_date_said_in_a_document_is_shown_with_its_fact_though_redaction_takes_it,
-    a_later_revision_and_another_redaction_keep_the_date,
+    a_later_revision_keeps_the_date,
     a_reaction_is_kept_with_its_allergy_and_is_no_illness,
 );
 
@@ -52,7 +52,7 @@ async fn a_date_said_in_a_document_is_shown_with_its_fact_though_redaction_takes
     assert!(kept.into_iter().all(|fragment| !fragment.contains("14 June")), "{rows:#}");
 }
 
-async fn a_later_revision_and_another_redaction_keep_the_date(engine: Engine) {
+async fn a_later_revision_keeps_the_date(engine: Engine) {
     let first = document(1, 1, AT, "Migraine since 3 May 2019.");
     let second = document(1, 2, AT, "Migraine since 3 May 2019, right-sided.");
     let program = with(engine, &[first, second]).await;

@@ -117,7 +117,10 @@ async fn a_year_in_eight_time_zones_with_kills_and_replicas_runs_every_night_exa
     let start: DateTime<Utc> = "2026-01-01T00:00:00Z".parse().unwrap();
     let clock = Arc::new(ManualClock::at(start));
     let database = Database::open(&Location::Memory).await.unwrap();
-    let keys = Keyring::in_memory(clock.clone(), Arc::new(SeededEntropy::new(1))).await.unwrap();
+    // In a file: a process that is killed takes its connection along, and with it what is in memory alone.
+    let folder = tempfile::tempdir().unwrap();
+    let entropy = Arc::new(SeededEntropy::new(1));
+    let keys = Keyring::local(&folder.path().join("keys"), None, clock.clone(), entropy).await.unwrap();
     let register =
         Sql::new("INSERT INTO organization (org_id, time_zone, created_at, updated_at) VALUES ($1, $2, $3, $3)");
     for (n, zone) in ZONES.iter().enumerate() {

@@ -97,28 +97,28 @@ fn a_newer_program_leaves_a_file_alone_while_an_older_one_runs_and_copies_it_bef
         command.env("ANAMNESIS__HTTP__BIND", format!("127.0.0.1:{}", crate::support::free_port()));
         command.env("ANAMNESIS__JOBS__TICK", "false").stdout(Stdio::null()).stderr(Stdio::piped());
         if older {
-            command.env("ANAMNESIS_SCHEMA", "20");
+            command.env("ANAMNESIS_SCHEMA", "22");
         }
         command
     };
     let last = || version_of(&folder.path().join("store.db"));
     let mut older = program(&["worker"], true).spawn().unwrap();
     let begun = std::time::Instant::now();
-    while last() != Some(20) {
+    while last() != Some(22) {
         assert!(begun.elapsed().as_secs() < 60, "the older program makes its store");
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
     let newer = program(&["org", "list"], false).output().unwrap();
     let said = String::from_utf8_lossy(&newer.stderr).into_owned();
     assert!(!newer.status.success() && said.contains("older schema"), "{said}");
-    assert_eq!(last(), Some(20), "nothing was migrated under the older program");
+    assert_eq!(last(), Some(22), "nothing was migrated under the older program");
     older.kill().unwrap();
     older.wait().unwrap();
     let newer = program(&["org", "list"], false).output().unwrap();
     assert!(newer.status.success(), "{}", String::from_utf8_lossy(&newer.stderr));
-    assert!(last() > Some(20));
+    assert!(last() > Some(22));
     let copy = folder.path().join("store.db.before-migration");
-    assert_eq!(version_of(&copy), Some(20), "the copy is of before");
+    assert_eq!(version_of(&copy), Some(22), "the copy is of before");
     assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     // The way back: the copy in the place of the store is what the older program knows.
     for suffix in ["", "-wal", "-shm"] {
