@@ -29,7 +29,7 @@ master_swapped|keys::as_a_process_on_a_file::another_master
 absent_is_erased|crypto::keyring::tests::a_key_that_is_absent
 restore_foreign_keys|backup::on_a_file::a_pair_that
 header_flood|endpoints::requests_that_are_never_finished
-spool_by_path|spool::a_file_renamed_over_one_in_progress
+spool_by_path|spool::as_a_process_on_a_file::a_file_renamed
 migrate_unlocked|store::embedded::a_new_file_that_many_open
 migrate_under_others|store::embedded::a_newer_program_leaves
 refusal_blamed|refusals::a_server_that_refuses
