@@ -88,7 +88,8 @@ fn print(known: &Known) -> Result<(), Failure> {
         sections::title("Recent documents")?;
         let rows = known.recent_documents.iter().map(|d| {
             let risk = d.risk_level.clone().unwrap_or_default();
-            [d.source.clone(), d.themes.join(", "), d.sentiment.clone().unwrap_or_default(), risk]
+            let unread = if d.unread { " (language not read)" } else { "" };
+            [format!("{}{unread}", d.source), d.themes.join(", "), d.sentiment.clone().unwrap_or_default(), risk]
         });
         output::table(&["document", "themes", "sentiment", "risk"], rows)?;
     }

@@ -37,7 +37,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         for document in store.documents(scope, Window::default(), usize::MAX, When::Now).await? {
             output::json(&json!({"type": "document", "document_id": document.id, "revision": document.revision,
                 "document_type": document.document_type, "occurred_at": document.occurred_at,
-                "text": document.content.text, "themes": document.content.themes, "file": document.content.file}))?;
+                "text": document.content.text, "unread": document.content.unread, "themes": document.content.themes, "file": document.content.file}))?;
         }
         for one in store.archived(scope).await? {
             output::json(&json!({"type": "archived", "document": one, "text": one.content.text}))?;

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 pub use broker::BrokerConfig;
 pub use intake::IntakeConfig;
-pub use pipeline::PipelineConfig;
+pub use pipeline::{PipelineConfig, UnsupportedLanguage};
 pub use redaction::RedactionConfig;
 pub use store::StoreConfig;
 

@@ -16,6 +16,9 @@ pub struct PipelineConfig {
     pub threads: usize,
     /// Longest redaction of one document, in milliseconds; beyond it nothing is stored.
     pub redaction_timeout_ms: u64,
+    /// What becomes of a document of which a part is neither Spanish nor English.
+    #[serde(default)]
+    pub unsupported_language: UnsupportedLanguage,
     /// Words of a passage; longer stretches are split along turns and sentences.
     pub passage_words: usize,
     /// Types of documents whose vectors are left to the cheaper batch of the night; they are found by words until then.
@@ -24,6 +27,17 @@ pub struct PipelineConfig {
     /// A fixed "now" (RFC 3339) instead of the machine's clock; empty for the clock. For demonstrations and tests.
     #[serde(default, deserialize_with = "empty_is_none")]
     pub now: Option<DateTime<Utc>>,
+}
+
+/// What becomes of a document that redaction and extraction have no rules for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnsupportedLanguage {
+    /// Set aside with the reason `unsupported_language`.
+    #[default]
+    Refuse,
+    /// Stored encrypted under the patient's key. Never embedded, searched or sent to a service; nothing is extracted.
+    StoreSealed,
 }
 
 fn empty_is_none<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Option<DateTime<Utc>>, D::Error> {

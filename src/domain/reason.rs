@@ -36,6 +36,8 @@ reasons! {
     /// The patient was erased.
     ErasedSubject = "erased_subject",
     RedactionFailed = "redaction_failed",
+    /// The text, or a part of it, is in a language or a script that redaction and extraction do not know.
+    UnsupportedLanguage = "unsupported_language",
     EmbeddingDimension = "embedding_dimension",
     EmbeddingNotFinite = "embedding_not_finite",
     NoConsent = "no_consent",

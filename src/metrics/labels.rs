@@ -54,7 +54,8 @@ label!(
 );
 label!(
     /// What redaction made of a document.
-    RedactionOutcome as "outcome" { Clean = "clean", Redacted = "redacted", Failed = "failed" }
+    RedactionOutcome as "outcome" { Clean = "clean", Redacted = "redacted", Failed = "failed",
+        Unsupported = "unsupported_language" }
 );
 label!(
     /// Labels of contract.md (`redact`); every national identifier counts as one kind.

@@ -119,7 +119,7 @@ fn store_code(error: &StoreError) -> ErrorCode {
 fn stage_of(reason: Reason) -> Option<Stage> {
     match reason {
         Reason::Malformed | Reason::SchemaUnknown | Reason::TooLarge | Reason::NulOrControl => Some(Stage::Decode),
-        Reason::RedactionFailed => Some(Stage::Redact),
+        Reason::RedactionFailed | Reason::UnsupportedLanguage => Some(Stage::Redact),
         Reason::EmbeddingDimension | Reason::EmbeddingNotFinite | Reason::TransientExhausted => Some(Stage::Embed),
         Reason::CrashSuspect | Reason::ConstraintViolation => Some(Stage::Store),
         Reason::UnknownOrganization

@@ -71,7 +71,7 @@ impl Pipeline {
     /// Asks the model about every document of the batch.
     pub(super) async fn ask_model(&self, read: &mut [Read]) {
         let Some((model, concurrency)) = self.model.as_ref().filter(|_| self.extracts) else { return };
-        let asked = read.iter_mut().filter(|read| !read.admitted.ephemeral).filter_map(|read| {
+        let asked = read.iter_mut().filter(|read| !read.admitted.ephemeral && !read.is_unread).filter_map(|read| {
             let Message::DocumentSubmitted(message) = &read.admitted.envelope.message else { return None };
             let (redacted, extraction) = read.text.as_deref_mut()?;
             let rules = self.extractors.of(read.admitted.scope.org());

@@ -10,6 +10,7 @@ use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, Paral
 
 use super::{Admitted, Disposition, Pipeline};
 use crate::bug;
+use crate::config::UnsupportedLanguage;
 use crate::dlp::deadline;
 use crate::dlp::remote::RemoteFinding;
 use crate::dlp::{KnownIdentity, People, Redacted, RedactionError, Redactor, SurrogateKey};
@@ -22,7 +23,7 @@ use crate::intake::contract::DocumentSubmitted;
 use crate::metrics::labels::{InfoType, RedactionOutcome, ServiceFailure, Stage};
 use crate::metrics::{Label as _, Metrics};
 use crate::store::Keys;
-use crate::text::{Document, Language};
+use crate::text::{Document, Language, coverage};
 
 /// The people of some messages of a batch, made ready by the first that is read.
 type Named = OnceLock<Arc<People>>;
@@ -32,6 +33,8 @@ pub(crate) struct Read {
     pub admitted: Admitted,
     /// Documents only.
     pub text: Option<Box<(Redacted, Extraction)>>,
+    /// The text is in a language that no rule reads: what is in `text` is empty, and the document is kept sealed.
+    pub is_unread: bool,
     pub guard: Guard,
 }
 
@@ -50,6 +53,10 @@ impl Guard {
     /// As [`Guard::redact`]: then the message must not be stored.
     pub fn clean(&self, text: &str) -> Result<String, Disposition> {
         let document = Document::plain(text, Language::Unknown);
+        // A field has no policy of its own: what cannot be redacted is not kept.
+        if coverage::unread(text).is_some() {
+            return Err(Disposition::Quarantined(Reason::UnsupportedLanguage));
+        }
         Ok(self.redact(&document)?.document().text.clone())
     }
 
@@ -121,7 +128,19 @@ impl Pipeline {
             people: Arc::clone(named.get_or_init(|| Arc::new(People::of(identities(&admitted))))),
             metrics: Arc::clone(&self.metrics),
         };
+        let is_unread = self.is_unread(&admitted);
+        if is_unread {
+            self.metrics.redaction.documents.of(RedactionOutcome::Unsupported).inc();
+        }
         let text = match &admitted.envelope.message {
+            Message::DocumentSubmitted(_) if is_unread => {
+                let sealed = self.config.unsupported_language == UnsupportedLanguage::StoreSealed;
+                if !sealed || admitted.spoken.is_some() {
+                    return Err(aside(Reason::UnsupportedLanguage));
+                }
+                let nothing = guard.redact_with(&Document::plain("", Language::Unknown), &[]);
+                Some(Box::new((nothing.map_err(|disposition| (place, disposition))?, Extraction::default())))
+            }
             Message::DocumentSubmitted(document) => {
                 let subject = admitted.spoken.as_ref().and_then(|spoken| spoken.subject.as_deref());
                 let understood = self.understood(&admitted, document, subject, &guard);
@@ -129,7 +148,13 @@ impl Pipeline {
             }
             _ => None,
         };
-        Ok(Read { admitted, text, guard })
+        Ok(Read { admitted, text, is_unread, guard })
+    }
+
+    /// Whether a document has a part in a language or script that redaction does not know.
+    fn is_unread(&self, admitted: &Admitted) -> bool {
+        let Message::DocumentSubmitted(document) = &admitted.envelope.message else { return false };
+        coverage::unread(&document.to_document().text).is_some()
     }
 
     /// A text and what it says. Where a correction leaves out of what it speaks ("100 mg"), the name of that is put

@@ -222,6 +222,7 @@ impl Pipeline {
         });
         let content = DocumentContent {
             text: text.clone(),
+            unread: entry.read.is_unread.then(|| document.to_document().text),
             turns: redacted.document().turns.iter().map(|t| (t.speaker, t.span.start, t.span.end)).collect(),
             themes: extraction.themes.iter().map(|t| (*t).to_owned()).collect(),
             producer_themes,
@@ -252,6 +253,8 @@ impl Pipeline {
         // A relative's attempt is heard and is no danger of the patient's.
         let own = if extraction.risk.iter().any(Risk::is_own) { "high" } else { "none" };
         let risk_level = known(metadata.risk_level.as_deref(), &["none", "low", "medium", "high"]).unwrap_or(own);
+        // Of a text that nobody read, calm and safety are not known either.
+        let is_read = !entry.read.is_unread || metadata.risk_level.is_some();
         Ok(NewDocument {
             scope: entry.read.admitted.scope,
             id: document.document_id,
@@ -260,8 +263,8 @@ impl Pipeline {
             occurred_at: document.occurred_at,
             language: redacted.document().language,
             therapist_id: document.therapist_id,
-            sentiment: Some(sentiment),
-            risk_level: Some(risk_level),
+            sentiment: is_read.then_some(sentiment),
+            risk_level: is_read.then_some(risk_level),
             body_hash: entry.read.admitted.body_hash,
             content,
             redaction_policy: redacted.policy().to_owned(),

@@ -84,6 +84,8 @@ pub struct RecentDocument {
     pub document_type: DocumentType,
     pub date: DateTime<Utc>,
     pub themes: Vec<String>,
+    /// In a language that is not read: kept sealed, nothing of it is known here.
+    pub unread: bool,
     pub sentiment: Option<String>,
     pub risk_level: Option<String>,
     pub source: String,
@@ -212,6 +214,7 @@ impl Recall {
             document_type: d.document_type,
             date: d.occurred_at,
             themes: d.content.themes,
+            unread: d.content.unread.is_some(),
             sentiment: d.sentiment,
             risk_level: d.risk_level,
             source: document_label(d.document_type, d.occurred_at, &[]),

@@ -33,6 +33,9 @@ pub struct DocumentContent {
     pub source_entity: Option<String>,
     pub proxy_agent: Option<String>,
     pub file: Option<StoredFile>,
+    /// The text as it came where redaction does not know its language; `text` is empty then. Only an export shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<String>,
     /// What redaction took out, in order; empty for documents stored before it was kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redactions: Vec<Taken>,

@@ -6,14 +6,14 @@ use super::Language;
 use super::fold::fold;
 
 /// Words that only one of the two languages has, folded.
-const SPANISH: &[&str] = &[
+pub(super) const SPANISH: &[&str] = &[
     "el", "la", "los", "las", "de", "del", "que", "y", "en", "un", "una", "por", "para", "con", "sin", "se", "su",
     "al", "es", "esta", "pero", "muy", "mas", "lo", "le", "mi", "ya", "yo", "tu", "si", "tiene", "tengo", "ha", "he",
     "cada", "dia", "noche", "hola", "gracias", "porque", "cuando", "desde", "hasta", "como", "nada", "nunca",
     "paciente", "niega", "refiere", "dolor", "toma", "tomo", "estoy", "esto", "alergia", "alergias", "ninguna",
     "ningun",
 ];
-const ENGLISH: &[&str] = &[
+pub(super) const ENGLISH: &[&str] = &[
     "the",
     "of",
     "and",

@@ -5,6 +5,7 @@
 //! line and the contract speak of Unicode code points and convert at the door ([`CodePoints`]).
 
 pub mod codepoints;
+pub mod coverage;
 pub mod fold;
 pub mod language;
 pub mod numbers;

@@ -25,6 +25,7 @@ mod intake_weather;
 mod jobs;
 mod key_services;
 mod keys;
+mod languages;
 mod meaning;
 mod not_yet;
 mod profile_log;

@@ -1,0 +1,206 @@
+//! Which stretches of a text are in a language or a script that redaction and extraction have no rules for.
+//!
+//! Names in such a stretch cannot be found and negations cannot be read, so that a document with one is not treated as
+//! understood. The decision is by script, letter by letter, and for Latin script by function words, sentence by sentence:
+//! clinical abbreviations, lists of medicines and typing errors have few words of any language and are left alone.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::Span;
+use super::fold::fold;
+use super::language::{ENGLISH, SPANISH};
+use super::sentences::sentences_of;
+
+/// Function words of other languages; the header of the file names its columns.
+const OTHERS: &str = include_str!("function_words.tsv");
+/// So many words of one foreign language in one sentence decide, when they outnumber those of Spanish and English.
+const IN_A_SENTENCE: usize = 3;
+/// The same over the whole text, for short sentences.
+const IN_A_TEXT: usize = 5;
+
+/// A stretch that no rule reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unread {
+    /// Letters of a script other than Latin.
+    Script(Span),
+    /// A sentence, or the whole text, in another language.
+    Language(Span),
+}
+
+/// In which languages a word occurs: one bit for each line of the list.
+#[derive(Default, Clone, Copy)]
+struct Word {
+    own: u32,
+    shared: u32,
+}
+
+struct Lists {
+    words: HashMap<&'static str, Word>,
+    languages: usize,
+}
+
+static LISTS: LazyLock<Lists> = LazyLock::new(|| {
+    let mut words: HashMap<&'static str, Word> = HashMap::new();
+    let mut languages = 0;
+    for line in OTHERS.lines().filter(|line| !line.starts_with('#')) {
+        let mut columns = line.split('\t').skip(1);
+        for word in columns.next().unwrap_or_default().split_whitespace() {
+            words.entry(word).or_default().own |= 1 << languages;
+        }
+        for word in columns.next().unwrap_or_default().split_whitespace() {
+            words.entry(word).or_default().shared |= 1 << languages;
+        }
+        languages += 1;
+    }
+    Lists { words, languages }
+});
+
+/// The first stretch of the text that is not Spanish or English; `None` where all of it may be.
+pub fn unread(text: &str) -> Option<Unread> {
+    if let Some(span) = foreign_script(text) {
+        return Some(Unread::Script(span));
+    }
+    let lists = &*LISTS;
+    let mut whole = Votes::of(lists);
+    for sentence in sentences_of(text) {
+        let mut votes = Votes::of(lists);
+        votes.count(sentence.of(text), lists);
+        if votes.is_foreign(IN_A_SENTENCE) {
+            return Some(Unread::Language(sentence));
+        }
+        whole.add(&votes);
+    }
+    whole.is_foreign(IN_A_TEXT).then(|| Unread::Language(Span::new(0, text.len())))
+}
+
+/// Function words of a stretch: for each other language its own, and those of Spanish and English that it does not share.
+struct Votes {
+    words: usize,
+    foreign: Vec<usize>,
+    known: Vec<usize>,
+}
+
+impl Votes {
+    fn of(lists: &Lists) -> Self {
+        Self { words: 0, foreign: vec![0; lists.languages], known: vec![0; lists.languages] }
+    }
+
+    fn count(&mut self, text: &str, lists: &Lists) {
+        for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
+            let word = fold(word);
+            self.words += 1;
+            let is_known = SPANISH.contains(&word.as_str()) || ENGLISH.contains(&word.as_str());
+            let of = lists.words.get(word.as_str()).copied().unwrap_or_default();
+            if !is_known && of.own == 0 {
+                continue;
+            }
+            for (n, (foreign, known)) in self.foreign.iter_mut().zip(&mut self.known).enumerate() {
+                *foreign += usize::from(of.own >> n & 1 == 1);
+                *known += usize::from(is_known && (of.own | of.shared) >> n & 1 == 0);
+            }
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.words += other.words;
+        self.foreign.iter_mut().zip(&other.foreign).for_each(|(sum, one)| *sum += one);
+        self.known.iter_mut().zip(&other.known).for_each(|(sum, one)| *sum += one);
+    }
+
+    /// Whether one other language has enough words, more than Spanish and English have, and a fair share of all.
+    fn is_foreign(&self, least: usize) -> bool {
+        let mut both = self.foreign.iter().zip(&self.known);
+        both.any(|(foreign, known)| *foreign >= least && foreign > known && foreign * 6 >= self.words)
+    }
+}
+
+/// The first word in letters that are not Latin. A single Greek letter is a sign (β, Δ), not a text.
+fn foreign_script(text: &str) -> Option<Span> {
+    let mut run: Option<(usize, usize)> = None;
+    for (at, c) in text.char_indices().filter(|(_, c)| !c.is_ascii()) {
+        if !c.is_alphabetic() || is_latin(c) {
+            continue;
+        }
+        let start = match run {
+            Some((start, end)) if end == at => start,
+            _ => at,
+        };
+        run = Some((start, at + c.len_utf8()));
+        let letters = text[start..at + c.len_utf8()].chars().count();
+        if letters >= if is_syllabic(c) { 1 } else { 2 } {
+            return Some(Span::new(start, at + c.len_utf8()));
+        }
+    }
+    None
+}
+
+fn is_latin(c: char) -> bool {
+    matches!(c, '\u{0041}'..='\u{024F}' | '\u{0250}'..='\u{02FF}' | '\u{1E00}'..='\u{1EFF}' | '\u{2100}'..='\u{214F}'
+        | '\u{2160}'..='\u{2188}' | '\u{FB00}'..='\u{FB06}' | '\u{FF21}'..='\u{FF5A}')
+}
+
+/// Scripts in which one sign is a word or a syllable: a single one can be a name.
+fn is_syllabic(c: char) -> bool {
+    matches!(c, '\u{2E80}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spanish_and_english_of_every_manner_are_read() {
+        for text in [
+            "Pte. M 45a, HTA, DM2, DLP. TA 130/80, FC 72. Sin AMC. Tto: enalapril 10 mg c/12h, MTF 850 1-0-1.",
+            "no me e sentido vien, tomo la pastiya cada noxe y nada",
+            "45F c/o SOB x3d, PMH: COPD, T2DM; NKDA. Meds: albuterol PRN, HCTZ 25 mg QD. A/P: admit, ABx.",
+            "ok so like i stopped taking em last week lol, my mom dont know",
+            "Σ de puntajes: 12. β-bloqueante, Δ peso +3 kg, α-sinucleína.",
+            "Dr. Le Roux, Hôpital Saint-Louis; suivi with her psychiatrist in Lyon since May.",
+            "Se comenta con el Dr. Da Silva dos Santos. Vive con su pareja, Élodie.",
+            "Come, duerme y camina. Dolor 3 de 10. Dos hijos. Al alta: pan, sal y al día.",
+        ] {
+            assert_eq!(unread(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_languages_are_noticed_also_within_a_document() {
+        for text in [
+            "Je ne veux plus vivre, je pense à mourir tous les jours.",
+            "A paciente refere que não dorme há três semanas e nega alergias.",
+            "Il paziente non dorme da una settimana e nega allergie ai farmaci.",
+            "Ich habe seit drei Wochen nicht geschlafen und nehme keine Medikamente.",
+            "La pacient no dorm des de fa dues setmanes i pren sertralina amb el dinar.",
+            "Pacjentka nie śpi od trzech tygodni, ale nie ma myśli samobójczych.",
+            "Patient seen with interpreter. He said: mwen pa ka dòmi, li te fè m mal ak yo. Plan: review.",
+        ] {
+            assert!(matches!(unread(text), Some(Unread::Language(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_line_of_the_written_set_is_told_apart() {
+        let lines = include_str!("../../tests/data/language/lines.tsv").lines().filter(|line| !line.starts_with('#'));
+        let mut wrong = Vec::new();
+        for line in lines {
+            let (language, text) = line.split_once('\t').unwrap();
+            if unread(text).is_some() == matches!(language, "es" | "en") {
+                wrong.push(line);
+            }
+        }
+        // Three short lines have too few function words of their own; a document has more.
+        assert!(wrong.iter().all(|line| !line.starts_with("es") && !line.starts_with("en")), "{wrong:#?}");
+        assert!(wrong.len() <= 3, "{wrong:#?}");
+    }
+
+    #[test]
+    fn other_scripts_are_noticed_by_a_word() {
+        for text in
+            ["Se llama 李, vino sola.", "Her mother, Наталья, came along.", "قالت إنها لا تنام", "Paciente Παπαδόπουλος"]
+        {
+            assert!(matches!(unread(text), Some(Unread::Script(_))), "{text}");
+        }
+    }
+}
