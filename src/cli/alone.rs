@@ -42,7 +42,7 @@ pub struct Asked {
 /// What this process writes.
 #[derive(Serialize, Deserialize)]
 pub struct Answer {
-    /// A code of [`Disposition`].
+    /// A code of [`Disposition`], or `waits`.
     disposition: String,
     /// Of a message that was set aside.
     reason: Option<Reason>,
@@ -54,14 +54,23 @@ impl Answer {
             Disposition::Quarantined(reason) => Some(reason),
             _ => None,
         };
-        Self { disposition: disposition.code().to_owned(), reason }
+        Self { disposition: word(disposition).to_owned(), reason }
     }
 
     /// `None` for a word of another version.
     pub fn disposition(self) -> Option<Disposition> {
         let quarantined = self.reason.map(Disposition::Quarantined);
-        let plain = [Disposition::Stored, Disposition::Duplicate, Disposition::Ephemeral, Disposition::Retry];
-        plain.into_iter().chain(quarantined).find(|one| one.code() == self.disposition)
+        let open = [Disposition::Retry, Disposition::Waits];
+        let plain = [Disposition::Stored, Disposition::Duplicate, Disposition::Ephemeral].into_iter().chain(open);
+        plain.chain(quarantined).find(|one| word(*one) == self.disposition)
+    }
+}
+
+/// Tells a try that counts from one that does not.
+fn word(disposition: Disposition) -> &'static str {
+    match disposition {
+        Disposition::Waits => "waits",
+        other => other.code(),
     }
 }
 
@@ -108,7 +117,7 @@ pub fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
         let pipeline = world.pipeline()?;
         let done = pipeline.run_from(queue, vec![raw]).await;
         world.store.close().await;
-        output::json(&Answer::of(done.first().copied().unwrap_or(Disposition::Retry)))?;
+        output::json(&Answer::of(done.first().copied().unwrap_or(Disposition::Waits)))?;
         Ok(Exit::Done)
     })
 }
