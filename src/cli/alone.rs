@@ -1,9 +1,6 @@
 //! `alone`: works one message of standard input and says what became of it. A worker starts it for a message that was
 //! begun again and again and never ended: if this process dies, nobody else does, and it is known of what.
 
-use std::collections::BTreeMap;
-use std::io::Read as _;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -12,7 +9,8 @@ use zeroize::Zeroizing;
 
 use super::world::World;
 use super::{Context, Exit, Failure, output};
-use crate::config::{self, secrets};
+use crate::config;
+use crate::config::secrets::{self, Handed};
 use crate::domain::reason::Reason;
 use crate::intake::{Attributes, Problem, Refusal};
 use crate::metrics::Label as _;
@@ -36,7 +34,7 @@ pub struct Asked {
     body: String,
     /// The worker's variables that hold secrets: by this pipe, since an environment can be read by whoever runs as the
     /// same user.
-    secrets: BTreeMap<String, String>,
+    secrets: Handed,
 }
 
 /// What this process writes.
@@ -74,6 +72,20 @@ fn word(disposition: Disposition) -> &'static str {
     }
 }
 
+/// Counts what is written.
+struct Length(usize);
+
+impl std::io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 impl Asked {
     pub fn new(queue: Queue, message: &Raw) -> Self {
         let refused = message.refused.as_ref().map(|r| (r.reason, r.problem, r.field.clone()));
@@ -83,13 +95,18 @@ impl Asked {
             attributes: message.attributes.clone(),
             refused,
             body,
-            secrets: secrets::of_this_process(),
+            secrets: Handed::of_this_process(),
         }
     }
 
     /// As it is written to the pipe; wiped when it is dropped.
     pub fn written(&self) -> Option<Zeroizing<Vec<u8>>> {
-        serde_json::to_vec(self).map(Zeroizing::new).ok()
+        // Measured first: a buffer that grows leaves copies that nobody wipes.
+        let mut length = Length(0);
+        serde_json::to_writer(&mut length, self).ok()?;
+        let mut bytes = Zeroizing::new(Vec::with_capacity(length.0));
+        serde_json::to_writer(&mut *bytes, self).ok()?;
+        Some(bytes)
     }
 
     fn raw(self) -> Option<Raw> {
@@ -104,8 +121,7 @@ pub fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
     // What computes without end dies of it, and is known as the cause; what waits for a store uses no processor.
     let limit = Rlimit { current: Some(PROCESSOR_SECONDS), maximum: None };
     setrlimit(Resource::Cpu, limit).map_err(std::io::Error::from)?;
-    let mut input = Zeroizing::new(Vec::new());
-    std::io::stdin().read_to_end(&mut input)?;
+    let input = secrets::read_wiping(std::io::stdin())?;
     let unreadable = || Failure::usage("standard input: not a message of a worker");
     let asked: Asked = serde_json::from_slice(&input).map_err(|_| unreadable())?;
     let queue = Queue::of_code(&asked.queue).ok_or_else(unreadable)?;

@@ -135,7 +135,9 @@ mod tests {
         assert_eq!(verdict(24, ""), None, "computed without end");
         assert_eq!(verdict(1 << 8, ""), Some(Disposition::Waits), "no store");
         assert_eq!(verdict(2 << 8, ""), Some(Disposition::Waits), "no configuration");
-        for told in [Disposition::Stored, Disposition::Quarantined(Reason::Malformed), Disposition::Retry, Disposition::Waits] {
+        for told in
+            [Disposition::Stored, Disposition::Quarantined(Reason::Malformed), Disposition::Retry, Disposition::Waits]
+        {
             let answer = serde_json::to_string(&Answer::of(told)).unwrap();
             assert_eq!(verdict(0, &answer), Some(told));
         }

@@ -14,9 +14,9 @@ use crate::crypto::{
     KeyDatabase, KeyError, KeyTable, Keyring, LocalRoot, PostgresTable, RootKey, SqliteTable, TableState, parse_root,
     service_root,
 };
-use crate::store::{Store, StoreError};
 use crate::store::binding::{KeyBinding, is_used};
 use crate::store::engine::Database;
+use crate::store::{Store, StoreError};
 
 /// The file of the local root key: as configured, else next to the key store.
 pub fn root_file(settings: &Settings) -> PathBuf {

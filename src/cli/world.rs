@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use secrecy::SecretString;
+
 use super::keyring::First;
 use super::{Context, Failure, keyring};
 use crate::clock::{Clock, Entropy, ManualClock, SystemClock, SystemEntropy};
@@ -62,7 +64,7 @@ impl World {
     ///
     /// # Errors
     /// As [`World::open`].
-    pub async fn at(settings: Settings, clock: Arc<dyn Clock>, first: First) -> Result<Self, Failure> {
+    pub async fn at(mut settings: Settings, clock: Arc<dyn Clock>, first: First) -> Result<Self, Failure> {
         let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
         for path in [&settings.store.path, &settings.store.keys] {
             if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -72,6 +74,8 @@ impl World {
         let db = Database::open(&Location::of(&settings.store).map_err(db_failure)?).await.map_err(db_failure)?;
         let keys = keyring::open(&settings, &db, first, &clock, &entropy).await;
         let keys = keys.map_err(|error| keyring::failure(&error))?;
+        // Opening the key store was its only use.
+        settings.store.master_key = SecretString::default();
         let keys: Arc<dyn KeyStore> = Arc::new(keys);
         let policies = Policies::load(settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))?;
         let store = Store::new(db, keys, Arc::clone(&clock), Arc::clone(&entropy))

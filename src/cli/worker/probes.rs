@@ -9,8 +9,8 @@ use super::gate::Gate;
 use super::spool::SpoolStatus;
 use crate::http::{Check, Readiness};
 use crate::intake::amqp::Status;
-use crate::store::engine::{Access, DbError, Location, SchemaState, schema_state};
 use crate::store::Store;
+use crate::store::engine::{Access, DbError, Location, SchemaState, schema_state};
 
 /// Longest time for one check; all run at once, so that the answer names what hangs and still comes in time.
 const EACH: Duration = Duration::from_millis(1_500);
