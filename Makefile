@@ -31,14 +31,15 @@ proofs: setup ## The long proofs: 2,000 orders, 10⁶ random operations, 50 star
 	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
 	ANAMNESIS_TEST_LONG=1 cargo nextest run --locked --no-fail-fast --test suite store::
 
-campaign-quick: setup ## The proving ground, quick, on both stores: kills, restarts, broken lines; one JSON line each
+campaign-quick: setup ## The proving ground, quick, on both stores: kills, restarts, broken lines, keys away; one JSON line each
 	@cargo build --locked --quiet --bin anamnesis --example campaign
-	@cargo run --locked --quiet --example campaign -- --store sqlite --messages 120 --kills 5
-	@cargo run --locked --quiet --example campaign
+	@cargo run --locked --quiet --example campaign -- --store sqlite --messages 120 --kills 5 --key-faults 4
+	@cargo run --locked --quiet --example campaign -- --keys table --key-faults 5
 
-campaign: setup ## The proving ground at length: 10,000 messages, 200 kills, 10 broker restarts, 20 database crashes
+campaign: setup ## The proving ground at length: keys in a table, then in a file: 10,000 messages, 200 kills, 40 key faults …
 	@cargo build --locked --quiet --bin anamnesis --example campaign
-	@cargo run --locked --quiet --example campaign -- --messages 10000 --kills 200 --broker-restarts 10 --database-crashes 20 --pause 1200 --half-open --patience 1800
+	@cargo run --locked --quiet --example campaign -- --messages 2000 --kills 40 --broker-restarts 2 --database-crashes 6 --keys table --key-faults 40 --pause 1200 --patience 900
+	@cargo run --locked --quiet --example campaign -- --messages 10000 --kills 200 --broker-restarts 10 --database-crashes 20 --keys file --key-faults 40 --pause 1200 --half-open --patience 1800
 
 seeded-bugs: setup ## Break each promise on purpose and show that its proof notices
 	@scripts/seeded_bugs.sh

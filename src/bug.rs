@@ -31,6 +31,7 @@ pub const BUGS: &[(&str, &str)] = &[
     ("migrate_unlocked", "of several programs that find a new file one migrates"),
     ("migrate_under_others", "no program migrates a file under an older program that runs"),
     ("refusal_blamed", "a store that refuses is a retry and no message's fault"),
+    ("waits_counted", "a try that a refusing store ended does not count against its message"),
 ];
 
 /// Whether a bug is switched on.

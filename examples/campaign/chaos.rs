@@ -7,6 +7,7 @@ use anamnesis::bench::relay::{TcpRelay, Weather};
 use anamnesis::clock::{Entropy as _, SeededEntropy};
 
 use crate::Outcome;
+use crate::keystore::{KeyFault, rotate};
 use crate::messages::Messages;
 use crate::servers::Servers;
 use crate::workers::{Checks, Workers};
@@ -17,11 +18,13 @@ pub struct Plan {
     pub kills: u32,
     pub broker_restarts: u32,
     pub database_crashes: u32,
+    /// Of the key store, of each kind in turn.
+    pub key_faults: u32,
 }
 
 impl Plan {
     fn total(self) -> u32 {
-        self.kills + self.broker_restarts + self.database_crashes
+        self.kills + self.broker_restarts + self.database_crashes + self.key_faults
     }
 }
 
@@ -30,6 +33,7 @@ impl Plan {
 pub enum Gone {
     Broker,
     Database,
+    Keys,
     Line,
 }
 
@@ -38,6 +42,7 @@ impl Gone {
         match self {
             Self::Broker => checks.broker,
             Self::Database => checks.store,
+            Self::Keys => checks.keys,
             Self::Line => checks.all(),
         }
     }
@@ -51,6 +56,10 @@ pub struct Chaos {
     pub done: Plan,
     /// Cuts, stalls, delays and truncations of lines.
     pub lines: u32,
+    /// What happened to the key store, and how often.
+    pub keys: BTreeMap<KeyFault, u32>,
+    /// Messages that were stored while the right key store was away: there must be none.
+    pub stored_without_keys: i64,
     /// From the return of what was gone until every worker that lived through it has it again.
     pub recoveries: BTreeMap<Gone, Vec<Duration>>,
 }
@@ -58,7 +67,8 @@ pub struct Chaos {
 impl Chaos {
     pub fn new(seed: u64, plan: Plan, pause: Duration) -> Self {
         let draws = SeededEntropy::new(seed);
-        Self { draws, plan, pause, done: Plan::default(), lines: 0, recoveries: BTreeMap::new() }
+        let (keys, recoveries) = (BTreeMap::new(), BTreeMap::new());
+        Self { draws, plan, pause, done: Plan::default(), lines: 0, keys, stored_without_keys: 0, recoveries }
     }
 
     fn draw(&self, of: u64) -> u64 {
@@ -95,8 +105,14 @@ impl Chaos {
         let (kills, restarts) =
             (left(self.plan.kills, self.done.kills), left(self.plan.broker_restarts, self.done.broker_restarts));
         let crashes = left(self.plan.database_crashes, self.done.database_crashes);
-        let drawn = self.draw(kills + restarts + crashes);
-        if drawn < kills {
+        let keys = left(self.plan.key_faults, self.done.key_faults);
+        let drawn = self.draw(kills + restarts + crashes + keys);
+        if drawn >= kills + restarts + crashes {
+            let fault = KeyFault::ALL[self.done.key_faults as usize % KeyFault::ALL.len()];
+            self.key_fault(fault, servers, workers).await?;
+            self.done.key_faults += 1;
+            *self.keys.entry(fault).or_default() += 1;
+        } else if drawn < kills {
             workers.kill(self.draw(64) as usize, servers)?;
             self.done.kills += 1;
         } else if drawn < kills + restarts {
@@ -108,6 +124,47 @@ impl Chaos {
             self.done.database_crashes += 1;
             self.recovered(Gone::Database, servers, workers).await?;
         }
+        Ok(())
+    }
+
+    async fn key_fault(&mut self, fault: KeyFault, servers: &Servers, workers: &mut Workers) -> Outcome<()> {
+        let environment = servers.environment();
+        if fault == KeyFault::Rotated {
+            let killed = (self.draw(3) == 0).then(|| Duration::from_millis(100 + self.draw(600)));
+            let which = if self.draw(2) == 0 { "--master" } else { "--data" };
+            return rotate(which, &environment, killed);
+        }
+        let admin = servers.admin()?;
+        if fault == KeyFault::Restored {
+            // What came since makes it a copy of an hour ago.
+            servers.keys.copy(admin.as_deref()).await?;
+            rotate("--data", &environment, None)?;
+        }
+        let draw = self.draw(6);
+        servers.keys.take_away(fault, draw, admin.as_deref()).await?;
+        self.stopped(servers, workers).await?;
+        servers.keys.bring_back(fault, draw, admin.as_deref()).await?;
+        self.recovered(Gone::Keys, servers, workers).await
+    }
+
+    /// Waits until no worker takes anything in, kills one of them now and then, and sees that nothing is stored.
+    async fn stopped(&mut self, servers: &Servers, workers: &mut Workers) -> Outcome<()> {
+        let began = Instant::now();
+        while workers.look().await.values().any(|checks| checks.keys) {
+            if began.elapsed() > Duration::from_secs(30) {
+                return Err("workers go on without the right key store".into());
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        if self.draw(2) == 0 {
+            workers.kill(self.draw(64) as usize, servers)?;
+        }
+        // What was in the middle of its commit may end.
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let before = servers.stored().await?;
+        tokio::time::sleep(Duration::from_millis(500 + self.draw(1_000))).await;
+        workers.revive(servers)?;
+        self.stored_without_keys += servers.stored().await? - before;
         Ok(())
     }
 

@@ -4,12 +4,16 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use anamnesis::broker::{Link, Names, Role};
+use anamnesis::domain::memory::State;
 use anamnesis::store::Store;
 use anamnesis::store::digest::Digest;
+use anamnesis::store::quarantine::Deed;
+use anamnesis::store::read::{Filter, When, Window};
 use lapin::options::BasicGetOptions;
 use uuid::Uuid;
 
 use crate::Outcome;
+use crate::keystore::verb;
 use crate::messages::Messages;
 use crate::servers::Servers;
 use crate::workers::program;
@@ -26,6 +30,8 @@ pub struct Found {
     pub lost: u64,
     pub duplicated: u64,
     pub innocent: u64,
+    /// Patients and messages set aside of whom or of which something does not open.
+    pub unreadable: u64,
     pub poison: u64,
     pub events: u64,
     pub events_missing: u64,
@@ -42,7 +48,7 @@ impl Calm {
 
 impl Found {
     pub fn is_right(&self) -> bool {
-        let nothing = self.lost + self.duplicated + self.innocent + self.events_missing == 0;
+        let nothing = self.lost + self.duplicated + self.innocent + self.unreadable + self.events_missing == 0;
         nothing && self.differs.is_empty() && self.poison == self.expected_poison
     }
 }
@@ -54,8 +60,10 @@ pub async fn calm(servers: &Servers, messages: &Messages) -> Outcome<Calm> {
     let mut text = messages.calm.join(&b'\n');
     text.push(b'\n');
     std::fs::write(&file, text)?;
+    let environment = servers.calm_environment("calm");
+    verb(&["keys", "init"], &environment)?;
     let mut command = Command::new(program()?);
-    command.arg("ingest").arg(&file).args(["--output", "json"]).envs(servers.calm_environment("calm"));
+    command.arg("ingest").arg(&file).args(["--output", "json"]).envs(environment);
     let ended = command.env("ANAMNESIS__EMBEDDING__URL", provider.openai_url()).output()?;
     if !matches!(ended.status.code(), Some(0 | 3)) {
         return Err(format!("the calm run failed: {}", String::from_utf8_lossy(&ended.stderr)).into());
@@ -73,6 +81,19 @@ async fn aside(store: &Store) -> Outcome<Vec<Uuid>> {
 
 pub async fn found(servers: &Servers, calm: &Calm, messages: &Messages) -> Outcome<Found> {
     let store = servers.store(false).await?;
+    let unreadable = unreadable(&store, messages).await?;
+    if unreadable > 0 {
+        // The digest would end at the first of them.
+        let stored = servers.stored().await?.unsigned_abs();
+        store.close().await;
+        let (lost, duplicated) = (messages.good.saturating_sub(stored), stored.saturating_sub(messages.good));
+        let differs = vec!["unreadable".to_owned()];
+        let (events, events_missing, expected_poison) = (0, 0, messages.poison);
+        let (innocent, poison) = (0, 0);
+        let found =
+            Found { lost, duplicated, innocent, unreadable, poison, events, events_missing, differs, expected_poison };
+        return Ok(found);
+    }
     let digest = store.digest(None).await?;
     let rows = |digest: &Digest, table: &'static str| digest.tables.get(table).map_or(0, |table| table.rows);
     // The outbox tells how memory came to be, which depends on who was first; quarantine is compared by its ids.
@@ -102,7 +123,41 @@ pub async fn found(servers: &Servers, calm: &Calm, messages: &Messages) -> Outco
     store.close().await;
     let (poison, expected_poison) = (known + deadly.min(1), messages.poison);
     let events = expected;
-    Ok(Found { lost, duplicated, innocent, poison, events, events_missing: missing, differs, expected_poison })
+    Ok(Found {
+        lost,
+        duplicated,
+        innocent,
+        unreadable,
+        poison,
+        events,
+        events_missing: missing,
+        differs,
+        expected_poison,
+    })
+}
+
+/// Reads everything of everybody who was written of, and everything that was set aside.
+async fn unreadable(store: &Store, messages: &Messages) -> Outcome<u64> {
+    let mut unreadable = 0;
+    for scope in messages.patients() {
+        let all = Filter { states: State::ALL.to_vec(), ..Filter::default() };
+        let read = async {
+            store.profile(scope).await?;
+            store.preferences(scope, When::Now).await?;
+            store.risks(scope, When::Now).await?;
+            store.documents(scope, Window::default(), usize::MAX, When::Now).await?;
+            store.clinical(scope, When::Now).await?;
+            store.memories(scope, &all, When::Now).await.map(drop)
+        };
+        if let Err(error) = read.await {
+            eprintln!("a patient cannot be read: {error}");
+            unreadable += 1;
+        }
+    }
+    for id in aside(store).await? {
+        unreadable += u64::from(store.open_aside(id, "campaign", Deed::Shown).await.is_err());
+    }
+    Ok(unreadable)
 }
 
 /// The ids of all events that left, from the catch-all queue: nobody else subscribes.

@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // its output is its result
 
 mod chaos;
+mod keystore;
 mod ledger;
 mod messages;
 mod servers;
@@ -18,6 +19,7 @@ use clap::{Parser, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::chaos::{Chaos, Gone, Plan, half_open};
+use crate::keystore::{KeyFault, KeysKind};
 use crate::ledger::Found;
 use crate::messages::Messages;
 use crate::servers::Servers;
@@ -49,6 +51,12 @@ struct Args {
     /// Crashes of the database server (SQLite: none).
     #[arg(long, default_value_t = 2)]
     database_crashes: u32,
+    /// What happens to the key store, of each kind in turn: away, rotated, another one's, restored from before.
+    #[arg(long, default_value_t = 4)]
+    key_faults: u32,
+    /// Where keys lie (SQLite: in a file).
+    #[arg(long, value_enum, default_value_t = KeysKind::File)]
+    keys: KeysKind,
     /// Share of the provider's answers that fail.
     #[arg(long, default_value_t = 0.2)]
     provider_faults: f64,
@@ -94,19 +102,16 @@ async fn campaign(args: &Args) -> Outcome<bool> {
         None => Messages::of(args.seed, args.messages),
     };
     eprintln!("starting servers of its own …");
-    let servers = Servers::start(args.store, args.provider_faults, args.seed).await?;
-    eprintln!("the calm run …");
-    let calm = ledger::calm(&servers, &messages).await?;
-    if args.data.is_some() {
-        (messages.good, messages.poison) = calm.counts();
-    }
-    eprintln!("{} messages, {} of them poison; chaos from seed {} …", messages.all.len(), messages.poison, args.seed);
+    let keys = if args.store == StoreKind::Sqlite { KeysKind::File } else { args.keys };
+    let servers = Servers::start((args.store, keys), args.provider_faults, args.seed).await?;
+    eprintln!("{} messages; chaos from seed {} …", messages.all.len(), args.seed);
     let count = if args.store == StoreKind::Sqlite { 1 } else { args.workers.max(1) };
     let mut workers = Workers::start(&servers, count, &[])?;
     let plan = Plan {
         kills: args.kills,
         broker_restarts: args.broker_restarts,
         database_crashes: if args.store == StoreKind::Sqlite { 0 } else { args.database_crashes },
+        key_faults: args.key_faults,
     };
     let mut chaos = Chaos::new(args.seed, plan, Duration::from_millis(args.pause));
     chaos.rage(&servers, &mut workers, &messages).await?;
@@ -115,8 +120,15 @@ async fn campaign(args: &Args) -> Outcome<bool> {
     let quiet = servers.quiet(&mut workers, Duration::from_secs(args.patience)).await?;
     let drains = workers.terminate();
     let half_open = if args.half_open { Some(half_open(&servers).await?) } else { None };
+    // Afterwards, since the patients' keys are made in the rage: the same keys are what makes both ends comparable.
+    eprintln!("the calm run …");
+    let calm = ledger::calm(&servers, &messages).await?;
+    if args.data.is_some() {
+        (messages.good, messages.poison) = calm.counts();
+    }
     let found = ledger::found(&servers, &calm, &messages).await?;
-    let end = End { found, quiet, drains, half_open, took: began.elapsed() };
+    let stored_without_keys = chaos.stored_without_keys;
+    let end = End { found, stored_without_keys, quiet, drains, half_open, took: began.elapsed() };
     let good = end.is_good();
     if !end.found.differs.is_empty() {
         eprintln!("tables that differ: {}", end.found.differs.join(", "));
@@ -133,6 +145,7 @@ async fn campaign(args: &Args) -> Outcome<bool> {
 /// How a campaign ended.
 struct End {
     found: Found,
+    stored_without_keys: i64,
     quiet: bool,
     drains: Vec<Duration>,
     half_open: Option<(Duration, Duration)>,
@@ -141,7 +154,7 @@ struct End {
 
 impl End {
     fn is_good(&self) -> bool {
-        self.quiet && self.found.is_right() && slowest(&self.drains) < 10.0
+        self.quiet && self.found.is_right() && self.stored_without_keys == 0 && slowest(&self.drains) < 10.0
     }
 }
 
@@ -151,7 +164,11 @@ fn slowest(times: &[Duration]) -> f64 {
 
 /// The line of contract.md, and what else there is to tell.
 fn told(args: &Args, messages: &Messages, chaos: &Chaos, end: &End, (self_ended, requests): (u32, u64)) -> Value {
-    let End { found, quiet, drains, half_open, took } = end;
+    let End { found, stored_without_keys, quiet, drains, half_open, took } = end;
+    let key_faults: serde_json::Map<String, Value> = KeyFault::ALL
+        .iter()
+        .map(|fault| (fault.name().to_owned(), json!(chaos.keys.get(fault).copied().unwrap_or(0))))
+        .collect();
     let back = |gone: Gone| {
         let mut times = chaos.recoveries.get(&gone).cloned().unwrap_or_default();
         times.sort();
@@ -160,10 +177,12 @@ fn told(args: &Args, messages: &Messages, chaos: &Chaos, end: &End, (self_ended,
     };
     json!({
         "messages": messages.all.len(), "lost": found.lost, "duplicated": found.duplicated,
-        "innocent_quarantined": found.innocent, "poison_expected": messages.poison,
+        "innocent_quarantined": found.innocent, "unreadable": found.unreadable, "poison_expected": messages.poison,
         "poison_quarantined": found.poison, "kills": chaos.done.kills, "digest_equal": found.differs.is_empty(),
         "store": format!("{:?}", args.store).to_lowercase(), "seed": args.seed,
         "broker_restarts": chaos.done.broker_restarts, "database_crashes": chaos.done.database_crashes,
+        "keys": format!("{:?}", args.keys).to_lowercase(), "key_faults": key_faults,
+        "stored_without_keys": stored_without_keys, "keys_back_seconds": back(Gone::Keys),
         "line_faults": chaos.lines, "provider_requests": requests, "provider_faults": args.provider_faults,
         "events": found.events, "events_missing": found.events_missing, "self_ended": self_ended,
         "broker_back_seconds": back(Gone::Broker), "database_back_seconds": back(Gone::Database),

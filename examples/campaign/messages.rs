@@ -1,8 +1,13 @@
 //! What is sent: invented documents, some of them twice, some that are poison, and one that kills whoever works it.
 
+use std::collections::BTreeSet;
+
 use anamnesis::bench::corpus;
 use anamnesis::clock::{Entropy as _, SeededEntropy};
+use anamnesis::domain::ids::{OrgId, PatientId};
+use anamnesis::domain::scope::Scope;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 /// The word that ends the process that reads it.
 pub const DEADLY: &str = "XYZZY-PLUGH";
@@ -25,6 +30,17 @@ impl Messages {
         let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         let all: Vec<Vec<u8>> = lines.map(<[u8]>::to_vec).collect();
         Ok(Self { calm: all.clone(), all, good: 0, poison: 0 })
+    }
+
+    /// Whom the good ones are of.
+    pub fn patients(&self) -> BTreeSet<Scope> {
+        let of = |message: &Vec<u8>| {
+            let message: Value = serde_json::from_slice(message).ok()?;
+            let data = message.get("data").unwrap_or(&message);
+            let id = |field: &str| data.get(field)?.as_str()?.parse::<Uuid>().ok();
+            Scope::new(OrgId(id("organization_id")?), PatientId(id("patient_id")?)).ok()
+        };
+        self.calm.iter().filter_map(of).collect()
     }
 
     pub fn of(seed: u64, good: u64) -> Self {

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use anamnesis::bench::provider::{FakeOptions, FakeProvider, model_environment};
@@ -15,10 +15,11 @@ use anamnesis::config::{self, BrokerConfig};
 use anamnesis::crypto::Keyring;
 use anamnesis::intake::amqp::letter;
 use anamnesis::store::Store;
-use anamnesis::store::engine::{self, Database, Location, PostgresOptions, ROLES};
+use anamnesis::store::engine::{self, Access, Database, Location, PostgresOptions, ROLES, Sql};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 
+use crate::keystore::{KeyPlace, KeysKind};
 use crate::workers::Workers;
 use crate::{Outcome, StoreKind};
 
@@ -37,6 +38,7 @@ pub struct Servers {
     pub broker: TcpRelay,
     pub database: Option<TcpRelay>,
     pub config: BrokerConfig,
+    pub keys: KeyPlace,
 }
 
 fn script(name: &str, folder: &Path, arguments: &[&str]) -> Outcome<String> {
@@ -60,7 +62,7 @@ fn place(url: &str) -> Outcome<SocketAddr> {
 }
 
 impl Servers {
-    pub async fn start(kind: StoreKind, faults: f64, seed: u64) -> Outcome<Self> {
+    pub async fn start((kind, keys): (StoreKind, KeysKind), faults: f64, seed: u64) -> Outcome<Self> {
         let folder = tempfile::Builder::new().prefix("anamnesis-campaign-").tempdir()?;
         let path = folder.path().to_owned();
         // The database server runs as another user.
@@ -72,11 +74,13 @@ impl Servers {
         let broker = TcpRelay::start(place(&url)?).await?;
         let config = BrokerConfig { url: url.into(), prefix: PREFIX.to_owned(), ..BrokerConfig::default() };
         topology::apply(&config).await?;
+        let keys = KeyPlace::new(keys, &path);
         let database = match kind {
             StoreKind::Sqlite => None,
             StoreKind::Postgres => {
                 let admin = script("postgres.sh", &path, &["start"])?;
                 prepare(&admin).await?;
+                keys.prepare(&admin).await?;
                 Some(TcpRelay::start(place(&admin)?).await?)
             }
         };
@@ -85,7 +89,19 @@ impl Servers {
         let faults = spec.parse().map_err(|_| "the share of faults is not between 0 and 1")?;
         let options = FakeOptions { dimension: DIMENSION, faults, seed, ..FakeOptions::default() };
         let provider = FakeProvider::start(options).await?;
-        Ok(Self { folder: Some(folder), path, provider, broker, database, config })
+        let servers = Self { folder: Some(folder), path, provider, broker, database, config, keys };
+        servers.keys.initialise(&servers.environment(), servers.admin()?.as_deref()).await?;
+        Ok(servers)
+    }
+
+    /// An administrator's URL of the database server, which moves when it is started again.
+    pub fn admin(&self) -> Outcome<Option<String>> {
+        self.database.is_some().then(|| script("postgres.sh", &self.path, &["url"])).transpose()
+    }
+
+    /// Where the database server is reached by lines that break.
+    fn server(&self) -> Option<String> {
+        self.database.as_ref().map(|relay| relay.address().to_string())
     }
 
     pub fn path(&self) -> &Path {
@@ -120,9 +136,10 @@ impl Servers {
     /// The environment of the run that nothing disturbs: the same keys and clock, a store of its own.
     pub fn calm_environment(&self, store: &str) -> Vec<(String, String)> {
         let own = |name: &str| self.path.join(name).display().to_string();
-        [("STORE__PATH", own(&format!("{store}.db"))), ("STORE__KEYS", own("keys")), ("PIPELINE__NOW", NOW.to_owned())]
+        [("STORE__PATH", own(&format!("{store}.db"))), ("PIPELINE__NOW", NOW.to_owned())]
             .map(|(key, value)| (format!("ANAMNESIS__{key}"), value))
             .into_iter()
+            .chain(self.keys.settings(self.server()))
             .chain(model_environment(DIMENSION))
             .collect()
     }
@@ -136,7 +153,28 @@ impl Servers {
     pub async fn store(&self, calm: bool) -> Outcome<Store> {
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW.parse()?));
         let entropy = Arc::new(SeededEntropy::new(3));
-        let keys = Keyring::local(&self.path.join("keys"), None, Arc::clone(&clock), entropy.clone()).await?;
+        let keys = self.keys.open(self.server(), Arc::clone(&clock), entropy.clone()).await?;
+        self.over(calm, keys).await
+    }
+
+    /// Messages of which the store holds the effects, whatever became of its keys.
+    pub async fn stored(&self) -> Outcome<i64> {
+        static COUNT: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT count(*) FROM inbox WHERE org_id = $1"));
+        let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW.parse()?));
+        let keys = Keyring::in_memory(clock, Arc::new(SeededEntropy::new(4))).await?;
+        let store = self.over(false, keys).await?;
+        let mut stored = 0;
+        for org in store.every_organization().await? {
+            let mut tx = store.db().read(Access::Organization(org)).await?;
+            stored += tx.fetch_all(&COUNT, vec![org.0.into()]).await?[0].i64(0)?;
+        }
+        store.close().await;
+        Ok(stored)
+    }
+
+    async fn over(&self, calm: bool, keys: Keyring) -> Outcome<Store> {
+        let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW.parse()?));
+        let entropy = Arc::new(SeededEntropy::new(3));
         let location = match &self.database {
             Some(relay) if !calm => at(&format!("postgres://campaign_app@{}/anamnesis", relay.address()))?,
             _ => Location::File(self.path.join(if calm { "calm.db" } else { "store.db" })),

@@ -14,11 +14,12 @@ use crate::servers::Servers;
 pub struct Checks {
     pub store: bool,
     pub broker: bool,
+    pub keys: bool,
 }
 
 impl Checks {
     pub fn all(self) -> bool {
-        self.store && self.broker
+        self.store && self.broker && self.keys
     }
 }
 
@@ -105,7 +106,7 @@ impl Workers {
             let checks = said["checks"].as_array();
             checks.is_some_and(|all| all.iter().any(|one| one["name"] == name && one["ready"] == true))
         };
-        Checks { store: good("store"), broker: good("broker") }
+        Checks { store: good("store"), broker: good("broker"), keys: good("keys") }
     }
 
     /// SIGTERM for all; how long each took.

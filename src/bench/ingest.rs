@@ -370,7 +370,7 @@ async fn offer(pipeline: &Pipeline, bodies: Vec<Vec<u8>>) -> Vec<Disposition> {
     let mut done = pipeline.run(bodies.iter().map(raw).collect()).await;
     let mut pause = FIRST_PAUSE;
     for _ in 1..OFFERS {
-        let open: Vec<usize> = (0..done.len()).filter(|at| done[*at] == Disposition::Retry).collect();
+        let open: Vec<usize> = (0..done.len()).filter(|at| done[*at].is_open()).collect();
         if open.is_empty() {
             break;
         }

@@ -1,9 +1,6 @@
 //! `alone`: works one message of standard input and says what became of it. A worker starts it for a message that was
 //! begun again and again and never ended: if this process dies, nobody else does, and it is known of what.
 
-use std::collections::BTreeMap;
-use std::io::Read as _;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -12,7 +9,8 @@ use zeroize::Zeroizing;
 
 use super::world::World;
 use super::{Context, Exit, Failure, output};
-use crate::config::{self, secrets};
+use crate::config;
+use crate::config::secrets::{self, Handed};
 use crate::domain::reason::Reason;
 use crate::intake::{Attributes, Problem, Refusal};
 use crate::metrics::Label as _;
@@ -36,13 +34,13 @@ pub struct Asked {
     body: String,
     /// The worker's variables that hold secrets: by this pipe, since an environment can be read by whoever runs as the
     /// same user.
-    secrets: BTreeMap<String, String>,
+    secrets: Handed,
 }
 
 /// What this process writes.
 #[derive(Serialize, Deserialize)]
 pub struct Answer {
-    /// A code of [`Disposition`].
+    /// A code of [`Disposition`], or `waits`.
     disposition: String,
     /// Of a message that was set aside.
     reason: Option<Reason>,
@@ -54,14 +52,37 @@ impl Answer {
             Disposition::Quarantined(reason) => Some(reason),
             _ => None,
         };
-        Self { disposition: disposition.code().to_owned(), reason }
+        Self { disposition: word(disposition).to_owned(), reason }
     }
 
     /// `None` for a word of another version.
     pub fn disposition(self) -> Option<Disposition> {
         let quarantined = self.reason.map(Disposition::Quarantined);
-        let plain = [Disposition::Stored, Disposition::Duplicate, Disposition::Ephemeral, Disposition::Retry];
-        plain.into_iter().chain(quarantined).find(|one| one.code() == self.disposition)
+        let open = [Disposition::Retry, Disposition::Waits];
+        let plain = [Disposition::Stored, Disposition::Duplicate, Disposition::Ephemeral].into_iter().chain(open);
+        plain.chain(quarantined).find(|one| word(*one) == self.disposition)
+    }
+}
+
+/// Tells a try that counts from one that does not.
+fn word(disposition: Disposition) -> &'static str {
+    match disposition {
+        Disposition::Waits => "waits",
+        other => other.code(),
+    }
+}
+
+/// Counts what is written.
+struct Length(usize);
+
+impl std::io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -74,13 +95,18 @@ impl Asked {
             attributes: message.attributes.clone(),
             refused,
             body,
-            secrets: secrets::of_this_process(),
+            secrets: Handed::of_this_process(),
         }
     }
 
     /// As it is written to the pipe; wiped when it is dropped.
     pub fn written(&self) -> Option<Zeroizing<Vec<u8>>> {
-        serde_json::to_vec(self).map(Zeroizing::new).ok()
+        // Measured first: a buffer that grows leaves copies that nobody wipes.
+        let mut length = Length(0);
+        serde_json::to_writer(&mut length, self).ok()?;
+        let mut bytes = Zeroizing::new(Vec::with_capacity(length.0));
+        serde_json::to_writer(&mut *bytes, self).ok()?;
+        Some(bytes)
     }
 
     fn raw(self) -> Option<Raw> {
@@ -95,8 +121,7 @@ pub fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
     // What computes without end dies of it, and is known as the cause; what waits for a store uses no processor.
     let limit = Rlimit { current: Some(PROCESSOR_SECONDS), maximum: None };
     setrlimit(Resource::Cpu, limit).map_err(std::io::Error::from)?;
-    let mut input = Zeroizing::new(Vec::new());
-    std::io::stdin().read_to_end(&mut input)?;
+    let input = secrets::read_wiping(std::io::stdin())?;
     let unreadable = || Failure::usage("standard input: not a message of a worker");
     let asked: Asked = serde_json::from_slice(&input).map_err(|_| unreadable())?;
     let queue = Queue::of_code(&asked.queue).ok_or_else(unreadable)?;
@@ -108,7 +133,7 @@ pub fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
         let pipeline = world.pipeline()?;
         let done = pipeline.run_from(queue, vec![raw]).await;
         world.store.close().await;
-        output::json(&Answer::of(done.first().copied().unwrap_or(Disposition::Retry)))?;
+        output::json(&Answer::of(done.first().copied().unwrap_or(Disposition::Waits)))?;
         Ok(Exit::Done)
     })
 }

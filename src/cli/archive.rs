@@ -5,7 +5,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::output::{self, Format};
-use super::patient::Of;
+use super::patient::{Of, note_unknown};
 use super::world::World;
 use super::{Context, Exit, Failure};
 use crate::store::holds::Archived;
@@ -39,7 +39,11 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let world = World::open(context).await?;
         match args.what {
-            What::List { of } => list(&world.store.archived(of.scope()?).await?, context),
+            What::List { of } => {
+                let archived = world.store.archived(of.scope()?).await?;
+                note_unknown(&world, of.scope()?, archived.is_empty()).await?;
+                list(&archived, context)
+            }
             What::Show { document, of } => {
                 let mut held = world.store.archived(of.scope()?).await?;
                 held.retain(|one| one.document_id.0 == document);

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::output::Format;
-use super::patient::{Of, Point};
+use super::patient::{Answered, NOBODY, Of, Point};
 use super::world::World;
-use super::{Context, Exit, Failure, output, sections};
+use super::{Answer, Context, Exit, Failure, output, sections};
 use crate::pipeline::{Extractors, Redactors};
 use crate::recall::{Context as Known, ContextRequest, Recall};
 
@@ -54,7 +54,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         let world = World::open(context).await?;
         let known = recall(&world, args.of.org).await?.context(scope, &request).await?;
         match format {
-            Format::Json => output::json(&known)?,
+            Format::Json => output::json(&Answered { answer: Answer::known(known.known), read: &known })?,
             Format::Table => print(&known)?,
         }
         Ok(Exit::Done)
@@ -75,7 +75,7 @@ pub async fn recall(world: &World, org: crate::domain::ids::OrgId) -> Result<Rec
 fn print(known: &Known) -> Result<(), Failure> {
     output::line(&format!("Context of patient {} at {}", known.patient_id, known.at.format("%Y-%m-%d %H:%M UTC")))?;
     if !known.known {
-        return output::line("Nothing is known of this patient.");
+        return output::line(NOBODY);
     }
     sections::profile(&known.profile)?;
     sections::items("Also stated", &known.statements)?;

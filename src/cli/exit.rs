@@ -3,6 +3,11 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use serde::Serialize;
+use serde_json::json;
+
+use crate::store::StoreError;
+
 /// The exit codes that scripts and CronJobs rely on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -36,17 +41,59 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// What there is to say of a patient: one of four, and never one for the other. A program finds it as `answer`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    Known,
+    /// Nothing is known of the patient.
+    Unknown,
+    /// The patient was erased: the key was destroyed, and nothing can be read any more.
+    Erased,
+    /// The key store is away or not the right one: nothing can be said of any patient.
+    KeysUnavailable,
+}
+
+impl Answer {
+    /// Of a patient who can be read.
+    pub fn known(known: bool) -> Self {
+        if known { Self::Known } else { Self::Unknown }
+    }
+
+    /// What an error of the store says of patients; most say nothing of them.
+    pub fn of(error: &StoreError) -> Option<Self> {
+        match error {
+            StoreError::Erased => Some(Self::Erased),
+            StoreError::Key(_) => Some(Self::KeysUnavailable),
+            _ => None,
+        }
+    }
+}
+
 /// Why a verb stopped. The message is ours (codes, paths and names of options), never text of a document and never a
 /// library error that may quote one.
 #[derive(Debug)]
 pub struct Failure {
     exit: Exit,
     message: String,
+    /// What it says of the patient who was asked for.
+    answer: Option<Answer>,
 }
 
 impl Failure {
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into() }
+        Self { exit, message: message.into(), answer: None }
+    }
+
+    /// The same with what it says of patients.
+    #[must_use]
+    pub fn answering(self, answer: Option<Answer>) -> Self {
+        Self { answer, ..self }
+    }
+
+    /// What a program reads on standard output in place of a result: an object with `answer` and `error`.
+    pub fn json(&self) -> Option<serde_json::Value> {
+        self.answer.map(|answer| json!({"answer": answer, "error": self.message}))
     }
 
     /// Exit code 1.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::patient::Of;
 use super::world::World;
-use super::{Context, Exit, Failure, output};
+use super::{Answer, Context, Exit, Failure, output};
 use crate::domain::memory::State;
 use crate::store::read::{Filter, When, Window};
 
@@ -24,6 +24,9 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         let world = World::open(context).await?;
         let (store, scope) = (&world.store, args.of.scope()?);
         let records = store.legacy_records(scope).await?;
+        if !args.legacy {
+            output::json(&json!({"type": "answer", "answer": Answer::known(store.is_known(scope).await?)}))?;
+        }
         if args.legacy {
             for (_, record) in &records {
                 output::json(record)?;

@@ -5,7 +5,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::output::{self, Format};
-use super::patient::Of;
+use super::patient::{Of, note_unknown};
 use super::world::World;
 use super::{Context, Exit, Failure};
 use crate::domain::ids::DocumentId;
@@ -69,7 +69,11 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
                 }
                 told(context, &json!({"hold_id": id, "held": false}), &format!("lifted: {id}"))
             }
-            What::List { of } => list(&world.store.holds(of.scope()?).await?, context),
+            What::List { of } => {
+                let holds = world.store.holds(of.scope()?).await?;
+                note_unknown(&world, of.scope()?, holds.is_empty()).await?;
+                list(&holds, context)
+            }
         }
     })
 }

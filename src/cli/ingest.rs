@@ -83,7 +83,7 @@ pub async fn feed(
         let kept = if exhausted == Exhausted::Yes { bodies.clone() } else { Vec::new() };
         let mut done = if haunted { apart(pipeline, isolation, bodies).await } else { offer(pipeline, bodies).await };
         for (body, disposition) in kept.iter().zip(&mut done).filter(|(_, done)| **done == Disposition::Retry) {
-            // A message is not to blame for a key that is away.
+            // A message is not to blame for a key that is away, nor for a store that refuses.
             if !pipeline.lacks_keys(body).await && pipeline.set_aside(body, Reason::TransientExhausted).await.is_ok() {
                 *disposition = Disposition::Quarantined(Reason::TransientExhausted);
             }
@@ -130,7 +130,7 @@ fn place(source: &str, line: u64) -> Vec<u8> {
 
 /// Works a batch, its suspects each in a process of its own, after the others.
 async fn apart(pipeline: &Pipeline, isolation: &Isolation, bodies: Vec<Raw>) -> Vec<Disposition> {
-    let mut done = vec![Disposition::Retry; bodies.len()];
+    let mut done = vec![Disposition::Waits; bodies.len()];
     let Ok(suspects) = pipeline.suspects(&bodies).await else { return done };
     let (alone, rest): (Vec<usize>, Vec<usize>) = (0..bodies.len()).partition(|at| suspects[*at]);
     if !rest.is_empty() {
@@ -144,7 +144,7 @@ async fn apart(pipeline: &Pipeline, isolation: &Isolation, bodies: Vec<Raw>) -> 
             Some(disposition) => disposition,
             None => match pipeline.set_aside(&bodies[at], Reason::CrashSuspect).await {
                 Ok(()) => Disposition::Quarantined(Reason::CrashSuspect),
-                Err(_) => Disposition::Retry,
+                Err(_) => Disposition::Waits,
             },
         };
     }
@@ -158,7 +158,7 @@ async fn offer(pipeline: &Pipeline, bodies: Vec<Raw>) -> Vec<Disposition> {
         let again = bodies.clone();
         let done = pipeline.run(again).await;
         last = if attempt == 0 { done } else { settle(&last, done) };
-        if !last.contains(&Disposition::Retry) {
+        if !last.iter().any(|one| one.is_open()) {
             break;
         }
         tokio::time::sleep(Duration::from_millis(200 << attempt)).await;
@@ -168,7 +168,7 @@ async fn offer(pipeline: &Pipeline, bodies: Vec<Raw>) -> Vec<Disposition> {
 
 /// What an earlier offer of the same batch stored is a repetition now, and stored all the same.
 fn settle(before: &[Disposition], now: Vec<Disposition>) -> Vec<Disposition> {
-    before.iter().zip(now).map(|(before, now)| if *before == Disposition::Retry { now } else { *before }).collect()
+    before.iter().zip(now).map(|(before, now)| if before.is_open() { now } else { *before }).collect()
 }
 
 fn exit(tally: &Tally) -> Exit {

@@ -61,7 +61,7 @@ impl Isolation {
                     tracing::warn!(code = "died_alone", deaths = death + 1, "a message killed a process of its own");
                 }
                 // No process could be had: that is not the message's fault.
-                Err(_) => return Some(Disposition::Retry),
+                Err(_) => return Some(Disposition::Waits),
             }
         }
         None
@@ -100,7 +100,7 @@ impl Isolation {
 /// that was asked to end, or that was not allowed to write a longer file: that is the disk's refusal, not the message's doing.
 fn judged(status: ExitStatus, answer: &[u8]) -> Ended {
     if status.signal().is_some_and(|signal| ENDED_BY_OTHERS.contains(&signal)) {
-        return Ended::With(Disposition::Retry);
+        return Ended::With(Disposition::Waits);
     }
     match status.code() {
         None | Some(PANICKED) => Ended::Died,
@@ -108,7 +108,7 @@ fn judged(status: ExitStatus, answer: &[u8]) -> Ended {
             let told = serde_json::from_slice::<Answer>(answer).ok().and_then(Answer::disposition);
             Ended::With(told.unwrap_or(Disposition::Retry))
         }
-        Some(_) => Ended::With(Disposition::Retry),
+        Some(_) => Ended::With(Disposition::Waits),
     }
 }
 
@@ -130,12 +130,14 @@ mod tests {
         assert_eq!(verdict(9, ""), None, "killed");
         assert_eq!(verdict(PANICKED << 8, ""), None, "panicked");
         for signal in ENDED_BY_OTHERS {
-            assert_eq!(verdict(signal, ""), Some(Disposition::Retry), "asked to end by signal {signal}");
+            assert_eq!(verdict(signal, ""), Some(Disposition::Waits), "asked to end by signal {signal}");
         }
         assert_eq!(verdict(24, ""), None, "computed without end");
-        assert_eq!(verdict(1 << 8, ""), Some(Disposition::Retry), "no store");
-        assert_eq!(verdict(2 << 8, ""), Some(Disposition::Retry), "no configuration");
-        for told in [Disposition::Stored, Disposition::Quarantined(Reason::Malformed), Disposition::Retry] {
+        assert_eq!(verdict(1 << 8, ""), Some(Disposition::Waits), "no store");
+        assert_eq!(verdict(2 << 8, ""), Some(Disposition::Waits), "no configuration");
+        for told in
+            [Disposition::Stored, Disposition::Quarantined(Reason::Malformed), Disposition::Retry, Disposition::Waits]
+        {
             let answer = serde_json::to_string(&Answer::of(told)).unwrap();
             assert_eq!(verdict(0, &answer), Some(told));
         }

@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use secrecy::ExposeSecret as _;
 
-use super::Failure;
+use super::{Answer, Failure};
 use crate::bug;
 use crate::clock::{Clock, Entropy, SystemClock};
 use crate::config::Settings;
+use crate::config::keys::RootKind;
 use crate::crypto::{
     KeyDatabase, KeyError, KeyTable, Keyring, LocalRoot, PostgresTable, RootKey, SqliteTable, TableState, parse_root,
     service_root,
 };
-use crate::store::StoreError;
 use crate::store::binding::{KeyBinding, is_used};
 use crate::store::engine::Database;
+use crate::store::{Store, StoreError};
 
 /// The file of the local root key: as configured, else next to the key store.
 pub fn root_file(settings: &Settings) -> PathBuf {
@@ -73,14 +74,35 @@ pub fn table(settings: &Settings) -> Result<Arc<dyn KeyTable>, KeyError> {
     }
 }
 
-/// Opens the key store of a store. One is made for a store that holds nothing and is bound to none; otherwise a missing,
-/// empty or damaged one is an error that names it. A key store from before headers gets its header.
+/// Who makes the key store of a store that holds nothing and is bound to none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum First {
+    /// Whoever opens it first: the local default, once; a demonstration, a measurement, `keys init`.
+    Makes,
+    /// Nobody but `keys init`. Several hosts open a store on a server: one that made keys by itself would bind the store to
+    /// keys that the others do not have. A key service is to be asked for by a person, too.
+    Waits,
+}
+
+impl First {
+    /// Of verbs and roles: only the store, its keys and its root key on this machine make themselves.
+    pub fn of(settings: &Settings) -> Self {
+        let store = &settings.store;
+        let on_servers = !store.url.expose_secret().is_empty() || !store.keys_url.expose_secret().is_empty();
+        if on_servers || settings.keys.root != RootKind::Local { Self::Waits } else { Self::Makes }
+    }
+}
+
+/// Opens the key store of a store. Where `first` allows it, one is made for a store that holds nothing and is bound to
+/// none; otherwise a missing, empty or damaged one is an error that names it. A key store from before headers gets its
+/// header.
 ///
 /// # Errors
 /// Of the root key, the table and the database.
 pub async fn open(
     settings: &Settings,
     db: &Database,
+    first: First,
     clock: &Arc<dyn Clock>,
     entropy: &Arc<dyn Entropy>,
 ) -> Result<Keyring, StoreError> {
@@ -99,7 +121,10 @@ pub async fn open(
         (TableState::Absent | TableState::Empty, _) if bug::is("keys_reminted") => {
             Keyring::create(root_or_new(settings, &entropy)?.as_ref(), table, clock, entropy).await
         }
-        (state, None) if !is_used(db).await? => {
+        (TableState::Empty, None) if first == First::Waits && !is_used(db).await? => {
+            Err(KeyError::Uninitialised { place })
+        }
+        (state, None) if first == First::Makes && !is_used(db).await? => {
             let root = root_or_new(settings, &entropy)?;
             let again = (Arc::clone(&table), Arc::clone(&clock), Arc::clone(&entropy));
             match Keyring::create(root.as_ref(), table, clock, entropy).await {
@@ -116,10 +141,22 @@ pub async fn open(
     Ok(opened?)
 }
 
+/// Compares the key store with the store's binding, and binds a store that is new where `first` allows it.
+///
+/// # Errors
+/// As [`Store::bind_keys`] and [`Store::require_keys`].
+pub async fn bind(store: &Store, first: First) -> Result<(), StoreError> {
+    match first {
+        First::Makes => store.bind_keys().await,
+        First::Waits => store.require_keys().await,
+    }
+}
+
 /// How a verb ends that has no keys.
 pub fn failure(error: &StoreError) -> Failure {
-    match error {
+    let failure = match error {
         StoreError::Key(KeyError::Transient) | StoreError::Db(_) => Failure::failed(error.to_string()),
         error => Failure::usage(error.to_string()),
-    }
+    };
+    failure.answering(Answer::of(error))
 }

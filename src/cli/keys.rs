@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
+use super::keyring::First;
 use super::output::{self, Format};
 use super::{Context, Exit, Failure, keyring};
 use crate::clock::{Clock, Entropy, SystemClock, SystemEntropy};
@@ -104,13 +105,25 @@ struct Opened {
 impl Opened {
     async fn open(context: &Context) -> Result<Self, Failure> {
         let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+        let first = First::of(&settings);
+        Self::with(settings, first).await
+    }
+
+    /// As [`Opened::open`]; the key store of an empty store is made and bound to it.
+    async fn init(context: &Context) -> Result<Self, Failure> {
+        let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+        Self::with(settings, First::Makes).await
+    }
+
+    async fn with(settings: Settings, first: First) -> Result<Self, Failure> {
         let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) = (Arc::new(SystemClock), Arc::new(SystemEntropy));
         let location = Location::of(&settings.store).map_err(|error| database(&error))?;
         let db = Database::open(&location).await.map_err(|error| database(&error))?;
-        let keys = keyring::open(&settings, &db, &clock, &entropy).await.map_err(|error| keyring::failure(&error))?;
+        let keys = keyring::open(&settings, &db, first, &clock, &entropy).await;
+        let keys = keys.map_err(|error| keyring::failure(&error))?;
         let keys = Arc::new(keys);
         let store = Store::new(db, Arc::clone(&keys) as Arc<dyn KeyStore>, clock, entropy);
-        store.bind_keys().await.map_err(|error| keyring::failure(&error))?;
+        keyring::bind(&store, first).await.map_err(|error| keyring::failure(&error))?;
         Ok(Self { settings, keys, store })
     }
 
@@ -134,7 +147,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let format = context.format_or(Format::Table);
     context.block_on(async {
         let report = match args.what {
-            What::Init => status(&Opened::open(context).await?, false).await?,
+            What::Init => status(&Opened::init(context).await?, false).await?,
             What::Status { verify } => status(&Opened::open(context).await?, verify).await?,
             What::Rotate { master: true, .. } => rotate_master(&Opened::open(context).await?).await?,
             What::Rotate { org, patient, .. } => rotate_data(&Opened::open(context).await?, org.zip(patient)).await?,

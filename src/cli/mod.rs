@@ -45,7 +45,7 @@ use std::time::Duration;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-pub use exit::{Exit, Failure};
+pub use exit::{Answer, Exit, Failure};
 use output::Format;
 
 use crate::config::{self, log::LogConfig};
@@ -173,12 +173,12 @@ verbs! {
 /// What `main` calls: [`run`], with the process's log and panic hook set up first.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     if hardening::begin().is_err() {
-        return ended(Err(Failure::failed("core dumps of this process cannot be switched off")));
+        return ended(Err(Failure::failed("core dumps of this process cannot be switched off")), false);
     }
     match parsed(arguments) {
         Ok((cli, verb)) => match log(&cli.context, &verb) {
             Ok(()) => carried_out(cli),
-            Err(failure) => ended(Err(failure)),
+            Err(failure) => ended(Err(failure), false),
         },
         Err(exit) => exit,
     }
@@ -204,14 +204,20 @@ fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<(Cli, String)
 }
 
 fn carried_out(cli: Cli) -> Exit {
-    ended(dispatch(cli.verb, &cli.context))
+    // An export is NDJSON, asked for or not.
+    let read_by_a_program = cli.context.output == Some(Format::Json) || matches!(cli.verb, Verb::Export(_));
+    ended(dispatch(cli.verb, &cli.context), read_by_a_program)
 }
 
 /// The only place that prints a failure.
-fn ended(result: Result<Exit, Failure>) -> Exit {
+fn ended(result: Result<Exit, Failure>, read_by_a_program: bool) -> Exit {
     match result {
         Ok(exit) => exit,
         Err(failure) => {
+            if let Some(answer) = failure.json().filter(|_| read_by_a_program) {
+                // Whoever reads it may be gone; the exit code says it too.
+                let _ = output::json(&answer);
+            }
             output::complain(&failure);
             failure.exit()
         }

@@ -2,7 +2,8 @@
 
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 
-use super::Failure;
+use super::world::World;
+use super::{Answer, Failure, output};
 use crate::domain::ids::{OrgId, PatientId};
 use crate::domain::scope::Scope;
 use crate::recall::RecallError;
@@ -86,15 +87,41 @@ pub fn known<T: Copy>(text: &str, all: &[T], code: fn(T) -> &'static str) -> Res
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        Self::failed(format!("store: {error}"))
+        Self::failed(format!("store: {error}")).answering(Answer::of(&error))
     }
 }
 
 impl From<RecallError> for Failure {
     fn from(error: RecallError) -> Self {
-        Self::failed(error.to_string())
+        let answer = match &error {
+            RecallError::Store(error) => Answer::of(error),
+            RecallError::DumpRefused | RecallError::Redaction(_) => None,
+        };
+        Self::failed(error.to_string()).answering(answer)
     }
 }
+
+/// A reader's JSON with what there is to say of the patient.
+#[derive(serde::Serialize)]
+pub struct Answered<'a, T> {
+    pub answer: Answer,
+    #[serde(flatten)]
+    pub read: &'a T,
+}
+
+/// Where a list of a patient's rows is empty: says on standard error whether the patient is known at all.
+///
+/// # Errors
+/// Of the store.
+pub async fn note_unknown(world: &World, scope: Scope, empty: bool) -> Result<(), Failure> {
+    if empty && !world.store.is_known(scope).await? {
+        output::note(NOBODY);
+    }
+    Ok(())
+}
+
+/// What is said of a patient of whom nothing is known.
+pub const NOBODY: &str = "Nothing is known of this patient.";
 
 #[cfg(test)]
 mod tests {

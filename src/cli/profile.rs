@@ -1,9 +1,9 @@
 //! `profile`: the clinical profile, from the clinical store (seed 002, section 6: the first place to look).
 
 use super::output::Format;
-use super::patient::{Of, Point, when};
+use super::patient::{Answered, NOBODY, Of, Point, when};
 use super::world::World;
-use super::{Context, Exit, Failure, output, sections};
+use super::{Answer, Context, Exit, Failure, output, sections};
 
 /// The clinical profile of a patient.
 #[derive(Debug, clap::Args)]
@@ -24,8 +24,10 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         let world = World::open(context).await?;
         let profile = world.store.clinical_profile(scope, when(args.as_of)).await?;
         match format {
-            Format::Json => output::json(&profile)?,
-            Format::Table if profile.patient.is_none() => output::line("Nothing is known of this patient.")?,
+            Format::Json => {
+                output::json(&Answered { answer: Answer::known(profile.patient.is_some()), read: &profile })?;
+            }
+            Format::Table if profile.patient.is_none() => output::line(NOBODY)?,
             Format::Table => sections::profile(&profile)?,
         }
         Ok(Exit::Done)

@@ -4,9 +4,9 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::output::{self, Format};
-use super::patient::Of;
+use super::patient::{Answered, NOBODY, Of};
 use super::world::World;
-use super::{Context, Exit, Failure};
+use super::{Answer, Context, Exit, Failure};
 use crate::domain::course::{Course, Figure};
 use crate::domain::ids::OrgId;
 
@@ -44,15 +44,24 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 async fn confidence(world: &World, of: &Of, context: &Context) -> Result<Exit, Failure> {
+    let format = context.format_or(Format::Table);
     let found = world.store.confidence_course(of.scope()?).await?;
     let Some((as_of, alerted_at, course)) = found else {
-        output::line(
-            "Nothing is reckoned of this patient: the reliability of no statement is known, or no night has run.",
-        )?;
+        let answer = Answer::known(world.store.is_known(of.scope()?).await?);
+        match (format, answer) {
+            (Format::Json, _) => output::json(&json!({"answer": answer, "course": null}))?,
+            (Format::Table, Answer::Unknown) => output::line(NOBODY)?,
+            (Format::Table, _) => output::line(
+                "Nothing was computed for this patient yet: no statement's reliability is known, or no job has run.",
+            )?,
+        }
         return Ok(Exit::Done);
     };
-    match context.format_or(Format::Table) {
-        Format::Json => output::json(&json!({"as_of": as_of, "alerted_at": alerted_at, "course": course}))?,
+    match format {
+        Format::Json => {
+            let course = json!({"as_of": as_of, "alerted_at": alerted_at, "course": course});
+            output::json(&Answered { answer: Answer::Known, read: &course })?;
+        }
         Format::Table => {
             let told = alerted_at.map(|at| format!("since {}", at.date_naive())).unwrap_or_else(|| "no".to_owned());
             let mut rows = vec![["as of".to_owned(), as_of.to_rfc3339()], ["told".to_owned(), told]];

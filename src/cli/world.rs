@@ -2,6 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
+use secrecy::SecretString;
+
+use super::keyring::First;
 use super::{Context, Failure, keyring};
 use crate::clock::{Clock, Entropy, ManualClock, SystemClock, SystemEntropy};
 use crate::config::{self, Settings};
@@ -44,14 +47,24 @@ impl World {
             Some(now) => Arc::new(ManualClock::at(now)),
             None => Arc::new(SystemClock),
         };
-        Self::at(settings, clock).await
+        let first = First::of(&settings);
+        Self::at(settings, clock, first).await
+    }
+
+    /// A new world for a measurement: its keys are made with it, whatever the store.
+    ///
+    /// # Errors
+    /// As [`World::open`].
+    pub async fn made(settings: Settings) -> Result<Self, Failure> {
+        let clock = Arc::new(SystemClock);
+        Self::at(settings, clock, First::Makes).await
     }
 
     /// The same with a clock of the caller's.
     ///
     /// # Errors
     /// As [`World::open`].
-    pub async fn at(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, Failure> {
+    pub async fn at(mut settings: Settings, clock: Arc<dyn Clock>, first: First) -> Result<Self, Failure> {
         let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
         for path in [&settings.store.path, &settings.store.keys] {
             if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -59,13 +72,16 @@ impl World {
             }
         }
         let db = Database::open(&Location::of(&settings.store).map_err(db_failure)?).await.map_err(db_failure)?;
-        let keys = keyring::open(&settings, &db, &clock, &entropy).await.map_err(|error| keyring::failure(&error))?;
+        let keys = keyring::open(&settings, &db, first, &clock, &entropy).await;
+        let keys = keys.map_err(|error| keyring::failure(&error))?;
+        // Opening the key store was its only use.
+        settings.store.master_key = SecretString::default();
         let keys: Arc<dyn KeyStore> = Arc::new(keys);
         let policies = Policies::load(settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))?;
         let store = Store::new(db, keys, Arc::clone(&clock), Arc::clone(&entropy))
             .with_policy(policies.lifecycle())
             .with_decay(policies.decay.thresholds);
-        store.bind_keys().await.map_err(|error| keyring::failure(&error))?;
+        keyring::bind(&store, first).await.map_err(|error| keyring::failure(&error))?;
         let identity = Identity { provider: settings.embedding.provider.name().to_owned(), ..Identity::default() };
         let metrics = Metrics::new(&identity).map_err(|_| Failure::failed("metrics cannot be declared"))?;
         Ok(Self { settings, clock, entropy, store, metrics: Arc::new(metrics), models: OnceLock::new() })

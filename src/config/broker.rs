@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::embedding::{InvalidSetting, rule};
 use crate::bug;
-use crate::transport::{AddressError, Endpoint, is_protected};
+use crate::transport::{AddressError, Endpoint, apart, is_protected};
 
 const NO_URL: &str = "is not an AMQP URL: amqps://user:password@host:5671/vhost";
 
@@ -90,7 +90,7 @@ impl BrokerConfig {
             return Ok(None);
         }
         let invalid = |rule| InvalidSetting { key: "broker.url", rule };
-        let url = Url::parse(self.url.expose_secret()).map_err(|_| invalid(NO_URL))?;
+        let url = Url::parse(&apart(self.url.expose_secret()).0).map_err(|_| invalid(NO_URL))?;
         let host = url.host_str().filter(|host| !host.is_empty()).ok_or(invalid(NO_URL))?;
         match url.scheme() {
             "amqps" => {}

@@ -5,6 +5,7 @@ pub mod broker;
 pub mod embedding;
 pub mod embedding_limits;
 pub mod extraction;
+mod hidden;
 pub mod http;
 pub mod intake;
 pub mod jobs;
@@ -17,12 +18,14 @@ pub mod spool;
 pub mod store;
 pub mod worker;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use figment::Figment;
 use figment::providers::{Env, Format as _, Toml};
+use figment::value::Dict;
 use serde::{Deserialize, Serialize};
+
+use hidden::Hidden;
 
 pub use broker::BrokerConfig;
 pub use intake::IntakeConfig;
@@ -76,29 +79,64 @@ pub enum ConfigError {
 /// # Errors
 /// The first key that is unknown, missing or of another type.
 pub fn load(file: Option<&Path>) -> Result<Settings, ConfigError> {
-    load_with(file, &BTreeMap::new())
+    load_with(file, &secrets::Handed::default())
 }
 
 /// The same with secret variables that were handed over apart from the environment, which they override.
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_with(file: Option<&Path>, handed: &BTreeMap<String, String>) -> Result<Settings, ConfigError> {
+pub fn load_with(file: Option<&Path>, handed: &secrets::Handed) -> Result<Settings, ConfigError> {
+    let mut hidden = Hidden::default();
     let mut layers = Figment::from(Toml::string(REFERENCE));
     if let Some(path) = file {
-        if !path.is_file() {
-            return Err(ConfigError::Unreadable);
-        }
-        layers = layers.merge(Toml::file_exact(path));
+        layers = layers.merge(Layer::of("TOML file", written(path)?, &mut hidden));
     }
     // Secrets of the environment are read apart, as text.
     let open = Env::prefixed("ANAMNESIS__").filter(|key| !secrets::is_secret(&format!("ANAMNESIS__{key}")));
-    let layers = layers.merge(open.split("__")).merge(secrets::Variables(&secrets::of_this_process()));
-    let layers = layers.merge(secrets::Variables(handed));
+    layers = layers.merge(open.split("__"));
+    for variables in [&secrets::Handed::of_this_process(), handed] {
+        layers = layers.merge(Layer::of("`ANAMNESIS__` environment variable(s)", variables.nested(), &mut hidden));
+    }
     let mut settings: Settings = layers.extract().map_err(|error| describe(&error))?;
+    hidden.put_into(&mut settings);
     secrets::fill(&mut settings)?;
     settings.validate()?;
     Ok(settings)
+}
+
+/// One layer, without its secrets.
+struct Layer {
+    name: &'static str,
+    values: Dict,
+}
+
+impl Layer {
+    fn of(name: &'static str, mut values: Dict, hidden: &mut Hidden) -> Self {
+        hidden.take_from(&mut values);
+        Self { name, values }
+    }
+}
+
+impl figment::Provider for Layer {
+    fn metadata(&self) -> figment::Metadata {
+        figment::Metadata::named(self.name)
+    }
+
+    fn data(&self) -> Result<figment::value::Map<figment::Profile, Dict>, figment::Error> {
+        Ok(figment::Profile::Default.collect(self.values.clone()))
+    }
+}
+
+/// What a configuration file says. Its text is wiped, since it may hold secrets.
+fn written(path: &Path) -> Result<Dict, ConfigError> {
+    if !path.is_file() {
+        return Err(ConfigError::Unreadable);
+    }
+    let bytes = std::fs::File::open(path).and_then(secrets::read_wiping).map_err(|_| ConfigError::Unreadable)?;
+    let unread = || ConfigError::Key { key: String::new(), origin: "TOML file".to_owned(), problem: "cannot be read" };
+    let text = std::str::from_utf8(&bytes).map_err(|_| unread())?;
+    toml::from_str(text).map_err(|_| unread())
 }
 
 impl Settings {

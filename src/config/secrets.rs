@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::Read as _;
+use std::io::Read;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use figment::value::{Dict, Value};
 use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize, Serializer};
 use zeroize::Zeroizing;
 
 use super::{ConfigError, Settings};
@@ -145,39 +146,68 @@ pub fn is_secret(variable: &str) -> bool {
     name.starts_with("ANAMNESIS__") && SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// The variables of this process that hold secrets, with their values. A child gets them by a pipe and not by its
-/// environment, which whoever runs as the same user can read.
-pub fn of_this_process() -> BTreeMap<String, String> {
-    let text = |word: OsString| word.to_string_lossy().into_owned();
-    std::env::vars_os().map(|(name, value)| (text(name), text(value))).filter(|(name, _)| is_secret(name)).collect()
-}
+/// Variables that hold secrets, wiped when they are dropped. A child gets them by a pipe and not by its environment, which
+/// whoever runs as the same user can read.
+#[derive(Default, Deserialize)]
+#[serde(transparent)]
+pub struct Handed(BTreeMap<String, SecretString>);
 
-/// Secrets given by variables. The environment's usual reading would take a token of digits for a number.
-pub(super) struct Variables<'a>(pub &'a BTreeMap<String, String>);
-
-impl figment::Provider for Variables<'_> {
-    fn metadata(&self) -> figment::Metadata {
-        figment::Metadata::named("`ANAMNESIS__` environment variable(s)")
-    }
-
-    fn data(&self) -> Result<figment::value::Map<figment::Profile, Dict>, figment::Error> {
-        Ok(figment::Profile::Default.collect(nested(self.0)))
+impl Serialize for Handed {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.0.iter().map(|(name, value)| (name, value.expose_secret())))
     }
 }
 
-fn nested(variables: &BTreeMap<String, String>) -> Dict {
-    let mut all = Dict::new();
-    for (name, value) in variables {
-        let Some(key) = name.get("ANAMNESIS__".len()..).filter(|_| is_secret(name)) else { continue };
-        // A list is written as one; all other secrets are text, whatever they look like.
-        let list = key.to_uppercase().ends_with("WEBHOOKS");
-        let parsed = if list { value.parse::<Value>().ok() } else { None };
-        let value = parsed.unwrap_or_else(|| Value::from(value.as_str()));
-        if let Some(dict) = figment::util::nest(&key.to_lowercase().replace("__", "."), value).into_dict() {
-            merge(&mut all, dict);
+impl Handed {
+    /// Those of this process. The environment itself stays where the operating system has put it: a secret that must not
+    /// be there comes from a file.
+    pub fn of_this_process() -> Self {
+        let text = |word: OsString| word.into_string().unwrap_or_else(|word| word.to_string_lossy().into_owned());
+        let all = std::env::vars_os().map(|(name, value)| (text(name), SecretString::from(text(value))));
+        Self(all.filter(|(name, _)| is_secret(name)).collect())
+    }
+
+    /// As settings. The environment's usual reading would take a token of digits for a number.
+    pub(super) fn nested(&self) -> Dict {
+        let mut all = Dict::new();
+        for (name, value) in &self.0 {
+            let Some(key) = name.get("ANAMNESIS__".len()..).filter(|_| is_secret(name)) else { continue };
+            let value = value.expose_secret();
+            // A list is written as one; all other secrets are text, whatever they look like.
+            let list = key.to_uppercase().ends_with("WEBHOOKS");
+            let parsed = if list { value.parse::<Value>().ok() } else { None };
+            let value = parsed.unwrap_or_else(|| Value::from(value));
+            if let Some(dict) = figment::util::nest(&key.to_lowercase().replace("__", "."), value).into_dict() {
+                merge(&mut all, dict);
+            }
+        }
+        all
+    }
+}
+
+/// Everything that there is to read. A buffer that becomes too small is wiped when it is left.
+///
+/// # Errors
+/// Of the reader.
+pub fn read_wiping(mut from: impl Read) -> std::io::Result<Zeroizing<Vec<u8>>> {
+    let mut bytes = Zeroizing::new(vec![0; 65_536]);
+    let mut filled = 0;
+    loop {
+        match from.read(&mut bytes[filled..]) {
+            Ok(0) => {
+                bytes.truncate(filled);
+                return Ok(bytes);
+            }
+            Ok(more) => filled += more,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        if filled == bytes.len() {
+            let mut larger = Zeroizing::new(vec![0; 2 * filled]);
+            larger[..filled].copy_from_slice(&bytes);
+            bytes = larger;
         }
     }
-    all
 }
 
 fn merge(into: &mut Dict, more: Dict) {
@@ -277,7 +307,7 @@ mod tests {
             ("ANAMNESIS__EMBEDDING__API_KEY", "k"),
             ("ANAMNESIS__LOG__FILTER", "trace"),
         ];
-        let given = given.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let given = Handed(given.map(|(name, value)| (name.to_owned(), value.into())).into());
         let settings = load_with(None, &given).unwrap();
         assert_eq!(settings.store.url.expose_secret(), "postgres://a:b@c/d");
         assert_eq!(settings.embedding.api_key.unwrap().expose_secret(), "k");

@@ -26,6 +26,9 @@ pub enum KeyError {
     RolledBack { place: String, has: u64, seen: u64 },
     #[error("{place}: this key store belongs to another store; configure the one that this store was bound to")]
     Foreign { place: String },
+    /// The store is new, and nobody has said yet that these are its keys.
+    #[error("{place}: the store is bound to no key store yet; run `anamnesis keys init` once for a new store")]
+    Unbound { place: String },
     /// The store knows a patient whose key the key store does not have.
     #[error("{place}: the key store lacks the key of a patient whom the store knows; bring back its newest copy")]
     Lost { place: String },
@@ -60,6 +63,7 @@ impl KeyError {
             Self::Exists { .. } => "keys_exist",
             Self::RolledBack { .. } => "keys_rolled_back",
             Self::Foreign { .. } => "keys_foreign",
+            Self::Unbound { .. } => "keys_unbound",
             Self::Lost { .. } => "keys_lost",
             Self::WrongMaster { .. } => "root_key_wrong",
             Self::NoMaster { .. } => "root_key_missing",

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::cipher::{aead, derive, open, seal};
-use super::table::{DataKey, Entry, FORMAT, Header, KeyTable};
+use super::table::{DataKey, Entry, FORMAT, Header, KeyTable, Stamp};
 use super::{KeyError, KeyStore as _, Keyring, RootKey};
 use crate::clock::{Clock, Entropy, micros};
 use crate::domain::ids::{OrgId, PatientId};
@@ -158,18 +158,19 @@ impl Escrow {
         let (check, generation) = (self.check, self.generation);
         let header = Header { id: self.id, format: FORMAT, root: root.name(), wrapped, check, generation };
         table.create(&header, false).await?;
+        let made = Stamp { id: self.id, generation };
         for (version, kek) in &self.keks {
-            table.add_kek(self.id, *version, kek, at).await?;
+            table.add_kek(made, *version, kek, at).await?;
         }
         for page in self.patients.chunks(PAGE as usize) {
             let mut keys = Vec::new();
             for (scope, entry) in page {
                 match entry {
                     Entry::Keys(own) => keys.extend(own.iter().map(|key| (*scope, key.clone()))),
-                    Entry::Destroyed => drop(table.destroy(self.id, *scope, at).await?),
+                    Entry::Destroyed => drop(table.destroy(made, *scope, at).await?),
                 }
             }
-            table.insert(self.id, &keys, at).await?;
+            table.insert(made, &keys, at).await?;
         }
         let keyring = Keyring::open(root, table, clock, entropy).await?;
         keyring.verify().await?;

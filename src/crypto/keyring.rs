@@ -263,10 +263,15 @@ impl Keyring {
         let key = random_key(self.entropy.as_ref());
         let wrapping = aead(&derive(&self.store_key, "kek.wrap"));
         let wrapped = seal(&wrapping, &self.kek_aad(version), key.as_ref(), self.entropy.as_ref());
-        let stamp = self.table.add_kek(self.id, version, &wrapped, micros(self.clock.now())).await?;
+        let stamp = self.table.add_kek(self.seen(), version, &wrapped, micros(self.clock.now())).await?;
         self.saw(stamp)?;
         self.load_keks().await?;
         Ok(version)
+    }
+
+    /// Which key store it is, and the newest generation that was seen of it.
+    pub(super) fn seen(&self) -> Stamp {
+        Stamp { id: self.id, generation: self.generation.load(Ordering::SeqCst) }
     }
 
     /// Takes note of how new the table is; it never grows older.
@@ -335,7 +340,7 @@ impl KeyStore for Keyring {
     }
 
     fn stamp(&self) -> Stamp {
-        Stamp { id: self.id, generation: self.generation.load(Ordering::SeqCst) }
+        self.seen()
     }
 
     fn check_value(&self) -> [u8; 32] {
@@ -355,12 +360,12 @@ impl KeyStore for Keyring {
         let fresh = |scope: &Scope| (*scope, self.wrap(*scope, 1, &random_key(self.entropy.as_ref())));
         let keys: Vec<(Scope, DataKey)> = unknown.iter().map(fresh).collect();
         // Another process may have been first with one of them: then its key stays and ours is forgotten.
-        self.saw(self.table.insert(self.id, &keys, micros(self.clock.now())).await?)?;
+        self.saw(self.table.insert(self.seen(), &keys, micros(self.clock.now())).await?)?;
         self.find(scopes).await
     }
 
     async fn destroy(&self, scope: Scope) -> Result<(), KeyError> {
-        self.saw(self.table.destroy(self.id, scope, micros(self.clock.now())).await?)
+        self.saw(self.table.destroy(self.seen(), scope, micros(self.clock.now())).await?)
     }
 }
 

@@ -23,7 +23,7 @@ impl Keyring {
         if *opened != *self.store_key {
             return Err(KeyError::WrongMaster { place: root.name() });
         }
-        self.saw(self.table.set_root(self.id, &root.name(), &wrapped).await?)
+        self.saw(self.table.set_root(self.seen(), &root.name(), &wrapped).await?)
     }
 
     /// Wraps all data keys by a new key-encryption key; goes on with one that was begun. `progress` is called with the
@@ -110,7 +110,7 @@ impl Keyring {
 
     async fn add(&self, keys: Vec<(Scope, DataKey)>) -> Result<u64, KeyError> {
         if !keys.is_empty() {
-            self.saw(self.table.insert(self.id, &keys, micros(self.clock.now())).await?)?;
+            self.saw(self.table.insert(self.seen(), &keys, micros(self.clock.now())).await?)?;
         }
         Ok(keys.len() as u64)
     }
@@ -120,7 +120,7 @@ impl Keyring {
         if keys.is_empty() {
             return Ok(0);
         }
-        self.saw(self.table.rewrap(self.id, keys).await?)?;
+        self.saw(self.table.rewrap(self.seen(), keys).await?)?;
         let mut scopes: Vec<Scope> = keys.iter().map(|(scope, _)| *scope).collect();
         scopes.dedup();
         Ok(scopes.len() as u64)

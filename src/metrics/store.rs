@@ -23,5 +23,7 @@ area! {
         outbox_pending: Gauges<()> = "outbox_pending";
         /// Age of the oldest event that waits, in seconds; 0 when none does
         outbox_oldest: Gauges<()> = "outbox_oldest_seconds";
+        /// 1 while the key store is away or not the right one: nothing is taken in, and nothing can be read
+        keys_unavailable: Gauges<()> = "keys_unavailable";
     }
 }

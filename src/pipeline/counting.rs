@@ -43,7 +43,7 @@ impl Pipeline {
                         self.metrics.store.conflicts.of(Conflict::Revision).inc();
                     }
                 }
-                Disposition::Stored | Disposition::Ephemeral | Disposition::Retry => {}
+                Disposition::Stored | Disposition::Ephemeral | Disposition::Retry | Disposition::Waits => {}
             }
         }
     }

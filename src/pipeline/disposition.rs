@@ -18,8 +18,11 @@ pub enum Disposition {
     Ephemeral,
     /// Set aside, encrypted, with a reason.
     Quarantined(Reason),
-    /// Something outside failed: the same message may be offered again.
+    /// Something outside failed: the same message may be offered again, so often.
     Retry,
+    /// The store refuses, or the keys are away, whoever's message it is: it is offered again until it is stored. Such a try
+    /// never counts against the message.
+    Waits,
 }
 
 impl Disposition {
@@ -30,8 +33,13 @@ impl Disposition {
             Self::Duplicate => "duplicate",
             Self::Ephemeral => "ephemeral",
             Self::Quarantined(_) => "quarantined",
-            Self::Retry => "retry",
+            Self::Retry | Self::Waits => "retry",
         }
+    }
+
+    /// Whether the message is to be offered again.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Retry | Self::Waits)
     }
 }
 
@@ -69,7 +77,7 @@ pub(super) fn count(metrics: &Metrics, queue: Queue, types: &[MessageType], done
                 metrics.ingest.quarantined.of(*reason).inc();
                 labels::Disposition::Quarantined
             }
-            Disposition::Retry => labels::Disposition::Retried,
+            Disposition::Retry | Disposition::Waits => labels::Disposition::Retried,
         };
         metrics.ingest.processed.of((queue, *kind, outcome)).inc();
     }

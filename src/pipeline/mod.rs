@@ -50,6 +50,7 @@ use crate::intake::{Attributes, Decoder, Envelope, Refusal};
 use crate::metrics::Metrics;
 use crate::metrics::labels::{MessageType, Queue, Stage};
 use crate::store::admission::Begun;
+use crate::store::engine::Fault;
 use crate::store::{Keys, Store, StoreError};
 
 /// What the stages need.
@@ -133,6 +134,16 @@ pub enum PipelineError {
     Embed(#[from] EmbedError),
 }
 
+impl PipelineError {
+    /// What becomes of the messages of a batch that failed with it: a store that refuses everybody blames nobody.
+    fn again(&self) -> Disposition {
+        match self {
+            Self::Store(error) if error.fault() == Fault::Store && !bug::is("waits_counted") => Disposition::Waits,
+            Self::Store(_) | Self::Embed(_) => Disposition::Retry,
+        }
+    }
+}
+
 impl Pipeline {
     /// # Errors
     /// When what the configuration gives for redaction, lexicons or a language model cannot be used, or threads cannot be
@@ -188,9 +199,14 @@ impl Pipeline {
         &self.metrics
     }
 
-    /// Shows that this program counted so many retries of a body; keyed, so that no producer can say it.
-    pub fn retry_proof(&self, retries: u32, body: &[u8]) -> [u8; 32] {
-        self.store.keys().platform().hash("retries", &[&retries.to_be_bytes(), body])
+    /// Shows that this program counted so many retries and refusals of the store of a body; keyed, so that no producer can
+    /// say it. Without refusals it is what older versions wrote.
+    pub fn retry_proof(&self, (retries, waits): (u32, u32), body: &[u8]) -> [u8; 32] {
+        let platform = self.store.keys().platform();
+        match waits {
+            0 => platform.hash("retries", &[&retries.to_be_bytes(), body]),
+            waits => platform.hash("offers", &[&retries.to_be_bytes(), &waits.to_be_bytes(), body]),
+        }
     }
 
     /// As whose messages are counted what [`Pipeline::run`] is given.
@@ -209,7 +225,8 @@ impl Pipeline {
         self.redactors.of(organization, policy)
     }
 
-    /// Works a batch. One disposition per body, in order. Transient failures come back as [`Disposition::Retry`].
+    /// Works a batch. One disposition per body, in order. Transient failures come back as [`Disposition::Retry`], those
+    /// of the store as [`Disposition::Waits`].
     pub async fn run(&self, bodies: Vec<Raw>) -> Vec<Disposition> {
         let held = bodies.len() as i64;
         self.metrics.ingest.in_flight.add(held);
@@ -240,7 +257,7 @@ impl Pipeline {
         let outcome = self.work(envelopes, &mut dispositions, &mut rejected).await;
         let kept = self.store.quarantine(&rejected).await;
         let open = if outcome.is_err() || (kept.is_err() && !bug::is("quarantine_unwritten")) {
-            Disposition::Retry
+            Disposition::Waits
         } else {
             Disposition::Stored
         };
@@ -248,7 +265,7 @@ impl Pipeline {
             .into_iter()
             .map(|d| match d {
                 Some(Disposition::Quarantined(_)) if kept.is_err() && !bug::is("quarantine_unwritten") => {
-                    Disposition::Retry
+                    Disposition::Waits
                 }
                 other => other.unwrap_or(open),
             })
@@ -292,8 +309,9 @@ impl Pipeline {
                 Err(error) => {
                     self.count_failure(&error);
                     tracing::warn!(%error, "a batch could not be worked and will be tried again");
+                    let again = error.again();
                     for place in raws.keys() {
-                        dispositions[*place] = Some(Disposition::Retry);
+                        dispositions[*place] = Some(again);
                     }
                     continue;
                 }

@@ -58,7 +58,7 @@ impl Pipeline {
                 done.extend(good.iter().map(|(place, ephemeral, _)| (*place, stored(*ephemeral), None)));
             }
             Err(error) if error.fault() == Fault::Store => return Err(error.into()),
-            Err(error) if good.len() == 1 => done.push((good[0].0, refused(&error), None)),
+            Err(error) if good.len() == 1 => done.push((good[0].0, uncounted(refused(&error)), None)),
             Err(_) => {
                 // What was begun as one does not end as one.
                 self.store.part_attempts(begun).await?;
@@ -66,9 +66,14 @@ impl Pipeline {
                 for (place, ephemeral, brought) in good.into_iter().rev() {
                     each.push((place, ephemeral, whole.cut_last(brought)));
                 }
+                let mut alone = Vec::with_capacity(each.len());
                 for (place, ephemeral, one) in each.iter().rev() {
-                    done.push((*place, self.store_one(org, one, keys, *ephemeral).await?, None));
+                    alone.push((*place, self.store_one(org, one, keys, *ephemeral).await?));
                 }
+                // A refusal counts against a message only where the store took others at the same time.
+                let takes = alone.iter().any(|(_, one)| matches!(one, Disposition::Stored | Disposition::Ephemeral));
+                let counted = |one| if takes { one } else { uncounted(one) };
+                done.extend(alone.into_iter().map(|(place, one)| (place, counted(one), None)));
             }
         }
         crash_at("committed");
@@ -330,6 +335,14 @@ fn refused(error: &StoreError) -> Disposition {
             tracing::warn!(%error, code = "store_refuses", "the store refuses a message; it will be tried again");
             Disposition::Retry
         }
+    }
+}
+
+/// A refusal that may be everybody's.
+fn uncounted(disposition: Disposition) -> Disposition {
+    match disposition {
+        Disposition::Retry if !bug::is("waits_counted") => Disposition::Waits,
+        other => other,
     }
 }
 

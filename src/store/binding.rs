@@ -118,6 +118,18 @@ impl Store {
     /// # Errors
     /// [`KeyError`] for another key store, an older one, or one that does not open the store.
     pub async fn bind_keys(&self) -> Result<(), StoreError> {
+        self.bind(true).await
+    }
+
+    /// As [`Store::bind_keys`], where binding an empty store is a person's decision.
+    ///
+    /// # Errors
+    /// As there, and [`KeyError::Unbound`] for an empty store that is bound to none.
+    pub async fn require_keys(&self) -> Result<(), StoreError> {
+        self.bind(false).await
+    }
+
+    async fn bind(&self, new: bool) -> Result<(), StoreError> {
         if let Some(binding) = KeyBinding::read(&self.db).await? {
             return if bug::is("keys_reminted") || bug::is("master_swapped") {
                 Ok(())
@@ -127,6 +139,8 @@ impl Store {
         }
         if is_used(&self.db).await? {
             self.prove_keys().await?;
+        } else if !new {
+            return Err(KeyError::Unbound { place: self.keys.place() }.into());
         }
         let Stamp { id, generation } = self.keys.stamp();
         let mut tx = self.db.begin(Access::Platform).await?;
@@ -197,6 +211,14 @@ impl Store {
             }
         }
         Ok(known)
+    }
+
+    /// Whether anything is known of a patient.
+    ///
+    /// # Errors
+    /// [`StoreError::Erased`]; [`KeyError`] when the keys of a patient whom the store knows are not available.
+    pub async fn is_known(&self, scope: Scope) -> Result<bool, StoreError> {
+        Ok(self.keys_of(scope).await?.is_some() && !self.knows(&[scope]).await?.is_empty())
     }
 
     /// Keys of these patients, made for those who are new to the store and the key store alike, by one durable commit.

@@ -39,6 +39,15 @@ pub fn is_protected(encrypted: bool, host: &str) -> bool {
     encrypted || is_local_host(host)
 }
 
+/// An absolute address without its user and password, and these two as they stand. What parses an address keeps copies that
+/// nobody wipes, so that the password must not be in it.
+pub fn apart(text: &str) -> (String, &str) {
+    let Some((scheme, rest)) = text.split_once("://") else { return (text.to_owned(), "") };
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+    (format!("{scheme}://{host}{path}"), user)
+}
+
 /// The checked address of a service: https, or http on loopback.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
@@ -61,17 +70,17 @@ impl Endpoint {
     /// # Errors
     /// See [`AddressError`].
     pub fn with_credentials(text: &str) -> Result<(Self, String, SecretString), AddressError> {
-        let mut url = Url::parse(text).map_err(|_| AddressError::NotAbsolute)?;
+        let (bare, user) = apart(text);
+        let url = Url::parse(&bare).map_err(|_| AddressError::NotAbsolute)?;
+        let (user, password) = user.split_once(':').unwrap_or((user, ""));
         let decoded = |part: &str| {
             percent_encoding::percent_decode_str(part)
                 .decode_utf8()
                 .map(String::from)
                 .map_err(|_| AddressError::Credentials)
         };
-        let user = decoded(url.username())?;
-        let password = SecretString::from(decoded(url.password().unwrap_or_default())?);
-        url.set_username("").map_err(|()| AddressError::NotAbsolute)?;
-        url.set_password(None).map_err(|()| AddressError::NotAbsolute)?;
+        let user = decoded(user)?;
+        let password = SecretString::from(decoded(password)?);
         Ok((Self::of(url)?, user, password))
     }
 

@@ -7,6 +7,6 @@ mod address;
 mod client;
 mod token;
 
-pub use address::{AddressError, Endpoint, is_local_host, is_protected};
+pub use address::{AddressError, Endpoint, apart, is_local_host, is_protected};
 pub use client::{Client, ClientError, Options, Reply, SendError, authority};
 pub use token::{NoToken, Token};

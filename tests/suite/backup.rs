@@ -84,7 +84,7 @@ fn place(program: &Program, name: &str) -> String {
 /// A place without anything but the root key of another.
 async fn elsewhere(like: &Program) -> Program {
     let engine = if like.server.is_some() { Engine::Postgres } else { Engine::File };
-    let new = Program::on(engine).await;
+    let new = Program::without_keys(engine, Program::provider_options()).await;
     std::fs::copy(like.folder.path().join("keys.master"), new.folder.path().join("keys.master")).unwrap();
     new
 }

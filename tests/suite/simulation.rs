@@ -9,7 +9,7 @@ use std::time::Duration;
 use anamnesis::broker::{Backoff, BrokerError, Letter, Names, Outlet, Queue};
 use anamnesis::clock::{Entropy, SeededEntropy};
 use anamnesis::intake::amqp::settle::{Acks, Gone, Settler};
-use anamnesis::intake::amqp::{Lane, Limits, Message, Verdict, Work};
+use anamnesis::intake::amqp::{Lane, Limits, Message, Offers, Verdict, Work};
 use anamnesis::metrics::{Identity, Metrics};
 use async_trait::async_trait;
 use futures::stream;
@@ -50,10 +50,10 @@ struct World {
 
 #[derive(Default)]
 struct State {
-    /// Ready to be delivered: number of the message and how often it was retried.
-    ready: VecDeque<(u64, u32)>,
+    /// Ready to be delivered: number of the message and how often it was offered again.
+    ready: VecDeque<(u64, Offers)>,
     /// Delivered by the channel that lives now, by tag.
-    unacked: BTreeMap<u64, (u64, u32)>,
+    unacked: BTreeMap<u64, (u64, Offers)>,
     generation: u64,
     /// The inbox, and how often each effect took place.
     inbox: BTreeSet<u64>,
@@ -105,7 +105,7 @@ impl Outlet for Exchange {
             let number = u64::from_be_bytes(letter.body.as_slice().try_into().unwrap());
             let mut message = Message::new(0, false, "", letter.properties.clone(), letter.body.clone(), 1 << 20);
             message.believe(proof);
-            self.0.state.lock().unwrap().ready.push_back((number, message.retries));
+            self.0.state.lock().unwrap().ready.push_back((number, message.offers));
             if drawn == 1 { Err(BrokerError::Late { step: "confirm" }) } else { Ok(()) }
         };
         letters.iter().map(one).collect()
@@ -118,8 +118,10 @@ struct Pipeline(Arc<World>);
 impl Pipeline {
     fn commit(&self, number: u64) -> Verdict {
         let mut state = self.0.state.lock().unwrap();
-        if self.0.fate.one_in(8) {
-            return Verdict::Later;
+        match self.0.fate.draw(16) {
+            0 => return Verdict::Later,
+            1 => return Verdict::Waits,
+            _ => {}
         }
         if state.inbox.insert(number) {
             *state.effects.entry(number).or_default() += 1;
@@ -135,8 +137,8 @@ fn number(message: &Message) -> u64 {
 
 #[async_trait]
 impl Work for Pipeline {
-    fn retry_proof(&self, retries: u32, body: &[u8]) -> [u8; 32] {
-        proof(retries, body)
+    fn retry_proof(&self, offers: Offers, body: &[u8]) -> [u8; 32] {
+        proof(offers, body)
     }
 
     async fn together(&self, _: Queue, messages: &[Message]) -> Vec<Verdict> {
@@ -164,7 +166,7 @@ async fn generation(world: &Arc<World>, tags: &mut u64) {
     let (number, killed_after) = {
         let mut state = world.state.lock().unwrap();
         state.generation += 1;
-        let back: Vec<(u64, u32)> = std::mem::take(&mut state.unacked).into_values().collect();
+        let back: Vec<(u64, Offers)> = std::mem::take(&mut state.unacked).into_values().collect();
         for message in back {
             state.ready.push_front(message);
         }
@@ -190,8 +192,8 @@ async fn generation(world: &Arc<World>, tags: &mut u64) {
                     }
                     next
                 };
-                if let Some((number, retries)) = next {
-                    let message = message(tag + 1, number, retries, !first);
+                if let Some((number, offers)) = next {
+                    let message = message(tag + 1, number, offers, !first);
                     return Some((message, tag + 1));
                 }
                 tokio::task::yield_now().await;
@@ -222,18 +224,20 @@ async fn generation(world: &Arc<World>, tags: &mut u64) {
     *tags += 1_000;
 }
 
-/// What shows here that a count of retries is the lane's.
-fn proof(retries: u32, body: &[u8]) -> [u8; 32] {
+/// What shows here that the counts are the lane's.
+fn proof(offers: Offers, body: &[u8]) -> [u8; 32] {
     let mut proof = [0; 32];
-    proof[..4].copy_from_slice(&retries.to_be_bytes());
+    proof[..4].copy_from_slice(&offers.retries.to_be_bytes());
+    proof[8..12].copy_from_slice(&offers.waits.to_be_bytes());
     proof[4..8].copy_from_slice(&body[body.len() - 4..]);
     proof
 }
 
-fn message(tag: u64, number: u64, retries: u32, redelivered: bool) -> Message {
+fn message(tag: u64, number: u64, offers: Offers, redelivered: bool) -> Message {
     let fresh = Message::new(tag, redelivered, "bulk.x", BasicProperties::default(), number.to_be_bytes().to_vec(), 64);
-    (0..retries).fold(fresh, |message, _| {
-        let letter = message.again(String::new(), String::new(), proof);
+    let tries = (0..offers.total()).map(|n| n < offers.retries);
+    tries.fold(fresh, |message, counts| {
+        let letter = message.again((String::new(), String::new()), counts, proof);
         let mut again = Message::new(tag, redelivered, "bulk.x", letter.properties, letter.body, 64);
         again.believe(proof);
         again
@@ -266,7 +270,7 @@ fn metrics() -> Arc<Metrics> {
 
 /// Runs one seed to its end; what is wrong with the end.
 async fn run(seed: u64) -> Result<(), String> {
-    let state = State { ready: (0..MESSAGES).map(|number| (number, 0)).collect(), ..State::default() };
+    let state = State { ready: (0..MESSAGES).map(|number| (number, Offers::default())).collect(), ..State::default() };
     let world = Arc::new(World { fate: Fate(SeededEntropy::new(seed)), state: Mutex::new(state) });
     let mut tags = 0;
     for _ in 0..400 {

@@ -258,17 +258,35 @@ impl Program {
     }
 
     pub async fn with_provider(engine: Engine, options: FakeOptions) -> Self {
+        let program = Self::without_keys(engine, options).await;
+        program.initialise().await;
+        program
+    }
+
+    /// As it is before `keys init`, which a store on a server waits for.
+    pub async fn without_keys(engine: Engine, options: FakeOptions) -> Self {
         let provider = FakeProvider::start(options).await.unwrap();
         let server = if engine == Engine::Postgres { Some(Server::new().await) } else { None };
         Self { folder: tempfile::tempdir().unwrap(), server, provider }
     }
 
+    /// What `keys init` does, without a process of its own; a file does it at its first start.
+    async fn initialise(&self) {
+        if self.server.is_some() {
+            let store = self.store().await;
+            store.bind_keys().await.unwrap();
+            store.close().await;
+        }
+    }
+
     /// On the same engine and with the keys of another, so that what both store can be compared.
     pub async fn with_keys_of(other: &Program) -> Self {
-        let new = Self::on(if other.server.is_some() { Engine::Postgres } else { Engine::File }).await;
+        let engine = if other.server.is_some() { Engine::Postgres } else { Engine::File };
+        let new = Self::without_keys(engine, Self::provider_options()).await;
         for name in ["keys", "keys.master"] {
             std::fs::copy(other.folder.path().join(name), new.folder.path().join(name)).unwrap();
         }
+        new.initialise().await;
         new
     }
 

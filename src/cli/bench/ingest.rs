@@ -169,7 +169,7 @@ async fn through(args: &Args, mut settings: Settings, empty: &Location) -> Resul
         }
     };
     args.profile.settle(&mut settings);
-    let world = World::with(settings).await?;
+    let world = World::made(settings).await?;
     let pipeline = args.profile.pipeline(&world)?;
     let progress = output::progress_count(source.len_hint());
     let told = |done| progress.set_position(done);

@@ -71,7 +71,7 @@ async fn measured(args: &Args, context: &Context) -> Result<Vec<Measured>, Failu
 
 async fn nights(size: Size, settings: Settings) -> Result<Measured, Failure> {
     let policies = Policies::load(settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))?;
-    let world = World::with(settings).await?;
+    let world = World::made(settings).await?;
     let pipeline = Arc::new(world.pipeline()?);
     let progress = output::progress_count(Some(size.memories));
     let told = |done| progress.set_position(done);

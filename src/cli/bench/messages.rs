@@ -88,7 +88,7 @@ async fn through(args: &Args, mut settings: Settings, stores: &Stores) -> Result
         empty: stores.location(1),
         broker: config::BrokerConfig { answer_timeout_ms: ANSWER_MS, ..settings.broker.clone() },
     };
-    let world = World::with(settings).await?;
+    let world = World::made(settings).await?;
     let org = OrgId(derive("organization", &[b"bench chat".as_slice()]));
     let recall = reading::recall(&world, org).await?;
     let told = |what: &str| output::note(&format!("{what} …"));

@@ -108,7 +108,7 @@ async fn one(
     empty: &crate::store::engine::Location,
 ) -> Result<Measured, Failure> {
     let load = Load { batch: args.batch.into(), slots: args.slots.into() };
-    let world = World::with(settings).await?;
+    let world = World::made(settings).await?;
     let pipeline = profile.pipeline(&world)?;
     let own = ingest::measure(&pipeline, &Source::Generated(args.documents), load, empty, &|_| {}).await;
     world.store.close().await;

@@ -55,7 +55,7 @@ async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
 }
 
 async fn searched(args: &Args, settings: Settings, owner: Option<&Location>) -> Result<Measured, Failure> {
-    let world = World::with(settings).await?;
+    let world = World::made(settings).await?;
     let size = Size { own: args.own, foreign: args.foreign, dimension: args.dimension.into(), queries: args.queries };
     let progress = output::progress_count(Some(size.foreign));
     let told = |done| progress.set_position(done);

@@ -12,6 +12,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::keyring::First;
 use super::output::{self, Format};
 use super::world::World;
 use super::{Context, Exit, Failure, worker};
@@ -62,7 +63,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         let messages = messages(&settings)?;
         let last = messages.iter().map(|(at, _)| *at).max().ok_or_else(|| Failure::failed("the samples are empty"))?;
         let clock = Arc::new(ManualClock::at(messages[0].0));
-        let world = World::at(settings, Arc::clone(&clock) as _).await?;
+        let world = World::at(settings, Arc::clone(&clock) as _, First::Makes).await?;
         let pipeline = world.pipeline()?;
         let tally = feed(&pipeline, &clock, messages).await;
         clock.set(last);

@@ -183,7 +183,7 @@ pub(super) fn ended(disposition: Disposition) -> Result<Exit, Failure> {
         Disposition::Stored | Disposition::Duplicate => Ok(Exit::Done),
         Disposition::Ephemeral => Err(Failure::failed("the patient is in ephemeral mode: nothing was kept")),
         Disposition::Quarantined(reason) => Err(Failure::failed(format!("set aside: {}", reason.code()))),
-        Disposition::Retry => Err(Failure::failed("the store could not be reached: run it again")),
+        Disposition::Retry | Disposition::Waits => Err(Failure::failed("the store could not be reached: run it again")),
     }
 }
 

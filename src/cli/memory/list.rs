@@ -2,7 +2,7 @@
 
 use super::Pairs;
 use crate::cli::output::{self, Format};
-use crate::cli::patient::{Of, Point, known, when};
+use crate::cli::patient::{Of, Point, known, note_unknown, when};
 use crate::cli::world::World;
 use crate::cli::{Context, Exit, Failure, sections};
 use crate::domain::finding::EntityType;
@@ -49,6 +49,7 @@ pub async fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     };
     let memories = world.store.memories(scope, &filter, when(args.as_of)).await?;
     let items: Vec<Item> = memories.iter().map(Item::conversational).collect();
+    note_unknown(&world, scope, items.is_empty()).await?;
     match context.format_or(Format::Table) {
         Format::Json => output::json(&items)?,
         Format::Table if items.is_empty() => output::line("No such memories.")?,
@@ -67,6 +68,7 @@ pub async fn contradictions(args: Pairs, context: &Context) -> Result<Exit, Fail
     let scope = args.of.scope()?;
     let world = World::open(context).await?;
     let pairs = world.store.opposed(scope, when(args.as_of)).await?;
+    note_unknown(&world, scope, pairs.is_empty()).await?;
     match context.format_or(Format::Table) {
         Format::Json => output::json(&pairs)?,
         Format::Table if pairs.is_empty() => output::line("No contradictions.")?,

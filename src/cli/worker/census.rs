@@ -4,15 +4,18 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::gate::Gate;
 use crate::cli::world::World;
 use crate::domain::memory::{Kind, State};
 use crate::metrics::labels::Connection;
 use crate::store::census::Census;
 
 /// Counts until the process drains.
-pub(super) async fn count(world: &World, draining: CancellationToken) {
+pub(super) async fn count(world: &World, gate: &Gate, draining: CancellationToken) {
     let pause = Duration::from_secs(world.settings.worker.census_seconds.clamp(1, 86_400));
     while !draining.is_cancelled() {
+        // Where nothing is taken in and nobody probes, this is who notices that the keys are away.
+        gate.is_shut().await;
         let counted = tokio::select! {
             counted = world.store.census() => counted,
             () = draining.cancelled() => return,

@@ -9,7 +9,7 @@ use super::gate::Gate;
 use crate::broker::Queue;
 use crate::cli::isolation::Isolation;
 use crate::domain::reason::Reason;
-use crate::intake::amqp::{Message, Verdict, Work, label};
+use crate::intake::amqp::{Message, Offers, Verdict, Work, label};
 use crate::pipeline::{Disposition, Pipeline, Raw};
 
 /// The pipeline as the consumer sees it.
@@ -23,7 +23,7 @@ impl Through {
     async fn aside(&self, message: &Message, reason: Reason) -> Verdict {
         match self.pipeline.set_aside(&raw(message), reason).await {
             Ok(()) => Verdict::Settled,
-            Err(_) => Verdict::Later,
+            Err(_) => Verdict::Waits,
         }
     }
 
@@ -47,11 +47,11 @@ impl Work for Through {
     async fn together(&self, queue: Queue, messages: &[Message]) -> Vec<Verdict> {
         loop {
             if !self.gate.opens().await {
-                return vec![Verdict::Later; messages.len()];
+                return vec![Verdict::Waits; messages.len()];
             }
             let verdicts = self.worked(queue, messages).await;
-            // What failed for want of keys waits here: it must not use up its retries. What was stored is known then.
-            if !verdicts.contains(&Verdict::Later) || !self.gate.is_shut().await {
+            // What failed for want of keys waits here, and not in a tier. What was stored is known then.
+            if !verdicts.contains(&Verdict::Waits) || !self.gate.is_shut().await {
                 return verdicts;
             }
         }
@@ -59,7 +59,7 @@ impl Work for Through {
 
     async fn alone(&self, queue: Queue, message: &Message) -> Verdict {
         if !self.gate.opens().await {
-            return Verdict::Later;
+            return Verdict::Waits;
         }
         match self.isolation.work(label(queue), &raw(message)).await {
             Some(disposition) => verdict(disposition),
@@ -67,14 +67,14 @@ impl Work for Through {
         }
     }
 
-    fn retry_proof(&self, retries: u32, body: &[u8]) -> [u8; 32] {
-        self.pipeline.retry_proof(retries, body)
+    fn retry_proof(&self, offers: Offers, body: &[u8]) -> [u8; 32] {
+        self.pipeline.retry_proof((offers.retries, offers.waits), body)
     }
 
     async fn give_up(&self, _: Queue, message: &Message) -> Verdict {
         // However often: a message is not to blame for a key that is away.
         if self.gate.is_shut().await || self.pipeline.lacks_keys(&raw(message)).await {
-            return Verdict::Later;
+            return Verdict::Waits;
         }
         self.aside(message, Reason::TransientExhausted).await
     }
@@ -82,7 +82,7 @@ impl Work for Through {
 
 impl Through {
     async fn worked(&self, queue: Queue, messages: &[Message]) -> Vec<Verdict> {
-        let Some(suspects) = self.suspects(messages).await else { return vec![Verdict::Later; messages.len()] };
+        let Some(suspects) = self.suspects(messages).await else { return vec![Verdict::Waits; messages.len()] };
         let mut verdicts = vec![Verdict::Alone; messages.len()];
         let rest: Vec<usize> = (0..messages.len()).filter(|at| !suspects[*at]).collect();
         let raws = rest.iter().map(|at| raw(&messages[*at])).collect();
@@ -101,6 +101,7 @@ fn verdict(disposition: Disposition) -> Verdict {
             Verdict::Settled
         }
         Disposition::Retry => Verdict::Later,
+        Disposition::Waits => Verdict::Waits,
     }
 }
 

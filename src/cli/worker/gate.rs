@@ -1,10 +1,12 @@
 //! Holds work back while the right key store is not at its place: what would be done without it could not be undone.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::metrics::Metrics;
 use crate::store::{Store, StoreError};
 
 /// How often the key store is looked for while it is away.
@@ -17,16 +19,18 @@ const LONGEST: u32 = 300;
 #[derive(Debug)]
 pub struct Gate {
     store: Store,
+    metrics: Arc<Metrics>,
     draining: CancellationToken,
     shut: AtomicBool,
 }
 
 impl Gate {
-    pub fn new(store: Store, draining: CancellationToken) -> Self {
-        Self { store, draining, shut: AtomicBool::new(false) }
+    pub fn new(store: Store, metrics: Arc<Metrics>, draining: CancellationToken) -> Self {
+        Self { store, metrics, draining, shut: AtomicBool::new(false) }
     }
 
-    /// Whether the right key store is away at this moment. A database that is away is for others to notice.
+    /// Whether the right key store is away at this moment, which the gauge shows from now on. A database that is away is for
+    /// others to notice.
     pub async fn is_shut(&self) -> bool {
         let shut = match self.store.check_keys().await {
             Err(StoreError::Key(error)) => {
@@ -37,6 +41,7 @@ impl Gate {
             }
             _ => false,
         };
+        self.metrics.store.keys_unavailable.set(i64::from(shut));
         if self.shut.swap(shut, Ordering::SeqCst) && !shut {
             tracing::info!(code = "keys_back", "the key store is back; intake goes on");
         }

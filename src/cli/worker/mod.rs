@@ -63,7 +63,7 @@ pub fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
 async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result<Exit, Failure> {
     let pipeline = Arc::new(world.pipeline()?.fed_by(Queue::Spool));
     let draining = shutdown.draining();
-    let gate = Arc::new(Gate::new(world.store.clone(), draining.clone()));
+    let gate = Arc::new(Gate::new(world.store.clone(), Arc::clone(&world.metrics), draining.clone()));
     let broker = world.settings.broker.is_set().then(|| broker(&world, &pipeline, isolation.clone(), &gate));
     let listener = TcpListener::bind(world.settings.http.bind)
         .await
@@ -75,6 +75,7 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
     let readiness = Arc::new(Ready {
         spool: watches.then(|| Arc::clone(&spool)),
         store: world.store.clone(),
+        gate: Arc::clone(&gate),
         location: Location::of(&world.settings.store).map_err(|error| Failure::usage(format!("store.url: {error}")))?,
         consumer,
         written: Mutex::default(),
@@ -112,7 +113,7 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
         }
         consumed
     };
-    let counting = census::count(&world, draining.clone());
+    let counting = census::count(&world, &gate, draining.clone());
     let all = async { tokio::join!(nights, watching, relaying, counting, consuming) };
     let drained = shutdown.drain(DRAIN - GOODBYES, all).await;
     over.cancel();

@@ -51,6 +51,16 @@ pub struct Stamp {
     pub generation: u64,
 }
 
+impl Stamp {
+    /// Why a place that holds `found` takes no change from whoever has seen this.
+    fn refusing(self, found: Stamp, place: String) -> KeyError {
+        if found.id != self.id {
+            return KeyError::Foreign { place };
+        }
+        KeyError::RolledBack { place, has: found.generation, seen: self.generation }
+    }
+}
+
 /// One wrapped data key of a patient.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataKey {
@@ -81,8 +91,10 @@ pub struct Counts {
     pub outdated: u64,
 }
 
-/// Wrapped keys by patient. Each change is one durable transaction that raises the generation by one and fails with
-/// [`KeyError::Foreign`] when the place holds another key store than `id`.
+/// Wrapped keys by patient. Each change is one durable transaction that raises the generation by one. It fails with
+/// [`KeyError::Foreign`] when the place holds another key store than the one that was seen, and with
+/// [`KeyError::RolledBack`] when it holds an older copy of it: what would be written there would go when the right one
+/// comes back.
 #[async_trait]
 pub trait KeyTable: Send + Sync {
     /// Path or database, for messages. No secret.
@@ -110,26 +122,26 @@ pub trait KeyTable: Send + Sync {
     async fn find(&self, scopes: &[Scope]) -> Result<(Stamp, HashMap<Scope, Entry>), KeyError>;
 
     /// Adds keys, all or none, by one commit. A key that is there already (patient and version) stays as it is.
-    async fn insert(&self, id: Uuid, keys: &[(Scope, DataKey)], at: i64) -> Result<Stamp, KeyError>;
+    async fn insert(&self, seen: Stamp, keys: &[(Scope, DataKey)], at: i64) -> Result<Stamp, KeyError>;
 
     /// Forgets all keys of a patient for good and remembers that there were some.
-    async fn destroy(&self, id: Uuid, scope: Scope, at: i64) -> Result<Stamp, KeyError>;
+    async fn destroy(&self, seen: Stamp, scope: Scope, at: i64) -> Result<Stamp, KeyError>;
 
     /// Wrapped key-encryption keys of versions from 2, by version.
     async fn kek_versions(&self) -> Result<Vec<(u32, Vec<u8>)>, KeyError>;
 
     /// Adds a key-encryption key. Another process's key of the same version stays.
-    async fn add_kek(&self, id: Uuid, version: u32, wrapped: &[u8], at: i64) -> Result<Stamp, KeyError>;
+    async fn add_kek(&self, seen: Stamp, version: u32, wrapped: &[u8], at: i64) -> Result<Stamp, KeyError>;
 
     /// The store key under another root key.
-    async fn set_root(&self, id: Uuid, root: &str, wrapped: &[u8]) -> Result<Stamp, KeyError>;
+    async fn set_root(&self, seen: Stamp, root: &str, wrapped: &[u8]) -> Result<Stamp, KeyError>;
 
     /// Patients after `after`, in order of (organisation, patient), at most `limit`.
     async fn page(&self, after: Option<Scope>, limit: u32) -> Result<Vec<(Scope, Entry)>, KeyError>;
 
     /// Replaces data keys (patient and version) by the same keys under another key-encryption key. Skips what was
     /// destroyed meanwhile.
-    async fn rewrap(&self, id: Uuid, keys: &[(Scope, DataKey)]) -> Result<Stamp, KeyError>;
+    async fn rewrap(&self, seen: Stamp, keys: &[(Scope, DataKey)]) -> Result<Stamp, KeyError>;
 
     /// How much there is, `newest` being the newest version of key-encryption keys.
     async fn counts(&self, newest: u32) -> Result<Counts, KeyError>;

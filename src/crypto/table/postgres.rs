@@ -19,7 +19,7 @@ use crate::domain::scope::Scope;
 pub use connect::KeyDatabase;
 use statements::{
     ADD_KEK, ALONE, COUNTS, DESTROY, DESTROY_LATER, FIND, FIRST, HEADER, KEKS, LATER, NEXT, PAGE, REWRAP, SCHEMA,
-    SET_ROOT, TABLES, WRITE_HEADER,
+    SET_ROOT, STAMP, TABLES, WRITE_HEADER,
 };
 
 /// Keys in a database.
@@ -44,12 +44,16 @@ impl PostgresTable {
     }
 
     /// A transaction that changes the table, with the generation that it makes. It holds the header's row until it ends.
-    async fn change(&self, id: Uuid) -> Result<(Transaction<'static, Postgres>, Stamp), KeyError> {
+    async fn change(&self, seen: Stamp) -> Result<(Transaction<'static, Postgres>, Stamp), KeyError> {
         let mut tx = self.begin().await?;
-        let next = sqlx::query(NEXT).persistent(false).bind(id).fetch_optional(&mut *tx).await;
-        let row = next.map_err(|error| self.failed(&error))?;
-        let stamp = self.stamp(&row.ok_or_else(|| KeyError::Foreign { place: self.place() })?, 0, 1)?;
-        Ok((tx, stamp))
+        let next = sqlx::query(NEXT).persistent(false).bind(seen.id).bind(seen.generation.cast_signed());
+        if let Some(row) = next.fetch_optional(&mut *tx).await.map_err(|error| self.failed(&error))? {
+            let stamp = self.stamp(&row, 0, 1)?;
+            return Ok((tx, stamp));
+        }
+        let row = sqlx::query(STAMP).persistent(false).fetch_one(&mut *tx).await;
+        let row = row.map_err(|error| self.failed(&error))?;
+        Err(seen.refusing(self.stamp(&row, 0, 1)?, self.place()))
     }
 
     async fn commit(&self, tx: Transaction<'static, Postgres>, stamp: Stamp) -> Result<Stamp, KeyError> {
@@ -112,12 +116,12 @@ impl PostgresTable {
     /// Runs statements over keys as columns, `at` being their sixth argument where there is one.
     async fn write(
         &self,
-        id: Uuid,
+        seen: Stamp,
         statements: &[&'static str],
         keys: &[(Scope, DataKey)],
         at: Option<i64>,
     ) -> Result<Stamp, KeyError> {
-        let (mut tx, stamp) = self.change(id).await?;
+        let (mut tx, stamp) = self.change(seen).await?;
         let number = |n: u32| i32::try_from(n).map_err(|_| self.damaged());
         let orgs: Vec<Uuid> = keys.iter().map(|(scope, _)| scope.org().0).collect();
         let patients: Vec<Uuid> = keys.iter().map(|(scope, _)| scope.patient().0).collect();
@@ -189,12 +193,12 @@ impl KeyTable for PostgresTable {
         Ok((stamp, self.entries(&rows, 2)?.into_iter().collect()))
     }
 
-    async fn insert(&self, id: Uuid, keys: &[(Scope, DataKey)], at: i64) -> Result<Stamp, KeyError> {
-        self.write(id, &[FIRST, LATER], keys, Some(at)).await
+    async fn insert(&self, seen: Stamp, keys: &[(Scope, DataKey)], at: i64) -> Result<Stamp, KeyError> {
+        self.write(seen, &[FIRST, LATER], keys, Some(at)).await
     }
 
-    async fn destroy(&self, id: Uuid, scope: Scope, at: i64) -> Result<Stamp, KeyError> {
-        let (mut tx, stamp) = self.change(id).await?;
+    async fn destroy(&self, seen: Stamp, scope: Scope, at: i64) -> Result<Stamp, KeyError> {
+        let (mut tx, stamp) = self.change(seen).await?;
         for (statement, at) in [(DESTROY, Some(at)), (DESTROY_LATER, None)] {
             let query = sqlx::query(statement).persistent(false).bind(scope.org().0).bind(scope.patient().0);
             let query = match at {
@@ -214,15 +218,15 @@ impl KeyTable for PostgresTable {
         rows.into_iter().map(|(version, key)| Ok((number(version)?, key))).collect()
     }
 
-    async fn add_kek(&self, id: Uuid, version: u32, wrapped: &[u8], at: i64) -> Result<Stamp, KeyError> {
-        let (mut tx, stamp) = self.change(id).await?;
+    async fn add_kek(&self, seen: Stamp, version: u32, wrapped: &[u8], at: i64) -> Result<Stamp, KeyError> {
+        let (mut tx, stamp) = self.change(seen).await?;
         let query = sqlx::query(ADD_KEK).persistent(false).bind(i32::try_from(version).map_err(|_| self.damaged())?);
         query.bind(wrapped).bind(at).execute(&mut *tx).await.map_err(|error| self.failed(&error))?;
         self.commit(tx, stamp).await
     }
 
-    async fn set_root(&self, id: Uuid, root: &str, wrapped: &[u8]) -> Result<Stamp, KeyError> {
-        let (mut tx, stamp) = self.change(id).await?;
+    async fn set_root(&self, seen: Stamp, root: &str, wrapped: &[u8]) -> Result<Stamp, KeyError> {
+        let (mut tx, stamp) = self.change(seen).await?;
         let query = sqlx::query(SET_ROOT).persistent(false).bind(root).bind(wrapped);
         query.execute(&mut *tx).await.map_err(|error| self.failed(&error))?;
         self.commit(tx, stamp).await
@@ -236,8 +240,8 @@ impl KeyTable for PostgresTable {
         self.entries(&rows, 0)
     }
 
-    async fn rewrap(&self, id: Uuid, keys: &[(Scope, DataKey)]) -> Result<Stamp, KeyError> {
-        self.write(id, &[REWRAP], keys, None).await
+    async fn rewrap(&self, seen: Stamp, keys: &[(Scope, DataKey)]) -> Result<Stamp, KeyError> {
+        self.write(seen, &[REWRAP], keys, None).await
     }
 
     async fn counts(&self, newest: u32) -> Result<Counts, KeyError> {

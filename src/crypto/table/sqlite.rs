@@ -40,7 +40,8 @@ const HEADER: &str = "SELECT id, format, root, wrapped, check_value, generation 
 const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN ('key_store', 'data_key')";
 const LEGACY_SAMPLES: &str = "SELECT org_id, patient_id, wrapped FROM data_key WHERE wrapped IS NOT NULL LIMIT 16";
 const STAMP: &str = "SELECT id, generation FROM key_store";
-const NEXT: &str = "UPDATE key_store SET generation = generation + 1 WHERE id = $1 RETURNING id, generation";
+const NEXT: &str =
+    "UPDATE key_store SET generation = generation + 1 WHERE id = $1 AND generation >= $2 RETURNING id, generation";
 // Rows of the primary key: the number of other patients costs nothing.
 const FIND: &str = "SELECT org_id, patient_id, wrapped, kek, 1 FROM data_key WHERE (org_id, patient_id) IN \
      (SELECT unhex(value->>0), unhex(value->>1) FROM json_each($1)) \
@@ -192,14 +193,16 @@ impl SqliteTable {
     }
 
     /// A transaction that changes the table, with the generation that it makes.
-    async fn change(&self, id: Uuid) -> Result<(Transaction<'static, Sqlite>, Stamp), KeyError> {
+    async fn change(&self, seen: Stamp) -> Result<(Transaction<'static, Sqlite>, Stamp), KeyError> {
         let pool = self.pool().await?;
         let mut tx = pool.begin_with("BEGIN IMMEDIATE").await.map_err(|error| self.failed(&error))?;
-        let next = sqlx::query(NEXT).bind(id.as_bytes().to_vec()).fetch_optional(&mut *tx).await;
-        let row = next.map_err(|error| self.failed(&error))?;
-        let row = row.ok_or_else(|| KeyError::Foreign { place: self.place() })?;
-        let stamp = self.stamp(&row, 0, 1)?;
-        Ok((tx, stamp))
+        let next = sqlx::query(NEXT).bind(seen.id.as_bytes().to_vec()).bind(seen.generation.cast_signed());
+        if let Some(row) = next.fetch_optional(&mut *tx).await.map_err(|error| self.failed(&error))? {
+            let stamp = self.stamp(&row, 0, 1)?;
+            return Ok((tx, stamp));
+        }
+        let row = sqlx::query(STAMP).fetch_one(&mut *tx).await.map_err(|error| self.failed(&error))?;
+        Err(seen.refusing(self.stamp(&row, 0, 1)?, self.place()))
     }
 
     async fn commit(&self, tx: Transaction<'static, Sqlite>, stamp: Stamp) -> Result<Stamp, KeyError> {
@@ -296,8 +299,8 @@ impl KeyTable for SqliteTable {
         Ok((self.stamp(&stamp, 0, 1)?, self.entries(&rows)?.into_iter().collect()))
     }
 
-    async fn insert(&self, id: Uuid, keys: &[(Scope, DataKey)], at: i64) -> Result<Stamp, KeyError> {
-        let (mut tx, stamp) = self.change(id).await?;
+    async fn insert(&self, seen: Stamp, keys: &[(Scope, DataKey)], at: i64) -> Result<Stamp, KeyError> {
+        let (mut tx, stamp) = self.change(seen).await?;
         for (scope, key) in keys {
             let statement = if key.version == 1 { FIRST } else { LATER };
             let query = sqlx::query(statement).bind(org(*scope)).bind(patient(*scope)).bind(key.wrapped.clone());
@@ -308,8 +311,8 @@ impl KeyTable for SqliteTable {
         self.commit(tx, stamp).await
     }
 
-    async fn destroy(&self, id: Uuid, scope: Scope, at: i64) -> Result<Stamp, KeyError> {
-        let (mut tx, stamp) = self.change(id).await?;
+    async fn destroy(&self, seen: Stamp, scope: Scope, at: i64) -> Result<Stamp, KeyError> {
+        let (mut tx, stamp) = self.change(seen).await?;
         for statement in [DESTROY, DESTROY_LATER] {
             let query = sqlx::query(statement).bind(org(scope)).bind(patient(scope));
             let query = if statement == DESTROY { query.bind(at) } else { query };
@@ -326,15 +329,15 @@ impl KeyTable for SqliteTable {
         rows.into_iter().map(|(version, key)| Ok((u32::try_from(version).map_err(damaged)?, key))).collect()
     }
 
-    async fn add_kek(&self, id: Uuid, version: u32, wrapped: &[u8], at: i64) -> Result<Stamp, KeyError> {
-        let (mut tx, stamp) = self.change(id).await?;
+    async fn add_kek(&self, seen: Stamp, version: u32, wrapped: &[u8], at: i64) -> Result<Stamp, KeyError> {
+        let (mut tx, stamp) = self.change(seen).await?;
         let query = sqlx::query(ADD_KEK).bind(i64::from(version)).bind(wrapped.to_vec()).bind(at);
         query.execute(&mut *tx).await.map_err(|error| self.failed(&error))?;
         self.commit(tx, stamp).await
     }
 
-    async fn set_root(&self, id: Uuid, root: &str, wrapped: &[u8]) -> Result<Stamp, KeyError> {
-        let (mut tx, stamp) = self.change(id).await?;
+    async fn set_root(&self, seen: Stamp, root: &str, wrapped: &[u8]) -> Result<Stamp, KeyError> {
+        let (mut tx, stamp) = self.change(seen).await?;
         let query = sqlx::query(SET_ROOT).bind(root.to_owned()).bind(wrapped.to_vec());
         query.execute(&mut *tx).await.map_err(|error| self.failed(&error))?;
         self.commit(tx, stamp).await
@@ -349,8 +352,8 @@ impl KeyTable for SqliteTable {
         Ok(order.into_iter().filter_map(|scope| Some((scope, found.remove(&scope)?))).collect())
     }
 
-    async fn rewrap(&self, id: Uuid, keys: &[(Scope, DataKey)]) -> Result<Stamp, KeyError> {
-        let (mut tx, stamp) = self.change(id).await?;
+    async fn rewrap(&self, seen: Stamp, keys: &[(Scope, DataKey)]) -> Result<Stamp, KeyError> {
+        let (mut tx, stamp) = self.change(seen).await?;
         for (scope, key) in keys {
             let statement = if key.version == 1 { REWRAP_FIRST } else { REWRAP_LATER };
             let query = sqlx::query(statement).bind(org(*scope)).bind(patient(*scope)).bind(key.wrapped.clone());

@@ -12,9 +12,11 @@ use crate::intake::{Attributes, Problem, Refusal};
 
 /// Prefixes of CloudEvents headers: of the AMQP binding, and of those that came before it.
 const PREFIXES: [&str; 2] = [CE_PREFIX, "cloudEvents:"];
-/// How often a message was offered again.
+/// How often a message was offered again after a failure that counts.
 pub const RETRIES: &str = "x-anamnesis-retries";
-/// Shows that the count is ours ([`super::Work::retry_proof`]).
+/// How often it was offered again after the store refused it as everybody else.
+pub const WAITS: &str = "x-anamnesis-waits";
+/// Shows that the counts are ours ([`super::Work::retry_proof`]).
 pub const RETRIES_PROOF: &str = "x-anamnesis-retries-proof";
 /// Headers of the broker's own that must not travel on: it would take a second stay in a tier for a loop.
 const BROKERS_OWN: [&str; 9] = [
@@ -29,13 +31,36 @@ const BROKERS_OWN: [&str; 9] = [
     "x-acquired-count",
 ];
 
+/// How often a message was offered again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Offers {
+    /// After failures that may be the message's: they are limited.
+    pub retries: u32,
+    /// After refusals of the store: they are not.
+    pub waits: u32,
+}
+
+impl Offers {
+    /// How long the next pause is depends on all of them.
+    pub fn total(self) -> u32 {
+        self.retries.saturating_add(self.waits)
+    }
+
+    /// With one more, which counts or does not.
+    #[must_use]
+    pub fn and_one(self, counts: bool) -> Self {
+        let one = |number: u32, more: bool| number.saturating_add(u32::from(more));
+        Self { retries: one(self.retries, counts), waits: one(self.waits, !counts) }
+    }
+}
+
 /// A message as it was delivered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
     pub tag: u64,
     pub redelivered: bool,
-    /// How often it was offered again after a failure: 0 until [`Message::believe`] has seen the proof.
-    pub retries: u32,
+    /// How often it was offered again: never until [`Message::believe`] has seen the proof.
+    pub offers: Offers,
     pub routing_key: String,
     /// CloudEvents attributes of binary mode; `None` where the body tells them.
     pub attributes: Option<Attributes>,
@@ -63,24 +88,29 @@ impl Message {
             }
         };
         let routing_key = routing_key.to_owned();
-        Self { tag, redelivered, retries: 0, routing_key, attributes, refused, body, properties }
+        Self { tag, redelivered, offers: Offers::default(), routing_key, attributes, refused, body, properties }
     }
 
-    /// Takes over the count of retries that the headers state, if its proof is ours.
-    pub fn believe(&mut self, proof: impl Fn(u32, &[u8]) -> [u8; 32]) {
+    /// Takes over the counts that the headers state, if their proof is ours.
+    pub fn believe(&mut self, proof: impl Fn(Offers, &[u8]) -> [u8; 32]) {
         let Some(headers) = self.properties.headers().as_ref() else { return };
-        let stated = retries(headers);
+        let stated = Offers { retries: number(headers, RETRIES), waits: number(headers, WAITS) };
         let shown = match headers.inner().get(RETRIES_PROOF) {
             Some(AMQPValue::LongString(shown)) => shown.as_bytes(),
             _ => return,
         };
-        if stated > 0 && shown == hex::encode(proof(stated, &self.body)).as_bytes() {
-            self.retries = stated;
+        if stated.total() > 0 && shown == hex::encode(proof(stated, &self.body)).as_bytes() {
+            self.offers = stated;
         }
     }
 
-    /// The same message, as it leaves for a retry, with the proof of its new count.
-    pub fn again(&self, exchange: String, routing_key: String, proof: impl Fn(u32, &[u8]) -> [u8; 32]) -> Letter {
+    /// The same message, as it leaves to be offered again, with the proof of its new counts.
+    pub fn again(
+        &self,
+        (exchange, routing_key): (String, String),
+        counts: bool,
+        proof: impl Fn(Offers, &[u8]) -> [u8; 32],
+    ) -> Letter {
         let mut headers = FieldTable::default();
         let old = self.properties.headers().as_ref();
         for (name, value) in old.into_iter().flat_map(|headers| headers.inner().iter()) {
@@ -88,17 +118,18 @@ impl Message {
                 headers.insert(name.clone(), value.clone());
             }
         }
-        let retries = self.retries.saturating_add(1);
-        headers.insert(RETRIES.into(), AMQPValue::LongUInt(retries));
-        let proof = hex::encode(proof(retries, &self.body));
+        let offers = self.offers.and_one(counts);
+        headers.insert(RETRIES.into(), AMQPValue::LongUInt(offers.retries));
+        headers.insert(WAITS.into(), AMQPValue::LongUInt(offers.waits));
+        let proof = hex::encode(proof(offers, &self.body));
         headers.insert(RETRIES_PROOF.into(), AMQPValue::LongString(proof.into()));
         let properties = self.properties.clone().with_headers(headers);
         Letter { exchange, routing_key, properties, body: self.body.clone() }
     }
 }
 
-fn retries(headers: &FieldTable) -> u32 {
-    let count = match headers.inner().get(RETRIES) {
+fn number(headers: &FieldTable, name: &str) -> u32 {
+    let count = match headers.inner().get(name) {
         Some(AMQPValue::LongUInt(count)) => i64::from(*count),
         Some(AMQPValue::LongInt(count)) => i64::from(*count),
         Some(AMQPValue::LongLongInt(count)) => *count,
@@ -258,7 +289,7 @@ mod tests {
             sent.extend(proof.map(|proof| (RETRIES_PROOF, long(&proof))));
             let mut message = read(headers(&sent));
             message.believe(|_, _| [7; 32]);
-            assert_eq!(message.retries, 0);
+            assert_eq!(message.offers, Offers::default());
         }
     }
 
@@ -266,14 +297,20 @@ mod tests {
     fn a_retry_keeps_the_message_and_counts() {
         let properties = headers(&[("cloudEvents_id", long("e-1")), ("x-death", long("…"))]);
         let message = read(properties);
-        let ours = |retries: u32, body: &[u8]| [u8::try_from(retries).unwrap() + body[0]; 32];
-        let letter = message.again("retry".into(), "5s.bulk.x".into(), ours);
+        let ours = |o: Offers, body: &[u8]| [u8::try_from(3 * o.retries + o.waits).unwrap() + body[0]; 32];
+        let again = |message: &Message, counts| message.again(("retry".into(), "5s.bulk.x".into()), counts, ours);
+        let letter = again(&message, true);
         let mut second = Message::new(2, false, "bulk.x", letter.properties.clone(), letter.body, 1024);
-        assert_eq!(second.retries, 0, "nothing is believed unseen");
+        assert_eq!(second.offers, Offers::default(), "nothing is believed unseen");
         second.believe(|_, _| [0; 32]);
-        assert_eq!(second.retries, 0, "another one's proof");
+        assert_eq!(second.offers, Offers::default(), "another one's proof");
         second.believe(ours);
-        assert_eq!((second.retries, &second.attributes), (1, &message.attributes));
+        assert_eq!((second.offers, &second.attributes), (Offers { retries: 1, waits: 0 }, &message.attributes));
         assert!(!letter.properties.headers().as_ref().unwrap().contains_key("x-death"));
+        // A refusal of the store lengthens the pause and is not held against the message.
+        let letter = again(&second, false);
+        let mut third = Message::new(3, false, "bulk.x", letter.properties, letter.body, 1024);
+        third.believe(ours);
+        assert_eq!((third.offers, third.offers.total()), (Offers { retries: 1, waits: 1 }, 2));
     }
 }

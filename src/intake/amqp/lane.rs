@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::settle::{Acks, Gone, Settler};
-use super::{Limits, Message, Status, Verdict, Work, label};
+use super::{Limits, Message, Offers, Status, Verdict, Work, label};
 use crate::broker::names::retry_key;
 use crate::broker::{Backoff, Letter, Names, Outlet, Queue, Tier};
 use crate::bug;
@@ -119,7 +119,7 @@ impl<A: Acks + 'static> Lane<A> {
     }
 
     async fn arrived(&self, message: &mut Message) {
-        message.believe(|retries, body| self.work.retry_proof(retries, body));
+        message.believe(|offers, body| self.work.retry_proof(offers, body));
         self.settler.opened(message.tag).await;
         self.status.arrived();
         if message.redelivered {
@@ -141,7 +141,8 @@ impl<A: Acks + 'static> Lane<A> {
         for (message, verdict) in batch.into_iter().zip(verdicts) {
             match verdict {
                 Verdict::Settled => settled.push(message),
-                Verdict::Later => later.push(message),
+                Verdict::Later => later.push((message, true)),
+                Verdict::Waits => later.push((message, false)),
                 Verdict::Alone => alone.push(message),
             }
         }
@@ -155,7 +156,8 @@ impl<A: Acks + 'static> Lane<A> {
             }
             match self.work.alone(self.queue, &message).await {
                 Verdict::Settled => self.settler.settle(&[message.tag]).await?,
-                Verdict::Later | Verdict::Alone => self.later(vec![message]).await?,
+                Verdict::Later | Verdict::Alone => self.later(vec![(message, true)]).await?,
+                Verdict::Waits => self.later(vec![(message, false)]).await?,
             }
         }
         drop(flight);
@@ -178,21 +180,21 @@ impl<A: Acks + 'static> Lane<A> {
         }
     }
 
-    /// Sends messages into their tiers, or gives them up after too many. Goes on until the broker has taken them or the
-    /// lane is over: then they stay open and come again.
-    async fn later(&self, messages: Vec<Message>) -> Result<(), Gone> {
+    /// Sends messages into their tiers, or gives them up after too many tries that count (`true`). Goes on until the broker
+    /// has taken them or the lane is over: then they stay open and come again.
+    async fn later(&self, messages: Vec<(Message, bool)>) -> Result<(), Gone> {
         let mut waiting = Vec::with_capacity(messages.len());
-        for message in messages {
-            let spent = message.retries >= self.limits.retries;
+        for (message, counts) in messages {
+            let spent = counts && message.offers.retries >= self.limits.retries;
             if spent && self.work.give_up(self.queue, &message).await == Verdict::Settled {
                 self.settler.settle(&[message.tag]).await?;
             } else {
-                waiting.push(message);
+                waiting.push((message, counts));
             }
         }
         let mut pause = self.resend.clone();
         while !waiting.is_empty() && !self.over.is_cancelled() {
-            let letters: Vec<Letter> = waiting.iter().map(|message| self.letter(message)).collect();
+            let letters: Vec<Letter> = waiting.iter().map(|(message, counts)| self.letter(message, *counts)).collect();
             let sent = self.outlet.publish(&letters).await;
             let (mut left, mut done, mut why) = (Vec::new(), Vec::new(), None);
             for (message, sent) in waiting.into_iter().zip(sent) {
@@ -201,7 +203,7 @@ impl<A: Acks + 'static> Lane<A> {
                         why = Some(error.code());
                         left.push(message);
                     }
-                    _ => done.push(message.tag),
+                    _ => done.push(message.0.tag),
                 }
             }
             self.settler.settle(&done).await?;
@@ -221,10 +223,11 @@ impl<A: Acks + 'static> Lane<A> {
         Ok(())
     }
 
-    fn letter(&self, message: &Message) -> Letter {
-        let tier = Tier::after(message.retries);
-        let proof = |retries: u32, body: &[u8]| self.work.retry_proof(retries, body);
-        message.again(self.names.retry(), retry_key(tier, self.queue, &message.routing_key), proof)
+    fn letter(&self, message: &Message, counts: bool) -> Letter {
+        let tier = Tier::after(message.offers.total());
+        let proof = |offers: Offers, body: &[u8]| self.work.retry_proof(offers, body);
+        let to = (self.names.retry(), retry_key(tier, self.queue, &message.routing_key));
+        message.again(to, counts, proof)
     }
 }
 

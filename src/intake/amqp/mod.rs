@@ -13,7 +13,7 @@ mod supervisor;
 
 use async_trait::async_trait;
 
-pub use delivery::{Message, RETRIES};
+pub use delivery::{Message, Offers, RETRIES};
 pub use lane::Lane;
 pub use limits::{Limits, prefetch};
 pub use outgoing::letter;
@@ -27,8 +27,10 @@ use crate::broker::Queue;
 pub enum Verdict {
     /// Its effects are committed, or it had none, or it is kept in quarantine: acknowledge.
     Settled,
-    /// Something outside failed: offer it again later.
+    /// Something outside failed: offer it again later, so often.
     Later,
+    /// The store or its keys take nothing now, whoever's message it is: offer it again later, however often.
+    Waits,
     /// It was begun before and never ended: work it alone.
     Alone,
 }
@@ -42,11 +44,11 @@ pub trait Work: Send + Sync {
     /// Works one message where its death harms nobody else. Never [`Verdict::Alone`].
     async fn alone(&self, queue: Queue, message: &Message) -> Verdict;
 
-    /// A keyed hash that says that this program counted so many retries of this body: a producer cannot make it, so that
+    /// A keyed hash that says that this program counted so many offers of this body: a producer cannot make it, so that
     /// nobody else's count is believed.
-    fn retry_proof(&self, retries: u32, body: &[u8]) -> [u8; 32];
+    fn retry_proof(&self, offers: Offers, body: &[u8]) -> [u8; 32];
 
-    /// The message was offered as often as allowed: sets it aside. `Later` when even that fails.
+    /// The message was offered as often as allowed: sets it aside. [`Verdict::Waits`] when even that fails.
     async fn give_up(&self, queue: Queue, message: &Message) -> Verdict;
 }
 

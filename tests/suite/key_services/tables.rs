@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anamnesis::config;
 use anamnesis::crypto::{
-    DataKey, Entry, FORMAT, Header, KeyDatabase, KeyError, KeyTable, PostgresTable, SqliteTable, TableState,
+    DataKey, Entry, FORMAT, Header, KeyDatabase, KeyError, KeyTable, PostgresTable, SqliteTable, Stamp, TableState,
 };
 use anamnesis::domain::ids::{OrgId, PatientId};
 use anamnesis::domain::scope::Scope;
@@ -15,6 +15,7 @@ use uuid::Uuid;
 use crate::server::Server;
 
 const ID: Uuid = Uuid::from_u128(7);
+const SEEN: Stamp = Stamp { id: ID, generation: 0 };
 const LOGIN: &str = "test_keys";
 
 fn header() -> Header {
@@ -67,10 +68,10 @@ async fn holds(table: &dyn KeyTable) {
     let (stamp, found) = table.find(&[scope(1)]).await.unwrap();
     assert_eq!((stamp.id, stamp.generation, found.len()), (ID, 0, 0));
     let first = [(scope(1), key(1, 1, 1)), (scope(2), key(1, 1, 2)), (scope(3), key(1, 1, 3))];
-    assert_eq!(table.insert(ID, &first, 10).await.unwrap().generation, 1, "one change for a batch");
+    assert_eq!(table.insert(SEEN, &first, 10).await.unwrap().generation, 1, "one change for a batch");
     // Another host's key of the same patient stays.
     table
-        .insert(ID, &[(scope(1), key(1, 1, 99)), (scope(1), key(2, 1, 12)), (scope(4), key(2, 1, 4))], 11)
+        .insert(SEEN, &[(scope(1), key(1, 1, 99)), (scope(1), key(2, 1, 12)), (scope(4), key(2, 1, 4))], 11)
         .await
         .unwrap();
     let (stamp, found) = table.find(&[scope(1), scope(2), scope(4)]).await.unwrap();
@@ -79,17 +80,27 @@ async fn holds(table: &dyn KeyTable) {
         [(scope(1), Entry::Keys(vec![key(1, 1, 1), key(2, 1, 12)])), (scope(2), Entry::Keys(vec![key(1, 1, 2)]))];
     assert_eq!(found, HashMap::from(expected), "no further key without a first one");
 
-    table.destroy(ID, scope(1), 20).await.unwrap();
-    table.insert(ID, &[(scope(1), key(1, 1, 1)), (scope(1), key(2, 1, 1))], 21).await.unwrap();
+    // An older copy, or another key store, that was put in place between a look and a change.
+    let newer = Stamp { generation: stamp.generation + 1, ..stamp };
+    let foreign = Stamp { id: Uuid::from_u128(8), generation: 0 };
+    let fifth = [(scope(5), key(1, 1, 5))];
+    let refused = table.insert(newer, &fifth, 12).await;
+    assert!(matches!(refused, Err(KeyError::RolledBack { has: 2, seen: 3, .. })), "{refused:?}");
+    assert!(matches!(table.insert(foreign, &fifth, 12).await, Err(KeyError::Foreign { .. })));
+    assert!(matches!(table.destroy(newer, scope(1), 12).await, Err(KeyError::RolledBack { .. })));
+    let (after, none) = table.find(&[scope(5)]).await.unwrap();
+    assert_eq!((after, none.len()), (stamp, 0), "nothing was written");
+    table.destroy(SEEN, scope(1), 20).await.unwrap();
+    table.insert(SEEN, &[(scope(1), key(1, 1, 1)), (scope(1), key(2, 1, 1))], 21).await.unwrap();
     assert_eq!(table.find(&[scope(1)]).await.unwrap().1[&scope(1)], Entry::Destroyed, "for good");
-    table.destroy(ID, scope(9), 22).await.unwrap();
+    table.destroy(SEEN, scope(9), 22).await.unwrap();
     assert_eq!(table.find(&[scope(9)]).await.unwrap().1[&scope(9)], Entry::Destroyed, "without a key too");
 
-    table.add_kek(ID, 2, b"kek two", 30).await.unwrap();
-    table.add_kek(ID, 2, b"another host's", 31).await.unwrap();
+    table.add_kek(SEEN, 2, b"kek two", 30).await.unwrap();
+    table.add_kek(SEEN, 2, b"another host's", 31).await.unwrap();
     assert_eq!(table.kek_versions().await.unwrap(), vec![(2, b"kek two".to_vec())]);
     assert_eq!(table.counts(2).await.unwrap().outdated, 2);
-    table.rewrap(ID, &[(scope(2), key(1, 2, 22)), (scope(1), key(1, 2, 11))]).await.unwrap();
+    table.rewrap(SEEN, &[(scope(2), key(1, 2, 22)), (scope(1), key(1, 2, 11))]).await.unwrap();
     let counts = table.counts(2).await.unwrap();
     assert_eq!((counts.patients, counts.erased, counts.outdated), (2, 2, 1), "{counts:?}");
     assert_eq!(table.find(&[scope(1)]).await.unwrap().1[&scope(1)], Entry::Destroyed, "not brought back");
@@ -102,9 +113,9 @@ async fn holds(table: &dyn KeyTable) {
     assert_eq!(page(Some(scope(2))).await, [scope(3), scope(9)]);
     assert!(page(Some(scope(9))).await.is_empty());
 
-    let before = table.set_root(ID, "vault:t/k", b"again").await.unwrap().generation;
+    let before = table.set_root(SEEN, "vault:t/k", b"again").await.unwrap().generation;
     let other = Uuid::from_u128(8);
-    let foreign = table.insert(other, &[(scope(5), key(1, 1, 5))], 40).await;
+    let foreign = table.insert(Stamp { id: other, ..SEEN }, &[(scope(5), key(1, 1, 5))], 40).await;
     assert!(matches!(foreign, Err(KeyError::Foreign { .. })), "{foreign:?}");
     let TableState::Ready(now) = table.state().await.unwrap() else { panic!("no header") };
     assert_eq!((now.root.as_str(), now.wrapped.as_slice(), now.generation), ("vault:t/k", &b"again"[..], before));
@@ -131,7 +142,7 @@ async fn one_key_each(tables: Vec<Arc<dyn KeyTable>>) {
                 let mut patients: Vec<u128> = (1..=20).map(|patient| patient + round * 20).collect();
                 patients.rotate_left(usize::from(host) * 2);
                 let keys: Vec<_> = patients.iter().map(|patient| (scope(*patient), key(1, 1, host))).collect();
-                table.insert(ID, &keys, 1).await.unwrap();
+                table.insert(SEEN, &keys, 1).await.unwrap();
             }
         })
     });
@@ -230,11 +241,11 @@ async fn a_database_that_is_away_is_a_retry_and_one_that_refuses_is_not() {
     table.create(&header(), false).await.unwrap();
     let mut other = PgConnection::connect(&url).await.unwrap();
     other.execute(sqlx::raw_sql("BEGIN; UPDATE anamnesis_keys.key_store SET generation = generation")).await.unwrap();
-    let held = table.insert(ID, &[(scope(1), key(1, 1, 1))], 1).await;
+    let held = table.insert(SEEN, &[(scope(1), key(1, 1, 1))], 1).await;
     assert_eq!(held.unwrap_err(), KeyError::Transient);
     other.execute("ROLLBACK").await.unwrap();
     assert!(table.find(&[scope(1)]).await.unwrap().1.is_empty());
-    assert_eq!(table.insert(ID, &[(scope(1), key(1, 1, 1))], 1).await.unwrap().generation, 1);
+    assert_eq!(table.insert(SEEN, &[(scope(1), key(1, 1, 1))], 1).await.unwrap().generation, 1);
 
     // Another role, even of the same server, reads nothing.
     let mut reader = PgConnection::connect(&server.url(Some("test_app"))).await.unwrap();

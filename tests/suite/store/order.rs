@@ -108,7 +108,7 @@ async fn work(pipeline: Arc<Pipeline>, messages: Vec<Vec<u8>>) {
             let raw = Raw::of(body.clone());
             match pipeline.run(vec![raw]).await[0] {
                 Disposition::Stored | Disposition::Duplicate => break,
-                Disposition::Retry => tokio::task::yield_now().await,
+                open if open.is_open() => tokio::task::yield_now().await,
                 other => panic!("{other:?}"),
             }
         }

@@ -10,8 +10,8 @@ pub(super) const HEADER: &str =
     "SELECT id, format, root, wrapped, check_value, generation FROM anamnesis_keys.key_store";
 pub(super) const WRITE_HEADER: &str = "INSERT INTO anamnesis_keys.key_store (id, format, root, wrapped, check_value, generation) \
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
-pub(super) const NEXT: &str =
-    "UPDATE anamnesis_keys.key_store SET generation = generation + 1 WHERE id = $1 RETURNING id, generation";
+pub(super) const NEXT: &str = "UPDATE anamnesis_keys.key_store SET generation = generation + 1 WHERE id = $1 AND generation >= $2 RETURNING id, generation";
+pub(super) const STAMP: &str = "SELECT id, generation FROM anamnesis_keys.key_store";
 /// One statement, so that keys and stamp are of one moment. Where nobody has a key, one row with the stamp alone.
 pub(super) const FIND: &str = "SELECT s.id, s.generation, k.org_id, k.patient_id, k.version, k.kek, k.wrapped \
      FROM anamnesis_keys.key_store s LEFT JOIN (SELECT d.* FROM anamnesis_keys.data_key d \

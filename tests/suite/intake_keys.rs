@@ -1,0 +1,132 @@
+//! A key store that is away under a consumer of the broker: nothing is acknowledged, set aside or made; messages wait,
+//! `/readyz` and the metrics say why, and all are stored once the right key store is back.
+
+use std::path::Path;
+
+use anamnesis::broker::Queue;
+use serde_json::Value;
+
+use crate::broker::{Corner, Worker, until};
+use crate::intake_amqp::{documents, everything_is_acknowledged, everything_is_stored};
+use crate::support::{Engine, Program, count, counts, document, on_every_program};
+
+on_every_program!(
+    a_worker_with_the_wrong_key_file_ends_and_leaves_every_message_where_it_is,
+    keys_that_vanish_under_a_consumer_lose_no_message_and_set_none_aside,
+);
+
+/// A document of a patient whom the samples of a test do not have.
+fn stranger(id: u128, patient: u128) -> Vec<u8> {
+    let mut note = document(id, 1, "2026-05-02T10:00:00Z", "Toma sertralina 50 mg al día.");
+    note["patient_id"] = uuid::Uuid::from_u128(patient).to_string().into();
+    note.to_string().into_bytes()
+}
+
+fn replace(path: &Path, bytes: Option<&[u8]>) {
+    let Some(bytes) = bytes else { return std::fs::remove_file(path).unwrap() };
+    let copy = path.with_extension("copy");
+    std::fs::write(&copy, bytes).unwrap();
+    std::fs::rename(copy, path).unwrap();
+}
+
+/// Every wrong key file with its name: missing, empty, torn, older, another store's.
+async fn wrong(old: &[u8], right: &[u8]) -> Vec<(&'static str, Option<Vec<u8>>)> {
+    let other = Program::on(Engine::File).await;
+    assert_eq!(counts(&other.ingest(&[stranger(1, 7)], &[]))["stored"], 1);
+    let foreign = std::fs::read(other.folder.path().join("keys")).unwrap();
+    vec![
+        ("missing", None),
+        ("empty", Some(Vec::new())),
+        ("torn", Some(right[..right.len() / 3].to_vec())),
+        ("from before the second patient", Some(old.to_vec())),
+        ("another store's", Some(foreign)),
+    ]
+}
+
+/// A store of two patients, with its key file as it was after the first and after the second.
+async fn two_patients(program: &Program) -> (Vec<u8>, Vec<u8>) {
+    let keys = program.folder.path().join("keys");
+    assert_eq!(counts(&program.ingest(&[stranger(901, 1)], &[]))["stored"], 1);
+    let old = std::fs::read(&keys).unwrap();
+    assert_eq!(counts(&program.ingest(&[stranger(902, 2)], &[]))["stored"], 1);
+    (old, std::fs::read(&keys).unwrap())
+}
+
+async fn a_worker_with_the_wrong_key_file_ends_and_leaves_every_message_where_it_is(engine: Engine) {
+    let (corner, program) = (Corner::new().await, Program::on(engine).await);
+    let keys = program.folder.path().join("keys");
+    let (old, right) = two_patients(&program).await;
+    corner.publish(&documents(1, 4)).await;
+    let bulk = corner.names.queue(Queue::Bulk);
+    for (name, bytes) in wrong(&old, &right).await {
+        replace(&keys, bytes.as_deref());
+        let (status, log) = Worker::start(&program, &corner.environment()).await.ended();
+        assert_eq!(status.code(), Some(2), "{name}: {log}");
+        assert!(log.contains(keys.to_str().unwrap()), "{name}: names no file: {log}");
+        until("all messages lie in their queue", || async { corner.ready(&bulk).await == 4 }).await;
+        assert_eq!(std::fs::read(&keys).ok(), bytes, "{name}: left as it was");
+        replace(&keys, Some(&right));
+    }
+    let worker = Worker::start(&program, &corner.environment()).await;
+    everything_is_stored(&program, 6).await;
+    everything_is_acknowledged(&corner).await;
+    drop(worker);
+    all_opens(&program, 6).await;
+}
+
+async fn keys_that_vanish_under_a_consumer_lose_no_message_and_set_none_aside(engine: Engine) {
+    let (corner, program) = (Corner::new().await, Program::on(engine).await);
+    let keys = program.folder.path().join("keys");
+    let (old, right) = two_patients(&program).await;
+    let mut environment = corner.environment();
+    // A try that counted would be the last one.
+    environment.push(("ANAMNESIS__BROKER__RETRIES".to_owned(), "0".to_owned()));
+    environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "4".to_owned()));
+    let worker = Worker::start(&program, &environment).await;
+    let ready = |wanted: u16| {
+        let worker = &worker;
+        async move { worker.probe("/readyz").await.is_some_and(|(status, _)| status == wanted) }
+    };
+    until("it is ready", || ready(200)).await;
+    let mut stored = 2;
+    for (n, (name, bytes)) in wrong(&old, &right).await.into_iter().enumerate() {
+        // In the middle of the work: what is not committed yet waits. The right file is moved away, and may be written to
+        // until the worker notices.
+        corner.publish(&documents(1 + 100 * n as u128, 12)).await;
+        std::fs::rename(&keys, keys.with_extension("away")).unwrap();
+        if let Some(bytes) = &bytes {
+            replace(&keys, Some(bytes));
+        }
+        until(name, || ready(503)).await;
+        let (_, said) = worker.probe("/readyz").await.unwrap();
+        let said: Value = serde_json::from_str(&said).unwrap();
+        let check = said["checks"].as_array().unwrap().iter().find(|check| check["name"] == "keys").unwrap();
+        assert_eq!(check["code"], "keys_unavailable", "{name}: {said}");
+        assert_eq!(worker.metric("anamnesis_keys_unavailable").await, 1.0, "{name}");
+        // Of a patient who is new to the store, too.
+        corner.publish(&bodies_of(n)).await;
+        tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+        assert_eq!(std::fs::read(&keys).ok(), bytes, "{name}: nothing is made");
+        std::fs::rename(keys.with_extension("away"), &keys).unwrap();
+        until("it is ready again", || ready(200)).await;
+        stored += 13;
+        everything_is_stored(&program, stored).await;
+        assert_eq!(worker.metric("anamnesis_keys_unavailable").await, 0.0, "{name}");
+    }
+    everything_is_acknowledged(&corner).await;
+    drop(worker);
+    all_opens(&program, stored).await;
+}
+
+fn bodies_of(n: usize) -> Vec<Vec<u8>> {
+    vec![stranger(50_000 + n as u128, 1_000 + n as u128)]
+}
+
+/// Nothing is lost, set aside or unreadable.
+async fn all_opens(program: &Program, documents: usize) {
+    let store = program.store().await;
+    assert_eq!(count(&store, "SELECT count(*) FROM documents").await, documents as i64, "0 lost");
+    assert_eq!(count(&store, "SELECT count(*) FROM quarantine").await, 0);
+    assert_eq!(count(&store, "SELECT count(*) FROM attempt").await, 0);
+    store.digest(None).await.expect("every sealed cell opens");
+}

@@ -1,0 +1,102 @@
+//! A store that refuses for as long as it likes: messages of a real broker go round through the tiers, none is set aside,
+//! and all are stored once the store takes them. What fails for another reason is still given up after so many tries.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use sqlx::{AssertSqlSafe, Connection as _};
+
+use crate::broker::{Corner, PrivateBroker, Worker, until};
+use crate::intake_amqp::{documents, everything_is_acknowledged, everything_is_stored};
+use crate::support::{Engine, Program, count};
+
+/// One try that counts: with it a message would be given up at once.
+const RETRIES: (&str, &str) = ("ANAMNESIS__BROKER__RETRIES", "0");
+const MESSAGES: usize = 2;
+/// Rounds of every message through the tiers: as many as hours, in the tiers that ship.
+const ROUNDS: usize = 3;
+
+fn fires(code: &str) -> (String, String) {
+    (
+        format!(
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \
+             $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{code}'; END $$; \
+             CREATE TRIGGER refuse BEFORE INSERT ON documents FOR EACH STATEMENT EXECUTE FUNCTION refuse()"
+        ),
+        "DROP TRIGGER refuse ON documents; DROP FUNCTION refuse()".to_owned(),
+    )
+}
+
+/// A broker whose tiers let go after a moment: minutes of waiting prove nothing that moments do not.
+fn hasty() -> PrivateBroker {
+    let broker = PrivateBroker::start("");
+    let quick = ["ctl", "-q", "set_policy", "quick", "\\.retry\\.", "{\"message-ttl\": 200}", "--apply-to", "queues"];
+    broker.script(&quick);
+    broker
+}
+
+async fn corner_at(broker: &PrivateBroker) -> Corner {
+    let corner = Corner::at(&broker.url);
+    anamnesis::broker::topology::apply(&corner.config).await.unwrap();
+    corner
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_refuses_for_hours_sets_no_message_aside() {
+    let (broker, program) = (hasty(), Program::on(Engine::Postgres).await);
+    let corner = corner_at(&broker).await;
+    let mut administrator = program.server.as_ref().unwrap().administrator().await;
+    let rights = (
+        "REVOKE INSERT ON documents FROM anamnesis_app".to_owned(),
+        "GRANT INSERT ON documents TO anamnesis_app".to_owned(),
+    );
+    let mut environment = corner.environment();
+    environment.push((RETRIES.0.to_owned(), RETRIES.1.to_owned()));
+    let worker = Worker::start(&program, &environment).await;
+    let store = program.store().await;
+    // Both ways in which a batch says that it will come again.
+    let tried = || worker.log().matches("tried again").count();
+    // Without a right, with a full disk, and with an error of nobody knows what; attempts and quarantine can be
+    // written meanwhile.
+    for (n, (refuse, take)) in [rights, fires("53100"), fires("P0001")].into_iter().enumerate() {
+        sqlx::raw_sql(AssertSqlSafe(refuse.clone())).execute(&mut administrator).await.unwrap();
+        let before = tried();
+        corner.publish(&documents(1 + 100 * n as u128, MESSAGES as u128)).await;
+        let enough = before + ROUNDS * MESSAGES;
+        let begun = Instant::now();
+        while tried() < enough {
+            assert!(begun.elapsed() < Duration::from_secs(60), "{refuse}: {} of {enough}\n{}", tried(), worker.log());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let aside = count(&store, "SELECT count(*) FROM quarantine").await;
+        assert_eq!(aside, 0, "{refuse}: set aside as {:?}", reasons(&store).await);
+        sqlx::raw_sql(AssertSqlSafe(take)).execute(&mut administrator).await.unwrap();
+        everything_is_stored(&program, MESSAGES * (n + 1)).await;
+    }
+    everything_is_acknowledged(&corner).await;
+    assert_eq!(count(&store, "SELECT count(*) FROM quarantine").await, 0);
+    assert_eq!(count(&store, "SELECT count(*) FROM attempt").await, 0);
+    administrator.close().await.unwrap();
+}
+
+async fn reasons(store: &anamnesis::store::Store) -> Vec<String> {
+    let rows = crate::support::rows(store, "SELECT reason FROM quarantine").await;
+    rows.iter().map(|row| row.text(0).unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_of_the_store_neither_counts_nor_forgives_what_counted_before() {
+    let (broker, program) = (hasty(), Program::on(Engine::Postgres).await);
+    let corner = corner_at(&broker).await;
+    let mut environment = corner.environment();
+    // Nobody embeds: two failures count, and the third is the last.
+    environment.push(("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned()));
+    environment.push(("ANAMNESIS__EMBEDDING__RETRY__ATTEMPTS".to_owned(), "1".to_owned()));
+    environment.push(("ANAMNESIS__BROKER__RETRIES".to_owned(), "2".to_owned()));
+    corner.publish(&documents(1, 1)).await;
+    let _worker = Worker::start(&program, &environment).await;
+    let store = program.store().await;
+    until("it is set aside", || async { count(&store, "SELECT count(*) FROM quarantine").await == 1 }).await;
+    assert_eq!(json!(reasons(&store).await), json!(["transient_exhausted"]));
+    everything_is_acknowledged(&corner).await;
+}
