@@ -4,6 +4,7 @@
 
 mod architecture;
 mod backup;
+mod backup_key_database;
 mod bench;
 mod broker;
 mod broker_tls;
@@ -24,6 +25,7 @@ mod intake_amqp;
 mod intake_weather;
 mod jobs;
 mod key_services;
+mod key_rotation;
 mod keys;
 mod meaning;
 mod not_yet;

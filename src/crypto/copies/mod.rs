@@ -1,6 +1,8 @@
 //! A key file for backups: copied while others use it, looked at without opening a key, and given the erasures that
 //! another key file knows, so that no copy ever brings an erased patient's key back.
 
+mod rows;
+
 use std::collections::HashMap;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -12,6 +14,7 @@ use sqlx::{ConnectOptions as _, Connection as _};
 use uuid::Uuid;
 
 use super::KeyError;
+pub(super) use rows::{KekRow, KeyFileReader, KeyFileWriter, KeyRow};
 use crate::domain::ids::{OrgId, PatientId};
 use crate::domain::scope::Scope;
 
