@@ -33,7 +33,9 @@ pub enum KeyError {
     WrongMaster { place: String },
     #[error("{place}: there is no root key; bring back its copy, or run `anamnesis keys init` for a new store")]
     NoMaster { place: String },
-    #[error("{place}: the root key is readable by others; set its mode to 0600 (0440 when root owns it and the group is the program's)")]
+    #[error(
+        "{place}: the root key is readable by others; set its mode to 0600 (0440 when root owns it and the group is the program's)"
+    )]
     Exposed { place: String },
     #[error("{place}: the root key must be 64 hexadecimal digits")]
     BadMaster { place: String },

@@ -112,8 +112,7 @@ pub async fn made(settings: &Settings, path: &Path, part: Part) -> Result<Manife
     // The instant before the snapshot: whatever was committed until then is in it.
     let instant = SystemClock.now();
     let store = if part.store() { Some(copies::copy_out(&location, &partial).await.map_err(copy)?) } else { None };
-    let keys_mark =
-        if part.keys() { Some(KeysMark::of(&keys.copy_to(&partial.join(KEYS)).await?)) } else { None };
+    let keys_mark = if part.keys() { Some(KeysMark::of(&keys.copy_to(&partial.join(KEYS)).await?)) } else { None };
     let manifest = Manifest::of(&partial, instant, store, keys_mark)?;
     manifest.write(&partial)?;
     std::fs::rename(&partial, path)?;

@@ -182,7 +182,10 @@ impl Watcher<'_> {
         crash_at("spool_given_up");
         if self.status.note(self.folder.set_unreadable_aside(claim)).is_some() {
             self.due.remove(&claim.id);
-            tracing::error!(code = "spool_given_up", "a spool file that cannot be read is set aside; see the quarantine");
+            tracing::error!(
+                code = "spool_given_up",
+                "a spool file that cannot be read is set aside; see the quarantine"
+            );
         }
     }
 

@@ -14,9 +14,9 @@ use sqlx::{ConnectOptions as _, Connection as _};
 use uuid::Uuid;
 
 use super::KeyError;
-pub(super) use rows::{KekRow, KeyFileReader, KeyFileWriter, KeyRow};
 use crate::domain::ids::{OrgId, PatientId};
 use crate::domain::scope::Scope;
+pub(super) use rows::{KekRow, KeyFileReader, KeyFileWriter, KeyRow};
 
 const ALL: &str = "SELECT org_id, patient_id, destroyed_at FROM data_key";
 const LATER: &str = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'later_key'";

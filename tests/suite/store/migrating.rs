@@ -57,7 +57,8 @@ async fn rows_are_rewritten_in_batches_and_an_index_is_built_while_others_write(
     // Somebody holds a row and a snapshot for longer than a table is waited for.
     let mut holder = server.administrator().await;
     holder.execute("BEGIN ISOLATION LEVEL REPEATABLE READ").await.unwrap();
-    let held = "SELECT 1 FROM anamnesis.documents WHERE document_id = '00000000-0000-0000-0000-000000000007' FOR UPDATE";
+    let held =
+        "SELECT 1 FROM anamnesis.documents WHERE document_id = '00000000-0000-0000-0000-000000000007' FOR UPDATE";
     holder.execute(held).await.unwrap();
     let release = tokio::spawn(async move {
         tokio::time::sleep(Duration::from_secs(3)).await;
@@ -90,10 +91,11 @@ async fn rows_are_rewritten_in_batches_and_an_index_is_built_while_others_write(
     assert_eq!(applied, [next + 1, next + 2, next + 3]);
     assert!(longest < Duration::from_millis(2_500), "somebody waited for {longest:?}");
     let mut administrator = server.administrator().await;
-    let left: i64 = sqlx::query_scalar("SELECT count(*) FROM anamnesis.documents WHERE trial IS DISTINCT FROM revision")
-        .fetch_one(&mut administrator)
-        .await
-        .unwrap();
+    let left: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM anamnesis.documents WHERE trial IS DISTINCT FROM revision")
+            .fetch_one(&mut administrator)
+            .await
+            .unwrap();
     assert_eq!((left, is_valid(&mut administrator).await), (0, Some(true)));
 }
 

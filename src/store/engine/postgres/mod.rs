@@ -11,8 +11,8 @@ mod durability;
 mod pooler;
 mod rows;
 mod schema;
-mod steps;
 mod scratch;
+mod steps;
 mod trial;
 
 use std::time::Duration;

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use sqlx::migrate::{Migration, MigrateError, Migrator};
+use sqlx::migrate::{MigrateError, Migration, Migrator};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _};
 
