@@ -10,7 +10,7 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/build/target \
     cargo build --locked --profile dist --bin anamnesis \
     && install -D -m 0755 target/dist/anamnesis /out/usr/local/bin/anamnesis \
-    && install -d -m 0750 /out/var/lib/anamnesis
+    && install -d -m 0750 /out/var/lib/anamnesis /out/var/lib/anamnesis/keys
 
 # User 65532, no shell, no package manager.
 FROM gcr.io/distroless/cc-debian12:nonroot
@@ -27,10 +27,13 @@ COPY LICENSE NOTICE /licenses/
 USER 65532:65532
 WORKDIR /var/lib/anamnesis
 # Inside a container the probes come from outside it. Memory that is free goes back after ten milliseconds, not a second.
+# The root key is a secret that is given to the container: none is made next to the store, or where it would go with the
+# container. deploy/compose/compose.yaml shows how.
 ENV ANAMNESIS__HTTP__BIND=0.0.0.0:8080 \
     ANAMNESIS__LOG__FORMAT=json \
     ANAMNESIS__STORE__PATH=/var/lib/anamnesis/store.db \
     ANAMNESIS__STORE__KEYS=/var/lib/anamnesis/keys/store.keys \
+    ANAMNESIS__STORE__MASTER_KEY_FILE=/run/secrets/anamnesis-root-key \
     MIMALLOC_PURGE_DELAY=10
 EXPOSE 8080
 STOPSIGNAL SIGTERM

@@ -1,6 +1,7 @@
 """Renders the chart and holds what comes out to Kubernetes' schemas, the restricted pod security standard and the
 product itself. Prints one line, or every problem found."""
 
+import json
 import pathlib
 import re
 import subprocess
@@ -26,7 +27,19 @@ REFUSED = [
     "jobs.sweeping.enabled=true",
     "store.engine=postgres",
     "image.digest=latest",
+    "store.keys.masterKey.persistence.size=some",
 ]
+# Values that contradict each other.
+CONTRADICTIONS = [
+    ["store.keys.masterKey.inService=true"],
+    ["store.keys.masterKey.inService=true", "store.keys.masterKey.existingSecret=a", "config=root = 'vault'"],
+]
+# What must lie apart, and the setting that says where it lies.
+APART = {
+    "store": "ANAMNESIS__STORE__PATH",
+    "keys": "ANAMNESIS__STORE__KEYS",
+    "root key": "ANAMNESIS__STORE__MASTER_KEY_FILE",
+}
 
 problems: list[str] = []
 
@@ -189,6 +202,63 @@ def ticking(documents: list[dict]):
             problems.append(f"{where}: jobs.tick is {tick} although there are {'' if jobs else 'no '}CronJobs")
 
 
+def mount_of(path: str, mounts: dict[str, str]) -> str:
+    """What is mounted where a path lies: the longest mount point that contains it."""
+    inside = [point for point in mounts if path == point or path.startswith(point.rstrip("/") + "/")]
+    return mounts[max(inside, key=len)] if inside else f"{path}, which is no volume"
+
+
+def apart(where: str, environment: dict[str, str], mounts: dict[str, str], service: bool):
+    """Store, keys and root key lie on three volumes, or the root key in a service; never in the environment."""
+    if "ANAMNESIS__STORE__MASTER_KEY" in environment:
+        problems.append(f"{where}: the root key is in the environment")
+    wanted = {part: environment.get(name) for part, name in APART.items()}
+    if service:
+        if wanted.pop("root key"):
+            problems.append(f"{where}: a root key's file although a service has it")
+    missing = [part for part, path in wanted.items() if not path]
+    if missing:
+        problems.append(f"{where}: no path of {missing}")
+        return
+    lies = {part: mount_of(path, mounts) for part, path in wanted.items()}
+    if len(set(lies.values())) != len(lies) or any(place.endswith("no volume") for place in lies.values()):
+        problems.append(f"{where}: store, keys and root key do not lie apart: {lies}")
+
+
+def keys_apart(scenario: str, documents: list[dict]):
+    text = "".join(d["data"].get("anamnesis.toml", "") for d in documents if d["kind"] == "ConfigMap")
+    service = tomllib.loads(text).get("keys", {}).get("root", "local") != "local"
+    for where, pod in pods(documents):
+        volumes = {volume["name"]: json.dumps({k: v for k, v in volume.items() if k != "name"}) for volume in pod["volumes"]}
+        for container in pod["containers"]:
+            environment = {entry["name"]: entry.get("value", "") for entry in container["env"]}
+            mounts = {mount["mountPath"]: volumes[mount["name"]] for mount in container["volumeMounts"]}
+            apart(f"{scenario}: {where}", environment, mounts, service)
+
+
+def image() -> dict[str, str]:
+    """What the image sets."""
+    return dict(re.findall(r"(ANAMNESIS__\w+)=(\S+)", pathlib.Path("Dockerfile").read_text()))
+
+
+def compose():
+    """The same of deploy/compose, whose container has the image's environment."""
+    path = "deploy/compose/compose.yaml"
+    document = yaml.safe_load(pathlib.Path(path).read_text())
+    for name, service in document["services"].items():
+        mounts = {}
+        for mount in service.get("volumes", []):
+            source, target = mount.split(":")[:2]
+            mounts[target] = source
+            if source not in document["volumes"]:
+                problems.append(f"{path}: {name} mounts {source}, which is no volume")
+        for secret in service.get("secrets", []):
+            mounts[f"/run/secrets/{secret['target']}"] = f"secret {secret['source']}"
+            if secret["source"] not in document["secrets"]:
+                problems.append(f"{path}: {name} names the secret {secret['source']}, which is none")
+        apart(f"{path}: {name}", image() | service.get("environment", {}), mounts, False)
+
+
 def drain() -> int:
     source = pathlib.Path("src/shutdown.rs").read_text()
     return int(re.search(r"DRAIN: Duration = Duration::from_secs\((\d+)\)", source)[1])
@@ -209,15 +279,20 @@ def main():
         worker(documents)
         policies(documents)
         ticking(documents)
+        keys_apart(scenario.name, documents)
         for where, pod in pods(documents):
             restricted(f"{scenario.name}: {where}", pod)
     for setting in REFUSED:
         if helm("template", "release", str(CHART), "--set", setting).returncode == 0:
             problems.append(f"--set {setting} is accepted")
+    for settings in CONTRADICTIONS:
+        if helm("template", "release", str(CHART), *(f"--set={setting}" for setting in settings)).returncode == 0:
+            problems.append(f"{settings} are accepted together")
     scheduled()
+    compose()
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
-    if problems or len(scenarios) < 6:
+    if problems or len(scenarios) < 7:
         sys.exit(1)
     print(f"helm chart: {rendered} objects from {len(scenarios)} sets of values, {len(REFUSED)} bad values refused")
 

@@ -9,6 +9,7 @@ use super::isolation::Isolation;
 use super::output::{self, Format};
 use super::world::World;
 use super::{Context, Exit, Failure};
+use crate::config::PipelineConfig;
 use crate::domain::reason::Reason;
 use crate::intake::spool::{Content, Records, Spool};
 use crate::intake::{Limits, Problem, Refusal};
@@ -36,8 +37,8 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         let spool =
             Spool::find(&args.paths, limits.max_body_bytes).map_err(|error| Failure::failed(error.to_string()))?;
         let started = Instant::now();
-        let batch = (world.settings.pipeline.batch_documents, world.settings.pipeline.batch_bytes);
-        let Fed { tally, .. } = feed((&pipeline, &isolation), spool, batch, Exhausted::No).await?;
+        let feeding = Feeding::of(&world.settings.pipeline, Exhausted::No);
+        let Fed { tally, .. } = feed((&pipeline, &isolation), spool, &feeding).await?;
         world.store.close().await;
         report(&tally, started.elapsed(), format)?;
         Ok(exit(&tally))
@@ -50,6 +51,28 @@ pub enum Exhausted {
     No,
     /// What still fails is set aside.
     Yes,
+}
+
+/// How lines are offered.
+#[derive(Debug, Clone)]
+pub struct Feeding {
+    /// Most messages and bytes of one batch.
+    batch: (usize, usize),
+    exhausted: Exhausted,
+    /// Name of the sealed original that a line leads to which is longer than quarantine keeps.
+    sealed: Option<String>,
+}
+
+impl Feeding {
+    /// In batches of the pipeline's size.
+    pub fn of(config: &PipelineConfig, exhausted: Exhausted) -> Self {
+        Self { batch: (config.batch_documents, config.batch_bytes), exhausted, sealed: None }
+    }
+
+    /// Of a file whose original is sealed under this name where a line is longer than quarantine keeps.
+    pub fn sealed_as(self, name: String) -> Self {
+        Self { sealed: Some(name), ..self }
+    }
 }
 
 /// What became of a spool's lines.
@@ -67,8 +90,7 @@ pub struct Fed {
 pub async fn feed(
     (pipeline, isolation): (&Pipeline, &Isolation),
     spool: Spool,
-    batch: (usize, usize),
-    exhausted: Exhausted,
+    feeding: &Feeding,
 ) -> Result<Fed, Failure> {
     // Attempts without an end are left by deaths alone: without one nobody needs to ask of each message.
     let haunted = pipeline.is_haunted().await.unwrap_or(true);
@@ -76,11 +98,11 @@ pub async fn feed(
     let mut records = spool.records();
     let mut fed = Fed { tally: Tally::default(), beyond: false };
     loop {
-        let bodies = next_batch(&mut records, batch, &mut fed.beyond)?;
+        let bodies = next_batch(&mut records, feeding, &mut fed.beyond)?;
         if bodies.is_empty() {
             break;
         }
-        let kept = if exhausted == Exhausted::Yes { bodies.clone() } else { Vec::new() };
+        let kept = if feeding.exhausted == Exhausted::Yes { bodies.clone() } else { Vec::new() };
         let mut done = if haunted { apart(pipeline, isolation, bodies).await } else { offer(pipeline, bodies).await };
         for (body, disposition) in kept.iter().zip(&mut done).filter(|(_, done)| **done == Disposition::Retry) {
             // A message is not to blame for a key that is away, nor for a store that refuses.
@@ -98,11 +120,8 @@ pub async fn feed(
     Ok(fed)
 }
 
-fn next_batch(
-    records: &mut Records,
-    (documents, bytes): (usize, usize),
-    beyond: &mut bool,
-) -> Result<Vec<Raw>, Failure> {
+fn next_batch(records: &mut Records, feeding: &Feeding, beyond: &mut bool) -> Result<Vec<Raw>, Failure> {
+    let (documents, bytes) = feeding.batch;
     let mut bodies = Vec::new();
     let mut size = 0;
     for record in records.by_ref() {
@@ -112,7 +131,10 @@ fn next_batch(
         let raw = match record.content {
             Content::Line(body) => Raw::of(body),
             Content::TooLong(body) => Raw { body, attributes: None, refused: too_large() },
-            Content::Beyond => Raw { body: place(&record.source, record.line), attributes: None, refused: too_large() },
+            Content::Beyond => {
+                let body = place(&record.source, Some(record.line), feeding.sealed.as_deref());
+                Raw { body, attributes: None, refused: too_large() }
+            }
         };
         size += raw.body.len();
         bodies.push(raw);
@@ -123,9 +145,12 @@ fn next_batch(
     Ok(bodies)
 }
 
-/// What stands in quarantine for a line that was not held: where it is.
-fn place(source: &str, line: u64) -> Vec<u8> {
-    json!({"source": source, "line": line}).to_string().into_bytes()
+/// What is kept in quarantine for content that was not held or could not be read: where it is.
+pub fn place(source: &str, line: Option<u64>, kept: Option<&str>) -> Vec<u8> {
+    let mut place = serde_json::Map::from_iter([("source".to_owned(), json!(source))]);
+    place.extend(line.map(|line| ("line".to_owned(), json!(line))));
+    place.extend(kept.map(|kept| ("kept".to_owned(), json!(kept))));
+    serde_json::Value::Object(place).to_string().into_bytes()
 }
 
 /// Works a batch, its suspects each in a process of its own, after the others.

@@ -64,13 +64,9 @@ pub fn root_or_new(settings: &Settings, entropy: &Arc<dyn Entropy>) -> Result<Ar
 /// # Errors
 /// [`KeyError::Denied`] for a database that is no place for keys.
 pub fn table(settings: &Settings) -> Result<Arc<dyn KeyTable>, KeyError> {
-    let store = &settings.store;
-    match store.keys_url.expose_secret() {
-        "" => Ok(Arc::new(SqliteTable::at(&store.keys))),
-        url => {
-            let others = [store.url.expose_secret(), store.migrate_url.expose_secret()];
-            Ok(Arc::new(PostgresTable::new(KeyDatabase::new(url, &others, &store.postgres)?)))
-        }
+    match settings.store.keys_url.expose_secret() {
+        "" => Ok(Arc::new(SqliteTable::at(&settings.store.keys))),
+        _ => Ok(Arc::new(database(settings)?)),
     }
 }
 
@@ -91,6 +87,16 @@ impl First {
         let on_servers = !store.url.expose_secret().is_empty() || !store.keys_url.expose_secret().is_empty();
         if on_servers || settings.keys.root != RootKind::Local { Self::Waits } else { Self::Makes }
     }
+}
+
+/// The key table in the database of `store.keys_url`. Nothing is connected yet.
+///
+/// # Errors
+/// [`KeyError::Denied`] for a database that is no place for keys.
+pub fn database(settings: &Settings) -> Result<PostgresTable, KeyError> {
+    let store = &settings.store;
+    let others = [store.url.expose_secret(), store.migrate_url.expose_secret()];
+    Ok(PostgresTable::new(KeyDatabase::new(store.keys_url.expose_secret(), &others, &store.postgres)?))
 }
 
 /// Opens the key store of a store. Where `first` allows it, one is made for a store that holds nothing and is bound to

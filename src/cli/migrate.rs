@@ -1,5 +1,6 @@
 //! `migrate [run|wait|status|approximate|roles]`: the schema of a store on a server. Workers only look whether it is the one they know.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Subcommand;
@@ -7,22 +8,37 @@ use secrecy::ExposeSecret as _;
 use serde_json::json;
 
 use super::output::Format;
-use super::{Context, Exit, Failure, output};
-use crate::config::{self, StoreConfig};
+use super::{Context, Exit, Failure, backup, output};
+use crate::config::{self, Settings, StoreConfig};
 use crate::store::engine::{self, DbError, Location, ROLES, SchemaState};
 
 const POLL: Duration = Duration::from_secs(1);
 
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(subcommand)]
     what: Option<What>,
+    #[command(flatten)]
+    before: Before,
 }
 
-#[derive(Debug, Clone, Copy, Subcommand)]
+/// What keeps the way back open. One of them is needed where a store with data is behind.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[group(multiple = false)]
+struct Before {
+    /// Copy store and keys into this new folder first, as `anamnesis backup` does.
+    #[arg(long, value_name = "FOLDER")]
+    backup: Option<PathBuf>,
+    /// A copy of the store was made, by whatever means.
+    #[arg(long)]
+    backup_done: bool,
+}
+
+#[derive(Debug, Clone, Subcommand)]
 enum What {
     /// Apply what is missing (the default); needs a member of anamnesis_owner
-    Run,
+    Run(Before),
     /// Wait until somebody else has applied it, for init containers
     Wait {
         /// Seconds after which waiting is given up, with exit code 1.
@@ -49,8 +65,8 @@ enum What {
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
     let format = context.format_or(Format::Table);
-    match args.what.unwrap_or(What::Run) {
-        What::Run => context.block_on(apply(&settings.store, format)),
+    match args.what.unwrap_or(What::Run(args.before)) {
+        What::Run(before) => context.block_on(apply(&settings, &before, format)),
         What::Wait { timeout } => context.block_on(wait(&settings.store, Duration::from_secs(timeout.into()))),
         What::Status => context.block_on(status(&settings.store, format)),
         What::Approximate { dimension, drop } => {
@@ -75,14 +91,41 @@ fn owner(config: &StoreConfig) -> Result<Location, Failure> {
     Location::of(&config).map_err(failure)
 }
 
-async fn apply(config: &StoreConfig, format: Format) -> Result<Exit, Failure> {
-    let applied = engine::migrate(&owner(config)?).await.map_err(failure)?;
+async fn apply(settings: &Settings, before: &Before, format: Format) -> Result<Exit, Failure> {
+    let owner = owner(&settings.store)?;
+    let copied = kept(settings, &owner, before).await?;
+    let applied = engine::migrate(&owner).await.map_err(failure)?;
     match format {
-        Format::Json => output::json(&json!({"applied": applied, "state": "current"}))?,
+        Format::Json => output::json(&json!({"applied": applied, "state": "current", "backup": copied}))?,
         Format::Table if applied.is_empty() => output::line("The schema is up to date.")?,
         Format::Table => output::line(&format!("Applied: {}.", list(&applied)))?,
     }
     Ok(Exit::Done)
+}
+
+/// The copy that was made, where one was asked for and there is something to apply. Nothing is migrated without a way back.
+async fn kept(settings: &Settings, owner: &Location, before: &Before) -> Result<Option<PathBuf>, Failure> {
+    let missing = match owner {
+        Location::Postgres(_) => engine::schema_state(owner).await.map_err(failure)?,
+        // An embedded store is copied next to itself before it is migrated.
+        Location::File(_) | Location::Memory => return Ok(None),
+    };
+    let SchemaState::Behind(missing) = missing else { return Ok(None) };
+    if !engine::holds_rows(owner).await.map_err(failure)? {
+        return Ok(None);
+    }
+    match before {
+        Before { backup: Some(folder), .. } => {
+            backup::made(settings, folder, backup::Part::BOTH).await?;
+            Ok(Some(folder.clone()))
+        }
+        Before { backup_done: true, .. } => Ok(None),
+        Before { .. } => Err(Failure::usage(format!(
+            "{} would be applied to a store with data, and there is no way back without a copy: give --backup FOLDER to \
+             make one now, or --backup-done when there is one",
+            list(&missing)
+        ))),
+    }
 }
 
 /// Waits for the schema, and for the server too: both are started by others.

@@ -50,6 +50,11 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     })
 }
 
+/// Name of the sealed original of a claim.
+pub fn sealed_name(id: Uuid) -> String {
+    format!("{}.sealed", id.simple())
+}
+
 /// Seals a file into a folder (made where it is not there), under the name of its claim. Readable by its owner only, and
 /// on the disk when this returns. Doing it again changes nothing.
 ///
@@ -57,7 +62,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 /// Of the file system.
 pub fn seal(file: &mut File, id: Uuid, folder: &Path, key: &PlatformKey, entropy: &dyn Entropy) -> io::Result<()> {
     fs::DirBuilder::new().mode(0o700).recursive(true).create(folder)?;
-    let (hidden, sealed) = (folder.join(format!(".{}", id.simple())), folder.join(format!("{}.sealed", id.simple())));
+    let (hidden, sealed) = (folder.join(format!(".{}", id.simple())), folder.join(sealed_name(id)));
     if sealed.exists() {
         return Ok(());
     }

@@ -36,14 +36,16 @@ pub enum KeyError {
     WrongMaster { place: String },
     #[error("{place}: there is no root key; bring back its copy, or run `anamnesis keys init` for a new store")]
     NoMaster { place: String },
-    #[error("{place}: the root key is readable by others; set its mode to 0600")]
+    #[error(
+        "{place}: the root key is readable by others; set its mode to 0600 (0440 when root owns it and the group is the program's)"
+    )]
     Exposed { place: String },
     #[error("{place}: the root key must be 64 hexadecimal digits")]
     BadMaster { place: String },
     /// The service refuses us: credentials or permissions.
     #[error("{place}: the key service refuses this program ({reason})")]
     Denied { place: String, reason: String },
-    #[error("{place}: the file cannot be made or read")]
+    #[error("{place}: the file cannot be made or read; bring it there, or let the program write to its folder")]
     File { place: String },
 }
 

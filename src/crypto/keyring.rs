@@ -357,6 +357,8 @@ impl KeyStore for Keyring {
         if unknown.is_empty() {
             return Ok(found);
         }
+        // Under the newest key-encryption key: another process may have rotated it since this one last looked.
+        self.load_keks().await?;
         let fresh = |scope: &Scope| (*scope, self.wrap(*scope, 1, &random_key(self.entropy.as_ref())));
         let keys: Vec<(Scope, DataKey)> = unknown.iter().map(fresh).collect();
         // Another process may have been first with one of them: then its key stays and ours is forgotten.

@@ -5,6 +5,7 @@
 //! ```text
 //! spool/NAME                                   waiting
 //! spool/.claimed/WORKER/ID.ATTEMPTS.NAME       in progress; WORKER holds a lock on .lock while it lives
+//! spool/.unreadable/ID.NAME                    given up: it could not be read, however often
 //! ```
 
 use std::ffi::{OsStr, OsString};
@@ -15,13 +16,15 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, openat, renameat_with, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, mkdirat, openat, renameat_with, unlinkat};
 use uuid::Uuid;
 
 use super::spool::has_extension;
 
 /// Folder of all claims, below the spool.
 const CLAIMED: &str = ".claimed";
+/// Folder of what could not be read, below the spool.
+const UNREADABLE: &str = ".unreadable";
 const LOCK: &str = ".lock";
 /// Bytes of a file's own name that its claim keeps; the rest of a name's 255 bytes is for id and attempts.
 const NAME_BYTES: usize = 200;
@@ -200,6 +203,25 @@ impl SpoolFolder {
         let next = Claim { attempts: claim.attempts.saturating_add(1), ..claim.clone() };
         renameat_with(&self.own, claim.file_name(), &self.own, next.file_name(), RenameFlags::NOREPLACE)?;
         Ok(next)
+    }
+
+    /// Where a file that cannot be read is put, as seen from the spool.
+    pub fn unreadable_name(claim: &Claim) -> String {
+        format!("{UNREADABLE}/{}.{}", claim.id.simple(), claim.name)
+    }
+
+    /// Puts a file that cannot be read, whatever it is, out of the way and unchanged, for a person to look at.
+    ///
+    /// # Errors
+    /// When it cannot be renamed.
+    pub fn set_unreadable_aside(&self, claim: &Claim) -> io::Result<()> {
+        match mkdirat(&self.spool, UNREADABLE, Mode::RWXU) {
+            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let aside = folder(&self.spool, Path::new(UNREADABLE))?;
+        let name = format!("{}.{}", claim.id.simple(), claim.name);
+        Ok(renameat_with(&self.own, claim.file_name(), &aside, name, RenameFlags::NOREPLACE)?)
     }
 
     /// Removes a file whose every message is stored or set aside.

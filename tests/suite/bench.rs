@@ -153,3 +153,18 @@ fn a_night_looks_at_what_is_due_its_repetition_changes_nothing_and_another_polic
         assert!(count(&found[measured], "batches") > 0 && found[measured]["p95_ms"].as_f64() > Some(0.0), "{found}");
     }
 }
+
+#[test]
+fn a_loss_takes_nothing_from_before_the_backup_and_what_is_sent_again_is_stored() {
+    let output = Command::new(env!("CARGO_BIN_EXE_anamnesis"))
+        .args(["bench", "restore", "--documents", "128", "--loss-after-ms", "300", "--output", "json"])
+        .env_remove("ANAMNESIS_CONFIG")
+        .output()
+        .unwrap();
+    let found: Value = serde_json::from_str(&printed(&output)).unwrap();
+    assert_eq!(count(&found, "missing_before_instant"), 0);
+    assert!(count(&found, "documents") > 128 && count(&found, "lost") > 0, "{found}");
+    assert_eq!(count(&found, "stored_again"), count(&found, "lost"));
+    let (restore, all) = (found["restore_seconds"].as_f64().unwrap(), found["rto_seconds"].as_f64().unwrap());
+    assert!(restore > 0.0 && all > restore && found["rpo_seconds"].as_f64().unwrap() > 0.2, "{found}");
+}

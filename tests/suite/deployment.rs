@@ -70,6 +70,27 @@ fn the_image_sets_configuration_keys_that_exist() {
 }
 
 #[test]
+fn neither_image_nor_chart_keeps_the_root_key_next_to_what_it_opens() {
+    let value = |text: &str, name: &str| {
+        let line = Regex::new(&format!(r#"(?m){name}(?:=|\n\s*value: )"?([^"\s\\]+)"#)).unwrap();
+        line.captures_iter(text).map(|found| found[1].to_owned()).collect::<Vec<_>>()
+    };
+    let parent = |path: &str| Path::new(path).parent().unwrap().to_owned();
+    for file in ["Dockerfile", "helm/anamnesis/templates/_helpers.tpl"] {
+        let text = read(file);
+        let roots = value(&text, "ANAMNESIS__STORE__MASTER_KEY_FILE");
+        assert!(!roots.is_empty(), "{file}");
+        for place in ["ANAMNESIS__STORE__PATH", "ANAMNESIS__STORE__KEYS"] {
+            let place = parent(&value(&text, place)[0]);
+            for root in &roots {
+                assert!(!Path::new(root).starts_with(&place), "{file}: {root} is below {}", place.display());
+            }
+        }
+        assert!(!text.contains("ANAMNESIS__STORE__MASTER_KEY\n"), "{file}: the root key in the environment");
+    }
+}
+
+#[test]
 fn image_and_chart_run_as_the_same_user() {
     assert!(read("Dockerfile").contains("\nUSER 65532:65532\n"));
     assert!(read("helm/anamnesis/values.yaml").contains("runAsUser: 65532"));

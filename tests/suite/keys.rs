@@ -336,6 +336,14 @@ async fn keys_are_rotated_rewrapped_and_brought_back_from_an_escrow_through_the_
     assert_eq!(code, Some(0), "{told}");
     let swapped = ["import-escrow", escrow.as_str(), "--first", second.as_str(), "--second", first.as_str()];
     assert_eq!(keys_verb(&program, &swapped, &[]).0, Some(2), "both, in their order");
+    for one in [&["--first", first.as_str()][..], &["--first", first.as_str(), "--second", first.as_str()]] {
+        let (alone, again) = (program.folder.path().join("alone").display().to_string(), escrow.as_str());
+        for arguments in [["export", alone.as_str()], ["import-escrow", again]] {
+            let (code, _, told) = keys_verb(&program, &[&arguments[..], one].concat(), &rewrapped);
+            assert_eq!(code, Some(2), "one escrow key is not enough: {told}");
+        }
+        assert!(!std::path::Path::new(&alone).exists());
+    }
     let keys = program.folder.path().join("keys");
     std::fs::remove_file(&keys).unwrap();
     std::fs::remove_file(&root).unwrap();

@@ -4,6 +4,7 @@
 
 mod architecture;
 mod backup;
+mod backup_key_database;
 mod bench;
 mod broker;
 mod broker_tls;
@@ -26,6 +27,7 @@ mod intake_refusals;
 mod intake_weather;
 mod jobs;
 mod key_answers;
+mod key_rotation;
 mod key_services;
 mod keys;
 mod languages;
@@ -33,6 +35,7 @@ mod meaning;
 mod not_yet;
 mod profile_log;
 mod readers;
+mod readiness;
 mod readme;
 mod recall;
 mod redaction;

@@ -2,18 +2,19 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anamnesis::bench::provider::FakeOptions;
 
-use super::support::{Engine, Program, bodies, count, document, free_port, on_every_program};
+use super::support::{Engine, Program, bodies, count, document, free_port, on_every_program, rows};
 use super::worker::{Running, notes, until};
 
 on_every_program!(
     a_file_renamed_over_one_in_progress_is_stored_too,
     a_worker_killed_at_any_point_loses_and_repeats_nothing,
     what_fails_for_ever_is_set_aside_after_its_retries,
+    a_claimed_file_that_cannot_be_read_ends_in_quarantine_and_out_of_the_way,
 );
 
 /// Where a worker may be killed on a file's way (`src/cli/worker/spool.rs`).
@@ -104,6 +105,66 @@ async fn what_fails_for_ever_is_set_aside_after_its_retries(engine: Engine) {
     assert_eq!(count(&store, spent).await, 2);
 }
 
+/// Everything below a folder, by name.
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        found.push(entry.path());
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            found.extend(below(&entry.path()));
+        }
+    }
+    found
+}
+
+async fn a_claimed_file_that_cannot_be_read_ends_in_quarantine_and_out_of_the_way(engine: Engine) {
+    let program = Program::on(engine).await;
+    let secret = program.folder.path().join("secret");
+    fs::write(&secret, note(7, "Toma litio.")).unwrap();
+    // Killed after the claim, so that what lies there can be exchanged: for a link, a folder, a pipe.
+    for name in ["link", "folder", "pipe"] {
+        let mut killed = Running::begin(&program, &[("ANAMNESIS_CRASH_AT", "spool_claimed")]);
+        killed.lay(&format!("{name}.ndjson"), &[note(1, "Toma sertralina.")]);
+        until("the worker is killed", async || killed.child.try_wait().unwrap().is_some()).await;
+        let ending = format!(".{name}.ndjson");
+        let claims = below(&killed.spool.join(".claimed"));
+        let claim = claims.iter().find(|path| path.to_string_lossy().ends_with(&ending)).expect("a claim");
+        fs::remove_file(claim).unwrap();
+        match name {
+            "link" => symlink(&secret, claim).unwrap(),
+            "folder" => fs::create_dir(claim).unwrap(),
+            _ => assert!(std::process::Command::new("mkfifo").arg(claim).status().unwrap().success()),
+        }
+    }
+    let settings = [("ANAMNESIS__SPOOL__RETRIES", "3"), ("ANAMNESIS__SPOOL__RETRY_MS", "50")];
+    // Killed when the quarantine has the first one and the file is still there.
+    let mut killed = Running::begin(&program, &[settings[0], settings[1], ("ANAMNESIS_CRASH_AT", "spool_given_up")]);
+    until("the worker is killed", async || killed.child.try_wait().unwrap().is_some()).await;
+    let worker = Running::start(&program, &settings).await;
+    worker.lay("good.ndjson", &notes());
+    let aside = worker.spool.join(".unreadable");
+    until("all three are out of the way", async || below(&aside).len() == 3).await;
+    until("the good one is done", async || originals(&worker.spool.join(".claimed")) == 0).await;
+    let left = worker.metric("anamnesis_messages_quarantined_total{reason=\"transient_exhausted\"}").await;
+    assert!((2.0..=3.0).contains(&left), "{left}");
+    assert!(!worker.spool.join("good.ndjson").exists());
+    assert_eq!(worker.end(), Some(0));
+    assert_eq!(fs::metadata(&aside).unwrap().mode() & 0o777, 0o700);
+    let store = program.store().await;
+    assert_eq!(count(&store, "SELECT count(*) FROM documents").await, 2, "nothing was read through the link");
+    assert_eq!(count(&store, "SELECT count(*) FROM quarantine").await, 3);
+    assert_eq!(count(&store, "SELECT count(*) FROM quarantine WHERE reason = 'transient_exhausted'").await, 3);
+    store.close().await;
+    let listed = program.command(&[]).args(["quarantine", "list", "--output", "json"]).output().unwrap();
+    for line in String::from_utf8_lossy(&listed.stdout).lines() {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        let id = row["id"].as_str().unwrap();
+        let shown = program.command(&[]).args(["quarantine", "show", id, "--content"]).output().unwrap();
+        let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+        assert!(text.contains(".unreadable/") && text.contains(".ndjson"), "{text}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_no_worker_takes_is_left_counted_and_shown_and_a_link_is_not_followed() {
     let program = Program::on(Engine::File).await;
@@ -139,18 +200,45 @@ async fn two_workers_share_a_spool_and_no_file_is_worked_twice() {
     assert_eq!(count(&program.store().await, "SELECT count(*) FROM documents").await, 20);
 }
 
+/// Most memory that a process has held, in bytes.
+fn peak(worker: &Running) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", worker.child.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn an_over_long_line_is_kept_sealed_and_a_longer_one_in_the_archive() {
+async fn an_over_long_line_is_kept_sealed_and_a_longer_one_in_the_archive_in_bounded_memory() {
     let program = Program::on(Engine::File).await;
     let worker = Running::start(&program, &[]).await;
-    worker.lay("long.ndjson", &[vec![b'x'; 2 << 20], note(1, "Toma sertralina.")]);
-    worker.lay("beyond.ndjson", &[vec![b'y'; 17 << 20], note(2, "Toma sertralina.")]);
+    worker.lay("first.ndjson", &notes());
+    until("the first file is done", async || originals(&worker.spool) == 0).await;
+    let before = peak(&worker);
+    let line = |letter: u8, mebibytes: usize| vec![letter; mebibytes << 20];
+    worker.lay("long.ndjson", &[line(b'x', 2), note(11, "Toma sertralina.")]);
+    // Lines that quarantine keeps whole, one after the other, and one that is far longer than what is held.
+    let kept: Vec<Vec<u8>> = (b'a'..b'g').map(|letter| line(letter, 15)).collect();
+    worker.lay("many.ndjson", &kept);
+    worker.lay("beyond.ndjson", &[line(b'y', 400), note(12, "Toma sertralina.")]);
     until("the files are done", async || originals(&worker.spool) == 0).await;
-    let archived = fs::read_dir(worker.spool.join(".archive")).unwrap().count();
-    assert_eq!((worker.end(), archived), (Some(0), 1));
+    let grown = peak(&worker).saturating_sub(before);
+    assert!(grown < 160 << 20, "{} MiB more than for an ordinary file", grown >> 20);
+    let archived: Vec<PathBuf> = below(&worker.spool.join(".archive"));
+    assert_eq!((worker.end(), archived.len()), (Some(0), 1));
     let store = program.store().await;
-    assert_eq!(count(&store, "SELECT count(*) FROM documents").await, 2);
+    assert_eq!(count(&store, "SELECT count(*) FROM documents").await, 4);
     let whole = "SELECT count(*) FROM quarantine WHERE reason = 'too_large' AND length(body_sealed) > 2097152";
-    assert_eq!(count(&store, whole).await, 1);
-    assert_eq!(count(&store, "SELECT count(*) FROM quarantine WHERE reason = 'too_large'").await, 2);
+    assert_eq!(count(&store, whole).await, 7);
+    let place = "SELECT id FROM quarantine WHERE reason = 'too_large' AND length(body_sealed) < 1000";
+    let ids = rows(&store, place).await;
+    assert_eq!(ids.len(), 1);
+    let id = ids[0].uuid(0).unwrap().to_string();
+    store.close().await;
+    // Quarantine leads to the sealed original.
+    let shown = program.command(&[]).args(["quarantine", "show", &id, "--content"]).output().unwrap();
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let name = archived[0].file_name().unwrap().to_string_lossy().into_owned();
+    assert!(text.contains(&name) && text.contains("beyond.ndjson"), "{text}");
+    let opened = program.command(&[]).args(["spool", "open"]).arg(&archived[0]).output().unwrap();
+    assert!(opened.stdout.len() > 400 << 20 && opened.stdout.starts_with(b"yyyy"));
 }

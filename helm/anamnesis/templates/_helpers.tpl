@@ -50,6 +50,23 @@ app.kubernetes.io/part-of: anamnesis
 {{ default (printf "%s-keys" (include "anamnesis.fullname" .)) .Values.store.keys.persistence.existingClaim }}
 {{- end }}
 
+{{/* Where the master key comes from: secret, volume or service. */}}
+{{- define "anamnesis.masterKey" -}}
+{{- with .Values.store.keys.masterKey }}
+{{- if and .inService .existingSecret }}
+{{- fail "store.keys.masterKey: either inService or existingSecret" }}
+{{- end }}
+{{- if and .inService (not (regexMatch "(?m)^\\s*root\\s*=\\s*[\"'](vault|aws|google|azure)[\"']" $.Values.config)) }}
+{{- fail "store.keys.masterKey.inService: config must name the service, [keys] root" }}
+{{- end }}
+{{- if .inService }}service{{ else if .existingSecret }}secret{{ else }}volume{{ end }}
+{{- end }}
+{{- end }}
+
+{{- define "anamnesis.masterKeyClaim" -}}
+{{ default (printf "%s-master-key" (include "anamnesis.fullname" .)) .Values.store.keys.masterKey.persistence.existingClaim }}
+{{- end }}
+
 {{/* "true" when a policy is replaced, else nothing. */}}
 {{- define "anamnesis.policies" -}}
 {{- range .Values.jobs }}{{ if .policy }}true{{ end }}{{ end }}
@@ -75,12 +92,12 @@ app.kubernetes.io/part-of: anamnesis
 - name: ANAMNESIS__JOBS__DIRECTORY
   value: /etc/anamnesis-jobs
 {{- end }}
-{{- with .Values.store.keys.masterKey.existingSecret }}
-- name: ANAMNESIS__STORE__MASTER_KEY
-  valueFrom:
-    secretKeyRef:
-      name: {{ . }}
-      key: {{ $.Values.store.keys.masterKey.key }}
+{{- if eq (include "anamnesis.masterKey" .) "secret" }}
+- name: ANAMNESIS__STORE__MASTER_KEY_FILE
+  value: /etc/anamnesis-master-key/master-key
+{{- else if eq (include "anamnesis.masterKey" .) "volume" }}
+- name: ANAMNESIS__STORE__MASTER_KEY_FILE
+  value: /var/lib/anamnesis-master-key/master-key
 {{- end }}
 {{- with .Values.broker.url.existingSecret }}
 - name: ANAMNESIS__BROKER__URL
@@ -106,6 +123,14 @@ app.kubernetes.io/part-of: anamnesis
   mountPath: /var/lib/anamnesis
 - name: keys
   mountPath: /var/lib/anamnesis-keys
+{{- if eq (include "anamnesis.masterKey" .) "secret" }}
+- name: master-key
+  mountPath: /etc/anamnesis-master-key
+  readOnly: true
+{{- else if eq (include "anamnesis.masterKey" .) "volume" }}
+- name: master-key
+  mountPath: /var/lib/anamnesis-master-key
+{{- end }}
 - name: tmp
   mountPath: /tmp
 {{- if include "anamnesis.policies" . }}
@@ -135,6 +160,20 @@ app.kubernetes.io/part-of: anamnesis
 - name: keys
   persistentVolumeClaim:
     claimName: {{ include "anamnesis.keysClaim" . }}
+{{- if eq (include "anamnesis.masterKey" .) "secret" }}
+- name: master-key
+  secret:
+    secretName: {{ .Values.store.keys.masterKey.existingSecret }}
+    # Readable by the group of the pod only.
+    defaultMode: 0440
+    items:
+      - key: {{ .Values.store.keys.masterKey.key }}
+        path: master-key
+{{- else if eq (include "anamnesis.masterKey" .) "volume" }}
+- name: master-key
+  persistentVolumeClaim:
+    claimName: {{ include "anamnesis.masterKeyClaim" . }}
+{{- end }}
 - name: tmp
   emptyDir:
     sizeLimit: 256Mi

@@ -180,3 +180,17 @@ pub fn copied(from: &Path, to: &Path) -> std::io::Result<()> {
     std::io::copy(&mut File::open(from)?, &mut file)?;
     file.sync_all()
 }
+
+/// Keeps what is at a path under another name, together with its write-ahead log, which must never meet a new file.
+///
+/// # Errors
+/// When it cannot be renamed.
+pub fn set_aside(path: &Path) -> std::io::Result<()> {
+    for ending in ["-wal", "-shm", "-journal", ""] {
+        let there = suffixed(path, ending);
+        if there.exists() {
+            std::fs::rename(&there, suffixed(&suffixed(path, ".replaced"), ending))?;
+        }
+    }
+    Ok(())
+}

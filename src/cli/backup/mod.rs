@@ -6,6 +6,7 @@
 //! between would have rows and no key. The root key is not copied: who finds the folder can read nothing with it.
 
 mod files;
+mod keys;
 mod pair;
 pub mod restore;
 
@@ -19,10 +20,11 @@ use super::output::Format;
 use super::{Context, Exit, Failure, output};
 use crate::clock::{Clock as _, SystemClock};
 use crate::config::{self, Settings};
-use crate::crypto::copies as keys;
 use crate::store::engine::copies;
 use crate::store::engine::{DbError, Location};
-use files::{KEYS, KeysMark, Manifest};
+pub use files::Manifest;
+use files::{KEYS, KeysMark};
+use keys::KeysPlace;
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -59,6 +61,9 @@ pub struct Part {
 }
 
 impl Part {
+    /// Store and keys.
+    pub const BOTH: Self = Self { store_only: false, keys_only: false };
+
     fn store(self) -> bool {
         !self.keys_only
     }
@@ -80,8 +85,11 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     }
 }
 
-async fn make(settings: &Settings, path: &Path, part: Part, format: Format) -> Result<Exit, Failure> {
-    let began = Instant::now();
+/// Makes a backup and says what is in it.
+///
+/// # Errors
+/// Where the folder is there already, or there is nothing to copy, or it cannot be copied.
+pub async fn made(settings: &Settings, path: &Path, part: Part) -> Result<Manifest, Failure> {
     if path.exists() {
         return Err(Failure::usage(format!("{} is there already: name a new folder", path.display())));
     }
@@ -92,8 +100,9 @@ async fn make(settings: &Settings, path: &Path, part: Part, format: Format) -> R
     {
         return Err(Failure::usage(format!("store.path: there is no store at {}", store.display())));
     }
-    if part.keys() && !settings.store.keys.is_file() {
-        return Err(Failure::usage(format!("store.keys: there is no key store at {}", settings.store.keys.display())));
+    let keys = KeysPlace::of(settings)?;
+    if part.keys() && !keys.exists().await? {
+        return Err(Failure::usage(format!("{}: there is no key store at {}", keys.setting(), keys.name())));
     }
     let partial = files::partial(path);
     if partial.exists() {
@@ -103,17 +112,17 @@ async fn make(settings: &Settings, path: &Path, part: Part, format: Format) -> R
     // The instant before the snapshot: whatever was committed until then is in it.
     let instant = SystemClock.now();
     let store = if part.store() { Some(copies::copy_out(&location, &partial).await.map_err(copy)?) } else { None };
-    let mut keys_mark = None;
-    if part.keys() {
-        let to = partial.join(KEYS);
-        keys::copy(&settings.store.keys, &to).await.map_err(|_| key_file(&settings.store.keys))?;
-        let known = keys::known(&to).await.map_err(|_| key_file(&to))?;
-        keys_mark = Some(KeysMark::of(&known));
-    }
+    let keys_mark = if part.keys() { Some(KeysMark::of(&keys.copy_to(&partial.join(KEYS)).await?)) } else { None };
     let manifest = Manifest::of(&partial, instant, store, keys_mark)?;
     manifest.write(&partial)?;
     std::fs::rename(&partial, path)?;
     files::sync_parent(path)?;
+    Ok(manifest)
+}
+
+async fn make(settings: &Settings, path: &Path, part: Part, format: Format) -> Result<Exit, Failure> {
+    let began = Instant::now();
+    let manifest = made(settings, path, part).await?;
     let took = began.elapsed();
     match format {
         Format::Json => output::json(&json!({"path": path, "seconds": took.as_secs_f64(), "manifest": manifest}))?,
@@ -164,5 +173,9 @@ fn database(error: &DbError) -> Failure {
 }
 
 fn key_file(path: &Path) -> Failure {
-    Failure::failed(format!("{}: the key store cannot be read or copied, or is damaged", path.display()))
+    key_place(&format!("{}: the key store cannot be read or copied, or is damaged", path.display()))
+}
+
+fn key_place(text: &str) -> Failure {
+    Failure::failed(text.to_owned())
 }

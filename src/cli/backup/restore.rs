@@ -7,7 +7,8 @@ use std::time::Instant;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 
-use super::files::{KEYS, Manifest, copied, suffixed, sync_parent};
+use super::files::{KEYS, Manifest, copied, set_aside, suffixed, sync_parent};
+use super::keys::{KeysFile, KeysPlace};
 use super::{Part, copy, database, key_file, pair};
 use crate::cli::output::Format;
 use crate::cli::{Context, Exit, Failure, output};
@@ -53,12 +54,11 @@ async fn restore(settings: &Settings, args: &Args, format: Format) -> Result<Exi
     {
         return Err(Failure::usage(format!("the backup is of {} and store.url of {engine}", snapshot.engine)));
     }
-    let present = &settings.store.keys;
-    if keys.is_some() && present.exists() && !args.replace {
-        let there = present.display();
-        return Err(Failure::failed(format!(
-            "{there} is there already: give --replace to put the backup in its place"
-        )));
+    let present = KeysPlace::of(settings)?;
+    let there = keys.is_some() && present.exists().await?;
+    if there && !args.replace {
+        let name = present.name();
+        return Err(Failure::failed(format!("{name} is there already: give --replace to put the backup in its place")));
     }
     if let (Some(_), Location::File(path)) = (store, &location)
         && copies::holds_anything(path).await.map_err(copy)?
@@ -66,13 +66,16 @@ async fn restore(settings: &Settings, args: &Args, format: Format) -> Result<Exi
     {
         return Err(copy(copies::CopyError::NotEmpty));
     }
-    // The new key file is made next to its place, so that the last step is a rename.
-    let staged = suffixed(present, ".restoring");
-    let erased = if keys.is_some() { stage_keys(args, present, &staged).await? } else { 0 };
-    let beside = if keys.is_some() { &staged } else { present };
-    let checked = check(settings, args, &manifest, &location, beside).await;
-    if checked.is_err() && keys.is_some() {
-        std::fs::remove_file(&staged)?;
+    // The new keys are made next to their place, so that the last step is one rename or one commit.
+    let staged = if keys.is_some() { Some(present.stage()?) } else { None };
+    let discard = || staged.as_ref().map_or(Ok(()), KeysFile::remove);
+    let erased = match &staged {
+        Some(staged) => stage_keys(args, &present, staged, there).await?,
+        None => 0,
+    };
+    let checked = check(settings, args, &manifest, &location, (&present, staged.as_ref())).await;
+    if checked.is_err() {
+        discard()?;
     }
     let checked = checked?;
     if let Some(snapshot) = store {
@@ -80,17 +83,16 @@ async fn restore(settings: &Settings, args: &Args, format: Format) -> Result<Exi
             Location::File(path) => put(&args.path.join(STORE_FILE), path)?,
             _ => {
                 let placed = copies::copy_in(&owner(settings)?, snapshot, &args.path, args.replace).await;
-                if placed.is_err() && keys.is_some() {
-                    std::fs::remove_file(&staged)?;
+                if placed.is_err() {
+                    discard()?;
                 }
                 placed.map_err(copy)?;
             }
         }
     }
-    if keys.is_some() {
-        set_aside(present)?;
-        std::fs::rename(&staged, present)?;
-        sync_parent(present)?;
+    // After the store: if this step fails, keys that are there and newer still open what was restored.
+    if let Some(staged) = &staged {
+        present.put(staged).await?;
     }
     let took = began.elapsed().as_secs_f64();
     match format {
@@ -105,24 +107,22 @@ async fn restore(settings: &Settings, args: &Args, format: Format) -> Result<Exi
 }
 
 /// The keys of the backup, without those that the present key store destroyed since; how many these are.
-async fn stage_keys(args: &Args, present: &Path, staged: &Path) -> Result<u64, Failure> {
+async fn stage_keys(args: &Args, present: &KeysPlace, staged: &KeysFile, there: bool) -> Result<u64, Failure> {
     let whole = args.path.join(KEYS);
     key_copies::known(&whole).await.map_err(|_| key_file(&whole))?;
-    if staged.exists() {
-        std::fs::remove_file(staged)?;
-    }
-    if let Some(folder) = staged.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        super::files::private_folder(folder)?;
-    }
-    copied(&whole, staged)?;
-    if !present.exists() {
+    staged.fill(&whole)?;
+    if !there {
         return Ok(0);
     }
-    match key_copies::known(present).await {
-        Ok(known) => key_copies::inherit(staged, &known).await.map_err(|_| key_file(staged)),
+    let known = match present.look().await {
+        Ok(file) => key_copies::known(&file.path).await.map_err(|_| ()),
+        Err(_) => Err(()),
+    };
+    match known {
+        Ok(known) => key_copies::inherit(&staged.path, &known).await.map_err(|_| key_file(&staged.path)),
         // Its erasures cannot be read any more: said, because they may be needed from another copy of the keys.
-        Err(_) => {
-            output::note(&format!("{} is damaged: erasures since the backup are not known", present.display()));
+        Err(()) => {
+            output::note(&format!("{} is damaged: erasures since the backup are not known", present.name()));
             Ok(0)
         }
     }
@@ -134,7 +134,7 @@ async fn check(
     args: &Args,
     manifest: &Manifest,
     location: &Location,
-    keys: &Path,
+    (present, staged): (&KeysPlace, Option<&KeysFile>),
 ) -> Result<pair::Checked, Failure> {
     let patients = match manifest.store.as_ref().filter(|_| args.part.store()) {
         Some(snapshot) => copies::look(snapshot, &args.path, EVERY).await.map_err(copy)?,
@@ -144,18 +144,26 @@ async fn check(
             location => copies::patients(location, EVERY).await.map_err(copy)?,
         },
     };
-    if !keys.exists() {
-        return Err(Failure::failed(format!(
-            "store.keys: there is no key store at {}: restore the keys first (--keys-only)",
-            keys.display()
-        )));
-    }
+    let looked;
+    let keys = match staged {
+        Some(staged) => &staged.path,
+        None if !present.exists().await? => {
+            return Err(Failure::failed(format!(
+                "{}: there is no key store at {}: restore the keys first (--keys-only)",
+                present.setting(),
+                present.name()
+            )));
+        }
+        None => {
+            looked = present.look().await?;
+            &looked.path
+        }
+    };
     let known = key_copies::known(keys).await.map_err(|_| key_file(keys))?;
     pair::together(settings, &patients, &known, keys).await
 }
 
-/// Puts a store's file in place. What was there is kept under another name, together with its write-ahead log, which
-/// must never meet the new file.
+/// Puts a store's file in place. What was there is kept under another name.
 fn put(from: &Path, to: &Path) -> Result<(), Failure> {
     let staged = suffixed(to, ".restoring");
     if staged.exists() {
@@ -168,16 +176,6 @@ fn put(from: &Path, to: &Path) -> Result<(), Failure> {
     set_aside(to)?;
     std::fs::rename(&staged, to)?;
     sync_parent(to)?;
-    Ok(())
-}
-
-fn set_aside(path: &Path) -> Result<(), Failure> {
-    for ending in ["-wal", "-shm", "-journal", ""] {
-        let there = suffixed(path, ending);
-        if there.exists() {
-            std::fs::rename(&there, suffixed(&suffixed(path, ".replaced"), ending))?;
-        }
-    }
     Ok(())
 }
 

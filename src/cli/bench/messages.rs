@@ -98,7 +98,7 @@ async fn through(args: &Args, mut settings: Settings, stores: &Stores) -> Result
 }
 
 /// What turns a worker's process to these settings; whatever else the environment says is its own.
-fn environment(settings: &Settings) -> Vec<(String, String)> {
+pub(super) fn environment(settings: &Settings) -> Vec<(String, String)> {
     let profile = settings.embedding.profile.as_ref();
     let told = |figure: Option<String>| figure.unwrap_or_default();
     [

@@ -1,4 +1,4 @@
-//! `bench ingest|messages|extract|recall|jobs|peers|redact|storage`: what this machine does, in stores that are made for
+//! `bench ingest|messages|extract|recall|restore|jobs|peers|redact|storage`: what this machine does, in stores that are made for
 //! it and removed again.
 
 mod extract;
@@ -8,6 +8,7 @@ mod messages;
 mod peers;
 mod recall;
 mod redact;
+mod restore;
 mod storage;
 mod stores;
 
@@ -31,6 +32,8 @@ enum What {
     Extract(extract::Args),
     /// Search among a patient's own memories, alone and beside everybody else's
     Recall(recall::Args),
+    /// What a loss of store and keys costs: backup beside work, restore elsewhere, first answer
+    Restore(restore::Args),
     /// A night among many memories, its repetition, and a night after a change of policy
     Jobs(jobs::Args),
     /// The same documents into other memory libraries, where a Python has them
@@ -49,6 +52,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         What::Messages(args) => messages::run(&args, context),
         What::Extract(args) => extract::run(args, context),
         What::Recall(args) => recall::run(args, context),
+        What::Restore(args) => restore::run(&args, context),
         What::Jobs(args) => jobs::run(args, context),
         What::Peers(args) => peers::run(args, context),
         What::Storage(args) => storage::run(args, context),

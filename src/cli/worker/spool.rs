@@ -12,17 +12,18 @@ use uuid::Uuid;
 
 use super::gate::Gate;
 use crate::bug::{self, crash_at};
-use crate::cli::ingest::{self, Exhausted, Fed};
+use crate::cli::ingest::{self, Exhausted, Fed, Feeding};
 use crate::cli::isolation::Isolation;
-use crate::cli::spool::seal;
+use crate::cli::spool::{seal, sealed_name};
 use crate::cli::world::World;
 use crate::clock::ordered_id;
 use crate::config::spool::After;
+use crate::domain::reason::Reason;
 use crate::http::Check;
 use crate::intake::Limits;
 use crate::intake::spool::Spool;
 use crate::intake::spool_folder::{Claim, SpoolFolder};
-use crate::pipeline::{Pipeline, Tally};
+use crate::pipeline::{Pipeline, Raw, Tally};
 
 /// What probes say of the spool.
 #[derive(Debug, Default)]
@@ -89,8 +90,8 @@ struct Watcher<'a> {
     world: &'a World,
     by: (&'a Pipeline, &'a Isolation, &'a Gate),
     status: &'a SpoolStatus,
-    /// When files that came back unfinished are worked again.
-    due: HashMap<Uuid, Instant>,
+    /// When files that came back unfinished are worked again, and how often they were worked.
+    due: HashMap<Uuid, (Instant, u32)>,
 }
 
 impl Watcher<'_> {
@@ -127,7 +128,7 @@ impl Watcher<'_> {
             if draining.is_cancelled() || !self.by.2.opens().await {
                 return;
             }
-            if self.due.get(&claim.id).is_none_or(|due| *due <= Instant::now()) {
+            if self.due.get(&claim.id).is_none_or(|(due, _)| *due <= Instant::now()) {
                 self.take(claim).await;
             }
         }
@@ -148,7 +149,7 @@ impl Watcher<'_> {
     /// One claimed file: read, worked, and removed or sealed once everything in it is stored or set aside. A kill in
     /// between leaves it claimed; what was stored already is known.
     async fn take(&mut self, claim: Claim) {
-        let exhausted = match claim.attempts >= self.world.settings.spool.retries {
+        let exhausted = match self.attempts(&claim) >= self.world.settings.spool.retries {
             true => Exhausted::Yes,
             false => Exhausted::No,
         };
@@ -160,7 +161,31 @@ impl Watcher<'_> {
             }
             // However often: a file is not to blame for keys that are away, and goes on when they are back.
             _ if self.by.2.is_shut().await => {}
+            None if exhausted == Exhausted::Yes => self.give_up(&claim).await,
             fed => self.put_off(&claim, fed.is_none()),
+        }
+    }
+
+    /// How often a file was worked: by its name, or as this process remembers where the name cannot be changed.
+    fn attempts(&self, claim: &Claim) -> u32 {
+        self.due.get(&claim.id).map_or(claim.attempts, |(_, attempts)| claim.attempts.max(*attempts))
+    }
+
+    /// A file that cannot be read however often: quarantine says where it is, and it is out of the way. First the row:
+    /// killed in between, the file is found again and the row is the same.
+    async fn give_up(&mut self, claim: &Claim) {
+        let kept = SpoolFolder::unreadable_name(claim);
+        let place = Raw::of(ingest::place(&claim.name, None, Some(&kept)));
+        if self.by.0.set_aside(&place, Reason::TransientExhausted).await.is_err() {
+            return self.put_off(claim, true);
+        }
+        crash_at("spool_given_up");
+        if self.status.note(self.folder.set_unreadable_aside(claim)).is_some() {
+            self.due.remove(&claim.id);
+            tracing::error!(
+                code = "spool_given_up",
+                "a spool file that cannot be read is set aside; see the quarantine"
+            );
         }
     }
 
@@ -169,17 +194,17 @@ impl Watcher<'_> {
         let settings = &self.world.settings;
         let max = Limits::from(&settings.intake).max_body_bytes;
         let spool = self.folder.read(claim).and_then(|file| Spool::of(file, &claim.name, max)).ok()?;
-        let batch = (settings.pipeline.batch_documents, settings.pipeline.batch_bytes);
-        ingest::feed((self.by.0, self.by.1), spool, batch, exhausted).await.ok()
+        let feeding = Feeding::of(&settings.pipeline, exhausted).sealed_as(sealed_name(claim.id));
+        ingest::feed((self.by.0, self.by.1), spool, &feeding).await.ok()
     }
 
     /// Counts an attempt that left something unfinished and lets the file rest for twice as long as the last time.
     fn put_off(&mut self, claim: &Claim, unreadable: bool) {
         let counted = self.folder.count_attempt(claim);
         crash_at("spool_counted");
-        let attempts = claim.attempts.saturating_add(1);
+        let attempts = self.attempts(claim).saturating_add(1);
         let pause = self.world.settings.spool.pause(attempts);
-        self.due.insert(claim.id, Instant::now() + pause);
+        self.due.insert(claim.id, (Instant::now() + pause, attempts));
         let code = if unreadable || counted.is_err() { "spool_unreadable" } else { "spool_retry" };
         tracing::warn!(code, attempts, seconds = pause.as_secs_f64(), "a spool file will be offered again");
     }
@@ -217,8 +242,8 @@ impl Watcher<'_> {
         let settings = &self.world.settings;
         let max = Limits::from(&settings.intake).max_body_bytes;
         let Ok(spool) = Spool::find(std::slice::from_ref(&path), max) else { return };
-        let batch = (settings.pipeline.batch_documents, settings.pipeline.batch_bytes);
-        if let Ok(fed) = ingest::feed((self.by.0, self.by.1), spool, batch, Exhausted::No).await
+        let feeding = Feeding::of(&settings.pipeline, Exhausted::No);
+        if let Ok(fed) = ingest::feed((self.by.0, self.by.1), spool, &feeding).await
             && fed.tally.of("retry") == 0
         {
             let _ = std::fs::remove_file(path);

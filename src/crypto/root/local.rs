@@ -44,7 +44,7 @@ impl LocalRoot {
             _ => KeyError::File { place: place.clone() },
         })?;
         #[cfg(unix)]
-        if std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o077 != 0 {
+        if is_exposed(&metadata) {
             return Err(KeyError::Exposed { place });
         }
         let text = Zeroizing::new(fs::read_to_string(path).map_err(|_| KeyError::File { place: place.clone() })?);
@@ -77,6 +77,13 @@ impl LocalRoot {
             _ => Self::read(path, entropy),
         }
     }
+}
+
+/// Readable by others. A file of root's may be its group's too: a pod's secrets are mounted like that.
+#[cfg(unix)]
+fn is_exposed(about: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    about.mode() & if about.uid() == 0 { 0o037 } else { 0o077 } != 0
 }
 
 #[async_trait]

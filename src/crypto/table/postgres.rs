@@ -2,6 +2,7 @@
 //! first, so that writers of all hosts take turns, none deadlocks, and a patient gets one key. One commit a change.
 
 mod connect;
+mod copies;
 mod statements;
 
 use std::collections::HashMap;
@@ -19,7 +20,7 @@ use crate::domain::scope::Scope;
 pub use connect::KeyDatabase;
 use statements::{
     ADD_KEK, ALONE, COUNTS, DESTROY, DESTROY_LATER, FIND, FIRST, HEADER, KEKS, LATER, NEXT, PAGE, REWRAP, SCHEMA,
-    SET_ROOT, STAMP, TABLES, WRITE_HEADER,
+    SET_ROOT, STAMP, TABLES,
 };
 
 /// Keys in a database.
@@ -168,19 +169,9 @@ impl KeyTable for PostgresTable {
         if tables.map_err(failed)? == 0 {
             tx.execute(sqlx::raw_sql(SCHEMA)).await.map_err(failed)?;
         }
-        let made = sqlx::query(WRITE_HEADER)
-            .persistent(false)
-            .bind(header.id)
-            .bind(i32::try_from(header.format).map_err(|_| self.damaged())?)
-            .bind(&header.root)
-            .bind(&header.wrapped)
-            .bind(header.check.as_slice())
-            .bind(header.generation.cast_signed())
-            .execute(&mut *tx)
-            .await
-            .map_err(failed)?;
+        let made = self.write_header(&mut tx, header).await?;
         tx.commit().await.map_err(failed)?;
-        if made.rows_affected() == 1 { Ok(()) } else { Err(KeyError::Exists { place: self.place() }) }
+        if made { Ok(()) } else { Err(KeyError::Exists { place: self.place() }) }
     }
 
     async fn find(&self, scopes: &[Scope]) -> Result<(Stamp, HashMap<Scope, Entry>), KeyError> {

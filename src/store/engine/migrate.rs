@@ -33,6 +33,30 @@ pub async fn migrate(location: &Location) -> Result<Vec<i64>, DbError> {
     }
 }
 
+/// Applies migrations other than this program's to a server: for tests of how they are applied.
+///
+/// # Errors
+/// As [`migrate`]; an embedded store takes none.
+pub async fn migrate_by(location: &Location, migrations: &sqlx::migrate::Migrator) -> Result<Vec<i64>, DbError> {
+    match location {
+        Location::Postgres(options) => {
+            postgres::migrate_by(options, migrations, None).await.map(|Applied(versions)| versions)
+        }
+        Location::File(_) | Location::Memory => Err(DbError::Schema),
+    }
+}
+
+/// Whether there is anything in a server's store that a migration could ruin. An embedded store is copied by itself.
+///
+/// # Errors
+/// When the server cannot be asked.
+pub async fn holds_rows(location: &Location) -> Result<bool, DbError> {
+    match location {
+        Location::Postgres(options) => postgres::holds_rows(options).await,
+        Location::File(_) | Location::Memory => Ok(false),
+    }
+}
+
 /// Makes or drops the approximate index over vectors of a dimension, while others work.
 ///
 /// # Errors

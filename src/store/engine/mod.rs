@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use gathered::Gathered;
-pub use migrate::{ROLES, SchemaState, approximate, migrate, schema_state};
+pub use migrate::{ROLES, SchemaState, approximate, holds_rows, migrate, migrate_by, schema_state};
 pub use options::{PostgresOptions, Statements};
 pub use postgres::{Scratch, Tried};
 pub use statement::{Bulk, Column, ColumnType, Sql};

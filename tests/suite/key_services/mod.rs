@@ -3,8 +3,8 @@
 mod aws;
 mod azure;
 mod contract;
-mod fake;
+pub mod fake;
 mod google;
 mod hosts;
-mod tables;
-mod vault;
+pub mod tables;
+pub mod vault;

@@ -21,6 +21,7 @@ fn statements(sql: &str) -> Vec<String> {
 /// What is wrong with a new migration of the server: each is a reason to write it in steps.
 fn faults(sql: &str) -> Vec<String> {
     let own = sql.trim_start().starts_with("-- no-transaction");
+    let batched = own && sql.lines().nth(1).is_some_and(|line| line.trim() == "-- batched");
     let all = statements(sql);
     let table_after = |text: &str, word: &str| {
         let rest = text.split_once(word).map(|(_, rest)| rest).unwrap_or_default();
@@ -67,8 +68,13 @@ fn faults(sql: &str) -> Vec<String> {
             faults.push(format!("a column whose value differs by row rewrites the table: {text}"));
         }
         let changes = text.starts_with("update ") || text.starts_with("delete from ");
-        if changes && !text.contains(" limit ") && !made.iter().any(|table| text.contains(table.as_str())) {
-            faults.push(format!("changes rows without a LIMIT: {text}"));
+        if changes && !made.iter().any(|table| text.contains(table.as_str())) {
+            if !batched || all.len() > 1 || !text.contains(" limit ") {
+                faults.push(format!("changes rows, but not as a file of its own in batches, with a LIMIT: {text}"));
+            }
+            if text.contains("skip locked") {
+                faults.push(format!("passes over rows in use, which nothing comes back for: {text}"));
+            }
         }
         if text.starts_with("cluster") || text.starts_with("vacuum full") || text.starts_with("lock table") {
             faults.push(format!("locks a whole table: {text}"));
@@ -104,6 +110,9 @@ fn what_holds_a_long_lock_is_refused_and_its_steps_are_not() {
         "UPDATE memory SET state = 'active';",
         "DELETE FROM outbox WHERE published_at IS NOT NULL;",
         "LOCK TABLE memory;",
+        "UPDATE memory SET note = NULL WHERE id IN (SELECT id FROM memory WHERE note IS NOT NULL LIMIT 2000);",
+        "-- no-transaction\n-- batched\nUPDATE memory SET note = NULL WHERE note IS NOT NULL;",
+        "-- no-transaction\n-- batched\nDELETE FROM outbox WHERE id IN (SELECT id FROM outbox LIMIT 9 FOR UPDATE SKIP LOCKED);",
     ];
     for sql in bad {
         assert!(!faults(sql).is_empty(), "{sql}");
@@ -115,7 +124,8 @@ fn what_holds_a_long_lock_is_refused_and_its_steps_are_not() {
         "ALTER TABLE memory ADD COLUMN flag smallint NOT NULL DEFAULT 0;",
         "ALTER TABLE memory ADD CONSTRAINT c CHECK (state <> '') NOT VALID;",
         "-- UPDATE memory SET x = 1;\nALTER TABLE memory DROP COLUMN note;",
-        "UPDATE memory SET note = NULL WHERE id IN (SELECT id FROM memory WHERE note IS NOT NULL LIMIT 2000);",
+        "-- no-transaction\n-- batched\nUPDATE memory SET note = NULL WHERE id IN \
+         (SELECT id FROM memory WHERE note IS NOT NULL LIMIT 2000);",
     ];
     for sql in good {
         assert_eq!(faults(sql), Vec::<String>::new(), "{sql}");

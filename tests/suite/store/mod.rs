@@ -6,6 +6,7 @@ mod durability;
 mod embedded;
 mod isolation;
 mod made;
+mod migrating;
 mod migrations;
 mod nearest;
 mod nights;

@@ -12,6 +12,7 @@ mod pooler;
 mod rows;
 mod schema;
 mod scratch;
+mod steps;
 mod trial;
 
 use std::time::Duration;
@@ -26,7 +27,9 @@ use super::options::{PostgresOptions, Statements};
 use super::{Access, Arg, Bulk, DbError, Row, Sql};
 use crate::bug;
 pub(super) use rows::error;
-pub(super) use schema::{Applied, approximate, connect, migrate, migrate_to, newest_applied, state};
+pub(super) use schema::{
+    Applied, approximate, connect, holds_rows, migrate, migrate_by, migrate_to, newest_applied, state,
+};
 pub use scratch::Scratch;
 pub use trial::Tried;
 

@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::migrate::Migrator;
 use sqlx::postgres::PgConnection;
 use sqlx::{Connection as _, Executor as _, Row as _};
 
@@ -16,6 +16,7 @@ use super::super::{DbError, SchemaState};
 use super::approximate::change;
 use super::durability;
 use super::rows::error;
+use super::steps;
 
 /// Ours alone, and not sqlx's, whose lock waits.
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
@@ -30,12 +31,6 @@ const LOCK: i64 = 0x616e_616d_6e65_7369;
 const POLL: Duration = Duration::from_millis(100);
 /// Migrations of a large store take their time; whoever waits for the lock waits for them.
 const PATIENCE: Duration = Duration::from_secs(1_800);
-
-/// Longest wait for a lock on a table while the schema changes: as long as those who work may stand still.
-const LOCK_TIMEOUT: &str = "SET lock_timeout = '2s'";
-const LOCK_TRIES: u32 = 150;
-/// Longer than the wait: work has the table for most of the time.
-const LOCK_PAUSE: Duration = Duration::from_secs(4);
 
 /// What a run of the migrations did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +57,18 @@ pub async fn migrate(options: &PostgresOptions) -> Result<Applied, DbError> {
 /// # Errors
 /// As [`migrate`].
 pub(crate) async fn migrate_to(options: &PostgresOptions, target: Option<i64>) -> Result<Applied, DbError> {
+    migrate_by(options, &MIGRATIONS, target).await
+}
+
+/// The same with other migrations than this program's, for tests of how they are applied.
+///
+/// # Errors
+/// As [`migrate`].
+pub(crate) async fn migrate_by(
+    options: &PostgresOptions,
+    migrations: &Migrator,
+    target: Option<i64>,
+) -> Result<Applied, DbError> {
     let mut connection = connect(options).await?;
     durability::look(&mut connection, options).await?;
     if one(&mut connection, "SELECT to_regnamespace('anamnesis') IS NULL OR to_regrole('anamnesis_owner') IS NULL")
@@ -83,16 +90,36 @@ pub(crate) async fn migrate_to(options: &PostgresOptions, target: Option<i64>) -
         connection.close().await.map_err(|e| error(&e))?;
         return Ok(Applied(Vec::new()));
     }
-    apply(&mut connection, target).await?;
+    steps::apply(&mut connection, migrations, target).await?;
     let wanted = |version: &i64| target.is_none_or(|target| *version <= target);
     let applied: Vec<i64> =
-        MIGRATIONS.iter().map(|m| m.version).filter(|v| wanted(v) && !before.iter().any(|(b, ..)| b == v)).collect();
+        migrations.iter().map(|m| m.version).filter(|v| wanted(v) && !before.iter().any(|(b, ..)| b == v)).collect();
     // Privileges name tables of all migrations.
-    if target.is_none() {
+    let all = |m: &Migrator| MIGRATIONS.iter().all(|own| m.version_exists(own.version));
+    if target.is_none() && all(migrations) {
         sqlx::raw_sql(GRANTS).execute(&mut connection).await.map_err(|e| error(&e))?;
     }
     connection.close().await.map_err(|e| error(&e))?;
     Ok(Applied(applied))
+}
+
+/// Whether a schema has anything in it that a migration could ruin.
+///
+/// # Errors
+/// When the server cannot be asked.
+pub(crate) async fn holds_rows(options: &PostgresOptions) -> Result<bool, DbError> {
+    let mut connection = connect(options).await?;
+    if one(&mut connection, "SELECT to_regclass('anamnesis.organization') IS NULL").await? {
+        return Ok(false);
+    }
+    connection.execute("SET ROLE anamnesis_owner").await.map_err(|e| error(&e))?;
+    connection.execute(sqlx::raw_sql("BEGIN READ ONLY")).await.map_err(|e| error(&e))?;
+    let platform = "SELECT set_config('anamnesis.access', 'platform', true)";
+    connection.execute(platform).await.map_err(|e| error(&e))?;
+    let any = "SELECT EXISTS (SELECT 1 FROM anamnesis.organization) OR EXISTS (SELECT 1 FROM anamnesis.quarantine)";
+    let any = one(&mut connection, any).await?;
+    connection.close().await.map_err(|e| error(&e))?;
+    Ok(any)
 }
 
 /// The newest migration that was applied; 0 where there is no schema.
@@ -101,19 +128,6 @@ pub(crate) async fn migrate_to(options: &PostgresOptions, target: Option<i64>) -
 /// When the server cannot be asked.
 pub(crate) async fn newest_applied(connection: &mut PgConnection) -> Result<i64, DbError> {
     Ok(versions(connection).await?.last().map_or(0, |(version, ..)| *version))
-}
-
-/// Applies what is missing, step by step. A step that waits for a lock makes everybody else wait after it: it gives up soon,
-/// lets the others through and asks again.
-async fn apply(connection: &mut PgConnection, target: Option<i64>) -> Result<(), DbError> {
-    connection.execute(LOCK_TIMEOUT).await.map_err(|e| error(&e))?;
-    for _ in 0..LOCK_TRIES {
-        match MIGRATIONS.run_direct(target, &mut *connection, false).await.map_err(|e| refused(&e)) {
-            Err(DbError::Transient("lock")) => tokio::time::sleep(LOCK_PAUSE).await,
-            done => return done,
-        }
-    }
-    Err(DbError::Transient("lock"))
 }
 
 /// Makes or drops the approximate index, as the owner.
@@ -133,15 +147,6 @@ async fn locked(connection: &mut PgConnection) -> Result<bool, DbError> {
 
 async fn one(connection: &mut PgConnection, sql: &'static str) -> Result<bool, DbError> {
     sqlx::query_scalar(sql).persistent(false).fetch_one(connection).await.map_err(|e| error(&e))
-}
-
-fn refused(why: &MigrateError) -> DbError {
-    match why {
-        MigrateError::VersionMissing(version) => DbError::Newer(*version),
-        MigrateError::VersionMismatch(version) | MigrateError::Dirty(version) => DbError::Changed(*version),
-        MigrateError::Execute(inner) | MigrateError::ExecuteMigration(inner, _) => error(inner),
-        _ => DbError::Schema,
-    }
 }
 
 /// What the server's schema is to this program.

@@ -1,6 +1,8 @@
 //! A key file for backups: copied while others use it, looked at without opening a key, and given the erasures that
 //! another key file knows, so that no copy ever brings an erased patient's key back.
 
+mod rows;
+
 use std::collections::HashMap;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -14,6 +16,7 @@ use uuid::Uuid;
 use super::KeyError;
 use crate::domain::ids::{OrgId, PatientId};
 use crate::domain::scope::Scope;
+pub(super) use rows::{KekRow, KeyFileReader, KeyFileWriter, KeyRow};
 
 const ALL: &str = "SELECT org_id, patient_id, destroyed_at FROM data_key";
 const LATER: &str = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'later_key'";
