@@ -1,6 +1,7 @@
 //! Statements for people: titled tables, empty ones said to be empty where silence could be misread.
 
 use super::{Failure, output};
+use crate::domain::finding::EntityType;
 use crate::recall::{Hit, Item, Opposed, PatientSummary};
 
 /// A title above what follows.
@@ -31,6 +32,14 @@ pub fn required(name: &str, list: &[Item]) -> Result<(), Failure> {
     if list.is_empty() { title(&format!("{name}: none recorded")) } else { items(name, list) }
 }
 
+/// As [`required`], where somebody may have said that there is nothing: that is no gap in the record.
+fn known(name: &str, none: &str, (list, absences): (&[Item], &[Item]), of: EntityType) -> Result<(), Failure> {
+    match absences.iter().find(|item| item.entity == Some(of)) {
+        Some(said) if list.is_empty() => title(&format!("{name}: {none} (reported by {})", said.source.label)),
+        _ => required(name, list),
+    }
+}
+
 /// One statement as a row.
 pub fn row(item: &Item) -> [String; 5] {
     let mut notes: Vec<String> = item.flags().into_iter().map(str::to_owned).collect();
@@ -50,8 +59,8 @@ pub fn row(item: &Item) -> [String; 5] {
 /// # Errors
 /// As [`title`].
 pub fn profile(p: &PatientSummary) -> Result<(), Failure> {
-    required("Allergies", &p.allergies)?;
-    required("Medications", &p.medications)?;
+    known("Allergies", "none known", (&p.allergies, &p.absences), EntityType::Allergy)?;
+    known("Medications", "none taken", (&p.medications, &p.absences), EntityType::Medication)?;
     required("Conditions", &p.conditions)?;
     items("Stated absences", &p.absences)?;
     items("Denied or refuted", &p.denied)?;

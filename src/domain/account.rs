@@ -46,7 +46,6 @@ pub struct Fact {
     pub ended: bool,
     pub past: bool,
     /// What does harm without being an allergy: a medicine that gives headaches.
-    pub intolerance: bool,
     pub experiencer: Experiencer,
 }
 
@@ -124,7 +123,7 @@ impl Part {
             EntityType::Goal => Self::Goals,
             EntityType::Symptom => Self::Complaints,
             EntityType::Condition => Self::Conditions,
-            EntityType::Allergy if fact.intolerance => Self::Intolerances,
+            EntityType::Intolerance => Self::Intolerances,
             EntityType::Allergy => Self::Allergies,
             EntityType::Medication => Self::Treatment,
             EntityType::Event => Self::Events,
@@ -265,7 +264,6 @@ mod tests {
             negated: false,
             ended: false,
             past: false,
-            intolerance: false,
             experiencer: Experiencer::Patient,
         }
     }
@@ -304,7 +302,7 @@ mod tests {
 
     #[test]
     fn what_is_not_tolerated_never_reads_as_an_allergy() {
-        let intolerance = Fact { intolerance: true, ..fact(1, EntityType::Allergy, "fluoxetine") };
+        let intolerance = fact(1, EntityType::Intolerance, "fluoxetine");
         let facts = [fact(1, EntityType::Allergy, "sulfa"), intolerance];
         let text = tell(Stretch::Week, Tongue::English, &facts, 1).unwrap().text;
         assert_eq!(text, "Summary of the week. Allergies: sulfa. Intolerances: fluoxetine.");

@@ -9,6 +9,8 @@ codes!(
         Condition = "condition",
         Symptom = "symptom",
         Allergy = "allergy",
+        /// What is not tolerated without being an allergy: its reaction is a side effect.
+        Intolerance = "intolerance",
         Medication = "medication",
         Appointment = "appointment",
         Event = "event",
@@ -58,6 +60,7 @@ impl EntityType {
             Self::Condition
                 | Self::Symptom
                 | Self::Allergy
+                | Self::Intolerance
                 | Self::Medication
                 | Self::Appointment
                 | Self::Event

@@ -53,7 +53,7 @@ impl Class {
     /// otherwise (an error in that direction loses nothing).
     pub fn of_finding(entity: EntityType) -> Self {
         match entity {
-            EntityType::Condition | EntityType::Allergy | EntityType::Medication | EntityType::Relationship => {
+            EntityType::Condition | EntityType::Allergy | EntityType::Intolerance | EntityType::Medication | EntityType::Relationship => {
                 Self::LongLivedFact
             }
             EntityType::Symptom => Self::TimeBoundState,

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::allergies::AllergyRules;
+use super::allergies::{self, AllergyRules, WORDS as ALLERGY_WORDS};
 use super::clinical::ClinicalRules;
 use super::context::{CLAUSES, Contexts, Cues, DENIED_VERBS, SUBJECTS};
 use super::dates;
@@ -114,14 +114,15 @@ impl Extractor {
         let targets = input.targets.iter().map(|span| target(&reading, &scene.contexts, *span)).collect();
         let drugs = self.medication.mentions(&scene);
         let allergies = self.allergies.find(&scene, &self.dialogue, &drugs);
-        let mut entities = allergies.entities;
-        self.medication.find(&scene, &drugs, &allergies.taken, &mut entities);
-        self.clinical.find(&scene, &mut entities);
+        let mut entities = allergies.entities.clone();
+        self.medication.find(&scene, &drugs, &allergies, &mut entities);
+        allergies::reconsider(&mut entities);
+        self.clinical.find(&scene, &allergies.reactions, &mut entities);
         self.facts.find(&scene, &mut entities);
         self.events.find(&scene, &mut entities);
         self.appointments.find(&scene, &mut entities);
         self.measurements.find(&scene, &mut entities);
-        let mut statements = allergies.statements;
+        let mut statements = allergies.statements.clone();
         statements.extend(self.statements.find(&scene, &self.medication, &drugs, &entities));
         if let Some(today) = input.today {
             dates::bind(&scene, input.dates, today, &mut entities);
@@ -227,6 +228,7 @@ fn files() -> Vec<&'static str> {
         DRUGS,
         ALLERGENS,
         REACTIONS,
+        &[ALLERGY_WORDS],
         &[SPEECH, tone::THEMES, tone::FEELINGS, hypotheses::FILE, facts::FILE, REGIMEN],
         Cues::FILES,
         &risk::FILES,

@@ -183,7 +183,7 @@ impl Risk {
 impl Entity {
     /// Whether it is read surely enough to be remembered at all. An allergy always is: to leave one out would harm.
     pub fn is_worth_remembering(&self, min_confidence: f64) -> bool {
-        self.confidence >= min_confidence || self.kind == EntityType::Allergy
+        self.confidence >= min_confidence || matches!(self.kind, EntityType::Allergy | EntityType::Intolerance)
     }
 
     /// Whether mention and evidence are literally there, on character boundaries, one inside the other.

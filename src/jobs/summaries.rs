@@ -235,7 +235,6 @@ fn fact(row: &FactRow, (words, _): &(FindingWords, Option<Evidence>)) -> Option<
         negated: row.negated,
         ended: row.ended,
         past: row.temporality == Temporality::Historical,
-        intolerance: words.status.as_deref() == Some("intolerance"),
         experiencer: row.experiencer,
     })
 }

@@ -345,7 +345,7 @@ fn is_open_hypothesis(row: &Clinical) -> bool {
 
 /// An allergy of the patient that is in force and waits for a person to confirm it.
 fn is_possible_allergy(memory: &Memory) -> bool {
-    memory.entity == Some(EntityType::Allergy)
+    matches!(memory.entity, Some(EntityType::Allergy | EntityType::Intolerance))
         && !memory.negated
         && memory.experiencer == Experiencer::Patient
         && memory.standing.state == State::Active
@@ -357,7 +357,7 @@ impl PatientSummary {
     /// Whether something in force speaks against a statement about all of its type.
     fn refutes(&self, memory: &Memory) -> bool {
         match memory.entity {
-            Some(EntityType::Allergy) => !self.allergies.is_empty(),
+            Some(EntityType::Allergy) => self.allergies.iter().any(|item| item.entity == Some(EntityType::Allergy)),
             Some(EntityType::Medication) => !self.medications.is_empty(),
             _ => false,
         }
@@ -372,12 +372,12 @@ impl PatientSummary {
             _ if row.memory.entity == Some(EntityType::Appointment) && !decision => &mut self.past,
             EntityType::Appointment | EntityType::Event => &mut self.events,
             // An allergy that was read doubtfully stands with the others, marked: leaving it out would harm.
-            EntityType::Allergy if is_possible_allergy(&row.memory) => &mut self.allergies,
+            EntityType::Allergy | EntityType::Intolerance if is_possible_allergy(&row.memory) => &mut self.allergies,
             _ if !decision => &mut self.past,
             // A symptom told as one of the past was never a state that could be confirmed.
             EntityType::Symptom if row.memory.class == Class::Event => &mut self.past,
             _ if row.memory.negated => &mut self.denied,
-            EntityType::Allergy => &mut self.allergies,
+            EntityType::Allergy | EntityType::Intolerance => &mut self.allergies,
             EntityType::Medication => &mut self.medications,
             EntityType::Symptom => &mut self.symptoms,
             _ if row.memory.experiencer != Experiencer::Patient => &mut self.family_history,

@@ -315,6 +315,7 @@ fn heading(m: &Memory) -> &'static str {
         Some(EntityType::Condition) => "Condition",
         Some(EntityType::Symptom) => "Symptom",
         Some(EntityType::Allergy) => allergy_heading(m.words.as_ref()),
+        Some(EntityType::Intolerance) => "Intolerance",
         Some(EntityType::Medication) => "Medication",
         Some(EntityType::Appointment) => "Appointment",
         Some(EntityType::Event) => "Event",

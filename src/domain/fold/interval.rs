@@ -95,7 +95,8 @@ impl Interval {
     /// Only somebody in charge, or an answered task, may end it: any allergy, and what somebody in charge set in the
     /// clinical store (model.md, "Clinical wins").
     pub fn is_guarded(&self) -> bool {
-        self.entity == EntityType::Allergy || (self.entity.is_clinical() && self.folded.set_by.is_authoritative())
+        matches!(self.entity, EntityType::Allergy | EntityType::Intolerance)
+            || (self.entity.is_clinical() && self.folded.set_by.is_authoritative())
     }
 
     pub fn current(&self) -> Current {

@@ -1,19 +1,28 @@
 //! Allergies and intolerances, and the statement that there are none.
 
+mod effects;
+mod lists;
 mod none;
 mod reactions;
+mod taken_back;
+mod topic;
 
 use std::ops::Range;
+
+use effects::EffectWords;
+use taken_back::TakenBack;
+use topic::Topic;
 
 use super::dialogue::{DialogueRules, Polarity};
 use super::lexicon::{Lexicon, List, Mention, SPEECH, label};
 use super::matcher::Matcher;
-use super::medication::SentenceDrugs;
+use super::medication::{STEM, SentenceDrugs};
 use super::phrasebook::Builder;
 use super::scene::{Scene, Stance};
+use super::statements::is_current;
 use super::structure::Section;
 use super::{Entity, EntityType, Experiencer, Statement, Temporality};
-use crate::text::Speaker;
+use crate::text::{Span, Speaker};
 
 /// Turns after which a question about allergies is forgotten.
 const TOPIC_TURNS: usize = 8;
@@ -21,10 +30,16 @@ const TOPIC_TURNS: usize = 8;
 const LONGEST_ANSWER: usize = 18;
 /// Words between a substance that is named first and the word that says what it does.
 const FRONTED: usize = 4;
+/// Edible things in general.
+const FOOD: &str = "food";
 /// Words, signs included, of a question that names substances and says hardly more ("And penicillin?").
 const ELLIPSIS: usize = 6;
 /// Words of a question that only follows up on the one before.
 const SHORT_QUESTION: usize = 9;
+pub(in crate::extract) const WORDS: &str = include_str!("../lexicon/allergy_words.tsv");
+/// Lines after a question in a text without turns in which it is answered.
+const TOPIC_LINES: usize = 3;
+
 pub struct AllergyRules {
     allergens: Lexicon,
     reactions: Lexicon,
@@ -33,9 +48,30 @@ pub struct AllergyRules {
     asks: Matcher,
     other: Matcher,
     what_happens: Matcher,
-    causes: Matcher,
     not_substance: Matcher,
     taking: Matcher,
+    scope_end: Matcher,
+    effects: EffectWords,
+    taken_back: TakenBack,
+    reaction_title: Matcher,
+}
+
+/// How the text comes to speak of a substance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Frame {
+    /// As an allergy, in so many words.
+    Allergy,
+    /// As something that is not tolerated.
+    Intolerance,
+    /// By what it does alone.
+    Effect,
+}
+
+/// A finding with the words that belong to it.
+struct Placed {
+    entity: Entity,
+    words: Range<usize>,
+    frame: Frame,
 }
 
 /// Whether a sentence tells what a microbe is sensitive to, which says nothing of the patient.
@@ -59,7 +95,13 @@ fn speaks_of_microbes(scene: &Scene<'_>, index: usize) -> bool {
 pub struct Allergies {
     pub entities: Vec<Entity>,
     pub statements: Vec<Statement>,
+    /// First words of substances that are no medicine here.
     pub taken: Vec<usize>,
+    /// First words of substances that are one only where a status or a dose says so.
+    pub touched: Vec<usize>,
+    /// Where reactions stand: no illnesses of their own.
+    pub reactions: Vec<Span>,
+    placed: Vec<Placed>,
 }
 
 /// A substance named in a sentence, drug or not.
@@ -69,12 +111,23 @@ struct Substance {
     name: String,
     /// A whole class ("antibiotics"): worth a note only where it is asserted.
     class: bool,
+    /// It is in the list of medicines.
+    drug: bool,
 }
 
 impl Substance {
-    fn of(mention: &Mention) -> Self {
+    fn of(mention: &Mention, drug: bool) -> Self {
         let class = mention.concept.group == "class";
-        Self { words: mention.words.clone(), name: mention.concept.name.into(), class }
+        Self { words: mention.words.clone(), name: mention.concept.name.into(), class, drug }
+    }
+
+    /// A medicine; one that no list names goes by the word itself.
+    fn named(scene: &Scene<'_>, mention: &Mention) -> Self {
+        let mut this = Self::of(mention, true);
+        if mention.concept.group == STEM {
+            this.name = scene.reading.word(mention.words.start).to_owned();
+        }
+        this
     }
 }
 
@@ -88,17 +141,21 @@ impl AllergyRules {
             asks: label(book, SPEECH, "ask_allergy"),
             other: label(book, SPEECH, "other"),
             what_happens: label(book, SPEECH, "what_happens"),
-            causes: label(book, SPEECH, "causes"),
             not_substance: label(book, SPEECH, "not_substance"),
             taking: label(book, SPEECH, "tells_of_taking"),
+            scope_end: label(book, WORDS, "scope_end"),
+            effects: EffectWords::builtin(book),
+            taken_back: TakenBack::builtin(book),
+            reaction_title: label(book, WORDS, "reaction_title"),
         }
     }
 
     pub fn find(&self, scene: &Scene<'_>, dialogue: &DialogueRules, drugs: &[SentenceDrugs]) -> Allergies {
         let mut out = Allergies::default();
-        // The turn in which somebody last asked about allergies, and who.
-        let mut topic: Option<(usize, Speaker)> = None;
+        let mut topic = Topic::default();
+        let mut list = lists::Open::default();
         for (index, sentence) in scene.sentences() {
+            topic.pass(scene, index);
             if speaks_of_microbes(scene, index) {
                 continue;
             }
@@ -107,44 +164,78 @@ impl AllergyRules {
             let asks_allergy = self
                 .first(&self.asks, scene, &sentence.words)
                 .is_some_and(|cue| !matches!(scene.reading.word(cue.start.saturating_sub(1)), "for" | "para" | "your"));
-            let asked = scene.is_dialogue() && scene.exchanges.asks(index);
-            if let Some(list) = self.listed(scene, index) {
-                let under: Vec<Substance> = substances.iter().filter(|s| s.words.start >= list.from).cloned().collect();
-                self.take(scene, index, &under, list.status, &mut out);
-            }
-            self.stated(scene, index, &substances, &mut out);
-            self.reacted(scene, index, &substances, &mut out);
-            self.goes_on(scene, index, &substances, &mut out);
-            self.reacted_to_it(scene, index, drugs, &mut out);
-            if let Some(turn) = sentence.turn {
-                let asker = topic.filter(|(since, _)| turn <= since + TOPIC_TURNS).map(|(_, asker)| asker);
-                if asked && asks_allergy && sentence.speaker != Speaker::Patient {
-                    let none = self.none_answered(scene, index, &substances, &mut out);
-                    topic = (!none).then_some((turn, sentence.speaker));
-                } else if asked && asker == Some(sentence.speaker) {
-                    let about = self.still_about(scene, index);
-                    if about {
-                        self.confirmed(scene, index, &substances, &mut out);
-                    }
-                    topic = topic.filter(|_| about);
-                } else if !asked
-                    && asker.is_some_and(|asker| asker != sentence.speaker)
-                    && !self.tells_of_taking(scene, index)
-                {
-                    let denies = dialogue.polarity(scene.reading, sentence) == Polarity::No && substances.len() != 1;
-                    let brief = sentence.words.len() <= LONGEST_ANSWER || asks_allergy;
-                    if !denies && brief {
-                        self.take(scene, index, &substances, None, &mut out);
-                    } else if denies && substances.len() == 2 && brief {
-                        // "No, a la aspirina no, al Nolotil": what is denied was asked, what follows is answered.
-                        self.take(scene, index, &substances, None, &mut out);
-                    }
+            if let Some(listed) = self.listed(scene, index, &substances, &mut list) {
+                let under: Vec<Substance> =
+                    substances.iter().filter(|s| s.words.start >= listed.from).cloned().collect();
+                let under = self.governed(scene, listed.from..sentence.words.end, &under);
+                self.take_listed(scene, index, &under, listed.frame, &mut out);
+                if under.is_empty() {
+                    self.none_listed(scene, index, listed.from, &mut out);
                 }
             }
+            self.stated(scene, index, &substances, &mut out);
+            self.harmed(scene, index, &substances, &mut out);
+            self.goes_on(scene, index, &substances, &mut out);
+            self.reacted_to_it(scene, index, drugs, &mut out);
+            self.asked(scene, index, dialogue, &substances, asks_allergy, &mut topic, &mut out);
+            self.effects(scene, index, &substances, &mut out);
         }
         self.add_reactions(scene, &mut out);
+        self.take_back(scene, &mut out);
         self.settle(&mut out);
         out
+    }
+
+    /// Questions about allergies and what answers them.
+    #[allow(clippy::too_many_arguments)] // one sentence and all that is known of it
+    fn asked(
+        &self,
+        scene: &Scene<'_>,
+        index: usize,
+        dialogue: &DialogueRules,
+        substances: &[Substance],
+        asks_allergy: bool,
+        topic: &mut Topic,
+        out: &mut Allergies,
+    ) {
+        let sentence = &scene.reading.sentences[index];
+        let Some(turn) = sentence.turn else {
+            if sentence.question && asks_allergy {
+                topic.line = Some(topic.here);
+            } else if topic.answers_line() && !self.tells_of_taking(scene, index) {
+                let frame = Frame::Allergy;
+                let near = self.governed(scene, sentence.words.clone(), substances);
+                if sentence.words.len() <= LONGEST_ANSWER {
+                    self.take(scene, index, &near, frame, out);
+                }
+            }
+            return;
+        };
+        let asked = scene.exchanges.asks(index);
+        let asker = topic.asked.filter(|(since, _)| turn <= since + TOPIC_TURNS).map(|(_, asker)| asker);
+        if asked && asks_allergy && sentence.speaker != Speaker::Patient {
+            let none = self.none_answered(scene, index, substances, out);
+            topic.asked = (!none).then_some((turn, sentence.speaker));
+        } else if asked && asker == Some(sentence.speaker) {
+            let about = self.still_about(scene, index);
+            if about {
+                self.confirmed(scene, index, substances, out);
+            }
+            topic.asked = topic.asked.filter(|_| about);
+        } else if !asked
+            && asker.is_some_and(|asker| asker != sentence.speaker)
+            && !self.tells_of_taking(scene, index)
+        {
+            let denies = dialogue.polarity(scene.reading, sentence) == Polarity::No && substances.len() != 1;
+            let brief = sentence.words.len() <= LONGEST_ANSWER || asks_allergy;
+            // "No, a la aspirina no, al Nolotil": what is denied was asked, what follows is answered.
+            if brief && (!denies || substances.len() == 2) {
+                let near = self.governed(scene, sentence.words.clone(), substances);
+                self.take(scene, index, &near, Frame::Allergy, out);
+            } else if !denies {
+                self.told_at_length(scene, index, substances, out);
+            }
+        }
     }
 
     /// The substances of a sentence: drugs first, then everything else one may be allergic to.
@@ -156,15 +247,18 @@ impl AllergyRules {
             drugs.get(slot).filter(|found| found.sentence == index).into_iter().flat_map(|found| &found.mentions)
         {
             if mention.concept.group != "class" {
-                out.push(Substance::of(mention));
+                out.push(Substance::named(scene, mention));
             }
         }
         for mention in self.allergens.find(scene.reading, words) {
             if out.iter().all(|known| known.words.end <= mention.words.start || mention.words.end <= known.words.start)
             {
-                out.push(Substance::of(&mention));
+                out.push(Substance::of(&mention, false));
             }
         }
+        // "Sick as a dog" is no dog.
+        let reactions = self.reactions.find(scene.reading, scene.reading.sentences[index].words.clone());
+        out.retain(|s| !reactions.iter().any(|r| r.words.len() > s.words.len() && r.words.contains(&s.words.start)));
         out.sort_by_key(|substance| substance.words.start);
         out
     }
@@ -182,35 +276,65 @@ impl AllergyRules {
         {
             return;
         }
-        let intolerant = self.first(&self.intolerant, scene, &words);
-        let Some(cue) = self.first(&self.allergic, scene, &words).or(intolerant.clone()) else {
-            return self.none_in_words(scene, index, out);
-        };
-        let status = intolerant.filter(|other| *other == cue).map(|_| "intolerance");
-        let end = (cue.end..words.end)
-            .find(|&w| {
-                matches!(scene.reading.word(w), ";" | "but" | "pero" | "takes" | "take" | "toma" | "tomar" | "aunque")
-            })
-            .unwrap_or(words.end);
-        let mut governed: Vec<Substance> =
-            substances.iter().filter(|s| s.words.start >= cue.start && s.words.start < end).cloned().collect();
+        let mut cues: Vec<(Range<usize>, Frame)> = Vec::new();
+        let mut word = words.start;
+        while word < words.end {
+            let allergic = self.allergic.at(scene.reading, word).map(|hit| (hit.words, Frame::Allergy));
+            let hit = allergic.or_else(|| self.intolerant.at(scene.reading, word).map(|hit| (hit.words, Frame::Intolerance)));
+            word = hit.as_ref().map_or(word + 1, |(cue, _)| cue.end);
+            cues.extend(hit);
+        }
+        let mut found = false;
+        for (nth, (cue, frame)) in cues.iter().enumerate() {
+            let end = cues.get(nth + 1).map_or(words.end, |(next, _)| next.start);
+            let from = nth.checked_sub(1).map_or(words.start, |before| cues[before].0.end);
+            found |= self.named_with(scene, index, cue, *frame, (from..end, substances), out);
+        }
+        if !found {
+            self.none_in_words(scene, index, out);
+        }
+    }
+
+    /// The substances that one cue governs; whether there are any.
+    fn named_with(
+        &self,
+        scene: &Scene<'_>,
+        index: usize,
+        cue: &Range<usize>,
+        frame: Frame,
+        (within, substances): (Range<usize>, &[Substance]),
+        out: &mut Allergies,
+    ) -> bool {
+        let here: Vec<Substance> = substances
+            .iter()
+            .filter(|s| s.words.start >= within.start && s.words.end <= within.end)
+            .cloned()
+            .collect();
+        let compound = before_cue(scene, &here, cue);
+        let after: Vec<Substance> = here.iter().filter(|s| s.words.start >= cue.start).cloned().collect();
+        let mut governed = self.governed(scene, cue.end..within.end, &after);
+        // "Statin intolerance (myalgia on …)": what follows is another matter.
+        if !compound.is_empty() && !matches!(scene.reading.word(cue.end), ":" | "," | "and" | "y" | ";") {
+            governed.clear();
+        }
         // "Penicillin allergy": the substance stands right before.
-        governed.extend(substances.iter().filter(|s| s.words.end == cue.start).cloned());
+        governed.extend(compound);
         if governed.is_empty() {
             // "A la aspirina soy alérgico": named first.
             let fronted = |s: &&Substance| {
                 let to = |offset: usize| matches!(scene.reading.word(s.words.start.wrapping_sub(offset)), "a" | "al");
                 s.words.end <= cue.start && cue.start - s.words.end <= FRONTED && (to(1) || to(2))
             };
-            governed.extend(substances.iter().filter(fronted).cloned());
+            governed.extend(here.iter().filter(fronted).cloned());
         }
         if governed.is_empty() {
-            governed.extend(self.unknown_substance(scene, &cue));
+            governed.extend(self.unknown_substance(scene, cue));
         }
         if governed.is_empty() {
-            return self.none_in_words(scene, index, out);
+            return false;
         }
-        self.take(scene, index, &governed, status, out);
+        self.take_beside(scene, index, &governed, cue, frame, out);
+        true
     }
 
     /// "I have no allergies. The penicillin thing was when I was little.": the sentence after one about allergies, which
@@ -234,7 +358,7 @@ impl AllergyRules {
             && !about(&sentence.words)
             && !self.tells_of_taking(scene, index)
         {
-            self.take(scene, index, substances, None, out);
+            self.take(scene, index, substances, Frame::Allergy, out);
         }
     }
 
@@ -256,44 +380,82 @@ impl AllergyRules {
             elliptic && scene.exchanges.answer(index).is_some_and(|answer| answer.polarity == Polarity::Yes);
         let reaction = self.first(&self.what_happens, scene, &sentence.words).is_some();
         if confirmed && !reaction {
-            self.take(scene, index, substances, None, out);
+            self.take(scene, index, substances, Frame::Allergy, out);
         }
     }
 
-    fn take(
-        &self,
-        scene: &Scene<'_>,
-        index: usize,
-        substances: &[Substance],
-        status: Option<&'static str>,
-        out: &mut Allergies,
-    ) {
+    /// The substances of a list: up to the word that leaves it, or to one with a strength, which is taken.
+    fn governed(&self, scene: &Scene<'_>, within: Range<usize>, substances: &[Substance]) -> Vec<Substance> {
+        let left = within.clone().find(|word| self.leaves(scene, *word)).unwrap_or(within.end);
+        let inside = |s: &&Substance| s.words.start < left && !is_dosed(scene, s.words.end);
+        substances.iter().take_while(inside).cloned().collect()
+    }
+
+    /// "Takes", "toma", "but": what follows is no allergen any more.
+    fn leaves(&self, scene: &Scene<'_>, word: usize) -> bool {
+        self.scope_end.at(scene.reading, word).is_some()
+    }
+
+    fn take(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], frame: Frame, out: &mut Allergies) {
         for substance in substances {
             if let Some(stance) = scene.stance(index, &substance.words) {
-                self.push(scene, substance, &stance, status, out);
+                self.push(scene, substance, &stance, frame, out);
             }
         }
     }
 
-    fn push(
+    /// As [`Self::take`], under a title: a question that follows in the form ("amoxicillin. What happened?") is no doubt.
+    fn take_listed(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], frame: Frame, out: &mut Allergies) {
+        let words = scene.reading.sentences[index].words.clone();
+        for substance in substances {
+            let Some(mut stance) = scene.stance(index, &substance.words) else { continue };
+            let asks_later = words.clone().find(|word| scene.reading.word(*word) == "¿");
+            let at_end = scene.reading.sentences[index].question && substance.words.start < words.start + 3;
+            if asks_later.is_some_and(|sign| sign >= substance.words.end) || (asks_later.is_none() && at_end) {
+                stance.context.uncertain = false;
+            }
+            stance.context.negated &= scene.contexts.plainly_denied(scene.reading, &substance.words)
+                || scene.structure.boxes(index).iter().any(|_| true);
+            self.push(scene, substance, &stance, frame, out);
+        }
+    }
+
+    /// As [`Self::take`], behind words that deny by themselves ("does not tolerate", "can't have").
+    fn take_beside(
         &self,
         scene: &Scene<'_>,
-        substance: &Substance,
-        stance: &Stance,
-        status: Option<&'static str>,
+        index: usize,
+        substances: &[Substance],
+        cue: &Range<usize>,
+        frame: Frame,
         out: &mut Allergies,
     ) {
+        for substance in substances {
+            let Some(mut stance) = scene.stance(index, &substance.words) else { continue };
+            let denied = scene.contexts.plainly_denied(scene.reading, &substance.words) || stance.answered;
+            stance.context.negated &= denied && scene.contexts.denied_but_by(scene.reading, &substance.words, cue);
+            self.push(scene, substance, &stance, frame, out);
+        }
+    }
+
+    fn push(&self, scene: &Scene<'_>, substance: &Substance, stance: &Stance, frame: Frame, out: &mut Allergies) {
         let asserted = !stance.context.uncertain && stance.context.temporality != Temporality::Hypothetical;
-        if out.taken.contains(&substance.words.start) || (substance.class && !asserted) {
+        let words = &substance.words;
+        // "Food: no" says something, "food: peanuts" only says of what kind the next one is.
+        let empty = substance.name == FOOD && !stance.context.negated;
+        if out.taken.contains(&words.start) || empty || (substance.class && !asserted && !stance.context.negated) {
             return;
         }
-        let Some(mut entity) = scene.entity(EntityType::Allergy, &substance.words, substance.name.clone(), stance)
-        else {
-            return;
-        };
-        entity.status = status.filter(|status| *status == "intolerance").map(str::to_owned);
-        out.taken.extend(substance.words.clone());
-        out.entities.push(entity);
+        let kind = if frame == Frame::Allergy { EntityType::Allergy } else { EntityType::Intolerance };
+        let Some(mut entity) = scene.entity(kind, words, substance.name.clone(), stance) else { return };
+        if frame == Frame::Effect {
+            entity.confidence = entity.confidence.min(0.85);
+            out.touched.extend(words.clone());
+        } else {
+            out.taken.extend(words.clone());
+        }
+        out.placed.retain(|known| known.words != *words);
+        out.placed.push(Placed { entity, words: words.clone(), frame });
     }
 
     /// A document that names an allergy does not also say there is none.
@@ -301,7 +463,7 @@ impl AllergyRules {
         let positive = out.entities.iter().any(|entity| {
             let context = &entity.context;
             let asserted = !context.uncertain && context.temporality != Temporality::Hypothetical;
-            !context.negated && asserted && context.experiencer == Experiencer::Patient && entity.status.is_none()
+            entity.kind == EntityType::Allergy && !context.negated && asserted && context.experiencer == Experiencer::Patient
         });
         if positive {
             out.statements.clear();
@@ -315,6 +477,54 @@ impl AllergyRules {
         let allergic = words
             .clone()
             .any(|w| scene.reading.word(w).starts_with("alerg") || scene.reading.word(w).starts_with("allerg"));
-        !allergic && self.taking.first(scene.reading, words).is_some()
+        let reaction = || !self.reactions.find(scene.reading, words.clone()).is_empty();
+        !allergic && self.taking.first(scene.reading, words.clone()).is_some() && !reaction()
+    }
+}
+
+/// "Penicillin allergy", "nut allergies", "lactose and gluten intolerant", "alergia alimentaria a": what stands right before
+/// the word, and what is joined to that by "and".
+fn before_cue(scene: &Scene<'_>, substances: &[Substance], cue: &Range<usize>) -> Vec<Substance> {
+    let mut out: Vec<Substance> = Vec::new();
+    let mut end = cue.start;
+    for substance in substances.iter().rev().filter(|s| s.words.end <= cue.start) {
+        let between = substance.words.end..end;
+        let joined = between.clone().all(|word| matches!(scene.reading.word(word), "and" | "or" | "/" | "&" | "," | "y" | "\""));
+        if !joined || (end == cue.start && between.clone().any(|word| scene.reading.word(word) != "\"")) {
+            break;
+        }
+        end = substance.words.start;
+        out.push(substance.clone());
+    }
+    out
+}
+
+/// A strength stands right after the name: it is a medicine that is taken.
+fn is_dosed(scene: &Scene<'_>, after: usize) -> bool {
+    let word = scene.reading.word(after);
+    let digits = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    let unit = |word: &str| matches!(word, "mg" | "mcg" | "g" | "ml" | "ug" | "units" | "puffs" | "tablets" | "comprimidos");
+    digits(word) && (word.ends_with("mg") || word.ends_with("mcg") || unit(scene.reading.word(after + 1)))
+        || matches!(word, "od" | "bd" | "tds" | "nocte" | "prn" | "mane")
+}
+
+/// What is known by its effect alone, once all of the document is read: a side effect of what is still taken is no
+/// intolerance.
+pub(super) fn reconsider(entities: &mut Vec<Entity>) {
+    let taken: Vec<String> = entities.iter().filter(|entity| is_current(entity)).map(|entity| entity.value.clone()).collect();
+    let stopped = |value: &str, entities: &[Entity]| {
+        entities.iter().any(|e| e.kind == EntityType::Medication && e.value == value && e.status.as_deref() == Some("stopped"))
+    };
+    let borne: Vec<bool> = entities
+        .iter()
+        .map(|entity| {
+            let told = entity.status.as_deref() == Some(effects::EFFECT) && entity.kind == EntityType::Intolerance;
+            told && taken.contains(&entity.value) && !stopped(&entity.value, entities)
+        })
+        .collect();
+    let mut borne = borne.into_iter();
+    entities.retain(|_| !borne.next().unwrap_or(false));
+    for entity in entities.iter_mut().filter(|entity| entity.status.as_deref() == Some(effects::EFFECT)) {
+        entity.status = None;
     }
 }

@@ -2,12 +2,26 @@
 
 use std::ops::Range;
 
-use super::{Allergies, AllergyRules, Substance};
+use super::{Allergies, AllergyRules, Frame, Substance};
 use crate::extract::dialogue::Polarity;
 use crate::extract::scene::Scene;
 use crate::extract::{Experiencer, Statement, StatementKind, Temporality};
 
+/// Words of a list of allergies that says no more than that there are none.
+const NONE_WORDS: usize = 9;
+
 impl AllergyRules {
+    /// "Sin AMC", "no RAMC", "RAMs negadas", "AMC (-)", "no alergias": the trade's abbreviations of Spanish.
+    fn no_amc(&self, scene: &Scene<'_>, at: usize) -> bool {
+        let word = |at: usize| scene.reading.word(at);
+        let abbreviation = matches!(word(at), "amc" | "ramc" | "ram" | "rams" | "ramcs" | "ams");
+        let before = at.checked_sub(1).map_or("", word);
+        let after = (at + 1..at + 4).find(|next| !matches!(word(*next), ":" | "conocidas" | "medicamentosas" | "-" | "(")).map_or("", word);
+        abbreviation
+            && (matches!(before, "sin" | "no" | "niega")
+                || matches!(after, "negadas" | "negadas," | "no" | "negativas" | "negativo" | "niega" | "ninguna" | "desconocidas"))
+    }
+
     /// A single word right after "allergic to" that the lists do not know: missing an allergy harms more than a
     /// strange name does.
     pub(super) fn unknown_substance(&self, scene: &Scene<'_>, cue: &Range<usize>) -> Option<Substance> {
@@ -20,14 +34,35 @@ impl AllergyRules {
         let plain = name.len() >= 4
             && name.chars().all(char::is_alphabetic)
             && self.not_substance.at(scene.reading, word).is_none();
-        (says_to && plain).then(|| Substance { words: word..word + 1, name: name.to_owned(), class: false })
+        (says_to && plain).then(|| Substance { words: word..word + 1, name: name.to_owned(), class: false, drug: false })
+    }
+
+    /// "Allergies: none known", "AMC: niega", "Alergias: ninguna conocida", "Allergies: nil": the whole of a list is a denial.
+    pub(super) fn none_listed(&self, scene: &Scene<'_>, index: usize, from: usize, out: &mut Allergies) {
+        let sentence = &scene.reading.sentences[index];
+        let said = (from..sentence.words.end).find(|word| !scene.reading.words[*word].punctuation);
+        let Some(first) = said else { return };
+        let word = |offset: usize| scene.reading.word(first + offset);
+        let none = matches!(
+            word(0),
+            "none" | "nil" | "nkda" | "nka" | "no" | "denies" | "denied" | "negative" | "neg" | "unknown" | "ninguna" | "ninguno"
+                | "niega" | "negadas" | "negados" | "negativo" | "negativas" | "negativos" | "negativa" | "desconocidas" | "sin" | "nada"
+        );
+        let known = matches!(word(0), "unknown" | "desconocidas") || word(1) == "to" && word(0) == "no";
+        let short = sentence.words.end - first <= NONE_WORDS;
+        if none && !known && short && self.first(&self.other, scene, &(first..sentence.words.end)).is_none() {
+            out.statements.push(Statement { kind: StatementKind::NoKnownAllergies, span: sentence.span });
+        }
     }
 
     /// "Sin alergias conocidas", "NKDA", "no soy alérgico a nada", "Allergies: none".
     pub(super) fn none_in_words(&self, scene: &Scene<'_>, index: usize, out: &mut Allergies) {
         let sentence = &scene.reading.sentences[index];
         let abbreviated =
-            sentence.words.clone().any(|w| matches!(scene.reading.word(w), "nkda" | "nka" | "namc" | "nkma"));
+            sentence.words.clone().any(|w| {
+                matches!(scene.reading.word(w), "nkda" | "nka" | "namc" | "nkma" | "nkfa" | "nkdas" | "nkas" | "napnkda")
+                    || self.no_amc(scene, w)
+            });
         let other = self.first(&self.other, scene, &sentence.words).is_some();
         // A title ("ALERGIAS: sin alergias conocidas") says it twice: one denial is enough.
         let denied = sentence.words.clone().filter_map(|word| self.asks.at(scene.reading, word)).any(|cue| {
@@ -62,7 +97,7 @@ impl AllergyRules {
                 !goes_on
             }
             (Polarity::Yes | Polarity::No, [_, ..]) => {
-                self.take(scene, index, substances, None, out);
+                self.take(scene, index, substances, Frame::Allergy, out);
                 false
             }
             _ => false,

@@ -88,6 +88,25 @@ impl Contexts {
         })
     }
 
+    /// Whether a mention is denied by a word that does nothing else ("no", "never", "niega"): "stopped" and "suspende" end
+    /// a medicine that was taken.
+    pub fn plainly_denied(&self, reading: &Reading<'_>, target: &Range<usize>) -> bool {
+        let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
+        scopes.any(|scope| {
+            let said = scope.cue.clone().any(|word| denies(reading.word(word)));
+            scope.category == Category::Negated && (said || scope.cue.is_empty()) && scope.covers(target)
+        })
+    }
+
+    /// Whether a denial reaches a mention that does not stand in certain words: "does not tolerate" denies no intolerance.
+    pub fn denied_but_by(&self, reading: &Reading<'_>, target: &Range<usize>, words: &Range<usize>) -> bool {
+        let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
+        scopes.any(|scope| {
+            let apart = scope.cue.end <= words.start || words.end <= scope.cue.start;
+            scope.category == Category::Negated && apart && scope.covers(target)
+        })
+    }
+
     /// Whether a denial reaches a mention whose cue begins at most so many words behind a place.
     pub fn denied_within(&self, reading: &Reading<'_>, target: &Range<usize>, end: usize, behind: usize) -> bool {
         let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();

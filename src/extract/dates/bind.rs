@@ -59,7 +59,7 @@ fn carries(entity: &Entity, said: Said, today: NaiveDate) -> bool {
         _ => {
             entity.kind.happens()
                 || illness
-                || matches!(entity.kind, EntityType::Medication | EntityType::Allergy)
+                || matches!(entity.kind, EntityType::Medication | EntityType::Allergy | EntityType::Intolerance)
         }
     }
 }

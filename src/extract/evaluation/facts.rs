@@ -54,7 +54,7 @@ fn states(fact: &Fact, document: &Document, found: &Extraction) -> bool {
                 && own_and_now(entity)
         }),
         "intolerance" => found.entities.iter().any(|entity| {
-            let intolerance = entity.kind.code() == "allergy" && entity.status.as_deref() == Some("intolerance");
+            let intolerance = entity.kind.code() == "intolerance";
             let named = entity.value.contains("intoleran") || intolerance;
             named && names(&entity.value) && !entity.context.negated && own_and_now(entity)
         }),

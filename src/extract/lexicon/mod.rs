@@ -22,8 +22,12 @@ pub(super) const CLINICAL: &[&str] = &[
     include_str!("mental_more.tsv"),
     include_str!("general_more.tsv"),
 ];
-pub(super) const DRUGS: &[&str] =
-    &[include_str!("drugs.tsv"), include_str!("drugs_more.tsv"), include_str!("drugs_wide.tsv")];
+pub(super) const DRUGS: &[&str] = &[
+    include_str!("drugs.tsv"),
+    include_str!("drugs_more.tsv"),
+    include_str!("drugs_wide.tsv"),
+    include_str!("drugs_everyday.tsv"),
+];
 pub(super) const ALLERGENS: &[&str] = &[include_str!("allergens.tsv")];
 pub(super) const REACTIONS: &[&str] = &[include_str!("reactions.tsv")];
 pub(super) const SPEECH: &str = include_str!("speech.tsv");

@@ -12,6 +12,7 @@ pub(super) use regimen::REGIMEN;
 use regimen::{Regimen, RegimenRules};
 use stems::is_named_by_stem;
 
+use super::allergies::Allergies;
 use super::lexicon::{Concept, Lexicon, List, Mention, SPEECH, label};
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
@@ -25,7 +26,7 @@ const STATUSES: [&str; 7] = ["stopped", "past_use", "not_adherent", "changed", "
 /// Words of a sentence in which a bare number may answer for a dose.
 const LONGEST_ANSWER: usize = 12;
 /// The group of a medicine that no list names, known by the stem of its name.
-const STEM: &str = "stem";
+pub(super) const STEM: &str = "stem";
 /// Words before a mention in which its verb is looked for.
 const VERB_REACH: usize = 14;
 
@@ -82,17 +83,18 @@ impl MedicationRules {
             let concept = Concept { group: STEM, name: STEM, code: None };
             mentions.push(Mention { words: word..word + 1, concept });
         }
+        mentions.retain(|mention| !is_ordinary_word(scene, mention));
         mentions.retain(|mention| !laboratory::is_measured(scene.reading, words, mention));
         mentions.sort_by_key(|mention| mention.words.start);
         mentions
     }
 
-    /// Medicines among the mentions that no allergy has taken (`taken`: first words of those).
-    pub fn find(&self, scene: &Scene<'_>, drugs: &[SentenceDrugs], taken: &[usize], out: &mut Vec<Entity>) {
+    /// Medicines among the mentions that no allergy has taken .
+    pub fn find(&self, scene: &Scene<'_>, drugs: &[SentenceDrugs], allergies: &Allergies, out: &mut Vec<Entity>) {
         for (slot, found) in drugs.iter().enumerate() {
             let sentence = &scene.reading.sentences[found.sentence];
             for (nth, mention) in found.mentions.iter().enumerate() {
-                if taken.contains(&mention.words.start) {
+                if allergies.taken.contains(&mention.words.start) {
                     continue;
                 }
                 let Some(stance) =
@@ -116,7 +118,8 @@ impl MedicationRules {
                 let entity = self.entity(scene, mention, sentence.words.clone(), stance, regimen);
                 // A medicine beside the word "allergy" is not thereby taken: only what is said of its use tells.
                 let told = |entity: &Entity| entity.status.is_some() || entity.dose.is_some();
-                let of_allergy = self.allergy.first(scene.reading, sentence.words.clone()).is_some();
+                let of_allergy = allergies.touched.contains(&mention.words.start)
+                    || self.allergy.first(scene.reading, sentence.words.clone()).is_some();
                 out.extend(entity.filter(|entity| !of_allergy || told(entity)));
             }
         }
@@ -306,4 +309,18 @@ fn status_of(section: Section) -> Option<&'static str> {
         Section::Unchanged | Section::Medications => Some("taking"),
         _ => None,
     }
+}
+
+/// Abbreviations of medicines that are words in lower case ("nac." of a date of birth, "asa" of a cup).
+const ABBREVIATIONS: &[&str] = &["nac", "lai", "asa", "aza", "coc", "aco", "t4", "thm", "ild", "pred", "ocp", "nrt"];
+
+/// An abbreviation that stands in lower case, without an amount.
+fn is_ordinary_word(scene: &Scene<'_>, mention: &Mention) -> bool {
+    let reading = scene.reading;
+    let word = reading.word(mention.words.start);
+    let source = reading.source(&mention.words).of(reading.text);
+    mention.words.len() == 1
+        && ABBREVIATIONS.contains(&word)
+        && source.chars().any(char::is_lowercase)
+        && !reading.word(mention.words.end).starts_with(|c: char| c.is_ascii_digit())
 }

@@ -84,7 +84,8 @@ impl Titles {
         {
             end = close + 1;
         }
-        let signed = matches!(reading.word(end), ":" | "-" | "–" | "—" | "=" | "→") && end < words.end;
+        let asks = reading.word(end) == "?" && reading.sentences[index].turn.is_none();
+        let signed = asks || matches!(reading.word(end), ":" | "-" | "–" | "—" | "=" | "→") && end < words.end;
         let source = reading.source(&hit.words).of(reading.text);
         let letters = || source.chars().filter(|c| c.is_alphabetic());
         let capitals = letters().all(char::is_uppercase);

@@ -74,7 +74,7 @@ impl Store {
 }
 
 fn entry(mut memory: Memory, row: &Row, keys: &PatientKeys) -> Result<Clinical, StoreError> {
-    let entity = code(row, 0, EntityType::from_code)?;
+    let mut entity = code(row, 0, EntityType::from_code)?;
     let id = memory.id.0;
     let open = |table, at: usize, column| -> Result<Option<String>, StoreError> {
         row.opt_blob(at)?.map(|sealed| open_text(keys, clinical_cell(table, id, column), &sealed)).transpose()
@@ -103,6 +103,10 @@ fn entry(mut memory: Memory, row: &Row, keys: &PatientKeys) -> Result<Clinical, 
         _ => words.concept = open("appointments", 2, "title")?.ok_or(StoreError::Shape)?,
     }
     memory.words = Some(words);
+    // Both stand in one table: the memory says which of the two it is.
+    if memory.entity == Some(EntityType::Intolerance) {
+        entity = EntityType::Intolerance;
+    }
     // A condition that nothing confirmed and nothing ended is not resolved: only `State::Resolved` says so.
     let state: State = memory.standing.state;
     let status = status(entity, Polarity::of(memory.negated), state);

@@ -135,7 +135,7 @@ impl Writer<'_> {
                 row.push(f.valid_from.into());
                 (0, row)
             }
-            EntityType::Allergy => {
+            EntityType::Allergy | EntityType::Intolerance => {
                 let mut row = vec![
                     seal("allergies", "substance", &words.concept),
                     maybe("allergies", "reaction", &words.reaction),
@@ -202,7 +202,7 @@ fn day_of(words: &FindingWords) -> Option<DateTime<Utc>> {
 fn table_of(entity: EntityType) -> usize {
     match entity {
         EntityType::Condition => 0,
-        EntityType::Allergy => 1,
+        EntityType::Allergy | EntityType::Intolerance => 1,
         EntityType::Medication => 2,
         EntityType::Symptom => 3,
         EntityType::HealthSignal => 5,
@@ -241,7 +241,7 @@ fn has_standing(f: &Folded, a: &Assertion) -> bool {
 
 pub(in crate::store) fn status(entity: EntityType, polarity: Polarity, state: State) -> &'static str {
     match entity {
-        EntityType::Condition | EntityType::Allergy => match (state, polarity) {
+        EntityType::Condition | EntityType::Allergy | EntityType::Intolerance => match (state, polarity) {
             (State::Active, Polarity::Affirmed) => "active",
             (State::Active, Polarity::Negated) => "refuted",
             (State::Resolved, _) => "resolved",
