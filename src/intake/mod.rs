@@ -12,6 +12,7 @@ pub mod decode;
 pub mod envelope;
 mod guard;
 pub mod refusal;
+mod speakers;
 pub mod spool;
 pub mod spool_folder;
 mod typed;

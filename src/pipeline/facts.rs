@@ -134,7 +134,9 @@ impl<'a> Teaching<'a> {
         let words = FindingWords {
             concept: e.value.clone(),
             code: e.code.map(str::to_owned),
-            person: e.subject.clone().or_else(|| relation::of(self.text(), e).map(str::to_owned)),
+            person: e.subject.clone().or_else(|| {
+                relation::of(self.text(), e).or_else(|| self.informant(e, teller)).map(str::to_owned)
+            }),
             status: e.status.clone(),
             dose: e.dose.clone(),
             frequency: e.frequency.clone(),
@@ -187,6 +189,12 @@ impl<'a> Teaching<'a> {
         finding.assertion.past =
             e.kind == EntityType::Condition && finding.temporality == Temporality::Historical && !e.context.negated;
         Some(finding)
+    }
+
+    /// A relative who speaks of themselves is the one whom the producer named.
+    fn informant(&self, e: &Entity, teller: Teller) -> Option<&'static str> {
+        let own = e.context.experiencer == Experiencer::Family && teller == Teller::Family;
+        own.then(|| self.document.informant()).flatten()
     }
 
     fn statement(&self, kind: StatementKind, span: Span) -> Option<NewFinding> {

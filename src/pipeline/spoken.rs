@@ -133,6 +133,7 @@ fn document(command: &MemoryCommand, message: &[u8; 32], at: DateTime<Utc>, text
         session_key: None,
         text: Some(text.into()),
         turns: None,
+        participants: None,
         metadata: None,
         known_identities: None,
         provenance: command.provenance.clone(),

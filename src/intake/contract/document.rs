@@ -44,6 +44,9 @@ pub struct DocumentSubmitted {
     pub text: Option<Words>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<Vec<SpokenTurn>>,
+    /// Who the labels of a transcript are whose speakers are names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub participants: Option<Vec<Participant>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
     /// Who is named in the text. Serves redaction only and is never stored.
@@ -68,6 +71,24 @@ pub struct SpokenTurn {
     /// Milliseconds since the start of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_ms: Option<u64>,
+}
+
+/// Somebody who speaks in a transcript that came as one text, each turn opened by a label and a colon.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Participant {
+    /// As it stands before the colon. Serves redaction and reading only and is never stored.
+    pub label: Words,
+    pub role: Speaker,
+    /// What a relative is to the patient: "mother".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relation: Option<Words>,
+}
+
+impl std::fmt::Debug for Participant {
+    /// A label names a person: only the role shows.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Participant").field("role", &self.role).finish_non_exhaustive()
+    }
 }
 
 /// What the producer's own analysis said. Kept beside ours; the producer's value wins.
@@ -170,6 +191,8 @@ impl DocumentSubmitted {
                 rules::date(born, || format!("known_identities[{index}].birth_date"))?;
             }
         }
+        let several = self.participants.as_ref().map_or(0, Vec::len);
+        rules::ensure(several <= limits.max_identities, Problem::TooMany, "participants")?;
         if let Some(provenance) = &self.provenance {
             rules::within(provenance.confidence, 0.0, 1.0, "provenance.confidence")?;
             rules::within(provenance.cognitive_state, 0.0, 100.0, "provenance.cognitive_state")?;

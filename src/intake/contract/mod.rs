@@ -16,7 +16,9 @@ mod words;
 
 pub use command::{Actor, ActorRole, Command, MemoryCommand};
 pub use consent::{ConsentRecorded, Provision};
-pub use document::{DocumentSubmitted, IdentityHint, IdentityRole, Metadata, Provenance, SourceFile, SpokenTurn};
+pub use document::{
+    DocumentSubmitted, IdentityHint, IdentityRole, Metadata, Participant, Provenance, SourceFile, SpokenTurn,
+};
 pub use health_signal::{HealthSignalRecorded, Window};
 pub use profile::{
     AllergyFact, ConditionFact, ConditionStatus, EmergencyContact, MedicationFact, MedicationStatus, ProfileUpdated,
