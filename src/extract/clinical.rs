@@ -1,14 +1,59 @@
 //! Conditions and symptoms: named by the lexicon, meant as their context says.
 
-use super::lexicon::{Lexicon, List, SPEECH, label};
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::lexicon::{Lexicon, List, Mention, SPEECH, label};
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
+use super::reading::Sentence;
 use super::scene::Scene;
 use super::{Entity, EntityType};
 use crate::text::Span;
 
+mod abbreviations;
+mod composed;
+mod distinct;
+mod unlisted;
+mod weight;
+
+use abbreviations::Abbreviations;
+use composed::Composed;
+use unlisted::Unlisted;
+use weight::WeightRules;
+
+/// A condition or symptom named in a text, by whichever rule heard it.
+#[derive(Debug, Clone)]
+struct Named {
+    words: Range<usize>,
+    /// Condition or symptom.
+    group: &'static str,
+    /// The preferred name, or the text's own words where no list holds it.
+    name: String,
+    code: Option<&'static str>,
+    /// How surely it is one: 1.0 where a list says so.
+    sureness: f64,
+}
+
+impl Named {
+    fn of(mention: Mention) -> Self {
+        let concept = mention.concept;
+        Self { words: mention.words, group: concept.group, name: concept.name.into(), code: concept.code, sureness: 1.0 }
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        self.words.start < other.words.end && other.words.start < self.words.end
+    }
+}
+
 pub struct ClinicalRules {
     lexicon: Lexicon,
+    composed: Composed,
+    weight: WeightRules,
+    abbreviations: Abbreviations,
+    unlisted: Unlisted,
+    /// Kind and code of the lexicon's concepts by their names, for what is composed.
+    known: HashMap<&'static str, (&'static str, Option<&'static str>)>,
     grades: [(&'static str, Matcher); 3],
 }
 
@@ -16,41 +61,72 @@ impl ClinicalRules {
     pub fn builtin(book: &mut Builder) -> Self {
         let mut grade = |name| (name, label(book, SPEECH, name));
         let grades = [grade("severe"), grade("moderate"), grade("mild")];
-        Self { lexicon: Lexicon::load(book, List::Clinical), grades }
+        let lexicon = Lexicon::load(book, List::Clinical);
+        Self {
+            known: lexicon.concepts().map(|concept| (concept.name, (concept.group, concept.code))).collect(),
+            lexicon,
+            composed: Composed::builtin(book),
+            weight: WeightRules::builtin(book),
+            abbreviations: Abbreviations::builtin(book),
+            unlisted: Unlisted::builtin(book),
+            grades,
+        }
     }
 
-    /// Findings outside `reactions`, the places where what a substance does is told: "penicillin (hives)" is no illness
+    /// Findings outside `reactions`, the places where what a substance does is said: "penicillin (hives)" is no illness
     /// of its own, and "lactose intolerance" is kept once.
     pub fn find(&self, scene: &Scene<'_>, reactions: &[Span], out: &mut Vec<Entity>) {
         let substance = |e: &&Entity| matches!(e.kind, EntityType::Allergy | EntityType::Intolerance);
         let mut taken: Vec<Span> = out.iter().filter(substance).map(|e| e.span).collect();
         taken.extend(out.iter().filter_map(|e| e.reaction.as_ref()).map(|r| r.place));
         taken.extend_from_slice(reactions);
+        let substances: Vec<Span> = out.iter().map(|entity| entity.span).collect();
         for (index, sentence) in scene.sentences() {
-            for mention in self.lexicon.find(scene.reading, sentence.words.clone()) {
-                let place = scene.reading.source(&mention.words);
+            for named in self.named(scene, sentence, &substances) {
+                let place = scene.reading.source(&named.words);
                 if taken.iter().any(|other| other.overlaps(&place)) {
                     continue;
                 }
-                let Some(stance) = scene.stance(index, &mention.words) else { continue };
-                let kind =
-                    if mention.concept.group == "condition" { EntityType::Condition } else { EntityType::Symptom };
-                let Some(mut entity) = scene.entity(kind, &mention.words, mention.concept.name.into(), &stance) else {
-                    continue;
-                };
-                entity.code = mention.concept.code;
-                entity.severity = self.severity(scene, &mention.words, &sentence.words);
+                let Some(stance) = scene.stance(index, &named.words) else { continue };
+                let kind = if named.group == "condition" { EntityType::Condition } else { EntityType::Symptom };
+                let Some(mut entity) = scene.entity(kind, &named.words, named.name, &stance) else { continue };
+                entity.confidence *= named.sureness;
+                entity.code = named.code;
+                entity.severity = self.severity(scene, &named.words, &sentence.words);
                 out.push(entity);
             }
         }
+    }
+
+    /// What a sentence names, each place once: the longest wins, and of one clause the more specific.
+    fn named(&self, scene: &Scene<'_>, sentence: &Sentence, substances: &[Span]) -> Vec<Named> {
+        let (reading, within) = (scene.reading, sentence.words.clone());
+        let mut found: Vec<Named> = self.lexicon.find(reading, within.clone()).into_iter().map(Named::of).collect();
+        let mut composed = self.composed.find(reading, within.clone());
+        for named in &mut composed {
+            // Kind and code are the list's, where it knows the whole.
+            if let Some((group, code)) = self.known.get(named.name.as_str()) {
+                (named.group, named.code) = (group, *code);
+            }
+        }
+        found.extend(composed);
+        found.extend(self.weight.find(reading, within.clone()));
+        let mut found = distinct::longest(found);
+        let cued = |word| self.unlisted.announces(reading, &within, word);
+        found.extend(self.abbreviations.find(scene, within.clone(), cued, &found));
+        let taken = |named: &Named| substances.iter().any(|place| place.overlaps(&reading.source(&named.words)));
+        let unlisted = self.unlisted.find(reading, within.clone(), &found);
+        found.extend(unlisted.into_iter().filter(|named| !taken(named)));
+        found.sort_by_key(|named| named.words.start);
+        distinct::most_specific(reading, found)
     }
 
     /// A grade stands right before or after its noun.
     fn severity(
         &self,
         scene: &Scene<'_>,
-        mention: &std::ops::Range<usize>,
-        within: &std::ops::Range<usize>,
+        mention: &Range<usize>,
+        within: &Range<usize>,
     ) -> Option<String> {
         let before = mention.start.saturating_sub(2).max(within.start)..mention.start;
         let after = mention.end..(mention.end + 2).min(within.end);

@@ -2,6 +2,13 @@
 
 use std::ops::Range;
 
+mod clauses;
+mod household;
+mod wishes;
+
+use household::Household;
+use wishes::Wishes;
+
 use super::lexicon::{Lexicon, List, Mention};
 use super::phrasebook::Builder;
 use super::scene::Scene;
@@ -33,13 +40,23 @@ const FIRST_PERSON: &[&str] = &[
     "estoy",
 ];
 
+/// Relatives whose bare mention tells that the patient has one: "my wife". That somebody has a mother is no news, so that
+/// a mother, a cousin or a sister-in-law is remembered only for what is said of her.
+const OWN_PEOPLE: &[&str] =
+    &["spouse", "partner", "son", "daughter", "children", "roommate", "housemate", "caregiver", "friend", "pet"];
+/// How surely a bare mention is read as worth remembering: below what is remembered at all.
+const BARE: f64 = 0.25;
+
 pub struct FactRules {
     lexicon: Lexicon,
+    wishes: Wishes,
+    household: Household,
 }
 
 impl FactRules {
     pub fn builtin(book: &mut Builder) -> Self {
-        Self { lexicon: Lexicon::load(book, List::Facts) }
+        let lexicon = Lexicon::load(book, List::Facts);
+        Self { lexicon, wishes: Wishes::builtin(book), household: Household::builtin(book) }
     }
 
     pub fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {
@@ -56,6 +73,9 @@ impl FactRules {
                 out.extend(self.entity(scene, index, kind, &mention, &sentence.words));
             }
         }
+        let known = out.clone();
+        self.wishes.find(scene, &known, out);
+        self.household.find(scene, out);
     }
 
     fn entity(
@@ -82,6 +102,13 @@ impl FactRules {
         // "Mi madre" names a person in the patient's life, whatever is said of her.
         if kind == EntityType::Relationship {
             stance.context = super::Context::default();
+            let after = mention.words.end..within.end;
+            let gone = after.take(3).any(|word| {
+                matches!(scene.reading.word(word), "died" | "passed" | "murio" | "fallecio" | "ha")
+            });
+            if gone || !OWN_PEOPLE.contains(&mention.concept.name) {
+                stance.confidence = BARE;
+            }
         }
         // "Prefiero no hablar de mi padre" is the speaker's own, whoever is named in it.
         let is_own = |word: usize| FIRST_PERSON.contains(&scene.reading.word(word));

@@ -13,10 +13,12 @@ use crate::domain::preference::STATED;
 use crate::domain::provenance::Trust;
 use crate::store::read::{Clinical, Memory};
 use crate::store::records::{FilePlace, FindingWords};
-use crate::text::Speaker;
+use crate::text::{Speaker, fold};
 
 /// The concept of a statement about everything of its type.
 const EVERY: &str = "*";
+/// Characters of a document's own words beside a preferred name.
+const LONGEST_SAID: usize = 60;
 /// The status of what is not tolerated, which is no allergy.
 const INTOLERANCE: &str = "intolerance";
 
@@ -276,12 +278,22 @@ pub fn statement(m: &Memory) -> String {
     line.push_str(heading(m));
     if let Some(words) = words {
         line.push_str(": ");
-        line.push_str(&details(words));
+        let shown = matches!(m.entity, Some(EntityType::Condition | EntityType::Symptom));
+        line.push_str(&details(words, shown.then(|| as_said(words)).flatten().as_deref()));
         if let (Some(EntityType::Event), Experiencer::Patient, Some(person)) = (m.entity, m.experiencer, person) {
             line.push_str(&format!(", {person}"));
         }
     }
     line
+}
+
+/// The words of the document where the preferred name does not hold them, so that a reader finds them again: "DM2",
+/// "no podía salir de la cama". Long ones are left to the evidence.
+fn as_said(words: &FindingWords) -> Option<String> {
+    let said = words.mention.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (folded, name) = (fold(&said), fold(&words.concept));
+    let known = folded.is_empty() || name.contains(&folded) || said.contains(['[', ']', '(', ')']);
+    (!known && said.chars().count() <= LONGEST_SAID).then_some(said)
 }
 
 /// A statement about every allergy or every medicine there could be.
@@ -370,11 +382,14 @@ fn allergy_heading(words: Option<&FindingWords>) -> &'static str {
     }
 }
 
-fn details(w: &FindingWords) -> String {
+fn details(w: &FindingWords, said: Option<&str>) -> String {
     let mut text = w.concept.clone();
     if let Some(measured) = &w.measured {
         let day = w.at.map(|at| format!(", {}", at.iso())).unwrap_or_default();
         return format!("{text} {}{day}", measured.said());
+    }
+    if let Some(said) = said {
+        text.push_str(&format!(" ({said})"));
     }
     if let Some(dose) = &w.dose {
         text.push(' ');
@@ -420,15 +435,27 @@ mod tests {
             status: said("active"),
             ..FindingWords::default()
         };
-        assert_eq!(details(&words), "sertraline 50 mg, oral, daily");
+        assert_eq!(details(&words, None), "sertraline 50 mg, oral, daily");
         let stopped = FindingWords { status: said("stopped"), code: said("N06AB06"), ..words };
-        assert_eq!(details(&stopped), "sertraline 50 mg, oral, daily, stopped [N06AB06]");
+        assert_eq!(details(&stopped, None), "sertraline 50 mg, oral, daily, stopped [N06AB06]");
         let allergy = FindingWords { concept: "penicillin".into(), reaction: said("rash"), ..FindingWords::default() };
-        assert_eq!(details(&allergy), "penicillin, reaction: rash");
+        assert_eq!(details(&allergy, None), "penicillin, reaction: rash");
         let lactose =
             FindingWords { concept: "lactose".into(), status: said("intolerance"), ..FindingWords::default() };
-        assert_eq!((allergy_heading(Some(&lactose)), details(&lactose).as_str()), ("Intolerance", "lactose"));
+        assert_eq!((allergy_heading(Some(&lactose)), details(&lactose, None).as_str()), ("Intolerance", "lactose"));
         assert_eq!(allergy_heading(Some(&allergy)), "Allergy");
+    }
+
+    #[test]
+    fn a_reader_finds_the_words_of_the_document_beside_the_preferred_name() {
+        let of = |concept: &str, mention: &str| {
+            let words = FindingWords { concept: concept.into(), mention: mention.into(), ..FindingWords::default() };
+            details(&words, as_said(&words).as_deref())
+        };
+        assert_eq!(of("type 2 diabetes mellitus", "DM2"), "type 2 diabetes mellitus (DM2)");
+        assert_eq!(of("frequent urination", "poliuria"), "frequent urination (poliuria)");
+        assert_eq!(of("asthma", "Asthma"), "asthma", "the same word is not repeated");
+        assert_eq!(of("insomnia", &"no duermo ".repeat(20)), "insomnia", "a long quotation is left to the evidence");
     }
 
     #[test]

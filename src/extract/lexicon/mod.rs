@@ -71,6 +71,11 @@ impl Lexicon {
         self.matcher.find(reading, within).into_iter().map(|hit| self.mention(hit)).collect()
     }
 
+    /// All concepts of the list.
+    pub fn concepts(&self) -> impl Iterator<Item = &Concept> {
+        self.concepts.iter()
+    }
+
     fn mention(&self, hit: Hit) -> Mention {
         Mention { concept: self.concepts[hit.meaning as usize], words: hit.words }
     }
