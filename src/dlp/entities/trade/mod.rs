@@ -24,6 +24,10 @@ const MEDICINES: [&str; 3] = [
 /// Least letters of a medicine's name that is told by itself.
 const LEAST: usize = 4;
 
+/// Medicines that are stuffs of every day: houses and people are called by them.
+const STUFFS: [&str; 12] =
+    ["iron", "gold", "silver", "zinc", "water", "oxygen", "honey", "charcoal", "salt", "hierro", "plata", "agua"];
+
 /// The table, by kind.
 static KINDS: LazyLock<WordMap<WordSet>> = LazyLock::new(|| {
     let mut kinds: WordMap<WordSet> = WordMap::default();
@@ -41,7 +45,7 @@ static DRUGS: LazyLock<WordSet> = LazyLock::new(|| {
     words
         .map(str::trim)
         .filter(|word| word.len() >= LEAST && word.bytes().all(|byte| byte.is_ascii_lowercase()))
-        .filter(|word| !lexicon::word(word).is_name() && !places::is_place(word))
+        .filter(|word| !lexicon::word(word).is_name() && !places::is_place(word) && !STUFFS.contains(word))
         .collect()
 });
 
@@ -49,9 +53,9 @@ fn has(kind: &str, word: &str) -> bool {
     KINDS.get(kind).is_some_and(|words| words.contains(word))
 }
 
-/// An abbreviation of the trade that is no first name: "gerd", "htn", "sato2". Read where it is written in capitals.
+/// An abbreviation of the trade that is no first name, or seldom one: "gerd", "htn", "sato2". Read where it is written in capitals.
 pub fn is_abbreviation(lower: &str) -> bool {
-    has("abbreviation", lower) && !lexicon::word(lower).given
+    has("sure", lower) || has("abbreviation", lower) && !lexicon::word(lower).given
 }
 
 /// A medicine by its own name or brand, and no name of people or places.
@@ -72,6 +76,16 @@ pub fn is_kin(lower: &str) -> bool {
 /// God, and figures of books: nobody whom a record knows.
 pub fn is_nobody(lower: &str) -> bool {
     has("nobody", lower)
+}
+
+/// Who somebody is by trade: "paramedic", "dietitian".
+pub fn is_role(lower: &str) -> bool {
+    has("role", lower)
+}
+
+/// The form of a medicine: what stands before it in English, and behind it in Spanish, is its name.
+pub fn is_form(lower: &str) -> bool {
+    has("form", lower)
 }
 
 /// What people begin to speak with, or notes begin a sentence with, in a language.
