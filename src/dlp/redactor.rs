@@ -254,6 +254,9 @@ impl Redactor {
             if let Some(tagger) = self.model.tagger() {
                 found = tagger.find(part, found, known);
             }
+            if !self.patterns_only {
+                entities::trade::tidy(part, &mut found);
+            }
             !entities::propagate::reaches_out(part, &found) && self.settle(part, found).is_empty()
         })
     }
@@ -273,6 +276,9 @@ impl Redactor {
             found = tagger.find(context, found, known);
         }
         deadline::check();
+        if !self.patterns_only {
+            entities::trade::tidy(context, &mut found);
+        }
         for one in remote {
             found.push(one.in_view(document, context)?);
         }

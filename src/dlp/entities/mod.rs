@@ -21,6 +21,7 @@ mod persons;
 mod places;
 pub(super) mod propagate;
 pub(super) mod set_phrases;
+pub(super) mod trade;
 pub(super) mod traits;
 pub(super) mod words;
 

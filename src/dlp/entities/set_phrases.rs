@@ -20,7 +20,8 @@ static NOBODY: LazyLock<WordSet> = LazyLock::new(|| {
          rey osterrieth,rey figure,frenchay activities,nottingham health,edinburgh postnatal,milan criteria,\
          atlanta classification,paris classification,chicago classification,los angeles classification,tokyo guidelines,\
          amsterdam criteria,rotterdam criteria,bethesda system,bristol stool,sydney system,vienna classification,\
-         montreal classification,prague criteria,baltimore criteria,stockholm syndrome,ley de starling,ley de laplace,\
+         rocky mountain,brazil nuts,brazil nut,king charles spaniel,jack russell,scarlet fever,mini mental,mary jane,diane 35,\
+         st john's wort,st john wort,john wort,montreal classification,prague criteria,baltimore criteria,stockholm syndrome,ley de starling,ley de laplace,\
          ley de frank,ronda de noche,torre de londres,torre de hanoi,lista de hopkins,rome iv,rome iii",
     )
 });
@@ -68,7 +69,7 @@ fn phrase_end(context: &Context<'_>, start: usize) -> Option<usize> {
         if joint(context, at) {
             at += 1;
         }
-        let token = context.tokens.get(at).filter(|token| token.kind == Kind::Word)?;
+        let token = context.tokens.get(at).filter(|token| matches!(token.kind, Kind::Word | Kind::Number))?;
         if token.span.start > context.tokens[at - 1].span.end && !context.touches(at - 1, at) {
             return None;
         }
@@ -95,7 +96,7 @@ fn joint(context: &Context<'_>, at: usize) -> bool {
     };
     match context.plain(sign) {
         "-" => tight(at - 1, at) && tight(at, at + 1),
-        "." => bare(context, at - 1) == "dr",
+        "." => matches!(bare(context, at - 1), "dr" | "st"),
         _ => false,
     }
 }

@@ -1,0 +1,94 @@
+//! Words of the clinic and of speech that read like names and name nobody: abbreviations, medicines, devices, what people
+//! begin to speak with and what notes begin a sentence with. Lists: `data/trade.tsv`, and the extractor's own lists of
+//! medicines, so that what is read as a medicine is not taken for a person.
+
+mod tidy;
+mod verbs;
+
+use std::sync::LazyLock;
+
+use super::super::fast::{WordMap, WordSet};
+use super::{lexicon, places};
+use crate::text::Language;
+
+pub use tidy::tidy;
+pub use verbs::is_verb;
+
+const TABLE: &str = include_str!("../../data/trade.tsv");
+/// Lists of medicines: class, name, code, phrases.
+const MEDICINES: [&str; 3] = [
+    include_str!("../../../extract/lexicon/drugs.tsv"),
+    include_str!("../../../extract/lexicon/drugs_more.tsv"),
+    include_str!("../../../extract/lexicon/drugs_wide.tsv"),
+];
+/// Least letters of a medicine's name that is told by itself.
+const LEAST: usize = 4;
+
+/// Medicines that are stuffs of every day: houses and people are called by them.
+const STUFFS: [&str; 12] =
+    ["iron", "gold", "silver", "zinc", "water", "oxygen", "honey", "charcoal", "salt", "hierro", "plata", "agua"];
+
+/// The table, by kind.
+static KINDS: LazyLock<WordMap<WordSet>> = LazyLock::new(|| {
+    let mut kinds: WordMap<WordSet> = WordMap::default();
+    for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
+        if let Some((kind, words)) = line.split_once('\t') {
+            kinds.entry(kind).or_default().extend(words.split_whitespace());
+        }
+    }
+    kinds
+});
+
+static DRUGS: LazyLock<WordSet> = LazyLock::new(|| {
+    let names = MEDICINES.iter().flat_map(|list| list.lines()).filter(|line| !line.starts_with('#'));
+    let words = names.flat_map(|line| line.split('\t').skip(1)).flat_map(|column| column.split('|'));
+    words
+        .map(str::trim)
+        .filter(|word| word.len() >= LEAST && word.bytes().all(|byte| byte.is_ascii_lowercase()))
+        .filter(|word| !lexicon::word(word).is_name() && !places::is_place(word) && !STUFFS.contains(word))
+        .collect()
+});
+
+fn has(kind: &str, word: &str) -> bool {
+    KINDS.get(kind).is_some_and(|words| words.contains(word))
+}
+
+/// An abbreviation of the trade that is no first name, or seldom one: "gerd", "htn", "sato2". Read where it is written in capitals.
+pub fn is_abbreviation(lower: &str) -> bool {
+    has("sure", lower) || has("abbreviation", lower) && !lexicon::word(lower).given
+}
+
+/// A medicine by its own name or brand, and no name of people or places.
+pub fn is_medicine(lower: &str) -> bool {
+    has("brand", lower) || DRUGS.contains(lower) || lower.strip_suffix('s').is_some_and(|one| DRUGS.contains(one))
+}
+
+/// A device, a service or a game.
+pub fn is_thing(lower: &str) -> bool {
+    has("thing", lower)
+}
+
+/// A relative in short: "nan", "bro", "hna".
+pub fn is_kin(lower: &str) -> bool {
+    has("kin", lower)
+}
+
+/// God, and figures of books: nobody whom a record knows.
+pub fn is_nobody(lower: &str) -> bool {
+    has("nobody", lower)
+}
+
+/// Who somebody is by trade: "paramedic", "dietitian".
+pub fn is_role(lower: &str) -> bool {
+    has("role", lower)
+}
+
+/// The form of a medicine: what stands before it in English, and behind it in Spanish, is its name.
+pub fn is_form(lower: &str) -> bool {
+    has("form", lower)
+}
+
+/// What people begin to speak with, or notes begin a sentence with, in a language.
+pub fn opens(language: Language, lower: &str) -> bool {
+    language != Language::Spanish && has("opener.en", lower) || language != Language::English && has("opener.es", lower)
+}
