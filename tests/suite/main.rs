@@ -7,6 +7,7 @@ mod backup;
 mod bench;
 mod broker;
 mod broker_tls;
+mod callbacks;
 mod canary;
 mod commands;
 mod contract;
