@@ -238,13 +238,20 @@ impl Year {
             assert_eq!(self.numbers(org, twice).await, 0, "{org}: a job changed a memory twice");
             assert_eq!(self.numbers(org, asked_twice).await, 0, "{org}");
             assert!(self.numbers(org, asked).await > 0, "{org}: nobody was asked whether a symptom lasts");
+            if self.numbers(org, past).await > 0 {
+                let mut tx = self.database.read(Access::Organization(org_id(org))).await.unwrap();
+                let all = "SELECT class || ' ' || kind || ' ' || state || ' from ' || valid_from || ' expires ' || coalesce(expires_at, '-') || ' at ' || state_at || ' conf ' || coalesce(last_confirmed_at,'-') || ' prot ' || is_protected || ' cyc ' || cycle FROM memory ORDER BY 1";
+                for row in tx.fetch_all(&Sql::new(all), Vec::new()).await.unwrap() {
+                    eprintln!("{}", row.text(0).unwrap());
+                }
+            }
             assert_eq!(self.numbers(org, past).await, 0, "{org}: a state outlived its end");
             assert!(self.numbers(org, ended).await > 0, "{org}: no state has ended");
         }
         let forgotten = "SELECT count(*) FROM memory WHERE state = 'inactive' AND content_sealed IS NULL";
         assert_eq!(self.numbers(0, forgotten).await, 1, "what was forgotten was purged, once");
         let changed = self.killer.changed.lock().unwrap();
-        for job in [JobName::Reconfirmation, JobName::Expiry, JobName::Purge, JobName::Consolidation] {
+        for job in [JobName::Reconfirmation, JobName::Expiry, JobName::Purge, JobName::Summaries] {
             assert!(changed.get(&job).is_some_and(|rows| *rows > 0), "{job:?} had nothing to do: {changed:?}");
         }
         assert!(self.killer.halfway.load(Ordering::SeqCst) > 0, "no process was killed in the middle of its work");
