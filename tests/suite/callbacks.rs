@@ -1,5 +1,5 @@
 //! How an event ends at a callback, seen from outside: refused for good it is counted and listed as that, and what an erased
-//! patient's events had to tell is told to nobody.
+//! patient's events had to say goes to nobody.
 
 use anamnesis::domain::ids::{OrgId, PatientId};
 use anamnesis::domain::scope::Scope;
@@ -51,5 +51,5 @@ async fn an_event_ends_as_refused_by_410_alone_and_as_gone_with_its_patients_key
     };
     assert_eq!((counted("refused"), counted("ok")), (of(kept) as f64, 0.0), "{metrics}");
     let asked = server.received_requests().await.unwrap();
-    assert_eq!(asked.len(), of(kept), "nobody is told of an erased patient");
+    assert_eq!(asked.len(), of(kept), "nothing is sent about an erased patient");
 }
