@@ -58,8 +58,10 @@ pub struct Chaos {
     pub lines: u32,
     /// What happened to the key store, and how often.
     pub keys: BTreeMap<KeyFault, u32>,
-    /// Messages that were stored while the right key store was away: there must be none.
+    /// Messages that were stored although they arrived while the right key store was away: there must be none.
     pub stored_without_keys: i64,
+    /// What of a portion is still to be sent.
+    held: Vec<Vec<u8>>,
     /// From the return of what was gone until every worker that lived through it has it again.
     pub recoveries: BTreeMap<Gone, Vec<Duration>>,
 }
@@ -68,7 +70,17 @@ impl Chaos {
     pub fn new(seed: u64, plan: Plan, pause: Duration) -> Self {
         let draws = SeededEntropy::new(seed);
         let (keys, recoveries) = (BTreeMap::new(), BTreeMap::new());
-        Self { draws, plan, pause, done: Plan::default(), lines: 0, keys, stored_without_keys: 0, recoveries }
+        Self {
+            draws,
+            plan,
+            pause,
+            done: Plan::default(),
+            lines: 0,
+            keys,
+            stored_without_keys: 0,
+            held: Vec::new(),
+            recoveries,
+        }
     }
 
     fn draw(&self, of: u64) -> u64 {
@@ -83,7 +95,10 @@ impl Chaos {
         let mut portions = messages.all.chunks(messages.all.len().div_ceil(steps));
         while self.done.total() < self.plan.total() {
             if let Some(portion) = portions.next() {
-                servers.publish(portion).await?;
+                // The rest of it arrives while something is gone, or after it.
+                let (now, then) = portion.split_at(portion.len().div_ceil(2));
+                servers.publish(now).await?;
+                self.held = then.to_vec();
             }
             let pause = u64::try_from(self.pause.as_millis()).unwrap_or(u64::MAX);
             tokio::time::sleep(Duration::from_millis(pause / 4 + self.draw(pause * 3 / 2))).await;
@@ -92,6 +107,7 @@ impl Chaos {
                 self.line(servers, workers).await?;
             }
             self.blow(servers, workers).await?;
+            servers.publish(&std::mem::take(&mut self.held)).await?;
         }
         for portion in portions {
             servers.publish(portion).await?;
@@ -159,10 +175,9 @@ impl Chaos {
         if self.draw(2) == 0 {
             workers.kill(self.draw(64) as usize, servers)?;
         }
-        // What was in the middle of its commit may end.
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        let before = servers.stored().await?;
-        tokio::time::sleep(Duration::from_millis(500 + self.draw(1_000))).await;
+        let before = settled(servers).await?;
+        servers.publish(&std::mem::take(&mut self.held)).await?;
+        tokio::time::sleep(Duration::from_millis(700 + self.draw(1_000))).await;
         workers.revive(servers)?;
         self.stored_without_keys += servers.stored().await? - before;
         Ok(())
@@ -212,6 +227,22 @@ impl Chaos {
         self.recoveries.entry(gone).or_default().extend(back);
         Ok(())
     }
+}
+
+/// Waits for what had its keys already and was on its way to its commit; how many messages are stored then.
+async fn settled(servers: &Servers) -> Outcome<i64> {
+    let (began, mut since, mut stored) = (Instant::now(), Instant::now(), servers.stored().await?);
+    while since.elapsed() < Duration::from_millis(1_500) {
+        if began.elapsed() > Duration::from_secs(30) {
+            return Err("workers go on storing without the right key store".into());
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let now = servers.stored().await?;
+        if now != stored {
+            (since, stored) = (Instant::now(), now);
+        }
+    }
+    Ok(stored)
 }
 
 /// A line that dies without a word, under the heartbeat that ships: how long until a worker says so, and how long until

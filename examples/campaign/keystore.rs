@@ -29,7 +29,7 @@ pub enum KeysKind {
 pub enum KeyFault {
     /// It is not there, torn, or its server refuses.
     Killed,
-    /// New keys, beside the workers; sometimes the rotation itself is killed.
+    /// New keys while workers run; sometimes the rotation itself is killed.
     Rotated,
     /// Another store's is in its place.
     Swapped,
@@ -236,7 +236,7 @@ pub fn verb(arguments: &[&str], environment: &[(String, String)]) -> Outcome<()>
     Err(format!("anamnesis {}: {}", arguments.join(" "), String::from_utf8_lossy(&ended.stderr)).into())
 }
 
-/// Rotates keys beside the workers; with `killed` the rotation is killed after so long, to go on with the next one.
+/// Rotates keys while workers run; with `killed` the rotation is killed after so long, to go on with the next one.
 pub fn rotate(which: &str, environment: &[(String, String)], killed: Option<Duration>) -> Outcome<()> {
     let Some(after) = killed else { return verb(&["keys", "rotate", which], environment) };
     let mut command = Command::new(program()?);

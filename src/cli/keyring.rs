@@ -73,7 +73,7 @@ pub fn table(settings: &Settings) -> Result<Arc<dyn KeyTable>, KeyError> {
 /// Who makes the key store of a store that holds nothing and is bound to none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum First {
-    /// Whoever opens it first: the local default, once; a demonstration, a measurement, `keys init`.
+    /// The first process that opens it: the local default, once; a demonstration, a measurement, `keys init`.
     Makes,
     /// Nobody but `keys init`. Several hosts open a store on a server: one that made keys by itself would bind the store to
     /// keys that the others do not have. A key service is to be asked for by a person, too.

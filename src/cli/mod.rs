@@ -215,7 +215,7 @@ fn ended(result: Result<Exit, Failure>, read_by_a_program: bool) -> Exit {
         Ok(exit) => exit,
         Err(failure) => {
             if let Some(answer) = failure.json().filter(|_| read_by_a_program) {
-                // Whoever reads it may be gone; the exit code says it too.
+                // The reader may be gone; the exit code says it too.
                 let _ = output::json(&answer);
             }
             output::complain(&failure);

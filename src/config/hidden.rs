@@ -40,7 +40,7 @@ impl Hidden {
         }
     }
 
-    /// What is not text is left for whoever complains about it.
+    /// What is not text is left for the check of types.
     fn take(&mut self, section: &mut Dict, keys: &[&str]) {
         for key in keys {
             if let Some(Value::String(_, text)) = section.get_mut(*key)

@@ -147,7 +147,7 @@ pub fn is_secret(variable: &str) -> bool {
 }
 
 /// Variables that hold secrets, wiped when they are dropped. A child gets them by a pipe and not by its environment, which
-/// whoever runs as the same user can read.
+/// other processes of the same user can read.
 #[derive(Default, Deserialize)]
 #[serde(transparent)]
 pub struct Handed(BTreeMap<String, SecretString>);

@@ -20,7 +20,7 @@ pub enum Disposition {
     Quarantined(Reason),
     /// Something outside failed: the same message may be offered again, so often.
     Retry,
-    /// The store refuses, or the keys are away, whoever's message it is: it is offered again until it is stored. Such a try
+    /// The store refuses every message, or the keys are away: it is offered again until it is stored. Such a try
     /// never counts against the message.
     Waits,
 }

@@ -161,6 +161,7 @@ async fn a_pair_that_does_not_belong_together_is_refused(engine: Engine) {
     done(&program, &["backup", &late, "--keys-only"]);
     // The same patients and the same root key, but keys of its own.
     let foreign = elsewhere(&program).await;
+    done(&foreign, &["keys", "init"]);
     foreign.ingest(&notes([4, 5]), &[]);
     let strange = place(&foreign, "strange");
     done(&foreign, &["backup", &strange, "--keys-only"]);

@@ -64,14 +64,18 @@ async fn known_unknown_erased_and_unavailable_are_four_answers_of_every_reader(e
         let list = ["memory", "archive", "hold"].contains(&reader[0]);
         for (patient, wanted) in [(PATIENT, "known"), (stranger, "unknown")] {
             let output = asked(&program, reader, patient);
-            let told = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert_eq!(output.status.code(), Some(0), "{reader:?}, {wanted}: {told}");
+            let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(0), "{reader:?}, {wanted}: {complaint}");
             let said = answer(&output);
             match list {
                 false => assert_eq!(said.as_deref(), Some(wanted), "{reader:?}"),
                 true => {
                     assert!(serde_json::from_slice::<Vec<Value>>(&output.stdout).is_ok(), "{reader:?}");
-                    assert_eq!(told.contains("Nothing is known of this patient."), wanted == "unknown", "{reader:?}");
+                    assert_eq!(
+                        complaint.contains("Nothing is known of this patient."),
+                        wanted == "unknown",
+                        "{reader:?}"
+                    );
                 }
             }
         }
@@ -87,8 +91,8 @@ async fn known_unknown_erased_and_unavailable_are_four_answers_of_every_reader(e
     let other = verbs.map(|verb| program.command(&[]).args(verb).args(["--output", "json"]).output().unwrap());
     for output in outputs.chain(other) {
         assert_eq!((output.status.code(), answer(&output).as_deref()), (Some(2), Some("keys_unavailable")));
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(told.contains(keys.to_str().unwrap()) && told.contains("bring back"), "{told}");
+        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(complaint.contains(keys.to_str().unwrap()) && complaint.contains("bring back"), "{complaint}");
     }
     std::fs::rename(keys.with_extension("away"), &keys).unwrap();
     assert_eq!(answer(&asked(&program, &["context"], PATIENT)).as_deref(), Some("known"));
@@ -107,7 +111,7 @@ async fn events_of_the_erased_end_and_events_without_keys_wait(engine: Engine) {
     for event in &claimed {
         assert_eq!(event.body.is_none(), event.patient.0 == erased, "only the erased patient's have nothing to tell");
     }
-    // The key file of an hour ago would bring the erased patient back, and lacks what came since: nothing is told.
+    // The key file of an hour ago would bring the erased patient back, and lacks what came since: nothing leaves.
     std::fs::write(program.folder.path().join("keys"), before).unwrap();
     assert!(store.claim_events(OrgId(ORG), (now, now), 100).await.is_err());
     assert_eq!(store.pending_events(OrgId(ORG)).await.unwrap().0, claimed.len() as i64, "every event waits");
@@ -122,9 +126,12 @@ async fn a_store_on_a_server_waits_for_keys_init_and_binds_to_nobody_elses_keys(
         let worker = program.command(&[]).arg("worker").output().unwrap();
         let status = program.command(&[]).args(["keys", "status"]).output().unwrap();
         for output in [program.ingest(&bodies(&[note(1, PATIENT)]), &[]), worker, status] {
-            let told = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-            assert_eq!(output.status.code(), Some(2), "{what}: {told}");
-            assert!(told.contains(keys.to_str().unwrap()) && told.contains("keys init"), "{what}: {told}");
+            let complaint = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{what}: {complaint}");
+            assert!(
+                complaint.contains(keys.to_str().unwrap()) && complaint.contains("keys init"),
+                "{what}: {complaint}"
+            );
         }
     };
     refused("no key store");
@@ -156,8 +163,8 @@ async fn a_file_store_whose_root_key_a_service_holds_waits_for_keys_init_too() {
         ("ANAMNESIS__KEYS__VAULT__TOKEN_FILE", "/nowhere/token"),
     ];
     let output = program.ingest(&bodies(&[note(1, PATIENT)]), &vault);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("keys init"), "{told}");
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{complaint}");
+    assert!(complaint.contains("keys init"), "{complaint}");
     assert!(!program.folder.path().join("keys").exists());
 }

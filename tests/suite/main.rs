@@ -8,6 +8,7 @@ mod backup_key_database;
 mod bench;
 mod broker;
 mod broker_tls;
+mod callbacks;
 mod canary;
 mod commands;
 mod contract;

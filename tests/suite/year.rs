@@ -1,13 +1,16 @@
-//! A year of nights in eight time zones, with replicas that are killed in the middle of their work and a CronJob beside
-//! them: every run of every job ends exactly once and none is missing.
+//! A year of job runs in eight time zones, over patients of whom something is said each month, with replicas that are killed
+//! in the middle of their work and a CronJob beside them: every run of every job ends exactly once, none is missing, and what
+//! the jobs are there for has happened to the patients' memories, once.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use anamnesis::clock::{Clock, ManualClock, SeededEntropy};
-use anamnesis::crypto::Keyring;
-use anamnesis::domain::ids::OrgId;
+use anamnesis::crypto::{Found, KeyError, KeyStore, Keyring, PlatformKey, Stamp};
+use anamnesis::domain::finding::EntityType;
+use anamnesis::domain::ids::{OrgId, PatientId};
+use anamnesis::domain::scope::Scope;
 use anamnesis::jobs::JobName;
 use anamnesis::jobs::driver::{Driver, Outcome, Report};
 use anamnesis::jobs::ledger::Asked;
@@ -15,13 +18,18 @@ use anamnesis::jobs::night::Night;
 use anamnesis::jobs::observe::Observer;
 use anamnesis::jobs::planner::RunKey;
 use anamnesis::jobs::policy::Policies;
+use anamnesis::pipeline::{Disposition, Pipeline};
 use anamnesis::store::Store;
 use anamnesis::store::engine::{Access, Database, Location, Sql};
+use anamnesis::store::read::{Filter, When};
 use aws_lc_rs::digest::{SHA256, digest};
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use serde_json::json;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
+
+use crate::support::{Clinic, embedder, event, feed};
 
 /// Half of them change their clocks; one by half an hour, one at midnight, one not at full hours from UTC.
 const ZONES: [&str; 8] = [
@@ -49,28 +57,82 @@ impl Dice {
     }
 }
 
-/// Kills the process at a run that it has just claimed, before its work.
+/// Kills the process at a run that it has just claimed, before its work, and at batches of a run that changed something.
 struct Killer {
     dice: Arc<Dice>,
     dead: Notify,
     kills: AtomicU64,
+    /// Kills between two batches of one run.
+    halfway: AtomicU64,
+    /// Rows that the runs of each job changed.
+    changed: Mutex<BTreeMap<JobName, u64>>,
+}
+
+impl Killer {
+    fn strikes(&self) -> bool {
+        let strikes = self.dice.below(100) < KILLED;
+        if strikes {
+            self.kills.fetch_add(1, Ordering::SeqCst);
+            self.dead.notify_one();
+        }
+        strikes
+    }
 }
 
 impl Observer for Killer {
     fn began(&self, _: JobName) {
-        if self.dice.below(100) < KILLED {
-            self.kills.fetch_add(1, Ordering::SeqCst);
-            self.dead.notify_one();
+        self.strikes();
+    }
+    fn batch(&self, run: &RunKey, _: u64, changed: u64) {
+        if changed > 0 {
+            let mut all = self.changed.lock().unwrap();
+            let most = all.entry(run.job).or_default();
+            *most = changed.max(*most);
+            drop(all);
+            self.halfway.fetch_add(u64::from(self.strikes()), Ordering::SeqCst);
         }
     }
-    fn batch(&self, _: &RunKey, _: u64, _: u64) {}
     fn ended(&self, _: &Report, _: TimeDelta) {}
     fn ticked(&self, _: DateTime<Utc>, _: &[(JobName, DateTime<Utc>)]) {}
 }
 
+/// Keys in memory that outlive the processes that ask for them: a look-up goes on when the process that asked is killed, since a
+/// connection that is dropped in its middle takes what is in memory along.
+struct Lasting(Arc<Keyring>);
+
+#[async_trait::async_trait]
+impl KeyStore for Lasting {
+    fn platform(&self) -> &PlatformKey {
+        self.0.platform()
+    }
+    fn place(&self) -> String {
+        self.0.place()
+    }
+    fn stamp(&self) -> Stamp {
+        self.0.stamp()
+    }
+    fn check_value(&self) -> [u8; 32] {
+        self.0.check_value()
+    }
+
+    async fn find(&self, scopes: &[Scope]) -> Result<Found, KeyError> {
+        let (keys, scopes) = (Arc::clone(&self.0), scopes.to_vec());
+        tokio::spawn(async move { keys.find(&scopes).await }).await.unwrap()
+    }
+
+    async fn ensure(&self, scopes: &[Scope]) -> Result<Found, KeyError> {
+        let (keys, scopes) = (Arc::clone(&self.0), scopes.to_vec());
+        tokio::spawn(async move { keys.ensure(&scopes).await }).await.unwrap()
+    }
+
+    async fn destroy(&self, scope: Scope) -> Result<(), KeyError> {
+        self.0.destroy(scope).await
+    }
+}
+
 struct Year {
     database: Database,
-    keys: Arc<Keyring>,
+    keys: Arc<Lasting>,
     clock: Arc<ManualClock>,
     killer: Arc<Killer>,
     processes: AtomicU64,
@@ -87,7 +149,7 @@ impl Year {
             owner: format!("process {}", self.processes.fetch_add(1, Ordering::SeqCst)),
             observer: self.killer.clone(),
             shutdown: CancellationToken::new(),
-            models: None,
+            models: Some(embedder().into()),
         };
         Night::new(driver, Policies::embedded().unwrap())
     }
@@ -112,37 +174,128 @@ impl Year {
     }
 }
 
+/// What one patient of each organisation says in month `month`: something that ends, something that lasts, something that is
+/// corrected a month later, and an appointment.
+fn said(org: usize, month: usize, now: DateTime<Utc>) -> Vec<Vec<u8>> {
+    let at = now - TimeDelta::hours(3);
+    let symptom = ["cefalea", "insomnio", "mareo", "náuseas"][month % 4];
+    let dose = 25 * (1 + month % 3);
+    let when = (now + TimeDelta::days(10)).format("%d/%m/%Y");
+    let text = format!(
+        "Refiere {symptom} desde ayer. Toma sertralina {dose} mg al día. Prefiere que le hablen por la mañana. \
+         Tiene cita con psiquiatría el {when}."
+    );
+    let id = 1 + (org * 100 + month) as u128;
+    let note = json!({"organization_id": org_id(org).0, "patient_id": patient(org).0, "document_id": Uuid::from_u128(id),
+        "revision": 1, "document_type": "chat_message", "occurred_at": at, "text": text});
+    vec![event(&format!("m-{id}"), "anamnesis.document.submitted.v1", &note).to_string().into_bytes()]
+}
+
+fn org_id(n: usize) -> OrgId {
+    OrgId(Uuid::from_u128(n as u128 + 1))
+}
+
+fn patient(org: usize) -> PatientId {
+    PatientId(Uuid::from_u128(0x1000 + org as u128))
+}
+
+impl Year {
+    /// Everybody says something.
+    async fn hear(&self, pipeline: &Pipeline, month: usize) {
+        for org in 0..ZONES.len() {
+            let done = feed(pipeline, &said(org, month, self.clock.now()), 4).await;
+            assert!(done.iter().all(|one| *one == Disposition::Stored), "{done:?}");
+        }
+    }
+
+    /// One person asks that something be forgotten.
+    async fn forget(&self, pipeline: &Pipeline) {
+        let scope = Scope::new(org_id(0), patient(0)).unwrap();
+        let symptoms = Filter { entities: vec![EntityType::Symptom], ..Filter::default() };
+        let one = pipeline.store().memories(scope, &symptoms, When::Now).await.unwrap().remove(0);
+        let data = json!({"organization_id": org_id(0).0, "patient_id": patient(0).0, "command": "forget",
+            "memory_ids": [one.id], "actor": {"id": Uuid::from_u128(9), "role": "patient"}, "issued_at": self.clock.now()});
+        let forget = event("forget", "anamnesis.memory.command.v1", &data).to_string().into_bytes();
+        assert_eq!(feed(pipeline, &[forget], 1).await, [Disposition::Stored]);
+    }
+
+    async fn numbers(&self, org: usize, sql: &'static str) -> i64 {
+        let mut tx = self.database.read(Access::Organization(org_id(org))).await.unwrap();
+        tx.fetch_all(&Sql::new(sql), Vec::new()).await.unwrap()[0].i64(0).unwrap()
+    }
+
+    /// What the jobs are there for has happened, and nothing of it twice.
+    async fn the_jobs_did_their_work(&self) {
+        for org in 0..ZONES.len() {
+            let twice = "SELECT count(*) - count(DISTINCT hex(memory_id) || action || at) FROM memory_event";
+            let asked = "SELECT count(*) FROM outbox WHERE event_type LIKE '%reconfirmation%'";
+            let asked_twice = "SELECT count(*) - count(DISTINCT id) FROM outbox";
+            let held = "SELECT count(*) FROM memory";
+            // 2027-01-01: instants of a file are microseconds.
+            let past = "SELECT count(*) FROM memory WHERE class = 'time_bound_state' AND state = 'active' \
+                        AND expires_at < 1798761600000000";
+            let ended = "SELECT count(*) FROM memory WHERE class = 'time_bound_state' AND state <> 'active'";
+            assert!(self.numbers(org, held).await > 12, "{org}: the patients' year was heard");
+            assert_eq!(self.numbers(org, twice).await, 0, "{org}: a job changed a memory twice");
+            assert_eq!(self.numbers(org, asked_twice).await, 0, "{org}");
+            assert!(self.numbers(org, asked).await > 0, "{org}: nobody was asked whether a symptom lasts");
+            assert_eq!(self.numbers(org, past).await, 0, "{org}: a state outlived its end");
+            assert!(self.numbers(org, ended).await > 0, "{org}: no state has ended");
+        }
+        let forgotten = "SELECT count(*) FROM memory WHERE state = 'inactive' AND content_sealed IS NULL";
+        assert_eq!(self.numbers(0, forgotten).await, 1, "what was forgotten was purged, once");
+        let changed = self.killer.changed.lock().unwrap();
+        for job in [JobName::Reconfirmation, JobName::Expiry, JobName::Purge, JobName::Summaries] {
+            assert!(changed.get(&job).is_some_and(|rows| *rows > 0), "{job:?} had nothing to do: {changed:?}");
+        }
+        assert!(self.killer.halfway.load(Ordering::SeqCst) > 0, "no process was killed in the middle of its work");
+    }
+}
+
 #[tokio::test]
 async fn a_year_in_eight_time_zones_with_kills_and_replicas_runs_every_night_exactly_once() {
     let start: DateTime<Utc> = "2026-01-01T00:00:00Z".parse().unwrap();
     let clock = Arc::new(ManualClock::at(start));
     let database = Database::open(&Location::Memory).await.unwrap();
-    // In a file: a process that is killed takes its connection along, and with it what is in memory alone.
-    let folder = tempfile::tempdir().unwrap();
-    let entropy = Arc::new(SeededEntropy::new(1));
-    let keys = Keyring::local(&folder.path().join("keys"), None, clock.clone(), entropy).await.unwrap();
+    let keys = Keyring::in_memory(clock.clone(), Arc::new(SeededEntropy::new(1))).await.unwrap();
     let register =
         Sql::new("INSERT INTO organization (org_id, time_zone, created_at, updated_at) VALUES ($1, $2, $3, $3)");
     for (n, zone) in ZONES.iter().enumerate() {
-        let org = OrgId(Uuid::from_u128(n as u128 + 1));
+        let org = org_id(n);
         let mut tx = database.begin(Access::Organization(org)).await.unwrap();
         tx.execute(&register, vec![org.0.into(), (*zone).into(), start.into()]).await.unwrap();
         tx.commit().await.unwrap();
     }
     let dice = Arc::new(Dice(AtomicU64::new(42)));
-    let killer = Arc::new(Killer { dice: dice.clone(), dead: Notify::new(), kills: AtomicU64::new(0) });
-    let keys = Arc::new(keys);
+    let killer = Arc::new(Killer {
+        dice: dice.clone(),
+        dead: Notify::new(),
+        kills: AtomicU64::new(0),
+        halfway: AtomicU64::new(0),
+        changed: Mutex::default(),
+    });
+    let keys = Arc::new(Lasting(Arc::new(keys)));
     // A run of a job begins only under the key store that the store is bound to.
     let store = Store::new(database.clone(), keys.clone(), clock.clone(), Arc::new(SeededEntropy::new(8)));
     store.bind_keys().await.unwrap();
+    let clinic = Clinic::new().await;
+    let pipeline = clinic.pipeline_over(store, embedder().into());
     let year = Year { database, keys, clock, killer, processes: AtomicU64::new(0) };
     let mut replicas = [year.process(), year.process(), year.process()];
     let mut done = Vec::new();
     let end = start + TimeDelta::days(DAYS);
+    let mut month = 0;
     while year.clock.now() < end {
+        if year.clock.now() >= start + TimeDelta::days(5 + 30 * month as i64) {
+            year.hear(&pipeline, month).await;
+            if month == 3 {
+                year.forget(&pipeline).await;
+            }
+            month += 1;
+        }
         // Once, everything is down for nine days.
         let outage = year.clock.now() > start + TimeDelta::days(200) && year.clock.now() < start + TimeDelta::days(201);
-        year.clock.advance(if outage { TimeDelta::days(9) } else { TimeDelta::minutes(187) });
+        year.clock.advance(if outage { TimeDelta::days(9) } else { TimeDelta::minutes(373) });
         let at = usize::try_from(dice.below(3)).unwrap();
         // A replica that dies is started again at once, as Kubernetes does; what it held waits for its lease to end.
         while !year.work(&replicas[at], None, &mut done).await {
@@ -171,6 +324,8 @@ async fn a_year_in_eight_time_zones_with_kills_and_replicas_runs_every_night_exa
         assert_eq!((last - first).num_days() + 1, once.len() as i64, "{of:?}: a night is missing");
         assert!(once.len() as i64 >= DAYS, "{of:?}: {}", once.len());
     }
+    assert_eq!(month, 13, "something was said each month");
+    year.the_jobs_did_their_work().await;
     let kills = year.killer.kills.load(Ordering::SeqCst);
     assert!(kills as usize > done.len() / 20, "{kills} kills in {} runs", done.len());
 }

@@ -52,7 +52,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Why a place that holds `found` takes no change from whoever has seen this.
+    /// Why a place that holds `found` takes no change from a process that has seen this.
     fn refusing(self, found: Stamp, place: String) -> KeyError {
         if found.id != self.id {
             return KeyError::Foreign { place };

@@ -29,7 +29,7 @@ pub enum Verdict {
     Settled,
     /// Something outside failed: offer it again later, so often.
     Later,
-    /// The store or its keys take nothing now, whoever's message it is: offer it again later, however often.
+    /// The store or its keys take nothing now, from no message: offer it again later, however often.
     Waits,
     /// It was begun before and never ended: work it alone.
     Alone,

@@ -79,8 +79,21 @@ fn known(program: &Program, patient: u128, place: &Place) -> Output {
     program.command(&place.more()).args(verb).output().unwrap()
 }
 
+/// A store whose keys `keys init` has made: no host makes them by itself.
+async fn initialised(engine: Engine) -> (Program, Place) {
+    let place = Place::new().await;
+    let program = Program::without_keys(engine, Program::provider_options()).await;
+    let early = ingest(&program, 1, 0, &place);
+    let told = String::from_utf8_lossy(&early.stderr).into_owned();
+    assert_eq!(early.status.code(), Some(2), "{told}");
+    assert!(told.contains("keys init"), "{told}");
+    let made = program.command(&place.more()).args(["keys", "init"]).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    (program, place)
+}
+
 async fn keys_in_a_database_and_a_root_in_a_service_serve_every_host(engine: Engine) {
-    let (program, place) = (Program::on(engine).await, Place::new().await);
+    let (program, place) = initialised(engine).await;
     let first = ingest(&program, 1, 0, &place);
     assert!(stored(&first), "{}", String::from_utf8_lossy(&first.stderr));
     assert!(!program.folder.path().join("keys").exists(), "no key store on this host");
@@ -100,7 +113,7 @@ async fn keys_in_a_database_and_a_root_in_a_service_serve_every_host(engine: Eng
 }
 
 async fn a_service_that_is_away_stops_a_start_and_makes_nothing(engine: Engine) {
-    let (program, place) = (Program::on(engine).await, Place::new().await);
+    let (program, place) = initialised(engine).await;
     assert!(stored(&ingest(&program, 1, 0, &place)));
     for (fault, code) in
         [(Fault::Status(503, u32::MAX), 1), (Fault::Slow, 1), (Fault::Garbage, 1), (Fault::Forbidden, 2)]
@@ -147,7 +160,7 @@ async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
 }
 
 async fn a_worker_waits_for_its_key_table_and_goes_on(engine: Engine) {
-    let (program, place) = (Program::on(engine).await, Place::new().await);
+    let (program, place) = initialised(engine).await;
     let spool = program.folder.path().join("spool");
     std::fs::create_dir_all(&spool).unwrap();
     let port = free_port();
