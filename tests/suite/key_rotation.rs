@@ -74,6 +74,15 @@ async fn a_batch_of_new_patients_is_one_durable_change_of_the_key_store_before_i
     assert_eq!(number(&status, "generation"), begun + 5, "four batches, four changes: {status}");
 }
 
+/// Ends the load when a rotation fails too: a scope waits for its threads.
+struct Ending<'a>(&'a AtomicBool);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 async fn master_and_data_keys_are_rotated_beside_a_running_worker(engine: Engine) {
     let program = Program::on(engine).await;
     done(&program, &["keys", "init"], &[]);
@@ -92,12 +101,13 @@ async fn master_and_data_keys_are_rotated_beside_a_running_worker(engine: Engine
             }
             file
         });
+        let ending = Ending(&ended);
         for round in 2..5 {
             assert_eq!(number(&done(&program, &["keys", "rotate", "--master"], &[]), "master_version"), round);
             done(&program, &["keys", "rotate", "--data"], &[]);
         }
         done(&program, &["keys", "rewrap", "--to", &root], &[]);
-        ended.store(true, Ordering::SeqCst);
+        drop(ending);
         load.join().unwrap()
     });
     let all = i64::try_from(laid * 2).unwrap();
