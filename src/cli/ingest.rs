@@ -95,12 +95,18 @@ pub async fn feed(
     // Attempts without an end are left by deaths alone: without one nobody needs to ask of each message.
     let haunted = pipeline.is_haunted().await.unwrap_or(true);
     let progress = output::progress_bytes(spool.total_bytes());
-    let mut records = spool.records();
-    let mut fed = Fed { tally: Tally::default(), beyond: false };
+    let mut batches = Batches { records: spool.records(), feeding, over_long: None, beyond: false };
+    let mut tally = Tally::default();
     loop {
-        let bodies = next_batch(&mut records, feeding, &mut fed.beyond)?;
+        let bodies = batches.next()?;
         if bodies.is_empty() {
             break;
+        }
+        if bodies.iter().any(|raw| raw.refused.is_some()) {
+            // Nothing but the store can fail: offered once and moved, since a copy may be of 16 MiB.
+            pipeline.run(bodies).await.into_iter().for_each(|disposition| tally.add(disposition));
+            progress.set_position(batches.records.consumed());
+            continue;
         }
         let kept = if feeding.exhausted == Exhausted::Yes { bodies.clone() } else { Vec::new() };
         let mut done = if haunted { apart(pipeline, isolation, bodies).await } else { offer(pipeline, bodies).await };
@@ -111,38 +117,60 @@ pub async fn feed(
             }
         }
         for disposition in done {
-            fed.tally.add(disposition);
+            tally.add(disposition);
         }
-        progress.set_position(records.consumed());
-        progress.set_message(format!("{} messages", fed.tally.total()));
+        progress.set_position(batches.records.consumed());
+        progress.set_message(format!("{} messages", tally.total()));
     }
     progress.finish_and_clear();
-    Ok(fed)
+    Ok(Fed { tally, beyond: batches.beyond })
 }
 
-fn next_batch(records: &mut Records, feeding: &Feeding, beyond: &mut bool) -> Result<Vec<Raw>, Failure> {
-    let (documents, bytes) = feeding.batch;
-    let mut bodies = Vec::new();
-    let mut size = 0;
-    for record in records.by_ref() {
-        let record = record.map_err(|error| Failure::failed(error.to_string()))?;
-        *beyond |= record.content == Content::Beyond;
-        let too_large = || Some(Refusal::new(Reason::TooLarge, Problem::Size));
-        let raw = match record.content {
-            Content::Line(body) => Raw::of(body),
-            Content::TooLong(body) => Raw { body, attributes: None, refused: too_large() },
-            Content::Beyond => {
-                let body = place(&record.source, Some(record.line), feeding.sealed.as_deref());
-                Raw { body, attributes: None, refused: too_large() }
+/// Lines as batches. An over-long line is a batch of its own, so that one at most is in memory.
+struct Batches<'a> {
+    records: Records,
+    feeding: &'a Feeding,
+    /// Read when the batch before it was complete.
+    over_long: Option<Raw>,
+    /// A line was longer than quarantine keeps.
+    beyond: bool,
+}
+
+impl Batches<'_> {
+    fn next(&mut self) -> Result<Vec<Raw>, Failure> {
+        if let Some(raw) = self.over_long.take() {
+            return Ok(vec![raw]);
+        }
+        let (documents, bytes) = self.feeding.batch;
+        let (mut bodies, mut size) = (Vec::new(), 0);
+        for record in self.records.by_ref() {
+            let record = record.map_err(|error| Failure::failed(error.to_string()))?;
+            let body = match record.content {
+                Content::Line(body) => {
+                    size += body.len();
+                    bodies.push(Raw::of(body));
+                    if bodies.len() >= documents.max(1) || size >= bytes {
+                        break;
+                    }
+                    continue;
+                }
+                Content::TooLong(body) => body,
+                Content::Beyond => {
+                    self.beyond = true;
+                    place(&record.source, Some(record.line), self.feeding.sealed.as_deref())
+                }
+            };
+            let refused = Some(Refusal::new(Reason::TooLarge, Problem::Size));
+            let raw = Raw { body, attributes: None, refused };
+            if bodies.is_empty() {
+                bodies.push(raw);
+            } else {
+                self.over_long = Some(raw);
             }
-        };
-        size += raw.body.len();
-        bodies.push(raw);
-        if bodies.len() >= documents.max(1) || size >= bytes {
             break;
         }
+        Ok(bodies)
     }
-    Ok(bodies)
 }
 
 /// What is kept in quarantine for content that was not held or could not be read: where it is.

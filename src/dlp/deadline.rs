@@ -1,13 +1,29 @@
 //! The time limit of redaction, seen from inside. Loops over a text ask [`check`] now and then; when the limit is over it
 //! unwinds to the redactor's own catch, so that the thread is free again and nothing half-done leaves. A limit belongs to
-//! the thread that reads the text: redaction of one text never changes threads.
+//! the thread that reads the text: redaction of one text never changes threads. It counts the time for which that thread
+//! works: a machine that others keep busy, or a thread that waits for rules to be compiled, is no fault of a text.
 
 use std::cell::Cell;
 use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
 
+use rustix::time::{ClockId, clock_gettime};
+
 thread_local! {
-    static END: Cell<Option<Instant>> = const { Cell::new(None) };
+    static END: Cell<Option<End>> = const { Cell::new(None) };
+}
+
+/// When a limit is over: by both clocks. The first is looked at alone until it says so, since it costs no call of the system.
+#[derive(Debug, Clone, Copy)]
+struct End {
+    clock: Instant,
+    worked: Duration,
+}
+
+/// Processor time that this thread has used.
+fn worked() -> Duration {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(used.tv_sec.unsigned_abs(), u32::try_from(used.tv_nsec).unwrap_or_default())
 }
 
 /// Items of a loop between two looks at the clock.
@@ -19,19 +35,20 @@ struct Over;
 /// Does work under a limit; the limit of an outer call is there again afterwards.
 pub fn within<T>(limit: Duration, work: impl FnOnce() -> T) -> T {
     /// Puts the outer limit back, whatever the end of the work.
-    struct Outer(Option<Instant>);
+    struct Outer(Option<End>);
     impl Drop for Outer {
         fn drop(&mut self) {
             END.set(self.0);
         }
     }
-    let _outer = Outer(END.replace(Instant::now().checked_add(limit)));
+    let end = |clock| End { clock, worked: worked().saturating_add(limit) };
+    let _outer = Outer(END.replace(Instant::now().checked_add(limit).map(end)));
     work()
 }
 
 /// Whether the limit of the work in progress is over.
 pub fn is_over() -> bool {
-    END.get().is_some_and(|end| Instant::now() >= end)
+    END.get().is_some_and(|end| Instant::now() >= end.clock && worked() >= end.worked)
 }
 
 /// Ends the work in progress when its limit is over.

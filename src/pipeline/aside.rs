@@ -57,7 +57,7 @@ impl Pipeline {
     pub async fn set_aside(&self, raw: &Raw, reason: Reason) -> Result<(), StoreError> {
         let org = self.read_envelope(raw).ok().map(|envelope| envelope.organization());
         let refusal = Refusal::new(reason, Problem::Conflict);
-        self.store.quarantine(&[self.rejected(org, raw, &refusal)]).await?;
+        self.store.quarantine(&[self.rejected(org, raw.clone(), &refusal)]).await?;
         self.metrics.ingest.quarantined.of(reason).inc();
         match self.key_of(raw) {
             Some(key) => self.store.end_attempts(None, &[key]).await,
@@ -70,7 +70,7 @@ impl Pipeline {
     }
 
     /// As quarantine keeps it: the same body under another id is another message.
-    pub(super) fn rejected(&self, org: Option<OrgId>, raw: &Raw, refusal: &Refusal) -> Rejected {
+    pub(super) fn rejected(&self, org: Option<OrgId>, raw: Raw, refusal: &Refusal) -> Rejected {
         let attributes = raw.attributes.as_ref().and_then(|attributes| serde_json::to_vec(attributes).ok());
         let platform = self.store.keys().platform();
         let message = match &attributes {
@@ -78,6 +78,6 @@ impl Pipeline {
             Some(attributes) => platform.hash("body", &[&raw.body, attributes]),
         };
         let (reason, field) = (refusal.reason, refusal.field.clone());
-        Rejected { org, message, reason, field, body: Some(raw.body.clone()), attributes }
+        Rejected { org, message, reason, field, body: Some(raw.body), attributes }
     }
 }

@@ -252,7 +252,7 @@ impl Pipeline {
             if bug::is("error_text_logged") {
                 tracing::error!("refused: {}", String::from_utf8_lossy(&raw.body));
             }
-            rejected.push(self.rejected(None, &raw, &refusal));
+            rejected.push(self.rejected(None, raw, &refusal));
         }
         let outcome = self.work(envelopes, &mut dispositions, &mut rejected).await;
         let kept = self.store.quarantine(&rejected).await;
@@ -303,7 +303,7 @@ impl Pipeline {
             raws.insert(place, raw);
             entries.push((place, envelope));
         }
-        for (org, (raws, entries)) in by_org {
+        for (org, (mut raws, entries)) in by_org {
             let (done, unkept) = match self.organization(org, entries).await {
                 Ok(outcome) => outcome,
                 Err(error) => {
@@ -319,7 +319,7 @@ impl Pipeline {
             for (place, disposition, field) in done {
                 if let Disposition::Quarantined(reason) = disposition {
                     let refusal = Refusal { reason, problem: crate::intake::Problem::Conflict, field };
-                    if let Some(raw) = raws.get(&place) {
+                    if let Some(raw) = raws.remove(&place) {
                         let mut entry = self.rejected(Some(org), raw, &refusal);
                         if unkept.contains(&place) {
                             entry.body = None;

@@ -6,7 +6,7 @@ use std::sync::{LazyLock, MutexGuard, PoisonError};
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::engine::{Access, Arg, Bulk, ColumnType, Row, Sql, Transaction};
+use super::engine::{Access, Arg, Bulk, Column, ColumnType, Row, Sql, Transaction};
 use super::write::profile;
 use super::{Store, StoreError};
 use crate::clock::micros;
@@ -60,23 +60,24 @@ pub(super) static END: LazyLock<Sql> = LazyLock::new(|| Sql::new("DELETE FROM at
 static ANY: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT attempts FROM attempt LIMIT 1"));
 pub(super) static DONE: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("DELETE FROM attempt WHERE message_hash IN {blobs $1}"));
-static QUARANTINE: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("id", ColumnType::Uuid),
-        ("org_id", ColumnType::Uuid),
-        ("message_hash", ColumnType::Bytes),
-        ("reason", ColumnType::Text),
-        ("field", ColumnType::Text),
-        ("body_sealed", ColumnType::Bytes),
-        ("attributes_sealed", ColumnType::Bytes),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
-    // One that was tried again and came back is open again; a redelivery changes nothing.
-    let ending = "ON CONFLICT (id) DO UPDATE SET state = 'open', noticed_at = NULL, updated_at = excluded.updated_at \
-         WHERE quarantine.state = 'retried'";
-    Bulk::new("quarantine", &columns, ending)
-});
+const QUARANTINE_COLUMNS: [Column; 9] = [
+    ("id", ColumnType::Uuid),
+    ("org_id", ColumnType::Uuid),
+    ("message_hash", ColumnType::Bytes),
+    ("reason", ColumnType::Text),
+    ("field", ColumnType::Text),
+    ("body_sealed", ColumnType::Bytes),
+    ("attributes_sealed", ColumnType::Bytes),
+    ("created_at", ColumnType::Int),
+    ("updated_at", ColumnType::Int),
+];
+/// One that was tried again and came back is open again; a redelivery changes nothing.
+const REOPEN: &str = "ON CONFLICT (id) DO UPDATE SET state = 'open', noticed_at = NULL, updated_at = excluded.updated_at \
+     WHERE quarantine.state = 'retried'";
+static QUARANTINE: LazyLock<Bulk> = LazyLock::new(|| Bulk::new("quarantine", &QUARANTINE_COLUMNS, REOPEN));
+static QUARANTINE_ONE: LazyLock<Sql> = LazyLock::new(|| Bulk::single("quarantine", &QUARANTINE_COLUMNS, REOPEN));
+/// Bytes of a body that is bound as it is, one row a statement: a bulk statement may hold several copies of its rows.
+const LARGE_BODY: usize = 64 << 10;
 
 static CACHED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::for_each(
@@ -367,33 +368,24 @@ impl Store {
         if rejected.is_empty() {
             return Ok(());
         }
-        let now = self.clock.now();
-        let platform = self.keys.platform();
-        let rows = rejected
-            .iter()
-            .map(|r| {
-                let id = crate::domain::ids::derive("quarantine", &[&r.message, r.reason.code().as_bytes()]);
-                let body = r.body.as_ref().map(|body| platform.seal(id, body, self.entropy.as_ref()));
-                let attributes = r.attributes.as_ref();
-                let attributes = attributes.map(|json| platform.seal(attributes_row(id), json, self.entropy.as_ref()));
-                let field = r.field.clone();
-                let org: Option<Uuid> = r.org.map(|o| o.0);
-                let at = Arg::I64(micros(now));
-                vec![
-                    id.into(),
-                    org.into(),
-                    r.message.into(),
-                    r.reason.code().into(),
-                    field.into(),
-                    body.into(),
-                    attributes.into(),
-                    at.clone(),
-                    at,
-                ]
-            })
-            .collect();
+        let (now, platform) = (self.clock.now(), self.keys.platform());
+        let row = |r: &Rejected| {
+            let id = crate::domain::ids::derive("quarantine", &[&r.message, r.reason.code().as_bytes()]);
+            let body = r.body.as_ref().map(|body| platform.seal(id, body, self.entropy.as_ref()));
+            let attributes = r.attributes.as_ref();
+            let attributes = attributes.map(|json| platform.seal(attributes_row(id), json, self.entropy.as_ref()));
+            let (field, org, at) = (r.field.clone(), r.org.map(|o| o.0), Arg::I64(micros(now)));
+            let message = r.message.into();
+            let reason = r.reason.code().into();
+            vec![id.into(), org.into(), message, reason, field.into(), body.into(), attributes.into(), at.clone(), at]
+        };
+        let is_large = |r: &&Rejected| r.body.as_ref().is_some_and(|body| body.len() > LARGE_BODY);
+        let (large, small): (Vec<&Rejected>, Vec<&Rejected>) = rejected.iter().partition(is_large);
         let mut tx = self.db.begin(Access::Platform).await?;
-        tx.bulk(&QUARANTINE, rows).await?;
+        tx.bulk(&QUARANTINE, small.into_iter().map(row).collect()).await?;
+        for one in large {
+            tx.execute(&QUARANTINE_ONE, row(one)).await?;
+        }
         tx.execute(&DONE, vec![Arg::Blobs(rejected.iter().map(|r| r.message.to_vec()).collect())]).await?;
         Ok(tx.commit().await?)
     }
@@ -433,5 +425,6 @@ pub(super) fn statements() -> Vec<&'static Sql> {
         &ANY_BEGUN,
         &DONE,
         QUARANTINE.sql(),
+        &QUARANTINE_ONE,
     ]
 }

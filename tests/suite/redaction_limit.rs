@@ -34,3 +34,17 @@ fn a_text_that_takes_longer_than_the_limit_ends_at_the_limit_and_frees_its_threa
         assert!((used() - before) * 8 > took * 4, "the text is no burden: the limit shows nothing");
     }
 }
+
+#[test]
+fn a_thread_that_waits_or_is_kept_from_working_uses_up_no_limit() {
+    let redactor = Redactor::builtin(Policy::default());
+    let (key, people) = (SurrogateKey::new([9; 32]), People::default());
+    let text = "Vino Ana Ruiz el 3 de mayo. Toma litio.";
+    let read = || redactor.redact(&Document::plain(text, Language::Spanish), &people, &key);
+    read().unwrap();
+    let waited = deadline::within(Duration::from_millis(200), || {
+        std::thread::sleep(Duration::from_millis(400));
+        read()
+    });
+    assert!(waited.is_ok(), "a machine that is busy with others is no fault of a text");
+}

@@ -207,6 +207,19 @@ impl Bulk {
         }
     }
 
+    /// The statement of [`Bulk::new`] for one row, whose columns are its arguments.
+    pub fn single(table: &'static str, columns: &[Column], ending: &'static str) -> Sql {
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let of = |place: &dyn Fn(usize, &Column) -> String| {
+            let places: Vec<String> = columns.iter().enumerate().map(|(n, column)| place(n + 1, column)).collect();
+            leak(format!("INSERT INTO {table} ({}) VALUES ({}) {ending}", names.join(", "), places.join(", ")))
+        };
+        Sql {
+            sqlite: of(&|n, _| format!("${n}")),
+            postgres: of(&|n, (_, kind)| format!("${n}::{}", kind.postgres_value())),
+        }
+    }
+
     /// As [`Bulk::new`], with columns in which all rows of a statement have the same: each travels once
     /// ([`super::Transaction::bulk_sharing`]), where a column of rows costs the server a list of its own to unfold.
     pub fn sharing(table: &'static str, shared: &[Column], columns: &[Column], ending: &'static str) -> Self {
