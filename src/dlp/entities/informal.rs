@@ -54,7 +54,9 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
             continue;
         }
         if is_told(context, at) {
-            found.push(Finding::new(token.span, label::PERSON, "name", TOLD, Layer::Entity));
+            let placed = matches!(back(context, at, 1), "en" | "in" | "from" | "desde" | "at");
+            let label = if placed { label::LOCATION } else { label::PERSON };
+            found.push(Finding::new(token.span, label, "name", TOLD, Layer::Entity));
         }
     }
 }
@@ -71,7 +73,7 @@ fn back<'a>(context: &'a Context<'_>, at: usize, by: usize) -> &'a str {
 fn may_be(context: &Context<'_>, token: &Token) -> bool {
     let lower = context.lower(token);
     let bare = lower.strip_suffix("'s").unwrap_or(lower);
-    lexicon::word(bare).given || is_unknown(bare)
+    lexicon::word(bare).given || is_unknown(bare) || token.case == Case::Title && !lexicon::is_ordinary(bare)
 }
 
 /// A word that is in no list of words, medicines or abbreviations, nor one letter away from one.
@@ -115,7 +117,8 @@ fn is_told(context: &Context<'_>, at: usize) -> bool {
     let lower = word(context, at);
     let known = lexicon::word(lower);
     let sure = known.given && (known.is_strong() || words::is_everyday_name(lower) && !lexicon::is_ordinary(lower));
-    let unknown = !known.is_name() && !places::is_place(lower);
+    let unknown = !known.is_name() && !places::is_place(lower) && is_unknown(lower.strip_suffix("'s").unwrap_or(lower));
+    let titled = token.case == Case::Title && !trade::is_medicine(lower) && !trade::is_thing(lower) && !lexicon::is_eponym(lower);
     if deeds::begins_sentence(context, at) {
         return (sure || known.given && !known.common) && (is_called(context, at) || is_subject(context, at)) || is_answer(context, at, sure || unknown);
     }
@@ -123,7 +126,8 @@ fn is_told(context: &Context<'_>, at: usize) -> bool {
         || is_self(context, at) && (sure || unknown)
         || is_parting(context, at) && (sure || unknown)
         || is_articled(context, at, sure)
-        || token.case == Case::Title && (known.is_strong() || unknown) && is_only_large(context, at)
+        || titled && is_only_large(context, at)
+        || token.case == Case::Title && unknown && is_called_behind(context, at)
 }
 
 /// "mi hna cande", "hijo mayor Wilson", "her flatmate orla".
@@ -134,7 +138,8 @@ fn is_behind_relative(context: &Context<'_>, at: usize, sure: bool, unknown: boo
     let owned = OWNERS.contains(back(context, at, 2 + between)) || at < 2 + between;
     let large = context.tokens[at].case == Case::Title;
     let is = RELATIONS.contains(relative) && near && !eponyms::stands_for_a_thing(context, at, at);
-    is && (sure && (large || owned || between > 0) || unknown && owned && (large || context.no_case()) && !is_followed_by_of(context, at))
+    let given = large && lexicon::word(word(context, at)).given;
+    is && (given || sure && (large || owned || between > 0) || unknown && owned && (large || context.is_small_at(at)) && !is_followed_by_of(context, at))
 }
 
 /// "mi mama vive": what no list has and what a noun would be of.
@@ -184,6 +189,16 @@ fn is_answer(context: &Context<'_>, at: usize, named: bool) -> bool {
     named && alone && asked && mark
 }
 
+/// "no podía salir de la cama, Lires.": a word of no list behind a comma, the last one of a long sentence.
+fn is_called_behind(context: &Context<'_>, at: usize) -> bool {
+    const LONG: usize = 5;
+    let from = at.saturating_sub(LONG + 2);
+    let words = context.tokens[from..at].iter().filter(|token| token.is_word() && token.case == Case::Lower).count();
+    back(context, at, 1) == ","
+        && words >= LONG
+        && context.tokens.get(at + 1).is_some_and(|next| matches!(context.plain(next), "." | "?" | "!"))
+}
+
 /// "el Brian y esos", "con la ingrid": an article before a first name.
 fn is_articled(context: &Context<'_>, at: usize, sure: bool) -> bool {
     let token = &context.tokens[at];
@@ -191,7 +206,7 @@ fn is_articled(context: &Context<'_>, at: usize, sure: bool) -> bool {
     sure && context.language == Language::Spanish
         && matches!(back(context, at, 1), "el" | "la")
         && !matches!(back(context, at, 2), "de" | "en" | "a")
-        && (token.case == Case::Title || context.no_case() && words::is_everyday_name(word(context, at)))
+        && (token.case == Case::Title || context.is_small_at(at) && words::is_everyday_name(word(context, at)))
         && !noun
         && !lexicon::is_eponym(word(context, at))
 }
@@ -202,5 +217,5 @@ fn is_only_large(context: &Context<'_>, at: usize) -> bool {
         let before = &context.tokens[before];
         before.case == Case::Lower || context.plain(before) == ","
     });
-    context.no_case() && inside && !eponyms::stands_for_a_thing(context, at, at) && !trade::is_form(word(context, at + 1))
+    context.is_small_at(at) && inside && !lexicon::is_ordinary(word(context, at)) && !eponyms::stands_for_a_thing(context, at, at) && !trade::is_form(word(context, at + 1))
 }

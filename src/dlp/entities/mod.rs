@@ -16,6 +16,7 @@ mod headers;
 mod informal;
 pub(super) mod lexicon;
 mod lower_case;
+mod named_houses;
 pub(super) mod organisation_lists;
 mod organisations;
 mod persons;
@@ -63,6 +64,8 @@ impl Entities {
         informal::find(context, found);
         deadline::check();
         towns::find(context, found);
+        deadline::check();
+        named_houses::find(context, found);
         deadline::check();
         self.places.find(context, found);
         deadline::check();
