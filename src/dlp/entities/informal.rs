@@ -7,7 +7,7 @@ use super::super::fast::WordList;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::{Case, Kind, Token};
-use super::cues::RELATIONS;
+use super::cues::{RELATIONS, TITLES};
 use super::{deeds, eponyms, lexicon, places, trade, words};
 use crate::dlp::deadline;
 use crate::text::Language;
@@ -83,6 +83,7 @@ pub fn is_unknown(lower: &str) -> bool {
     let known = |word: &str| lexicon::is_ordinary(word) || lexicon::is_rare(word) || lexicon::is_ordinary_in(Language::Spanish, word);
     letters
         && vowel
+        && !is_learned_word(lower)
         && !known(lower)
         && !lower.strip_suffix('s').is_some_and(known)
         && !lower.strip_suffix("es").is_some_and(known)
@@ -95,6 +96,17 @@ pub fn is_unknown(lower: &str) -> bool {
         && !MESSAGES.contains(lower)
         && !lexicon::is_eponym(lower)
         && !is_mistyped(lower, known)
+}
+
+/// What diseases, specialities and substances end in.
+fn is_learned_word(lower: &str) -> bool {
+    const ENDINGS: &[&str] = &[
+        "logia", "logias", "logy", "iatria", "iatry", "cele", "itis", "oma", "osis", "emia", "uria", "ectomia", "ectomy", "patia", "pathy", "grafia",
+        "graphy", "scopia", "scopy", "plastia", "plasty", "zona", "zone", "pina", "pine", "pril", "sartan", "statin", "statina", "olol", "azol", "azole",
+        "cilina", "cillin", "micina", "mycin", "floxacin", "floxacino", "dipino", "mab", "nib", "gliptin", "gliptina", "triptan", "zepam", "zolam",
+        "lidad", "cion", "ciones", "mente", "tomia", "tomy", "algia", "plejia", "plegia", "fobia", "phobia", "cardia", "pnea", "terapia", "metria",
+    ];
+    lower.len() > 5 && ENDINGS.iter().any(|ending| lower.ends_with(ending))
 }
 
 /// A letter is missing, or two have changed places: "diabtica", "hermaan".
@@ -134,7 +146,7 @@ fn is_told(context: &Context<'_>, at: usize) -> bool {
 fn is_behind_relative(context: &Context<'_>, at: usize, sure: bool, unknown: bool) -> bool {
     let between = usize::from(BETWEEN.contains(back(context, at, 1)));
     let relative = back(context, at, 1 + between);
-    let near = (0..=between).all(|by| context.touches(at - 1 - by, at - by));
+    let near = at > between && (0..=between).all(|by| context.touches(at - 1 - by, at - by));
     let owned = OWNERS.contains(back(context, at, 2 + between)) || at < 2 + between;
     let large = context.tokens[at].case == Case::Title;
     let is = RELATIONS.contains(relative) && near && !eponyms::stands_for_a_thing(context, at, at);
@@ -196,6 +208,7 @@ fn is_called_behind(context: &Context<'_>, at: usize) -> bool {
     let words = context.tokens[from..at].iter().filter(|token| token.is_word() && token.case == Case::Lower).count();
     back(context, at, 1) == ","
         && words >= LONG
+        && !TITLES.contains(word(context, at))
         && context.tokens.get(at + 1).is_some_and(|next| matches!(context.plain(next), "." | "?" | "!"))
 }
 
@@ -203,7 +216,9 @@ fn is_called_behind(context: &Context<'_>, at: usize) -> bool {
 fn is_articled(context: &Context<'_>, at: usize, sure: bool) -> bool {
     let token = &context.tokens[at];
     let noun = context.tokens.get(at + 1).is_some_and(|next| next.case == Case::Title);
+    let ordinary = lexicon::is_ordinary_in(Language::Spanish, word(context, at)) || lexicon::word(word(context, at)).common;
     sure && context.language == Language::Spanish
+        && !(ordinary && token.case == Case::Lower)
         && matches!(back(context, at, 1), "el" | "la")
         && !matches!(back(context, at, 2), "de" | "en" | "a")
         && (token.case == Case::Title || context.is_small_at(at) && words::is_everyday_name(word(context, at)))
@@ -217,5 +232,17 @@ fn is_only_large(context: &Context<'_>, at: usize) -> bool {
         let before = &context.tokens[before];
         before.case == Case::Lower || context.plain(before) == ","
     });
-    context.is_small_at(at) && inside && !lexicon::is_ordinary(word(context, at)) && !eponyms::stands_for_a_thing(context, at, at) && !trade::is_form(word(context, at + 1))
+    context.is_small_at(at) && is_personal(context, at) && !places::is_country(word(context, at)) && inside && !lexicon::is_ordinary(word(context, at)) && !eponyms::stands_for_a_thing(context, at, at) && !trade::is_form(word(context, at + 1))
+}
+
+/// Somebody speaks of oneself on the line or to somebody: notes do not.
+fn is_personal(context: &Context<'_>, at: usize) -> bool {
+    const AROUND: usize = 30;
+    static WORDS: WordList = WordList::spaced(
+        "i i'm im i've ive my me mine myself we us our you your u ur yo mi mis me conmigo nos nosotros tu te ti vos contigo usted ustedes",
+    );
+    let free = |token: &&Token| token.kind != Kind::Break;
+    let before = context.tokens[..at].iter().rev().take(AROUND).take_while(free);
+    let behind = context.tokens[at + 1..].iter().take(AROUND).take_while(free);
+    before.chain(behind).any(|token| WORDS.contains(context.lower(token)))
 }

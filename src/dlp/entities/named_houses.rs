@@ -8,9 +8,9 @@ use regex::Regex;
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
-use super::{compiled, informal, lexicon, trade};
+use super::{compiled, informal, lexicon, places, trade};
 use crate::dlp::deadline;
-use crate::text::Span;
+use crate::text::{Language, Span};
 
 /// What is done to somebody in a house, and the house.
 static ADMITTED: LazyLock<Regex> = LazyLock::new(|| {
@@ -60,15 +60,20 @@ const KINDS: &[&str] = &[
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     let (plain, lower) = (&context.view.plain, &context.view.lower);
     deadline::check();
-    for pattern in [&ADMITTED, &REACHED, &WORK] {
+    for (pattern, own) in [(&ADMITTED, true), (&REACHED, false), (&WORK, false)] {
         for house in pattern.captures_iter(plain).filter_map(|hit| hit.get(1)) {
             let text = house.as_str().trim_end_matches(['(', ' ']);
-            push(context, Span::new(house.start(), house.start() + text.len()), found);
+            let span = Span::new(house.start(), house.start() + text.len());
+            if !own || has_own_word(span.of(lower)) {
+                push(context, span, found);
+            }
         }
     }
     for hit in SMALL.captures_iter(lower) {
         let (Some(house), Some(name)) = (hit.get(1), hit.get(2)) else { continue };
-        if !KINDS.contains(&name.as_str()) {
+        let word = lexicon::word(name.as_str());
+        let own = word.is_name() || places::is_place(name.as_str()) || informal::is_unknown(name.as_str());
+        if own && !KINDS.contains(&name.as_str()) {
             push_as(found, Span::new(house.start(), house.end()), label::ORGANIZATION, "organisation");
         }
     }
@@ -83,7 +88,7 @@ fn small(context: &Context<'_>, lower: &str, found: &mut Vec<Finding>) {
     let is_small = |start: usize| context.is_small_at(context.token_at(start).min(context.tokens.len().saturating_sub(1)));
     for house in AT.captures_iter(lower).filter_map(|hit| hit.get(1)) {
         let known = lexicon::word(house.as_str());
-        let named = known.surname && known.is_strong() || informal::is_unknown(house.as_str()) && !known.is_name();
+        let named = known.surname && known.is_strong() && !lexicon::is_ordinary(house.as_str()) || informal::is_unknown(house.as_str()) && !known.is_name();
         if named && is_small(house.start()) {
             push_as(found, Span::new(house.start(), house.end()), label::ORGANIZATION, "organisation");
         }
@@ -95,6 +100,15 @@ fn small(context: &Context<'_>, lower: &str, found: &mut Vec<Finding>) {
             push_as(found, Span::new(street.start(), street.end()), label::ADDRESS, "street");
         }
     }
+}
+
+/// "La Fe", "Moyano": an article, or a word that is no ordinary one and no speciality.
+fn has_own_word(name: &str) -> bool {
+    let own = |word: &str| {
+        let known = lexicon::word(word);
+        !lexicon::is_ordinary_in(Language::Spanish, word) && (known.is_name() || places::is_place(word) || informal::is_unknown(word))
+    };
+    name.starts_with("la ") || name.starts_with("el ") || name.split(' ').any(own)
 }
 
 /// A house in large letters that is no word of the clinic.

@@ -48,7 +48,7 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
 
 /// "mercado de Vinocanchón", "traído desde Torrecaballeros": a large word of no list, behind what leads to places alone.
 fn is_sure_lead(before: &str, earlier: &str) -> bool {
-    matches!(before, "desde" | "hasta") || matches!(before, "de" | "a" | "del") && OF.contains(earlier)
+    matches!(before, "desde" | "hasta") || matches!(before, "de" | "a" | "del") && OF.contains(earlier) && !matches!(earlier, "hospital" | "departamento" | "via" | "traslado")
 }
 
 /// The longest name that begins here.

@@ -359,7 +359,7 @@ fn is_product(context: &Context<'_>, (first, end): (usize, usize), house: bool) 
 /// "I'll", "They've", "Everyone's": no name is written so.
 fn is_contraction(lower: &str) -> bool {
     let endings = ["'ll", "'ve", "'re", "'m", "n't"];
-    let has = ["he", "she", "it", "that", "there", "who", "what", "everyone", "everybody", "nobody", "somebody", "someone"];
+    let has = ["he", "she", "it", "that", "there", "who", "what", "everyone", "everybody", "nobody", "somebody", "someone", "i", "they", "we", "you", "mum", "dad"];
     endings.iter().any(|ending| lower.ends_with(ending))
         || lower.strip_suffix("'s").or_else(|| lower.strip_suffix("'d")).is_some_and(|word| {
             has.contains(&word) || word.ends_with("day") && traits(word).has(Traits::MONTH)
