@@ -96,6 +96,26 @@ impl<'a> Context<'a> {
         *self.no_case.get_or_init(|| lacks_case(&self.view.plain, &self.tokens))
     }
 
+    /// The text has no capitals, or the line around a token has none inside of it: one of two who write to each other types so.
+    pub fn is_small_at(&self, at: usize) -> bool {
+        const AROUND: usize = 40;
+        const LEAST: usize = 3;
+        if self.no_case() {
+            return true;
+        }
+        let free = |token: &&Token| token.kind != Kind::Break;
+        let before = self.tokens[..at].iter().rev().take(AROUND).take_while(free).count();
+        let behind = self.tokens[at + 1..].iter().take(AROUND).take_while(free).count();
+        let line = &self.tokens[at - before..at + 1 + behind];
+        let own = self.tokens[at].span;
+        let words = || line.iter().filter(|token| token.is_word() && token.span != own);
+        let large = line.windows(2).any(|pair| {
+            let inside = !matches!(pair[0].span.of(&self.view.plain), "." | "?" | "!" | ":" | "-" | "\"" | "]");
+            inside && pair[1].is_word() && pair[1].is_large() && pair[1].span.len() > 1 && pair[1].span != own
+        });
+        !large && words().filter(|token| token.case == Case::Lower).count() >= LEAST
+    }
+
     /// Numbers said in words, read when first asked for.
     pub fn said(&self) -> &[NumberWord] {
         self.said.get_or_init(|| number_words(&self.view.lower, self.language))

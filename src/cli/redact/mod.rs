@@ -6,6 +6,7 @@
 mod eval;
 mod explain;
 mod input;
+mod meaning;
 mod remote;
 mod reveal;
 mod stream;
@@ -35,6 +36,8 @@ pub struct Args {
 enum What {
     /// Holds the redactor against marked texts: leak, over-redaction, figures per type, the worst misses
     Eval(eval::Args),
+    /// Compares what is found in marked and clean texts before and after redaction: what is lost, what is turned round
+    Meaning(meaning::Args),
     /// Opens the sealed values of a text again, with the key that sealed them
     Reveal(reveal::Args),
     /// Trains the model of the learned recogniser from public sets and templates
@@ -69,6 +72,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     match args.what {
         None => stream_of(args.stream, context),
         Some(What::Eval(args)) => eval::run(&args, context),
+        Some(What::Meaning(args)) => meaning::run(&args, context),
         Some(What::Reveal(args)) => reveal::run(&args),
         Some(What::Train(args)) => train::run(&args),
     }

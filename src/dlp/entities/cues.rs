@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use super::super::context::Context;
 use super::super::fast::WordSet;
+use super::super::token::Case;
 use super::{deeds, lexicon};
 
 pub use super::cue_lists::{CUES, FUNCTION, MEETINGS, OPENERS, PARTICLES, RELATIONS, ROLES, TITLES};
@@ -38,9 +39,11 @@ pub fn trigger(context: &Context<'_>, at: usize) -> Trigger {
     let word = context.lower(&context.tokens[before]);
     let large = context.tokens[before].is_large();
     let short = matches!(word, "d" | "tia" | "tio" | "padre" | "enf");
+    // "Hx: MS. Meds: …": large letters before a name that has small ones are a disease.
+    let disease = word == "ms" && context.tokens[before].case == Case::Upper && context.tokens[at].case != Case::Upper;
     // "Seen by the nurse. Denies pain.": only a title that is itself cut short has a full stop before its name.
     let joins = sign.is_empty() || sign == "." && ABBREVIATED.contains(&word) && !opens_a_sentence(context, at);
-    if TITLES.contains(word) && joins && (!short || (large && word != "d") || (word == "d" && sign == "." && large)) {
+    if TITLES.contains(word) && joins && !disease && (!short || (large && word != "d") || (word == "d" && sign == "." && large)) {
         return Trigger::Strong;
     }
     if matches!(sign, "." | ";") && !matches!(word, "fdo" | "atte") {

@@ -6,7 +6,7 @@ use super::super::apply::{is_no_part_of_a_name, normal};
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
-use super::lexicon;
+use super::{informal, lexicon};
 use crate::dlp::deadline;
 use crate::text::Span;
 
@@ -41,9 +41,10 @@ fn wholes(context: &Context<'_>, found: &[Finding]) -> HashSet<String> {
         .collect()
 }
 
-/// Where case says nothing, a name that the model alone found spreads only when the lists know a word of it.
+/// Where case says nothing, a name that the model alone found spreads only when the lists know a word
+/// of it as a name, or know it as no word at all.
 fn is_listed(context: &Context<'_>, span: Span) -> bool {
-    span.of(&context.view.lower).split(' ').any(|word| lexicon::word(word).is_strong())
+    span.of(&context.view.lower).split(' ').any(|word| lexicon::word(word).is_strong() || informal::is_unknown(word))
 }
 
 /// A part that means a person wherever it stands.

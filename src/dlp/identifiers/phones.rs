@@ -201,7 +201,8 @@ fn judge(context: &Context<'_>, announced: &Announced<'_>, run: &Run) -> Option<
         return None;
     }
     let slashed = run.signs.contains(&b'/');
-    let grouped = (9..=13).contains(&count) && !slashed && GROUPINGS.contains(&run.groups.as_slice());
+    let grouped = (9..=13).contains(&count) && !slashed && GROUPINGS.contains(&run.groups.as_slice())
+        || run.groups == [3, 2, 3] && is_rung(context, run.span);
     let bracketed = run.signs.first() == Some(&b'(')
         && count >= 8
         && run.groups[0] <= 4
@@ -212,6 +213,21 @@ fn judge(context: &Context<'_>, announced: &Announced<'_>, run: &Run) -> Option<
     let bare = run.groups.len() == 1
         && (count == 9 && run.digits.starts_with(['6', '7', '8', '9']) || count == 11 && run.digits.starts_with("07"));
     (grouped || bracketed || short || bare).then_some(0.7)
+}
+
+/// "El de mi hermana, 705 55 013. Al mío no llame": somebody rings or is rung in the words around.
+fn is_rung(context: &Context<'_>, span: Span) -> bool {
+    const AROUND: usize = 80;
+    const RINGS: &[&str] = &["telefono", "celular", "movil", "llam", "whatsapp", "wsp", "phone", "mobile", "call ", "text me", "ring "];
+    let text = &context.view.lower;
+    let (mut start, mut end) = (span.start.saturating_sub(AROUND), (span.end + AROUND / 2).min(text.len()));
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    RINGS.iter().any(|word| text[start..end].contains(word))
 }
 
 fn ends_inside(context: &Context<'_>, end: usize) -> bool {

@@ -39,7 +39,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         label: "CO_CEDULA",
         shapes: &["d-ddd-ddd-ddd", "dd-ddd-ddd"],
-        keywords: &["cedula", "c.c", "c.c.", "ciudadania", "ced"],
+        keywords: &["cedula", "c.c", "c.c.", "cc", "ciudadania", "ced"],
         check: unchecked,
         alone: Alone::Never,
     },

@@ -55,7 +55,13 @@ fn has(kind: &str, word: &str) -> bool {
 
 /// An abbreviation of the trade that is no first name, or seldom one: "gerd", "htn", "sato2". Read where it is written in capitals.
 pub fn is_abbreviation(lower: &str) -> bool {
-    has("sure", lower) || has("abbreviation", lower) && !lexicon::word(lower).given
+    has("sure", lower) || has("likely", lower) || has("abbreviation", lower) && !lexicon::word(lower).given
+}
+
+/// An abbreviation that nobody and no place is called, however the words around it are written.
+pub fn is_sure_abbreviation(lower: &str) -> bool {
+    let named = || lexicon::word(lower).is_name() || places::is_place(lower);
+    has("sure", lower) || lower.len() > 2 && has("abbreviation", lower) && !named()
 }
 
 /// A medicine by its own name or brand, and no name of people or places.

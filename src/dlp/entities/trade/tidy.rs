@@ -118,14 +118,14 @@ fn is_time(lower: &str) -> bool {
 fn is_short_form(context: &Context<'_>, at: usize) -> bool {
     const AROUND: usize = 40;
     let token = &context.tokens[at];
-    if !token.is_word() || !matches!(token.case, Case::Upper | Case::Other) || context.no_case() {
+    if !token.is_word() || !matches!(token.case, Case::Upper | Case::Other) {
         return false;
     }
     let around = at.saturating_sub(AROUND)..(at + AROUND).min(context.tokens.len());
     let words = context.tokens[around].iter().filter(|token| token.is_word() && token.span.len() > 2);
     let (all, small) = words.fold((0, 0), |(all, small), token| (all + 1, small + usize::from(token.case != Case::Upper)));
-    let listed = super::is_abbreviation(context.lower(token));
-    small >= 2 && small * 5 >= all || listed && small > 0
+    let lower = context.lower(token);
+    small >= 2 && small * 5 >= all || super::is_abbreviation(lower) && small > 0 || super::is_sure_abbreviation(lower)
 }
 
 /// Whether a finding is a word of the clinic or of speech.
@@ -135,18 +135,60 @@ fn is_no_data(context: &Context<'_>, one: &Finding) -> bool {
         return false;
     }
     let (first, end) = (tokens.start, tokens.end);
+    if one.recognizer == "learned" && is_of_the_clinic(context, one, (first, end)) {
+        return true;
+    }
     match one.label {
         label::PERSON | label::LOCATION | label::ORGANIZATION => names_nobody(context, one, (first, end)),
         label::ADDRESS => is_measure(context, (first, end)),
         label::VEHICLE_ID => is_plate_of_the_trade(context, (first, end)),
-        label::EMAIL => is_of_the_clinic(context, (first, end)),
         label::MEDICAL_RECORD | label::NUMBER => {
-            is_no_number(context, (first, end))
-                || is_measure(context, (first, end))
-                || is_of_the_clinic(context, (first, end))
+            is_no_number(context, (first, end)) || is_measure(context, (first, end))
         }
         _ => false,
     }
+}
+
+/// "papá – TLP", "CABG 2011", "Zofran 4, K-Dur 20": words of the clinic, relatives and ordinary words about them, and
+/// nobody's name, no long number and no street among them.
+fn is_of_the_clinic(context: &Context<'_>, one: &Finding, (first, end): (usize, usize)) -> bool {
+    let lower = |at: usize| context.lower(&context.tokens[at]);
+    let clinic = |at: usize| {
+        let lower = lower(at);
+        super::is_medicine(lower)
+            || super::is_abbreviation(lower)
+                && is_short_form(context, at)
+                && !(one.label == label::ADDRESS && STREETS.contains(&lower))
+                && !(one.label == label::MEDICAL_RECORD && CODES.contains(&lower))
+    };
+    let plain = |at: usize| {
+        let token = &context.tokens[at];
+        match token.kind {
+            Kind::Word => {
+                let word = lower(at);
+                let known = lexicon::word(word);
+                let ordinary = lexicon::is_ordinary_in(context.language, word) && !known.is_strong();
+                token.span.len() == 1 || clinic(at) || super::is_kin(word) || matches!(word, "mat" | "pat") || ordinary
+            }
+            Kind::Number => (token.span.len() < 4 || is_year(lower(at))) && !clings_to_a_word(context, at),
+            _ => !matches!(context.plain(token), "@" | "_"),
+        }
+    };
+    let listed = |at: usize| is_apart(context, at) && (first..end).any(|at| super::is_kin(lower(at)) || lower(at).len() == 1);
+    let house = one.label == label::ORGANIZATION && is_behind_employer(context, first);
+    !house && (first..end).any(|at| clinic(at) || listed(at)) && (first..end).all(plain)
+}
+
+/// Written in capitals, these are kinds of streets too.
+const STREETS: &[&str] = &["ct", "dr", "st", "pl", "av", "ave", "rd", "cra", "pr", "rm", "sq", "apt", "fl", "ca", "pa", "md", "va", "la", "ms", "al", "ar"];
+
+/// A dash that stands apart.
+fn is_apart(context: &Context<'_>, at: usize) -> bool {
+    let token = &context.tokens[at];
+    matches!(context.plain(token), "-" | "–" | "—")
+        && at > 0
+        && context.tokens[at - 1].span.end < token.span.start
+        && context.tokens.get(at + 1).is_some_and(|next| next.span.start > token.span.end)
 }
 
 fn words_of<'a>(context: &'a Context<'_>, first: usize, end: usize) -> impl Iterator<Item = &'a Token> + Clone {
@@ -317,7 +359,7 @@ fn is_product(context: &Context<'_>, (first, end): (usize, usize), house: bool) 
 /// "I'll", "They've", "Everyone's": no name is written so.
 fn is_contraction(lower: &str) -> bool {
     let endings = ["'ll", "'ve", "'re", "'m", "n't"];
-    let has = ["he", "she", "it", "that", "there", "who", "what", "everyone", "everybody", "nobody", "somebody", "someone"];
+    let has = ["he", "she", "it", "that", "there", "who", "what", "everyone", "everybody", "nobody", "somebody", "someone", "i", "they", "we", "you", "mum", "dad"];
     endings.iter().any(|ending| lower.ends_with(ending))
         || lower.strip_suffix("'s").or_else(|| lower.strip_suffix("'d")).is_some_and(|word| {
             has.contains(&word) || word.ends_with("day") && traits(word).has(Traits::MONTH)
@@ -474,25 +516,6 @@ fn is_plate_of_the_trade(context: &Context<'_>, (first, end): (usize, usize)) ->
     let trade = words_of(context, first, end).any(|token| super::is_abbreviation(context.lower(token)));
     let number = context.tokens[first..end].iter().find(|token| token.kind == Kind::Number);
     trade && number.is_some_and(|token| is_year(context.lower(token)))
-}
-
-/// ". metformin 75", "CAD / OSA / migraine": no mail address, and no number of anybody: words of the clinic and what
-/// stands between them.
-fn is_of_the_clinic(context: &Context<'_>, (first, end): (usize, usize)) -> bool {
-    let clinic = |at: usize| {
-        let lower = context.lower(&context.tokens[at]);
-        super::is_medicine(lower) || super::is_abbreviation(lower) && is_short_form(context, at)
-    };
-    let plain = |at: usize| {
-        let token = &context.tokens[at];
-        let lower = context.lower(token);
-        match token.kind {
-            Kind::Word => clinic(at) || lexicon::is_ordinary_in(context.language, lower) || token.span.len() == 1,
-            Kind::Number => token.span.len() < 4,
-            _ => !matches!(context.plain(token), "@" | "_" | "-"),
-        }
-    };
-    (first..end).any(clinic) && (first..end).all(plain) && !(first..end).any(|at| context.plain(&context.tokens[at]) == "@")
 }
 
 /// A score out of another ("41/56").
