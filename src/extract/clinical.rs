@@ -22,6 +22,9 @@ use composed::Composed;
 use unlisted::Unlisted;
 use weight::WeightRules;
 
+/// The group of words that look like an illness and mean something else.
+const NOT_MEANT: &str = "none";
+
 /// A condition or symptom named in a text, by whichever rule heard it.
 #[derive(Debug, Clone)]
 struct Named {
@@ -111,11 +114,14 @@ impl ClinicalRules {
         found.extend(composed);
         found.extend(self.weight.find(reading, within.clone()));
         let mut found = distinct::longest(found);
+        // "Pain clinic", "vacuna de la gripe": the words are taken, and nothing is found in them.
+        let idioms: Vec<Named> = found.extract_if(.., |named| named.group == NOT_MEANT).collect();
         let cued = |word| self.unlisted.announces(reading, &within, word);
         found.extend(self.abbreviations.find(scene, within.clone(), cued, &found));
         let taken = |named: &Named| substances.iter().any(|place| place.overlaps(&reading.source(&named.words)));
         let unlisted = self.unlisted.find(reading, within.clone(), &found);
         found.extend(unlisted.into_iter().filter(|named| !taken(named)));
+        found.retain(|named| !idioms.iter().any(|idiom| idiom.overlaps(named)));
         found.sort_by_key(|named| named.words.start);
         distinct::most_specific(reading, found)
     }
