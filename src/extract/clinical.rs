@@ -41,7 +41,13 @@ struct Named {
 impl Named {
     fn of(mention: Mention) -> Self {
         let concept = mention.concept;
-        Self { words: mention.words, group: concept.group, name: concept.name.into(), code: concept.code, sureness: 1.0 }
+        Self {
+            words: mention.words,
+            group: concept.group,
+            name: concept.name.into(),
+            code: concept.code,
+            sureness: 1.0,
+        }
     }
 
     fn overlaps(&self, other: &Self) -> bool {
@@ -151,12 +157,7 @@ impl ClinicalRules {
     }
 
     /// A grade stands right before or after its noun.
-    fn severity(
-        &self,
-        scene: &Scene<'_>,
-        mention: &Range<usize>,
-        within: &Range<usize>,
-    ) -> Option<String> {
+    fn severity(&self, scene: &Scene<'_>, mention: &Range<usize>, within: &Range<usize>) -> Option<String> {
         let before = mention.start.saturating_sub(2).max(within.start)..mention.start;
         let after = mention.end..(mention.end + 2).min(within.end);
         before.chain(after).find_map(|word| {
