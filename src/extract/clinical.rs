@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::context::denies;
 use super::lexicon::{Lexicon, List, Mention, SPEECH, label};
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
@@ -89,13 +90,18 @@ impl ClinicalRules {
         let reactions: Vec<Span> = out.iter().filter_map(|e| e.reaction.as_ref()).map(|r| r.place).collect();
         let substances: Vec<Span> = out.iter().map(|entity| entity.span).collect();
         for (index, sentence) in scene.sentences() {
-            for named in self.named(scene, sentence, &substances) {
+            let all = self.named(scene, sentence, &substances);
+            let places: Vec<Range<usize>> = all.iter().map(|named| named.words.clone()).collect();
+            for named in all {
                 let place = scene.reading.source(&named.words);
                 let kept = reactions.iter().any(|reaction| reaction.overlaps(&place));
                 if kept || self.is_reaction(scene, &named.words, &allergens) {
                     continue;
                 }
-                let Some(stance) = scene.stance(index, &named.words) else { continue };
+                let Some(mut stance) = scene.stance(index, &named.words) else { continue };
+                if !stance.answered && stance.context.negated {
+                    stance.context.negated = is_denied(scene, &named.words, &places);
+                }
                 let kind = if named.group == "condition" { EntityType::Condition } else { EntityType::Symptom };
                 let Some(mut entity) = scene.entity(kind, &named.words, named.name, &stance) else { continue };
                 entity.confidence *= named.sureness;
@@ -167,6 +173,19 @@ impl ClinicalRules {
                 .map(|(name, _)| (*name).to_owned())
         })
     }
+}
+
+/// Whether a denial from outside reaches a mention. A cue that is part of a name denies nothing: "no tengo ánimo, lloro"
+/// says of two things that they are there, and so does "no duermo".
+fn is_denied(scene: &Scene<'_>, words: &Range<usize>, places: &[Range<usize>]) -> bool {
+    let denials = scene.contexts.denials(scene.reading, words);
+    let says_itself = words.clone().any(|word| denies(scene.reading.word(word)));
+    let within = |cue: &Range<usize>| {
+        let part = |place: &Range<usize>| place.start <= cue.start && cue.end <= place.end;
+        let runs_in = says_itself && cue.start < words.end && words.start < cue.end;
+        !cue.is_empty() && (places.iter().any(part) || runs_in)
+    };
+    denials.iter().any(|cue| !within(cue)) || denials.is_empty()
 }
 
 /// The places of the allergens that are said to be some, in their order.

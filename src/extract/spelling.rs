@@ -7,8 +7,36 @@ use std::sync::LazyLock;
 use super::lexicon::CLINICAL;
 
 /// Words in use that are one letter away from a clinical one.
-const PLAIN: &[&str] =
-    &["addition", "adduction", "abduction", "seduction", "intention", "intension", "liability", "anesthesia"];
+const PLAIN: &[&str] = &[
+    "addition",
+    "adduction",
+    "abduction",
+    "seduction",
+    "intention",
+    "intension",
+    "liability",
+    "anesthesia",
+    "hemitorax",
+    "derivacion",
+    "paulatina",
+    "aduccion",
+    "abduccion",
+    "sudacion",
+    "sociedad",
+    "sobrepaso",
+    "especial",
+    "deplecion",
+    "fibrosos",
+    "fibrosas",
+    "surgicel",
+    "mediacion",
+    "friedrich",
+    "tuberculosos",
+    "abolicion",
+    "aumentando",
+    "avanzando",
+    "alterando",
+];
 
 /// A word as a dictionary would write it; `None` where nothing would change.
 pub fn respelled(folded: &str) -> Option<String> {

@@ -67,7 +67,7 @@ impl Unlisted {
         let mut out: Vec<Named> = Vec::new();
         for cue in self.cues.find(reading, within.clone()) {
             let Some(words) = self.noun_phrase(reading, cue.words.end, within.end) else { continue };
-            if free(&words) {
+            if free(&words) && !is_proper(reading, &words) {
                 let ended = words.clone().any(|word| self.ends_as_illness(reading.word(word)));
                 out.push(named(reading, words, if ended { BY_ENDING } else { BY_CUE }));
             }
@@ -122,4 +122,25 @@ fn named(reading: &Reading<'_>, words: Range<usize>, sureness: f64) -> Named {
     let name = reading.source(&words).of(reading.text).to_lowercase();
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     Named { words, group: "condition", name, code: None, sureness }
+}
+
+/// A name of its own, unless it says that it is an illness: "Whipple disease".
+fn is_proper(reading: &Reading<'_>, words: &Range<usize>) -> bool {
+    let capital = |word: usize| reading.words[word].source.of(reading.text).starts_with(char::is_uppercase);
+    let says = |word: usize| {
+        matches!(
+            reading.word(word),
+            "disease"
+                | "syndrome"
+                | "disorder"
+                | "deficiency"
+                | "virus"
+                | "enfermedad"
+                | "sindrome"
+                | "trastorno"
+                | "deficit"
+                | "mal"
+        )
+    };
+    words.clone().any(capital) && !words.clone().any(says)
 }
