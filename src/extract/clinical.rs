@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::context::denies;
 use super::lexicon::{Lexicon, List, Mention, SPEECH, label};
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
@@ -22,6 +23,9 @@ use composed::Composed;
 use unlisted::Unlisted;
 use weight::WeightRules;
 
+/// The group of words that look like an illness and mean something else.
+const NOT_MEANT: &str = "none";
+
 /// A condition or symptom named in a text, by whichever rule heard it.
 #[derive(Debug, Clone)]
 struct Named {
@@ -38,7 +42,13 @@ struct Named {
 impl Named {
     fn of(mention: Mention) -> Self {
         let concept = mention.concept;
-        Self { words: mention.words, group: concept.group, name: concept.name.into(), code: concept.code, sureness: 1.0 }
+        Self {
+            words: mention.words,
+            group: concept.group,
+            name: concept.name.into(),
+            code: concept.code,
+            sureness: 1.0,
+        }
     }
 
     fn overlaps(&self, other: &Self) -> bool {
@@ -82,12 +92,17 @@ impl ClinicalRules {
         taken.extend_from_slice(reactions);
         let substances: Vec<Span> = out.iter().map(|entity| entity.span).collect();
         for (index, sentence) in scene.sentences() {
-            for named in self.named(scene, sentence, &substances) {
+            let all = self.named(scene, sentence, &substances);
+            let places: Vec<Range<usize>> = all.iter().map(|named| named.words.clone()).collect();
+            for named in all {
                 let place = scene.reading.source(&named.words);
                 if taken.iter().any(|other| other.overlaps(&place)) {
                     continue;
                 }
-                let Some(stance) = scene.stance(index, &named.words) else { continue };
+                let Some(mut stance) = scene.stance(index, &named.words) else { continue };
+                if !stance.answered && stance.context.negated {
+                    stance.context.negated = is_denied(scene, &named.words, &places);
+                }
                 let kind = if named.group == "condition" { EntityType::Condition } else { EntityType::Symptom };
                 let Some(mut entity) = scene.entity(kind, &named.words, named.name, &stance) else { continue };
                 entity.confidence *= named.sureness;
@@ -112,22 +127,20 @@ impl ClinicalRules {
         found.extend(composed);
         found.extend(self.weight.find(reading, within.clone()));
         let mut found = distinct::longest(found);
+        // "Pain clinic", "vacuna de la gripe": the words are taken, and nothing is found in them.
+        let idioms: Vec<Named> = found.extract_if(.., |named| named.group == NOT_MEANT).collect();
         let cued = |word| self.unlisted.announces(reading, &within, word);
         found.extend(self.abbreviations.find(scene, within.clone(), cued, &found));
         let taken = |named: &Named| substances.iter().any(|place| place.overlaps(&reading.source(&named.words)));
         let unlisted = self.unlisted.find(reading, within.clone(), &found);
         found.extend(unlisted.into_iter().filter(|named| !taken(named)));
+        found.retain(|named| !idioms.iter().any(|idiom| idiom.overlaps(named)));
         found.sort_by_key(|named| named.words.start);
         distinct::most_specific(reading, found)
     }
 
     /// A grade stands right before or after its noun.
-    fn severity(
-        &self,
-        scene: &Scene<'_>,
-        mention: &Range<usize>,
-        within: &Range<usize>,
-    ) -> Option<String> {
+    fn severity(&self, scene: &Scene<'_>, mention: &Range<usize>, within: &Range<usize>) -> Option<String> {
         let before = mention.start.saturating_sub(2).max(within.start)..mention.start;
         let after = mention.end..(mention.end + 2).min(within.end);
         before.chain(after).find_map(|word| {
@@ -137,4 +150,17 @@ impl ClinicalRules {
                 .map(|(name, _)| (*name).to_owned())
         })
     }
+}
+
+/// Whether a denial from outside reaches a mention. A cue that is part of a name denies nothing: "no tengo ánimo, lloro"
+/// says of two things that they are there, and so does "no duermo".
+fn is_denied(scene: &Scene<'_>, words: &Range<usize>, places: &[Range<usize>]) -> bool {
+    let denials = scene.contexts.denials(scene.reading, words);
+    let says_itself = words.clone().any(|word| denies(scene.reading.word(word)));
+    let within = |cue: &Range<usize>| {
+        let part = |place: &Range<usize>| place.start <= cue.start && cue.end <= place.end;
+        let runs_in = says_itself && cue.start < words.end && words.start < cue.end;
+        !cue.is_empty() && (places.iter().any(part) || runs_in)
+    };
+    denials.iter().any(|cue| !within(cue)) || denials.is_empty()
 }

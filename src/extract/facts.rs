@@ -103,9 +103,9 @@ impl FactRules {
         if kind == EntityType::Relationship {
             stance.context = super::Context::default();
             let after = mention.words.end..within.end;
-            let gone = after.take(3).any(|word| {
-                matches!(scene.reading.word(word), "died" | "passed" | "murio" | "fallecio" | "ha")
-            });
+            let gone = after
+                .take(3)
+                .any(|word| matches!(scene.reading.word(word), "died" | "passed" | "murio" | "fallecio" | "ha"));
             if gone || !OWN_PEOPLE.contains(&mention.concept.name) {
                 stance.confidence = BARE;
             }

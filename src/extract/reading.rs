@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::phrasebook::{Phrasebook, Places, UNKNOWN};
-use super::spelling::respelled;
+use super::spelling::{meant, respelled};
 use crate::text::{Document, Span, Speaker, Token, TokenKind, fold_into, sentences, tokens};
 
 /// One word or sign.
@@ -164,7 +164,10 @@ impl<'a> Reading<'a> {
 /// A word's number in the book; that of its dictionary spelling where the book holds only that.
 fn number(book: &Phrasebook, word: &str) -> u32 {
     match book.word(word) {
-        UNKNOWN => respelled(word).map_or(UNKNOWN, |plain| book.word(&plain)),
+        UNKNOWN => match respelled(word).map_or(UNKNOWN, |plain| book.word(&plain)) {
+            UNKNOWN => meant(word).map_or(UNKNOWN, |clinical| book.word(clinical)),
+            known => known,
+        },
         known => known,
     }
 }

@@ -77,7 +77,13 @@ impl Abbreviations {
     }
 
     /// The abbreviations of a sentence that stand where they mean an illness. `found` holds the illnesses known so far.
-    pub fn find(&self, scene: &Scene<'_>, within: Range<usize>, cued: impl Fn(usize) -> bool, found: &[Named]) -> Vec<Named> {
+    pub fn find(
+        &self,
+        scene: &Scene<'_>,
+        within: Range<usize>,
+        cued: impl Fn(usize) -> bool,
+        found: &[Named],
+    ) -> Vec<Named> {
         let mut hits: Vec<_> = self.lists.iter().flat_map(|list| list.find(scene.reading, within.clone())).collect();
         hits.sort_by_key(|hit| (hit.words.start, std::cmp::Reverse(hit.words.end)));
         let language = scene.input.document.language;
@@ -182,7 +188,9 @@ fn is_neighbour(scene: &Scene<'_>, one: &Range<usize>, other: &Range<usize>) -> 
         && between.clone().any(|word| parts(scene.reading.word(word)))
         && between.into_iter().all(|word| {
             let said = scene.reading.word(word);
-            parts(said) || said.starts_with(|c: char| c.is_ascii_digit()) || matches!(said, "(" | ")" | "a" | "x" | "type" | "tipo")
+            parts(said)
+                || said.starts_with(|c: char| c.is_ascii_digit())
+                || matches!(said, "(" | ")" | "a" | "x" | "type" | "tipo")
         })
 }
 
@@ -190,7 +198,27 @@ fn is_neighbour(scene: &Scene<'_>, one: &Range<usize>, other: &Range<usize>) -> 
 fn parts(word: &str) -> bool {
     matches!(
         word,
-        "," | ";" | "/" | "+" | "&" | "." | ":" | "-" | "•" | "*" | "y" | "e" | "o" | "u" | "ni" | "no" | "sin" | "and" | "or"
-            | "nor" | "(" | ")" | "?"
+        "," | ";"
+            | "/"
+            | "+"
+            | "&"
+            | "."
+            | ":"
+            | "-"
+            | "•"
+            | "*"
+            | "y"
+            | "e"
+            | "o"
+            | "u"
+            | "ni"
+            | "no"
+            | "sin"
+            | "and"
+            | "or"
+            | "nor"
+            | "("
+            | ")"
+            | "?"
     )
 }

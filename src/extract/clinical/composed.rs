@@ -58,7 +58,11 @@ impl Composed {
             let head = Head { kind, template, classes, before: side != "back", after: side != "fwd" };
             let phrases = words.split('|').map(|phrase| (phrase.trim(), place));
             // The words that stand before their place, and those that stand after it alone: the same words may do both.
-            if head.before { before.extend(phrases) } else { after.extend(phrases) }
+            if head.before {
+                before.extend(phrases)
+            } else {
+                after.extend(phrases)
+            }
             heads.push(head);
         }
         let (mut sites, mut places) = (Vec::new(), Vec::new());
@@ -76,7 +80,11 @@ impl Composed {
             links: label(book, LINKS, "link"),
             sides: label(book, LINKS, "side"),
             steps: label(book, LINKS, "and"),
-            names: NAMES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('\t')).collect(),
+            names: NAMES
+                .lines()
+                .filter(|line| !line.starts_with('#'))
+                .filter_map(|line| line.split_once('\t'))
+                .collect(),
         }
     }
 

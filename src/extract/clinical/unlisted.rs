@@ -34,7 +34,10 @@ impl Unlisted {
     pub fn builtin(book: &mut Builder) -> Self {
         let words = |name: &str| {
             let rows = FILE.lines().filter_map(|line| line.split_once('\t'));
-            rows.filter(|(label, _)| *label == name).flat_map(|(_, words)| words.split('|')).map(str::trim).collect::<Vec<_>>()
+            rows.filter(|(label, _)| *label == name)
+                .flat_map(|(_, words)| words.split('|'))
+                .map(str::trim)
+                .collect::<Vec<_>>()
         };
         Self {
             cues: label(book, FILE, "cue"),
@@ -49,17 +52,22 @@ impl Unlisted {
     /// Whether what stands at a word is announced as an illness: "h/o", "dx de", "no".
     pub fn announces(&self, reading: &Reading<'_>, within: &Range<usize>, word: usize) -> bool {
         let denied = word > within.start
-            && matches!(reading.word(word - 1), "no" | "nil" | "denies" | "sin" | "niega" | "known" | "new" | "conocida" | "conocido" | "nueva");
+            && matches!(
+                reading.word(word - 1),
+                "no" | "nil" | "denies" | "sin" | "niega" | "known" | "new" | "conocida" | "conocido" | "nueva"
+            );
         denied || self.cues.find(reading, within.start..word).iter().any(|cue| cue.words.end == word)
     }
 
     /// Names that no list holds. `found` holds what the lists know of the sentence.
     pub fn find(&self, reading: &Reading<'_>, within: Range<usize>, found: &[Named]) -> Vec<Named> {
-        let free = |words: &Range<usize>| !found.iter().any(|known| known.words.start < words.end && words.start < known.words.end);
+        let free = |words: &Range<usize>| {
+            !found.iter().any(|known| known.words.start < words.end && words.start < known.words.end)
+        };
         let mut out: Vec<Named> = Vec::new();
         for cue in self.cues.find(reading, within.clone()) {
             let Some(words) = self.noun_phrase(reading, cue.words.end, within.end) else { continue };
-            if free(&words) {
+            if free(&words) && !is_proper(reading, &words) {
                 let ended = words.clone().any(|word| self.ends_as_illness(reading.word(word)));
                 out.push(named(reading, words, if ended { BY_ENDING } else { BY_CUE }));
             }
@@ -90,7 +98,8 @@ impl Unlisted {
             end += 1;
         }
         let long = end - from == LONGEST_NAME && end < limit && !reading.words[end].punctuation;
-        let substantial = (from..end).any(|word| reading.word(word).len() > 3 && self.openers.at(reading, word).is_none());
+        let substantial =
+            (from..end).any(|word| reading.word(word).len() > 3 && self.openers.at(reading, word).is_none());
         // A sentence that goes on after so many words is no name; a surrogate of redaction is none either.
         let bare = (from..end).all(|word| !reading.word(word).contains(['[', ']', '_']));
         (end > from && !long && substantial && bare).then_some(from..end)
@@ -102,7 +111,9 @@ impl Unlisted {
             && !self.plain.contains(word)
             && self.endings.iter().any(|ending| {
                 let plural = word.strip_suffix('s').unwrap_or(word);
-                [word, plural].iter().any(|form| form.strip_suffix(ending).is_some_and(|stem| stem.len() >= SHORTEST_STEM))
+                [word, plural]
+                    .iter()
+                    .any(|form| form.strip_suffix(ending).is_some_and(|stem| stem.len() >= SHORTEST_STEM))
             })
     }
 }
@@ -111,4 +122,25 @@ fn named(reading: &Reading<'_>, words: Range<usize>, sureness: f64) -> Named {
     let name = reading.source(&words).of(reading.text).to_lowercase();
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     Named { words, group: "condition", name, code: None, sureness }
+}
+
+/// A name of its own, unless it says that it is an illness: "Whipple disease".
+fn is_proper(reading: &Reading<'_>, words: &Range<usize>) -> bool {
+    let capital = |word: usize| reading.words[word].source.of(reading.text).starts_with(char::is_uppercase);
+    let says = |word: usize| {
+        matches!(
+            reading.word(word),
+            "disease"
+                | "syndrome"
+                | "disorder"
+                | "deficiency"
+                | "virus"
+                | "enfermedad"
+                | "sindrome"
+                | "trastorno"
+                | "deficit"
+                | "mal"
+        )
+    };
+    words.clone().any(capital) && !words.clone().any(says)
 }

@@ -115,6 +115,13 @@ impl Contexts {
         })
     }
 
+    /// The cues of the denials that reach a mention, by their words.
+    pub fn denials(&self, reading: &Reading<'_>, target: &Range<usize>) -> Vec<Range<usize>> {
+        let scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
+        let denied = scopes.filter(|scope| scope.category == Category::Negated && scope.covers(target));
+        denied.map(|scope| scope.cue.clone()).collect()
+    }
+
     /// Whether a denial that stands right before a mention, at most so many words away, reaches it.
     pub fn denied_near(&self, reading: &Reading<'_>, target: &Range<usize>, reach: usize) -> bool {
         let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
@@ -184,7 +191,7 @@ fn turns(word: &str) -> bool {
 }
 
 /// Words that deny by themselves, whatever stands behind them.
-fn denies(word: &str) -> bool {
+pub fn denies(word: &str) -> bool {
     let english = matches!(
         word,
         "no" | "not"

@@ -6,6 +6,7 @@ use super::clauses::clause;
 use crate::extract::lexicon::label;
 use crate::extract::matcher::Matcher;
 use crate::extract::phrasebook::Builder;
+use crate::extract::reading::Sentence;
 use crate::extract::scene::Scene;
 use crate::extract::{Context, Entity, EntityType};
 use crate::text::Speaker;
@@ -28,6 +29,7 @@ pub struct Household {
     helper: Matcher,
     helps: Matcher,
     relative: Matcher,
+    people: Matcher,
     own: Matcher,
 }
 
@@ -41,6 +43,7 @@ impl Household {
             helper: of("helper"),
             helps: of("helps"),
             relative: of("relative"),
+            people: of("people"),
             own: of("own"),
         }
     }
@@ -56,14 +59,18 @@ impl Household {
                 for lead in leads.find(scene.reading, within.clone()) {
                     let start = lead.words.end + usize::from(scene.reading.word(lead.words.end) == ":");
                     let end = clause(scene, start, within.end.min(start + LONGEST));
-                    if end > start && (kind > 0 || self.is_own(scene, &within, &lead.words, end)) {
-                        told.push(lead.words.start..end);
+                    if kind > 0 {
+                        told.extend((end > start).then_some(lead.words.start..end));
+                        continue;
                     }
+                    let end = self.end_of_people(scene, start, end);
+                    let from = self.subject(scene, sentence, &lead.words, end);
+                    told.extend(from.filter(|_| end > start).map(|from| from..end));
                 }
             }
             for (kind, wholes) in self.wholes.iter().enumerate() {
                 for whole in wholes.find(scene.reading, within.clone()) {
-                    if kind > 0 || self.is_own(scene, &within, &whole.words, whole.words.end) {
+                    if kind > 0 || self.subject(scene, sentence, &whole.words, whole.words.end).is_some() {
                         told.push(whole.words.clone());
                     }
                 }
@@ -80,13 +87,37 @@ impl Household {
         }
     }
 
-    /// Whether it is the patient who lives there: no relative stands before as the subject, unless it is with the patient.
-    fn is_own(&self, scene: &Scene<'_>, within: &Range<usize>, lead: &Range<usize>, end: usize) -> bool {
-        let from = lead.start.saturating_sub(SUBJECT).max(within.start);
-        let other = self.relative.find(scene.reading, from..lead.start);
-        let gone = other.last().is_none_or(|hit| (hit.words.end..lead.start).any(|word| matches!(scene.reading.word(word), "," | "." | "and" | "y" | "he" | "she" | "i" | "yo")));
-        let own = |word: usize| self.own.at(scene.reading, word).is_some() && (word + 1 >= end || closes(scene.reading.word(word + 1)));
-        gone || (lead.end..end).take(2).any(own)
+    /// Where the people end with whom somebody lives: "his wife and two sons, works in a factory" ends before the comma.
+    /// Nobody at all ("living with anemia") is an empty place.
+    fn end_of_people(&self, scene: &Scene<'_>, start: usize, end: usize) -> usize {
+        let is_person = |word: usize| {
+            let said = scene.reading.word(word);
+            let named = said.starts_with("person_") || self.own.at(scene.reading, word).is_some();
+            named || self.people.at(scene.reading, word).is_some() || self.helper.at(scene.reading, word).is_some()
+        };
+        let Some(last) = (start..end).rev().find(|word| is_person(*word)) else { return start };
+        let parts = |word: &usize| matches!(scene.reading.word(*word), "," | "and" | "y" | "who" | "que" | "-");
+        (last..end).find(parts).unwrap_or(end)
+    }
+
+    /// Where the statement begins that it is the patient who lives there; `None` where a relative lives elsewhere. "My
+    /// daughter lives with me" begins at the daughter.
+    fn subject(&self, scene: &Scene<'_>, sentence: &Sentence, lead: &Range<usize>, end: usize) -> Option<usize> {
+        let from = lead.start.saturating_sub(SUBJECT).max(sentence.words.start);
+        let others = self.relative.find(scene.reading, from..lead.start);
+        let own = |word: usize| {
+            self.own.at(scene.reading, word).is_some() && (word + 1 >= end || closes(scene.reading.word(word + 1)))
+        };
+        if let Some(other) = others.last() {
+            let parts = |word| matches!(scene.reading.word(word), "," | "." | "and" | "y" | "he" | "she" | "i" | "yo");
+            let with_patient = (lead.end..end).take(2).any(own);
+            let parted = (other.words.end..lead.start).any(parts);
+            return if with_patient { Some(other.words.start) } else { parted.then_some(lead.start) };
+        }
+        // In a patient's own words the third person is somebody else.
+        let third = matches!(scene.reading.word(lead.start), "lives" | "resides" | "stays" | "vive" | "reside");
+        let spoken = sentence.turn.is_some() && sentence.speaker == Speaker::Patient;
+        (!(third && spoken)).then_some(lead.start)
     }
 
     /// "Su hija le prepara las pastillas", "lo cuida la vecina", "neighbour pops in daily".
@@ -95,13 +126,19 @@ impl Household {
         let mut out = Vec::new();
         for deed in self.helps.find(scene.reading, within.clone()) {
             let before = helpers.iter().rev().find(|helper| {
-                helper.words.end <= deed.words.start && deed.words.start - helper.words.end <= CLOSE && !parted(scene, helper.words.end..deed.words.start)
+                helper.words.end <= deed.words.start
+                    && deed.words.start - helper.words.end <= CLOSE
+                    && !parted(scene, helper.words.end..deed.words.start)
             });
             let after = helpers.iter().find(|helper| {
-                helper.words.start >= deed.words.end && helper.words.start - deed.words.end <= CLOSE && !parted(scene, deed.words.end..helper.words.start)
+                helper.words.start >= deed.words.end
+                    && helper.words.start - deed.words.end <= CLOSE
+                    && !parted(scene, deed.words.end..helper.words.start)
             });
             match (before, after) {
-                (Some(helper), _) => out.push(helper.words.start..clause(scene, deed.words.end, within.end.min(deed.words.end + 6))),
+                (Some(helper), _) => {
+                    out.push(helper.words.start..clause(scene, deed.words.end, within.end.min(deed.words.end + 6)))
+                }
                 (None, Some(helper)) => out.push(deed.words.start..helper.words.end),
                 (None, None) => {}
             }
@@ -112,7 +149,10 @@ impl Household {
 
 /// What stands behind "with him" where "him" is the whole: "with her boyfriend" is another's.
 fn closes(word: &str) -> bool {
-    matches!(word, "," | "now" | "since" | "at" | "in" | "and" | "full" | "for" | "desde" | "en" | "y" | "ahora" | "again" | "too")
+    matches!(
+        word,
+        "," | "now" | "since" | "at" | "in" | "and" | "full" | "for" | "desde" | "en" | "y" | "ahora" | "again" | "too"
+    )
 }
 
 fn parted(scene: &Scene<'_>, mut words: Range<usize>) -> bool {
@@ -128,7 +168,8 @@ fn push(scene: &Scene<'_>, index: usize, words: &Range<usize>, out: &mut Vec<Ent
     stance.context = Context::default();
     stance.confidence = stance.confidence.min(SURENESS);
     let said = scene.reading.source(words).of(scene.text()).to_lowercase();
-    let value = said.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches([',', '-', ':']).trim().to_owned();
+    let value =
+        said.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches([',', '-', ':']).trim().to_owned();
     let Some(entity) = scene.entity(EntityType::Relationship, words, value, &stance) else { return };
     // A relative named inside is told with it.
     out.retain(|other| other.kind != EntityType::Relationship || !other.evidence.overlaps(&entity.evidence));

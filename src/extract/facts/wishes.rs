@@ -86,7 +86,10 @@ impl Wishes {
                 answered: true,
                 confidence: TITLED,
             };
-            let Some(entity) = scene.entity(EntityType::Preference, &label, format!("{said}: {answer}"), &stance) else { continue };
+            let Some(entity) = scene.entity(EntityType::Preference, &label, format!("{said}: {answer}"), &stance)
+            else {
+                continue;
+            };
             out.retain(|other| other.kind != EntityType::Preference || !other.span.overlaps(&span));
             out.push(entity);
             found = true;
@@ -102,8 +105,14 @@ impl Wishes {
         let start = sentence.words.clone().find(|word| !bullet(word))?;
         for (kind, titles) in &self.titles {
             let Some(hit) = titles.at(reading, start) else { continue };
-            let colon = (hit.words.end..sentence.words.end).take(2).find(|word| matches!(reading.word(*word), ":" | "-" | "–"));
-            let capitals = reading.source(&hit.words).of(scene.text()).chars().filter(|c| c.is_alphabetic()).all(char::is_uppercase);
+            let colon =
+                (hit.words.end..sentence.words.end).take(2).find(|word| matches!(reading.word(*word), ":" | "-" | "–"));
+            let capitals = reading
+                .source(&hit.words)
+                .of(scene.text())
+                .chars()
+                .filter(|c| c.is_alphabetic())
+                .all(char::is_uppercase);
             let alone = hit.words.end == sentence.words.end;
             let from = match colon {
                 Some(colon) => colon + 1,
@@ -111,7 +120,9 @@ impl Wishes {
                 None => continue,
             };
             // "Objetivo:" is also what a note calls its examination.
-            let is_exam = matches!(reading.word(start), "objetivo" | "objective") && hit.words.len() == 1 && has_subjective(scene);
+            let is_exam = matches!(reading.word(start), "objetivo" | "objective")
+                && hit.words.len() == 1
+                && has_subjective(scene);
             if !is_exam {
                 return Some((*kind, from));
             }
@@ -120,7 +131,15 @@ impl Wishes {
     }
 
     /// What stands under a title: its line, and the items of the lines below where the title stands alone.
-    fn titled(&self, scene: &Scene<'_>, index: usize, kind: EntityType, from: usize, taken: &mut [bool], out: &mut Vec<Entity>) {
+    fn titled(
+        &self,
+        scene: &Scene<'_>,
+        index: usize,
+        kind: EntityType,
+        from: usize,
+        taken: &mut [bool],
+        out: &mut Vec<Entity>,
+    ) {
         let sentences = &scene.reading.sentences;
         let alone = from >= sentences[index].words.end;
         let mut found = 0;
@@ -147,7 +166,9 @@ impl Wishes {
 
     fn is_goal_question(&self, scene: &Scene<'_>, index: usize) -> bool {
         let sentence = &scene.reading.sentences[index];
-        sentence.question && sentence.speaker != Speaker::Patient && self.asks.first(scene.reading, sentence.words.clone()).is_some()
+        sentence.question
+            && sentence.speaker != Speaker::Patient
+            && self.asks.first(scene.reading, sentence.words.clone()).is_some()
     }
 
     /// The answer to a question about goals, sentence by sentence.
@@ -156,6 +177,7 @@ impl Wishes {
         let asked = &sentences[question];
         let mut answering = None;
         let mut found: Vec<(usize, Range<usize>)> = Vec::new();
+        let mut last_sentence = question;
         for next in question + 1..sentences.len().min(question + 1 + MOST_ANSWERS + 2) {
             let here = &sentences[next];
             let new_line = gap(scene, next).contains('\n');
@@ -173,12 +195,28 @@ impl Wishes {
             }
             let joins = matches!(
                 scene.reading.word(words.start),
-                "with" | "con" | "for" | "por" | "sin" | "without" | "at" | "in" | "en" | "two" | "three" | "twice" | "dos" | "tres" | "cada" | "every"
+                "with"
+                    | "con"
+                    | "for"
+                    | "por"
+                    | "sin"
+                    | "without"
+                    | "at"
+                    | "in"
+                    | "en"
+                    | "two"
+                    | "three"
+                    | "twice"
+                    | "dos"
+                    | "tres"
+                    | "cada"
+                    | "every"
             );
-            match found.last_mut().filter(|last| joins && last.0 + 1 == next) {
+            match found.last_mut().filter(|_| joins && last_sentence + 1 == next) {
                 Some(last) => last.1.end = words.end,
                 None => found.push((next, words)),
             }
+            last_sentence = next;
         }
         for (index, words) in found {
             taken[index] = true;
@@ -200,19 +238,30 @@ impl Wishes {
             for lead in leads.find(scene.reading, sentence.words.clone()) {
                 let words = lead.words.start..clause(scene, lead.words.end, sentence.words.end);
                 let object = lead.words.end..words.end;
+                // To want to avoid something is a preference.
+                let avoids = matches!(scene.reading.word(object.start), "avoid" | "evitar")
+                    || matches!(scene.reading.word(lead.words.end - 1), "avoid" | "evitar");
+                let kind = if avoids { EntityType::Preference } else { *kind };
                 let overlapping = used.iter().any(|other| other.start < words.end && words.start < other.end);
-                let of_drug = *kind == EntityType::Preference && names_drug(scene, &words, drugs);
-                if overlapping || of_drug || !self.is_own(scene, index, &lead) || self.is_trivial(scene, &object) || object.is_empty() {
+                let of_drug = kind == EntityType::Preference && names_drug(scene, &words, drugs);
+                if overlapping
+                    || of_drug
+                    || !self.is_own(scene, index, &lead)
+                    || self.is_trivial(scene, &object)
+                    || object.is_empty()
+                {
                     continue;
                 }
-                if self.push(scene, index, *kind, &words, &words, STATED, out) {
+                if self.push(scene, index, kind, &words, &words, STATED, out) {
                     used.push(words);
                 }
             }
         }
         for fact in self.facts.find(scene.reading, sentence.words.clone()) {
             let words = fact.words.start..clause(scene, fact.words.end, sentence.words.end);
-            if !used.iter().any(|other| other.start < words.end && words.start < other.end) && self.is_own(scene, index, &fact) {
+            if !used.iter().any(|other| other.start < words.end && words.start < other.end)
+                && self.is_own(scene, index, &fact)
+            {
                 self.push(scene, index, EntityType::Preference, &words, &words, STATED, out);
                 used.push(words);
             }
@@ -226,18 +275,38 @@ impl Wishes {
         let subject = from..lead.words.start;
         let close = |word: &usize| self.others.at(scene.reading, *word).is_some();
         let theirs = subject.clone().any(|word| close(&word));
-        let not = subject.clone().any(|word| matches!(scene.reading.word(word), "not" | "n't" | "never" | "you" | "your"));
+        let not =
+            subject.clone().any(|word| matches!(scene.reading.word(word), "not" | "n't" | "never" | "you" | "your"));
         let spoken = sentence.turn.is_some() && sentence.speaker == Speaker::Clinician;
-        !theirs && !not && !spoken
+        // What a patient says in the third person is about somebody else.
+        let first_person = || {
+            let said = from..lead.words.end;
+            said.clone().any(|word| {
+                matches!(scene.reading.word(word), "i" | "we" | "me" | "my" | "mi" | "quiero" | "quisiera" | "necesito")
+            })
+        };
+        let own = sentence.speaker != Speaker::Patient || first_person();
+        !theirs && !not && !spoken && own
     }
 
     fn is_trivial(&self, scene: &Scene<'_>, words: &Range<usize>) -> bool {
-        let content = words.clone().any(|word| scene.reading.words[word].source.len() > 2 && !scene.reading.words[word].punctuation);
-        !content || self.trivial.at(scene.reading, words.start).is_some_and(|hit| hit.words.end >= words.end || hit.words.end - hit.words.start > 1 || is_harm(scene.reading.word(words.start)))
+        let content = words
+            .clone()
+            .any(|word| scene.reading.words[word].source.len() > 2 && !scene.reading.words[word].punctuation);
+        !content || self.trivial.at(scene.reading, words.start).is_some()
     }
 
     #[allow(clippy::too_many_arguments)] // a finding has a place, a kind, its words and how surely it was read
-    fn push(&self, scene: &Scene<'_>, index: usize, kind: EntityType, words: &Range<usize>, shown: &Range<usize>, sureness: f64, out: &mut Vec<Entity>) -> bool {
+    fn push(
+        &self,
+        scene: &Scene<'_>,
+        index: usize,
+        kind: EntityType,
+        words: &Range<usize>,
+        shown: &Range<usize>,
+        sureness: f64,
+        out: &mut Vec<Entity>,
+    ) -> bool {
         let words = trim(scene, words.clone());
         let Some(mut stance) = scene.stance(index, &words) else { return false };
         // What is refused is itself the preference, and a wish is for what is not yet.
@@ -246,19 +315,23 @@ impl Wishes {
         let value = scene.reading.source(&trim(scene, shown.clone())).of(scene.text()).to_lowercase();
         let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
         let Some(entity) = scene.entity(kind, &words, value, &stance) else { return false };
-        out.retain(|other| !(matches!(other.kind, EntityType::Goal | EntityType::Preference) && other.span.overlaps(&entity.span)));
+        out.retain(|other| {
+            !(matches!(other.kind, EntityType::Goal | EntityType::Preference) && other.span.overlaps(&entity.span))
+        });
         out.push(entity);
         true
     }
 }
 
-fn is_harm(word: &str) -> bool {
-    matches!(word, "die" | "kill" | "hurt" | "harm" | "morir" | "morirse" | "morirme" | "matar" | "matarse" | "matarme" | "suicidarse" | "desaparecer" | "disappear")
-}
-
 /// Without quotation marks, joining words and full stops at its ends.
 fn trim(scene: &Scene<'_>, mut words: Range<usize>) -> Range<usize> {
-    let edge = |word: usize| scene.reading.words.get(word).is_none_or(|w| w.punctuation) || matches!(scene.reading.word(word), "y" | "and" | "n" | "e" | "just" | "pues" | "bueno" | "well" | "um" | "uh" | "oh");
+    let edge = |word: usize| {
+        scene.reading.words.get(word).is_none_or(|w| w.punctuation)
+            || matches!(
+                scene.reading.word(word),
+                "y" | "and" | "n" | "e" | "just" | "pues" | "bueno" | "well" | "um" | "uh" | "oh"
+            )
+    };
     while words.start < words.end && edge(words.start) {
         words.start += 1;
     }
@@ -299,13 +372,30 @@ fn after_speaker(scene: &Scene<'_>, words: Range<usize>) -> Range<usize> {
 fn is_evasive(scene: &Scene<'_>, words: &Range<usize>) -> bool {
     let said: Vec<&str> = words.clone().take(5).map(|word| scene.reading.word(word)).collect();
     let line = said.join(" ");
-    ["no se", "nada", "i do n't know", "dunno", "i dunno", "nothing", "not sure", "ni idea", "idk", "yes", "si", "no ", "okay", "ok"]
-        .iter()
-        .any(|evasion| line == evasion.trim() || line.starts_with(&format!("{} ", evasion.trim())))
+    [
+        "no se",
+        "nada",
+        "i do n't know",
+        "dunno",
+        "i dunno",
+        "nothing",
+        "not sure",
+        "ni idea",
+        "idk",
+        "yes",
+        "si",
+        "no ",
+        "okay",
+        "ok",
+    ]
+    .iter()
+    .any(|evasion| line == evasion.trim() || line.starts_with(&format!("{} ", evasion.trim())))
 }
 
 /// What concerns a medicine is told with it.
 fn names_drug(scene: &Scene<'_>, words: &Range<usize>, drugs: &[Entity]) -> bool {
     let place = scene.reading.source(words);
-    drugs.iter().any(|drug| matches!(drug.kind, EntityType::Medication | EntityType::Allergy) && place.overlaps(&drug.span))
+    drugs
+        .iter()
+        .any(|drug| matches!(drug.kind, EntityType::Medication | EntityType::Allergy) && place.overlaps(&drug.span))
 }

@@ -21,6 +21,15 @@ pub(super) const CLINICAL: &[&str] = &[
     include_str!("clinical_more.tsv"),
     include_str!("mental_more.tsv"),
     include_str!("general_more.tsv"),
+    include_str!("clinical/heart_and_lungs.tsv"),
+    include_str!("clinical/digestive_and_kidney.tsv"),
+    include_str!("clinical/nerves_and_hormones.tsv"),
+    include_str!("clinical/women_children_age.tsv"),
+    include_str!("clinical/bones_skin_senses.tsv"),
+    include_str!("clinical/infection_cancer_blood.tsv"),
+    include_str!("clinical/mind.tsv"),
+    include_str!("clinical/substances.tsv"),
+    include_str!("clinical/not_meant.tsv"),
 ];
 pub(super) const DRUGS: &[&str] = &[
     include_str!("drugs.tsv"),
@@ -35,7 +44,8 @@ pub(super) const SPEECH: &str = include_str!("speech.tsv");
 /// A thing with a preferred name, whatever it is called in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Concept {
-    /// First column: condition, symptom, a drug class, a group of allergens or reactions.
+    /// First column: condition, symptom, none (words that mean something else), a drug class, a group of allergens or
+    /// reactions.
     pub group: &'static str,
     /// Preferred name, lower case English: equal for synonyms and languages.
     pub name: &'static str,
@@ -182,7 +192,7 @@ mod tests {
             let data = file.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()).count();
             assert_eq!(file.lines().filter_map(row).count(), data);
         }
-        for (fields, _) in rows(CLINICAL) {
+        for (fields, _) in rows(CLINICAL).into_iter().filter(|(fields, _)| fields[0] != "none") {
             let code = fields[2].as_bytes();
             assert!(code[0].is_ascii_uppercase() && code[1].is_ascii_digit() && code.len() >= 3, "{fields:?}");
             assert!(matches!(fields[0], "condition" | "symptom"), "{fields:?}");
