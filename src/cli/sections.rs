@@ -58,6 +58,7 @@ pub fn profile(p: &PatientSummary) -> Result<(), Failure> {
     items("Family history", &p.family_history)?;
     items("Symptoms in force", &p.symptoms)?;
     items("Appointments and events", &p.events)?;
+    items("Measurements", &p.measurements)?;
     items("Health signals", &p.signals)?;
     if !p.risks.is_empty() {
         title("Risk flags")?;

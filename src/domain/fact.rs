@@ -72,8 +72,11 @@ impl<'a> FactParts<'a> {
         form.word(self.person);
         form.push(self.entity.code());
         form.word(Some(self.concept));
-        let happens = matches!(self.entity, EntityType::Appointment | EntityType::Event);
-        form.word(self.date.filter(|_| happens));
+        form.word(self.date.filter(|_| self.entity.happens()));
+        // Another value of the same day is another measurement, not a correction of the first.
+        if self.entity == EntityType::Measurement {
+            form.word(self.value);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! When a fact happened, began or is due: a calendar date with the precision that was said (model.md, "Decisions" 7).
 
-use chrono::{Datelike as _, NaiveDate};
+use chrono::{Datelike as _, Days, Months, NaiveDate};
 use serde::{Deserialize, Serialize};
 
 use super::code::codes;
@@ -26,6 +26,17 @@ impl FactDate {
             DatePrecision::Year => NaiveDate::from_ymd_opt(day.year(), 1, 1),
         };
         Self { day: first.unwrap_or(day), precision }
+    }
+
+    /// The last day that it may mean: the day itself, a week from a day in it, the end of a month or a year.
+    pub fn last_day(&self) -> Option<NaiveDate> {
+        let months = |n| self.day.checked_add_months(Months::new(n))?.checked_sub_days(Days::new(1));
+        match self.precision {
+            DatePrecision::Day => Some(self.day),
+            DatePrecision::Week => self.day.checked_add_days(Days::new(7)),
+            DatePrecision::Month => months(1),
+            DatePrecision::Year => months(12),
+        }
     }
 
     /// ISO 8601 to the known precision. A week is given by its month: the form serves as identity of an event.

@@ -16,6 +16,10 @@ codes!(
         Preference = "preference",
         Goal = "goal",
         Relationship = "relationship",
+        /// A laboratory value, a vital sign, a score, a size of the body.
+        Measurement = "measurement",
+        /// An operation, a treatment in sessions, an investigation, a vaccination.
+        Procedure = "procedure",
     }
 );
 
@@ -58,6 +62,13 @@ impl EntityType {
                 | Self::Appointment
                 | Self::Event
                 | Self::HealthSignal
+                | Self::Measurement
+                | Self::Procedure
         )
+    }
+
+    /// Tied to a time: the time is part of what it is.
+    pub fn happens(self) -> bool {
+        matches!(self, Self::Appointment | Self::Event | Self::Measurement | Self::Procedure)
     }
 }

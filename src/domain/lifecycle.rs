@@ -54,7 +54,9 @@ impl LifecyclePolicy {
         let limit = match class {
             Class::TimeBoundState => plus(since, days(self.unconfirmed_days)),
             Class::Inference => plus(since, hours(self.inference_hours)),
-            Class::LongLivedFact | Class::Event => return None,
+            Class::LongLivedFact => return None,
+            // The day of an appointment; what happened has none.
+            Class::Event => return asked,
             Class::HealthSignal | Class::Preference | Class::Pattern => return asked,
         };
         earliest(limit, asked)
@@ -130,7 +132,8 @@ pub fn moment(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Mome
     match (life.class, life.state) {
         (Class::TimeBoundState, State::Active) => time_bound(life, now, policy),
         (Class::HealthSignal, State::Active | State::Stale) => signal(life, now, policy),
-        (Class::LongLivedFact | Class::Event, State::Active) => at_rest(life, policy),
+        (Class::LongLivedFact, State::Active) => at_rest(life, policy),
+        (Class::Event, State::Active) => appointed(life, now, policy),
         (Class::Inference, State::Active) => {
             let limit = plus(life.recorded_at, hours(policy.inference_hours));
             until(life, earliest(limit, life.expires_at), now, policy)
@@ -186,6 +189,14 @@ fn signal(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
             let since = if life.state == State::Stale { Some(synced) } else { life.state_since };
             Moment { state: State::Active, since, next_change_at: stale_at, ..at_rest(life, policy) }
         }
+    }
+}
+
+/// What was to happen on a day is history once the day is over: nobody said whether it took place.
+fn appointed(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
+    match life.expires_at.filter(|end| now >= *end) {
+        Some(end) => Moment { state: State::ResolvedUnconfirmed, since: Some(end), ..at_rest(life, policy) },
+        None => Moment { next_change_at: life.expires_at, ..at_rest(life, policy) },
     }
 }
 

@@ -17,6 +17,7 @@ pub mod ids;
 pub mod legacy;
 pub mod lifecycle;
 pub mod lineage;
+pub mod measured;
 pub mod memory;
 pub mod preference;
 pub mod profile;

@@ -8,9 +8,11 @@ use super::context::{CLAUSES, Contexts, Cues, DENIED_VERBS, SUBJECTS};
 use super::dates;
 use super::dialogue::DialogueRules;
 use super::facts::{self, FactRules};
+use super::happenings::{self, AppointmentRules, EventRules};
 use super::hypotheses::{self, HypothesisRules};
 use super::input::ExtractionInput;
 use super::lexicon::{ALLERGENS, CLINICAL, DRUGS, Extension, REACTIONS, SPEECH};
+use super::measurements::{self, MeasurementRules};
 use super::medication::{MedicationRules, REGIMEN};
 use super::phrasebook::{Builder, Phrasebook};
 use super::reading::{Reading, Sentence};
@@ -41,6 +43,9 @@ pub struct Extractor {
     tone: ToneRules,
     hypotheses: HypothesisRules,
     facts: FactRules,
+    events: EventRules,
+    appointments: AppointmentRules,
+    measurements: MeasurementRules,
     version: String,
 }
 
@@ -88,6 +93,9 @@ impl Extractor {
             tone: ToneRules::builtin(&mut book),
             hypotheses: HypothesisRules::builtin(&mut book),
             facts: FactRules::builtin(&mut book),
+            events: EventRules::builtin(&mut book),
+            appointments: AppointmentRules::builtin(&mut book),
+            measurements: MeasurementRules::builtin(&mut book),
             version: String::new(),
         };
         (this, book)
@@ -110,10 +118,14 @@ impl Extractor {
         self.medication.find(&scene, &drugs, &allergies.taken, &mut entities);
         self.clinical.find(&scene, &mut entities);
         self.facts.find(&scene, &mut entities);
+        self.events.find(&scene, &mut entities);
+        self.appointments.find(&scene, &mut entities);
+        self.measurements.find(&scene, &mut entities);
         let mut statements = allergies.statements;
         statements.extend(self.statements.find(&scene, &self.medication, &drugs, &entities));
         if let Some(today) = input.today {
             dates::bind(&scene, input.dates, today, &mut entities);
+            happenings::settle(&mut entities, today);
         }
         entities.sort_by_key(|entity| (entity.span, entity.kind));
         let (risk, hypotheses) = (self.risk.find(&scene), self.hypotheses.find(&scene));
@@ -218,6 +230,8 @@ fn files() -> Vec<&'static str> {
         &[SPEECH, tone::THEMES, tone::FEELINGS, hypotheses::FILE, facts::FILE, REGIMEN],
         Cues::FILES,
         &risk::FILES,
+        happenings::FILES,
+        &[measurements::FILE, happenings::APPOINTMENTS, happenings::APPOINTMENT_WORDS],
         &[CLAUSES, DENIED_VERBS, SUBJECTS, structure::TITLES],
     ]
     .concat()

@@ -9,11 +9,13 @@ mod dialogue;
 pub mod evaluation;
 mod extractor;
 mod facts;
+mod happenings;
 mod hypotheses;
 mod inflection;
 mod input;
 pub mod lexicon;
 mod matcher;
+mod measurements;
 mod medication;
 pub mod model;
 mod phrasebook;
@@ -34,6 +36,7 @@ pub use values::CurrentValues;
 use crate::domain::code::codes;
 pub use crate::domain::document::DocumentType;
 use crate::domain::fact_date::FactDate;
+pub use crate::domain::measured::Measured;
 pub use crate::domain::finding::{EntityType, Epistemic, Experiencer, Temporality};
 use crate::text::Span;
 
@@ -98,6 +101,12 @@ pub struct Entity {
     pub at: Option<FactDate>,
     /// Of allergies and intolerances: what the substance does.
     pub reaction: Option<Reaction>,
+    /// Of measurements: the value.
+    pub measured: Option<Measured>,
+    /// Of a loss: who was lost.
+    pub subject: Option<String>,
+    /// Of events, procedures and appointments: the part of the list that named it.
+    pub group: Option<&'static str>,
 }
 
 /// What a substance does to the patient, and where the text says so.

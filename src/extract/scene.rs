@@ -183,6 +183,9 @@ impl Scene<'_> {
             places: RegimenPlaces::default(),
             at: None,
             reaction: None,
+            measured: None,
+            subject: None,
+            group: None,
         };
         entity.is_grounded(self.text()).then_some(entity)
     }

@@ -186,7 +186,7 @@ const AHEAD: TimeDelta = TimeDelta::hours(24);
 fn not_yet(envelope: &Envelope, now: DateTime<Utc>) -> Option<&'static str> {
     let latest = now + AHEAD;
     let (at, field) = match &envelope.message {
-        Message::DocumentSubmitted(document) => (document.occurred_at, "occurred_at"),
+        Message::DocumentSubmitted(document) => (document.occurred_at.to_utc(), "occurred_at"),
         Message::HealthSignalRecorded(signal) => (signal.synced_at, "synced_at"),
         Message::ProfileUpdated(profile) => (profile.recorded_at, "recorded_at"),
         Message::ConsentRecorded(_) => return None,
@@ -233,7 +233,7 @@ impl Batch {
     /// commands or consents to is kept, since it says what may be; what a correction says is not.
     fn ephemeral(&self, envelope: &Envelope, now: DateTime<Utc>) -> bool {
         let at = match &envelope.message {
-            Message::DocumentSubmitted(document) => document.occurred_at,
+            Message::DocumentSubmitted(document) => document.occurred_at.to_utc(),
             Message::HealthSignalRecorded(signal) => signal.synced_at,
             Message::ProfileUpdated(profile) => profile.recorded_at,
             Message::MemoryCommand(command) if matches!(reply(command), Some(Reply::Words(_))) => {

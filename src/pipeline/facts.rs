@@ -1,18 +1,19 @@
 //! What a document's extraction states, as findings of the log: who says it decides trust and standing (model.md,
 //! "Provenance"); nothing is stored whose evidence is not literally there.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveTime, Utc};
 
 use super::embed::Embedded;
 use super::made::HandMade;
 use super::pages::Pages;
 use super::relation;
 use crate::crypto::PatientKeys;
-use crate::dlp::{PlacedValue, SideValue};
 use crate::domain::confidence::{Creation, initial};
 use crate::domain::document::DocumentType;
 use crate::domain::fact::FactParts;
+use crate::domain::fact_date::FactDate;
 use crate::domain::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
+use crate::domain::measured::Measured;
 use crate::domain::fold::{Assertion, Details, KeyHash};
 use crate::domain::memory::{Class, Kind, SetBy};
 use crate::domain::provenance::{SourceType, Teller, Trust, TrustBasis, trust_of};
@@ -127,21 +128,23 @@ impl<'a> Teaching<'a> {
 
     fn entity(&self, e: &Entity) -> Option<NewFinding> {
         let teller = self.teller(e.turn);
-        let happens = matches!(e.kind, EntityType::Appointment | EntityType::Event);
-        let date = e.at.map(|at| at.iso()).or_else(|| self.date_in(e.evidence));
+        // A measurement without a day of its own is of the document's.
+        let today = || (e.kind == EntityType::Measurement).then(|| self.document.day().to_string());
+        let date = e.at.map(|at| at.iso()).or_else(today);
         let words = FindingWords {
             concept: e.value.clone(),
             code: e.code.map(str::to_owned),
-            person: relation::of(self.text(), e).map(str::to_owned),
+            person: e.subject.clone().or_else(|| relation::of(self.text(), e).map(str::to_owned)),
             status: e.status.clone(),
             dose: e.dose.clone(),
             frequency: e.frequency.clone(),
             route: e.route.clone(),
             severity: e.severity.clone(),
-            date: date.filter(|_| happens),
-            value: None,
+            date: date.filter(|_| e.kind.happens()),
+            value: e.measured.as_ref().map(Measured::amount),
             reaction: e.reaction.as_ref().map(|reaction| reaction.name.clone()),
             at: e.at,
+            measured: e.measured.clone(),
             mention: e.span.of(self.text()).to_owned(),
             source_entity: self.source_entity.clone(),
             file: None,
@@ -171,6 +174,9 @@ impl<'a> Teaching<'a> {
             evidence: e.evidence,
             key: e.span,
         })?;
+        if let Some(at) = e.at.filter(|_| e.kind == EntityType::Appointment) {
+            finding.assertion.expires_at = over(at);
+        }
         finding.assertion.ending = ending && !e.context.negated;
         finding.uncertain = e.context.uncertain;
         finding.temporality = e.context.temporality;
@@ -287,8 +293,8 @@ impl<'a> Teaching<'a> {
             extraction_confidence: parts.extraction_confidence.clamp(0.0, 1.0),
             initial_confidence: first.confidence,
             basis: first.basis,
-            asserted_at: self.document.occurred_at,
-            valid_from: self.document.occurred_at,
+            asserted_at: self.document.occurred_at.to_utc(),
+            valid_from: self.document.occurred_at.to_utc(),
             expires_at: None,
             recorded_at: self.now,
             tombstone: None,
@@ -327,15 +333,6 @@ impl<'a> Teaching<'a> {
         redacted.document().turns.iter().position(|t| t.span.contains(&span))
     }
 
-    /// The first date that redaction took out of the evidence: for typed columns only.
-    fn date_in(&self, evidence: Span) -> Option<String> {
-        let (redacted, _) = self.work.read.text.as_deref()?;
-        let inside = |v: &&PlacedValue| evidence.contains(&v.at);
-        redacted.values().iter().filter(inside).find_map(|v| match v.value {
-            SideValue::Date { date, .. } => Some(date.to_string()),
-            SideValue::Age(_) => None,
-        })
-    }
 }
 
 struct Parts {
@@ -368,6 +365,7 @@ pub(crate) fn attribute_hashes(
         experiencer,
         person: words.person.as_deref(),
         date: words.date.as_deref(),
+        value: words.value.as_deref(),
         ..FactParts::of(kind, &words.concept)
     };
     let attribute = keys.hash("attribute", &of.attribute());
@@ -400,6 +398,12 @@ fn is_lifelong(code: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| code.starts_with(beginning))
 }
 
+/// The end of an appointment's day: from then on it is history.
+fn over(at: FactDate) -> Option<DateTime<Utc>> {
+    let next = at.last_day()?.succ_opt()?;
+    Some(next.and_time(NaiveTime::MIN).and_utc())
+}
+
 /// A conditional or planned thing is no fact yet.
 fn worth_remembering(e: &Entity) -> bool {
     e.context.temporality != Temporality::Hypothetical
@@ -410,7 +414,7 @@ fn kind_of(entity: EntityType) -> Kind {
         EntityType::Goal => Kind::Goal,
         EntityType::Relationship => Kind::Relationship,
         EntityType::Preference => Kind::Belief,
-        EntityType::Appointment | EntityType::Event => Kind::Episode,
+        EntityType::Appointment | EntityType::Event | EntityType::Procedure => Kind::Episode,
         _ => Kind::Note,
     }
 }

@@ -186,7 +186,7 @@ impl Pipeline {
         guard: &Guard,
     ) -> Result<(Redacted, Extraction), Disposition> {
         let redacted = self.redact(document, guard)?;
-        let today = document.occurred_at.date_naive();
+        let today = document.day();
         let dates = if self.extracts { dates_of(document, &redacted, today) } else { Vec::new() };
         let started = Instant::now();
         let input = ExtractionInput {

@@ -127,7 +127,7 @@ fn document(command: &MemoryCommand, message: &[u8; 32], at: DateTime<Utc>, text
         document_id: DocumentId(derive("spoken", &[message])),
         revision: 1,
         document_type,
-        occurred_at: at,
+        occurred_at: at.fixed_offset(),
         language: None,
         therapist_id: None,
         session_key: None,

@@ -132,7 +132,7 @@ impl Pipeline {
                     }
                     batch.findings.extend(teaching.hand_made(made));
                 }
-                let occurred_at = document.occurred_at;
+                let occurred_at = document.occurred_at.to_utc();
                 let document = self.document(document, (&entry, passages), &version).map_err(plain)?;
                 batch.documents.push(document);
                 if let Some(spoken) = &entry.read.admitted.spoken {
@@ -260,7 +260,7 @@ impl Pipeline {
             id: document.document_id,
             revision: document.revision,
             document_type: document.document_type,
-            occurred_at: document.occurred_at,
+            occurred_at: document.occurred_at.to_utc(),
             language: redacted.document().language,
             therapist_id: document.therapist_id,
             sentiment: is_read.then_some(sentiment),

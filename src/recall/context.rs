@@ -67,6 +67,8 @@ pub struct PatientSummary {
     pub symptoms: Vec<Item>,
     /// Appointments and events, newest first.
     pub events: Vec<Item>,
+    /// Laboratory values, vital signs and scores, newest first.
+    pub measurements: Vec<Item>,
     /// Readings and trends of devices; outdated ones are marked.
     pub signals: Vec<Item>,
     pub preferences: Vec<Preference>,
@@ -281,7 +283,7 @@ impl Store {
         }
         summary.absences = self.absences(scope, &summary, when).await?;
         let when_of = |item: &Item| item.at.or(item.last_confirmed_at).unwrap_or(item.valid_from);
-        for section in [&mut summary.events, &mut summary.signals] {
+        for section in [&mut summary.events, &mut summary.measurements, &mut summary.signals] {
             section.sort_by_key(|item| std::cmp::Reverse((when_of(item), item.memory_id)));
             section.truncate(SECTION);
         }
@@ -365,6 +367,9 @@ impl PatientSummary {
         let decision = row.memory.standing.use_ == Use::Decision;
         match row.entity {
             EntityType::HealthSignal => &mut self.signals,
+            _ if row.memory.entity == Some(EntityType::Measurement) => &mut self.measurements,
+            // An appointment whose day is over is history.
+            _ if row.memory.entity == Some(EntityType::Appointment) && !decision => &mut self.past,
             EntityType::Appointment | EntityType::Event => &mut self.events,
             // An allergy that was read doubtfully stands with the others, marked: leaving it out would harm.
             EntityType::Allergy if is_possible_allergy(&row.memory) => &mut self.allergies,
@@ -391,6 +396,7 @@ impl PatientSummary {
             &self.family_history,
             &self.symptoms,
             &self.events,
+            &self.measurements,
             &self.signals,
             &self.past,
             &self.stated_preferences,

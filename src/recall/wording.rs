@@ -7,6 +7,7 @@ use crate::domain::document::DocumentType;
 use crate::domain::fact_date::{DatePrecision, FactDate};
 use crate::domain::finding::{EntityType, Experiencer};
 use crate::domain::ids::{DocumentId, MemoryId};
+use crate::domain::measured::Measured;
 use crate::domain::memory::{Class, Kind, SetBy, State, Use};
 use crate::domain::preference::STATED;
 use crate::domain::provenance::Trust;
@@ -80,6 +81,18 @@ pub struct Item {
     /// Of allergies and intolerances: what the substance does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reaction: Option<String>,
+    /// Of measurements: the value as a number or a word, its unit, the ends of the range that its source gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// Of appointments: with whom or for what. Of losses: who was lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
     pub source: Source,
     /// The sentence that it rests on.
     pub fragment: Option<String>,
@@ -127,6 +140,11 @@ impl Item {
             at: said_at(m).map(|at| at.day.and_time(NaiveTime::MIN).and_utc()),
             precision: said_at(m).map(|at| at.precision),
             reaction: m.words.as_ref().and_then(|words| words.reaction.clone()),
+            value: measured(m).map(|measured| measured.value.clone()),
+            unit: measured(m).and_then(|measured| measured.unit.clone()),
+            low: measured(m).and_then(|measured| measured.low.as_ref()?.parse().ok()),
+            high: measured(m).and_then(|measured| measured.high.as_ref()?.parse().ok()),
+            subject: subject(m),
             source: source(m, section),
             fragment: m.evidence.as_ref().map(|quote| quote.text.clone()),
         }
@@ -248,6 +266,7 @@ pub fn statement(m: &Memory) -> String {
     }
     let person = words.and_then(|w| w.person.as_deref());
     match (m.experiencer, person) {
+        // Who was lost is part of what happened.
         (Experiencer::Patient, _) => {}
         (Experiencer::Family, Some(person)) => line.push_str(&format!("Family ({person}) — ")),
         (Experiencer::Family, None) => line.push_str("Family — "),
@@ -258,6 +277,9 @@ pub fn statement(m: &Memory) -> String {
     if let Some(words) = words {
         line.push_str(": ");
         line.push_str(&details(words));
+        if let (Some(EntityType::Event), Experiencer::Patient, Some(person)) = (m.entity, m.experiencer, person) {
+            line.push_str(&format!(", {person}"));
+        }
     }
     line
 }
@@ -296,6 +318,8 @@ fn heading(m: &Memory) -> &'static str {
         Some(EntityType::Medication) => "Medication",
         Some(EntityType::Appointment) => "Appointment",
         Some(EntityType::Event) => "Event",
+        Some(EntityType::Procedure) => "Procedure",
+        Some(EntityType::Measurement) => "Measurement",
         Some(EntityType::HealthSignal) => "Health signal",
         Some(EntityType::Preference) => match m.kind {
             Kind::Episode => "Episode",
@@ -319,6 +343,20 @@ fn heading(m: &Memory) -> &'static str {
     }
 }
 
+fn measured(m: &Memory) -> Option<&Measured> {
+    m.words.as_ref().and_then(|words| words.measured.as_ref())
+}
+
+/// With whom an appointment is, and who was lost.
+fn subject(m: &Memory) -> Option<String> {
+    let words = m.words.as_ref()?;
+    match m.entity {
+        Some(EntityType::Appointment) => Some(words.concept.clone()),
+        Some(EntityType::Event) if m.experiencer == Experiencer::Patient => words.person.clone(),
+        _ => None,
+    }
+}
+
 fn said_at(m: &Memory) -> Option<FactDate> {
     m.words.as_ref().and_then(|words| words.at)
 }
@@ -333,6 +371,10 @@ fn allergy_heading(words: Option<&FindingWords>) -> &'static str {
 
 fn details(w: &FindingWords) -> String {
     let mut text = w.concept.clone();
+    if let Some(measured) = &w.measured {
+        let day = w.at.map(|at| format!(", {}", at.iso())).unwrap_or_default();
+        return format!("{text} {}{day}", measured.said());
+    }
     if let Some(dose) = &w.dose {
         text.push(' ');
         text.push_str(dose);

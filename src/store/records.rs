@@ -12,6 +12,7 @@ use crate::domain::fact_date::FactDate;
 use crate::domain::finding::{Experiencer, Temporality};
 use crate::domain::fold::{Act, Assertion, KeyHash};
 use crate::domain::ids::{DocumentId, FindingId, OrgId, PassageId};
+use crate::domain::measured::Measured;
 use crate::domain::memory::{Kind, State};
 use crate::domain::profile::{ProfileStatement, Stamp};
 use crate::domain::scope::Scope;
@@ -222,6 +223,9 @@ pub struct FindingWords {
     /// When it happened, began or is due: a typed value, sealed with the words and never part of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<FactDate>,
+    /// Of measurements: the value with its unit and range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Measured>,
     /// The mention as it stands in the text.
     pub mention: String,
     /// Who said so, where it was another entity (a surrogate).

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use super::lines::{self, Line};
 use super::{Context, Exit, Failure, output};
 use crate::extract::lexicon::Extension;
-use crate::extract::{DocumentType, ExtractionInput, Extractor};
+use crate::extract::{dates, DocumentType, ExtractionInput, Extractor};
 use crate::text::{CodePoints, Document, Language, Span, Speaker};
 
 #[derive(Debug, clap::Args)]
@@ -127,7 +127,10 @@ fn answer(line: &[u8], extractor: &Extractor, explain: bool) -> Result<Value, Va
     let document_type = document_type(fields.get("document_type")).map_err(wrong)?;
     let places = CodePoints::new(&document.text);
     let targets = targets(fields.get("targets"), &places).map_err(wrong)?;
-    let input = ExtractionInput { document_type, targets: &targets, ..ExtractionInput::of(&document) };
+    let today = fields.get("occurred_at").and_then(Value::as_str).and_then(|at| at.get(..10)?.parse().ok());
+    let language = document.language.or_detect(&document.text);
+    let dates = today.map(|today| dates::find(&document.text, language, today)).unwrap_or_default();
+    let input = ExtractionInput { document_type, targets: &targets, dates: &dates, today, ..ExtractionInput::of(&document) };
     let found = extractor.extract(&input);
     let mut answer = shown::answer(&document, &places, &found, &targets);
     if explain {

@@ -39,6 +39,12 @@ struct Finding<'a> {
     precision: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reaction: Option<&'a str>,
+    /// Of measurements, as said; unit, low and high with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<&'a extract::Measured>,
+    /// Of losses: who was lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<&'a str>,
     /// Where dose, route and frequency were said.
     #[serde(skip_serializing_if = "Option::is_none")]
     regimen: Option<Value>,
@@ -134,6 +140,8 @@ fn finding<'a>(text: &'a str, places: &CodePoints<'_>, entity: &'a extract::Enti
         frequency: entity.frequency.as_deref(),
         at: entity.at.map(|at| at.day.to_string()),
         precision: entity.at.map(|at| at.precision.code()),
+        measured: entity.measured.as_ref(),
+        subject: entity.subject.as_deref(),
         reaction: entity.reaction.as_ref().map(|reaction| reaction.name.as_str()),
         regimen: regimen(places, entity),
     }

@@ -1,4 +1,5 @@
-//! Which finding a date belongs to: the nearest one of the same clause, and what is joined to it by "and".
+//! Which finding a date belongs to: the nearest one of the same clause, what is joined to it by "and", and a whole line of
+//! laboratory values.
 
 use chrono::NaiveDate;
 
@@ -6,11 +7,16 @@ use super::{DateMention, Direction, Said};
 use crate::domain::finding::EntityType;
 use crate::extract::Entity;
 use crate::extract::scene::Scene;
+use crate::text::Span;
 
 /// Bytes between a finding and its date.
 const REACH: usize = 90;
 /// A comma parts more than words do.
 const COMMA: usize = 25;
+/// Bytes between an appointment and a stretch of time without a word that joins them.
+const SPELL_REACH: usize = 24;
+/// The status of what is still to come.
+const PLANNED: &str = "planned";
 
 /// Gives findings their dates. `today` is the day of the document.
 pub fn bind(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate, entities: &mut [Entity]) {
@@ -19,14 +25,16 @@ pub fn bind(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate, entities
     for mention in dates {
         let words = reading.words_at(mention.span);
         let Some(first) = words.clone().next() else { continue };
-        let sentence = reading.sentences[reading.sentence_of(first)].span;
+        let sentence = reading.sentence_of(first);
+        let span = reading.sentences[sentence].span;
         let near = |entity: &Entity| {
-            let fits = sentence.contains(&entity.span) && carries(entity.kind, mention.said);
+            let fits = span.contains(&entity.span) && carries(entity, mention.said, today);
             fits.then(|| gap(scene.text(), entity, mention)).flatten()
         };
         let best = entities.iter().enumerate().filter_map(|(at, e)| near(e).map(|gap| (gap, at))).min();
+        let best = best.or_else(|| sentence_before(scene, sentence, mention, today, entities));
         let Some((gap, at)) = best.filter(|(gap, at)| *gap < distance[*at]) else { continue };
-        let Some(date) = mention.said.resolve(today, direction(entities[at].kind)) else { continue };
+        let Some(date) = mention.said.resolve(today, direction(&entities[at])) else { continue };
         for other in 0..entities.len() {
             if other == at || (entities[other].at.is_none() && joined(scene.text(), &entities[other], &entities[at])) {
                 entities[other].at = Some(date);
@@ -34,26 +42,89 @@ pub fn bind(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate, entities
             }
         }
     }
+    lines(scene, dates, today, entities);
 }
 
 /// What may have a date of that form. Wishes, people and preferences have none.
-fn carries(kind: EntityType, said: Said) -> bool {
-    let happens = matches!(kind, EntityType::Appointment | EntityType::Event);
+fn carries(entity: &Entity, said: Said, today: NaiveDate) -> bool {
+    let ahead = is_ahead(entity);
+    let illness = matches!(entity.kind, EntityType::Condition | EntityType::Symptom);
     match said {
-        Said::Ahead(_) => kind == EntityType::Appointment,
-        Said::Today(_) => kind == EntityType::Event,
+        Said::Ahead(_) => ahead,
+        Said::Spell(_) => entity.kind == EntityType::Appointment,
+        Said::Since(_) => illness,
+        Said::Today(_) => matches!(entity.kind, EntityType::Event | EntityType::Procedure | EntityType::Measurement),
+        Said::Fixed(date) if date.day > today => ahead,
+        Said::Fixed(date) if date.last_day().is_some_and(|last| last < today) && entity.kind == EntityType::Appointment => false,
         _ => {
-            happens
-                || matches!(
-                    kind,
-                    EntityType::Condition | EntityType::Symptom | EntityType::Medication | EntityType::Allergy
-                )
+            entity.kind.happens()
+                || illness
+                || matches!(entity.kind, EntityType::Medication | EntityType::Allergy)
         }
     }
 }
 
-fn direction(kind: EntityType) -> Direction {
-    if kind == EntityType::Appointment { Direction::Ahead } else { Direction::Back }
+/// An appointment, and what is planned; an investigation may turn out to be one by its day.
+fn is_ahead(entity: &Entity) -> bool {
+    entity.kind == EntityType::Appointment
+        || (matches!(entity.kind, EntityType::Procedure | EntityType::Event) && entity.status.as_deref() == Some(PLANNED))
+        || (entity.kind == EntityType::Procedure && matches!(entity.group, Some("imaging" | "test" | "surgery")))
+}
+
+fn direction(entity: &Entity) -> Direction {
+    let planned = entity.kind == EntityType::Appointment || entity.status.as_deref() == Some(PLANNED);
+    if planned { Direction::Ahead } else { Direction::Back }
+}
+
+/// "My sister died. On the second of February, a stroke": a date that opens one of the next sentences of the same turn.
+fn sentence_before(
+    scene: &Scene<'_>,
+    sentence: usize,
+    mention: &DateMention,
+    today: NaiveDate,
+    entities: &[Entity],
+) -> Option<(usize, usize)> {
+    let reading = scene.reading;
+    let here = &reading.sentences[sentence];
+    if mention.span.start > here.span.start + 8 {
+        return None;
+    }
+    let from = sentence.saturating_sub(2);
+    let told = entities.iter().enumerate().filter(|(_, entity)| {
+        let of = reading.sentence_of(reading.words_at(entity.span).start);
+        (from..sentence).contains(&of)
+            && reading.sentences[of].turn == here.turn
+            && here.turn.is_some()
+            && matches!(entity.kind, EntityType::Event | EntityType::Procedure)
+            && entity.at.is_none()
+            && carries(entity, mention.said, today)
+    });
+    told.map(|(at, _)| (REACH, at)).last()
+}
+
+/// A date before a run of values is that of all of them, as is one that stands on a line of its own above them.
+fn lines(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate, entities: &mut [Entity]) {
+    let text = scene.text();
+    for entity in entities.iter_mut().filter(|e| e.kind == EntityType::Measurement && e.at.is_none()) {
+        let before = dates.iter().rev().find(|date| date.span.end <= entity.span.start);
+        let Some(date) = before.filter(|date| is_heading(text, date.span, entity.span)) else { continue };
+        let resolved = date.said.resolve(today, Direction::Back);
+        entity.at = resolved.filter(|at| at.day <= today && matches!(date.said, Said::Fixed(_) | Said::MonthDay { .. } | Said::Month(_)));
+    }
+}
+
+/// Whether a date opens the line of a value, or the block of lines in which it stands.
+fn is_heading(text: &str, date: Span, value: Span) -> bool {
+    let between = &text[date.end..value.start];
+    if between.len() > 600 || between.contains("\n\n") {
+        return false;
+    }
+    let line = text[..date.start].rfind('\n').map_or(0, |at| at + 1);
+    let lead = text[line..date.start].trim_matches(|c: char| !c.is_alphanumeric());
+    let titled = text[date.end..].trim_start_matches([')', ']', ' ']).starts_with([':', '\n', '-', '–', ',', '.', '|'])
+        || lead.len() <= 24 && !between.contains(". ");
+    let breaks = between.contains('\n') && !text[date.end..].trim_start_matches([')', ']', ' ']).starts_with([':', '\n']);
+    lead.split_whitespace().count() <= 4 && titled && !breaks && !between.contains('?')
 }
 
 /// How far finding and date are apart; `None` in another clause.
@@ -70,7 +141,8 @@ fn gap(text: &str, entity: &Entity, mention: &DateMention) -> Option<usize> {
         || between.contains(". ")
         || [" but ", " pero ", " aunque ", " although "].iter().any(|word| between.contains(word));
     let length = between.len() + COMMA * between.matches(',').count();
-    (!parted && length <= REACH).then_some(length)
+    let reach = if matches!(mention.said, Said::Spell(_)) { SPELL_REACH } else { REACH };
+    (!parted && length <= reach).then_some(length)
 }
 
 /// "Anxiety and insomnia since May": one kind, joined by a word.

@@ -3,6 +3,7 @@
 use chrono::{Datelike as _, Days, Months, NaiveDate, Weekday};
 
 use crate::domain::fact_date::{DatePrecision, FactDate};
+use crate::text::{Language, number_words};
 
 /// A date as far as its words determine it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,12 @@ pub enum Said {
     Month(u32),
     /// A day of the week.
     Weekday(Weekday),
+    /// A day of a month that is not named ("on the 17th").
+    DayOfMonth(u32),
+    /// Since when a complaint lasts ("for three weeks"): of conditions and symptoms only.
+    Since(FactDate),
+    /// A stretch of time without a word that says which way it counts ("clinic: 3 months"): ahead, of appointments only.
+    Spell(FactDate),
 }
 
 /// Where a date without a year lies, seen from the day of the document.
@@ -43,8 +50,18 @@ impl Said {
         };
         match self {
             Self::Fixed(date) => Some(date),
-            Self::Ahead(date) => (direction == Direction::Ahead).then_some(date),
+            Self::Ahead(date) | Self::Spell(date) => (direction == Direction::Ahead).then_some(date),
+            Self::Since(date) => (direction == Direction::Back).then_some(date),
             Self::Today(date) => Some(date),
+            Self::DayOfMonth(day) => {
+                let first = NaiveDate::from_ymd_opt(today.year(), today.month(), 1)?;
+                let months = (0..=2).filter_map(|n| match direction {
+                    Direction::Back => first.checked_sub_months(Months::new(n)),
+                    Direction::Ahead => first.checked_add_months(Months::new(n)),
+                });
+                let days = months.filter_map(|month| month.with_day(day));
+                days.into_iter().find(|day| on(*day)).map(|day| FactDate::new(day, DatePrecision::Day))
+            }
             Self::MonthDay { month, day } => years
                 .into_iter()
                 .filter_map(|year| NaiveDate::from_ymd_opt(year, month, day))
@@ -102,10 +119,10 @@ pub(super) fn moved(today: NaiveDate, count: u32, unit: DatePrecision, direction
 /// The unit that a word names, folded or not.
 pub(super) fn unit_of(word: &str) -> Option<DatePrecision> {
     Some(match word {
-        "d" | "day" | "days" | "dia" | "dias" | "día" | "días" => DatePrecision::Day,
-        "w" | "wk" | "wks" | "week" | "weeks" | "sem" | "semana" | "semanas" => DatePrecision::Week,
+        "d" | "day" | "days" | "night" | "nights" | "noche" | "noches" | "dia" | "dias" | "día" | "días" => DatePrecision::Day,
+        "w" | "wk" | "wks" | "week" | "weeks" | "sem" | "sems" | "semana" | "semanas" => DatePrecision::Week,
         "mo" | "mos" | "month" | "months" | "mes" | "meses" => DatePrecision::Month,
-        "y" | "yr" | "yrs" | "year" | "years" | "año" | "años" | "ano" | "anos" => DatePrecision::Year,
+        "y" | "yr" | "yrs" | "a" | "year" | "years" | "año" | "años" | "ano" | "anos" => DatePrecision::Year,
         _ => return None,
     })
 }
@@ -114,7 +131,7 @@ pub(super) fn unit_of(word: &str) -> Option<DatePrecision> {
 pub(super) fn number_of(word: &str) -> Option<u32> {
     const WORDS: &[&[&str]] = &[
         &["un", "una", "uno", "one", "a", "an", "primero", "first"],
-        &["dos", "two", "a couple of", "un par de", "couple of"],
+        &["dos", "two", "a couple of", "un par de", "couple of", "a couple", "couple", "par de"],
         &["tres", "three"],
         &["cuatro", "four"],
         &["cinco", "five"],
@@ -180,4 +197,40 @@ pub(super) fn weekday_of(word: &str) -> Option<Weekday> {
         (&["dom", "sun"], Weekday::Sun),
     ];
     STARTS.iter().find(|(starts, _)| starts.iter().any(|start| word.starts_with(start))).map(|(_, day)| *day)
+}
+
+/// Days of a month as ordinals: "sixteenth", "twenty first", "vigésimo".
+pub(super) fn ordinal_of(word: &str) -> Option<u32> {
+    const UNITS: &[&str] = &[
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+        "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    ];
+    let unit = |word: &str| UNITS.iter().position(|known| *known == word).and_then(|at| u32::try_from(at + 1).ok());
+    let word = word.trim().replace('-', " ");
+    match word.split_once(' ') {
+        Some(("twenty", rest)) => unit(rest).filter(|n| *n < 10).map(|n| 20 + n),
+        Some(("thirty", "first")) => Some(31),
+        Some(_) => None,
+        None => match word.as_str() {
+            "twentieth" => Some(20),
+            "thirtieth" => Some(30),
+            word => unit(word),
+        },
+    }
+}
+
+/// A year in words: "two thousand eight", "twenty twenty four", "nineteen ninety", "dos mil quince".
+pub(super) fn spoken_year(words: &str) -> Option<u32> {
+    let language = if words.contains("mil") || words.contains("noventa") { Language::Spanish } else { Language::English };
+    let parts: Vec<u32> = number_words(words, language)
+        .iter()
+        .filter_map(|number| number.digits.parse::<u32>().ok())
+        .collect();
+    match parts.as_slice() {
+        [year] if (1930..=2100).contains(year) => Some(*year),
+        [century @ 19..=20, rest @ 10..=99] => Some(century * 100 + rest),
+        [two_thousand @ 2000, rest @ 1..=99] => Some(two_thousand + rest),
+        [century @ 19..=20, tens @ 20..=90, unit @ 1..=9] => Some(century * 100 + tens + unit),
+        _ => None,
+    }
 }

@@ -3,12 +3,13 @@
 use super::{ALLERGENS, CLINICAL, DRUGS, REACTIONS};
 use crate::domain::code::codes;
 use crate::extract::context::Cues;
-use crate::extract::{facts, hypotheses, tone};
+use crate::extract::{facts, happenings, hypotheses, measurements, tone};
 
 codes!(
     /// A list of phrases with what they stand for.
     List {
         Clinical = "clinical", Drugs = "drugs", Allergens = "allergens", Reactions = "reactions", Facts = "facts",
+        Measurements = "measurements", Events = "events", Appointments = "appointments",
         Cues = "cues", Themes = "themes", Sentiment = "sentiment", Patterns = "patterns",
     }
 );
@@ -33,6 +34,9 @@ impl List {
             Self::Allergens => ALLERGENS,
             Self::Reactions => REACTIONS,
             Self::Facts => &[facts::FILE],
+            Self::Measurements => &[measurements::FILE],
+            Self::Events => happenings::FILES,
+            Self::Appointments => &[happenings::APPOINTMENTS],
             Self::Cues => Cues::FILES,
             Self::Themes => &[tone::THEMES],
             Self::Sentiment => &[tone::FEELINGS],
@@ -43,6 +47,7 @@ impl List {
     pub fn shape(self) -> Shape {
         match self {
             Self::Clinical | Self::Drugs | Self::Allergens | Self::Reactions | Self::Facts => Shape::Concepts,
+            Self::Measurements | Self::Events | Self::Appointments => Shape::Concepts,
             Self::Themes | Self::Sentiment | Self::Patterns => Shape::Labels,
             Self::Cues => Shape::Cues,
         }

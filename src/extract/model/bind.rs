@@ -103,6 +103,9 @@ fn entity(item: &Item, text: &str, place: Place, stance: &Stance, seen: &mut Mod
         places: RegimenPlaces { dose, ..RegimenPlaces::default() },
         at: None,
         reaction: None,
+        measured: None,
+        subject: None,
+        group: None,
     })
 }
 

@@ -1,6 +1,6 @@
 //! `anamnesis.document.submitted.v1`: a text about a patient, whole or turn by turn.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, FixedOffset, NaiveDate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -32,7 +32,7 @@ pub struct DocumentSubmitted {
     pub revision: u32,
     pub document_type: DocumentType,
     /// When it was said or written, with any UTC offset.
-    pub occurred_at: DateTime<Utc>,
+    pub occurred_at: DateTime<FixedOffset>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<LanguageTag>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -150,13 +150,19 @@ pub struct SourceFile {
 }
 
 impl DocumentSubmitted {
+    /// The day on which it was said or written, where it was: an evening's note is of that evening, not of the next day in
+    /// UTC. "Today" and "yesterday" in its text count from this.
+    pub fn day(&self) -> NaiveDate {
+        self.occurred_at.date_naive()
+    }
+
     /// Rules that types alone cannot hold.
     pub(super) fn check(&self, limits: &Limits) -> Checked {
         rules::scope(self.organization_id, self.patient_id)?;
         rules::id(self.document_id.0, "document_id")?;
         rules::optional_id(self.therapist_id, "therapist_id")?;
         rules::ensure(self.revision >= 1, Problem::OutOfRange, "revision")?;
-        rules::instant(self.occurred_at, "occurred_at")?;
+        rules::instant(self.occurred_at.to_utc(), "occurred_at")?;
         self.check_body(limits)?;
         for (index, hint) in self.known_identities.iter().flatten().enumerate() {
             rules::ensure(index < limits.max_identities, Problem::TooMany, "known_identities")?;

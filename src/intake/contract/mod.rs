@@ -129,7 +129,7 @@ impl Message {
     /// When what it says happened, as the data itself tells.
     pub fn happened_at(&self) -> Option<DateTime<Utc>> {
         match self {
-            Message::DocumentSubmitted(data) => Some(data.occurred_at),
+            Message::DocumentSubmitted(data) => Some(data.occurred_at.to_utc()),
             Message::HealthSignalRecorded(data) => Some(data.synced_at),
             Message::ProfileUpdated(data) => Some(data.recorded_at),
             Message::ConsentRecorded(data) => Some(data.from),

@@ -192,7 +192,7 @@ impl Writer<'_> {
     }
 }
 
-/// The day of an appointment, where it is known.
+/// The day of what happens, where it is known.
 fn day_of(words: &FindingWords) -> Option<DateTime<Utc>> {
     let day = words.date.as_deref()?.parse::<chrono::NaiveDate>().ok()?;
     day.and_hms_opt(0, 0, 0).map(|at| at.and_utc())
@@ -225,9 +225,8 @@ fn has_standing(f: &Folded, a: &Assertion) -> bool {
     };
     let said = match a.entity {
         // A denial is kept as a memory; in the tables of what is, only allergies, conditions and medications refute.
-        EntityType::Symptom | EntityType::Appointment | EntityType::Event | EntityType::HealthSignal => {
-            a.polarity == Polarity::Affirmed
-        }
+        EntityType::Symptom | EntityType::HealthSignal => a.polarity == Polarity::Affirmed,
+        entity if entity.happens() => a.polarity == Polarity::Affirmed,
         _ => !a.blanket,
     };
     let is_hypothesis = matches!(a.class, Class::Inference | Class::Pattern);

@@ -77,6 +77,7 @@ impl Change {
             // Typed values are no text (model.md, "Decisions" 7).
             date: words.date.clone(),
             at: words.at,
+            measured: words.measured.clone(),
             value: maybe(&words.value),
             reaction: maybe(&words.reaction),
             mention: self.clean(&words.mention),

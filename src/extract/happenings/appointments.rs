@@ -1,0 +1,191 @@
+//! Appointments and referrals: a specialty, service or occasion together with words that make it one, or a day.
+
+use std::ops::Range;
+
+use super::super::lexicon::{Lexicon, List, Mention, label};
+use super::super::matcher::Matcher;
+use super::super::measurements::clause;
+use super::super::phrasebook::Builder;
+use super::super::scene::Scene;
+use super::super::structure::Section;
+use super::super::{Entity, EntityType};
+use crate::domain::finding::{Experiencer, Temporality};
+use crate::text::Span;
+
+pub(in super::super) const FILE: &str = include_str!("../lexicon/appointments.tsv");
+pub(in super::super) const WORDS: &str = include_str!("../lexicon/appointment_words.tsv");
+/// The subject of an appointment that names none.
+pub(super) const VISIT: &str = "follow-up visit";
+/// Words between words of an appointment and its subject.
+const MEETING_REACH: usize = 6;
+/// Bytes of a quote around an appointment.
+const QUOTE: usize = 160;
+
+/// Finds appointments; see the module.
+pub struct AppointmentRules {
+    subjects: Lexicon,
+    meets: Matcher,
+    refers: Matcher,
+    follows: Matcher,
+    over: Matcher,
+    none: Matcher,
+}
+
+/// Why a specialty is an appointment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    /// Somebody is sent there, or is to see them.
+    Referral,
+    /// Words of an appointment stand beside it.
+    Meeting,
+    /// Nothing but a day may make it one.
+    Day,
+}
+
+impl AppointmentRules {
+    pub fn builtin(book: &mut Builder) -> Self {
+        let subjects = Lexicon::load(book, List::Appointments);
+        let mut words = |name| label(book, WORDS, name);
+        Self {
+            subjects,
+            meets: words("meets"),
+            refers: words("refers"),
+            follows: words("follows"),
+            over: words("over"),
+            none: words("none"),
+        }
+    }
+
+    /// Appointments; those that need a day to be one are marked by their confidence until days are known ([`super::settle`]).
+    pub fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {
+        for (index, sentence) in scene.sentences() {
+            let words = sentence.words.clone();
+            let dates: Vec<Range<usize>> = scene
+                .input
+                .dates
+                .iter()
+                .filter(|date| sentence.span.contains(&date.span))
+                .map(|date| scene.reading.words_at(date.span))
+                .collect();
+            let none = self.none.find(scene.reading, words.clone());
+            let clear = |place: &Range<usize>| !none.iter().any(|n| n.words.start < place.end && place.start < n.words.end);
+            let meets: Vec<Range<usize>> =
+                self.meets.find(scene.reading, words.clone()).into_iter().map(|hit| hit.words).filter(clear).collect();
+            let mut taken: Vec<Range<usize>> = Vec::new();
+            let mut before: Option<Range<usize>> = None;
+            for mention in self.subjects.find(scene.reading, words.clone()) {
+                let reason = self.reason(scene, &mention, &words, &meets, before.as_ref());
+                let dated = dates.iter().any(|date| apart(date, &mention.words) <= MEETING_REACH);
+                let Some(reason) = reason.or((dated && !self.is_over(scene, &mention)).then_some(Reason::Day)) else {
+                    continue;
+                };
+                let Some(entity) = entity(scene, index, &mention.words, mention.concept.name, reason) else { continue };
+                if reason == Reason::Meeting {
+                    taken.extend(meets.iter().filter(|m| apart(m, &mention.words) <= MEETING_REACH).cloned());
+                }
+                before = Some(mention.words.clone());
+                out.push(entity);
+            }
+            for meeting in meets.iter().filter(|m| !taken.contains(m)) {
+                if dates.iter().any(|date| apart(date, meeting) <= MEETING_REACH + 2) {
+                    out.extend(entity(scene, index, meeting, VISIT, Reason::Day));
+                }
+            }
+        }
+    }
+
+    fn is_over(&self, scene: &Scene<'_>, mention: &Mention) -> bool {
+        self.ends_near(scene, &self.over, mention.words.start, 1)
+    }
+
+    /// Whether a phrase of a list ends right before a word, up to some words away.
+    fn ends_near(&self, scene: &Scene<'_>, list: &Matcher, word: usize, gap: usize) -> bool {
+        let sentence = &scene.reading.sentences[scene.reading.sentence_of(word)];
+        let from = word.saturating_sub(6 + gap).max(sentence.words.start);
+        (from..word).any(|start| {
+            list.at(scene.reading, start).is_some_and(|hit| {
+                hit.words.end <= word
+                    && word - hit.words.end <= gap
+                    && (hit.words.end..word).all(|between| !scene.reading.words[between].punctuation)
+            })
+        })
+    }
+
+    fn reason(
+        &self,
+        scene: &Scene<'_>,
+        mention: &Mention,
+        within: &Range<usize>,
+        meets: &[Range<usize>],
+        before: Option<&Range<usize>>,
+    ) -> Option<Reason> {
+        let reading = scene.reading;
+        let place = &mention.words;
+        let joined = |from: usize| {
+            (from..place.start).all(|word| matches!(reading.word(word), "," | "and" | "y" | "e" | "&" | "/" | "+" | "con" | "with" | "a" | "to" | "then"))
+        };
+        if before.is_some_and(|before| before.end <= place.start && place.start - before.end <= 2 && joined(before.end)) {
+            return Some(Reason::Referral);
+        }
+        let meeting = meets.iter().any(|meet| {
+            apart(meet, place) <= MEETING_REACH && between(meet, place).all(|word| !ends_clause(reading.word(word)))
+        });
+        if meeting && !self.is_over(scene, mention) {
+            return Some(Reason::Meeting);
+        }
+        if self.is_over(scene, mention) {
+            return None;
+        }
+        if self.ends_near(scene, &self.refers, place.start, 1) {
+            return Some(Reason::Referral);
+        }
+        let follows = (place.end..within.end.min(place.end + 2))
+            .any(|word| self.follows.at(reading, word).is_some() && (place.end..word).all(|w| !reading.words[w].punctuation));
+        let listed = place.start == within.start
+            || matches!(reading.word(place.start - 1), "-" | "," | ";" | ":" | "•" | "*" | ")" | ">" | "→");
+        let planned = scene.section(place.start) == Some(Section::Plan);
+        (follows && (listed || planned) || planned && listed).then_some(Reason::Referral)
+    }
+}
+
+/// Words between two places.
+fn apart(a: &Range<usize>, b: &Range<usize>) -> usize {
+    if a.end <= b.start { b.start - a.end } else { a.start.saturating_sub(b.end) }
+}
+
+fn between(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
+    if a.end <= b.start { a.end..b.start } else { b.end..a.start.max(b.end) }
+}
+
+fn ends_clause(word: &str) -> bool {
+    matches!(word, "." | ";" | "?" | "!" | "but" | "pero" | "|")
+}
+
+fn entity(scene: &Scene<'_>, index: usize, words: &Range<usize>, name: &str, reason: Reason) -> Option<Entity> {
+    let mut stance = scene.stance(index, words)?;
+    if stance.context.negated || stance.context.experiencer != Experiencer::Patient {
+        return None;
+    }
+    stance.context.temporality = Temporality::Recent;
+    stance.context.uncertain = false;
+    let place = scene.reading.sentences[index].span;
+    if !stance.answered && place.len() > QUOTE {
+        let found = scene.reading.source(words);
+        let end = scene.text().floor_char_boundary((found.end + QUOTE / 2).min(place.end));
+        let around = clause(scene.text(), place, found);
+        let close = scene.text()[found.end..end].find([';', '\n', '|']).map_or(end, |at| found.end + at);
+        stance.evidence = Span::new(around.start, close.max(found.end));
+    }
+    stance.confidence = match reason {
+        Reason::Meeting => 0.85,
+        Reason::Referral => 0.75,
+        Reason::Day => 0.7,
+    };
+    let mut entity = scene.entity(EntityType::Appointment, words, name.to_owned(), &stance)?;
+    entity.group = Some(match reason {
+        Reason::Day => "day",
+        Reason::Meeting => "meeting",
+        Reason::Referral => "referral",
+    });
+    Some(entity)
+}

@@ -1,0 +1,185 @@
+//! What happens: events of a life, operations and investigations, appointments and referrals, each with whom it concerns,
+//! whether it is planned, and the clause that says so.
+
+mod appointments;
+mod settle;
+
+use std::ops::Range;
+
+pub use appointments::AppointmentRules;
+pub(super) use appointments::{FILE as APPOINTMENTS, WORDS as APPOINTMENT_WORDS};
+pub use settle::settle;
+
+use super::lexicon::{Lexicon, List, Mention};
+use super::measurements::clause;
+use super::phrasebook::Builder;
+use super::scene::{Scene, Stance};
+use super::structure::Section;
+use super::{Entity, EntityType};
+use crate::domain::finding::{Experiencer, Temporality};
+use crate::domain::wording::person;
+use crate::text::Speaker;
+
+/// Events, then procedures.
+pub(super) const FILES: &[&str] = &[include_str!("../lexicon/events.tsv"), include_str!("../lexicon/procedures.tsv")];
+/// The status of what is still to come.
+pub(super) const PLANNED: &str = "planned";
+/// Words between a death and who died.
+const RELATIVE_REACH: usize = 6;
+/// Words before a procedure in which it may be said to be planned.
+const PLAN_REACH: usize = 7;
+
+/// Finds events and procedures; see the module.
+pub struct EventRules {
+    lexicon: Lexicon,
+}
+
+impl EventRules {
+    pub fn builtin(book: &mut Builder) -> Self {
+        Self { lexicon: Lexicon::load(book, List::Events) }
+    }
+
+    pub fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {
+        for (index, sentence) in scene.sentences() {
+            for mention in self.lexicon.find(scene.reading, sentence.words.clone()) {
+                if mention.concept.group != "none" {
+                    out.extend(self.entity(scene, index, &mention));
+                }
+            }
+        }
+    }
+
+    fn entity(&self, scene: &Scene<'_>, index: usize, mention: &Mention) -> Option<Entity> {
+        let traits = mention.concept.code.unwrap_or_default();
+        let mut stance = scene.stance(index, &mention.words)?;
+        let sentence = &scene.reading.sentences[index];
+        let relative = match traits {
+            "relative" => Some(relative(scene, mention, &sentence.words)?),
+            _ => None,
+        };
+        let event = mention.concept.group == "event";
+        let planned = traits == PLANNED || (!event && is_planned(scene, &mention.words, &sentence.words));
+        if traits == "relative" && !is_loss(scene, mention, index) {
+            return None;
+        }
+        if relative.is_some() {
+            // Whose relative it is, is the patient: a death of one befalls them.
+            stance.context.experiencer = Experiencer::Patient;
+            stance.context.negated = false;
+        }
+        if planned {
+            stance.context.temporality = Temporality::Recent;
+            stance.context.uncertain = false;
+        }
+        if stance.context.negated && (traits != "denied" || planned) {
+            return None;
+        }
+        if scene.section(mention.words.start) == Some(Section::Warnings) {
+            return None;
+        }
+        finished(scene, index, mention, &mut stance);
+        let kind = if event { EntityType::Event } else { EntityType::Procedure };
+        let mut entity = scene.entity(kind, &mention.words, mention.concept.name.to_owned(), &stance)?;
+        entity.status = planned.then(|| PLANNED.to_owned());
+        entity.subject = relative.filter(|_| sentence.speaker != Speaker::Family).map(str::to_owned);
+        entity.group = Some(mention.concept.group);
+        Some(entity)
+    }
+}
+
+/// Quotes the clause and weighs how surely it was read.
+fn finished(scene: &Scene<'_>, sentence: usize, mention: &Mention, stance: &mut Stance) {
+    let place = scene.reading.sentences[sentence].span;
+    if !stance.answered && place.len() > LONGEST_QUOTE {
+        stance.evidence = clause(scene.text(), place, scene.reading.source(&mention.words));
+    }
+    stance.confidence = stance.confidence.min(if stance.context.uncertain { 0.5 } else { 0.85 });
+}
+
+/// A sentence that is longer than this is quoted by the clause.
+const LONGEST_QUOTE: usize = 160;
+
+/// The relative or companion of whom a clause speaks.
+fn relative(scene: &Scene<'_>, mention: &Mention, within: &Range<usize>) -> Option<&'static str> {
+    let reading = scene.reading;
+    let who = |word: usize| {
+        let word = reading.word(word);
+        match word {
+            "dog" | "cat" | "perro" | "perra" | "gato" | "gata" | "pet" | "mascota" => Some("pet"),
+            "baby" | "bebe" => Some("baby"),
+            "mujer" | "senora" => Some("wife"),
+            "stepfather" | "stepdad" | "padrastro" => Some("stepfather"),
+            "stepmother" | "stepmum" | "madrastra" => Some("stepmother"),
+            "abuelita" | "nan" | "gran" | "nana" | "granny" => Some("grandmother"),
+            "suegra" | "suegro" => Some("parent-in-law"),
+            "papi" | "viejo" | "taita" => Some("father"),
+            "hermanito" => Some("brother"),
+            "fiance" | "fiancee" | "conviviente" => Some("partner"),
+            "colleague" | "companero" | "companera" => Some("colleague"),
+            "friends" | "mate" | "compadre" => Some("friend"),
+            "family" | "familia" | "familiar" | "familiares" | "relative" | "relatives" => None,
+            word => person(word),
+        }
+    };
+    let stops = |word: usize| matches!(reading.word(word), "." | ";" | "?" | "!" | "pero" | "but" | "|");
+    let last = (mention.words.end..within.end.min(mention.words.end + RELATIVE_REACH)).take_while(|word| !stops(*word));
+    let after = last.clone().find_map(|word| who(word).map(|name| (word - mention.words.end, name)));
+    // "lost", "death of": what is lost stands right behind.
+    if matches!(reading.word(mention.words.start), "lost" | "loss" | "death" | "passing" | "perdi" | "perdio" | "perdimos" | "perder" | "perdida" | "muerte" | "fallecimiento" | "partida" | "falta" | "funeral")
+        || reading.word(mention.words.end.saturating_sub(1)) == "a"
+    {
+        return after.filter(|(gap, _)| *gap <= 2).map(|(_, name)| name);
+    }
+    if matches!(reading.word(mention.words.start), "enviudo" | "enviude" | "widowed" | "enviudado") {
+        return Some("spouse");
+    }
+    let from = mention.words.start.saturating_sub(RELATIVE_REACH).max(within.start);
+    let before = (from..mention.words.start).rev().take_while(|word| !stops(*word));
+    let before = before.into_iter().find_map(|word| who(word).map(|name| (mention.words.start - word - 1, name)));
+    [before, after].into_iter().flatten().min_by_key(|(gap, _)| *gap).map(|(_, name)| name)
+}
+
+/// A death is a loss of the patient's, unless it is an entry of the family history: "father died of MI aged 49".
+fn is_loss(scene: &Scene<'_>, mention: &Mention, sentence: usize) -> bool {
+    let reading = scene.reading;
+    let within = &reading.sentences[sentence].words;
+    if scene.section(mention.words.start) == Some(Section::Family) {
+        return false;
+    }
+    let rest = mention.words.end..within.end.min(mention.words.end + 8);
+    let rest: Vec<&str> = rest.map(|word| reading.word(word)).collect();
+    let aged = rest.iter().any(|word| matches!(*word, "aged" | "age" | "suicide" | "suicidio"))
+        || rest.windows(3).any(|words| words[0] == "a" && words[1] == "los" && words[2].bytes().all(|b| b.is_ascii_digit()));
+    !aged
+}
+
+/// Whether the words before a procedure, or its section, say that it is still to be done.
+fn is_planned(scene: &Scene<'_>, words: &Range<usize>, within: &Range<usize>) -> bool {
+    let reading = scene.reading;
+    let from = words.start.saturating_sub(PLAN_REACH).max(within.start);
+    let clause: Vec<&str> = (from..words.start).map(|word| reading.word(word)).collect();
+    let start = clause.iter().rposition(|word| matches!(*word, "." | ";" | "," | "(" | "|")).map_or(0, |at| at + 1);
+    let says = clause[start..].iter().any(|word| is_plan_word(word));
+    let behind = (words.end..within.end.min(words.end + 4))
+        .map(|word| reading.word(word))
+        .take_while(|word| !matches!(*word, "." | ";" | ","))
+        .any(|word| matches!(word, "pending" | "pendiente" | "pendientes" | "requested" | "booked" | "ordered" | "solicitada" | "solicitado" | "programada" | "programado" | "tomorrow" | "manana" | "queda" | "awaited" | "scheduled" | "planned" | "listed"));
+    let section = scene.section(words.start) == Some(Section::Plan);
+    let done = clause[start..].iter().any(|word| matches!(*word, "done" | "given" | "had" | "showed" | "hecho" | "hecha" | "realizo" | "realizada" | "aplico" | "previa" | "previo" | "hizo"));
+    let past = (words.end..within.end.min(words.end + 3)).any(|word| matches!(reading.word(word), "done" | "given" | "showed" | "shows" | "normal" | "clear" | "negative" | "realizada" | "hecha" | "muestra" | "mostro"));
+    (says || behind || section) && !done && !past
+}
+
+fn is_plan_word(word: &str) -> bool {
+    matches!(
+        word,
+        "pending" | "awaiting" | "await" | "awaits" | "request" | "requested" | "order" | "ordered" | "book" | "booked" | "arrange" | "schedule"
+            | "scheduled" | "plan" | "plans" | "planned" | "planning" | "refer" | "referred" | "will" | "'ll" | "repeat" | "rpt" | "recheck" | "needs"
+            | "due" | "listed" | "waiting" | "tomorrow" | "upcoming" | "next" | "recommend" | "recommended" | "want" | "send" | "get" | "going" | "for"
+    ) || matches!(
+        word,
+        "pendiente" | "pendientes" | "solicito" | "solicita" | "solicitar" | "pido" | "pide" | "pedir" | "programada" | "programado" | "programar" | "queda"
+            | "plan" | "qx" | "manana" | "proxima" | "proximo" | "indico" | "indica" | "realizar" | "hacer" | "repetir" | "espera" | "completar" | "pautar"
+            | "agendar" | "haremos" | "hara" | "falta" | "ordena" | "vamos" | "propone" | "propongo" | "citada" | "citado" | "pedimos" | "mando" | "piden"
+    )
+}

@@ -1,0 +1,91 @@
+//! What is decided once days are known: an appointment that has passed is none, an investigation with a day to come is an
+//! appointment, and what a document says twice is said once.
+
+use std::collections::HashSet;
+
+use chrono::{Datelike as _, NaiveDate};
+
+use super::PLANNED;
+use super::appointments::VISIT;
+use crate::domain::fact_date::{DatePrecision, FactDate};
+use crate::domain::finding::EntityType;
+use crate::extract::Entity;
+
+/// Settles the events, procedures and appointments of a document of the day `today`.
+pub fn settle(entities: &mut Vec<Entity>, today: NaiveDate) {
+    for entity in entities.iter_mut() {
+        let ahead = entity.at.is_some_and(|at| at.day > today);
+        let done_elsewhere = matches!(entity.group, Some("imaging" | "test" | "vaccine"));
+        if entity.kind == EntityType::Procedure && ahead {
+            entity.status = Some(PLANNED.to_owned());
+            if done_elsewhere {
+                entity.kind = EntityType::Appointment;
+                entity.status = None;
+                entity.group = Some("meeting");
+            }
+        }
+    }
+    entities.retain(|entity| match entity.kind {
+        EntityType::Appointment => match entity.at {
+            Some(at) => at.last_day().is_none_or(|last| last >= today),
+            None => entity.group != Some("day") && entity.value != VISIT,
+        },
+        _ => true,
+    });
+    once(entities);
+}
+
+/// Which of two mentions of the same thing says more.
+fn weight(entity: &Entity) -> (bool, bool, bool) {
+    let exact = entity.at.is_some_and(|at| matches!(at.precision, DatePrecision::Day));
+    (entity.at.is_some(), exact, entity.group == Some("meeting"))
+}
+
+/// What is the same thing in one document: by name, person, denial; two days are two things.
+fn once(entities: &mut Vec<Entity>) {
+    let happens = |e: &Entity| matches!(e.kind, EntityType::Event | EntityType::Procedure | EntityType::Appointment);
+    let mut order: Vec<usize> = (0..entities.len()).filter(|n| happens(&entities[*n])).collect();
+    order.sort_by_key(|n| (std::cmp::Reverse(weight(&entities[*n])), *n));
+    let mut kept: Vec<usize> = Vec::new();
+    let mut dropped: HashSet<usize> = HashSet::new();
+    for n in order {
+        let this = &entities[n];
+        let same = |other: &&usize| is_same(&entities[**other], this);
+        if kept.iter().any(|other| same(&other)) { dropped.insert(n); } else { kept.push(n) }
+    }
+    let mut at = 0;
+    entities.retain(|_| {
+        at += 1;
+        !dropped.contains(&(at - 1))
+    });
+}
+
+fn is_same(kept: &Entity, other: &Entity) -> bool {
+    let named = kept.kind == other.kind && kept.value == other.value;
+    // "Surgery" beside the operation that it is.
+    let general = other.value == "surgery" && kept.group == Some("surgery") && !other.context.negated && kept.evidence.overlaps(&other.evidence);
+    let generic = kept.kind == EntityType::Appointment
+        && other.kind == EntityType::Appointment
+        && other.value == VISIT
+        && (kept.evidence.overlaps(&other.evidence) || kept.at == other.at);
+    let context = kept.context.negated == other.context.negated && kept.context.experiencer == other.context.experiencer;
+    let who = kept.subject == other.subject || other.subject.is_none();
+    let when = match (kept.at, other.at) {
+        (Some(a), Some(b)) => is_within(a, b),
+        _ => true,
+    };
+    (named || general || generic) && context && who && (when || generic)
+}
+
+/// Whether one date may be the other said less exactly.
+fn is_within(a: FactDate, b: FactDate) -> bool {
+    let coarse = if a.precision == DatePrecision::Year || b.precision == DatePrecision::Year {
+        a.day.year() == b.day.year()
+    } else if a.precision == DatePrecision::Day && b.precision == DatePrecision::Day {
+        a.day == b.day
+    } else {
+        let reach = if a.precision == DatePrecision::Month || b.precision == DatePrecision::Month { 31 } else { 7 };
+        (a.day - b.day).num_days().abs() <= reach
+    };
+    coarse
+}

@@ -1,0 +1,139 @@
+//! Laboratory values, vital signs, scores and sizes of the body: a name, and the value that the same clause gives it.
+
+mod amount;
+mod spoken;
+mod units;
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::lexicon::{Lexicon, List, Mention};
+use super::phrasebook::Builder;
+use super::scene::Scene;
+use super::structure::Section;
+use super::{Entity, EntityType};
+use crate::domain::finding::Temporality;
+use crate::domain::measured::Measured;
+use crate::text::Span;
+use amount::{Amount, Reader};
+
+pub(super) const FILE: &str = include_str!("../lexicon/measurements.tsv");
+
+/// Bytes of a clause that are quoted before and looked at behind a name.
+const REACH: usize = 110;
+
+/// Finds measurements; see the module.
+pub struct MeasurementRules {
+    lexicon: Lexicon,
+}
+
+/// A name with its value.
+struct Reading {
+    mention: Mention,
+    amount: Amount,
+    /// Of the name and the value together.
+    span: Span,
+}
+
+impl MeasurementRules {
+    pub fn builtin(book: &mut Builder) -> Self {
+        Self { lexicon: Lexicon::load(book, List::Measurements) }
+    }
+
+    /// The measurements of a document, each value once.
+    pub fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {
+        let mut known: BTreeSet<(String, String, Option<&'static str>)> = BTreeSet::new();
+        for (index, sentence) in scene.sentences() {
+            let readings = self.readings(scene, sentence.span, sentence.words.clone());
+            let among_labs = readings.iter().filter(|r| kind(&r.mention) == "lab").count();
+            for reading in &readings {
+                let labs = scene.section(reading.mention.words.start) == Some(Section::Labs);
+                let company = among_labs > usize::from(kind(&reading.mention) == "lab");
+                if !is_measured(scene, reading, labs || company) {
+                    continue;
+                }
+                let Some(entity) = entity(scene, index, reading) else { continue };
+                let value = entity.measured.as_ref().map(Measured::said).unwrap_or_default();
+                if known.insert((entity.value.clone(), value, Some(entity.context.experiencer.code()))) {
+                    out.push(entity);
+                }
+            }
+        }
+    }
+
+    /// All names of a sentence that have a value. A value belongs to one name.
+    fn readings(&self, scene: &Scene<'_>, sentence: Span, words: Range<usize>) -> Vec<Reading> {
+        let reading = scene.reading;
+        let mentions = self.lexicon.find(reading, words);
+        let starts: Vec<usize> = mentions.iter().map(|m| reading.source(&m.words).start).collect();
+        let mut out: Vec<Reading> = Vec::new();
+        for (at, mention) in mentions.into_iter().enumerate() {
+            let name = reading.source(&mention.words);
+            let end = starts.get(at + 1).copied().unwrap_or(sentence.end).min(sentence.end);
+            let end = scene.text().floor_char_boundary(end.min(name.end + REACH)).max(name.end);
+            let from = out.last().map_or(sentence.start, |before| before.span.end).min(name.start);
+            let reader = Reader { text: scene.text(), language: scene.input.document.language, dates: scene.input.dates };
+            let group = mention.concept.group;
+            let amount = reader
+                .after(Span::new(name.end, end), group, mention.concept.name)
+                .or_else(|| reader.before(Span::new(from, name.start), group, mention.concept.name));
+            let Some(amount) = amount.filter(|amount| units::fits(&mention.concept, amount)) else { continue };
+            let span = Span::new(name.start.min(amount.span.start), name.end.max(amount.span.end));
+            out.push(Reading { mention, amount, span });
+        }
+        out
+    }
+}
+
+/// The kind of a name without the mark of a short one.
+fn kind(mention: &Mention) -> &'static str {
+    mention.concept.group.trim_end_matches("-short")
+}
+
+/// Whether the value is a measurement: no target, no condition, no dose. `company`: other laboratory values stand around it.
+fn is_measured(scene: &Scene<'_>, reading: &Reading, company: bool) -> bool {
+    let text = scene.text();
+    let name = scene.reading.source(&reading.mention.words);
+    let short = reading.mention.concept.group.ends_with("-short");
+    let raw = name.of(text);
+    if short && !(raw.starts_with(|c: char| !c.is_lowercase()) && reading.amount.is_close && !follows_number(text, name)) {
+        return false;
+    }
+    if kind(&reading.mention) == "level" && !(company || units::is_concentration(&reading.amount)) {
+        return false;
+    }
+    !units::is_wished_for(text, name.start.min(reading.amount.span.start))
+}
+
+/// "20 mg", "4 hr": the letters are a unit of what stands before them.
+fn follows_number(text: &str, name: Span) -> bool {
+    text[..name.start].trim_end_matches(' ').ends_with(|c: char| c.is_ascii_digit()) && !text[..name.start].ends_with("  ")
+}
+
+fn entity(scene: &Scene<'_>, sentence: usize, reading: &Reading) -> Option<Entity> {
+    let mut stance = scene.stance(sentence, &reading.mention.words)?;
+    let words = scene.reading.words_at(reading.span);
+    let place = scene.reading.sentences[sentence].span;
+    // What was measured was measured: a denial or a doubt of the same sentence speaks of other things.
+    stance.context.negated = false;
+    stance.context.uncertain = false;
+    stance.context.temporality = Temporality::Recent;
+    stance.evidence = clause(scene.text(), place, reading.span);
+    stance.confidence = if reading.mention.concept.group.ends_with("-short") { 0.8 } else { 0.9 };
+    let mut entity =
+        scene.entity(EntityType::Measurement, &words, reading.mention.concept.name.to_owned(), &stance)?;
+    entity.measured = Some(reading.amount.measured.clone());
+    Some(entity)
+}
+
+/// The words around a value up to the next sign that ends a clause: what is quoted.
+pub(super) fn clause(text: &str, sentence: Span, found: Span) -> Span {
+    let from = text.ceil_char_boundary(found.start.saturating_sub(REACH / 2)).max(sentence.start);
+    let before = &text[from..found.start];
+    let start = before.rfind([',', ';', '\n', '|']).map_or_else(
+        || if from == sentence.start { from } else { from + before.find(' ').map_or(0, |at| at + 1) },
+        |at| from + at + 1,
+    );
+    let start = start + (text[start..found.start].len() - text[start..found.start].trim_start().len());
+    Span::new(start.min(found.start), found.end)
+}
