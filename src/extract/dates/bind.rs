@@ -4,6 +4,7 @@
 use chrono::NaiveDate;
 
 use super::{DateMention, Direction, Said};
+use crate::domain::fact_date::FactDate;
 use crate::domain::finding::EntityType;
 use crate::extract::Entity;
 use crate::extract::scene::Scene;
@@ -34,7 +35,7 @@ pub fn bind(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate, entities
         let best = entities.iter().enumerate().filter_map(|(at, e)| near(e).map(|gap| (gap, at))).min();
         let best = best.or_else(|| sentence_before(scene, sentence, mention, today, entities));
         let Some((gap, at)) = best.filter(|(gap, at)| *gap < distance[*at]) else { continue };
-        let Some(date) = mention.said.resolve(today, direction(&entities[at])) else { continue };
+        let Some(date) = resolved(mention.said, today, &entities[at]) else { continue };
         for other in 0..entities.len() {
             if other == at || (entities[other].at.is_none() && joined(scene.text(), &entities[other], &entities[at])) {
                 entities[other].at = Some(date);
@@ -74,6 +75,16 @@ fn is_ahead(entity: &Entity) -> bool {
 fn direction(entity: &Entity) -> Direction {
     let planned = entity.kind == EntityType::Appointment || entity.status.as_deref() == Some(PLANNED);
     if planned { Direction::Ahead } else { Direction::Back }
+}
+
+/// An investigation without a word of the future may be done or to come: a day without a year is then the nearest one.
+fn resolved(said: Said, today: NaiveDate, entity: &Entity) -> Option<FactDate> {
+    let open = entity.kind == EntityType::Procedure && matches!(entity.group, Some("imaging" | "test"));
+    if open && entity.status.is_none() && matches!(said, Said::MonthDay { .. } | Said::Month(_)) {
+        let both = [Direction::Back, Direction::Ahead].into_iter().filter_map(|way| said.resolve(today, way));
+        return both.min_by_key(|date| (date.day - today).num_days().abs());
+    }
+    said.resolve(today, direction(entity))
 }
 
 /// "My sister died. On the second of February, a stroke": a date that opens one of the next sentences of the same turn.

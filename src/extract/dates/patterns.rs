@@ -144,7 +144,7 @@ fn counted() -> Vec<(String, Reader)> {
             Some(Said::Fixed(FactDate::new(last, DatePrecision::Day)))
         }),
         (
-            r"(?:last|la|el|next|this|esta|este|the coming|the following) ?(?:pasad[oa] |pr[oó]xim[oa] |past )?(semana|mes|año|week|month|year)(?: (pasad[oa]|que viene|pr[oó]xim[oa]|entrante|que entra|anterior))?".to_owned(),
+            r"(?:last|la|el|next|this|esta|este|the coming|the following) ?(?:pasad[oa] |pr[oó]xim[oa] |past )?(semana|mes|año|week|month|year)(?: (pasad[oa]|que viene|pr[oó]xim[oa]|entrante|que entra|anterior))?|del? (semana|mes|año) (pasad[oa]|que viene|anterior)".to_owned(),
             period,
         ),
         (
@@ -184,7 +184,9 @@ fn partial() -> Vec<(String, Reader)> {
         }),
         (r"(?:en el|en|del|desde el|in|of|since|de) '?([0-9]{2})|'([0-9]{2})".to_owned(), two_figures),
         (format!(r"({COUNT}) ({UNIT})"), |c, today, _| {
-            moved(today, number_of(&c[1])?, unit_of(&c[2])?, Direction::Ahead).map(Said::Spell)
+            // Years are an age.
+            let unit = unit_of(&c[2]).filter(|unit| *unit != DatePrecision::Year)?;
+            moved(today, number_of(&c[1])?, unit, Direction::Ahead).map(Said::Spell)
         }),
         (format!(r"({YEAR})"), |c, today, _| {
             let said = number(c, 1)?;
@@ -411,7 +413,7 @@ fn month_alone(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<Said> {
 
 fn period(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<Said> {
     let whole = &c[0];
-    let unit = unit_of(&c[1])?;
+    let unit = unit_of(c.get(1).or_else(|| c.get(3))?.as_str())?;
     if whole.contains("pasad") || whole.starts_with("last") {
         return moved(today, 1, unit, Direction::Back).map(Said::Fixed);
     }

@@ -86,7 +86,14 @@ impl AppointmentRules {
                 before = Some(mention.words.clone());
                 out.push(entity);
             }
-            for meeting in meets.iter().filter(|m| !taken.contains(m)) {
+            let to_do: Vec<Range<usize>> = out
+                .iter()
+                .filter(|e| e.kind == EntityType::Procedure && sentence.span.contains(&e.span))
+                .map(|e| scene.reading.words_at(e.span))
+                .collect();
+            // "The scan is set for the 3rd": the day is the scan's.
+            let stands_alone = |m: &Range<usize>| !to_do.iter().any(|place| apart(place, m) <= 3);
+            for meeting in meets.iter().filter(|m| !taken.contains(m) && stands_alone(m)) {
                 if dates.iter().any(|date| apart(date, meeting) <= MEETING_REACH + 2) {
                     out.extend(entity(scene, index, meeting, VISIT, Reason::Day));
                 }

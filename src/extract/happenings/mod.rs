@@ -74,7 +74,17 @@ impl EventRules {
         if stance.context.negated && (traits != "denied" || planned) {
             return None;
         }
-        if scene.section(mention.words.start) == Some(Section::Warnings) {
+        if scene.section(mention.words.start) == Some(Section::Warnings) || !is_named(scene, mention, index) {
+            return None;
+        }
+        if stance.context.temporality == Temporality::Hypothetical && !is_conditional(scene, &mention.words, &sentence.words) {
+            stance.context.temporality = Temporality::Recent;
+        }
+        // What befalls a relative is theirs, and no part of the patient's story.
+        if event && stance.context.experiencer != Experiencer::Patient {
+            return None;
+        }
+        if event && relative.is_none() && sentence.speaker == Speaker::Family && is_own(scene, &mention.words, &sentence.words) {
             return None;
         }
         finished(scene, index, mention, &mut stance);
@@ -143,14 +153,71 @@ fn relative(scene: &Scene<'_>, mention: &Mention, within: &Range<usize>) -> Opti
 fn is_loss(scene: &Scene<'_>, mention: &Mention, sentence: usize) -> bool {
     let reading = scene.reading;
     let within = &reading.sentences[sentence].words;
+    let rest = mention.words.end..within.end.min(mention.words.end + 8);
+    let rest: Vec<&str> = rest.map(|word| reading.word(word)).collect();
+    let suicide = rest.iter().any(|word| matches!(*word, "suicide" | "suicidio" | "suicido"));
+    if suicide {
+        let near = relative(scene, mention, within);
+        return matches!(near, Some("mother" | "father" | "brother" | "sister" | "son" | "daughter" | "husband" | "wife" | "partner"));
+    }
     if scene.section(mention.words.start) == Some(Section::Family) {
         return false;
     }
-    let rest = mention.words.end..within.end.min(mention.words.end + 8);
-    let rest: Vec<&str> = rest.map(|word| reading.word(word)).collect();
-    let aged = rest.iter().any(|word| matches!(*word, "aged" | "age" | "suicide" | "suicidio"))
+    let aged = rest.iter().any(|word| matches!(*word, "aged" | "age"))
         || rest.windows(3).any(|words| words[0] == "a" && words[1] == "los" && words[2].bytes().all(|b| b.is_ascii_digit()));
     !aged
+}
+
+/// Abbreviations are in capitals, organs under a title of operations, and a bare "operations" is a title, unless denied.
+fn is_named(scene: &Scene<'_>, mention: &Mention, sentence: usize) -> bool {
+    let reading = scene.reading;
+    let raw = reading.source(&mention.words).of(scene.text());
+    let within = reading.sentences[sentence].span.of(scene.text());
+    if mention.words.len() == 1 && raw.chars().count() <= 4 && raw.chars().all(char::is_alphabetic) {
+        let whole = raw.chars().all(char::is_uppercase);
+        let spoken = !within.chars().any(char::is_uppercase);
+        if !whole && !(spoken && raw.len() == 3 && matches!(raw, "mri" | "ekg" | "ecg" | "ect" | "eeg")) && !is_word(raw) {
+            return false;
+        }
+    }
+    if mention.concept.code == Some("organ") {
+        let titled = scene.section(mention.words.start) == Some(Section::Surgical);
+        let from = reading.sentences[sentence].words.start;
+        let labelled = (from..mention.words.start).any(|word| is_operations(reading.word(word)));
+        return titled || labelled;
+    }
+    let bare = mention.words.len() == 1 && is_operations(reading.word(mention.words.start));
+    !bare || scene.contexts.of(reading, &mention.words).negated
+}
+
+fn is_operations(word: &str) -> bool {
+    matches!(word, "operaciones" | "cirugias" | "surgeries" | "operations" | "quirurgicos" | "quirurgicas" | "iq")
+}
+
+/// Short words of the lists that are no abbreviations.
+fn is_word(raw: &str) -> bool {
+    matches!(
+        raw.to_lowercase().as_str(),
+        "fell" | "died" | "dead" | "echo" | "yeso" | "dies" | "cast" | "lost" | "cai" | "caí" | "eco" | "tox" | "paro" | "move" | "fall"
+    )
+}
+
+/// Whether the words before something make it a condition: "if I lost my job".
+fn is_conditional(scene: &Scene<'_>, words: &Range<usize>, within: &Range<usize>) -> bool {
+    let from = words.start.saturating_sub(12).max(within.start);
+    (from..words.start).any(|word| {
+        matches!(
+            scene.reading.word(word),
+            "if" | "si" | "would" | "could" | "might" | "may" | "podria" | "unless" | "should" | "cuando" | "when" | "'d" | "hypothetically"
+                | "case" | "caso" | "puede" | "consider" | "considerar" | "risk" | "riesgo" | "or" | "valorar" | "fear" | "afraid" | "miedo"
+        )
+    })
+}
+
+/// Whether a relative speaks of themselves: "I moved in with him".
+fn is_own(scene: &Scene<'_>, words: &Range<usize>, within: &Range<usize>) -> bool {
+    let from = words.start.saturating_sub(2).max(within.start);
+    (from..words.end.min(within.end)).any(|word| matches!(scene.reading.word(word), "i" | "me" | "my" | "we" | "yo" | "nos" | "mi" | "perdi" | "nuestra"))
 }
 
 /// Whether the words before a procedure, or its section, say that it is still to be done.

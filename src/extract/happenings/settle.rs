@@ -22,10 +22,13 @@ pub fn settle(entities: &mut Vec<Entity>, today: NaiveDate) {
                 entity.kind = EntityType::Appointment;
                 entity.status = None;
                 entity.group = Some("meeting");
+                entity.confidence = entity.confidence.max(0.8);
             }
         }
     }
     entities.retain(|entity| match entity.kind {
+        // An analysis without a day that is not planned is told by its values.
+        EntityType::Procedure if entity.value == "blood tests" => entity.status.is_some(),
         EntityType::Appointment => match entity.at {
             Some(at) => at.last_day().is_none_or(|last| last >= today),
             None => entity.group != Some("day") && entity.value != VISIT,

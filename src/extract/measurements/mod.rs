@@ -107,7 +107,8 @@ fn is_measured(scene: &Scene<'_>, reading: &Reading, company: bool) -> bool {
 
 /// "20 mg", "4 hr": the letters are a unit of what stands before them.
 fn follows_number(text: &str, name: Span) -> bool {
-    text[..name.start].trim_end_matches(' ').ends_with(|c: char| c.is_ascii_digit()) && !text[..name.start].ends_with("  ")
+    let unit = matches!(name.of(text).to_lowercase().as_str(), "mg" | "hr" | "k" | "m");
+    unit && text[..name.start].trim_end_matches(' ').ends_with(|c: char| c.is_ascii_digit()) && name.of(text) != "K"
 }
 
 fn entity(scene: &Scene<'_>, sentence: usize, reading: &Reading) -> Option<Entity> {
