@@ -14,6 +14,8 @@ use crate::text::Span;
 const REACH: usize = 90;
 /// A comma parts more than words do.
 const COMMA: usize = 25;
+/// Bytes within which a date may be that of an event and of the illness that stands nearer to it.
+const BOTH: usize = 45;
 /// Bytes between an appointment and a stretch of time without a word that joins them.
 const SPELL_REACH: usize = 24;
 /// The status of what is still to come.
@@ -29,17 +31,31 @@ pub fn bind(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate, entities
         let sentence = reading.sentence_of(first);
         let span = reading.sentences[sentence].span;
         let near = |entity: &Entity| {
-            let fits = span.contains(&entity.span) && carries(entity, mention.said, today);
-            fits.then(|| gap(scene.text(), entity, mention)).flatten()
+            let here = span.contains(&entity.span);
+            // "Any falls? – Yes, last Tuesday": the answer's date is the question's.
+            let answer = !here && entity.kind.happens() && entity.evidence.contains(&mention.span);
+            let fits = (here || answer) && carries(entity, mention.said, today);
+            fits.then(|| if answer { Some(REACH) } else { gap(scene.text(), entity, mention) }).flatten()
         };
-        let best = entities.iter().enumerate().filter_map(|(at, e)| near(e).map(|gap| (gap, at))).min();
+        let best_of = |happens: bool| {
+            let of = entities.iter().enumerate().filter(|(_, e)| e.kind.happens() == happens);
+            of.filter_map(|(at, e)| near(e).map(|gap| (gap, at))).min()
+        };
+        let (event, fact) = (best_of(true), best_of(false));
+        let best = [event, fact].into_iter().flatten().min();
         let best = best.or_else(|| sentence_before(scene, sentence, mention, today, entities));
-        let Some((gap, at)) = best.filter(|(gap, at)| *gap < distance[*at]) else { continue };
-        let Some(date) = resolved(mention.said, today, &entities[at]) else { continue };
-        for other in 0..entities.len() {
-            if other == at || (entities[other].at.is_none() && joined(scene.text(), &entities[other], &entities[at])) {
-                entities[other].at = Some(date);
-                distance[other] = gap;
+        // "Operated for appendicitis in 2001", "in hospital in May with pneumonia": the day is that of both.
+        let both = event.filter(|(gap, at)| Some((*gap, *at)) != best && *gap <= BOTH && entities[*at].at.is_none());
+        for (gap, at) in best.into_iter().chain(both) {
+            if gap >= distance[at] {
+                continue;
+            }
+            let Some(date) = resolved(mention.said, today, &entities[at]) else { continue };
+            for other in 0..entities.len() {
+                if other == at || (entities[other].at.is_none() && joined(scene.text(), &entities[other], &entities[at])) {
+                    entities[other].at = Some(date);
+                    distance[other] = gap;
+                }
             }
         }
     }
@@ -84,7 +100,8 @@ fn resolved(said: Said, today: NaiveDate, entity: &Entity) -> Option<FactDate> {
         let both = [Direction::Back, Direction::Ahead].into_iter().filter_map(|way| said.resolve(today, way));
         return both.min_by_key(|date| (date.day - today).num_days().abs());
     }
-    said.resolve(today, direction(entity))
+    let way = if matches!(said, Said::Ahead(_)) { Direction::Ahead } else { direction(entity) };
+    said.resolve(today, way)
 }
 
 /// "My sister died. On the second of February, a stroke": a date that opens one of the next sentences of the same turn.

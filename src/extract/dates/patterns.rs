@@ -25,7 +25,7 @@ const DAY_SHORT: &str = "mon|tues?|weds?|thurs?|fri|sat|sun|lun|mar|mi[eé]|jue|
 /// A day of the week before a date says nothing that the date does not.
 const OF_DAY: &str = "(?:(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|monday|tuesday|wednesday|thursday|friday|saturday|sunday|mon|tues?|wed|thurs?|fri|sat|sun|lun|mi[eé]|jue|vie|s[aá]b|dom)\\.?,? (?:the |el |d[ií]a )?)?";
 /// Words before a short date that make it one: "3/4" alone may be a strength.
-const LEAD: &str = "on|el|d[ií]a|since|until|by|from|desde(?: el)?|hasta el|seen|admitted|discharged|started|stopped|dated|due|appt|visit|cita|mon|tues?|wed|thurs?|fri|sat|sun|para el|del|fecha|date|lun|mi[eé]|jue|vie";
+const LEAD: &str = "on|el|d[ií]a|since|until|by|from|desde(?: el)?|hasta el|seen|admitted|discharged|started|stopped|dated|due|appt|visit|cita|mon|tues?|wed|thurs?|fri|sat|sun|para el|del|fecha|date|labs?|bloods|anal[ií]tica|laboratorio|echo|ecg|ekg|mri|booked|scheduled|set for|for|w/c|wef|lun|mi[eé]|jue|vie";
 /// Words that make a number less exact, and say the same.
 const ABOUT: &str = "(?:about |around |approx(?:imately)? |almost |nearly |over |more than |at least |just over |some |roughly |como |casi |unos |unas |aproximadamente |aprox |m[aá]s de |cerca de |al menos |m[aá]s o menos |ya )?";
 const ORDINAL: &str = "(?:twenty|thirty)[ -](?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|thirtieth";
@@ -53,6 +53,10 @@ fn complete() -> Vec<(String, Reader)> {
             fixed(number(c, 1)?, number(c, 2)?, number(c, 3)?)
         }),
         (format!(r"{OF_DAY}([0-3]?[0-9])[/.-]([0-3]?[0-9])[/.-]((?:19|20)?[0-9]{{2}})"), numeric),
+        // A stretch of days: its first one.
+        (format!(r"([0-3]?[0-9]) ?[-–] ?[0-3]?[0-9] (?:de )?({MONTH})(?: (?:de )?({YEAR}))?"), |c, today, _| {
+            day_month(number(c, 1)?, &c[2], year_of(c, 3, today))
+        }),
         (format!(r"{OF_DAY}([0-3]?[0-9])[/ -]({MONTH})[/ -]({YEAR}|[0-9]{{2}})"), |c, today, _| {
             day_month(number(c, 1)?, &c[2], full_year(number(c, 3)?, today))
         }),
@@ -98,7 +102,10 @@ fn counted() -> Vec<(String, Reader)> {
         (r"(?:in|at|f/u|rv|review|review in|follow up|repeat(?: in)?|clinic|opd|see in) ([0-9]{1,2})/(7|52|12)".to_owned(), |c, today, _| {
             moved(today, number(c, 1)?, part_of(&c[2])?, Direction::Ahead).map(Said::Ahead)
         }),
-        (r"([0-9]{1,2})/(52|12)".to_owned(), |c, today, _| {
+        (r"([0-9]{1,2})/(52|12)".to_owned(), |c, today, month_first| {
+            if month_first {
+                return None;
+            }
             moved(today, number(c, 1)?, part_of(&c[2])?, Direction::Ahead).map(Said::Spell)
         }),
         (format!(r"(?:{LEAD}),? ([0-3]?[0-9])/([0-3]?[0-9])"), short),
@@ -168,7 +175,7 @@ fn partial() -> Vec<(String, Reader)> {
             season,
         ),
         (
-            r"(?:at|since|before|over|around|by|after|en|desde|antes de|por|para|despu[eé]s de|(?:el )?puente de la|en la) ?(christmas|xmas|navidad(?:es)?|nochebuena|nochevieja|constituci[oó]n|fin de año|new year|año nuevo|reyes|halloween|thanksgiving)".to_owned(),
+            r"(?:at|since|before|over|around|by|after|en|desde|antes de|por|para|despu[eé]s de|(?:el )?puente de la|en la) ?(boxing day|christmas|xmas|navidad(?:es)?|nochebuena|nochevieja|constituci[oó]n|fin de año|new year|año nuevo|reyes|halloween|thanksgiving)".to_owned(),
             |c, _, _| Some(Said::Month(match c[1].to_lowercase().as_str() {
                 "new year" | "año nuevo" | "reyes" => 1,
                 "halloween" => 10,
@@ -271,7 +278,7 @@ const AMOUNTS: &[&str] = &[
 
 /// All dates of a text, in their order and without overlaps. `today` is the day of the document.
 pub fn find(text: &str, language: Language, today: NaiveDate) -> Vec<DateMention> {
-    let month_first = language == Language::English;
+    let month_first = language == Language::English && !is_day_first(text);
     let mut out: Vec<DateMention> = Vec::new();
     for form in FORMS.iter() {
         for hit in form.pattern.captures_iter(text) {
@@ -289,6 +296,26 @@ pub fn find(text: &str, language: Language, today: NaiveDate) -> Vec<DateMention
     }
     out.sort_by_key(|mention| mention.span);
     out
+}
+
+/// Whether an English document writes the day before the month: its own dates decide, else words of British, Irish and
+/// Australian care.
+fn is_day_first(text: &str) -> bool {
+    static FULL: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?-u:\b)([0-3]?[0-9])[/.-]([0-3]?[0-9])[/.-](?:19|20)?[0-9]{2}(?-u:\b)").ok());
+    static MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let words = r"NHS|A&E|GP|CMHT|CAMHS|HSE|[Mm]um|[Pp]aracetamol|[Ss]albutamol|mmol|[Mm]edicare no|U\+E|U&Es?|FBC|TTO|[Pp]ostcode|[Hh]aem[a-z]+|[Oo]edema|[Pp]aed[a-z]+|[Gg]ynae|on adm|[Mm]am";
+        Regex::new(&format!(r"(?-u:\b)(?:{words})(?-u:\b)")).ok()
+    });
+    let (mut day, mut month) = (0, 0);
+    for hit in FULL.iter().flat_map(|full| full.captures_iter(text)) {
+        match (number(&hit, 1), number(&hit, 2)) {
+            (Some(first), Some(second)) if first > 12 && second <= 12 => day += 1,
+            (Some(first), Some(second)) if second > 12 && first <= 12 => month += 1,
+            _ => {}
+        }
+    }
+    day > month || (day == month && MARKS.as_ref().is_some_and(|marks| marks.is_match(text)))
 }
 
 /// No part of a longer number or word, no amount, no hour and no date of birth.

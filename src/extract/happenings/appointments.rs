@@ -76,12 +76,13 @@ impl AppointmentRules {
             for mention in self.subjects.find(scene.reading, words.clone()) {
                 let reason = self.reason(scene, &mention, &words, &meets, before.as_ref());
                 let dated = dates.iter().any(|date| apart(date, &mention.words) <= MEETING_REACH);
-                let Some(reason) = reason.or((dated && !self.is_over(scene, &mention)).then_some(Reason::Day)) else {
+                let Some(reason) = reason.or((dated && !self.is_over(scene, &mention) && !is_owned(scene, &mention.words)).then_some(Reason::Day)) else {
                     continue;
                 };
                 let Some(entity) = entity(scene, index, &mention.words, mention.concept.name, reason) else { continue };
                 if reason == Reason::Meeting {
-                    taken.extend(meets.iter().filter(|m| apart(m, &mention.words) <= MEETING_REACH).cloned());
+                    let near = |m: &&Range<usize>| is_beside(scene, m, &mention.words);
+                    taken.extend(meets.iter().filter(near).cloned());
                 }
                 before = Some(mention.words.clone());
                 out.push(entity);
@@ -92,7 +93,7 @@ impl AppointmentRules {
                 .map(|e| scene.reading.words_at(e.span))
                 .collect();
             // "The scan is set for the 3rd": the day is the scan's.
-            let stands_alone = |m: &Range<usize>| !to_do.iter().any(|place| apart(place, m) <= 3);
+            let stands_alone = |m: &Range<usize>| !to_do.iter().any(|place| place.end <= m.start && m.start - place.end <= 2);
             for meeting in meets.iter().filter(|m| !taken.contains(m) && stands_alone(m)) {
                 if dates.iter().any(|date| apart(date, meeting) <= MEETING_REACH + 2) {
                     out.extend(entity(scene, index, meeting, VISIT, Reason::Day));
@@ -134,9 +135,7 @@ impl AppointmentRules {
         if before.is_some_and(|before| before.end <= place.start && place.start - before.end <= 2 && joined(before.end)) {
             return Some(Reason::Referral);
         }
-        let meeting = meets.iter().any(|meet| {
-            apart(meet, place) <= MEETING_REACH && between(meet, place).all(|word| !ends_clause(reading.word(word)))
-        });
+        let meeting = meets.iter().any(|meet| is_beside(scene, meet, place));
         if meeting && !self.is_over(scene, mention) {
             return Some(Reason::Meeting);
         }
@@ -153,6 +152,17 @@ impl AppointmentRules {
         let planned = scene.section(place.start) == Some(Section::Plan);
         (follows && (listed || planned) || planned && listed).then_some(Reason::Referral)
     }
+}
+
+/// "My psychiatrist", "la psicóloga": a person of the patient's care, who is spoken of for other reasons too.
+fn is_owned(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+    let before = words.start.checked_sub(1).map_or("", |word| scene.reading.word(word));
+    matches!(before, "mi" | "su" | "la" | "el" | "my" | "his" | "her" | "the" | "nuestra" | "tu" | "un" | "una" | "your")
+}
+
+/// Whether words of an appointment stand in the same clause as a place.
+fn is_beside(scene: &Scene<'_>, meet: &Range<usize>, place: &Range<usize>) -> bool {
+    apart(meet, place) <= MEETING_REACH && between(meet, place).all(|word| !ends_clause(scene.reading.word(word)))
 }
 
 /// Words between two places.

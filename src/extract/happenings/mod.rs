@@ -58,7 +58,7 @@ impl EventRules {
             _ => None,
         };
         let event = mention.concept.group == "event";
-        let planned = traits == PLANNED || (!event && is_planned(scene, &mention.words, &sentence.words));
+        let planned = traits == PLANNED || (!event && is_planned(scene, mention, &sentence.words));
         if traits == "relative" && !is_loss(scene, mention, index) {
             return None;
         }
@@ -71,6 +71,10 @@ impl EventRules {
             stance.context.temporality = Temporality::Recent;
             stance.context.uncertain = false;
         }
+        // The "No" of a form beside a ticked "Yes" denies nothing of what is written behind the two.
+        if traits == "organ" && is_ticked(sentence.span.of(scene.text())) {
+            stance.context.negated = false;
+        }
         if stance.context.negated && (traits != "denied" || planned) {
             return None;
         }
@@ -81,7 +85,15 @@ impl EventRules {
             stance.context.temporality = Temporality::Recent;
         }
         // What befalls a relative is theirs, and no part of the patient's story.
-        if event && stance.context.experiencer != Experiencer::Patient {
+        let couple = matches!(mention.concept.name, "separation" | "divorce" | "marriage");
+        let theirs = relative.is_none() && !couple && is_of_relative(scene, &mention.words, &sentence.words);
+        let named = (mention.words.start.saturating_sub(12).max(sentence.words.start)..mention.words.start)
+            .any(|word| person(scene.reading.word(word)).is_some());
+        if stance.context.experiencer == Experiencer::Family && (couple || !named) && scene.section(mention.words.start) != Some(Section::Family) {
+            stance.context.experiencer = Experiencer::Patient;
+        }
+        let general = event || mention.concept.name == "surgery";
+        if general && (theirs || stance.context.experiencer != Experiencer::Patient) {
             return None;
         }
         if event && relative.is_none() && sentence.speaker == Speaker::Family && is_own(scene, &mention.words, &sentence.words) {
@@ -184,14 +196,20 @@ fn is_named(scene: &Scene<'_>, mention: &Mention, sentence: usize) -> bool {
         let titled = scene.section(mention.words.start) == Some(Section::Surgical);
         let from = reading.sentences[sentence].words.start;
         let labelled = (from..mention.words.start).any(|word| is_operations(reading.word(word)));
-        return titled || labelled;
+        let asked = sentence.checked_sub(1).map(|before| &reading.sentences[before]).filter(|before| before.question);
+        let asked = asked.is_some_and(|asked| asked.words.clone().any(|word| is_operations(reading.word(word))));
+        return titled || labelled || asked;
     }
-    let bare = mention.words.len() == 1 && is_operations(reading.word(mention.words.start));
+    let bare = mention.words.len() == 1 && matches!(reading.word(mention.words.start), "operaciones" | "cirugias" | "surgeries" | "operations");
     !bare || scene.contexts.of(reading, &mention.words).negated
 }
 
+fn is_ticked(text: &str) -> bool {
+    ["_x_", "[x]", "(x)", "☒", "[X]", "(X)", "☑"].iter().any(|mark| text.contains(mark))
+}
+
 fn is_operations(word: &str) -> bool {
-    matches!(word, "operaciones" | "cirugias" | "surgeries" | "operations" | "quirurgicos" | "quirurgicas" | "iq")
+    matches!(word, "operado" | "operada" | "operaron" | "operated" | "operacion" | "operaciones" | "cirugias" | "surgeries" | "operations" | "quirurgicos" | "quirurgicas" | "iq")
 }
 
 /// Short words of the lists that are no abbreviations.
@@ -205,24 +223,49 @@ fn is_word(raw: &str) -> bool {
 /// Whether the words before something make it a condition: "if I lost my job".
 fn is_conditional(scene: &Scene<'_>, words: &Range<usize>, within: &Range<usize>) -> bool {
     let from = words.start.saturating_sub(12).max(within.start);
+    let accented = |word: usize| scene.reading.words[word].source.of(scene.text()).contains('í');
     (from..words.start).any(|word| {
         matches!(
             scene.reading.word(word),
-            "if" | "si" | "would" | "could" | "might" | "may" | "podria" | "unless" | "should" | "cuando" | "when" | "'d" | "hypothetically"
+            "si" if !accented(word)
+        ) || matches!(
+            scene.reading.word(word),
+            "if" | "would" | "could" | "might" | "may" | "podria" | "unless" | "should" | "cuando" | "when" | "'d" | "hypothetically"
                 | "case" | "caso" | "puede" | "consider" | "considerar" | "risk" | "riesgo" | "or" | "valorar" | "fear" | "afraid" | "miedo"
         )
     })
 }
 
+/// Whether a relative is named before what happened, in the same clause: "my son was suspended".
+fn is_of_relative(scene: &Scene<'_>, words: &Range<usize>, within: &Range<usize>) -> bool {
+    let reading = scene.reading;
+    let from = words.start.saturating_sub(8).max(within.start);
+    for word in (from..words.start).rev() {
+        if matches!(reading.word(word), "." | ";" | "?" | "!" | "i" | "he" | "she" | "yo" | "patient" | "paciente" | "pt" | "|") {
+            return false;
+        }
+        if person(reading.word(word)).is_some() {
+            let before = word.checked_sub(2).map_or("", |at| reading.word(at));
+            return !matches!(before, "with" | "con" | "by" | "por" | "of" | "de" | "from" | "to" | "a" | "for" | "para");
+        }
+    }
+    false
+}
+
 /// Whether a relative speaks of themselves: "I moved in with him".
 fn is_own(scene: &Scene<'_>, words: &Range<usize>, within: &Range<usize>) -> bool {
     let from = words.start.saturating_sub(2).max(within.start);
-    (from..words.end.min(within.end)).any(|word| matches!(scene.reading.word(word), "i" | "me" | "my" | "we" | "yo" | "nos" | "mi" | "perdi" | "nuestra"))
+    // "Se me cayó": it fell to the speaker's charge, and the fall is the patient's.
+    let dative = |word: usize| scene.reading.word(word) == "me" && word > 0 && scene.reading.word(word - 1) == "se";
+    (from..words.end.min(within.end)).any(|word| !dative(word) && matches!(scene.reading.word(word), "i" | "me" | "my" | "we" | "yo" | "nos" | "mi" | "perdi" | "nuestra"))
 }
 
 /// Whether the words before a procedure, or its section, say that it is still to be done.
-fn is_planned(scene: &Scene<'_>, words: &Range<usize>, within: &Range<usize>) -> bool {
-    let reading = scene.reading;
+fn is_planned(scene: &Scene<'_>, mention: &Mention, within: &Range<usize>) -> bool {
+    let (reading, words) = (scene.reading, &mention.words);
+    if mention.concept.name == "blood tests" && is_plan_word(reading.word(words.start)) {
+        return true;
+    }
     let from = words.start.saturating_sub(PLAN_REACH).max(within.start);
     let clause: Vec<&str> = (from..words.start).map(|word| reading.word(word)).collect();
     let start = clause.iter().rposition(|word| matches!(*word, "." | ";" | "," | "(" | "|")).map_or(0, |at| at + 1);

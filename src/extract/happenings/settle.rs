@@ -8,8 +8,11 @@ use chrono::{Datelike as _, NaiveDate};
 use super::PLANNED;
 use super::appointments::VISIT;
 use crate::domain::fact_date::{DatePrecision, FactDate};
-use crate::domain::finding::EntityType;
+use crate::domain::finding::{EntityType, Temporality};
 use crate::extract::Entity;
+
+/// Days within which an event with a day and one without are told of as one.
+const RECENT: i64 = 60;
 
 /// Settles the events, procedures and appointments of a document of the day `today`.
 pub fn settle(entities: &mut Vec<Entity>, today: NaiveDate) {
@@ -35,7 +38,15 @@ pub fn settle(entities: &mut Vec<Entity>, today: NaiveDate) {
         },
         _ => true,
     });
-    once(entities);
+    // "Lost a pregnancy", "evicted": no illness or state beside what happened.
+    let told: Vec<_> = entities
+        .iter()
+        .filter(|e| e.kind == EntityType::Event && matches!(e.value.as_str(), "pregnancy loss" | "pregnancy termination" | "eviction" | "expected delivery date"))
+        .map(|e| e.span)
+        .collect();
+    let is_told = |e: &Entity| told.iter().any(|span| span.contains(&e.span));
+    entities.retain(|e| !(matches!(e.kind, EntityType::Condition | EntityType::Symptom) && is_told(e)));
+    once(entities, today);
 }
 
 /// Which of two mentions of the same thing says more.
@@ -45,7 +56,7 @@ fn weight(entity: &Entity) -> (bool, bool, bool) {
 }
 
 /// What is the same thing in one document: by name, person, denial; two days are two things.
-fn once(entities: &mut Vec<Entity>) {
+fn once(entities: &mut Vec<Entity>, today: NaiveDate) {
     let happens = |e: &Entity| matches!(e.kind, EntityType::Event | EntityType::Procedure | EntityType::Appointment);
     let mut order: Vec<usize> = (0..entities.len()).filter(|n| happens(&entities[*n])).collect();
     order.sort_by_key(|n| (std::cmp::Reverse(weight(&entities[*n])), *n));
@@ -53,7 +64,7 @@ fn once(entities: &mut Vec<Entity>) {
     let mut dropped: HashSet<usize> = HashSet::new();
     for n in order {
         let this = &entities[n];
-        let same = |other: &&usize| is_same(&entities[**other], this);
+        let same = |other: &&usize| is_same(&entities[**other], this, today);
         if kept.iter().any(|other| same(&other)) { dropped.insert(n); } else { kept.push(n) }
     }
     let mut at = 0;
@@ -63,7 +74,7 @@ fn once(entities: &mut Vec<Entity>) {
     });
 }
 
-fn is_same(kept: &Entity, other: &Entity) -> bool {
+fn is_same(kept: &Entity, other: &Entity, today: NaiveDate) -> bool {
     let named = kept.kind == other.kind && kept.value == other.value;
     // "Surgery" beside the operation that it is.
     let general = other.value == "surgery" && kept.group == Some("surgery") && !other.context.negated && kept.evidence.overlaps(&other.evidence);
@@ -75,6 +86,10 @@ fn is_same(kept: &Entity, other: &Entity) -> bool {
     let who = kept.subject == other.subject || other.subject.is_none();
     let when = match (kept.at, other.at) {
         (Some(a), Some(b)) => is_within(a, b),
+        // What happened long ago and what is told without a day are two: "mixed OD … previous OD in 2022".
+        (Some(at), None) if kept.kind == EntityType::Event => {
+            (today - at.day).num_days() <= RECENT || other.context.temporality == Temporality::Historical
+        }
         _ => true,
     };
     (named || general || generic) && context && who && (when || generic)

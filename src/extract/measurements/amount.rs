@@ -42,10 +42,10 @@ fn regex(pattern: &str) -> Option<Regex> {
 /// What may stand between a name and its value.
 static JOIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r#"(?ix)^(?: [\s:=→~≈–—\-|*"'“”«»\u{2022}]+ | \d{1,2}/\d{1,2}(?:/\d{2,4})?\s | [(\[] (?:\d{1,2}:\d{2}|[^()\[\]\n\d]{0,24}|\[?[A-Z]+(?:_[0-9A-F]+)?\]?) [)\]]
-        | (?: 's|’s|is|was|were|are|of|at|came|come|back|returned|result(?:s|ed|ado)?|today|now|currently|this|morning|hoy|ahora|actual(?:es)?|es|era|fue|eran|est[aá](?:ba|n)?|en|de|del|a|al|con
+        r#"(?ix)^(?: ['’]s\b | [\s:=→~≈–—\-|*"'“”«»\u{2022}]+ | \d{1,2}/\d{1,2}(?:/\d{2,4})?\s | [(\[] (?:\d{1,2}:\d{2}|[^()\[\]\n\d]{0,24}|\[?[A-Z]+(?:_[0-9A-F]+)?\]?) [)\]]
+        | (?: is|was|were|are|of|at|came|come|back|returned|result(?:s|ed|ado)?|today|now|currently|this|morning|hoy|ahora|actual(?:es)?|es|era|fue|eran|est[aá](?:ba|n)?|en|de|del|a|al|con
             |sali[oó]|sale|ha|salido|me|le|te|nos|les|da|dio|daba|por|around|about|approx(?:imately)?|approx\.|unos?|unas|alrededor|aprox(?:imadamente)?\.?|levels?|nivel(?:es)?
-            |scores?|scored|puntaje|puntuaci[oó]n|puntos|total|readings?|values?|valor(?:es)?|discharge|alta|ayunas|fasting|random|capilar|s[eé]ric[oa]|serum|arterial|basal|baseline|the|el|la|un|una|has|have|had|been|gone|went|goes|up|down
+            |scores?|scored|puntaje|puntuaci[oó]n|puntos|total|readings?|values?|valor(?:es)?|discharge|alta|ayunas|fasting|random|capilar|cap\.?|s[eé]ric[oa]|serum|arterial|basal|baseline|the|el|la|un|una|has|have|had|been|gone|went|goes|up|down
             |to|ya|tengo|tiene|ten[ií]a|anda|andaba|sigue|running|reads?|showed|shows|showing|measured|estimated|repeat|repetid[oa]|control|latest|most|recent|[uú]ltim[oa]|pasad[oa]|mes|semana|month|week|last|admission|ingreso|from|desde
             |left|right|arm|sitting|standing|sentad[oa]|de\ pie|apical|radial|reg(?:ular)?|room\ air|RA|AA|FiO2|axilar|oral|tympanic|and|y|mean|media|test|test:|dropped|fell|rose|risen|subi[oó]|baj[oó]|subido|bajado|just|only|solo|s[oó]lo|still|todav[ií]a )
           \b )"#,

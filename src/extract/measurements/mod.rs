@@ -12,8 +12,9 @@ use super::phrasebook::Builder;
 use super::scene::Scene;
 use super::structure::Section;
 use super::{Entity, EntityType};
-use crate::domain::finding::Temporality;
+use crate::domain::finding::{Experiencer, Temporality};
 use crate::domain::measured::Measured;
+use crate::domain::wording::{person, plain_words};
 use crate::text::Span;
 use amount::{Amount, Reader};
 
@@ -118,6 +119,10 @@ fn entity(scene: &Scene<'_>, sentence: usize, reading: &Reading) -> Option<Entit
     // What was measured was measured: a denial or a doubt of the same sentence speaks of other things.
     stance.context.negated = false;
     stance.context.uncertain = false;
+    let quote = clause(scene.text(), place, reading.span).of(scene.text());
+    if stance.context.experiencer != Experiencer::Patient && !plain_words(quote).iter().any(|word| person(&word.folded).is_some()) {
+        stance.context.experiencer = Experiencer::Patient;
+    }
     stance.context.temporality = Temporality::Recent;
     stance.evidence = clause(scene.text(), place, reading.span);
     stance.confidence = if reading.mention.concept.group.ends_with("-short") { 0.8 } else { 0.9 };
