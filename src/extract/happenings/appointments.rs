@@ -81,7 +81,8 @@ impl AppointmentRules {
                 };
                 let Some(entity) = entity(scene, index, &mention.words, mention.concept.name, reason) else { continue };
                 if reason == Reason::Meeting {
-                    let near = |m: &&Range<usize>| is_beside(scene, m, &mention.words);
+                    let comma = |m: &Range<usize>| between(m, &mention.words).any(|word| scene.reading.word(word) == ",");
+                    let near = |m: &&Range<usize>| is_beside(scene, m, &mention.words) && !comma(m);
                     taken.extend(meets.iter().filter(near).cloned());
                 }
                 before = Some(mention.words.clone());
@@ -142,7 +143,7 @@ impl AppointmentRules {
         if self.is_over(scene, mention) {
             return None;
         }
-        if self.ends_near(scene, &self.refers, place.start, 1) {
+        if self.ends_near(scene, &self.refers, place.start, 3) {
             return Some(Reason::Referral);
         }
         let follows = (place.end..within.end.min(place.end + 2))
@@ -156,7 +157,11 @@ impl AppointmentRules {
 
 /// "My psychiatrist", "la psicóloga": a person of the patient's care, who is spoken of for other reasons too.
 fn is_owned(scene: &Scene<'_>, words: &Range<usize>) -> bool {
-    let before = words.start.checked_sub(1).map_or("", |word| scene.reading.word(word));
+    let word = |back: usize| words.start.checked_sub(back).map_or("", |word| scene.reading.word(word));
+    let before = word(1);
+    if matches!(word(2), "have" | "got" | "see" | "seeing" | "tengo" | "tiene" | "tenemos" | "toca" | "at") {
+        return false;
+    }
     matches!(before, "mi" | "su" | "la" | "el" | "my" | "his" | "her" | "the" | "nuestra" | "tu" | "un" | "una" | "your")
 }
 

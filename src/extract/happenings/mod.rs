@@ -104,7 +104,9 @@ impl EventRules {
         let mut entity = scene.entity(kind, &mention.words, mention.concept.name.to_owned(), &stance)?;
         entity.status = planned.then(|| PLANNED.to_owned());
         entity.subject = relative.filter(|_| sentence.speaker != Speaker::Family).map(str::to_owned);
-        entity.group = Some(mention.concept.group);
+        let label = sentence.words.contains(&mention.words.end) && scene.reading.word(mention.words.end) == ":";
+        let needs_day = traits == "dated" || (event && label && !entity.context.negated && !planned);
+        entity.group = Some(if needs_day { "dated" } else { mention.concept.group });
         Some(entity)
     }
 }
@@ -152,9 +154,6 @@ fn relative(scene: &Scene<'_>, mention: &Mention, within: &Range<usize>) -> Opti
     {
         return after.filter(|(gap, _)| *gap <= 2).map(|(_, name)| name);
     }
-    if matches!(reading.word(mention.words.start), "enviudo" | "enviude" | "widowed" | "enviudado") {
-        return Some("spouse");
-    }
     let from = mention.words.start.saturating_sub(RELATIVE_REACH).max(within.start);
     let before = (from..mention.words.start).rev().take_while(|word| !stops(*word));
     let before = before.into_iter().find_map(|word| who(word).map(|name| (mention.words.start - word - 1, name)));
@@ -200,7 +199,7 @@ fn is_named(scene: &Scene<'_>, mention: &Mention, sentence: usize) -> bool {
         let asked = asked.is_some_and(|asked| asked.words.clone().any(|word| is_operations(reading.word(word))));
         return titled || labelled || asked;
     }
-    let bare = mention.words.len() == 1 && matches!(reading.word(mention.words.start), "operaciones" | "cirugias" | "surgeries" | "operations");
+    let bare = mention.words.len() == 1 && matches!(reading.word(mention.words.start), "operaciones" | "cirugias" | "surgeries" | "operations" | "surgery" | "cirugia");
     !bare || scene.contexts.of(reading, &mention.words).negated
 }
 

@@ -36,6 +36,8 @@ pub fn settle(entities: &mut Vec<Entity>, today: NaiveDate) {
             Some(at) => at.last_day().is_none_or(|last| last >= today),
             None => entity.group != Some("day") && entity.value != VISIT,
         },
+        // A marital status, or the label of a form, is no event without its day.
+        EntityType::Event if entity.group == Some("dated") => entity.at.is_some() && !entity.context.negated,
         _ => true,
     });
     // "Lost a pregnancy", "evicted": no illness or state beside what happened.

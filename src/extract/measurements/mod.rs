@@ -7,7 +7,7 @@ mod units;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::lexicon::{Lexicon, List, Mention};
+use super::lexicon::{Concept, Lexicon, List, Mention};
 use super::phrasebook::Builder;
 use super::scene::Scene;
 use super::structure::Section;
@@ -22,6 +22,8 @@ pub(super) const FILE: &str = include_str!("../lexicon/measurements.tsv");
 
 /// Bytes of a clause that are quoted before and looked at behind a name.
 const REACH: usize = 110;
+
+const TEMPERATURE: Concept = Concept { group: "vital", name: "temperature", code: Some("30..110") };
 
 /// Finds measurements; see the module.
 pub struct MeasurementRules {
@@ -68,8 +70,12 @@ impl MeasurementRules {
         let mentions = self.lexicon.find(reading, words);
         let starts: Vec<usize> = mentions.iter().map(|m| reading.source(&m.words).start).collect();
         let mut out: Vec<Reading> = Vec::new();
-        for (at, mention) in mentions.into_iter().enumerate() {
+        for (at, mut mention) in mentions.into_iter().enumerate() {
             let name = reading.source(&mention.words);
+            // The raised a of "Tª" folds into the letters of the blood pressure.
+            if matches!(name.of(scene.text()), "Tª" | "Tº" | "T°") {
+                mention.concept = TEMPERATURE;
+            }
             let end = starts.get(at + 1).copied().unwrap_or(sentence.end).min(sentence.end);
             let end = scene.text().floor_char_boundary(end.min(name.end + REACH)).max(name.end);
             let from = out.last().map_or(sentence.start, |before| before.span.end).min(name.start);

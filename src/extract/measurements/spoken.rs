@@ -47,7 +47,9 @@ fn is_article(text: &str, number: &NumberWord) -> bool {
         let next: String = rest.chars().take_while(|c| c.is_alphabetic()).collect::<String>().to_lowercase();
         !matches!(next.as_str(), "point" | "punto" | "coma" | "con" | "over" | "de" | "out") && number_words(rest, Language::Unknown).first().is_none_or(|n| n.span.start > 0)
     };
-    matches!(word.as_str(), "un" | "una" | "uno" | "one" | "half" | "medio" | "media") && joined()
+    let before = text[..number.span.start].trim_end().rsplit(' ').next().unwrap_or("").to_lowercase();
+    let decimal = matches!(before.as_str(), "point" | "punto" | "coma" | "con" | "y" | "over");
+    !decimal && matches!(word.as_str(), "un" | "una" | "uno" | "one" | "half" | "medio" | "media") && joined()
 }
 
 /// The last number that belongs to the one at a place.
@@ -120,6 +122,7 @@ mod tests {
         assert_eq!(of("qtc four twelve", Language::English, "QTc"), "qtc 412");
         assert_eq!(of("en ciento cuarenta", Language::Spanish, "glucose"), "en 140");
         assert_eq!(of("en trece ocho", Language::Spanish, "blood pressure"), "en 13/8");
+        assert_eq!(of("está en nueve coma uno", Language::Spanish, "HbA1c"), "está en 9.1");
         assert_eq!(of("siete coma dos", Language::Spanish, "HbA1c"), "7.2");
         assert_eq!(of("sacó quince de treinta", Language::Spanish, "MoCA"), "sacó 15 de 30");
     }
