@@ -75,7 +75,8 @@ async fn values_said_in_words_are_measurements_and_targets_doses_and_conditions_
     let spanish = "Me salió la glucosa en ciento cuarenta y la tensión la tengo en trece ocho.";
     let plans = "Goal HbA1c < 7. If K < 3 give 40 mEq. Takes lithium 600 mg nocte, vitamin D 1000 IU, B12 1000 mcg IM \
                  monthly. Mantener glucosa por debajo de 130. Smokes 10/day. Phone 555-0142.";
-    let program = told(engine, &[document(1, 1, AT, spoken), document(2, 1, AT, spanish), document(3, 1, AT, plans)]).await;
+    let program =
+        told(engine, &[document(1, 1, AT, spoken), document(2, 1, AT, spanish), document(3, 1, AT, plans)]).await;
     let found = rows(&program, "measurement");
     let mut values: Vec<&str> = found.iter().filter_map(|row| row["value"].as_str()).collect();
     values.sort_unstable();
@@ -108,7 +109,12 @@ async fn an_appointment_is_in_force_until_its_day_is_over_and_then_history(engin
 
 async fn an_appointment_told_twice_is_one_and_another_day_is_another(engine: Engine) {
     let first = document(1, 1, AT, "Appointment with dermatology on 14 April.");
-    let again = document(2, 1, "2026-03-18T10:00:00Z", "She has an appointment with dermatology on April 14, and one on May 5 with dermatology.");
+    let again = document(
+        2,
+        1,
+        "2026-03-18T10:00:00Z",
+        "She has an appointment with dermatology on April 14, and one on May 5 with dermatology.",
+    );
     let program = told(engine, &[first, again]).await;
     let found = rows(&program, "appointment");
     let mut days: Vec<&str> = found.iter().map(day).collect();
@@ -121,7 +127,10 @@ async fn operations_are_procedures_with_their_years_and_a_denial_of_any_is_kept(
     let form = "Operado de apendicitis en 2001. Cesárea hace 4 años. Transfusiones: ninguna.";
     let program = told(engine, &[document(1, 1, AT, letter), document(2, 1, AT, form)]).await;
     let found = rows(&program, "procedure");
-    assert_eq!((day(row(&found, "cholecystectomy")), day(row(&found, "knee replacement"))), ("2015-01-01", "2019-01-01"));
+    assert_eq!(
+        (day(row(&found, "cholecystectomy")), day(row(&found, "knee replacement"))),
+        ("2015-01-01", "2019-01-01")
+    );
     assert_eq!((day(row(&found, "appendectomy")), day(row(&found, "cesarean section"))), ("2001-01-01", "2022-01-01"));
     assert!(row(&found, "echocardiogram")["statement"].as_str().unwrap().ends_with("planned"));
     assert_eq!(row(&found, "blood transfusion")["negated"], json!(true));

@@ -52,7 +52,9 @@ pub fn bind(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate, entities
             }
             let Some(date) = resolved(mention.said, today, &entities[at]) else { continue };
             for other in 0..entities.len() {
-                if other == at || (entities[other].at.is_none() && joined(scene.text(), &entities[other], &entities[at])) {
+                if other == at
+                    || (entities[other].at.is_none() && joined(scene.text(), &entities[other], &entities[at]))
+                {
                     entities[other].at = Some(date);
                     distance[other] = gap;
                 }
@@ -72,19 +74,20 @@ fn carries(entity: &Entity, said: Said, today: NaiveDate) -> bool {
         Said::Since(_) => illness,
         Said::Today(_) => matches!(entity.kind, EntityType::Event | EntityType::Procedure | EntityType::Measurement),
         Said::Fixed(date) if date.day > today => ahead,
-        Said::Fixed(date) if date.last_day().is_some_and(|last| last < today) && entity.kind == EntityType::Appointment => false,
-        _ => {
-            entity.kind.happens()
-                || illness
-                || matches!(entity.kind, EntityType::Medication | EntityType::Allergy)
+        Said::Fixed(date)
+            if date.last_day().is_some_and(|last| last < today) && entity.kind == EntityType::Appointment =>
+        {
+            false
         }
+        _ => entity.kind.happens() || illness || matches!(entity.kind, EntityType::Medication | EntityType::Allergy),
     }
 }
 
 /// An appointment, and what is planned; an investigation may turn out to be one by its day.
 fn is_ahead(entity: &Entity) -> bool {
     entity.kind == EntityType::Appointment
-        || (matches!(entity.kind, EntityType::Procedure | EntityType::Event) && entity.status.as_deref() == Some(PLANNED))
+        || (matches!(entity.kind, EntityType::Procedure | EntityType::Event)
+            && entity.status.as_deref() == Some(PLANNED))
         || (entity.kind == EntityType::Procedure && matches!(entity.group, Some("imaging" | "test" | "surgery")))
 }
 
@@ -137,7 +140,9 @@ fn lines(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate, entities: &
         let before = dates.iter().rev().find(|date| date.span.end <= entity.span.start);
         let Some(date) = before.filter(|date| is_heading(text, date.span, entity.span)) else { continue };
         let resolved = date.said.resolve(today, Direction::Back);
-        entity.at = resolved.filter(|at| at.day <= today && matches!(date.said, Said::Fixed(_) | Said::MonthDay { .. } | Said::Month(_)));
+        entity.at = resolved.filter(|at| {
+            at.day <= today && matches!(date.said, Said::Fixed(_) | Said::MonthDay { .. } | Said::Month(_))
+        });
     }
 }
 
@@ -151,7 +156,8 @@ fn is_heading(text: &str, date: Span, value: Span) -> bool {
     let lead = text[line..date.start].trim_matches(|c: char| !c.is_alphanumeric());
     let titled = text[date.end..].trim_start_matches([')', ']', ' ']).starts_with([':', '\n', '-', '–', ',', '.', '|'])
         || lead.len() <= 24 && !between.contains(". ");
-    let breaks = between.contains('\n') && !text[date.end..].trim_start_matches([')', ']', ' ']).starts_with([':', '\n']);
+    let breaks =
+        between.contains('\n') && !text[date.end..].trim_start_matches([')', ']', ' ']).starts_with([':', '\n']);
     lead.split_whitespace().count() <= 4 && titled && !breaks && !between.contains('?')
 }
 

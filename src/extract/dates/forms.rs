@@ -6,7 +6,8 @@ use chrono::{Datelike as _, Days, Months, NaiveDate};
 use regex::{Captures, Regex};
 
 use super::resolve::{
-    Direction, Said, month_of, moved, number_of, ordinal_of, spoken_year, unit_of, weekday_after, weekday_before, weekday_of,
+    Direction, Said, month_of, moved, number_of, ordinal_of, spoken_year, unit_of, weekday_after, weekday_before,
+    weekday_of,
 };
 use crate::domain::fact_date::{DatePrecision, FactDate};
 
@@ -15,7 +16,8 @@ const MONTH: &str = "(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septie
 const LONG_MONTH: &str = "(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|ene|abr|apr|jun|jul|aug|sept|oct|nov|dic|dec)";
 const YEAR: &str = "(?:19|20)[0-9]{2}";
 const COUNT: &str = "[0-9]{1,2}|una?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|quince|veinte|treinta|un par de|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|a couple of|couple of|a couple";
-const UNIT: &str = "d[ií]as?|noches?|nights?|semanas?|sem|mes(?:es)?|años?|days?|weeks?|wks?|months?|mos?|years?|yrs?|[dwy]";
+const UNIT: &str =
+    "d[ií]as?|noches?|nights?|semanas?|sem|mes(?:es)?|años?|days?|weeks?|wks?|months?|mos?|years?|yrs?|[dwy]";
 const DAY_WORD: &str = "lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|monday|tuesday|wednesday|thursday|friday|saturday|sunday";
 /// Days of the week that no other word looks like.
 const DAY_ALONE: &str = "monday|tuesday|wednesday|thursday|friday|saturday|sunday|thurs|tues|weds";
@@ -49,17 +51,21 @@ pub(super) static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
 /// Dates with a day, a month or a year of their own.
 fn complete() -> Vec<(String, Reader)> {
     vec![
-        (format!(r"({YEAR})-([01][0-9])-([0-3][0-9])"), |c, _, _| {
-            fixed(number(c, 1)?, number(c, 2)?, number(c, 3)?)
-        }),
+        (format!(r"({YEAR})-([01][0-9])-([0-3][0-9])"), |c, _, _| fixed(number(c, 1)?, number(c, 2)?, number(c, 3)?)),
         (format!(r"{OF_DAY}([0-3]?[0-9])[/.-]([0-3]?[0-9])[/.-]((?:19|20)?[0-9]{{2}})"), numeric),
         // A stretch of days: its first one.
-        (format!(r"(?:del|desde el) ([0-3]?[0-9]) (?:al|hasta el) [0-3]?[0-9] (?:de )?({MONTH})(?: (?:del? )?({YEAR}))?"), |c, today, _| {
-            day_month(number(c, 1)?, &c[2], year_of(c, 3, today))
-        }),
-        (format!(r"from (?:the )?([0-3]?[0-9])(?:st|nd|rd|th)? (?:to|until|through) (?:the )?[0-3]?[0-9](?:st|nd|rd|th)? (?:of )?({MONTH})(?:,? ({YEAR}))?"), |c, today, _| {
-            day_month(number(c, 1)?, &c[2], year_of(c, 3, today))
-        }),
+        (
+            format!(
+                r"(?:del|desde el) ([0-3]?[0-9]) (?:al|hasta el) [0-3]?[0-9] (?:de )?({MONTH})(?: (?:del? )?({YEAR}))?"
+            ),
+            |c, today, _| day_month(number(c, 1)?, &c[2], year_of(c, 3, today)),
+        ),
+        (
+            format!(
+                r"from (?:the )?([0-3]?[0-9])(?:st|nd|rd|th)? (?:to|until|through) (?:the )?[0-3]?[0-9](?:st|nd|rd|th)? (?:of )?({MONTH})(?:,? ({YEAR}))?"
+            ),
+            |c, today, _| day_month(number(c, 1)?, &c[2], year_of(c, 3, today)),
+        ),
         (format!(r"([0-3]?[0-9]) ?[-–] ?[0-3]?[0-9] (?:de )?({MONTH})(?: (?:de )?({YEAR}))?"), |c, today, _| {
             day_month(number(c, 1)?, &c[2], year_of(c, 3, today))
         }),
@@ -72,24 +78,28 @@ fn complete() -> Vec<(String, Reader)> {
             ),
             |c, today, _| day_month(number_of(&c[1])?, &c[2], year_of(c, 3, today)),
         ),
+        (format!(r"{OF_DAY}(?:the )?({ORDINAL}) (?:of )?({MONTH})(?:,? ({YEAR}|{SPOKEN_YEAR}))?"), |c, today, _| {
+            day_month(ordinal_of(&c[1])?, &c[2], year_of(c, 3, today))
+        }),
         (
-            format!(r"{OF_DAY}(?:the )?({ORDINAL}) (?:of )?({MONTH})(?:,? ({YEAR}|{SPOKEN_YEAR}))?"),
-            |c, today, _| day_month(ordinal_of(&c[1])?, &c[2], year_of(c, 3, today)),
-        ),
-        (
-            format!(r"{OF_DAY}({MONTH})\.? (?:the )?([0-3]?[0-9])(?:st|nd|rd|th)?(?:,? ({YEAR}|of this year|this year|last year|of last year))?"),
+            format!(
+                r"{OF_DAY}({MONTH})\.? (?:the )?([0-3]?[0-9])(?:st|nd|rd|th)?(?:,? ({YEAR}|of this year|this year|last year|of last year))?"
+            ),
             |c, today, _| day_month(number(c, 2)?, &c[1], year_of(c, 3, today)),
         ),
         (format!(r"{OF_DAY}({MONTH}) (?:the )?({ORDINAL})(?:,? ({YEAR}|{SPOKEN_YEAR}))?"), |c, today, _| {
             day_month(ordinal_of(&c[2])?, &c[1], year_of(c, 3, today))
         }),
+        (format!(r"({MONTH}) ?[-–] ?{MONTH} ?({YEAR})"), |c, _, _| month(number(c, 2)?, month_of(&c[1])?)),
         (
             format!(
                 r"({MONTH})\.?(?: del?| of|,|-|/)? ?({YEAR}|{SPOKEN_YEAR}|(?:el )?año pasado|este (?:mismo )?año|last year|this year)"
             ),
             |c, today, _| month(year_of(c, 2, today)?, month_of(&c[1])?),
         ),
-        (format!(r"({MONTH})[ -/]?'([0-9]{{2}})"), |c, today, _| month(full_year(number(c, 2)?, today)?, month_of(&c[1])?)),
+        (format!(r"({MONTH})[ -/]?'([0-9]{{2}})"), |c, today, _| {
+            month(full_year(number(c, 2)?, today)?, month_of(&c[1])?)
+        }),
         (format!(r"(0?[1-9]|1[0-2])[/-]({YEAR})"), |c, _, _| month(number(c, 2)?, number(c, 1)?)),
         (
             format!(r"(?:summer|winter|spring|fall|autumn|verano|invierno|primavera|otoño)(?: of| del?|,)? ({YEAR})"),
@@ -145,17 +155,17 @@ fn counted() -> Vec<(String, Reader)> {
             let day = number(c, 2).or_else(|| ordinal_of(&c[2]))?;
             (1..=31).contains(&day).then_some(Said::DayOfMonth(day))
         }),
+        (format!(r"(?:el )?({DAY_WORD}) antepasado|(?:the )?({DAY_WORD}) before last"), |c, today, _| {
+            let day = weekday_of(c.get(1).or_else(|| c.get(2))?.as_str())?;
+            let last = weekday_before(today, day)?.checked_sub_days(Days::new(7))?;
+            Some(Said::Fixed(FactDate::new(last, DatePrecision::Day)))
+        }),
         (
             format!(
                 r"(?:(?:last|this past|el pasado) ({DAY_WORD}|{DAY_SHORT})|(?:el )?({DAY_WORD}) pasado|({DAY_WORD}) week|(?:next|el pr[oó]ximo|este pr[oó]ximo) ({DAY_WORD}|{DAY_SHORT})|(?:el )?({DAY_WORD}) (?:que viene|pr[oó]ximo|que entra)|(?:on|el|this|este|by|since|desde el|para el|until|hasta el) ({DAY_WORD})|on ({DAY_SHORT})|({DAY_ALONE}))"
             ),
             weekday,
         ),
-        (format!(r"(?:el )?({DAY_WORD}) antepasado|(?:the )?({DAY_WORD}) before last"), |c, today, _| {
-            let day = weekday_of(c.get(1).or_else(|| c.get(2))?.as_str())?;
-            let last = weekday_before(today, day)?.checked_sub_days(Days::new(7))?;
-            Some(Said::Fixed(FactDate::new(last, DatePrecision::Day)))
-        }),
         (
             r"(?:last|la|el|next|this|esta|este|the coming|the following) ?(?:pasad[oa] |pr[oó]xim[oa] |past )?(semana|mes|año|week|month|year)(?: (pasad[oa]|que viene|pr[oó]xim[oa]|entrante|que entra|anterior))?|del? (semana|mes|año) (pasad[oa]|que viene|anterior)".to_owned(),
             period,
@@ -371,8 +381,8 @@ fn period(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<Said> {
 fn near(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<Said> {
     let by = |days: u32, direction| moved(today, days, DatePrecision::Day, direction);
     match &c[1] {
-        "today" | "hoy" | "esta mañana" | "esta tarde" | "esta noche" | "this morning" | "this afternoon" | "this evening"
-        | "tonight" => by(0, Direction::Back).map(Said::Today),
+        "today" | "hoy" | "esta mañana" | "esta tarde" | "esta noche" | "this morning" | "this afternoon"
+        | "this evening" | "tonight" => by(0, Direction::Back).map(Said::Today),
         "anteayer" | "antier" | "antes de ayer" | "antenoche" | "the day before yesterday" => {
             by(2, Direction::Back).map(Said::Fixed)
         }

@@ -9,6 +9,21 @@ use super::DateMention;
 use super::forms::FORMS;
 use crate::text::{Language, Span};
 
+/// Words before a date that make it one of birth.
+const BIRTH: &[&str] = &[
+    "dob",
+    "d.o.b",
+    " born",
+    "of birth",
+    "birthdate",
+    "birth date",
+    "nacid",
+    "nacimiento",
+    "f. nac",
+    "f.nac",
+    "fn:",
+    "fn ",
+];
 /// Words after a number that make it an amount.
 const AMOUNTS: &[&str] = &[
     "mg", "ml", "mcg", "g", "kcal", "ui", "iu", "units", "unidades", "steps", "pasos", "euros", "calories", "cc",
@@ -79,7 +94,9 @@ fn stands_alone(text: &str, span: Span) -> bool {
     }
     let said = text[span.start..span.end].to_lowercase();
     let tail = |words: &[&str]| words.iter().any(|word| end_of(before, 14).ends_with(word));
-    if said == "mañana" && tail(&["la ", "esta ", "las ", "de ", "cada ", "media ", "una ", "en ", "a ", "por ", "turno "]) {
+    if said == "mañana"
+        && tail(&["la ", "esta ", "las ", "de ", "cada ", "media ", "una ", "en ", "a ", "por ", "turno "])
+    {
         return false;
     }
     if tail(&["every ", "each ", "cada ", "todos los ", "los ", "most "]) {
@@ -88,7 +105,7 @@ fn stands_alone(text: &str, span: Span) -> bool {
     let from = before.char_indices().rev().nth(24).map_or(0, |(at, _)| at);
     let lead = before[from..].to_lowercase();
     let hour = lead.ends_with("at ") || lead.ends_with("a las ");
-    !hour && !["dob", "born", "birth", "nacid", "nacimiento", "f. nac", "fn:"].iter().any(|word| lead.contains(word))
+    !hour && !BIRTH.iter().any(|word| lead.contains(word))
 }
 
 /// The last characters of a text in lower case.

@@ -10,9 +10,13 @@ use super::appointments::VISIT;
 use crate::domain::fact_date::{DatePrecision, FactDate};
 use crate::domain::finding::{EntityType, Temporality};
 use crate::extract::Entity;
+use crate::text::Span;
 
 /// Days within which an event with a day and one without are told of as one.
 const RECENT: i64 = 60;
+
+/// Bytes between a loss and the word for who was lost.
+const LOSS_REACH: usize = 24;
 
 /// Settles the events, procedures and appointments of a document of the day `today`.
 pub fn settle(entities: &mut Vec<Entity>, today: NaiveDate) {
@@ -43,11 +47,25 @@ pub fn settle(entities: &mut Vec<Entity>, today: NaiveDate) {
     // "Lost a pregnancy", "evicted": no illness or state beside what happened.
     let told: Vec<_> = entities
         .iter()
-        .filter(|e| e.kind == EntityType::Event && matches!(e.value.as_str(), "pregnancy loss" | "pregnancy termination" | "eviction" | "expected delivery date"))
+        .filter(|e| {
+            e.kind == EntityType::Event
+                && matches!(
+                    e.value.as_str(),
+                    "pregnancy loss" | "pregnancy termination" | "eviction" | "expected delivery date"
+                )
+        })
         .map(|e| e.span)
         .collect();
     let is_told = |e: &Entity| told.iter().any(|span| span.contains(&e.span));
     entities.retain(|e| !(matches!(e.kind, EntityType::Condition | EntityType::Symptom) && is_told(e)));
+    // "My father died" names no person in the patient's life.
+    let lost: Vec<_> = entities.iter().filter_map(|e| e.subject.clone().map(|who| (who, e.span))).collect();
+    entities.retain(|e| {
+        let near = |(who, span): &(String, Span)| {
+            *who == e.value && span.start.abs_diff(e.span.end).min(e.span.start.abs_diff(span.end)) <= LOSS_REACH
+        };
+        e.kind != EntityType::Relationship || !lost.iter().any(near)
+    });
     once(entities, today);
 }
 
@@ -67,7 +85,11 @@ fn once(entities: &mut Vec<Entity>, today: NaiveDate) {
     for n in order {
         let this = &entities[n];
         let same = |other: &&usize| is_same(&entities[**other], this, today);
-        if kept.iter().any(|other| same(&other)) { dropped.insert(n); } else { kept.push(n) }
+        if kept.iter().any(|other| same(&other)) {
+            dropped.insert(n);
+        } else {
+            kept.push(n)
+        }
     }
     let mut at = 0;
     entities.retain(|_| {
@@ -79,12 +101,16 @@ fn once(entities: &mut Vec<Entity>, today: NaiveDate) {
 fn is_same(kept: &Entity, other: &Entity, today: NaiveDate) -> bool {
     let named = kept.kind == other.kind && kept.value == other.value;
     // "Surgery" beside the operation that it is.
-    let general = other.value == "surgery" && kept.group == Some("surgery") && !other.context.negated && kept.evidence.overlaps(&other.evidence);
+    let general = other.value == "surgery"
+        && kept.group == Some("surgery")
+        && !other.context.negated
+        && kept.evidence.overlaps(&other.evidence);
     let generic = kept.kind == EntityType::Appointment
         && other.kind == EntityType::Appointment
         && other.value == VISIT
         && (kept.evidence.overlaps(&other.evidence) || kept.at == other.at);
-    let context = kept.context.negated == other.context.negated && kept.context.experiencer == other.context.experiencer;
+    let context =
+        kept.context.negated == other.context.negated && kept.context.experiencer == other.context.experiencer;
     let who = kept.subject == other.subject || other.subject.is_none();
     let when = match (kept.at, other.at) {
         (Some(a), Some(b)) => is_within(a, b),

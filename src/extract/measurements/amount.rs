@@ -135,8 +135,10 @@ impl Reader<'_> {
                 return Some(amount);
             }
             let step = self.dated(place.start + back(at)).filter(|_| map.is_none()).map(|end| end - place.start);
-            let step = step.or_else(|| JOIN.as_ref()?.find(rest).filter(|hit| !hit.is_empty()).map(|hit| at + hit.end()));
-            let Some(next) = step.filter(|next| *next > at && *next <= text.len() && text.is_char_boundary(*next)) else {
+            let step =
+                step.or_else(|| JOIN.as_ref()?.find(rest).filter(|hit| !hit.is_empty()).map(|hit| at + hit.end()));
+            let Some(next) = step.filter(|next| *next > at && *next <= text.len() && text.is_char_boundary(*next))
+            else {
                 break;
             };
             close &= text[at..next].chars().all(|c| c.is_whitespace() || matches!(c, ':' | '=' | '|'));
@@ -204,7 +206,10 @@ impl Reader<'_> {
         }
         let mut end = pair.map_or(n.end(), |m| m.end());
         let mut behind = text[end..].chars();
-        if matches!(behind.next(), Some('-' | '/')) && behind.next().is_some_and(char::is_alphabetic) && units::unit(&text[end..]).is_none() {
+        if matches!(behind.next(), Some('-' | '/'))
+            && behind.next().is_some_and(char::is_alphabetic)
+            && units::unit(&text[end..]).is_none()
+        {
             return None;
         }
         if text[end..].starts_with(|c: char| c.is_alphanumeric() && !units::begins_unit(&text[end..])) {
@@ -212,7 +217,8 @@ impl Reader<'_> {
         }
         let mut unit = units::unit(&text[end..]);
         let signed = matches!(name, "T-score" | "base excess");
-        let mut measured = Measured { value: written_value(&hit, pair.map(|m| m.as_str()), signed), ..Measured::default() };
+        let mut measured =
+            Measured { value: written_value(&hit, pair.map(|m| m.as_str()), signed), ..Measured::default() };
         let mut number = decimal(n.as_str(), group);
         end += unit.as_ref().map_or(0, |unit| unit.length);
         if let Some(later) = ARROW.as_ref().and_then(|arrow| arrow.captures(&text[end..])).filter(|_| pair.is_none()) {
@@ -232,7 +238,8 @@ impl Reader<'_> {
             let n = before.name("n")?;
             measured.previous = measured.previous.or_else(|| Some(plain(n.as_str(), group)));
         }
-        if let Some(range) = RANGE.as_ref().and_then(|range| range.captures(&text[end..])).filter(|_| group != "vital") {
+        if let Some(range) = RANGE.as_ref().and_then(|range| range.captures(&text[end..])).filter(|_| group != "vital")
+        {
             let bound = |side: &str| range.name(side).map(|n| plain(n.as_str(), group));
             let number = |side: &str| range.name(side).and_then(|n| decimal(n.as_str(), group));
             if number("low") < number("high") {
@@ -250,7 +257,10 @@ impl Reader<'_> {
 fn is_pair(hit: &Captures<'_>, n: &str, m: &str, group: &str, name: &str) -> bool {
     let sep = hit.name("sep").map_or("", |sep| sep.as_str().trim());
     let whole = !n.contains(['.', ',']) || name != "blood pressure";
-    let of = matches!(sep, "de" | "out of" | "of" | "sobre") || sep.ends_with(" of") || sep.ends_with(" de") || sep.ends_with(" sobre");
+    let of = matches!(sep, "de" | "out of" | "of" | "sobre")
+        || sep.ends_with(" of")
+        || sep.ends_with(" de")
+        || sep.ends_with(" sobre");
     match (name, sep) {
         ("blood pressure", "/" | "-" | "–" | "con" | "over" | "sobre") => whole,
         (_, "/") => matches!(group, "score") || name == "pain score" || name == "Glasgow coma scale",

@@ -79,7 +79,8 @@ impl MeasurementRules {
             let end = starts.get(at + 1).copied().unwrap_or(sentence.end).min(sentence.end);
             let end = scene.text().floor_char_boundary(end.min(name.end + REACH)).max(name.end);
             let from = out.last().map_or(sentence.start, |before| before.span.end).min(name.start);
-            let reader = Reader { text: scene.text(), language: scene.input.document.language, dates: scene.input.dates };
+            let reader =
+                Reader { text: scene.text(), language: scene.input.document.language, dates: scene.input.dates };
             let group = mention.concept.group;
             let amount = reader
                 .after(Span::new(name.end, end), group, mention.concept.name)
@@ -103,7 +104,9 @@ fn is_measured(scene: &Scene<'_>, reading: &Reading, company: bool) -> bool {
     let name = scene.reading.source(&reading.mention.words);
     let short = reading.mention.concept.group.ends_with("-short");
     let raw = name.of(text);
-    if short && !(raw.starts_with(|c: char| !c.is_lowercase()) && reading.amount.is_close && !follows_number(text, name)) {
+    if short
+        && !(raw.starts_with(|c: char| !c.is_lowercase()) && reading.amount.is_close && !follows_number(text, name))
+    {
         return false;
     }
     if kind(&reading.mention) == "level" && !(company || units::is_concentration(&reading.amount)) {
@@ -126,14 +129,15 @@ fn entity(scene: &Scene<'_>, sentence: usize, reading: &Reading) -> Option<Entit
     stance.context.negated = false;
     stance.context.uncertain = false;
     let quote = clause(scene.text(), place, reading.span).of(scene.text());
-    if stance.context.experiencer != Experiencer::Patient && !plain_words(quote).iter().any(|word| person(&word.folded).is_some()) {
+    if stance.context.experiencer != Experiencer::Patient
+        && !plain_words(quote).iter().any(|word| person(&word.folded).is_some())
+    {
         stance.context.experiencer = Experiencer::Patient;
     }
     stance.context.temporality = Temporality::Recent;
     stance.evidence = clause(scene.text(), place, reading.span);
     stance.confidence = if reading.mention.concept.group.ends_with("-short") { 0.8 } else { 0.9 };
-    let mut entity =
-        scene.entity(EntityType::Measurement, &words, reading.mention.concept.name.to_owned(), &stance)?;
+    let mut entity = scene.entity(EntityType::Measurement, &words, reading.mention.concept.name.to_owned(), &stance)?;
     entity.measured = Some(reading.amount.measured.clone());
     Some(entity)
 }

@@ -19,7 +19,8 @@ impl Map {
 /// A text with its number words as digits; `None` where it has none.
 pub(super) fn written(text: &str, language: Language, name: &str) -> Option<(String, Map)> {
     let numbers = number_words(text, language);
-    let numbers: Vec<NumberWord> = numbers.into_iter().filter(|number| number.value.is_some() && !is_article(text, number)).collect();
+    let numbers: Vec<NumberWord> =
+        numbers.into_iter().filter(|number| number.value.is_some() && !is_article(text, number)).collect();
     if numbers.is_empty() {
         return None;
     }
@@ -45,7 +46,8 @@ fn is_article(text: &str, number: &NumberWord) -> bool {
     let joined = || {
         let rest = text[number.span.end..].trim_start();
         let next: String = rest.chars().take_while(|c| c.is_alphabetic()).collect::<String>().to_lowercase();
-        !matches!(next.as_str(), "point" | "punto" | "coma" | "con" | "over" | "de" | "out") && number_words(rest, Language::Unknown).first().is_none_or(|n| n.span.start > 0)
+        !matches!(next.as_str(), "point" | "punto" | "coma" | "con" | "over" | "de" | "out")
+            && number_words(rest, Language::Unknown).first().is_none_or(|n| n.span.start > 0)
     };
     let before = text[..number.span.start].trim_end().rsplit(' ').next().unwrap_or("").to_lowercase();
     let decimal = matches!(before.as_str(), "point" | "punto" | "coma" | "con" | "y" | "over");
@@ -75,7 +77,8 @@ fn digits(text: &str, group: &[NumberWord], language: Language, name: &str) -> S
     let pressure = name == "blood pressure";
     let mut parts: Vec<(String, Option<char>)> = Vec::new();
     for (n, number) in group.iter().enumerate() {
-        let joint = n.checked_sub(1).map(|before| text[group[before].span.end..number.span.start].trim().to_lowercase());
+        let joint =
+            n.checked_sub(1).map(|before| text[group[before].span.end..number.span.start].trim().to_lowercase());
         match joint.as_deref() {
             Some("point" | "punto" | "coma") => push(&mut parts, &number.digits, '.'),
             Some("con") if !pressure => push(&mut parts, &number.digits, '.'),

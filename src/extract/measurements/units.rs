@@ -72,7 +72,13 @@ fn normal(raw: &str) -> String {
         "ms" | "mseg" | "msec" => "ms",
         "°" | "º" | "c" | "f" | "grados" | "degrees" => "°",
         word if word.starts_with("cent") => "cm",
-        word if word.starts_with("°f") || word.starts_with("ºf") || word == "degreesf" || word.ends_with("fahrenheit") => "°F",
+        word if word.starts_with("°f")
+            || word.starts_with("ºf")
+            || word == "degreesf"
+            || word.ends_with("fahrenheit") =>
+        {
+            "°F"
+        }
         word if word.starts_with(['°', 'º']) || word.starts_with("grados") || word.starts_with("degrees") => "°C",
         _ => return raw.to_owned(),
     };
@@ -91,7 +97,8 @@ pub(super) fn fits(concept: &Concept, amount: &Amount) -> bool {
     if amount.dose && !(concept.name == "urine output" || concept.name == "weight") {
         return false;
     }
-    let number = if amount.measured.value.contains('-') && amount.measured.value.starts_with('-') { -number } else { number };
+    let number =
+        if amount.measured.value.contains('-') && amount.measured.value.starts_with('-') { -number } else { number };
     let within = |n: f64| within(concept, n);
     match concept.name {
         "blood pressure" => is_pressure(number, amount.second),
@@ -114,7 +121,9 @@ pub(super) fn fits(concept: &Concept, amount: &Amount) -> bool {
         "iron level" | "vitamin D" if concept.group == "level" => is_concentration(amount) && within(number),
         _ if concept.group == "score" => within(number) && amount.second.is_none_or(|most| most >= number),
         "oxygen saturation" => within(number) && unit.is_none_or(|unit| unit == "%"),
-        _ => within(number) && !(unit.is_some_and(|unit| matches!(unit, "kg" | "lb" | "st")) && concept.group != "body"),
+        _ => {
+            within(number) && !(unit.is_some_and(|unit| matches!(unit, "kg" | "lb" | "st")) && concept.group != "body")
+        }
     }
 }
 
