@@ -119,8 +119,8 @@ fn a_health_signal_is_outdated_at_exactly_seven_days_and_a_refresh_revives_it() 
 
 #[test]
 fn facts_and_events_outlive_everything() {
-    for class in [Class::LongLivedFact, Class::Event] {
-        let old = Life { expires_at: Some(start() + Duration::days(1)), ..life(class) };
+    let ending = Life { expires_at: Some(start() + Duration::days(1)), ..life(Class::LongLivedFact) };
+    for old in [ending, life(Class::Event)] {
         assert_eq!(after(&old, 36_500 * DAY).state, State::Active);
         assert_eq!(after(&old, 36_500 * DAY).next_change_at, None);
     }
@@ -212,4 +212,16 @@ proptest! {
             );
         }
     }
+}
+
+#[test]
+fn an_appointment_is_history_from_the_end_of_its_day_and_an_event_has_no_end() {
+    let appointment = Life { expires_at: Some(start() + Duration::days(3)), ..life(Class::Event) };
+    let before = after(&appointment, 3 * DAY - 1);
+    assert_eq!((before.state, before.next_change_at), (State::Active, appointment.expires_at));
+    for late in [0, 100 * DAY] {
+        let over = after(&appointment, 3 * DAY + late);
+        assert_eq!((over.state, over.since, over.purge_at), (State::ResolvedUnconfirmed, appointment.expires_at, None));
+    }
+    assert_eq!(after(&life(Class::Event), 3_650 * DAY).state, State::Active);
 }

@@ -57,7 +57,9 @@ impl Class {
                 Self::LongLivedFact
             }
             EntityType::Symptom => Self::TimeBoundState,
-            EntityType::Appointment | EntityType::Event | EntityType::Measurement | EntityType::Procedure => Self::Event,
+            EntityType::Appointment | EntityType::Event | EntityType::Measurement | EntityType::Procedure => {
+                Self::Event
+            }
             EntityType::HealthSignal => Self::HealthSignal,
             EntityType::Preference | EntityType::Goal => Self::Preference,
         }

@@ -36,8 +36,8 @@ pub use values::CurrentValues;
 use crate::domain::code::codes;
 pub use crate::domain::document::DocumentType;
 use crate::domain::fact_date::FactDate;
-pub use crate::domain::measured::Measured;
 pub use crate::domain::finding::{EntityType, Epistemic, Experiencer, Temporality};
+pub use crate::domain::measured::Measured;
 use crate::text::Span;
 
 codes!(

@@ -13,8 +13,8 @@ use crate::domain::document::DocumentType;
 use crate::domain::fact::FactParts;
 use crate::domain::fact_date::FactDate;
 use crate::domain::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
-use crate::domain::measured::Measured;
 use crate::domain::fold::{Assertion, Details, KeyHash};
+use crate::domain::measured::Measured;
 use crate::domain::memory::{Class, Kind, SetBy};
 use crate::domain::provenance::{SourceType, Teller, Trust, TrustBasis, trust_of};
 use crate::domain::source;
@@ -340,7 +340,6 @@ impl<'a> Teaching<'a> {
         let (redacted, _) = self.work.read.text.as_deref()?;
         redacted.document().turns.iter().position(|t| t.span.contains(&span))
     }
-
 }
 
 struct Parts {

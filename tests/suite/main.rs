@@ -20,6 +20,7 @@ mod endpoints;
 mod extraction_model;
 mod forgetting;
 mod generated_docs;
+mod happenings;
 mod ingest;
 mod intake_alarm;
 mod intake_amqp;

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use super::lines::{self, Line};
 use super::{Context, Exit, Failure, output};
 use crate::extract::lexicon::Extension;
-use crate::extract::{dates, DocumentType, ExtractionInput, Extractor};
+use crate::extract::{DocumentType, ExtractionInput, Extractor, dates};
 use crate::text::{CodePoints, Document, Language, Span, Speaker};
 
 #[derive(Debug, clap::Args)]
@@ -130,7 +130,8 @@ fn answer(line: &[u8], extractor: &Extractor, explain: bool) -> Result<Value, Va
     let today = fields.get("occurred_at").and_then(Value::as_str).and_then(|at| at.get(..10)?.parse().ok());
     let language = document.language.or_detect(&document.text);
     let dates = today.map(|today| dates::find(&document.text, language, today)).unwrap_or_default();
-    let input = ExtractionInput { document_type, targets: &targets, dates: &dates, today, ..ExtractionInput::of(&document) };
+    let input =
+        ExtractionInput { document_type, targets: &targets, dates: &dates, today, ..ExtractionInput::of(&document) };
     let found = extractor.extract(&input);
     let mut answer = shown::answer(&document, &places, &found, &targets);
     if explain {

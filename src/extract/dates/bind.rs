@@ -4,6 +4,7 @@
 use chrono::NaiveDate;
 
 use super::{DateMention, Direction, Said};
+use crate::domain::fact_date::FactDate;
 use crate::domain::finding::EntityType;
 use crate::extract::Entity;
 use crate::extract::scene::Scene;
@@ -13,6 +14,8 @@ use crate::text::Span;
 const REACH: usize = 90;
 /// A comma parts more than words do.
 const COMMA: usize = 25;
+/// Bytes within which a date may be that of an event and of the illness that stands nearer to it.
+const BOTH: usize = 45;
 /// Bytes between an appointment and a stretch of time without a word that joins them.
 const SPELL_REACH: usize = 24;
 /// The status of what is still to come.
@@ -28,17 +31,33 @@ pub fn bind(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate, entities
         let sentence = reading.sentence_of(first);
         let span = reading.sentences[sentence].span;
         let near = |entity: &Entity| {
-            let fits = span.contains(&entity.span) && carries(entity, mention.said, today);
-            fits.then(|| gap(scene.text(), entity, mention)).flatten()
+            let here = span.contains(&entity.span);
+            // "Any falls? – Yes, last Tuesday": the answer's date is the question's.
+            let answer = !here && entity.kind.happens() && entity.evidence.contains(&mention.span);
+            let fits = (here || answer) && carries(entity, mention.said, today);
+            fits.then(|| if answer { Some(REACH) } else { gap(scene.text(), entity, mention) }).flatten()
         };
-        let best = entities.iter().enumerate().filter_map(|(at, e)| near(e).map(|gap| (gap, at))).min();
+        let best_of = |happens: bool| {
+            let of = entities.iter().enumerate().filter(|(_, e)| e.kind.happens() == happens);
+            of.filter_map(|(at, e)| near(e).map(|gap| (gap, at))).min()
+        };
+        let (event, fact) = (best_of(true), best_of(false));
+        let best = [event, fact].into_iter().flatten().min();
         let best = best.or_else(|| sentence_before(scene, sentence, mention, today, entities));
-        let Some((gap, at)) = best.filter(|(gap, at)| *gap < distance[*at]) else { continue };
-        let Some(date) = mention.said.resolve(today, direction(&entities[at])) else { continue };
-        for other in 0..entities.len() {
-            if other == at || (entities[other].at.is_none() && joined(scene.text(), &entities[other], &entities[at])) {
-                entities[other].at = Some(date);
-                distance[other] = gap;
+        // "Operated for appendicitis in 2001", "in hospital in May with pneumonia": the day is that of both.
+        let both = event.filter(|(gap, at)| Some((*gap, *at)) != best && *gap <= BOTH && entities[*at].at.is_none());
+        for (gap, at) in best.into_iter().chain(both) {
+            if gap >= distance[at] {
+                continue;
+            }
+            let Some(date) = resolved(mention.said, today, &entities[at]) else { continue };
+            for other in 0..entities.len() {
+                if other == at
+                    || (entities[other].at.is_none() && joined(scene.text(), &entities[other], &entities[at]))
+                {
+                    entities[other].at = Some(date);
+                    distance[other] = gap;
+                }
             }
         }
     }
@@ -55,25 +74,37 @@ fn carries(entity: &Entity, said: Said, today: NaiveDate) -> bool {
         Said::Since(_) => illness,
         Said::Today(_) => matches!(entity.kind, EntityType::Event | EntityType::Procedure | EntityType::Measurement),
         Said::Fixed(date) if date.day > today => ahead,
-        Said::Fixed(date) if date.last_day().is_some_and(|last| last < today) && entity.kind == EntityType::Appointment => false,
-        _ => {
-            entity.kind.happens()
-                || illness
-                || matches!(entity.kind, EntityType::Medication | EntityType::Allergy | EntityType::Intolerance)
+        Said::Fixed(date)
+            if date.last_day().is_some_and(|last| last < today) && entity.kind == EntityType::Appointment =>
+        {
+            false
         }
+        _ => entity.kind.happens() || illness || matches!(entity.kind, EntityType::Medication | EntityType::Allergy | EntityType::Intolerance),
     }
 }
 
 /// An appointment, and what is planned; an investigation may turn out to be one by its day.
 fn is_ahead(entity: &Entity) -> bool {
     entity.kind == EntityType::Appointment
-        || (matches!(entity.kind, EntityType::Procedure | EntityType::Event) && entity.status.as_deref() == Some(PLANNED))
+        || (matches!(entity.kind, EntityType::Procedure | EntityType::Event)
+            && entity.status.as_deref() == Some(PLANNED))
         || (entity.kind == EntityType::Procedure && matches!(entity.group, Some("imaging" | "test" | "surgery")))
 }
 
 fn direction(entity: &Entity) -> Direction {
     let planned = entity.kind == EntityType::Appointment || entity.status.as_deref() == Some(PLANNED);
     if planned { Direction::Ahead } else { Direction::Back }
+}
+
+/// An investigation without a word of the future may be done or to come: a day without a year is then the nearest one.
+fn resolved(said: Said, today: NaiveDate, entity: &Entity) -> Option<FactDate> {
+    let open = entity.kind == EntityType::Procedure && matches!(entity.group, Some("imaging" | "test"));
+    if open && entity.status.is_none() && matches!(said, Said::MonthDay { .. } | Said::Month(_)) {
+        let both = [Direction::Back, Direction::Ahead].into_iter().filter_map(|way| said.resolve(today, way));
+        return both.min_by_key(|date| (date.day - today).num_days().abs());
+    }
+    let way = if matches!(said, Said::Ahead(_)) { Direction::Ahead } else { direction(entity) };
+    said.resolve(today, way)
 }
 
 /// "My sister died. On the second of February, a stroke": a date that opens one of the next sentences of the same turn.
@@ -109,7 +140,9 @@ fn lines(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate, entities: &
         let before = dates.iter().rev().find(|date| date.span.end <= entity.span.start);
         let Some(date) = before.filter(|date| is_heading(text, date.span, entity.span)) else { continue };
         let resolved = date.said.resolve(today, Direction::Back);
-        entity.at = resolved.filter(|at| at.day <= today && matches!(date.said, Said::Fixed(_) | Said::MonthDay { .. } | Said::Month(_)));
+        entity.at = resolved.filter(|at| {
+            at.day <= today && matches!(date.said, Said::Fixed(_) | Said::MonthDay { .. } | Said::Month(_))
+        });
     }
 }
 
@@ -123,7 +156,8 @@ fn is_heading(text: &str, date: Span, value: Span) -> bool {
     let lead = text[line..date.start].trim_matches(|c: char| !c.is_alphanumeric());
     let titled = text[date.end..].trim_start_matches([')', ']', ' ']).starts_with([':', '\n', '-', '–', ',', '.', '|'])
         || lead.len() <= 24 && !between.contains(". ");
-    let breaks = between.contains('\n') && !text[date.end..].trim_start_matches([')', ']', ' ']).starts_with([':', '\n']);
+    let breaks =
+        between.contains('\n') && !text[date.end..].trim_start_matches([')', ']', ' ']).starts_with([':', '\n']);
     lead.split_whitespace().count() <= 4 && titled && !breaks && !between.contains('?')
 }
 

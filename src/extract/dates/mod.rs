@@ -2,6 +2,7 @@
 //! to the finding of the same clause. Only the typed value leaves this module, never the words.
 
 mod bind;
+mod forms;
 mod patterns;
 mod resolve;
 #[cfg(test)]

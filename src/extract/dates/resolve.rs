@@ -119,7 +119,9 @@ pub(super) fn moved(today: NaiveDate, count: u32, unit: DatePrecision, direction
 /// The unit that a word names, folded or not.
 pub(super) fn unit_of(word: &str) -> Option<DatePrecision> {
     Some(match word {
-        "d" | "day" | "days" | "night" | "nights" | "noche" | "noches" | "dia" | "dias" | "día" | "días" => DatePrecision::Day,
+        "d" | "day" | "days" | "night" | "nights" | "noche" | "noches" | "dia" | "dias" | "día" | "días" => {
+            DatePrecision::Day
+        }
         "w" | "wk" | "wks" | "week" | "weeks" | "sem" | "sems" | "semana" | "semanas" => DatePrecision::Week,
         "mo" | "mos" | "month" | "months" | "mes" | "meses" => DatePrecision::Month,
         "y" | "yr" | "yrs" | "a" | "year" | "years" | "año" | "años" | "ano" | "anos" => DatePrecision::Year,
@@ -202,8 +204,25 @@ pub(super) fn weekday_of(word: &str) -> Option<Weekday> {
 /// Days of a month as ordinals: "sixteenth", "twenty first", "vigésimo".
 pub(super) fn ordinal_of(word: &str) -> Option<u32> {
     const UNITS: &[&str] = &[
-        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
-        "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+        "first",
+        "second",
+        "third",
+        "fourth",
+        "fifth",
+        "sixth",
+        "seventh",
+        "eighth",
+        "ninth",
+        "tenth",
+        "eleventh",
+        "twelfth",
+        "thirteenth",
+        "fourteenth",
+        "fifteenth",
+        "sixteenth",
+        "seventeenth",
+        "eighteenth",
+        "nineteenth",
     ];
     let unit = |word: &str| UNITS.iter().position(|known| *known == word).and_then(|at| u32::try_from(at + 1).ok());
     let word = word.trim().replace('-', " ");
@@ -221,11 +240,10 @@ pub(super) fn ordinal_of(word: &str) -> Option<u32> {
 
 /// A year in words: "two thousand eight", "twenty twenty four", "nineteen ninety", "dos mil quince".
 pub(super) fn spoken_year(words: &str) -> Option<u32> {
-    let language = if words.contains("mil") || words.contains("noventa") { Language::Spanish } else { Language::English };
-    let parts: Vec<u32> = number_words(words, language)
-        .iter()
-        .filter_map(|number| number.digits.parse::<u32>().ok())
-        .collect();
+    let language =
+        if words.contains("mil") || words.contains("noventa") { Language::Spanish } else { Language::English };
+    let parts: Vec<u32> =
+        number_words(words, language).iter().filter_map(|number| number.digits.parse::<u32>().ok()).collect();
     match parts.as_slice() {
         [year] if (1930..=2100).contains(year) => Some(*year),
         [century @ 19..=20, rest @ 10..=99] => Some(century * 100 + rest),

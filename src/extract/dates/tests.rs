@@ -61,3 +61,48 @@ fn amounts_hours_scores_and_dates_of_birth_are_no_dates() {
     }
     assert_eq!(find("a las 2015 horas, nacido el 3 de mayo de 1980", Language::Spanish, today()), []);
 }
+
+#[test]
+fn dates_in_words_without_their_year_or_month_and_of_seasons_are_resolved() {
+    let en = |text, day, precision| one(text, Language::English, Direction::Back, day, precision);
+    en("appendectomy two thousand thirteen", "2013-01-01", "year");
+    en("fine in twenty twenty", "2020-01-01", "year");
+    en("stopped in november twenty twenty four", "2024-11-01", "month");
+    en("started february eleventh", "2026-02-11", "day");
+    en("bumped on the 17th", "2026-02-17", "day");
+    en("renal colic summer of 2023", "2023-01-01", "year");
+    en("queried in '24", "2024-01-01", "year");
+    en("cut herself Thursday", "2026-02-26", "day");
+    en("seen 12-19 Feb", "2026-02-12", "day");
+    en("off work for three weeks", "2026-02-09", "week");
+    let es = |text, day, precision| one(text, Language::Spanish, Direction::Back, day, precision);
+    es("operada en dos mil quince", "2015-01-01", "year");
+    es("murió en julio del año pasado", "2025-07-01", "month");
+    es("lo vio el domingo antepasado", "2026-02-22", "day");
+    es("se cayó antier", "2026-02-28", "day");
+    es("cuadro de 3 días de evolución", "2026-02-27", "day");
+    es("bebe desde navidad", "2025-12-01", "month");
+    let ahead = |text, language, day, precision| one(text, language, Direction::Ahead, day, precision);
+    ahead("pasa cirugía lun 23", Language::Spanish, "2026-03-23", "day");
+    ahead("hearing set for monday the sixteenth", Language::English, "2026-03-16", "day");
+    ahead("clinic: 3 months", Language::English, "2026-06-01", "month");
+    ahead("vuelve pasado mañana", Language::Spanish, "2026-03-04", "day");
+    ahead("cita 17/marzo", Language::Spanish, "2026-03-17", "day");
+}
+
+#[test]
+fn an_english_document_of_british_care_writes_the_day_first() {
+    let text = "NHS discharge letter. Admitted 05/02/26 via A&E.";
+    one(text, Language::English, Direction::Back, "2026-02-05", "day");
+    one("Admitted 05/02/25 to General Hospital.", Language::English, Direction::Back, "2025-05-02", "day");
+    let own = "Seen 25/02/26 and 05/02/26.";
+    assert_eq!(read(own, Language::English, Direction::Back)[1].0, "2026-02-05");
+}
+
+#[test]
+fn habits_and_mornings_are_no_dates() {
+    for text in ["toma 50 mg por la mañana", "reuniones los martes", "cada jueves"] {
+        assert_eq!(find(text, Language::Spanish, today()), [], "{text}");
+    }
+    assert_eq!(find("therapy every Tuesday", Language::English, today()), []);
+}

@@ -68,7 +68,8 @@ impl AppointmentRules {
                 .map(|date| scene.reading.words_at(date.span))
                 .collect();
             let none = self.none.find(scene.reading, words.clone());
-            let clear = |place: &Range<usize>| !none.iter().any(|n| n.words.start < place.end && place.start < n.words.end);
+            let clear =
+                |place: &Range<usize>| !none.iter().any(|n| n.words.start < place.end && place.start < n.words.end);
             let meets: Vec<Range<usize>> =
                 self.meets.find(scene.reading, words.clone()).into_iter().map(|hit| hit.words).filter(clear).collect();
             let mut taken: Vec<Range<usize>> = Vec::new();
@@ -76,17 +77,31 @@ impl AppointmentRules {
             for mention in self.subjects.find(scene.reading, words.clone()) {
                 let reason = self.reason(scene, &mention, &words, &meets, before.as_ref());
                 let dated = dates.iter().any(|date| apart(date, &mention.words) <= MEETING_REACH);
-                let Some(reason) = reason.or((dated && !self.is_over(scene, &mention)).then_some(Reason::Day)) else {
+                let Some(reason) = reason
+                    .or((dated && !self.is_over(scene, &mention) && !is_owned(scene, &mention.words))
+                        .then_some(Reason::Day))
+                else {
                     continue;
                 };
                 let Some(entity) = entity(scene, index, &mention.words, mention.concept.name, reason) else { continue };
                 if reason == Reason::Meeting {
-                    taken.extend(meets.iter().filter(|m| apart(m, &mention.words) <= MEETING_REACH).cloned());
+                    let comma =
+                        |m: &Range<usize>| between(m, &mention.words).any(|word| scene.reading.word(word) == ",");
+                    let near = |m: &&Range<usize>| is_beside(scene, m, &mention.words) && !comma(m);
+                    taken.extend(meets.iter().filter(near).cloned());
                 }
                 before = Some(mention.words.clone());
                 out.push(entity);
             }
-            for meeting in meets.iter().filter(|m| !taken.contains(m)) {
+            let to_do: Vec<Range<usize>> = out
+                .iter()
+                .filter(|e| e.kind == EntityType::Procedure && sentence.span.contains(&e.span))
+                .map(|e| scene.reading.words_at(e.span))
+                .collect();
+            // "The scan is set for the 3rd": the day is the scan's.
+            let stands_alone =
+                |m: &Range<usize>| !to_do.iter().any(|place| place.end <= m.start && m.start - place.end <= 2);
+            for meeting in meets.iter().filter(|m| !taken.contains(m) && stands_alone(m)) {
                 if dates.iter().any(|date| apart(date, meeting) <= MEETING_REACH + 2) {
                     out.extend(entity(scene, index, meeting, VISIT, Reason::Day));
                 }
@@ -122,30 +137,53 @@ impl AppointmentRules {
         let reading = scene.reading;
         let place = &mention.words;
         let joined = |from: usize| {
-            (from..place.start).all(|word| matches!(reading.word(word), "," | "and" | "y" | "e" | "&" | "/" | "+" | "con" | "with" | "a" | "to" | "then"))
+            (from..place.start).all(|word| {
+                matches!(
+                    reading.word(word),
+                    "," | "and" | "y" | "e" | "&" | "/" | "+" | "con" | "with" | "a" | "to" | "then"
+                )
+            })
         };
-        if before.is_some_and(|before| before.end <= place.start && place.start - before.end <= 2 && joined(before.end)) {
+        if before.is_some_and(|before| before.end <= place.start && place.start - before.end <= 2 && joined(before.end))
+        {
             return Some(Reason::Referral);
         }
-        let meeting = meets.iter().any(|meet| {
-            apart(meet, place) <= MEETING_REACH && between(meet, place).all(|word| !ends_clause(reading.word(word)))
-        });
+        let meeting = meets.iter().any(|meet| is_beside(scene, meet, place));
         if meeting && !self.is_over(scene, mention) {
             return Some(Reason::Meeting);
         }
         if self.is_over(scene, mention) {
             return None;
         }
-        if self.ends_near(scene, &self.refers, place.start, 1) {
+        if self.ends_near(scene, &self.refers, place.start, 3) {
             return Some(Reason::Referral);
         }
-        let follows = (place.end..within.end.min(place.end + 2))
-            .any(|word| self.follows.at(reading, word).is_some() && (place.end..word).all(|w| !reading.words[w].punctuation));
+        let follows = (place.end..within.end.min(place.end + 2)).any(|word| {
+            self.follows.at(reading, word).is_some() && (place.end..word).all(|w| !reading.words[w].punctuation)
+        });
         let listed = place.start == within.start
             || matches!(reading.word(place.start - 1), "-" | "," | ";" | ":" | "•" | "*" | ")" | ">" | "→");
         let planned = scene.section(place.start) == Some(Section::Plan);
         (follows && (listed || planned) || planned && listed).then_some(Reason::Referral)
     }
+}
+
+/// "My psychiatrist", "la psicóloga": a person of the patient's care, who is spoken of for other reasons too.
+fn is_owned(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+    let word = |back: usize| words.start.checked_sub(back).map_or("", |word| scene.reading.word(word));
+    let before = word(1);
+    if matches!(word(2), "have" | "got" | "see" | "seeing" | "tengo" | "tiene" | "tenemos" | "toca" | "at") {
+        return false;
+    }
+    matches!(
+        before,
+        "mi" | "su" | "la" | "el" | "my" | "his" | "her" | "the" | "nuestra" | "tu" | "un" | "una" | "your"
+    )
+}
+
+/// Whether words of an appointment stand in the same clause as a place.
+fn is_beside(scene: &Scene<'_>, meet: &Range<usize>, place: &Range<usize>) -> bool {
+    apart(meet, place) <= MEETING_REACH && between(meet, place).all(|word| !ends_clause(scene.reading.word(word)))
 }
 
 /// Words between two places.

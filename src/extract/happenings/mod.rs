@@ -2,12 +2,14 @@
 //! whether it is planned, and the clause that says so.
 
 mod appointments;
+mod people;
+mod plans;
 mod settle;
-
-use std::ops::Range;
 
 pub use appointments::AppointmentRules;
 pub(super) use appointments::{FILE as APPOINTMENTS, WORDS as APPOINTMENT_WORDS};
+use people::{is_loss, is_of_relative, is_own, relative};
+use plans::{is_conditional, is_planned};
 pub use settle::settle;
 
 use super::lexicon::{Lexicon, List, Mention};
@@ -24,10 +26,6 @@ use crate::text::Speaker;
 pub(super) const FILES: &[&str] = &[include_str!("../lexicon/events.tsv"), include_str!("../lexicon/procedures.tsv")];
 /// The status of what is still to come.
 pub(super) const PLANNED: &str = "planned";
-/// Words between a death and who died.
-const RELATIVE_REACH: usize = 6;
-/// Words before a procedure in which it may be said to be planned.
-const PLAN_REACH: usize = 7;
 
 /// Finds events and procedures; see the module.
 pub struct EventRules {
@@ -58,7 +56,7 @@ impl EventRules {
             _ => None,
         };
         let event = mention.concept.group == "event";
-        let planned = traits == PLANNED || (!event && is_planned(scene, &mention.words, &sentence.words));
+        let planned = traits == PLANNED || (!event && is_planned(scene, mention, &sentence.words));
         if traits == "relative" && !is_loss(scene, mention, index) {
             return None;
         }
@@ -71,10 +69,41 @@ impl EventRules {
             stance.context.temporality = Temporality::Recent;
             stance.context.uncertain = false;
         }
+        // The "No" of a form beside a ticked "Yes" denies nothing of what is written behind the two.
+        if traits == "organ" && is_ticked(sentence.span.of(scene.text())) {
+            stance.context.negated = false;
+        }
         if stance.context.negated && (traits != "denied" || planned) {
             return None;
         }
-        if scene.section(mention.words.start) == Some(Section::Warnings) {
+        if scene.section(mention.words.start) == Some(Section::Warnings) || !is_named(scene, mention, index) {
+            return None;
+        }
+        if stance.context.temporality == Temporality::Hypothetical
+            && !is_conditional(scene, &mention.words, &sentence.words)
+        {
+            stance.context.temporality = Temporality::Recent;
+        }
+        // What befalls a relative is theirs, and no part of the patient's story.
+        let couple = matches!(mention.concept.name, "separation" | "divorce" | "marriage");
+        let theirs = relative.is_none() && !couple && is_of_relative(scene, &mention.words, &sentence.words);
+        let named = (mention.words.start.saturating_sub(12).max(sentence.words.start)..mention.words.start)
+            .any(|word| person(scene.reading.word(word)).is_some());
+        if stance.context.experiencer == Experiencer::Family
+            && (couple || !named)
+            && scene.section(mention.words.start) != Some(Section::Family)
+        {
+            stance.context.experiencer = Experiencer::Patient;
+        }
+        let general = event || mention.concept.name == "surgery";
+        if general && (theirs || stance.context.experiencer != Experiencer::Patient) {
+            return None;
+        }
+        if event
+            && relative.is_none()
+            && sentence.speaker == Speaker::Family
+            && is_own(scene, &mention.words, &sentence.words)
+        {
             return None;
         }
         finished(scene, index, mention, &mut stance);
@@ -82,7 +111,9 @@ impl EventRules {
         let mut entity = scene.entity(kind, &mention.words, mention.concept.name.to_owned(), &stance)?;
         entity.status = planned.then(|| PLANNED.to_owned());
         entity.subject = relative.filter(|_| sentence.speaker != Speaker::Family).map(str::to_owned);
-        entity.group = Some(mention.concept.group);
+        let label = sentence.words.contains(&mention.words.end) && scene.reading.word(mention.words.end) == ":";
+        let needs_day = traits == "dated" || (event && label && !entity.context.negated && !planned);
+        entity.group = Some(if needs_day { "dated" } else { mention.concept.group });
         Some(entity)
     }
 }
@@ -99,87 +130,77 @@ fn finished(scene: &Scene<'_>, sentence: usize, mention: &Mention, stance: &mut 
 /// A sentence that is longer than this is quoted by the clause.
 const LONGEST_QUOTE: usize = 160;
 
-/// The relative or companion of whom a clause speaks.
-fn relative(scene: &Scene<'_>, mention: &Mention, within: &Range<usize>) -> Option<&'static str> {
+/// Abbreviations are in capitals, organs under a title of operations, and a bare "operations" is a title, unless denied.
+fn is_named(scene: &Scene<'_>, mention: &Mention, sentence: usize) -> bool {
     let reading = scene.reading;
-    let who = |word: usize| {
-        let word = reading.word(word);
-        match word {
-            "dog" | "cat" | "perro" | "perra" | "gato" | "gata" | "pet" | "mascota" => Some("pet"),
-            "baby" | "bebe" => Some("baby"),
-            "mujer" | "senora" => Some("wife"),
-            "stepfather" | "stepdad" | "padrastro" => Some("stepfather"),
-            "stepmother" | "stepmum" | "madrastra" => Some("stepmother"),
-            "abuelita" | "nan" | "gran" | "nana" | "granny" => Some("grandmother"),
-            "suegra" | "suegro" => Some("parent-in-law"),
-            "papi" | "viejo" | "taita" => Some("father"),
-            "hermanito" => Some("brother"),
-            "fiance" | "fiancee" | "conviviente" => Some("partner"),
-            "colleague" | "companero" | "companera" => Some("colleague"),
-            "friends" | "mate" | "compadre" => Some("friend"),
-            "family" | "familia" | "familiar" | "familiares" | "relative" | "relatives" => None,
-            word => person(word),
+    let raw = reading.source(&mention.words).of(scene.text());
+    let within = reading.sentences[sentence].span.of(scene.text());
+    if mention.words.len() == 1 && raw.chars().count() <= 4 && raw.chars().all(char::is_alphabetic) {
+        let whole = raw.chars().all(char::is_uppercase);
+        let spoken = !within.chars().any(char::is_uppercase);
+        if !whole
+            && !(spoken && raw.len() == 3 && matches!(raw, "mri" | "ekg" | "ecg" | "ect" | "eeg"))
+            && !is_word(raw)
+        {
+            return false;
         }
-    };
-    let stops = |word: usize| matches!(reading.word(word), "." | ";" | "?" | "!" | "pero" | "but" | "|");
-    let last = (mention.words.end..within.end.min(mention.words.end + RELATIVE_REACH)).take_while(|word| !stops(*word));
-    let after = last.clone().find_map(|word| who(word).map(|name| (word - mention.words.end, name)));
-    // "lost", "death of": what is lost stands right behind.
-    if matches!(reading.word(mention.words.start), "lost" | "loss" | "death" | "passing" | "perdi" | "perdio" | "perdimos" | "perder" | "perdida" | "muerte" | "fallecimiento" | "partida" | "falta" | "funeral")
-        || reading.word(mention.words.end.saturating_sub(1)) == "a"
-    {
-        return after.filter(|(gap, _)| *gap <= 2).map(|(_, name)| name);
     }
-    if matches!(reading.word(mention.words.start), "enviudo" | "enviude" | "widowed" | "enviudado") {
-        return Some("spouse");
+    if mention.concept.code == Some("organ") {
+        let titled = scene.section(mention.words.start) == Some(Section::Surgical);
+        let from = reading.sentences[sentence].words.start;
+        let labelled = (from..mention.words.start).any(|word| is_operations(reading.word(word)));
+        let asked = sentence.checked_sub(1).map(|before| &reading.sentences[before]).filter(|before| before.question);
+        let asked = asked.is_some_and(|asked| asked.words.clone().any(|word| is_operations(reading.word(word))));
+        return titled || labelled || asked;
     }
-    let from = mention.words.start.saturating_sub(RELATIVE_REACH).max(within.start);
-    let before = (from..mention.words.start).rev().take_while(|word| !stops(*word));
-    let before = before.into_iter().find_map(|word| who(word).map(|name| (mention.words.start - word - 1, name)));
-    [before, after].into_iter().flatten().min_by_key(|(gap, _)| *gap).map(|(_, name)| name)
+    let bare = mention.words.len() == 1
+        && matches!(
+            reading.word(mention.words.start),
+            "operaciones" | "cirugias" | "surgeries" | "operations" | "surgery" | "cirugia"
+        );
+    !bare || scene.contexts.of(reading, &mention.words).negated
 }
 
-/// A death is a loss of the patient's, unless it is an entry of the family history: "father died of MI aged 49".
-fn is_loss(scene: &Scene<'_>, mention: &Mention, sentence: usize) -> bool {
-    let reading = scene.reading;
-    let within = &reading.sentences[sentence].words;
-    if scene.section(mention.words.start) == Some(Section::Family) {
-        return false;
-    }
-    let rest = mention.words.end..within.end.min(mention.words.end + 8);
-    let rest: Vec<&str> = rest.map(|word| reading.word(word)).collect();
-    let aged = rest.iter().any(|word| matches!(*word, "aged" | "age" | "suicide" | "suicidio"))
-        || rest.windows(3).any(|words| words[0] == "a" && words[1] == "los" && words[2].bytes().all(|b| b.is_ascii_digit()));
-    !aged
+fn is_ticked(text: &str) -> bool {
+    ["_x_", "[x]", "(x)", "☒", "[X]", "(X)", "☑"].iter().any(|mark| text.contains(mark))
 }
 
-/// Whether the words before a procedure, or its section, say that it is still to be done.
-fn is_planned(scene: &Scene<'_>, words: &Range<usize>, within: &Range<usize>) -> bool {
-    let reading = scene.reading;
-    let from = words.start.saturating_sub(PLAN_REACH).max(within.start);
-    let clause: Vec<&str> = (from..words.start).map(|word| reading.word(word)).collect();
-    let start = clause.iter().rposition(|word| matches!(*word, "." | ";" | "," | "(" | "|")).map_or(0, |at| at + 1);
-    let says = clause[start..].iter().any(|word| is_plan_word(word));
-    let behind = (words.end..within.end.min(words.end + 4))
-        .map(|word| reading.word(word))
-        .take_while(|word| !matches!(*word, "." | ";" | ","))
-        .any(|word| matches!(word, "pending" | "pendiente" | "pendientes" | "requested" | "booked" | "ordered" | "solicitada" | "solicitado" | "programada" | "programado" | "tomorrow" | "manana" | "queda" | "awaited" | "scheduled" | "planned" | "listed"));
-    let section = scene.section(words.start) == Some(Section::Plan);
-    let done = clause[start..].iter().any(|word| matches!(*word, "done" | "given" | "had" | "showed" | "hecho" | "hecha" | "realizo" | "realizada" | "aplico" | "previa" | "previo" | "hizo"));
-    let past = (words.end..within.end.min(words.end + 3)).any(|word| matches!(reading.word(word), "done" | "given" | "showed" | "shows" | "normal" | "clear" | "negative" | "realizada" | "hecha" | "muestra" | "mostro"));
-    (says || behind || section) && !done && !past
-}
-
-fn is_plan_word(word: &str) -> bool {
+fn is_operations(word: &str) -> bool {
     matches!(
         word,
-        "pending" | "awaiting" | "await" | "awaits" | "request" | "requested" | "order" | "ordered" | "book" | "booked" | "arrange" | "schedule"
-            | "scheduled" | "plan" | "plans" | "planned" | "planning" | "refer" | "referred" | "will" | "'ll" | "repeat" | "rpt" | "recheck" | "needs"
-            | "due" | "listed" | "waiting" | "tomorrow" | "upcoming" | "next" | "recommend" | "recommended" | "want" | "send" | "get" | "going" | "for"
-    ) || matches!(
-        word,
-        "pendiente" | "pendientes" | "solicito" | "solicita" | "solicitar" | "pido" | "pide" | "pedir" | "programada" | "programado" | "programar" | "queda"
-            | "plan" | "qx" | "manana" | "proxima" | "proximo" | "indico" | "indica" | "realizar" | "hacer" | "repetir" | "espera" | "completar" | "pautar"
-            | "agendar" | "haremos" | "hara" | "falta" | "ordena" | "vamos" | "propone" | "propongo" | "citada" | "citado" | "pedimos" | "mando" | "piden"
+        "operado"
+            | "operada"
+            | "operaron"
+            | "operated"
+            | "operacion"
+            | "operaciones"
+            | "cirugias"
+            | "surgeries"
+            | "operations"
+            | "quirurgicos"
+            | "quirurgicas"
+            | "iq"
+    )
+}
+
+/// Short words of the lists that are no abbreviations.
+fn is_word(raw: &str) -> bool {
+    matches!(
+        raw.to_lowercase().as_str(),
+        "fell"
+            | "died"
+            | "dead"
+            | "echo"
+            | "yeso"
+            | "dies"
+            | "cast"
+            | "lost"
+            | "cai"
+            | "caí"
+            | "eco"
+            | "tox"
+            | "paro"
+            | "move"
+            | "fall"
     )
 }

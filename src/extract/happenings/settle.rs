@@ -8,8 +8,15 @@ use chrono::{Datelike as _, NaiveDate};
 use super::PLANNED;
 use super::appointments::VISIT;
 use crate::domain::fact_date::{DatePrecision, FactDate};
-use crate::domain::finding::EntityType;
+use crate::domain::finding::{EntityType, Temporality};
 use crate::extract::Entity;
+use crate::text::Span;
+
+/// Days within which an event with a day and one without are told of as one.
+const RECENT: i64 = 60;
+
+/// Bytes between a loss and the word for who was lost.
+const LOSS_REACH: usize = 24;
 
 /// Settles the events, procedures and appointments of a document of the day `today`.
 pub fn settle(entities: &mut Vec<Entity>, today: NaiveDate) {
@@ -22,17 +29,44 @@ pub fn settle(entities: &mut Vec<Entity>, today: NaiveDate) {
                 entity.kind = EntityType::Appointment;
                 entity.status = None;
                 entity.group = Some("meeting");
+                entity.confidence = entity.confidence.max(0.8);
             }
         }
     }
     entities.retain(|entity| match entity.kind {
+        // An analysis without a day that is not planned is told by its values.
+        EntityType::Procedure if entity.value == "blood tests" => entity.status.is_some(),
         EntityType::Appointment => match entity.at {
             Some(at) => at.last_day().is_none_or(|last| last >= today),
             None => entity.group != Some("day") && entity.value != VISIT,
         },
+        // A marital status, or the label of a form, is no event without its day.
+        EntityType::Event if entity.group == Some("dated") => entity.at.is_some() && !entity.context.negated,
         _ => true,
     });
-    once(entities);
+    // "Lost a pregnancy", "evicted": no illness or state beside what happened.
+    let told: Vec<_> = entities
+        .iter()
+        .filter(|e| {
+            e.kind == EntityType::Event
+                && matches!(
+                    e.value.as_str(),
+                    "pregnancy loss" | "pregnancy termination" | "eviction" | "expected delivery date"
+                )
+        })
+        .map(|e| e.span)
+        .collect();
+    let is_told = |e: &Entity| told.iter().any(|span| span.contains(&e.span));
+    entities.retain(|e| !(matches!(e.kind, EntityType::Condition | EntityType::Symptom) && is_told(e)));
+    // "My father died" names no person in the patient's life.
+    let lost: Vec<_> = entities.iter().filter_map(|e| e.subject.clone().map(|who| (who, e.span))).collect();
+    entities.retain(|e| {
+        let near = |(who, span): &(String, Span)| {
+            *who == e.value && span.start.abs_diff(e.span.end).min(e.span.start.abs_diff(span.end)) <= LOSS_REACH
+        };
+        e.kind != EntityType::Relationship || !lost.iter().any(near)
+    });
+    once(entities, today);
 }
 
 /// Which of two mentions of the same thing says more.
@@ -42,7 +76,7 @@ fn weight(entity: &Entity) -> (bool, bool, bool) {
 }
 
 /// What is the same thing in one document: by name, person, denial; two days are two things.
-fn once(entities: &mut Vec<Entity>) {
+fn once(entities: &mut Vec<Entity>, today: NaiveDate) {
     let happens = |e: &Entity| matches!(e.kind, EntityType::Event | EntityType::Procedure | EntityType::Appointment);
     let mut order: Vec<usize> = (0..entities.len()).filter(|n| happens(&entities[*n])).collect();
     order.sort_by_key(|n| (std::cmp::Reverse(weight(&entities[*n])), *n));
@@ -50,8 +84,12 @@ fn once(entities: &mut Vec<Entity>) {
     let mut dropped: HashSet<usize> = HashSet::new();
     for n in order {
         let this = &entities[n];
-        let same = |other: &&usize| is_same(&entities[**other], this);
-        if kept.iter().any(|other| same(&other)) { dropped.insert(n); } else { kept.push(n) }
+        let same = |other: &&usize| is_same(&entities[**other], this, today);
+        if kept.iter().any(|other| same(&other)) {
+            dropped.insert(n);
+        } else {
+            kept.push(n)
+        }
     }
     let mut at = 0;
     entities.retain(|_| {
@@ -60,18 +98,26 @@ fn once(entities: &mut Vec<Entity>) {
     });
 }
 
-fn is_same(kept: &Entity, other: &Entity) -> bool {
+fn is_same(kept: &Entity, other: &Entity, today: NaiveDate) -> bool {
     let named = kept.kind == other.kind && kept.value == other.value;
     // "Surgery" beside the operation that it is.
-    let general = other.value == "surgery" && kept.group == Some("surgery") && !other.context.negated && kept.evidence.overlaps(&other.evidence);
+    let general = other.value == "surgery"
+        && kept.group == Some("surgery")
+        && !other.context.negated
+        && kept.evidence.overlaps(&other.evidence);
     let generic = kept.kind == EntityType::Appointment
         && other.kind == EntityType::Appointment
         && other.value == VISIT
         && (kept.evidence.overlaps(&other.evidence) || kept.at == other.at);
-    let context = kept.context.negated == other.context.negated && kept.context.experiencer == other.context.experiencer;
+    let context =
+        kept.context.negated == other.context.negated && kept.context.experiencer == other.context.experiencer;
     let who = kept.subject == other.subject || other.subject.is_none();
     let when = match (kept.at, other.at) {
         (Some(a), Some(b)) => is_within(a, b),
+        // What happened long ago and what is told without a day are two: "mixed OD … previous OD in 2022".
+        (Some(at), None) if kept.kind == EntityType::Event => {
+            (today - at.day).num_days() <= RECENT || other.context.temporality == Temporality::Historical
+        }
         _ => true,
     };
     (named || general || generic) && context && who && (when || generic)

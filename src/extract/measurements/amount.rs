@@ -42,34 +42,38 @@ fn regex(pattern: &str) -> Option<Regex> {
 /// What may stand between a name and its value.
 static JOIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r#"(?ix)^(?: [\s:=→~≈–—\-|*"'“”«»\u{2022}]+ | [(\[] (?:\d{1,2}:\d{2}|[^()\[\]\n\d]{0,24}|\[?[A-Z]+(?:_[0-9A-F]+)?\]?) [)\]]
+        r#"(?ix)^(?: ['’]s\b | [\s:=→~≈–—\-|*"'“”«»\u{2022}]+ | \d{1,2}/\d{1,2}(?:/\d{2,4})?\s | [(\[] (?:\d{1,2}:\d{2}|[^()\[\]\n\d]{0,24}|\[?[A-Z]+(?:_[0-9A-F]+)?\]?) [)\]]
         | (?: is|was|were|are|of|at|came|come|back|returned|result(?:s|ed|ado)?|today|now|currently|this|morning|hoy|ahora|actual(?:es)?|es|era|fue|eran|est[aá](?:ba|n)?|en|de|del|a|al|con
-            |sali[oó]|sale|ha|salido|me|le|da|dio|daba|por|around|about|approx(?:imately)?|approx\.|unos?|unas|alrededor|aprox(?:imadamente)?\.?|levels?|nivel(?:es)?
-            |scores?|scored|puntaje|puntuaci[oó]n|puntos|total|readings?|values?|valor(?:es)?|discharge|alta|ayunas|fasting|random|capilar|s[eé]ric[oa]|serum|arterial|basal|baseline|the|el|la|un|una|has|have|had|been|gone|went|goes|up|down
-            |to|ya|tengo|tiene|ten[ií]a|anda|andaba|sigue|running|reads?|showed|shows|showing|measured|estimated|repeat|repetid[oa]|control|latest|most|recent|[uú]ltim[oa]|admission|ingreso|from|desde
+            |sali[oó]|sale|ha|salido|me|le|te|nos|les|da|dio|daba|por|around|about|approx(?:imately)?|approx\.|unos?|unas|alrededor|aprox(?:imadamente)?\.?|levels?|nivel(?:es)?
+            |scores?|scored|puntaje|puntuaci[oó]n|puntos|total|readings?|values?|valor(?:es)?|discharge|alta|ayunas|fasting|random|capilar|cap\.?|s[eé]ric[oa]|serum|arterial|basal|baseline|the|el|la|un|una|has|have|had|been|gone|went|goes|up|down
+            |to|ya|tengo|tiene|ten[ií]a|anda|andaba|sigue|running|reads?|showed|shows|showing|measured|estimated|repeat|repetid[oa]|control|latest|most|recent|[uú]ltim[oa]|pasad[oa]|mes|semana|month|week|last|admission|ingreso|from|desde
             |left|right|arm|sitting|standing|sentad[oa]|de\ pie|apical|radial|reg(?:ular)?|room\ air|RA|AA|FiO2|axilar|oral|tympanic|and|y|mean|media|test|test:|dropped|fell|rose|risen|subi[oó]|baj[oó]|subido|bajado|just|only|solo|s[oó]lo|still|todav[ií]a )
-          (?-u:\b) )"#,
+          \b )"#,
     )
 });
 
 /// A few words with a verb that ends in a value: "le tomaron el MoCA abajo, sacó 15".
 static FAR: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"(?ix)^ [^.;:?!\n\d]{0,32}? (?-u:\b) (?: sac[oó] | obtuvo | obtiene | puntu[oó] | punt[uú]a | scored | scores? | came\ (?:back|out)(?:\ at)? | (?:hoy\ )?est(?:[aá]|aba)\ (?:hoy\ )?en
+        r"(?ix)^ [^.;:?!\n\d]{0,32}? \b (?: sac[oó] | obtuvo | obtiene | puntu[oó] | punt[uú]a | scored | scores? | came\ (?:back|out)(?:\ at)? | (?:hoy\ )?est(?:[aá]|aba)\ (?:hoy\ )?en
         | marc[oó] | sali[oó]\ (?:en)? | ha\ salido\ en | arroj[oó] | was | is | read | result[oó] | con ) \s+",
     )
 });
 
+/// A pair of numbers is a pressure, whatever a few words before it say.
+static PRESSURE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| regex(r"^[^.;:?!\n\d]{0,30}?\s(?P<pair>\d{2,3}\s?/\s?\d{2,3})\b"));
+
 static VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(&format!(
         r"(?ix)^ (?P<cmp>[<>≤≥]=?|less\ than\ |over\ |under\ |above\ |below\ |m[aá]s\ de\ |menos\ de\ |mayor\ (?:de|a)\ |menor\ (?:de|a)\ )? \s* (?P<sign>[-−])? (?P<n>{NUM})
-        (?: \s* (?P<sep>/|-|–|\ con\ |\ over\ |\ sobre\ |\ de\ |\ out\ of\ |\ of\ |\ points?\ out\ of\ |\ puntos\ (?:de|sobre)\ ) \s* (?P<m>{NUM}) (?-u:\b) )?"
+        (?: \s* (?P<sep>/|-|–|\ con\ |\ over\ |\ sobre\ |\ de\ |\ out\ of\ |\ of\ |\ points?\ out\ of\ |\ puntos\ (?:de|sobre)\ ) \s* (?P<m>{NUM}) \b )?"
     ))
 });
 
 static ARROW: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(&format!(
-        r"(?ix)^ \s*(?: -+> | → | => | – > | ⟶ | to(?-u:\b) | a(?-u:\b) | hasta(?-u:\b) | ,?\ ?now(?-u:\b) | ,?\ ?ahora(?-u:\b) | ,?\ ?hoy(?-u:\b) ) \s* (?:en\s|at\s|a\s|down\ to\s|up\ to\s)?\s* (?P<n>{NUM})"
+        r"(?ix)^ \s*(?: -+> | → | => | – > | ⟶ | to\b | a\b | hasta\b | ,?\ ?now\b | ,?\ ?ahora\b | ,?\ ?hoy\b ) \s* (?:en\s|at\s|a\s|down\ to\s|up\ to\s)?\s* (?P<n>{NUM})"
     ))
 });
 
@@ -89,12 +93,12 @@ static RANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
-        r"(?ix)^ (?: (?P<pos>\+{1,4}|\(\+{1,4}\)|positiv[eoa]s?(?-u:\b)|pos(?-u:\b)|reactiv[eoa]s?(?-u:\b))
-        | (?P<neg>\(-\)|negativ[eoa]s?(?-u:\b)|neg(?-u:\b)|non-?reactive(?-u:\b)|no\ reactiv[oa]s?(?-u:\b)|undetectable(?-u:\b)|indetectable(?-u:\b)|not\ detected(?-u:\b))
-        | (?P<normal>normal(?:es)?(?-u:\b)|nl(?-u:\b)|wnl(?-u:\b)|unremarkable(?-u:\b)|within\ normal\ limits|(?:sin|no)\ alteraciones|dentro\ de\ (?:lo\ normal|l[ií]mites\ normales|par[aá]metros)|in\ range|en\ rango(?:\ normal)?)
-        | (?P<high>elevad[oa]s?(?-u:\b)|elevated(?-u:\b)|raised(?-u:\b)|alt[oa]s?(?-u:\b)|high(?-u:\b)|hi(?-u:\b))
-        | (?P<low>baj[oa]s?(?-u:\b)|low(?-u:\b)|lo(?-u:\b))
-        | (?P<odd>abnormal(?-u:\b)|alterad[oa]s?(?-u:\b)|deranged(?-u:\b)|trace(?-u:\b)|trazas(?-u:\b)|borderline(?-u:\b)|therapeutic(?-u:\b)|subtherapeutic(?-u:\b)|pending(?-u:\b)) )",
+        r"(?ix)^ (?: (?P<pos>\+{1,4}|\(\+{1,4}\)|positiv[eoa]s?\b|pos\b|reactiv[eoa]s?\b)
+        | (?P<neg>\(-\)|negativ[eoa]s?\b|neg\b|non-?reactive\b|no\ reactiv[oa]s?\b|undetectable\b|indetectable\b|not\ detected\b)
+        | (?P<normal>normal(?:es)?\b|nl\b|wnl\b|unremarkable\b|within\ normal\ limits|(?:sin|no)\ alteraciones|dentro\ de\ (?:lo\ normal|l[ií]mites\ normales|par[aá]metros)|in\ range|en\ rango(?:\ normal)?)
+        | (?P<high>elevad[oa]s?\b|elevated\b|raised\b|alt[oa]s?\b|high\b|hi\b)
+        | (?P<low>baj[oa]s?\b|low\b|lo\b)
+        | (?P<odd>abnormal\b|alterad[oa]s?\b|deranged\b|trace\b|trazas\b|borderline\b|therapeutic\b|subtherapeutic\b|pending\b) )",
     )
 });
 
@@ -131,8 +135,10 @@ impl Reader<'_> {
                 return Some(amount);
             }
             let step = self.dated(place.start + back(at)).filter(|_| map.is_none()).map(|end| end - place.start);
-            let step = step.or_else(|| JOIN.as_ref()?.find(rest).filter(|hit| !hit.is_empty()).map(|hit| at + hit.end()));
-            let Some(next) = step.filter(|next| *next > at && *next <= text.len() && text.is_char_boundary(*next)) else {
+            let step =
+                step.or_else(|| JOIN.as_ref()?.find(rest).filter(|hit| !hit.is_empty()).map(|hit| at + hit.end()));
+            let Some(next) = step.filter(|next| *next > at && *next <= text.len() && text.is_char_boundary(*next))
+            else {
                 break;
             };
             close &= text[at..next].chars().all(|c| c.is_whitespace() || matches!(c, ':' | '=' | '|'));
@@ -143,9 +149,13 @@ impl Reader<'_> {
 
     /// A value across a few other words, with the verb that gives it.
     fn far(&self, text: &str, place: Span, back: &dyn Fn(usize) -> usize, group: &str, name: &str) -> Option<Amount> {
-        let hit = FAR.as_ref()?.find(text)?;
-        let mut amount = self.value(&text[hit.end()..], group, name).filter(|amount| amount.number.is_some())?;
-        let (start, end) = (hit.end(), hit.end() + amount.span.end);
+        let pressure = || Some(PRESSURE.as_ref()?.captures(text)?.name("pair")?.start());
+        let from = match name {
+            "blood pressure" => pressure().or_else(|| Some(FAR.as_ref()?.find(text)?.end())),
+            _ => FAR.as_ref()?.find(text).map(|hit| hit.end()),
+        }?;
+        let mut amount = self.value(&text[from..], group, name).filter(|amount| amount.number.is_some())?;
+        let (start, end) = (from, from + amount.span.end);
         amount.span = Span::new(place.start + back(start), place.start + back(end));
         amount.is_close = false;
         Some(amount)
@@ -188,13 +198,27 @@ impl Reader<'_> {
         }
         let hit = VALUE.as_ref()?.captures(text)?;
         let n = hit.name("n")?;
+        // "5/3 0.62": a day before the value.
+        let parted = hit.name("m").is_some() && hit.name("sep").is_some_and(|sep| sep.as_str() == "/");
         let pair = hit.name("m").filter(|m| is_pair(&hit, n.as_str(), m.as_str(), group, name));
+        if parted && pair.is_none() {
+            return None;
+        }
         let mut end = pair.map_or(n.end(), |m| m.end());
+        let mut behind = text[end..].chars();
+        if matches!(behind.next(), Some('-' | '/'))
+            && behind.next().is_some_and(char::is_alphabetic)
+            && units::unit(&text[end..]).is_none()
+        {
+            return None;
+        }
         if text[end..].starts_with(|c: char| c.is_alphanumeric() && !units::begins_unit(&text[end..])) {
             return None;
         }
         let mut unit = units::unit(&text[end..]);
-        let mut measured = Measured { value: written_value(&hit, pair.map(|m| m.as_str())), ..Measured::default() };
+        let signed = matches!(name, "T-score" | "base excess");
+        let mut measured =
+            Measured { value: written_value(&hit, pair.map(|m| m.as_str()), signed), ..Measured::default() };
         let mut number = decimal(n.as_str(), group);
         end += unit.as_ref().map_or(0, |unit| unit.length);
         if let Some(later) = ARROW.as_ref().and_then(|arrow| arrow.captures(&text[end..])).filter(|_| pair.is_none()) {
@@ -214,7 +238,8 @@ impl Reader<'_> {
             let n = before.name("n")?;
             measured.previous = measured.previous.or_else(|| Some(plain(n.as_str(), group)));
         }
-        if let Some(range) = RANGE.as_ref().and_then(|range| range.captures(&text[end..])).filter(|_| group != "vital") {
+        if let Some(range) = RANGE.as_ref().and_then(|range| range.captures(&text[end..])).filter(|_| group != "vital")
+        {
             let bound = |side: &str| range.name(side).map(|n| plain(n.as_str(), group));
             let number = |side: &str| range.name(side).and_then(|n| decimal(n.as_str(), group));
             if number("low") < number("high") {
@@ -232,7 +257,10 @@ impl Reader<'_> {
 fn is_pair(hit: &Captures<'_>, n: &str, m: &str, group: &str, name: &str) -> bool {
     let sep = hit.name("sep").map_or("", |sep| sep.as_str().trim());
     let whole = !n.contains(['.', ',']) || name != "blood pressure";
-    let of = matches!(sep, "de" | "out of" | "of" | "sobre") || sep.ends_with(" of") || sep.ends_with(" de") || sep.ends_with(" sobre");
+    let of = matches!(sep, "de" | "out of" | "of" | "sobre")
+        || sep.ends_with(" of")
+        || sep.ends_with(" de")
+        || sep.ends_with(" sobre");
     match (name, sep) {
         ("blood pressure", "/" | "-" | "–" | "con" | "over" | "sobre") => whole,
         (_, "/") => matches!(group, "score") || name == "pain score" || name == "Glasgow coma scale",
@@ -242,7 +270,7 @@ fn is_pair(hit: &Captures<'_>, n: &str, m: &str, group: &str, name: &str) -> boo
     }
 }
 
-fn written_value(hit: &Captures<'_>, pair: Option<&str>) -> String {
+fn written_value(hit: &Captures<'_>, pair: Option<&str>, signed: bool) -> String {
     let part = |name: &str| hit.name(name).map_or("", |part| part.as_str());
     let cmp = match part("cmp").trim().to_lowercase().as_str() {
         "" => "",
@@ -250,7 +278,7 @@ fn written_value(hit: &Captures<'_>, pair: Option<&str>) -> String {
         word if word.starts_with("menos") || word.starts_with("menor") => "<",
         _ => ">",
     };
-    let sign = if part("sign").is_empty() { "" } else { "-" };
+    let sign = if signed && !part("sign").is_empty() { "-" } else { "" };
     let mut value = format!("{cmp}{sign}{}", plain(part("n"), ""));
     if let Some(second) = pair {
         let sep = if matches!(part("sep").trim(), "-" | "–") { "-" } else { "/" };

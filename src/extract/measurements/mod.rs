@@ -7,13 +7,14 @@ mod units;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::lexicon::{Lexicon, List, Mention};
+use super::lexicon::{Concept, Lexicon, List, Mention};
 use super::phrasebook::Builder;
 use super::scene::Scene;
 use super::structure::Section;
 use super::{Entity, EntityType};
-use crate::domain::finding::Temporality;
+use crate::domain::finding::{Experiencer, Temporality};
 use crate::domain::measured::Measured;
+use crate::domain::wording::{person, plain_words};
 use crate::text::Span;
 use amount::{Amount, Reader};
 
@@ -21,6 +22,8 @@ pub(super) const FILE: &str = include_str!("../lexicon/measurements.tsv");
 
 /// Bytes of a clause that are quoted before and looked at behind a name.
 const REACH: usize = 110;
+
+const TEMPERATURE: Concept = Concept { group: "vital", name: "temperature", code: Some("30..110") };
 
 /// Finds measurements; see the module.
 pub struct MeasurementRules {
@@ -67,12 +70,17 @@ impl MeasurementRules {
         let mentions = self.lexicon.find(reading, words);
         let starts: Vec<usize> = mentions.iter().map(|m| reading.source(&m.words).start).collect();
         let mut out: Vec<Reading> = Vec::new();
-        for (at, mention) in mentions.into_iter().enumerate() {
+        for (at, mut mention) in mentions.into_iter().enumerate() {
             let name = reading.source(&mention.words);
+            // The raised a of "Tª" folds into the letters of the blood pressure.
+            if matches!(name.of(scene.text()), "Tª" | "Tº" | "T°") {
+                mention.concept = TEMPERATURE;
+            }
             let end = starts.get(at + 1).copied().unwrap_or(sentence.end).min(sentence.end);
             let end = scene.text().floor_char_boundary(end.min(name.end + REACH)).max(name.end);
             let from = out.last().map_or(sentence.start, |before| before.span.end).min(name.start);
-            let reader = Reader { text: scene.text(), language: scene.input.document.language, dates: scene.input.dates };
+            let reader =
+                Reader { text: scene.text(), language: scene.input.document.language, dates: scene.input.dates };
             let group = mention.concept.group;
             let amount = reader
                 .after(Span::new(name.end, end), group, mention.concept.name)
@@ -96,7 +104,9 @@ fn is_measured(scene: &Scene<'_>, reading: &Reading, company: bool) -> bool {
     let name = scene.reading.source(&reading.mention.words);
     let short = reading.mention.concept.group.ends_with("-short");
     let raw = name.of(text);
-    if short && !(raw.starts_with(|c: char| !c.is_lowercase()) && reading.amount.is_close && !follows_number(text, name)) {
+    if short
+        && !(raw.starts_with(|c: char| !c.is_lowercase()) && reading.amount.is_close && !follows_number(text, name))
+    {
         return false;
     }
     if kind(&reading.mention) == "level" && !(company || units::is_concentration(&reading.amount)) {
@@ -107,7 +117,8 @@ fn is_measured(scene: &Scene<'_>, reading: &Reading, company: bool) -> bool {
 
 /// "20 mg", "4 hr": the letters are a unit of what stands before them.
 fn follows_number(text: &str, name: Span) -> bool {
-    text[..name.start].trim_end_matches(' ').ends_with(|c: char| c.is_ascii_digit()) && !text[..name.start].ends_with("  ")
+    let unit = matches!(name.of(text).to_lowercase().as_str(), "mg" | "hr" | "k" | "m");
+    unit && text[..name.start].trim_end_matches(' ').ends_with(|c: char| c.is_ascii_digit()) && name.of(text) != "K"
 }
 
 fn entity(scene: &Scene<'_>, sentence: usize, reading: &Reading) -> Option<Entity> {
@@ -117,11 +128,16 @@ fn entity(scene: &Scene<'_>, sentence: usize, reading: &Reading) -> Option<Entit
     // What was measured was measured: a denial or a doubt of the same sentence speaks of other things.
     stance.context.negated = false;
     stance.context.uncertain = false;
+    let quote = clause(scene.text(), place, reading.span).of(scene.text());
+    if stance.context.experiencer != Experiencer::Patient
+        && !plain_words(quote).iter().any(|word| person(&word.folded).is_some())
+    {
+        stance.context.experiencer = Experiencer::Patient;
+    }
     stance.context.temporality = Temporality::Recent;
     stance.evidence = clause(scene.text(), place, reading.span);
     stance.confidence = if reading.mention.concept.group.ends_with("-short") { 0.8 } else { 0.9 };
-    let mut entity =
-        scene.entity(EntityType::Measurement, &words, reading.mention.concept.name.to_owned(), &stance)?;
+    let mut entity = scene.entity(EntityType::Measurement, &words, reading.mention.concept.name.to_owned(), &stance)?;
     entity.measured = Some(reading.amount.measured.clone());
     Some(entity)
 }

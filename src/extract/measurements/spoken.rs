@@ -19,7 +19,8 @@ impl Map {
 /// A text with its number words as digits; `None` where it has none.
 pub(super) fn written(text: &str, language: Language, name: &str) -> Option<(String, Map)> {
     let numbers = number_words(text, language);
-    let numbers: Vec<NumberWord> = numbers.into_iter().filter(|number| number.value.is_some() && !is_article(text, number)).collect();
+    let numbers: Vec<NumberWord> =
+        numbers.into_iter().filter(|number| number.value.is_some() && !is_article(text, number)).collect();
     if numbers.is_empty() {
         return None;
     }
@@ -45,9 +46,12 @@ fn is_article(text: &str, number: &NumberWord) -> bool {
     let joined = || {
         let rest = text[number.span.end..].trim_start();
         let next: String = rest.chars().take_while(|c| c.is_alphabetic()).collect::<String>().to_lowercase();
-        !matches!(next.as_str(), "point" | "punto" | "coma" | "con" | "over" | "de" | "out") && number_words(rest, Language::Unknown).first().is_none_or(|n| n.span.start > 0)
+        !matches!(next.as_str(), "point" | "punto" | "coma" | "con" | "over" | "de" | "out")
+            && number_words(rest, Language::Unknown).first().is_none_or(|n| n.span.start > 0)
     };
-    matches!(word.as_str(), "un" | "una" | "uno" | "one" | "half" | "medio" | "media") && joined()
+    let before = text[..number.span.start].trim_end().rsplit(' ').next().unwrap_or("").to_lowercase();
+    let decimal = matches!(before.as_str(), "point" | "punto" | "coma" | "con" | "y" | "over");
+    !decimal && matches!(word.as_str(), "un" | "una" | "uno" | "one" | "half" | "medio" | "media") && joined()
 }
 
 /// The last number that belongs to the one at a place.
@@ -73,7 +77,8 @@ fn digits(text: &str, group: &[NumberWord], language: Language, name: &str) -> S
     let pressure = name == "blood pressure";
     let mut parts: Vec<(String, Option<char>)> = Vec::new();
     for (n, number) in group.iter().enumerate() {
-        let joint = n.checked_sub(1).map(|before| text[group[before].span.end..number.span.start].trim().to_lowercase());
+        let joint =
+            n.checked_sub(1).map(|before| text[group[before].span.end..number.span.start].trim().to_lowercase());
         match joint.as_deref() {
             Some("point" | "punto" | "coma") => push(&mut parts, &number.digits, '.'),
             Some("con") if !pressure => push(&mut parts, &number.digits, '.'),
@@ -120,6 +125,7 @@ mod tests {
         assert_eq!(of("qtc four twelve", Language::English, "QTc"), "qtc 412");
         assert_eq!(of("en ciento cuarenta", Language::Spanish, "glucose"), "en 140");
         assert_eq!(of("en trece ocho", Language::Spanish, "blood pressure"), "en 13/8");
+        assert_eq!(of("está en nueve coma uno", Language::Spanish, "HbA1c"), "está en 9.1");
         assert_eq!(of("siete coma dos", Language::Spanish, "HbA1c"), "7.2");
         assert_eq!(of("sacó quince de treinta", Language::Spanish, "MoCA"), "sacó 15 de 30");
     }

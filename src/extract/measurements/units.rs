@@ -20,13 +20,13 @@ pub(super) struct Unit {
 
 static UNIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r"(?ix)^\s?(?: (?P<conc>% | ‰ | (?:[µμ]|mc|[munpk])?(?:g|mol|eq|ui|iu|u|osm|kat)\s?/\s?(?:d?l|m?l|mol|mmol|g|kg|mg|24\s?h|day|d[ií]a|mm3|min(?:/1[.,]73\s?m\S*)?)(?-u:\b)
-            | m?l/min(?:/1[.,]73\s?m\S*)? | /\s?(?:mm3|[µμ]l|mcl|ul|min|campo) | x\s?10\S{0,4}(?:\s?/\s?l)? | cells(?:/\S+)? | c[ée]lulas(?:/\S+)? | copias(?:/ml)? | copies(?:/ml)? | ppm | mill(?:ones|ion)?(?-u:\b) )
-        | (?P<body>mm\s?hg | bpm | lpm | ppm | rpm | x' | °\ ?[cf](?-u:\b) | º\ ?[cf](?-u:\b) | grados(?:\ (?:c|f|cent[ií]grados|celsius))? | degrees(?:\ (?:c|f|celsius|fahrenheit))? | °|º
-            | kgs?(?-u:\b) | kilos?(?-u:\b) | kilogra\w+ | k(?-u:\b) | lbs?(?-u:\b) | pounds?(?-u:\b) | libras?(?-u:\b) | stones?(?-u:\b) | st(?-u:\b) | cms?(?-u:\b) | cent[ií]met\w+ | m(?:etros?|ts?)?(?-u:\b) | ms(?:eg|ec)?(?-u:\b)
-            | mm(?:/h(?:r|ora)?)?(?-u:\b) | points?(?-u:\b) | puntos(?-u:\b) | pts(?-u:\b) | f(?-u:\b) | c(?-u:\b) | por\ ciento | percent | per\ cent )
-        | (?P<dose>mgs?(?-u:\b) | mcg(?-u:\b) | [µμ]g(?-u:\b) | ug(?-u:\b) | grams?(?-u:\b) | gr?(?-u:\b) | miligram\w+ | milligram\w+ | ml(?-u:\b) | cc(?-u:\b) | ui(?-u:\b) | iu(?-u:\b) | units?(?-u:\b) | unidades(?-u:\b) | u(?-u:\b) | meq(?-u:\b) | tab\w*(?-u:\b) | comp\w*(?-u:\b) | pills?(?-u:\b) | puffs?(?-u:\b) | gotas(?-u:\b) | drops(?-u:\b) | caps?\w*(?-u:\b) | amp\w*(?-u:\b) )
-        | (?P<time>years?(?-u:\b) | yrs?(?-u:\b) | y\.?/?o(?-u:\b) | años?(?-u:\b) | days?(?-u:\b) | d[ií]as?(?-u:\b) | hours?(?-u:\b) | hrs?(?-u:\b) | h(?-u:\b) | horas?(?-u:\b) | weeks?(?-u:\b) | wks?(?-u:\b) | semanas?(?-u:\b) | sem(?-u:\b) | months?(?-u:\b) | mes(?:es)?(?-u:\b) | mos?(?-u:\b) | times?(?-u:\b) | veces(?-u:\b) | vez(?-u:\b) | min(?:s|utes?|utos?)?(?-u:\b) | am(?-u:\b) | pm(?-u:\b) | :\d\d | x\ (?:d[ií]a|day) ) )",
+        r"(?ix)^\s?(?: (?P<conc>% | ‰ | (?:[µμ]|mc|[munpk])?(?:g|mol|eq|ui|iu|u|osm|kat)\s?/\s?(?:d?l|m?l|mol|mmol|g|kg|mg|24\s?h|day|d[ií]a|mm3|min(?:/1[.,]73\s?m\S*)?)\b
+            | m?l/min(?:/1[.,]73\s?m\S*)? | /\s?(?:mm3|[µμ]l|mcl|ul|min|campo) | x\s?10\S{0,4}(?:\s?/\s?l)? | cells(?:/\S+)? | c[ée]lulas(?:/\S+)? | copias(?:/ml)? | copies(?:/ml)? | ppm | mill(?:ones|ion)?\b )
+        | (?P<body>mm\s?hg | bpm | lpm | ppm | rpm | x' | °\ ?[cf]\b | º\ ?[cf]\b | grados(?:\ (?:c|f|cent[ií]grados|celsius))? | degrees(?:\ (?:c|f|celsius|fahrenheit))? | °|º
+            | kgs?\b | kilos?\b | kilogra\w+ | k\b | lbs?\b | pounds?\b | libras?\b | stones?\b | st\b | cms?\b | cent[ií]met\w+ | m(?:etros?|ts?)?\b | ms(?:eg|ec)?\b
+            | mm(?:/h(?:r|ora)?)?\b | points?\b | puntos\b | pts\b | f\b | c\b | por\ ciento | percent | per\ cent )
+        | (?P<dose>mgs?\b | mcg\b | [µμ]g\b | ug\b | grams?\b | gr?\b | miligram\w+ | milligram\w+ | ml\b | cc\b | ui\b | iu\b | units?\b | unidades\b | u\b | meq\b | tab\w*\b | comp\w*\b | pills?\b | puffs?\b | gotas\b | drops\b | caps?\w*\b | amp\w*\b )
+        | (?P<time>years?\b | yrs?\b | y\.?/?o\b | años?\b | days?\b | d[ií]as?\b | hours?\b | hrs?\b | h\b | horas?\b | weeks?\b | wks?\b | semanas?\b | sem\b | months?\b | mes(?:es)?\b | mos?\b | times?\b | veces\b | vez\b | min(?:s|utes?|utos?)?\b | am\b | pm\b | :\d\d | x\ (?:d[ií]a|day) ) )",
     )
     .ok()
 });
@@ -72,7 +72,13 @@ fn normal(raw: &str) -> String {
         "ms" | "mseg" | "msec" => "ms",
         "°" | "º" | "c" | "f" | "grados" | "degrees" => "°",
         word if word.starts_with("cent") => "cm",
-        word if word.starts_with("°f") || word.starts_with("ºf") || word == "degreesf" || word.ends_with("fahrenheit") => "°F",
+        word if word.starts_with("°f")
+            || word.starts_with("ºf")
+            || word == "degreesf"
+            || word.ends_with("fahrenheit") =>
+        {
+            "°F"
+        }
         word if word.starts_with(['°', 'º']) || word.starts_with("grados") || word.starts_with("degrees") => "°C",
         _ => return raw.to_owned(),
     };
@@ -91,7 +97,8 @@ pub(super) fn fits(concept: &Concept, amount: &Amount) -> bool {
     if amount.dose && !(concept.name == "urine output" || concept.name == "weight") {
         return false;
     }
-    let number = if amount.measured.value.contains('-') && amount.measured.value.starts_with('-') { -number } else { number };
+    let number =
+        if amount.measured.value.contains('-') && amount.measured.value.starts_with('-') { -number } else { number };
     let within = |n: f64| within(concept, n);
     match concept.name {
         "blood pressure" => is_pressure(number, amount.second),
@@ -114,7 +121,9 @@ pub(super) fn fits(concept: &Concept, amount: &Amount) -> bool {
         "iron level" | "vitamin D" if concept.group == "level" => is_concentration(amount) && within(number),
         _ if concept.group == "score" => within(number) && amount.second.is_none_or(|most| most >= number),
         "oxygen saturation" => within(number) && unit.is_none_or(|unit| unit == "%"),
-        _ => within(number) && !(unit.is_some_and(|unit| matches!(unit, "kg" | "lb" | "st")) && concept.group != "body"),
+        _ => {
+            within(number) && !(unit.is_some_and(|unit| matches!(unit, "kg" | "lb" | "st")) && concept.group != "body")
+        }
     }
 }
 
@@ -141,7 +150,7 @@ fn is_pressure(upper: f64, lower: Option<f64>) -> bool {
 
 static WISHED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r"(?ix)(?-u:\b)(?: goals?|targets?|target\ of|aim(?:ing)?(?:\ for)?|objetivos?|metas?|keep(?:ing)?|mantener|maintain|if|si|unless|until|when(?:ever)?|cuando|should|would|en\ caso\ de|in\ case|hasta\ que|hypothetically|as\ long\ as|once|para\ que)(?-u:\b) [^.;\n,]{0,26}$",
+        r"(?ix)\b(?: goals?|targets?|target\ of|aim(?:ing)?(?:\ for)?|objetivos?|metas?|keep(?:ing)?|mantener|maintain|if|si|unless|until|when(?:ever)?|cuando|should|would|en\ caso\ de|in\ case|hasta|hypothetically|as\ long\ as|once|para\ que)\b [^.;\n,]{0,26}$",
     )
     .ok()
 });

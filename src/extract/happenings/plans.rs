@@ -1,0 +1,203 @@
+//! Whether something is still to be done, or only a condition.
+
+use std::ops::Range;
+
+use super::super::lexicon::Mention;
+use super::super::scene::Scene;
+use super::super::structure::Section;
+
+/// Words before a procedure in which it may be said to be planned.
+const PLAN_REACH: usize = 7;
+
+/// Whether the words before a procedure, or its section, say that it is still to be done.
+pub(super) fn is_planned(scene: &Scene<'_>, mention: &Mention, within: &Range<usize>) -> bool {
+    let (reading, words) = (scene.reading, &mention.words);
+    if mention.concept.name == "blood tests" && is_plan_word(reading.word(words.start)) {
+        return true;
+    }
+    let from = words.start.saturating_sub(PLAN_REACH).max(within.start);
+    let clause: Vec<&str> = (from..words.start).map(|word| reading.word(word)).collect();
+    let start = clause.iter().rposition(|word| matches!(*word, "." | ";" | "," | "(" | "|")).map_or(0, |at| at + 1);
+    let says = clause[start..].iter().any(|word| is_plan_word(word));
+    let behind = (words.end..within.end.min(words.end + 4))
+        .map(|word| reading.word(word))
+        .take_while(|word| !matches!(*word, "." | ";" | ","))
+        .any(|word| {
+            matches!(
+                word,
+                "pending"
+                    | "pendiente"
+                    | "pendientes"
+                    | "requested"
+                    | "booked"
+                    | "ordered"
+                    | "solicitada"
+                    | "solicitado"
+                    | "programada"
+                    | "programado"
+                    | "tomorrow"
+                    | "manana"
+                    | "queda"
+                    | "awaited"
+                    | "scheduled"
+                    | "planned"
+                    | "listed"
+            )
+        });
+    let section = scene.section(words.start) == Some(Section::Plan);
+    let done = clause[start..].iter().any(|word| {
+        matches!(
+            *word,
+            "done"
+                | "given"
+                | "had"
+                | "showed"
+                | "hecho"
+                | "hecha"
+                | "realizo"
+                | "realizada"
+                | "aplico"
+                | "previa"
+                | "previo"
+                | "hizo"
+        )
+    });
+    let past = (words.end..within.end.min(words.end + 3)).any(|word| {
+        matches!(
+            reading.word(word),
+            "done"
+                | "given"
+                | "showed"
+                | "shows"
+                | "normal"
+                | "clear"
+                | "negative"
+                | "realizada"
+                | "hecha"
+                | "muestra"
+                | "mostro"
+        )
+    });
+    (says || behind || section) && !done && !past
+}
+
+/// Words of what is asked for, waited for, or planned.
+const PLAN_WORDS: &[&str] = &[
+    "pending",
+    "awaiting",
+    "await",
+    "awaits",
+    "request",
+    "requested",
+    "order",
+    "ordered",
+    "book",
+    "booked",
+    "arrange",
+    "schedule",
+    "scheduled",
+    "plan",
+    "plans",
+    "planned",
+    "planning",
+    "refer",
+    "referred",
+    "will",
+    "'ll",
+    "repeat",
+    "rpt",
+    "recheck",
+    "needs",
+    "due",
+    "listed",
+    "waiting",
+    "tomorrow",
+    "upcoming",
+    "next",
+    "recommend",
+    "recommended",
+    "want",
+    "send",
+    "get",
+    "going",
+    "for",
+    "pendiente",
+    "pendientes",
+    "solicito",
+    "solicita",
+    "solicitar",
+    "pido",
+    "pide",
+    "pedir",
+    "programada",
+    "programado",
+    "programar",
+    "queda",
+    "plan",
+    "qx",
+    "manana",
+    "proxima",
+    "proximo",
+    "indico",
+    "indica",
+    "realizar",
+    "hacer",
+    "repetir",
+    "espera",
+    "completar",
+    "pautar",
+    "agendar",
+    "haremos",
+    "hara",
+    "falta",
+    "ordena",
+    "vamos",
+    "propone",
+    "propongo",
+    "citada",
+    "citado",
+    "pedimos",
+    "mando",
+    "piden",
+];
+
+fn is_plan_word(word: &str) -> bool {
+    PLAN_WORDS.contains(&word)
+}
+
+/// Whether the words before something make it a condition: "if I lost my job".
+pub(super) fn is_conditional(scene: &Scene<'_>, words: &Range<usize>, within: &Range<usize>) -> bool {
+    let from = words.start.saturating_sub(12).max(within.start);
+    let accented = |word: usize| scene.reading.words[word].source.of(scene.text()).contains('í');
+    (from..words.start).any(|word| {
+        matches!(
+            scene.reading.word(word),
+            "si" if !accented(word)
+        ) || matches!(
+            scene.reading.word(word),
+            "if" | "would"
+                | "could"
+                | "might"
+                | "may"
+                | "podria"
+                | "unless"
+                | "should"
+                | "cuando"
+                | "when"
+                | "'d"
+                | "hypothetically"
+                | "case"
+                | "caso"
+                | "puede"
+                | "consider"
+                | "considerar"
+                | "risk"
+                | "riesgo"
+                | "or"
+                | "valorar"
+                | "fear"
+                | "afraid"
+                | "miedo"
+        )
+    })
+}
