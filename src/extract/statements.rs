@@ -150,5 +150,5 @@ pub fn is_current(entity: &Entity) -> bool {
         && !entity.context.uncertain
         && entity.context.temporality == Temporality::Recent
         && entity.context.experiencer == Experiencer::Patient
-        && !matches!(entity.status.as_deref(), Some("stopped" | "suggested" | "not_taken"))
+        && !matches!(entity.status.as_deref(), Some("stopped" | "suggested" | "not_taken" | "declined"))
 }
