@@ -51,9 +51,14 @@ fn medicine(mentions: &[&Entity]) -> Vec<Entity> {
         mentions.iter().copied().filter(|e| e.context.temporality != Temporality::Hypothetical).collect();
     let plan = mentions.iter().copied().rfind(|e| status(e) == "suggested");
     let declined = said.iter().copied().rfind(|e| status(e) == "declined");
-    let told = said.iter().copied().rfind(|e| !matches!(status(e).as_str(), "" | "active" | "declined"));
+    let dosed = said.iter().any(|e| e.dose.is_some() && !e.context.negated && status(e) != "stopped");
+    // A bare denial somewhere ("there was no insulin") says less than a dose that is given.
+    let weak = |e: &Entity| status(e) == "not_taken" && e.dose.is_none() && dosed;
+    let told = said.iter().copied().rfind(|e| !matches!(status(e).as_str(), "" | "active" | "not_adherent" | "declined") && !weak(e));
     let decisive = told
+        .or_else(|| said.iter().copied().rfind(|e| status(e) == "not_adherent"))
         .or_else(|| said.iter().copied().rfind(|e| status(e) == "active"))
+        .or(declined)
         .or_else(|| said.iter().copied().rfind(|e| status(e) != "declined" && !e.context.uncertain))
         .or_else(|| said.iter().copied().rfind(|e| status(e) != "declined"));
     let Some(decisive) = decisive else {

@@ -56,7 +56,7 @@ impl DoseRules {
                 }),
                 Some(_) => None,
                 // A bare number is a dose where it follows the name at once and is not "2 times", "3 years" or a list.
-                None if (anywhere || opens(reading, words.start, word)) && bare(reading, end, words.end) => {
+                None if (anywhere || opens(reading, words.start, word)) && bare(reading, end, words.end) && !is_year(&number) => {
                     Some(Dose { words: word..end, text: number, rank: 1 })
                 }
                 None => None,
@@ -68,9 +68,14 @@ impl DoseRules {
     }
 }
 
+/// "Citalopram 2019": when, not how much.
+fn is_year(number: &str) -> bool {
+    number.len() == 4 && number.parse::<u32>().is_ok_and(|year| (1950..=2060).contains(&year) && year % 50 != 0)
+}
+
 /// Right at the beginning, but for "de", "of", "at".
 fn opens(reading: &Reading<'_>, start: usize, word: usize) -> bool {
-    (start..word).all(|w| matches!(reading.word(w), "de" | "of" | "at" | "a" | "los"))
+    (start..word).all(|w| matches!(reading.word(w), "de" | "of" | "at" | "a" | "los" | "back" | "to" | "up" | "down" | "hasta" | "now" | "ahora"))
 }
 
 /// "Media pastilla", "medio comprimido", "half a tablet".

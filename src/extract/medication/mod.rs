@@ -22,13 +22,18 @@ use super::matcher::Matcher;
 use super::phrasebook::Builder;
 use super::scene::{Scene, Stance};
 use super::structure::Section;
-use super::{Entity, EntityType, RegimenPlaces, Temporality};
+use super::{Entity, EntityType, Experiencer, RegimenPlaces, Temporality};
+use crate::domain::wording::person;
 use crate::text::Speaker;
 
 /// Words of a sentence in which a bare number may answer for a dose.
 const LONGEST_ANSWER: usize = 12;
+/// Bytes of a line that is not wrapped.
+const SHORT_LINE: usize = 64;
 /// Sentences of an answer in which the fate of a medicine is told.
 const ANSWERING_SENTENCES: usize = 3;
+/// Sentences below a question in a text without turns in which it is answered.
+const LINES_BELOW: usize = 4;
 /// Words between a denial and the medicine that it denies.
 const DENIAL_REACH: usize = 6;
 /// The group of a medicine that no list names, known by the stem of its name.
@@ -87,6 +92,22 @@ impl MedicationRules {
         mentions.retain(|mention| !is_ordinary_word(scene, mention));
         mentions.retain(|mention| !laboratory::is_measured(scene.reading, words, mention));
         mentions.sort_by_key(|mention| mention.words.start);
+        // "Insulina NPH": one medicine, named twice.
+        let beside: Vec<usize> = mentions
+            .windows(2)
+            .enumerate()
+            .filter(|(_, pair)| pair[0].words.end == pair[1].words.start)
+            .filter_map(|(at, pair)| match (pair[0].concept.name, pair[1].concept.name) {
+                ("insulin", other) if other.contains("insulin") => Some(at),
+                (other, "insulin") if other.contains("insulin") => Some(at + 1),
+                _ => None,
+            })
+            .collect();
+        let mut at = 0;
+        mentions.retain(|_| {
+            at += 1;
+            !beside.contains(&(at - 1))
+        });
         mentions
     }
 
@@ -120,11 +141,16 @@ impl MedicationRules {
             .or_else(|| self.told_how(scene, found, mention))?;
         let previous = nth.checked_sub(1).map_or(sentence.words.start, |before| found.mentions[before].words.end);
         let next = found.mentions.get(nth + 1).map_or(sentence.words.end, |after| after.words.start);
+        let line = line_of(scene, &sentence.words, mention.words.start);
         let around = Around {
-            before: previous..mention.words.start,
-            after: mention.words.end..next,
-            sentence: sentence.words.clone(),
+            before: previous.max(line.start)..mention.words.start,
+            after: mention.words.end..next.min(line.end).max(mention.words.end),
+            sentence: line,
         };
+        let mut stance = stance;
+        if is_of_relative(scene, &around, mention.words.start) {
+            stance.context.experiencer = Experiencer::Family;
+        }
         let regimen = self.regimen.read(scene.reading, &mention.words, around.before.clone(), around.after.clone());
         let stance = self.corrected(scene, found.sentence, regimen.dose.is_some(), stance);
         let last = nth + 1 == found.mentions.len();
@@ -185,8 +211,8 @@ impl MedicationRules {
         if nth + 1 != found.mentions.len() || !scene.exchanges.asks(found.sentence) {
             return None;
         }
-        let turn = asked.turn?;
         let until = drugs.get(slot + 1).map_or(usize::MAX, |next| next.sentence);
+        let Some(turn) = asked.turn else { return self.answered_below(scene, found.sentence, until) };
         let mut heard = 0;
         for (index, sentence) in scene.reading.sentences.iter().enumerate().skip(found.sentence + 1) {
             if index >= until || sentence.turn.is_none_or(|t| t > turn + 2) || heard >= ANSWERING_SENTENCES {
@@ -233,6 +259,24 @@ impl MedicationRules {
         });
         (dose.is_some() || said.frequency.is_some())
             .then(|| scene.answered(found.sentence, answer.sentence, &mention.words))
+    }
+
+    /// As [`Self::elliptic`], in a chat that came as one text: the lines below the question.
+    fn answered_below(&self, scene: &Scene<'_>, question: usize, until: usize) -> Option<(usize, Status)> {
+        let asked = &scene.reading.sentences[question];
+        let below = scene.reading.sentences.iter().enumerate().skip(question + 1).take(LINES_BELOW);
+        for (index, sentence) in below.take_while(|(index, _)| *index < until) {
+            let gap = scene.text().get(asked.span.end..sentence.span.start)?;
+            if sentence.question || gap.contains("\n\n") {
+                return None;
+            }
+            if gap.contains('\n')
+                && let Some(status) = self.statuses.answered(scene.reading, sentence.words.clone())
+            {
+                return Some((index, status));
+            }
+        }
+        None
     }
 
     fn entity(
@@ -298,7 +342,10 @@ impl MedicationRules {
         entity: &mut Entity,
     ) {
         let plainly = scene.contexts.plainly_denied(scene.reading, words);
-        let near = scene.contexts.denied_near(scene.reading, words, DENIAL_REACH);
+        let sentence = &scene.reading.sentences[scene.reading.sentence_of(words.start)].words;
+        let line = line_of(scene, sentence, words.start);
+        let reach = if line.start > sentence.start { DENIAL_REACH.min(words.start - line.start) } else { DENIAL_REACH };
+        let near = scene.contexts.denied_near(scene.reading, words, reach);
         match status {
             Some(Status::NotTaken) => entity.context.negated = true,
             Some(Status::Stopped | Status::Declined | Status::OnHold | Status::Suggested | Status::NotMeant) => {
@@ -326,6 +373,12 @@ impl MedicationRules {
                 break;
             }
             let said = self.regimen.read_words(scene.reading, later.words.clone());
+            if let Some(at) = self.statuses.changed_to(scene.reading, later.words.clone())
+                && let Some(dose) = self.regimen.answered_dose(scene.reading, at..later.words.end.min(at + 3))
+            {
+                regimen.dose = Some(dose);
+                continue;
+            }
             // The patient corrects what was said before; a clinician who asks "100?" does not.
             let asserts = later.speaker != Speaker::Clinician || !later.question;
             let with_unit = said.dose.as_ref().is_some_and(|dose| dose.text.contains(' '));
@@ -359,6 +412,20 @@ impl MedicationRules {
     }
 }
 
+/// The words of a sentence that stand in the line of a mention. A short line is one of a list; a long one may be wrapped.
+fn line_of(scene: &Scene<'_>, sentence: &Range<usize>, mention: usize) -> Range<usize> {
+    let reading = scene.reading;
+    let ends_line = |word: usize| {
+        let (Some(here), Some(next)) = (reading.words.get(word), reading.words.get(word + 1)) else { return false };
+        let gap = reading.text.get(here.source.end..next.source.start).unwrap_or("");
+        let start = reading.text[..here.source.end].rfind('\n').map_or(0, |at| at + 1);
+        gap.contains('\n') && here.source.end - start <= SHORT_LINE
+    };
+    let start = (sentence.start..mention).rev().find(|word| ends_line(*word)).map_or(sentence.start, |word| word + 1);
+    let end = (mention..sentence.end).find(|word| ends_line(*word)).map_or(sentence.end, |word| word + 1);
+    start..end
+}
+
 /// What the title above a medicine says of it.
 fn status_of(section: Section) -> Option<Status> {
     match section {
@@ -369,6 +436,25 @@ fn status_of(section: Section) -> Option<Status> {
         Section::Unchanged | Section::Medications => Some(Status::Active),
         _ => None,
     }
+}
+
+/// "Mother hypertensive, takes losartan": the relative who opens the sentence takes it, unless the patient comes between.
+fn is_of_relative(scene: &Scene<'_>, around: &Around, mention: usize) -> bool {
+    let reading = scene.reading;
+    let turn = reading.sentences[reading.sentence_of(mention)].turn;
+    let mut opening = around.sentence.clone().filter(|word| !reading.words[*word].punctuation);
+    let first = opening.find(|word| !matches!(reading.word(*word), "su" | "la" | "el" | "his" | "her" | "the" | "their"));
+    let Some(first) = first.filter(|word| *word < mention) else { return false };
+    let relative = person(reading.word(first)).is_some();
+    let takes = (first..mention).any(|word| matches!(reading.word(word), "toma" | "takes" | "usa" | "uses" | "taking" | "tomaba" | "on"));
+    let patient = (first..mention).any(|word| {
+        matches!(
+            reading.word(word),
+            "paciente" | "patient" | "pt" | "pte" | "he" | "she" | "dice" | "refiere" | "says" | "reports" | "states" | "gives" | "le" | "lo"
+                | "la" | "me" | "i" | "brings" | "trae" | "que"
+        )
+    });
+    turn.is_none() && relative && takes && !patient
 }
 
 /// Abbreviations of medicines that are words in lower case ("nac." of a date of birth, "asa" of a cup).

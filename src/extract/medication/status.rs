@@ -12,7 +12,7 @@ pub(in crate::extract) const WORDS: &str = include_str!("../lexicon/medicine_wor
 /// Words before a mention in which its verb is looked for.
 const BEFORE: usize = 14;
 /// Words after a mention in which its fate is looked for.
-const AFTER: usize = 22;
+const AFTER: usize = 36;
 /// Small words between "instead of" and the name.
 const ADJACENT: usize = 8;
 
@@ -88,6 +88,7 @@ impl StatusRules {
             (Status::OnHold, words("after_hold")),
             (Status::Changed, words("after_changed")),
             (Status::Active, words("after_active")),
+            (Status::NotAdherent, words("after_lapsed")),
         ];
         let answer = vec![
             (Status::NotTaken, words("answer_never")),
@@ -114,15 +115,24 @@ impl StatusRules {
     /// so that what was said of that one holds of both.
     pub fn of(&self, scene: &Scene<'_>, mention: &Range<usize>, around: &Around, linked: bool) -> Option<Status> {
         let reading = scene.reading;
-        if self.is_not_meant(reading, mention, &around.sentence) {
+        if self.is_not_meant(reading, mention, &around.sentence) || is_heap(reading, mention) {
             return Some(Status::NotMeant);
         }
         let after = self.behind(reading, around.after.clone());
-        if let Some((_, status)) = after.filter(|(_, status)| !matches!(status, Status::Active | Status::Changed)) {
+        if let Some((_, status)) = after.filter(|(_, status)| !matches!(status, Status::Active | Status::Changed | Status::NotAdherent)) {
             return Some(status);
+        }
+        if after.is_none() && was_of_years(reading, around.after.clone()) {
+            return Some(Status::Stopped);
         }
         let start = if linked { around.sentence.start } else { around.before.start };
         let before = self.ahead(reading, start.max(mention.start.saturating_sub(BEFORE))..mention.start);
+        let before = match before {
+            Some(Status::Started | Status::Changed | Status::Active) if self.is_proposed(reading, around, mention) => {
+                Some(Status::Suggested)
+            }
+            before => before,
+        };
         // "Increased to", "still takes it": said after the name, unless it was only proposed before.
         match (before, after) {
             (Some(Status::Suggested), _) | (_, None) => before,
@@ -134,20 +144,41 @@ impl StatusRules {
     fn ahead(&self, reading: &Reading<'_>, within: Range<usize>) -> Option<Status> {
         let mut best: Option<(usize, usize, Status)> = None;
         for word in within.clone() {
-            if matches!(reading.word(word), ";" | "but" | "pero" | "." | "aunque" | "although") {
+            if matches!(reading.word(word), ";" | "but" | "pero" | "." | "aunque" | "although" | ")") {
                 best = None;
                 continue;
             }
             for (status, verbs) in &self.before {
                 let Some(hit) = verbs.at(reading, word).filter(|hit| hit.words.end <= within.end) else { continue };
+                // "NPH (suspended), metformin": said of what stands before.
+                let of_previous = *status == Status::Stopped && matches!(reading.word(hit.words.end), "," | ")");
                 let better = best
                     .is_none_or(|(end, len, _)| hit.words.end > end || (hit.words.end == end && hit.words.len() > len));
-                if better {
-                    best = Some((hit.words.end, hit.words.len(), *status));
+                if better && !of_previous {
+                    best = Some((hit.words.end, hit.words.len(), denied_or_ended(reading, &hit.words, *status)));
                 }
             }
         }
         best.map(|(_, _, status)| status)
+    }
+
+    /// "I propose to restart X and add Y": a verb in its base form, after a proposal in the same sentence.
+    fn is_proposed(&self, reading: &Reading<'_>, around: &Around, mention: &Range<usize>) -> bool {
+        let base = (around.sentence.start..mention.start).rev().take(BEFORE).any(|word| {
+            matches!(
+                reading.word(word),
+                "start" | "add" | "begin" | "restart" | "commence" | "try" | "increase" | "agregar" | "iniciar" | "reiniciar"
+                    | "anadir" | "poner" | "empezar" | "subir" | "sumar" | "dar" | "pauta"
+            )
+        });
+        let proposal = |word: usize| {
+            matches!(
+                reading.word(word),
+                "propongo" | "propone" | "proponemos" | "propose" | "proposed" | "propuesta" | "ofrezco" | "offer" | "offered" | "could"
+                    | "podriamos" | "podemos" | "consider" | "suggest" | "suggested" | "if"
+            )
+        };
+        base && (around.sentence.start..mention.start).any(proposal)
     }
 
     /// The last thing that is said of it after its name, up to the next medicine: where it ends, and what.
@@ -187,6 +218,12 @@ impl StatusRules {
                 hit.words.end <= mention.start && (hit.words.end..mention.start).all(|w| is_small(reading.word(w)))
             })
         })
+    }
+
+    /// "They bumped it to sixty": the word at which the new dose stands.
+    pub fn changed_to(&self, reading: &Reading<'_>, words: Range<usize>) -> Option<usize> {
+        let (_, changed) = self.after.iter().find(|(status, _)| *status == Status::Changed)?;
+        words.clone().filter_map(|word| changed.at(reading, word)).map(|hit| hit.words.end).find(|end| *end < words.end)
     }
 
     /// Whether the words before a mention say that it takes the place of the one before: "switched to", "se cambia por".
@@ -231,6 +268,39 @@ impl StatusRules {
         let status = at(&self.answer).or_else(|| at(&self.after))?;
         (!matches!(status, Status::Active | Status::Changed | Status::Suggested)).then_some(status)
     }
+}
+
+/// "Does not take", "no toma" denies; "no longer takes", "ya no toma" ends.
+fn denied_or_ended(reading: &Reading<'_>, hit: &Range<usize>, status: Status) -> Status {
+    let denies = matches!(reading.word(hit.start), "no" | "not" | "n't" | "do" | "does" | "never" | "nunca")
+        && !hit.clone().any(|word| matches!(reading.word(word), "longer" | "ya" | "more" | "anymore"));
+    let ended = hit.start > 0 && matches!(reading.word(hit.start - 1), "ya");
+    if status == Status::Stopped && denies && !ended { Status::NotTaken } else { status }
+}
+
+/// A heap of tablets ("24 x paracetamol", "20 comp de lorazepam"): swallowed or hoarded, not taken as a medicine.
+fn is_heap(reading: &Reading<'_>, mention: &Range<usize>) -> bool {
+    let form = |word: usize| {
+        matches!(
+            reading.word(word),
+            "x" | "of" | "de" | "comp" | "comps" | "tabs" | "tablets" | "pills" | "pastillas" | "comprimidos" | "caps" | "capsulas" | "the"
+        )
+    };
+    let number = (mention.start.saturating_sub(3)..mention.start).rev().find(|word| !form(*word));
+    let count = number.and_then(|word| reading.word(word).parse::<u32>().ok());
+    let parted = number.is_some_and(|word| word + 1 == mention.start);
+    count.is_some_and(|count| (8..=400).contains(&count)) && !parted
+}
+
+/// Years in brackets after a name: "Lexapro 10 mg (2018-2019)".
+fn was_of_years(reading: &Reading<'_>, after: Range<usize>) -> bool {
+    let year = |word: usize| {
+        let text = reading.word(word);
+        let mut parts = text.split(['-', '–', '/']);
+        let is_year = |part: &str| part.len() == 4 && (part.starts_with("19") || part.starts_with("20"));
+        parts.next().is_some_and(is_year) && (parts.next().is_some_and(is_year) || matches!(reading.word(word + 1), "-" | "–" | "to" | "a"))
+    };
+    after.clone().take(8).any(year)
 }
 
 /// Articles, prepositions, numbers and forms: they part nothing.
