@@ -13,7 +13,7 @@ use super::hypotheses::{self, HypothesisRules};
 use super::input::ExtractionInput;
 use super::lexicon::{ALLERGENS, CLINICAL, DRUGS, Extension, REACTIONS, SPEECH};
 use super::measurements::{self, MeasurementRules};
-use super::medication::{MedicationRules, REGIMEN};
+use super::medication::{MedicationRules, REGIMEN, WORDS as MEDICINE_WORDS};
 use super::phrasebook::{Builder, Phrasebook};
 use super::reading::{Reading, Sentence};
 use super::risk::learned::{Ear, Ruled, features_of, is_asked};
@@ -228,7 +228,7 @@ fn files() -> Vec<&'static str> {
         DRUGS,
         ALLERGENS,
         REACTIONS,
-        &[ALLERGY_WORDS],
+        &[ALLERGY_WORDS, MEDICINE_WORDS],
         &[SPEECH, tone::THEMES, tone::FEELINGS, hypotheses::FILE, facts::FILE, REGIMEN],
         Cues::FILES,
         &risk::FILES,

@@ -22,6 +22,7 @@ mod phrasebook;
 mod reading;
 mod risk;
 mod scene;
+mod settled;
 mod spelling;
 mod statements;
 mod structure;
@@ -31,6 +32,7 @@ mod values;
 
 pub use extractor::Extractor;
 pub use input::ExtractionInput;
+pub use settled::settled;
 pub use values::CurrentValues;
 
 use crate::domain::code::codes;

@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
+use super::allergies::says_none;
 use super::dialogue::Polarity;
 use super::lexicon::{SPEECH, label};
 use super::matcher::Matcher;
 use super::medication::{MedicationRules, SentenceDrugs};
 use super::phrasebook::Builder;
 use super::scene::Scene;
+use super::structure::Section;
 use super::{Entity, EntityType, Experiencer, Statement, StatementKind, Temporality};
 
 pub struct StatementRules {
@@ -52,6 +54,11 @@ impl StatementRules {
             }
             let asked = scene.is_dialogue() && scene.exchanges.asks(index);
             let kind = StatementKind::NoMedications;
+            let listed = scene.structure.place(index).filter(|place| place.section == Section::Medications);
+            if listed.is_some_and(|place| sentence.turn.is_none() && says_none(scene, place.from..sentence.words.end).is_some()) {
+                out.push(Statement { kind, span: sentence.span });
+                continue;
+            }
             if !asked && self.nothing_now(scene, index, drugs) {
                 out.push(Statement { kind, span: sentence.span });
                 continue;
@@ -150,5 +157,5 @@ pub fn is_current(entity: &Entity) -> bool {
         && !entity.context.uncertain
         && entity.context.temporality == Temporality::Recent
         && entity.context.experiencer == Experiencer::Patient
-        && !matches!(entity.status.as_deref(), Some("stopped" | "suggested" | "not_taken"))
+        && !matches!(entity.status.as_deref(), Some("stopped" | "suggested" | "not_taken" | "declined"))
 }

@@ -18,7 +18,7 @@ use crate::domain::measured::Measured;
 use crate::domain::memory::{Class, Kind, SetBy};
 use crate::domain::provenance::{SourceType, Teller, Trust, TrustBasis, trust_of};
 use crate::domain::source;
-use crate::extract::{Entity, Hypothesis, StatementKind};
+use crate::extract::{Entity, Hypothesis, StatementKind, settled};
 use crate::intake::contract::DocumentSubmitted;
 use crate::store::records::{Evidence, FindingWords, NewFinding, finding_id};
 use crate::text::{Span, Speaker};
@@ -58,7 +58,8 @@ impl<'a> Teaching<'a> {
     /// All findings of the document.
     pub fn findings(&self) -> Vec<NewFinding> {
         let Some((_, extraction)) = self.work.read.text.as_deref() else { return Vec::new() };
-        let entities = extraction.entities.iter().filter(|e| worth_remembering(e)).filter_map(|e| self.entity(e));
+        let in_the_end = settled(&extraction.entities);
+        let entities = in_the_end.iter().filter(|e| worth_remembering(e)).filter_map(|e| self.entity(e));
         let statements = extraction.statements.iter().filter_map(|s| self.statement(s.kind, s.span));
         let hypotheses = extraction.hypotheses.iter().filter_map(|h| self.hypothesis(h));
         entities.chain(statements).chain(hypotheses).collect()
@@ -154,9 +155,9 @@ impl<'a> Teaching<'a> {
             account: None,
             derived_from: Vec::new(),
         };
-        let ending = matches!(e.status.as_deref(), Some("stopped" | "resolved" | "ended"));
+        let ending = matches!(e.status.as_deref(), Some("stopped" | "declined" | "resolved" | "ended"));
         let polarity = Polarity::of(e.context.negated || matches!(e.status.as_deref(), Some("not_taken")));
-        let interpreted = e.context.uncertain || e.epistemic == Epistemic::Inferred;
+        let interpreted = e.context.uncertain || e.epistemic == Epistemic::Inferred || is_proposed(e.kind, e.status.as_deref());
         let historical = e.context.temporality == Temporality::Historical;
         let class = match Class::of_finding(e.kind) {
             // A symptom of the past is history, not a state to be asked about in two days.
@@ -376,8 +377,12 @@ pub(crate) fn attribute_hashes(
         ..FactParts::of(kind, &words.concept)
     };
     let attribute = keys.hash("attribute", &of.attribute());
+    // What was only proposed is another attribute of the same medicine: it neither confirms nor contradicts what is taken.
+    if is_proposed(kind, words.status.as_deref()) {
+        return (keys.hash("proposed", &of.attribute()), attribute);
+    }
     let group = match kind {
-        EntityType::Allergy => keys.hash("group", format!("allergies of {}", experiencer.code()).as_bytes()),
+        EntityType::Allergy | EntityType::Intolerance => keys.hash("group", format!("allergies of {}", experiencer.code()).as_bytes()),
         _ => attribute,
     };
     (attribute, group)
@@ -411,9 +416,14 @@ fn over(at: FactDate) -> Option<DateTime<Utc>> {
     Some(next.and_time(NaiveTime::MIN).and_utc())
 }
 
-/// A conditional or planned thing is no fact yet.
+/// A conditional or planned thing is no fact yet; a medicine that somebody proposed is one to know of.
 fn worth_remembering(e: &Entity) -> bool {
-    e.context.temporality != Temporality::Hypothetical
+    e.context.temporality != Temporality::Hypothetical || is_proposed(e.kind, e.status.as_deref())
+}
+
+/// A medicine that was proposed and not begun.
+fn is_proposed(kind: EntityType, status: Option<&str>) -> bool {
+    kind == EntityType::Medication && status == Some("suggested")
 }
 
 fn kind_of(entity: EntityType) -> Kind {

@@ -7,6 +7,7 @@
 
 mod allergies;
 mod interval;
+mod plans;
 mod walk;
 
 use chrono::{DateTime, Utc};
@@ -260,6 +261,7 @@ pub fn fold(scope: Scope, log: &Log, now: DateTime<Utc>, policy: &LifecyclePolic
         }
     }
     allergies::settle(&mut walk);
+    plans::settle(&mut walk);
     walk.finish(now)
 }
 

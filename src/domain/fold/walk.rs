@@ -146,12 +146,11 @@ impl<'a> Walk<'a> {
 
     /// "Ya no …": what it speaks of is over, unless the speaker may not say so.
     fn end(&mut self, a: &Assertion) {
-        let target = self.newest(|m| {
-            m.attribute == a.attribute
-                && m.is_active()
-                && m.polarity == Polarity::Affirmed
-                && m.folded.details.agrees(&a.details)
-        });
+        let taken = |m: &Interval| m.attribute == a.attribute && m.is_active() && m.polarity == Polarity::Affirmed;
+        // The dose that is named with the end may be an older one: it is the same medicine.
+        let target = self
+            .newest(|m| taken(m) && m.folded.details.agrees(&a.details))
+            .or_else(|| self.newest(|m| taken(m) && !m.folded.contested));
         let Some(target) = target else {
             // Nothing known has ended, but that it ended is known: history.
             let new = self.open(a);

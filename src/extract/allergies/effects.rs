@@ -32,6 +32,7 @@ pub(super) struct EffectWords {
     after: Matcher,
     helps: Matcher,
     borne: Matcher,
+    because: Matcher,
 }
 
 impl EffectWords {
@@ -46,6 +47,7 @@ impl EffectWords {
             after: label(book, WORDS, "after"),
             helps: label(book, WORDS, "helps"),
             borne: label(book, WORDS, "borne"),
+            because: label(book, WORDS, "because"),
         }
     }
 }
@@ -86,7 +88,10 @@ impl AllergyRules {
             self.forbid(scene, index, &governed, &cue, out);
         }
         for substance in substances {
-            let behind = substance.words.end..words.end.min(substance.words.end + 2);
+            // "Bupropion, seizure, contraindicated".
+            let told = self.reactions.find(scene.reading, substance.words.end..words.end.min(substance.words.end + LINK));
+            let reach = if told.is_empty() { 2 } else { LINK + 2 };
+            let behind = substance.words.end..words.end.min(substance.words.end + reach);
             let Some(cue) = behind.clone().find_map(|word| self.effects.forbidden.at(scene.reading, word)) else {
                 continue;
             };
@@ -108,8 +113,14 @@ impl AllergyRules {
             found.filter(|found| found.words.end <= until)
         };
         let edible = |s: &Substance| !s.drug && !s.class;
-        let told: Vec<Substance> = substances.iter().filter(|s| edible(s) || reaction(s).is_some()).cloned().collect();
-        self.take_beside(scene, index, &told, cue, Frame::Allergy, out);
+        for substance in substances {
+            // Forbidden, it is not taken, whatever the reason.
+            out.touched.extend(substance.words.clone());
+            if edible(substance) || reaction(substance).is_some() {
+                let frame = if substance.drug { Frame::Intolerance } else { Frame::Allergy };
+                self.take_beside(scene, index, std::slice::from_ref(substance), cue, frame, out);
+            }
+        }
     }
 
     /// A substance and its reaction in one sentence, linked by what the sentence says of them.
@@ -172,7 +183,7 @@ impl AllergyRules {
     ) -> Option<&'m Mention> {
         let s = &substance.words;
         let parted = |mut words: Range<usize>| {
-            words.any(|word| matches!(scene.reading.word(word), ";" | "." | "?" | "!"))
+            words.any(|word| matches!(scene.reading.word(word), "." | "?" | "!") || scene.reading.word(word) == ";" && !matches!(scene.reading.word(word + 1), "this" | "it" | "se"))
         };
         let helps = |mut words: Range<usize>| words.any(|word| self.effects.helps.at(scene.reading, word).is_some());
         reactions.iter().filter(|r| within.start <= r.words.start && r.words.end <= within.end).find(|r| {
@@ -196,7 +207,10 @@ impl AllergyRules {
                 let with = start.is_some_and(|with| {
                     (with.words.end..s.start).all(|word| is_article(scene.reading.word(word)))
                 });
-                between.len() <= REACH && (leads || with || signed) && !parted(between.clone()) && !helps(between.start..r.words.end + 3)
+                // "It was stopped owing to lip swelling".
+                let stopped = r.concept.group == HYPERSENSITIVE
+                    && between.clone().any(|word| self.effects.because.at(scene.reading, word).is_some());
+                between.len() <= REACH && (leads || with || signed || stopped) && !parted(between.clone()) && !helps(between.start..r.words.end + 3)
             } else {
                 let between = r.words.end..s.start;
                 let small = between.clone().all(|word| self.effects.is_small(scene.reading, word));

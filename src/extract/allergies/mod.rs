@@ -10,6 +10,7 @@ mod topic;
 use std::ops::Range;
 
 use effects::EffectWords;
+pub(super) use none::says_none;
 use taken_back::TakenBack;
 use topic::Topic;
 
@@ -22,6 +23,7 @@ use super::scene::{Scene, Stance};
 use super::statements::is_current;
 use super::structure::Section;
 use super::{Entity, EntityType, Experiencer, Statement, Temporality};
+use crate::domain::wording::person;
 use crate::text::{Span, Speaker};
 
 /// Turns after which a question about allergies is forgotten.
@@ -377,7 +379,7 @@ impl AllergyRules {
         let named: usize = substances.iter().map(|substance| substance.words.len()).sum();
         let elliptic = sentence.words.len() <= named + ELLIPSIS;
         let confirmed =
-            elliptic && scene.exchanges.answer(index).is_some_and(|answer| answer.polarity == Polarity::Yes);
+            elliptic && scene.exchanges.answer(index).is_some_and(|answer| answer.polarity != Polarity::Other);
         let reaction = self.first(&self.what_happens, scene, &sentence.words).is_some();
         if confirmed && !reaction {
             self.take(scene, index, substances, Frame::Allergy, out);
@@ -448,6 +450,9 @@ impl AllergyRules {
         }
         let kind = if frame == Frame::Allergy { EntityType::Allergy } else { EntityType::Intolerance };
         let Some(mut entity) = scene.entity(kind, words, substance.name.clone(), stance) else { return };
+        if is_of_labelled_relative(scene, words.start) {
+            entity.context.experiencer = Experiencer::Family;
+        }
         if frame == Frame::Effect {
             entity.confidence = entity.confidence.min(0.85);
             out.touched.extend(words.clone());
@@ -497,6 +502,14 @@ fn before_cue(scene: &Scene<'_>, substances: &[Substance], cue: &Range<usize>) -
         out.push(substance.clone());
     }
     out
+}
+
+/// "Hijo menor: alérgico a la leche": a relative before a colon, in a form of the patient's.
+fn is_of_labelled_relative(scene: &Scene<'_>, word: usize) -> bool {
+    let reading = scene.reading;
+    let start = reading.sentences[reading.sentence_of(word)].words.start;
+    let colon = (start..word.min(start + 5)).find(|at| reading.word(*at) == ":");
+    colon.is_some_and(|colon| (start..colon).any(|at| person(reading.word(at)).is_some()))
 }
 
 /// A strength stands right after the name: it is a medicine that is taken.

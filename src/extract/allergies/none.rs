@@ -40,17 +40,9 @@ impl AllergyRules {
     /// "Allergies: none known", "AMC: niega", "Alergias: ninguna conocida", "Allergies: nil": the whole of a list is a denial.
     pub(super) fn none_listed(&self, scene: &Scene<'_>, index: usize, from: usize, out: &mut Allergies) {
         let sentence = &scene.reading.sentences[index];
-        let said = (from..sentence.words.end).find(|word| !scene.reading.words[*word].punctuation);
-        let Some(first) = said else { return };
-        let word = |offset: usize| scene.reading.word(first + offset);
-        let none = matches!(
-            word(0),
-            "none" | "nil" | "nkda" | "nka" | "no" | "denies" | "denied" | "negative" | "neg" | "unknown" | "ninguna" | "ninguno"
-                | "niega" | "negadas" | "negados" | "negativo" | "negativas" | "negativos" | "negativa" | "desconocidas" | "sin" | "nada"
-        );
-        let known = matches!(word(0), "unknown" | "desconocidas") || word(1) == "to" && word(0) == "no";
-        let short = sentence.words.end - first <= NONE_WORDS;
-        if none && !known && short && self.first(&self.other, scene, &(first..sentence.words.end)).is_none() {
+        let first = says_none(scene, from..sentence.words.end);
+        let other = |first: usize| self.first(&self.other, scene, &(first..sentence.words.end)).is_some();
+        if first.is_some_and(|first| !other(first)) {
             out.statements.push(Statement { kind: StatementKind::NoKnownAllergies, span: sentence.span });
         }
     }
@@ -103,4 +95,17 @@ impl AllergyRules {
             _ => false,
         }
     }
+}
+
+/// Whether a list says no more than that there is nothing, and from which word on.
+pub(in crate::extract) fn says_none(scene: &Scene<'_>, words: Range<usize>) -> Option<usize> {
+    let first = words.clone().find(|word| !scene.reading.words[*word].punctuation)?;
+    let word = |offset: usize| scene.reading.word(first + offset);
+    let none = matches!(
+        word(0),
+        "none" | "nil" | "nkda" | "nka" | "no" | "denies" | "denied" | "negative" | "neg" | "ninguna" | "ninguno" | "ningun" | "niega"
+            | "negadas" | "negados" | "negativo" | "negativas" | "negativos" | "negativa" | "sin" | "nada"
+    );
+    let known = word(1) == "to" && word(0) == "no";
+    (none && !known && words.end - first <= NONE_WORDS).then_some(first)
 }

@@ -49,7 +49,7 @@ impl AllergyRules {
         let mut kept: Vec<Span> = Vec::new();
         for placed in out.placed.iter_mut().filter(|placed| !placed.words.is_empty()) {
             let region = Region::of(scene, &placed.words, &places, reading.words_at(placed.entity.evidence));
-            let found = self.reactions_in(scene, &region, &placed.words);
+            let found = self.reactions_in(scene, &region, (&placed.words, placed.frame));
             kept.extend(found.iter().map(|(place, _)| reading.source(place)));
             if placed.entity.context.negated {
                 continue;
@@ -75,9 +75,11 @@ impl AllergyRules {
         &self,
         scene: &Scene<'_>,
         region: &Region,
-        words: &Range<usize>,
+        (words, frame): (&Range<usize>, Frame),
     ) -> Vec<(Range<usize>, Option<&'static str>)> {
-        let left = region.after.clone().find(|word| self.leaves(scene, *word)).unwrap_or(region.after.end);
+        // "They tried me on it but I got a rash": told by its effect, a substance has no list that is left.
+        let listed = frame != Frame::Effect;
+        let left = region.after.clone().find(|word| listed && self.leaves(scene, *word)).unwrap_or(region.after.end);
         let after = region.after.start..left;
         let listed = self.affirmed(scene, after.clone());
         if !listed.is_empty() {

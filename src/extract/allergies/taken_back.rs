@@ -37,6 +37,18 @@ impl AllergyRules {
                 placed.entity.reaction = None;
             }
         }
+        // "Lactose intolerant and gluten intolerant. I'm not": what was said of the last of a list holds of all of it.
+        for at in (1..out.placed.len()).rev() {
+            let (first, second) = (&out.placed[at - 1], &out.placed[at]);
+            let between = first.words.end..second.words.start.max(first.words.end);
+            let joined = between.len() <= 3
+                && between.clone().any(|word| matches!(scene.reading.word(word), "and" | "y" | "," | "or"))
+                && scene.reading.sentence_of(first.words.start) == scene.reading.sentence_of(second.words.start);
+            if joined && second.entity.context.negated && !first.entity.context.negated && first.entity.reaction.is_none() {
+                out.placed[at - 1].entity.context.negated = true;
+                out.placed[at - 1].entity.kind = EntityType::Allergy;
+            }
+        }
         for placed in out.placed.drain(..) {
             out.entities.push(placed.entity);
         }

@@ -56,7 +56,7 @@ impl DoseRules {
                 }),
                 Some(_) => None,
                 // A bare number is a dose where it follows the name at once and is not "2 times", "3 years" or a list.
-                None if (anywhere || opens(reading, words.start, word)) && bare(reading, end, words.end) => {
+                None if (anywhere || opens(reading, words.start, word)) && bare(reading, end, words.end) && !is_year(&number) => {
                     Some(Dose { words: word..end, text: number, rank: 1 })
                 }
                 None => None,
@@ -68,9 +68,14 @@ impl DoseRules {
     }
 }
 
+/// "Citalopram 2019": when, not how much.
+fn is_year(number: &str) -> bool {
+    number.len() == 4 && number.parse::<u32>().is_ok_and(|year| (1950..=2060).contains(&year) && year % 50 != 0)
+}
+
 /// Right at the beginning, but for "de", "of", "at".
 fn opens(reading: &Reading<'_>, start: usize, word: usize) -> bool {
-    (start..word).all(|w| matches!(reading.word(w), "de" | "of" | "at" | "a" | "los"))
+    (start..word).all(|w| matches!(reading.word(w), "de" | "of" | "at" | "a" | "los" | "back" | "to" | "up" | "down" | "hasta" | "now" | "ahora"))
 }
 
 /// "Media pastilla", "medio comprimido", "half a tablet".
@@ -175,6 +180,11 @@ fn bare(reading: &Reading<'_>, next: usize, end: usize) -> bool {
 /// A number in figures or words: the word after it, and its digits with a decimal point.
 pub fn number_at(reading: &Reading<'_>, word: usize, limit: usize) -> Option<(usize, String)> {
     let text = reading.word(word);
+    // ".1": the tenth that a hasty hand writes.
+    if text == "." && touches(reading, word) {
+        let (end, digits) = number_at(reading, word + 1, limit)?;
+        return digits.bytes().all(|b| b.is_ascii_digit()).then(|| (end, format!("0.{digits}")));
+    }
     if text.starts_with(|c: char| c.is_ascii_digit()) {
         let plain = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | '/'));
         if !plain || super::frequency::is_scheme(text) {
@@ -197,6 +207,9 @@ pub fn number_at(reading: &Reading<'_>, word: usize, limit: usize) -> Option<(us
     let source = reading.source(&(word..end));
     let said = number_words(source.of(reading.text), Language::Unknown);
     let first = said.first().filter(|number| number.span.start == 0)?;
+    if let Some(spoken) = spoken_strength(reading, word, limit) {
+        return Some(spoken);
+    }
     let mut digits = first.digits.clone();
     let mut next = reading.words_at(crate::text::Span::new(source.start, source.start + first.span.end)).end;
     if matches!(reading.word(next), "point" | "punto" | "coma") {
@@ -207,6 +220,53 @@ pub fn number_at(reading: &Reading<'_>, word: usize, limit: usize) -> Option<(us
         next = reading.words_at(crate::text::Span::new(source.start, source.start + tail.span.end)).end;
     }
     Some((next, digits))
+}
+
+/// A full stop right before figures, with a space before it.
+fn touches(reading: &Reading<'_>, stop: usize) -> bool {
+    let (Some(here), Some(next)) = (reading.words.get(stop), reading.words.get(stop + 1)) else { return false };
+    let apart = stop.checked_sub(1).and_then(|at| reading.words.get(at)).is_none_or(|before| before.source.end < here.source.start);
+    here.source.end == next.source.start && apart && next.source.of(reading.text).starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Strengths as they are spoken: "one twenty-five" is 125, "seven fifty" 750, "cero veinticinco" 0.25; the times that
+/// follow are no part of it ("two hundred four times a day").
+fn spoken_strength(reading: &Reading<'_>, word: usize, limit: usize) -> Option<(usize, String)> {
+    let value = |at: usize| {
+        let source = reading.source(&(at..at + 1));
+        let said = number_words(source.of(reading.text), Language::Unknown);
+        said.first().and_then(|number| number.digits.parse::<u32>().ok())
+    };
+    let spelled = |at: usize| at < limit && begins_number(reading.word(at)) && !reading.word(at).starts_with(|c: char| c.is_ascii_digit());
+    if !spelled(word) {
+        return None;
+    }
+    let first = value(word)?;
+    let end_of = |mut at: usize| {
+        while at < limit && spelled(at) {
+            at += 1;
+        }
+        at
+    };
+    let end = end_of(word);
+    let times = |at: usize| matches!(reading.word(at), "times" | "veces" | "time");
+    // "Two hundred four times": the last word counts the times.
+    if end - word >= 2 && times(end) && value(end - 1).is_some_and(|n| n < 10) {
+        let source = reading.source(&(word..end - 1));
+        let said = number_words(source.of(reading.text), Language::Unknown);
+        let whole = said.first().filter(|number| number.span.len() == source.len())?;
+        return Some((end - 1, whole.digits.clone()));
+    }
+    let rest: Vec<u32> = (word + 1..end).filter_map(value).collect();
+    match (first, rest.as_slice()) {
+        (0, [tens]) if (5..100).contains(tens) => Some((end, format!("0.{tens:02}"))),
+        (0, [tens, ones]) if *tens >= 20 && *ones < 10 => Some((end, format!("0.{:02}", tens + ones))),
+        (1..=9, [tens]) if (10..100).contains(tens) => Some((end, format!("{}", first * 100 + tens))),
+        (1..=9, [tens, ones]) if (20..100).contains(tens) && *ones < 10 && tens % 10 == 0 => {
+            Some((end, format!("{}", first * 100 + tens + ones)))
+        }
+        _ => None,
+    }
 }
 
 /// "0,5" → "0.5"; "1.000" is a thousand where nobody weighs in thousandths.

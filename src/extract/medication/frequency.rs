@@ -67,6 +67,19 @@ fn frequency_at(
             _ => None,
         };
     }
+    // "3x day", "2x/day", "x3 daily".
+    let count = text.strip_suffix('x').or_else(|| text.strip_prefix('x')).and_then(|n| n.parse::<u32>().ok()).filter(|n| *n <= 6);
+    if let Some(times) = count {
+        let next = (word + 1..limit.min(word + 4)).find(|at| !matches!(reading.word(*at), "a" | "per" | "/" | "al" | "por"));
+        let per = next.and_then(|at| match reading.word(at) {
+            "day" | "daily" | "dia" => Some((at, "day")),
+            "week" | "weekly" | "semana" => Some((at, "week")),
+            _ => None,
+        });
+        if let Some((at, per)) = per {
+            return Some(Said { text: format!("{times}/{per}"), words: word..at + 1 });
+        }
+    }
     if let Some(said) = every_so_often(reading, word, limit).or_else(|| times(reading, word, limit)) {
         return Some(said);
     }
@@ -161,5 +174,8 @@ fn per_time(word: &str) -> Option<&'static str> {
 pub fn is_scheme(word: &str) -> bool {
     let parts: Vec<&str> = word.split('-').collect();
     let small = |part: &&str| matches!(*part, "0" | "1" | "2" | "3" | "4" | "1/2" | "0.5" | "0,5" | "1/4" | "½");
-    (3..=4).contains(&parts.len()) && parts.iter().all(small)
+    let units = |part: &&str| part.parse::<u32>().is_ok_and(|n| n <= 120);
+    // "20-0-14": units of insulin at the day's meals; a date has no nought in it.
+    let insulin = parts.iter().all(units) && parts.contains(&"0");
+    (3..=4).contains(&parts.len()) && (parts.iter().all(small) || insulin)
 }

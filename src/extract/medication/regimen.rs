@@ -96,6 +96,24 @@ impl RegimenRules {
         Regimen { dose, route, frequency }
     }
 
+    /// Whether words between two medicines are no more than doses, times and what joins a list.
+    pub fn is_list(&self, reading: &Reading<'_>, between: Range<usize>) -> bool {
+        let labels = self.labels.find(reading, between.clone());
+        between.clone().all(|word| {
+            let text = reading.word(word);
+            reading.words[word].punctuation && !matches!(text, ";" | ".")
+                || text.starts_with(|c: char| c.is_ascii_digit())
+                || labels.iter().any(|(at, _)| at.contains(&word))
+                || super::dose::number_at(reading, word, between.end).is_some()
+                || matches!(
+                    text,
+                    "and" | "y" | "e" | "the" | "el" | "la" | "los" | "las" | "plus" | "mas" | "of" | "de" | "od" | "bd" | "tds" | "qds"
+                        | "nocte" | "mane" | "with" | "con" | "or" | "o" | "both" | "also" | "then" | "half" | "x" | "her" | "his"
+                        | "my" | "mi" | "su" | "al"
+                )
+        })
+    }
+
     /// A number that answers "how much?": bare numbers count too.
     pub fn answered_dose(&self, reading: &Reading<'_>, words: Range<usize>) -> Option<Said> {
         let mut doses = self.doses.bare(reading, &self.labels, words.clone());
