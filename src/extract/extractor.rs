@@ -19,6 +19,7 @@ use super::risk::{self, RiskRules};
 use super::scene::{Scene, Stance};
 use super::statements::StatementRules;
 use super::structure::{self, Structure, Titles};
+use super::substances::{self, SubstanceRules};
 use super::tone::{self, ToneRules};
 use super::{Context, Entity, Extraction, Risk};
 use crate::domain::finding::EntityType;
@@ -34,6 +35,7 @@ pub struct Extractor {
     titles: Titles,
     dialogue: DialogueRules,
     clinical: ClinicalRules,
+    substances: SubstanceRules,
     medication: MedicationRules,
     allergies: AllergyRules,
     statements: StatementRules,
@@ -81,6 +83,7 @@ impl Extractor {
             titles: Titles::builtin(&mut book),
             dialogue: DialogueRules::builtin(&mut book),
             clinical: ClinicalRules::builtin(&mut book),
+            substances: SubstanceRules::builtin(&mut book),
             medication: MedicationRules::builtin(&mut book),
             allergies: AllergyRules::builtin(&mut book),
             statements: StatementRules::builtin(&mut book),
@@ -109,6 +112,7 @@ impl Extractor {
         let mut entities = allergies.entities;
         self.medication.find(&scene, &drugs, &allergies.taken, &mut entities);
         self.clinical.find(&scene, &mut entities);
+        self.substances.find(&scene, &mut entities);
         self.facts.find(&scene, &mut entities);
         let mut statements = allergies.statements;
         statements.extend(self.statements.find(&scene, &self.medication, &drugs, &entities));
@@ -135,7 +139,11 @@ impl Extractor {
     /// What all rules look at.
     fn scene<'a>(&self, input: &'a ExtractionInput<'a>, reading: &'a Reading<'a>) -> Scene<'a> {
         let structure = Structure::new(reading, &self.titles);
-        let contexts = Contexts::new(reading, &self.cues, &structure);
+        let finding = |word: usize| {
+            let substance = || self.substances.name_at(reading, word);
+            self.clinical.finding_at(reading, word).or_else(substance)
+        };
+        let contexts = Contexts::new(reading, &self.cues, &structure, &finding);
         Scene { input, reading, contexts, exchanges: self.dialogue.exchanges(reading), structure }
     }
 
@@ -218,7 +226,7 @@ fn files() -> Vec<&'static str> {
         &[SPEECH, tone::THEMES, tone::FEELINGS, hypotheses::FILE, facts::FILE, REGIMEN],
         Cues::FILES,
         &risk::FILES,
-        &[CLAUSES, DENIED_VERBS, SUBJECTS, structure::TITLES],
+        &[CLAUSES, DENIED_VERBS, SUBJECTS, structure::TITLES, substances::FILE],
     ]
     .concat()
 }
