@@ -7,9 +7,9 @@ use super::context::denies;
 use super::lexicon::{Lexicon, List, Mention, SPEECH, label};
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
-use super::reading::Sentence;
+use super::reading::{Reading, Sentence};
 use super::scene::Scene;
-use super::{Entity, EntityType};
+use super::{Entity, EntityType, Temporality};
 use crate::text::Span;
 
 mod abbreviations;
@@ -83,6 +83,11 @@ impl ClinicalRules {
         }
     }
 
+    /// Where the finding ends that begins at a word.
+    pub fn finding_at(&self, reading: &Reading<'_>, word: usize) -> Option<usize> {
+        self.lexicon.at(reading, word).map(|mention| mention.words.end)
+    }
+
     /// Findings outside `reactions`, the places where what a substance does is said: "penicillin (hives)" is no illness
     /// of its own, and "lactose intolerance" is kept once.
     pub fn find(&self, scene: &Scene<'_>, reactions: &[Span], out: &mut Vec<Entity>) {
@@ -99,18 +104,44 @@ impl ClinicalRules {
                 if taken.iter().any(|other| other.overlaps(&place)) {
                     continue;
                 }
-                let Some(mut stance) = scene.stance(index, &named.words) else { continue };
+                if self.is_answered_by_name(scene, index, &named.name) {
+                    continue;
+                }
+                let Some(mut stance) = scene.stance_of_finding(index, &named.words) else { continue };
                 if !stance.answered && stance.context.negated {
                     stance.context.negated = is_denied(scene, &named.words, &places);
                 }
-                let kind = if named.group == "condition" { EntityType::Condition } else { EntityType::Symptom };
+                let ended = scene.contexts.ended(scene.reading, &named.words) && !is_onset(scene, &sentence.words);
+                let illness = named.group == "condition";
+                if ended && illness && stance.context.negated {
+                    // "The eczema has cleared up": it was there.
+                    stance.context.negated = false;
+                    stance.context.temporality = Temporality::Historical;
+                }
+                let kind = if illness { EntityType::Condition } else { EntityType::Symptom };
                 let Some(mut entity) = scene.entity(kind, &named.words, named.name, &stance) else { continue };
                 entity.confidence *= named.sureness;
                 entity.code = named.code;
+                entity.status = (ended && illness && !stance.context.negated).then(|| "resolved".to_owned());
                 entity.severity = self.severity(scene, &named.words, &sentence.words);
                 out.push(entity);
             }
         }
+    }
+
+    /// "Any tremor, fits?" — "Tremor yes. Fits never.": an answer that names what it speaks of says nothing of the rest, and
+    /// says itself what was asked.
+    fn is_answered_by_name(&self, scene: &Scene<'_>, index: usize, asked: &str) -> bool {
+        let reading = scene.reading;
+        if !scene.is_dialogue() || !scene.exchanges.asks(index) {
+            return false;
+        }
+        let Some(answer) = scene.exchanges.answer(index) else { return false };
+        let turn = reading.sentences[answer.sentence].turn;
+        let given = reading.sentences[answer.sentence..].iter().take_while(|sentence| sentence.turn == turn);
+        let named: Vec<Mention> = given.flat_map(|sentence| self.lexicon.find(reading, sentence.words.clone())).collect();
+        let same = named.iter().any(|mention| mention.concept.name == asked);
+        same || (answer.names && !named.is_empty())
     }
 
     /// What a sentence names, each place once: the longest wins, and of one clause the more specific.
@@ -163,4 +194,12 @@ fn is_denied(scene: &Scene<'_>, words: &Range<usize>, places: &[Range<usize>]) -
         !cue.is_empty() && (places.iter().any(part) || runs_in)
     };
     denials.iter().any(|cue| !within(cue)) || denials.is_empty()
+}
+
+/// "Diagnosed with asthma as a child" tells when it began.
+fn is_onset(scene: &Scene<'_>, words: &std::ops::Range<usize>) -> bool {
+    words.clone().any(|word| {
+        let text = scene.reading.word(word);
+        text.starts_with("diagn") || matches!(text, "since" | "desde" | "dx" | "onset" | "debut")
+    })
 }

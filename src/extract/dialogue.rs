@@ -25,6 +25,10 @@ pub enum Polarity {
 pub struct Answer {
     pub polarity: Polarity,
     pub sentence: usize,
+    /// "I think so", "creo que no".
+    pub doubtful: bool,
+    /// The yes or no closes the answer, behind what it speaks of: "temblores sí".
+    pub names: bool,
 }
 
 pub struct DialogueRules {
@@ -65,7 +69,8 @@ impl DialogueRules {
             if asks[index] && polarity == Polarity::Other {
                 continue;
             }
-            return Some(Answer { polarity, sentence: index });
+            let names = polarity != Polarity::Other && self.opening(reading, sentence) == Polarity::Other;
+            return Some(Answer { polarity, sentence: index, doubtful: is_doubtful(reading, sentence), names });
         }
         None
     }
@@ -74,12 +79,13 @@ impl DialogueRules {
     pub fn polarity(&self, reading: &Reading<'_>, sentence: &Sentence) -> Polarity {
         match self.opening(reading, sentence) {
             Polarity::Other if ends_in_yes(reading, sentence) => Polarity::Yes,
+            Polarity::Other if ends_in_no(reading, sentence) => Polarity::No,
             polarity => polarity,
         }
     }
 
     fn opening(&self, reading: &Reading<'_>, sentence: &Sentence) -> Polarity {
-        let mut word = sentence.words.start;
+        let mut word = behind_stage_direction(reading, sentence);
         for _ in 0..FILLERS {
             while word < sentence.words.end && reading.words[word].punctuation {
                 word += 1;
@@ -110,6 +116,35 @@ fn ends_in_yes(reading: &Reading<'_>, sentence: &Sentence) -> bool {
     let mut words = sentence.words.clone().rev().filter(|word| !reading.words[*word].punctuation);
     let last = words.next().map(|word| reading.word(word));
     matches!(last, Some("yes" | "yeah" | "yep" | "si")) && words.count() < SHORT
+}
+
+/// "Desde marzo ninguna.", "not since the summer, no".
+fn ends_in_no(reading: &Reading<'_>, sentence: &Sentence) -> bool {
+    let mut words = sentence.words.clone().rev().filter(|word| !reading.words[*word].punctuation);
+    let last = words.next().map(|word| reading.word(word));
+    let before = words.next().map_or("", |word| reading.word(word));
+    let apart = last != Some("no") || matches!(before, "" | "eso" | "that" | "de" | "year" | "summer");
+    matches!(last, Some("no" | "ninguno" | "ninguna" | "none" | "never" | "nunca" | "jamas")) && apart && words.count() < SHORT
+}
+
+/// "(silencio) No.", "[laughs]": what a transcript writes in brackets is not said.
+fn behind_stage_direction(reading: &Reading<'_>, sentence: &Sentence) -> usize {
+    let start = sentence.words.start;
+    if !matches!(reading.word(start), "(" | "[" | "*") {
+        return start;
+    }
+    let closes = |word: &usize| matches!(reading.word(*word), ")" | "]") || (*word > start && reading.word(*word) == "*");
+    (start..sentence.words.end).find(closes).map_or(start, |close| close + 1)
+}
+
+/// "I think so", "creo que no", "supongo".
+fn is_doubtful(reading: &Reading<'_>, sentence: &Sentence) -> bool {
+    sentence.words.clone().take(SHORT).any(|word| {
+        matches!(
+            reading.word(word),
+            "creo" | "supongo" | "quiza" | "quizas" | "maybe" | "guess" | "suppose" | "perhaps" | "possibly" | "think"
+        )
+    })
 }
 
 /// The questions of a document and their answers, by sentence.

@@ -21,6 +21,7 @@ use super::risk::{self, RiskRules};
 use super::scene::{Scene, Stance};
 use super::statements::StatementRules;
 use super::structure::{self, Structure, Titles};
+use super::substances::{self, SubstanceRules};
 use super::tone::{self, ToneRules};
 use super::{Context, Entity, Extraction, Risk};
 use crate::domain::finding::EntityType;
@@ -36,6 +37,7 @@ pub struct Extractor {
     titles: Titles,
     dialogue: DialogueRules,
     clinical: ClinicalRules,
+    substances: SubstanceRules,
     medication: MedicationRules,
     allergies: AllergyRules,
     statements: StatementRules,
@@ -86,6 +88,7 @@ impl Extractor {
             titles: Titles::builtin(&mut book),
             dialogue: DialogueRules::builtin(&mut book),
             clinical: ClinicalRules::builtin(&mut book),
+            substances: SubstanceRules::builtin(&mut book),
             medication: MedicationRules::builtin(&mut book),
             allergies: AllergyRules::builtin(&mut book),
             statements: StatementRules::builtin(&mut book),
@@ -118,6 +121,7 @@ impl Extractor {
         self.medication.find(&scene, &drugs, &allergies, &mut entities);
         allergies::reconsider(&mut entities);
         self.clinical.find(&scene, &allergies.reactions, &mut entities);
+        self.substances.find(&scene, &mut entities);
         self.facts.find(&scene, &mut entities);
         self.events.find(&scene, &mut entities);
         self.appointments.find(&scene, &mut entities);
@@ -148,7 +152,11 @@ impl Extractor {
     /// What all rules look at.
     fn scene<'a>(&self, input: &'a ExtractionInput<'a>, reading: &'a Reading<'a>) -> Scene<'a> {
         let structure = Structure::new(reading, &self.titles);
-        let contexts = Contexts::new(reading, &self.cues, &structure);
+        let finding = |word: usize| {
+            let substance = || self.substances.name_at(reading, word);
+            self.clinical.finding_at(reading, word).or_else(substance)
+        };
+        let contexts = Contexts::new(reading, &self.cues, &structure, &finding);
         Scene { input, reading, contexts, exchanges: self.dialogue.exchanges(reading), structure }
     }
 
@@ -234,7 +242,7 @@ fn files() -> Vec<&'static str> {
         &risk::FILES,
         happenings::FILES,
         &[measurements::FILE, happenings::APPOINTMENTS, happenings::APPOINTMENT_WORDS],
-        &[CLAUSES, DENIED_VERBS, SUBJECTS, structure::TITLES],
+        &[CLAUSES, DENIED_VERBS, SUBJECTS, structure::TITLES, substances::FILE],
     ]
     .concat()
 }

@@ -75,7 +75,7 @@ impl<'a> Reading<'a> {
                 span,
                 turn: here.map(|_| turn),
                 speaker: here.map_or(Speaker::Unknown, |t| t.speaker),
-                question: span.of(text).contains(['?', '¿']),
+                question: asks(span.of(text)),
             });
         }
         reading.known = reading.words.iter().map(|word| number(book, word.folded.of(&reading.folded))).collect();
@@ -170,6 +170,16 @@ fn number(book: &Phrasebook, word: &str) -> u32 {
         },
         known => known,
     }
+}
+
+/// A question mark that closes what is asked; one that stands before a word doubts it ("?sepsis").
+fn asks(sentence: &str) -> bool {
+    sentence.contains('¿')
+        || sentence.match_indices('?').any(|(at, _)| {
+            let glued = sentence[at + 1..].starts_with(char::is_alphanumeric);
+            let before = sentence[..at].trim_end();
+            !before.is_empty() && !(glued && sentence[..at].ends_with([' ', '(', ':', '\t', '-', ',']))
+        })
 }
 
 fn is_contraction(letters: &str) -> bool {

@@ -5,10 +5,16 @@ use std::ops::Range;
 use super::context::Contexts;
 use super::dialogue::{Exchanges, Polarity};
 use super::input::ExtractionInput;
+use super::questions::{self, interrogates};
 use super::reading::{Reading, Sentence};
 use super::structure::{Section, Structure};
 use super::{Context, DocumentType, Entity, EntityType, Epistemic, Experiencer, RegimenPlaces};
 use crate::text::{Span, Speaker};
+
+/// Words of a sentence beyond which evidence is the clause.
+const LONGEST_CLAUSE: usize = 45;
+/// Words of a clause before and after what it proves.
+const CLAUSE_REACH: usize = 18;
 
 pub struct Scene<'a> {
     pub input: &'a ExtractionInput<'a>,
@@ -52,36 +58,41 @@ impl Scene<'_> {
 
     /// How a mention in a sentence is meant; `None` where it is only asked about.
     pub fn stance(&self, sentence: usize, words: &Range<usize>) -> Option<Stance> {
+        self.meant(sentence, words, false)
+    }
+
+    /// The same for an illness or a symptom, which a question may take for given: "and the insomnia?".
+    pub fn stance_of_finding(&self, sentence: usize, words: &Range<usize>) -> Option<Stance> {
+        self.meant(sentence, words, true)
+    }
+
+    fn meant(&self, sentence: usize, words: &Range<usize>, takes_for_given: bool) -> Option<Stance> {
         let place = &self.reading.sentences[sentence];
         let mut context = self.contexts.of(self.reading, words);
-        if place.speaker == Speaker::Family && (self.addresses_patient(place) || self.speaks_of_own(place)) {
+        let own = self.contexts.of_the_speaker(self.reading, words);
+        if place.speaker == Speaker::Family && !own && (self.addresses_patient(place) || self.speaks_of_own(place)) {
             context.experiencer = Experiencer::Patient;
         }
         let epistemic = self.epistemic(place.speaker);
-        let turn = place.turn;
-        let mut stance = Stance { context, epistemic, evidence: place.span, turn, answered: false, confidence: 0.9 };
-        let asked = self.is_dialogue() && self.exchanges.asks(sentence);
-        if asked && place.speaker != Speaker::Patient {
-            let answer = self.exchanges.answer(sentence)?;
-            let given = &self.reading.sentences[answer.sentence];
-            match answer.polarity {
-                Polarity::Yes => {}
-                Polarity::No => context.negated = true,
-                Polarity::Other => return None,
-            }
-            // The question's own doubt is settled by its answer.
-            context.uncertain = false;
-            if given.speaker == Speaker::Clinician && place.speaker == Speaker::Clinician {
-                return None;
-            }
-            let evidence = Span::new(place.span.start, given.span.end);
-            let epistemic = self.epistemic(given.speaker);
-            return Some(Stance { context, epistemic, evidence, turn, answered: true, confidence: 0.85 });
+        let (turn, evidence) = (place.turn, self.clause(place, words));
+        let mut stance = Stance { context, epistemic, evidence, turn, answered: false, confidence: 0.9 };
+        let asked = self.exchanges.asks(sentence);
+        if asked && self.is_dialogue() && place.speaker != Speaker::Patient {
+            let given = takes_for_given && questions::presupposes(self.reading, place, words);
+            return self.questioned(sentence, words, stance, given);
         }
-        if self.contexts.only_asked(self.reading, words) {
+        if self.contexts.only_asked(self.reading, words) || (asked && !self.is_dialogue() && interrogates(self.reading, place)) {
             return None;
         }
-        if asked {
+        if asked && self.is_dialogue() {
+            // "Is it cancer, doctor?" — "No, a cyst."
+            let answer = self.exchanges.answer(sentence).filter(|answer| self.is_clinicians(answer.sentence));
+            match answer.map(|answer| (answer.polarity, answer.doubtful)) {
+                Some((Polarity::No, false)) => stance.context.negated = true,
+                Some((Polarity::Yes, false)) => {}
+                _ => stance.context.uncertain |= !stance.context.negated,
+            }
+        } else if asked {
             stance.context.uncertain |= !stance.context.negated;
         }
         stance.confidence = match (stance.epistemic, stance.context.uncertain) {
@@ -91,6 +102,62 @@ impl Scene<'_> {
             _ => 0.9,
         };
         Some(stance)
+    }
+
+    /// A mention in somebody's question to the patient or a relative: the answer says what holds.
+    fn questioned(
+        &self,
+        sentence: usize,
+        words: &Range<usize>,
+        mut stance: Stance,
+        given_for_true: bool,
+    ) -> Option<Stance> {
+        let place = &self.reading.sentences[sentence];
+        let taken = questions::is_excepted(self.reading, place, words);
+        let answer = self.exchanges.answer(sentence);
+        let polarity = match answer {
+            _ if taken => Polarity::Yes,
+            Some(answer) if answer.polarity != Polarity::Other && !given_for_true => answer.polarity,
+            Some(answer) if given_for_true => {
+                stance.confidence = 0.65;
+                questions::course(self.reading, &self.reading.sentences[answer.sentence], answer.polarity)?
+            }
+            _ => return None,
+        };
+        stance.context.negated = polarity == Polarity::No || (stance.context.negated && !taken);
+        // The question's own doubt is settled by its answer.
+        let doubtful = answer.is_some_and(|answer| answer.doubtful) && !taken;
+        stance.context.uncertain = doubtful && !stance.context.negated;
+        stance.answered = true;
+        let Some(answer) = answer.filter(|_| !taken) else {
+            stance.confidence = 0.65;
+            return Some(stance);
+        };
+        let given = &self.reading.sentences[answer.sentence];
+        if given.speaker == Speaker::Clinician && place.speaker == Speaker::Clinician {
+            return None;
+        }
+        stance.evidence = Span::new(stance.evidence.start, given.span.end);
+        stance.epistemic = self.epistemic(given.speaker);
+        stance.confidence = if doubtful { 0.5 } else { stance.confidence.min(0.85) };
+        Some(stance)
+    }
+
+    fn is_clinicians(&self, sentence: usize) -> bool {
+        self.reading.sentences.get(sentence).is_some_and(|sentence| sentence.speaker == Speaker::Clinician)
+    }
+
+    /// The clause that proves a mention: the sentence, or of one without end the words around.
+    fn clause(&self, place: &Sentence, words: &Range<usize>) -> Span {
+        if place.words.len() <= LONGEST_CLAUSE {
+            return place.span;
+        }
+        let parts = |word: &usize| matches!(self.reading.word(*word), ";" | "." | ":" | "?" | "!" | "•" | "|");
+        let from = place.words.start.max(words.start.saturating_sub(CLAUSE_REACH));
+        let to = place.words.end.min(words.end + CLAUSE_REACH);
+        let start = (from..words.start).rev().find(parts).map_or(from, |word| word + 1);
+        let end = (words.end..to).find(parts).map_or(to, |word| word + 1);
+        self.reading.source(&(start..end))
     }
 
     /// "You are allergic to it, mother!": a relative who says "you" speaks of the patient.

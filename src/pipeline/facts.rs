@@ -183,7 +183,7 @@ impl<'a> Teaching<'a> {
         finding.assertion.ending = ending && !e.context.negated;
         finding.uncertain = e.context.uncertain;
         finding.temporality = e.context.temporality;
-        if historical && e.code.is_some_and(is_lifelong) {
+        if historical && !ending && e.code.is_some_and(is_lifelong) {
             // "Antecedentes: diabetes" speaks of an illness that is still there.
             finding.temporality = Temporality::Recent;
         }

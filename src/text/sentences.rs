@@ -65,7 +65,9 @@ fn split(text: &str, within: Span, out: &mut Vec<Span>) {
                 let closed = !matches!(chars.peek(), Some((_, '.' | '!' | '?' | '…')));
                 // A bounded look back keeps a line of a million stops linear.
                 let back = text.ceil_char_boundary(at.saturating_sub(LOOK_BACK_BYTES)).max(start);
-                closed && stop_ends(c, &text[back..at], rest)
+                // "? sepsis" opens with its doubt.
+                let opens = c == '?' && text[start..at].trim().is_empty();
+                closed && !opens && stop_ends(c, &text[back..at], rest)
             }
             _ => false,
         };

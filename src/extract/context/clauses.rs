@@ -218,6 +218,8 @@ fn cue(category: Category) -> Cue {
         either: false,
         intransitive: false,
         far: category == Category::Asked,
+        gone: false,
+        cause: false,
     }
 }
 

@@ -11,7 +11,8 @@ use crate::extract::phrasebook::Builder;
 use crate::extract::reading::Reading;
 
 /// What a row may say of its cues, beside category, direction and reach.
-const FLAGS: [&str; 9] = ["list", "header", "closing", "last", "inner", "either", "intrans", "opening", "far"];
+const FLAGS: [&str; 11] =
+    ["list", "header", "closing", "last", "inner", "either", "intrans", "opening", "far", "gone", "cause"];
 
 /// What a cue says about the words in its scope, or about the scopes around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,11 +20,17 @@ pub enum Category {
     Negated,
     Uncertain,
     Historical,
+    /// Past and over: "cured", "outgrown".
+    Ended,
     Hypothetical,
     Family,
     Other,
+    /// The relative who speaks, of themselves.
+    Speaker,
     /// Only asked, by somebody who does not say so: "they ask me if …".
     Asked,
+    /// Nothing is said: a leaflet, a side effect explained, a delusion, an order to the program.
+    Unsaid,
     /// Turns a denial into doubt and says nothing without one ("sin lesiones claras").
     Weak,
     /// Ends every scope ("but", "aunque").
@@ -41,10 +48,13 @@ impl Category {
             Self::Negated => "negated",
             Self::Uncertain => "uncertain",
             Self::Historical => "historical",
+            Self::Ended => "ended",
             Self::Hypothetical => "hypothetical",
             Self::Family => "family",
             Self::Other => "other",
+            Self::Speaker => "speaker",
             Self::Asked => "asked",
+            Self::Unsaid => "unsaid",
             Self::Weak => "weak",
             Self::End => "end",
             Self::Verb => "verb",
@@ -85,6 +95,10 @@ pub struct Cue {
     pub opening: bool,
     /// Verbs and commas do not end the scope ("call if …, …, or …").
     pub far: bool,
+    /// What it denies was there and is over ("the asthma has resolved").
+    pub gone: bool,
+    /// The scope ends at the reason ("se suspende enalapril por tos").
+    pub cause: bool,
 }
 
 /// A cue found in a sentence.
@@ -101,6 +115,8 @@ pub struct Cues {
 
 impl Cues {
     pub const FILES: &'static [&'static str] = &[
+        include_str!("../lexicon/cues.assertion.es.tsv"),
+        include_str!("../lexicon/cues.assertion.en.tsv"),
         include_str!("../lexicon/cues.speech.es.tsv"),
         include_str!("../lexicon/cues.speech.en.tsv"),
         include_str!("../lexicon/cues.unasserted.es.tsv"),
@@ -187,10 +203,12 @@ fn parse(line: &str) -> Option<(Cue, &str)> {
         "neg" => Category::Negated,
         "unc" => Category::Uncertain,
         "hist" => Category::Historical,
+        "ended" => Category::Ended,
         "hyp" => Category::Hypothetical,
         "fam" => Category::Family,
         "oth" => Category::Other,
         "ask" => Category::Asked,
+        "none" => Category::Unsaid,
         "weak" => Category::Weak,
         "end" => Category::End,
         "verb" => Category::Verb,
@@ -218,6 +236,8 @@ fn parse(line: &str) -> Option<(Cue, &str)> {
         intransitive: has("intrans"),
         opening: has("opening"),
         far: has("far"),
+        gone: has("gone"),
+        cause: has("cause"),
     };
     Some((cue, fields.next()?))
 }

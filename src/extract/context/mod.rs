@@ -4,8 +4,11 @@
 mod clauses;
 mod cues;
 mod deeds;
+mod kin;
+mod lists;
 mod scope;
 mod subjects;
+mod values;
 
 use std::ops::Range;
 
@@ -13,6 +16,7 @@ pub(super) use clauses::FILE as CLAUSES;
 use cues::{Category, CueHit};
 pub use cues::{Cues, is_cue};
 pub(super) use deeds::FILE as DENIED_VERBS;
+pub use lists::FindingAt;
 pub(super) use subjects::FILE as SUBJECTS;
 
 use super::reading::{Reading, Sentence};
@@ -38,14 +42,24 @@ pub struct Contexts {
 }
 
 impl Contexts {
-    pub fn new(reading: &Reading<'_>, cues: &Cues, structure: &Structure) -> Self {
+    /// `finding`: where a finding ends that begins at a word, for lists and values that no verb states.
+    pub fn new(reading: &Reading<'_>, cues: &Cues, structure: &Structure, finding: &FindingAt<'_>) -> Self {
         let mut section: Option<Category> = None;
         let mut floor = subjects::Floor::default();
         let mut sentences = Vec::with_capacity(reading.sentences.len());
         for (index, sentence) in reading.sentences.iter().enumerate() {
-            let hits = cues.find(reading, sentence.words.clone());
+            let mut hits = cues.find(reading, sentence.words.clone());
+            hits.retain(|hit| !kin::is_homonym(reading, hit, cues));
             let place = scope::Place { spoken: sentence.turn.is_some(), answers: answers(reading, index) };
             let mut scopes = scope::resolve(reading, sentence.words.clone(), &hits, cues, place);
+            let over = |hit: &&CueHit| cues.of(hit).gone && cues.of(hit).category == Category::Negated;
+            let gone: Vec<Scope> = hits.iter().filter(over).flat_map(|hit| ended_by(&scopes, hit)).collect();
+            scopes.extend(gone);
+            scopes.extend(kin::listed(reading, &sentence.words, &hits, cues, &scopes, finding));
+            scopes.extend(lists::denied(reading, &sentence.words, &hits, cues, &scopes, finding));
+            let values = values::of(reading, &sentence.words, &hits, cues, finding);
+            values.stated.iter().for_each(|stated| state(&mut scopes, stated));
+            scopes.extend(values.denied);
             scopes.extend(answers_itself(reading, index));
             scopes.extend(cues.subjects().scopes(reading, sentence, &hits, cues, &mut floor));
             section = next_section(reading, index, &hits, cues, section);
@@ -73,7 +87,8 @@ impl Contexts {
         let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
         scopes.any(|scope| {
             let answered = tells_more(reading, scope.cue.end..target.start);
-            scope.category == Category::Asked && scope.covers(target) && !answered
+            let unsaid = scope.category == Category::Unsaid || scope.category == Category::Asked && !answered;
+            unsaid && scope.covers(target)
         })
     }
 
@@ -131,11 +146,23 @@ impl Contexts {
         })
     }
 
+    /// Whether a relative who speaks says a mention of themselves.
+    pub fn of_the_speaker(&self, reading: &Reading<'_>, target: &Range<usize>) -> bool {
+        let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
+        scopes.any(|scope| scope.category == Category::Speaker && scope.covers(target))
+    }
+
+    /// Whether a mention is said to have ended: "cured", "outgrown", "in remission".
+    pub fn ended(&self, reading: &Reading<'_>, target: &Range<usize>) -> bool {
+        let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
+        scopes.any(|scope| scope.category == Category::Ended && scope.covers(target))
+    }
+
     /// The context of a mention, given by its words.
     pub fn of(&self, reading: &Reading<'_>, target: &Range<usize>) -> Context {
         let mut context = Context::default();
         let Some(scopes) = self.sentences.get(reading.sentence_of(target.start)) else { return context };
-        let (mut hypothetical, mut weak) = (false, false);
+        let (mut hypothetical, mut weak, mut ended) = (false, false, false);
         for scope in scopes {
             if !scope.covers(target) {
                 continue;
@@ -144,14 +171,18 @@ impl Contexts {
                 Category::Negated => context.negated = true,
                 Category::Uncertain | Category::Asked => context.uncertain = true,
                 Category::Historical => context.temporality = Temporality::Historical,
+                Category::Ended => ended = true,
                 Category::Hypothetical => hypothetical = true,
-                Category::Family => context.experiencer = Experiencer::Family,
+                Category::Family | Category::Speaker => context.experiencer = Experiencer::Family,
                 Category::Other if context.experiencer == Experiencer::Patient => {
                     context.experiencer = Experiencer::Other
                 }
                 Category::Weak => weak = true,
                 _ => {}
             }
+        }
+        if ended && !context.negated {
+            context.temporality = Temporality::Historical;
         }
         if weak && context.negated {
             (context.negated, context.uncertain) = (false, true);
@@ -237,6 +268,20 @@ impl Scope {
         } else {
             self.words.contains(&target.start)
         }
+    }
+}
+
+/// What a cue denies that says that something has ended.
+fn ended_by<'a>(scopes: &'a [Scope], hit: &'a CueHit) -> impl Iterator<Item = Scope> + 'a {
+    let denied = scopes.iter().filter(|scope| scope.category == Category::Negated && scope.cue == hit.words);
+    denied.map(|scope| Scope { category: Category::Ended, ..scope.clone() })
+}
+
+/// What a value states no denial before it reaches: "no rash, sore throat yes".
+fn state(scopes: &mut [Scope], stated: &Range<usize>) {
+    let earlier = |scope: &&mut Scope| scope.category == Category::Negated && scope.cue.end <= stated.start;
+    for scope in scopes.iter_mut().filter(earlier).filter(|scope| scope.words.contains(&stated.start)) {
+        scope.words.end = stated.start;
     }
 }
 

@@ -19,6 +19,8 @@ const COORDINATORS: &[&str] = &["ni", "o", "u", "or", "nor", "and", "y", "e"];
 const LIST_ENDERS: &[&str] = &["ni", "o", "u", "or", "nor"];
 /// Words of the subject of a clause, before its verb.
 const SUBJECT: usize = 6;
+/// Words behind a question mark that it doubts.
+const LONGEST_QUERY: usize = 6;
 /// A longer stretch between commas is a clause, not an item of a list.
 const LONGEST_ITEM: usize = 6;
 
@@ -63,11 +65,27 @@ pub(super) fn resolve(
         {
             continue;
         }
+        // "Descartar meningitis" as an order; "se descarta" and "tras descartar" exclude.
+        let ordered = hit.words.start == sentence.words.start && reading.word(hit.words.start) == "descartar";
+        if ordered {
+            let words = hit.words.end..sentence.reach(cue, hit.words.end);
+            scopes.push(Scope { category: Category::Uncertain, words, cue: hit.words.clone() });
+            continue;
+        }
+        if sentence.queries(hit) {
+            let words = hit.words.end..sentence.reach(cue, hit.words.end).min(hit.words.end + LONGEST_QUERY);
+            scopes.push(Scope { category: Category::Uncertain, words, cue: hit.words.clone() });
+            continue;
+        }
         let closes = sentence.closes(hit);
         if cue.category == Category::Negated && closes && sentence.answers(hit) {
             // "Alergias: no", "Fever - none": the value of what stands before the sign.
             let words = sentence.backward_from(hit.words.start - 1, cue.reach.min(8), true)..hit.words.start - 1;
             scopes.push(Scope { category: cue.category, words, cue: hit.words.clone() });
+            // "Epilepsy = no, asthma = yes": a value denies nothing that follows.
+            if hit.words.len() == 1 && reading.word(hit.words.end) == "," {
+                continue;
+            }
         }
         if cue.category == Category::Negated && closes && sentence.follows_its_noun(hit) {
             // "Tristeza sí, pero ansiedad no."
@@ -130,6 +148,15 @@ impl Sentence<'_, '_> {
 
     fn category_at(&self, word: usize) -> Option<Category> {
         self.hit_at(word).map(|hit| self.cues.of(hit).category)
+    }
+
+    /// "?pneumonia", "? sepsis": a question mark before what is doubted.
+    fn queries(&self, hit: &CueHit) -> bool {
+        let place = |word: usize| self.reading.words[word].source;
+        let (start, next) = (hit.words.start, hit.words.end);
+        let mark = self.reading.word(start) == "?" && next < self.words.end;
+        let apart = start == self.words.start || place(start - 1).end < place(start).start || self.reading.words[start - 1].punctuation;
+        mark && apart && (start == self.words.start || place(start).end == place(next).start)
     }
 
     /// Only punctuation or the sentence's end follows.
@@ -243,6 +270,9 @@ impl Sentence<'_, '_> {
         let mut word = from;
         while word < self.words.end && counted < cue.reach {
             let text = self.reading.word(word);
+            if cue.cause && CAUSES.contains(&text) {
+                return word;
+            }
             if self.reading.words[word].punctuation {
                 let stop = match text {
                     "," => word > from && !cue.far && !self.list_goes_on(word, cue.list),
@@ -388,6 +418,8 @@ impl Sentence<'_, '_> {
 
 /// A comma and one of these begin what is said for good: "no quiero dañar a nadie, solo quiero …".
 const RESUMES: &[&str] = &["solo", "solamente", "nada", "just", "only", "i", "yo", "it", "we", "sino"];
+/// Words after which the reason follows for which something was given up.
+const CAUSES: &[&str] = &["por", "for", "because", "due", "tras", "ante", "x", "porque"];
 const ARTICLES: &[&str] =
     &["el", "la", "los", "las", "su", "sus", "mi", "mis", "un", "una", "al", "the", "his", "her", "my"];
 /// Words that may follow a closing cue without changing it.

@@ -18,7 +18,7 @@ fn around(text: &str, words: &[&str]) -> Vec<Context> {
     let document = Document::plain(text, Language::Unknown);
     let ((cues, titles), book) = &*RULES;
     let reading = Reading::new(&document, book);
-    let contexts = Contexts::new(&reading, cues, &Structure::new(&reading, titles));
+    let contexts = Contexts::new(&reading, cues, &Structure::new(&reading, titles), &|_| None);
     let place = |word: &&str| {
         let at = document.text.find(*word).expect("the word stands in the text");
         contexts.of(&reading, &reading.words_at(crate::text::Span::new(at, at + word.len())))

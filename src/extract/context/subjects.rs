@@ -25,6 +25,8 @@ pub struct Subjects {
     third: Matcher,
     goes_on: Matcher,
     verb: Matcher,
+    own: Matcher,
+    own_not: Matcher,
 }
 
 /// Somebody else, and the words that name them.
@@ -47,6 +49,8 @@ impl Subjects {
             third: label(book, FILE, "third"),
             goes_on: label(book, FILE, "goes_on"),
             verb: label(book, FILE, "verb"),
+            own: label(book, FILE, "own"),
+            own_not: label(book, FILE, "own_not"),
         }
     }
 
@@ -63,6 +67,9 @@ impl Subjects {
             return Vec::new();
         }
         floor.enter(sentence.turn);
+        if sentence.speaker == Speaker::Family {
+            return self.of_the_speaker(reading, sentence, hits, cues);
+        }
         if sentence.speaker != Speaker::Patient {
             // "Does your brother take lithium?" — "Yes, he does."
             floor.name(sentence.turn, hits.iter().rev().find_map(|hit| relative(cues, hit)));
@@ -92,6 +99,27 @@ impl Subjects {
         }
         floor.to_the_end = open.is_some();
         close(&mut scopes, &mut open, sentence.words.end);
+        scopes
+    }
+
+    /// The stretches in which a relative speaks of themselves: "I was on it at fifteen", up to another person or clause.
+    fn of_the_speaker(&self, reading: &Reading<'_>, sentence: &Sentence, hits: &[CueHit], cues: &Cues) -> Vec<Scope> {
+        let mut scopes = Vec::new();
+        let mut open: Option<Held> = None;
+        let mut from = sentence.words.start;
+        for word in sentence.words.clone() {
+            let own = self.own.at(reading, word).filter(|hit| self.own_not.at(reading, hit.words.end).is_none());
+            let other = self.third.at(reading, word).is_some()
+                || matches!(reading.word(word), "he" | "she" | "him" | "her" | "you" | "el" | "usted" | ";");
+            let person = other && (reading.word(word) != "el" || reading.source(&(word..word + 1)).of(reading.text) == "él");
+            let named = hits.iter().any(|hit| hit.words.start == word && relative(cues, hit).is_some());
+            if let Some(hit) = own.filter(|_| open.is_none()) {
+                (from, open) = (hit.words.end, Some((Category::Speaker, hit.words)));
+            } else if person || named || word > from && ends(cues, hits, word) {
+                close(&mut scopes, &mut open.take().map(|held| (from, held)), word);
+            }
+        }
+        close(&mut scopes, &mut open.map(|held| (from, held)), sentence.words.end);
         scopes
     }
 
@@ -126,6 +154,10 @@ fn relative(cues: &Cues, hit: &CueHit) -> Option<Held> {
     let category = cues.of(hit).category;
     let person = matches!(category, Category::Family | Category::Other) && !cues.of(hit).header;
     person.then(|| (category, hit.words.clone()))
+}
+
+fn ends(cues: &Cues, hits: &[CueHit], word: usize) -> bool {
+    hits.iter().any(|hit| hit.words.start == word && cues.of(hit).category == Category::End)
 }
 
 fn close(scopes: &mut Vec<Scope>, open: &mut Option<(usize, Held)>, end: usize) {

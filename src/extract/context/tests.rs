@@ -26,7 +26,7 @@ fn read<T>(marked: &str, look: impl Fn(&Contexts, &Reading<'_>, &Range<usize>) -
     });
     let ((cues, titles), book) = &*RULES;
     let reading = Reading::new(&document, book);
-    let contexts = Contexts::new(&reading, cues, &Structure::new(&reading, titles));
+    let contexts = Contexts::new(&reading, cues, &Structure::new(&reading, titles), &|_| None);
     look(&contexts, &reading, &reading.words_at(crate::text::Span::new(start, start + length)))
 }
 

@@ -86,6 +86,11 @@ impl Lexicon {
         self.concepts.iter()
     }
 
+    /// The concept whose longest name begins at a word.
+    pub fn at(&self, reading: &Reading<'_>, word: usize) -> Option<Mention> {
+        self.matcher.at(reading, word).map(|hit| self.mention(hit))
+    }
+
     fn mention(&self, hit: Hit) -> Mention {
         Mention { concept: self.concepts[hit.meaning as usize], words: hit.words }
     }
