@@ -11,10 +11,11 @@ use crate::extract::phrasebook::Builder;
 use crate::extract::reading::Reading;
 use crate::text::Speaker;
 
-pub(super) const WORDS: [&str; 3] = [
+pub(super) const WORDS: [&str; 4] = [
     include_str!("../lexicon/risk_words.tsv"),
     include_str!("../lexicon/risk_families.tsv"),
     include_str!("../lexicon/risk_frames.tsv"),
+    include_str!("../lexicon/risk_noted.tsv"),
 ];
 pub(super) const PATTERNS: &str = include_str!("../lexicon/risk_patterns.tsv");
 /// Hits of one part in a sentence that are looked at: bounds the work on hostile text.

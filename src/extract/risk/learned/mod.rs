@@ -42,6 +42,15 @@ pub struct Ear {
     surer: f32,
 }
 
+/// What the rules say of each sentence, to the ear.
+pub struct Heeds<'a> {
+    pub ruled: &'a [Ruled],
+    /// Sentences that it may not hear: questions, labels, denials, what the rules heard.
+    pub closed: &'a [bool],
+    /// Sentences with a word that talk of risk seldom lacks.
+    pub cued: &'a [bool],
+}
+
 /// What was reckoned of a sentence so far.
 #[derive(Clone, Default)]
 struct Heard {
@@ -67,14 +76,20 @@ impl Ear {
     }
 
     /// Adds what the ear hears beside the findings of the rules.
-    pub fn find(&self, scene: &Scene<'_>, ruled: &[Ruled], out: &mut Vec<Risk>) {
+    pub fn find(&self, scene: &Scene<'_>, heeds: &Heeds<'_>, out: &mut Vec<Risk>) {
+        let ruled = heeds.ruled;
         let mut heard = self.words(scene, ruled);
+        heard.iter_mut().zip(heeds.closed).for_each(|(sentence, closed)| sentence.closed |= closed);
+        let longest = pace::window(heard.len());
         let mut taken = vec![false; heard.len()];
         // The shortest run of sentences that is enough: its words are the evidence.
-        for length in 1..=WINDOW {
+        for length in 1..=longest {
             for first in 0..(heard.len() + 1).saturating_sub(length) {
                 let run = first..first + length;
                 if run.clone().any(|at| taken[at] || heard[at].closed) || !together(scene, &run) {
+                    continue;
+                }
+                if pace::needs_cue(heard.len()) && !heeds.cued[run.clone()].iter().any(|cued| *cued) {
                     continue;
                 }
                 if self.model.is_shut(&sum(&heard[run.clone()])) {
@@ -92,7 +107,7 @@ impl Ear {
                 let span = Span::new(sentences[first].span.start, sentences[run.end - 1].span.end);
                 if scene.text().get(span.start..span.end).is_some() {
                     let learned = Some(probability(odds));
-                    out.push(Risk { class, span, denied: false, experiencer: Experiencer::Patient, learned });
+                    out.push(Risk { learned, ..Risk::heard(class, span, false, Experiencer::Patient) });
                 }
             }
         }
