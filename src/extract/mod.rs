@@ -130,6 +130,8 @@ pub struct Risk {
     pub experiencer: Experiencer,
     /// Probability in hundredths (0.01–0.99) where the learned ear heard it; `None` where a rule found it.
     pub learned: Option<f64>,
+    /// What the ear gives for what a phrase found: it confirms, or the finding is of a low level.
+    pub confirmed: Option<f64>,
     /// How soon somebody must look (docs/risk.md).
     pub level: RiskLevel,
     /// Historical where it is over: a past attempt, self-harm of school days.
@@ -176,7 +178,7 @@ impl Risk {
     /// As it is heard, before it is graded.
     fn heard(class: RiskClass, span: Span, denied: bool, experiencer: Experiencer) -> Self {
         let (level, temporality) = (RiskLevel::None, Temporality::Recent);
-        Self { class, span, denied, experiencer, learned: None, level, temporality, at: None, relation: None }
+        Self { class, span, denied, experiencer, learned: None, confirmed: None, level, temporality, at: None, relation: None }
     }
 
     /// Said of the patient and not denied.

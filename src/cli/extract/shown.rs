@@ -91,6 +91,9 @@ pub(super) fn answer(document: &Document, places: &CodePoints<'_>, found: &Extra
         if let Some(sure) = risk.learned {
             (row["by"], row["confidence"]) = (json!("learned"), json!(sure));
         }
+        if let Some(sure) = risk.confirmed {
+            row["confirmed"] = json!(sure);
+        }
         if let Some(at) = risk.at {
             (row["at"], row["precision"]) = (json!(at.day.to_string()), json!(at.precision.code()));
         }

@@ -56,8 +56,13 @@ impl Answers<'_> {
                 continue;
             };
             let end = answer_end(scene, answer, given[at].end);
-            for topic in &asked {
+            // "Not suicide. No.": what an answer names is all that it denies.
+            let own = self.topics.find(scene.reading, given[0].clone(), self.spoken_of);
+            let named = |topic: &&Topic| own.is_empty() || own.iter().any(|own| own.class == topic.class);
+            for topic in asked.iter().filter(named) {
                 let start = self.start(scene, topic, end);
+                let sentence = &sentences[scene.reading.sentence_of(topic.words.start)].words;
+                let polarity = if self.asks_no(scene, sentence, topic) { Polarity::No } else { polarity };
                 self.hear(topic, (polarity, start..end), out);
             }
             let words = sentences[last].words.clone();
@@ -70,6 +75,13 @@ impl Answers<'_> {
                 before = asked;
             }
         }
+    }
+
+    /// "You're not feeling suicidal?": either answer denies it. "Haven't you thought of it?" asks for a yes.
+    fn asks_no(&self, scene: &Scene<'_>, sentence: &Range<usize>, topic: &Topic) -> bool {
+        let clause = clause_of(scene.reading, sentence, topic.words.start);
+        let you = |word: usize| matches!(scene.reading.word(word), "you" | "te" | "usted" | "le" | "he" | "she");
+        self.words.denied(scene.reading, &clause, topic).is_some_and(|denial| !denial.clone().any(you) && denial.start < topic.words.start)
     }
 
     /// What the last questions of a turn ask about, each class once.
@@ -100,6 +112,7 @@ impl Answers<'_> {
                 }
             }
         }
+        one_name(&mut out);
         out
     }
 
@@ -117,7 +130,7 @@ impl Answers<'_> {
             _ => false,
         };
         let core = topic.words.clone();
-        out.push(Heard { class: topic.class, denied, words, core, experiencer: Experiencer::Patient });
+        out.push(Heard { class: topic.class, denied, words, core, experiencer: Experiencer::Patient, confirmed: None });
     }
 
     /// "¿Se ha cortado? No.", "Asked about self-harm: says no", "Pregunto si ha pensado en matarse: que sí".
@@ -129,6 +142,11 @@ impl Answers<'_> {
                     continue;
                 }
                 let before = sentence.words.start..topic.words.start;
+                let clause = clause_of(scene.reading, &sentence.words, topic.words.start);
+                // "Asked alone: denies abuse": a denial like any other.
+                if !sentence.question && self.words.denied(scene.reading, &clause, &topic).is_some() {
+                    continue;
+                }
                 let reported = self.words.asks_about(scene.reading, before.start.max(topic.words.start.saturating_sub(14))..topic.words.start);
                 let polarity = if reported {
                     self.reported(scene, topic.words.end..sentence.words.end, index)
@@ -140,7 +158,6 @@ impl Answers<'_> {
                 } else {
                     continue;
                 };
-                let clause = clause_of(scene.reading, &sentence.words, topic.words.start);
                 settled.words.push(if reported { topic.words.clone() } else { sentence.words.clone() });
                 if let Some((polarity, end)) = polarity {
                     let end = end.min(topic.words.end + LONGEST);
@@ -181,7 +198,7 @@ fn answer_end(scene: &Scene<'_>, answer: &Turn, end: usize) -> usize {
 }
 
 /// Words of an answer behind its yes or no.
-const FURTHER: usize = 18;
+const FURTHER: usize = 26;
 
 /// A turn and its sentences.
 struct Turn {
@@ -220,4 +237,12 @@ fn of_children(scene: &Scene<'_>, words: &Range<usize>) -> bool {
 fn is_own(scene: &Scene<'_>, words: &Range<usize>) -> bool {
     words.clone().any(|word| matches!(scene.reading.word(word), "i" | "yo" | "why" | "porque"))
         && !words.clone().any(|word| matches!(scene.reading.word(word), "you" | "your" | "he" | "ha" | "has"))
+}
+
+/// "Ever attempted suicide", "plan or intent": one thing under two names.
+pub(super) fn one_name(topics: &mut Vec<Topic>) {
+    let has = |class: RiskClass| topics.iter().any(|topic| topic.class == class);
+    if has(RiskClass::AttemptHistory) {
+        topics.retain(|topic| topic.class != RiskClass::ActiveIdeation);
+    }
 }

@@ -13,8 +13,9 @@ const LONGEST: usize = 48;
 pub(super) fn clauses(reading: &Reading<'_>, sentence: &Range<usize>) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     let mut start = sentence.start;
+    let lines = Lines::of(reading, sentence);
     for word in sentence.clone() {
-        if word > start && (begins(reading, start, word) || word - start >= LONGEST) {
+        if word > start && (begins(reading, start, word) || lines.ends_before(reading, word) || word - start >= LONGEST) {
             out.push(start..word);
             start = word;
         }
@@ -30,6 +31,32 @@ pub(super) fn clause_of(reading: &Reading<'_>, sentence: &Range<usize>, word: us
     let found = clauses(reading, sentence).into_iter().find(|clause| clause.contains(&word));
     found.unwrap_or_else(|| sentence.clone())
 }
+
+/// The lines of a sentence that runs over several: of a wrapped text all but the last are about as long as the longest; a
+/// shorter one was ended by will.
+struct Lines {
+    longest: usize,
+}
+
+/// Bytes by which a line that was only wrapped may be shorter than the longest.
+const RAGGED: usize = 18;
+
+impl Lines {
+    fn of(reading: &Reading<'_>, sentence: &Range<usize>) -> Self {
+        let text = reading.source(sentence).of(reading.text);
+        Self { longest: text.lines().map(str::len).max().unwrap_or(0) }
+    }
+
+    fn ends_before(&self, reading: &Reading<'_>, word: usize) -> bool {
+        let (before, here) = (reading.words[word - 1].source.end, reading.words[word].source.start);
+        let broken = reading.text.get(before..here).is_some_and(|gap| gap.contains('\n'));
+        let line = || reading.text.get(..before).map_or(0, |text| text.len() - text.rfind('\n').map_or(0, |feed| feed + 1));
+        broken && (line() + RAGGED < self.longest || self.longest > WRAPPED)
+    }
+}
+
+/// Bytes beyond which no text is wrapped: each of its lines was ended by will.
+const WRAPPED: usize = 140;
 
 /// Whether a clause begins at a word.
 fn begins(reading: &Reading<'_>, start: usize, word: usize) -> bool {

@@ -28,7 +28,11 @@ impl Denials<'_> {
                 continue;
             }
             for clause in clauses(scene.reading, &sentence.words) {
-                let topics = self.topics.find(scene.reading, clause.clone(), self.spoken_of);
+                let mut topics = self.topics.find(scene.reading, clause.clone(), self.spoken_of);
+                // "No plan and no intent": the plan's.
+                if topics.iter().any(|topic| topic.class == RiskClass::PlanOrMeans) {
+                    topics.retain(|topic| topic.class != RiskClass::ActiveIdeation || topic.words.len() > 1);
+                }
                 for topic in topics.iter().filter(|topic| !topic.safe) {
                     if settled.holds(&topic.words) {
                         continue;
@@ -53,17 +57,22 @@ impl Denials<'_> {
     }
 
     fn heard(&self, scene: &Scene<'_>, clause: &Range<usize>, topic: &Topic) -> Heard {
-        let reading = scene.reading;
-        let suicide = matches!(topic.class, RiskClass::ActiveIdeation | RiskClass::AttemptHistory)
-            && topic.words.clone().any(|word| reading.word(word).starts_with("suicid"));
-        let named = clause.clone().any(|word| matches!(reading.word(word), "family" | "familia" | "relatives" | "familiares"));
-        let kin = suicide && (named || scene.section(topic.words.start) == Some(Section::Family) || is_kin(reading, clause));
-        let (class, experiencer) = match kin {
-            true => (RiskClass::AttemptHistory, Experiencer::Family),
-            false => (topic.class, Experiencer::Patient),
-        };
+        let (class, experiencer) = whose_history(scene, clause, topic);
         let words = clause.start.max(topic.words.start.saturating_sub(AROUND))..clause.end.min(topic.words.end + AROUND);
-        Heard { class, denied: true, words, core: topic.words.clone(), experiencer }
+        Heard { class, denied: true, words, core: topic.words.clone(), experiencer, confirmed: None }
+    }
+}
+
+/// "No suicides in the family": the history of relatives, whom the words around a topic name.
+pub(super) fn whose_history(scene: &Scene<'_>, clause: &Range<usize>, topic: &Topic) -> (RiskClass, Experiencer) {
+    let reading = scene.reading;
+    let suicide = matches!(topic.class, RiskClass::ActiveIdeation | RiskClass::AttemptHistory)
+        && topic.words.clone().any(|word| reading.word(word).starts_with("suicid"));
+    let named = clause.clone().any(|word| matches!(reading.word(word), "family" | "familia" | "relatives" | "familiares"));
+    let kin = named || scene.section(topic.words.start) == Some(Section::Family) || is_kin(reading, clause);
+    match suicide && kin {
+        true => (RiskClass::AttemptHistory, Experiencer::Family),
+        false => (topic.class, Experiencer::Patient),
     }
 }
 

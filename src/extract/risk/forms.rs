@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use super::topics::{Topic, Topics};
 use super::words::Words;
+use super::answers::one_name;
+use super::denied::whose_history;
 use super::heard::{Heard, Settled};
 use crate::extract::dialogue::Polarity;
 use crate::extract::scene::Scene;
 use crate::extract::structure::{Mark, Ticked};
-use crate::extract::Experiencer;
 
 /// Lines around an empty box in which a marked one shows that the list was filled in.
 const LIST: usize = 4;
@@ -26,7 +27,7 @@ impl Forms<'_> {
         for (index, sentence) in scene.reading.sentences.iter().enumerate() {
             let boxes = scene.structure.boxes(index);
             for (place, ticked) in boxes.iter().enumerate() {
-                let label = ticked.label.clone();
+                let label = self.label(scene, index, ticked);
                 let topics = self.named(scene, label.clone());
                 if topics.is_empty() {
                     continue;
@@ -35,7 +36,7 @@ impl Forms<'_> {
                 let end = boxes.get(place + 1).map_or(usize::MAX, |next| next.label.start.max(label.end));
                 let line = self.line(scene, index, label.start, end);
                 if let Some(denied) = self.marked(scene, index, ticked) {
-                    self.hear(&topics, denied, line, out);
+                    self.hear(scene, &topics, denied, line, out);
                 }
             }
             if boxes.is_empty()
@@ -45,10 +46,20 @@ impl Forms<'_> {
                 if !topics.is_empty() {
                     settled.words.push(label.clone());
                     let line = self.line(scene, index, sentence.words.start, usize::MAX);
-                    self.hear(&topics, denied, line, out);
+                    self.hear(scene, &topics, denied, line, out);
                 }
             }
         }
+    }
+
+    /// The words that a box speaks of: where it begins its sentence, what stands before it on the same line.
+    fn label(&self, scene: &Scene<'_>, index: usize, ticked: &Ticked) -> Range<usize> {
+        let sentences = &scene.reading.sentences;
+        let Some(before) = index.checked_sub(1).filter(|_| !ticked.label.clone().any(|word| is_word(scene, word))) else {
+            return ticked.label.clone();
+        };
+        let gap = scene.text().get(sentences[before].span.end..sentences[index].span.start).unwrap_or("\n");
+        if gap.contains('\n') { ticked.label.clone() } else { sentences[before].words.clone() }
     }
 
     /// What a label names: its first class, and others that are no part of it.
@@ -62,6 +73,7 @@ impl Forms<'_> {
                 out.push(topic);
             }
         }
+        one_name(&mut out);
         out
     }
 
@@ -113,13 +125,19 @@ impl Forms<'_> {
         start..sentences[last].words.end.min(end).min(start + LONGEST)
     }
 
-    fn hear(&self, topics: &[Topic], denied: bool, words: Range<usize>, out: &mut Vec<Heard>) {
+    fn hear(&self, scene: &Scene<'_>, topics: &[Topic], denied: bool, words: Range<usize>, out: &mut Vec<Heard>) {
         for topic in topics {
             let denied = denied != topic.safe;
             let core = topic.words.clone();
-            out.push(Heard { class: topic.class, denied, words: words.clone(), core, experiencer: Experiencer::Patient });
+            let (class, experiencer) = whose_history(scene, &words, topic);
+            out.push(Heard { class, denied, words: words.clone(), core, experiencer, confirmed: None });
         }
     }
+}
+
+/// Whether a word is one that names something, not the "yes" or "no" of a box.
+fn is_word(scene: &Scene<'_>, word: usize) -> bool {
+    !scene.reading.words[word].punctuation && !matches!(scene.reading.word(word), "yes" | "no" | "si" | "y" | "n" | "s")
 }
 
 /// "[N] Thoughts of …", "(Y) Guns in home": the letter that answers, and its label.

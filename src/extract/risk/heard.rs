@@ -4,8 +4,12 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::clauses::clause_of;
+use super::whose::is_relative;
+use super::words::Words;
+use crate::extract::dialogue::Polarity;
 use crate::extract::scene::Scene;
 use crate::extract::{Experiencer, Risk, RiskClass};
+use crate::text::Speaker;
 
 /// Words before and behind words of risk that are kept of a long clause.
 const AROUND: usize = 18;
@@ -19,6 +23,8 @@ pub(super) struct Heard {
     /// The words of risk themselves.
     pub core: Range<usize>,
     pub experiencer: Experiencer,
+    /// The ear's probability of what a phrase found; `None` of what was asked, marked or denied.
+    pub confirmed: Option<f64>,
 }
 
 /// What a question, a box or a denial has settled: phrases in it say nothing more.
@@ -49,26 +55,89 @@ impl Settled {
 }
 
 /// Adds what phrases found, with the clause as evidence, where nothing settled it.
-pub(super) fn add_said(scene: &Scene<'_>, said: Vec<Heard>, settled: &Settled, out: &mut Vec<Heard>) {
+pub(super) fn add_said(scene: &Scene<'_>, words: &Words, said: Vec<Heard>, settled: &Settled, out: &mut Vec<Heard>) {
     let known = out.clone();
     for found in said {
         let index = scene.reading.sentence_of(found.words.start);
-        let asked = settled.sentences.contains(&index);
+        // Who only asks, sums up or advises tells nothing of their own.
+        if settled.sentences.contains(&index) || settled.holds(&found.words) {
+            continue;
+        }
         let sentence = &scene.reading.sentences[index].words;
-        let answered = asked && (found.denied || known.iter().any(|heard| overlaps(&heard.words, sentence)));
-        if settled.holds(&found.words) || answered {
-            continue;
-        }
         let denied = settled.denied.iter().any(|(_, words)| overlaps(words, &found.words));
-        if denied || found.denied && known.iter().any(|heard| heard.denied && overlaps(&heard.words, &found.words)) {
+        let doubled = found.denied && known.iter().any(|heard| heard.denied && overlaps(&heard.words, &found.words));
+        if denied || doubled || is_answered_behind(scene, words, sentence, &found) {
             continue;
         }
-        out.push(Heard { words: passage(scene, sentence, &found.words), ..found });
+        let experiencer = whose(scene, sentence, &found);
+        // What others are at risk of is family history, or nobody's here.
+        if experiencer != Experiencer::Patient && !matches!(found.class, RiskClass::AttemptHistory | RiskClass::Abuse) {
+            continue;
+        }
+        out.push(Heard { words: passage(scene, sentence, &found.words), experiencer, ..found });
+    }
+    set_right(scene, out);
+}
+
+/// "Current SI: not right this second": an answer that is no yes stands behind.
+fn is_answered_behind(scene: &Scene<'_>, words: &Words, sentence: &Range<usize>, found: &Heard) -> bool {
+    let rest = found.words.end + 1..sentence.end.max(found.words.end + 1);
+    scene.reading.word(found.words.end) == ":"
+        && words.answer(scene.reading, &[rest]).is_some_and(|(polarity, _)| polarity != Polarity::Yes)
+}
+
+/// Whose it is, where a phrase cannot tell: a relative behind the words is an object ("the pills of her grandmother"), and who is
+/// hit or robbed is the patient, but for another whom a patient speaks of.
+fn whose(scene: &Scene<'_>, sentence: &Range<usize>, found: &Heard) -> Experiencer {
+    let reading = scene.reading;
+    let speaker = reading.sentences[reading.sentence_of(found.words.start)].speaker;
+    let clause = passage(scene, sentence, &found.words);
+    if found.class == RiskClass::Abuse {
+        let me = found.words.clone().any(|word| matches!(reading.word(word), "me" | "my" | "mi" | "mis"));
+        let them = found.words.clone().any(|word| matches!(reading.word(word), "him" | "her" | "them" | "le" | "la" | "lo" | "les"));
+        return match speaker {
+            Speaker::Family if me => Experiencer::Family,
+            Speaker::Patient if them && !me => Experiencer::Family,
+            _ if me || them => Experiencer::Patient,
+            _ => found.experiencer,
+        };
+    }
+    let named = (clause.start..found.core.start.max(found.words.start)).any(|word| is_relative(reading.word(word)));
+    match found.experiencer {
+        Experiencer::Family if !named && found.class != RiskClass::AttemptHistory => Experiencer::Patient,
+        whose => whose,
     }
 }
 
+/// What one part of a document sets right of another: a relative corrects what the patient denied, and a weapon in a threat is no
+/// means of the patient's own death.
+fn set_right(scene: &Scene<'_>, out: &mut Vec<Heard>) {
+    let place = |heard: &Heard| scene.reading.sentence_of(heard.words.start);
+    let speaker = |heard: &Heard| scene.reading.sentences[place(heard)].speaker;
+    let told: Vec<(RiskClass, usize, Speaker)> = out
+        .iter()
+        .filter(|heard| !heard.denied && heard.experiencer == Experiencer::Patient)
+        .map(|heard| (heard.class, place(heard), speaker(heard)))
+        .collect();
+    let wishes = told.iter().any(|(class, ..)| matches!(class, RiskClass::ActiveIdeation | RiskClass::PassiveIdeation));
+    out.retain(|heard| {
+        let corrected = heard.denied
+            && told.iter().any(|(class, at, who)| {
+                *class == heard.class && *who == Speaker::Family && (place(heard)..place(heard) + CORRECTED).contains(at)
+            });
+        let threat = !heard.denied
+            && heard.class == RiskClass::PlanOrMeans
+            && !wishes
+            && told.iter().any(|(class, at, _)| *class == RiskClass::HarmToOthers && at.abs_diff(place(heard)) <= 1);
+        !corrected && !threat
+    });
+}
+
+/// Sentences behind a denial within which a relative corrects it.
+const CORRECTED: usize = 6;
+
 /// The clause around words of risk, a long one cut.
-fn passage(scene: &Scene<'_>, sentence: &Range<usize>, words: &Range<usize>) -> Range<usize> {
+pub(super) fn passage(scene: &Scene<'_>, sentence: &Range<usize>, words: &Range<usize>) -> Range<usize> {
     let first = clause_of(scene.reading, sentence, words.start);
     let last = clause_of(scene.reading, sentence, words.end.saturating_sub(1).max(words.start));
     let start = first.start.max(words.start.saturating_sub(AROUND));
@@ -92,7 +161,8 @@ pub(super) fn folded(scene: &Scene<'_>, mut heard: Vec<Heard>) -> Vec<Risk> {
     let finding = |one: &Heard| {
         let span = scene.reading.source(&one.words);
         let there = scene.text().get(span.start..span.end).is_some_and(|text| !text.is_empty());
-        there.then_some(Risk::heard(one.class, span, one.denied, one.experiencer))
+        let confirmed = one.confirmed;
+        there.then_some(Risk { confirmed, ..Risk::heard(one.class, span, one.denied, one.experiencer) })
     };
     out.iter().filter_map(finding).collect()
 }

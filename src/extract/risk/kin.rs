@@ -33,7 +33,7 @@ pub(super) fn find(scene: &Scene<'_>, words: &Words, settled: &Settled, out: &mu
                 continue;
             }
             let Some(experiencer) = whose(scene, &clause, &death) else { continue };
-            found.push(Heard { class: RiskClass::AttemptHistory, denied: false, words: clause.clone(), core: death, experiencer });
+            found.push(Heard { class: RiskClass::AttemptHistory, denied: false, words: clause.clone(), core: death, experiencer, confirmed: None });
         }
     }
     out.extend(found);

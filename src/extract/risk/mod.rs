@@ -39,6 +39,10 @@ use super::scene::Scene;
 use super::{Experiencer, Risk, RiskClass};
 use crate::text::Speaker;
 
+/// Log odds of the ear from which it confirms what a phrase found in a document, and below which it refutes even plain words.
+const CONFIRMED: f32 = -0.5;
+const DOUBTED: f32 = -4.0;
+
 /// Words behind words of risk within which a denial still means them.
 const DENIAL_BEHIND: usize = 3;
 
@@ -121,7 +125,8 @@ impl RiskRules {
         Answers { topics, words, spoken_of: &spoken_of }.find(scene, &mut heard, &mut settled);
         Denials { topics, words, spoken_of: &spoken_of }.find(scene, &mut heard, &mut settled);
         kin::find(scene, words, &settled, &mut heard);
-        heard::add_said(scene, said, &settled, &mut heard);
+        let said = self.confirmed(scene, said);
+        heard::add_said(scene, words, said, &settled, &mut heard);
         let mut out: Vec<Risk> = heard::folded(scene, heard);
         if let Some(ear) = &self.ear {
             let closed = settled.closed(scene, &out);
@@ -134,6 +139,23 @@ impl RiskRules {
         out.sort_by_key(|risk| (risk.denied, risk.experiencer != Experiencer::Patient, gravity(risk.class), risk.span));
         out.dedup_by_key(|risk| (risk.span, risk.class));
         out
+    }
+
+    /// What phrases found, with the ear's probability of it. In a document the ear must agree, or the words must name risk
+    /// plainly: phrases alone are right in one of two there.
+    fn confirmed(&self, scene: &Scene<'_>, said: Vec<Heard>) -> Vec<Heard> {
+        let Some(ear) = &self.ear else { return said };
+        let document = learned::is_document(scene.reading.sentences.len());
+        let judged = said.into_iter().filter_map(|found| {
+            let sentence = &scene.reading.sentences[scene.reading.sentence_of(found.words.start)];
+            let passage = Sentence { words: heard::passage(scene, &sentence.words, &found.words), ..sentence.clone() };
+            let odds = ear.odds(scene, &passage);
+            let plain = || self.around.is_cued(scene.reading, passage.words.clone());
+            let kept = !document || odds >= CONFIRMED || odds >= DOUBTED && plain();
+            let confirmed = Some(learned::probability(odds));
+            kept.then_some(Heard { confirmed, ..found })
+        });
+        judged.collect()
     }
 
     /// What the rules say of each sentence: what training and the ear look at.
@@ -242,7 +264,7 @@ impl RiskRules {
             return None;
         }
         let experiencer = self.whose.of(scene, &sentence.words, found);
-        Some(Heard { class, denied, words: found.words.clone(), core: found.core.clone(), experiencer })
+        Some(Heard { class, denied, words: found.words.clone(), core: found.core.clone(), experiencer, confirmed: None })
     }
 }
 

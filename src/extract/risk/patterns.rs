@@ -27,6 +27,8 @@ const CORES: &[&str] =
 /// Sentences before and behind in which a part that must stand beside a pattern is looked for: a question, its "no" and
 /// what follows.
 const BESIDE: usize = 2;
+/// The same in a dialogue, whose sentences are short.
+const BESIDE_SPOKEN: usize = 8;
 
 /// The parts of a sentence in their order.
 struct Pattern {
@@ -141,7 +143,8 @@ impl Patterns {
     /// Whether a part stands in a sentence or in those around it.
     fn stands_beside(&self, reading: &Reading<'_>, index: usize, part: usize) -> bool {
         let part = &self.library[part];
-        let around = index.saturating_sub(BESIDE)..(index + BESIDE + 1).min(reading.sentences.len());
+        let beside = if reading.sentences[index].turn.is_some() { BESIDE_SPOKEN } else { BESIDE };
+        let around = index.saturating_sub(beside)..(index + beside + 1).min(reading.sentences.len());
         around.filter(|sentence| part.may_stand(reading, *sentence)).any(|sentence| {
             let mut words = reading.sentences[sentence].words.clone();
             let end = words.end;

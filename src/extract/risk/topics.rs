@@ -11,7 +11,7 @@ use crate::extract::reading::Reading;
 pub(super) const FILE: &str = include_str!("../lexicon/risk_topics.tsv");
 
 /// Sentences before and behind in which a word that names risk stands, where one such as "plan" alone is to mean it.
-const NEAR: usize = 6;
+const NEAR: usize = 10;
 
 /// How a phrase names its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,8 @@ pub(super) struct Topic {
 }
 
 pub(super) struct Topics {
-    rows: Vec<(RiskClass, Mode)>,
+    /// `None` for what only sounds alike.
+    rows: Vec<(Option<RiskClass>, Mode)>,
     matcher: Matcher,
 }
 
@@ -47,7 +48,7 @@ impl Topics {
         for line in FILE.lines().filter(|line| !line.starts_with('#')) {
             let mut fields = line.splitn(3, '\t');
             let (Some(class), Some(mode), Some(words)) = (fields.next(), fields.next(), fields.next()) else { continue };
-            let Some(class) = RiskClass::from_code(class) else { continue };
+            let class = RiskClass::from_code(class);
             let mode = match mode {
                 "near" => Mode::Near,
                 "safe" => Mode::Safe,
@@ -79,6 +80,7 @@ impl Topics {
     fn hits<'a>(&'a self, reading: &'a Reading<'_>, within: Range<usize>) -> impl Iterator<Item = (Topic, Mode)> + 'a {
         self.matcher.find(reading, within).into_iter().filter_map(move |hit| {
             let (class, mode) = *self.rows.get(hit.meaning as usize)?;
+            let class = class?;
             if mode == Mode::Short && !is_short(reading, &hit.words) {
                 return None;
             }

@@ -128,7 +128,9 @@ impl Words {
     /// What a run of words answers: by its head, or by a later sentence of its own that says no more than that.
     pub fn answer(&self, reading: &Reading<'_>, sentences: &[Range<usize>]) -> Option<(Polarity, usize)> {
         for (place, sentence) in sentences.iter().enumerate() {
-            match self.head(reading, sentence) {
+            match self.head(reading, sentence, place > 0) {
+                // Only the first words say yes: what comes later tells something.
+                Some(Polarity::Yes) if place > 0 => {}
                 Some(Polarity::Other) => return Some((Polarity::Other, place)),
                 Some(polarity) => {
                     let rest = sentence.clone();
@@ -152,7 +154,7 @@ impl Words {
         })
     }
 
-    fn head(&self, reading: &Reading<'_>, sentence: &Range<usize>) -> Option<Polarity> {
+    fn head(&self, reading: &Reading<'_>, sentence: &Range<usize>, later: bool) -> Option<Polarity> {
         let words = sentence.clone().filter(|word| !reading.words[*word].punctuation).take(HEAD);
         for word in words {
             let (no, yes, evasive) = (
@@ -167,14 +169,16 @@ impl Words {
             if let Some(words) = no.filter(|no| no.len() >= length(&yes)) {
                 return plain_no(reading, sentence, &words).then_some(Polarity::No);
             }
-            if yes.is_some() {
+            let text = reading.word(word);
+            // Irish "ya"; "ya lo dejé" says something else.
+            let closed = word + 1 >= sentence.end || reading.words[word + 1].punctuation;
+            if yes.is_some() || text == "ya" && closed {
                 return Some(Polarity::Yes);
             }
-            let text = reading.word(word);
             if text.starts_with("noo") && text.bytes().skip(1).all(|byte| byte == b'o') {
                 return Some(Polarity::No);
             }
-            if !is_filler(text) {
+            if !(is_filler(text) || later && matches!(text, "pero" | "but")) {
                 return None;
             }
         }
@@ -194,7 +198,7 @@ fn plain_no(reading: &Reading<'_>, sentence: &Range<usize>, words: &Range<usize>
             reading.word(next),
             "no" | "never" | "nunca" | "sir" | "maam" | "ma" | "senora" | "senor" | "senorita" | "doctor" | "doctora" | "dr"
                 | "dra" | "la" | "not" | "eso" | "para" | "ni" | "jamas" | "i" | "plan" | "licenciada" | "que" | "way"
-                | "thanks" | "gracias" | "nothing" | "none" | "padre" | "mire" | "hombre" | "mujer" | "nobody" | "he" | "she" | "they" | "it" | "we" | "ellos" | "ella" | "este" | "ahora" | "pero" | "but" | "mam" | "never"
+                | "thanks" | "gracias" | "nothing" | "none" | "padre" | "mire" | "hombre" | "mujer" | "nobody" | "he" | "she" | "they" | "it" | "we" | "ellos" | "ella" | "este" | "ahora" | "pero" | "but" | "mam"
         )
 }
 

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 pub(in crate::extract) use features::{Ruled, all as features_of};
 use model::Sums;
+pub(super) use pace::needs_cue as is_document;
 pub(in crate::extract) use model::{CLASSES, Model, ORDER, write};
 
 use super::super::dialogue::Polarity;
@@ -23,6 +24,9 @@ use crate::text::{Span, Speaker};
 
 /// The model of the program; its bytes are part of the version of the rules.
 pub(in crate::extract) static BUILTIN: &[u8] = include_bytes!("../../../../models/risk/ear.bin");
+
+/// Words of a sentence in a document beyond which the ear is not asked.
+const LONGEST: usize = 45;
 
 /// Neighbouring sentences that are heard together.
 pub(in crate::extract) const WINDOW: usize = 3;
@@ -89,6 +93,10 @@ impl Ear {
                 if run.clone().any(|at| taken[at] || heard[at].closed) || !together(scene, &run) {
                     continue;
                 }
+                // A line of a hundred words sums up to anything.
+                if pace::needs_cue(heard.len()) && run.clone().any(|at| scene.reading.sentences[at].words.len() > LONGEST) {
+                    continue;
+                }
                 if pace::needs_cue(heard.len()) && !heeds.cued[run.clone()].iter().any(|cued| *cued) {
                     continue;
                 }
@@ -111,6 +119,13 @@ impl Ear {
                 }
             }
         }
+    }
+
+    /// Log odds that a passage tells of a risk of the patient.
+    pub fn odds(&self, scene: &Scene<'_>, passage: &Sentence) -> f32 {
+        let mut sums = Sums::default();
+        features_of(scene.reading, passage).0.iter().for_each(|(feature, _)| self.model.add(*feature, &mut sums));
+        self.model.odds(&sums).0
     }
 
     /// The sums of each sentence's words alone.
@@ -187,7 +202,7 @@ pub(in crate::extract) fn is_asked(scene: &Scene<'_>, index: usize) -> bool {
 }
 
 /// In hundredths: the last digits of a float are no finding.
-fn probability(odds: f32) -> f64 {
+pub(super) fn probability(odds: f32) -> f64 {
     let exact = 1.0 / (1.0 + f64::from(-odds).exp());
     (exact * 100.0).round().clamp(1.0, 99.0) / 100.0
 }
