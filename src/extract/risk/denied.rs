@@ -31,7 +31,8 @@ impl Denials<'_> {
                 let mut topics = self.topics.find(scene.reading, clause.clone(), self.spoken_of);
                 // "No plan and no intent": the plan's.
                 if topics.iter().any(|topic| topic.class == RiskClass::PlanOrMeans) {
-                    topics.retain(|topic| topic.class != RiskClass::ActiveIdeation || topic.words.len() > 1);
+                    let listed = |topic: &Topic| matches!(scene.reading.word(topic.words.end), "or" | "o" | "ni" | "," | "/");
+                    topics.retain(|topic| topic.class != RiskClass::ActiveIdeation || topic.words.len() > 1 || listed(topic));
                 }
                 for topic in topics.iter().filter(|topic| !topic.safe) {
                     if settled.holds(&topic.words) {

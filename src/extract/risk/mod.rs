@@ -72,6 +72,8 @@ struct Words {
     words: Range<usize>,
     /// The words that a denial must reach: what would be done.
     core: Range<usize>,
+    /// So plain that the ear need not confirm it.
+    sure: bool,
     /// Said beside talk of dying that is often denied: only a denial of its own denies it.
     beside: bool,
 }
@@ -147,6 +149,9 @@ impl RiskRules {
         let Some(ear) = &self.ear else { return said };
         let document = learned::is_document(scene.reading.sentences.len());
         let judged = said.into_iter().filter_map(|found| {
+            if found.confirmed.is_some() {
+                return Some(found);
+            }
             let sentence = &scene.reading.sentences[scene.reading.sentence_of(found.words.start)];
             let passage = Sentence { words: heard::passage(scene, &sentence.words, &found.words), ..sentence.clone() };
             let odds = ear.odds(scene, &passage);
@@ -194,7 +199,8 @@ impl RiskRules {
             match row.class {
                 None => harmless.push(hit.words),
                 Some(class) => {
-                    found.push(Words { class, own: row.own, core: hit.words.clone(), words: hit.words, beside: false })
+                    let (core, own) = (hit.words.clone(), row.own);
+                    found.push(Words { class, own, core, words: hit.words, sure: false, beside: false })
                 }
             }
         }
@@ -211,6 +217,7 @@ impl RiskRules {
         for words in found {
             let inside = |known: &&Words| {
                 known.class == words.class
+                    && (known.sure || !words.sure)
                     && (known.beside || !words.beside)
                     && known.words.start <= words.words.start
                     && words.words.end <= known.words.end
@@ -264,7 +271,7 @@ impl RiskRules {
             return None;
         }
         let experiencer = self.whose.of(scene, &sentence.words, found);
-        Some(Heard { class, denied, words: found.words.clone(), core: found.core.clone(), experiencer, confirmed: None })
+        Some(Heard { class, denied, words: found.words.clone(), core: found.core.clone(), experiencer, confirmed: found.sure.then_some(1.0) })
     }
 }
 

@@ -36,6 +36,8 @@ struct Pattern {
     own: bool,
     /// Its words are so common that a clinician's are none.
     common: bool,
+    /// Its words are so plain that the ear need not confirm them.
+    sure: bool,
     /// Each with the words that may lie between it and the part before.
     parts: Vec<(usize, usize)>,
     core: usize,
@@ -72,8 +74,9 @@ impl Patterns {
             };
             let mut pattern = Pattern {
                 class,
-                own: person != "any",
+                own: !matches!(person, "any" | "sure"),
                 common: person == "own",
+                sure: person == "sure",
                 parts: Vec::new(),
                 core: 0,
                 never: None,
@@ -172,7 +175,8 @@ impl Patterns {
                 let end = chain.iter().map(|words| words.end).max().unwrap_or(start.end);
                 let core = chain[pattern.core].clone();
                 let beside = pattern.beside.is_some();
-                return Some(Words { class: pattern.class, own: pattern.own, words: start.start..end, core, beside });
+                let (class, own, sure) = (pattern.class, pattern.own, pattern.sure);
+                return Some(Words { class, own, sure, words: start.start..end, core, beside });
             }
         }
         None

@@ -12,6 +12,8 @@ pub(super) const FILE: &str = include_str!("../lexicon/risk_topics.tsv");
 
 /// Sentences before and behind in which a word that names risk stands, where one such as "plan" alone is to mean it.
 const NEAR: usize = 10;
+/// The same behind, with its own.
+const AHEAD: usize = 6;
 
 /// How a phrase names its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +73,7 @@ impl Topics {
     /// What is named within a range of one sentence.
     pub fn find(&self, reading: &Reading<'_>, within: Range<usize>, spoken_of: &[bool]) -> Vec<Topic> {
         let index = reading.sentence_of(within.start);
-        let around = index.saturating_sub(NEAR)..(index + 2).min(spoken_of.len());
+        let around = index.saturating_sub(NEAR)..(index + AHEAD).min(spoken_of.len());
         let near = || spoken_of[around.clone()].iter().any(|named| *named);
         let found = self.hits(reading, within).filter(|(_, mode)| *mode != Mode::Near || near());
         found.map(|(topic, _)| topic).collect()
