@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::clauses::clause_of;
 use super::topics::{Topic, Topics};
+use super::whose::is_relative;
 use super::words::Words;
 use super::heard::{Heard, Settled};
 use crate::extract::dialogue::Polarity;
@@ -49,7 +50,9 @@ impl Answers<'_> {
             let Some(last) = turn.sentences.clone().next_back() else { continue };
             let given: Vec<Range<usize>> =
                 answer.sentences.clone().take(ANSWER).map(|at| sentences[at].words.clone()).collect();
-            let Some((polarity, at)) = self.words.answer(scene.reading, &given) else {
+            let somebody = self.names_somebody(scene, turn, &given);
+            let who = somebody.is_some();
+            let Some((polarity, at)) = self.words.answer(scene.reading, &given).or(somebody) else {
                 if !asked.is_empty() {
                     before = asked;
                 }
@@ -59,7 +62,7 @@ impl Answers<'_> {
             // "Not suicide. No.": what an answer names is all that it denies.
             let own = self.topics.find(scene.reading, given[0].clone(), self.spoken_of);
             let named = |topic: &&Topic| own.is_empty() || own.iter().any(|own| own.class == topic.class);
-            for topic in asked.iter().filter(named) {
+            for topic in asked.iter().filter(named).filter(|topic| !who || topic.class == RiskClass::Abuse) {
                 let start = self.start(scene, topic, end);
                 let sentence = &sentences[scene.reading.sentence_of(topic.words.start)].words;
                 let polarity = if self.asks_no(scene, sentence, topic) { Polarity::No } else { polarity };
@@ -77,6 +80,14 @@ impl Answers<'_> {
         }
     }
 
+    /// "¿Alguien le pega en casa? — Mi marido.": who is asked for and who is named.
+    fn names_somebody(&self, scene: &Scene<'_>, turn: &Turn, given: &[Range<usize>]) -> Option<(Polarity, usize)> {
+        let last = &scene.reading.sentences[turn.sentences.end.checked_sub(1)?].words;
+        let first = given.first()?;
+        let named = (first.start..first.end.min(first.start + 3)).any(|word| is_relative(scene.reading.word(word)));
+        (named && self.words.asks_who(scene.reading, last.clone())).then_some((Polarity::Yes, 0))
+    }
+
     /// "You're not feeling suicidal?": either answer denies it. "Haven't you thought of it?" asks for a yes.
     fn asks_no(&self, scene: &Scene<'_>, sentence: &Range<usize>, topic: &Topic) -> bool {
         let clause = clause_of(scene.reading, sentence, topic.words.start);
@@ -91,8 +102,9 @@ impl Answers<'_> {
         let mut rest = 0;
         for index in turn.sentences.clone().rev() {
             let sentence = &sentences[index];
-            let last = index + 1 == turn.sentences.end;
-            if !(sentence.question || scene.exchanges.asks(index) || last) {
+            let closed = sentence.span.of(scene.text()).ends_with('.');
+            let last = index + 1 == turn.sentences.end && !closed;
+            if self.words.is_advice(scene.reading, &sentence.words, sentence.words.end) || !(sentence.question || scene.exchanges.asks(index) || last) {
                 continue;
             }
             let found = self.topics.find(scene.reading, sentence.words.clone(), self.spoken_of);

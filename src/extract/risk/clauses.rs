@@ -61,7 +61,7 @@ const WRAPPED: usize = 140;
 /// Whether a clause begins at a word.
 fn begins(reading: &Reading<'_>, start: usize, word: usize) -> bool {
     let before = reading.word(word - 1);
-    if ends(before) {
+    if ends(before) || before == "(" && !matches!(reading.word(word), "-" | "+" | "–" | "−") {
         return true;
     }
     let here = reading.word(word);
@@ -74,7 +74,7 @@ fn begins(reading: &Reading<'_>, start: usize, word: usize) -> bool {
 
 /// Signs after which something else is said.
 fn ends(word: &str) -> bool {
-    matches!(word, "." | ";" | "?" | "!" | "¿" | "…" | "|" | "(" | ")" | "—" | "–" | "•" | "→") || word == "--"
+    matches!(word, "." | ";" | "?" | "!" | "¿" | "…" | "|" | ")" | "—" | "–" | "•" | "→") || word == "--"
 }
 
 fn turns(word: &str) -> bool {

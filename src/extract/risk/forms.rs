@@ -9,6 +9,7 @@ use super::denied::whose_history;
 use super::heard::{Heard, Settled};
 use crate::extract::dialogue::Polarity;
 use crate::extract::scene::Scene;
+use crate::extract::{Experiencer, RiskClass};
 use crate::extract::structure::{Mark, Ticked};
 
 /// Lines around an empty box in which a marked one shows that the list was filled in.
@@ -25,6 +26,12 @@ pub(super) struct Forms<'a> {
 impl Forms<'_> {
     pub fn find(&self, scene: &Scene<'_>, out: &mut Vec<Heard>, settled: &mut Settled) {
         for (index, sentence) in scene.reading.sentences.iter().enumerate() {
+            if let Some((words, points)) = self.words.score(scene.reading, sentence.words.clone()) {
+                settled.words.push(words.clone());
+                let (class, experiencer) = (RiskClass::PassiveIdeation, Experiencer::Patient);
+                let core = words.clone();
+                out.push(Heard { class, denied: points == 0, words, core, experiencer, confirmed: None });
+            }
             let boxes = scene.structure.boxes(index);
             for (place, ticked) in boxes.iter().enumerate() {
                 let label = self.label(scene, index, ticked);

@@ -64,6 +64,9 @@ pub(super) fn add_said(scene: &Scene<'_>, words: &Words, said: Vec<Heard>, settl
             continue;
         }
         let sentence = &scene.reading.sentences[index].words;
+        if words.is_advice(scene.reading, sentence, found.words.start) || is_sung(scene, sentence, found.words.start) {
+            continue;
+        }
         let denied = settled.denied.iter().any(|(_, words)| overlaps(words, &found.words));
         let doubled = found.denied && known.iter().any(|heard| heard.denied && overlaps(&heard.words, &found.words));
         if denied || doubled || is_answered_behind(scene, words, sentence, &found) {
@@ -77,6 +80,13 @@ pub(super) fn add_said(scene: &Scene<'_>, words: &Words, said: Vec<Heard>, settl
         out.push(Heard { words: passage(scene, sentence, &found.words), experiencer, ..found });
     }
     set_right(scene, out);
+}
+
+/// Words of a song, whoever has them on a phone.
+fn is_sung(scene: &Scene<'_>, sentence: &Range<usize>, at: usize) -> bool {
+    (sentence.start..at).any(|word| {
+        matches!(scene.reading.word(word), "lyric" | "lyrics" | "song" | "songs" | "letra" | "cancion" | "canciones" | "poem" | "poema")
+    })
 }
 
 /// "Current SI: not right this second": an answer that is no yes stands behind.

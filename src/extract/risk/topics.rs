@@ -38,8 +38,8 @@ pub(super) struct Topic {
 }
 
 pub(super) struct Topics {
-    /// `None` for what only sounds alike.
-    rows: Vec<(Option<RiskClass>, Mode)>,
+    /// No class for what only sounds alike, two for "SI/HI".
+    rows: Vec<(Vec<RiskClass>, Mode)>,
     matcher: Matcher,
 }
 
@@ -50,16 +50,16 @@ impl Topics {
         for line in FILE.lines().filter(|line| !line.starts_with('#')) {
             let mut fields = line.splitn(3, '\t');
             let (Some(class), Some(mode), Some(words)) = (fields.next(), fields.next(), fields.next()) else { continue };
-            let class = RiskClass::from_code(class);
+            let classes: Vec<RiskClass> = class.split(',').filter_map(RiskClass::from_code).collect();
             let mode = match mode {
                 "near" => Mode::Near,
                 "safe" => Mode::Safe,
-                "short" | "shortes" => Mode::Short,
+                "short" | "shortes" | "pair" => Mode::Short,
                 _ => Mode::Name,
             };
             let index = u32::try_from(rows.len()).unwrap_or(u32::MAX);
             phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)).filter(|(phrase, _)| !phrase.is_empty()));
-            rows.push((class, mode));
+            rows.push((classes, mode));
         }
         Self { matcher: Matcher::new(book, phrases), rows }
     }
@@ -80,13 +80,13 @@ impl Topics {
     }
 
     fn hits<'a>(&'a self, reading: &'a Reading<'_>, within: Range<usize>) -> impl Iterator<Item = (Topic, Mode)> + 'a {
-        self.matcher.find(reading, within).into_iter().filter_map(move |hit| {
-            let (class, mode) = *self.rows.get(hit.meaning as usize)?;
-            let class = class?;
-            if mode == Mode::Short && !is_short(reading, &hit.words) {
-                return None;
-            }
-            Some((Topic { class, safe: mode == Mode::Safe, words: hit.words }, mode))
+        self.matcher.find(reading, within).into_iter().flat_map(move |hit| {
+            let row = self.rows.get(hit.meaning as usize);
+            let row = row.filter(|(_, mode)| *mode != Mode::Short || is_short(reading, &hit.words));
+            let topic = |class: &RiskClass, mode: Mode| {
+                (Topic { class: *class, safe: mode == Mode::Safe, words: hit.words.clone() }, mode)
+            };
+            row.map_or(Vec::new(), |(classes, mode)| classes.iter().map(|class| topic(class, *mode)).collect())
         })
     }
 }
@@ -106,6 +106,6 @@ fn is_short(reading: &Reading<'_>, words: &Range<usize>) -> bool {
     );
     let (after, further) = (reading.word(words.end), reading.word(words.end + 1));
     let listed = matches!(after, "hi" | "x" | "w" | "with" | "or" | "denied") || after == "/" && further != "no";
-    let titled = after == ":" && matches!(further, "denies" | "denied" | "none" | "nil" | "passive" | "active" | "endorses");
+    let titled = after == ":" && matches!(further, "denies" | "denied" | "none" | "nil" | "passive" | "active" | "endorses" | "absent" | "negative" | "neg" | "present" | "yes");
     capitals && (named || listed || titled || before == "/")
 }

@@ -29,6 +29,9 @@ pub(super) struct Words {
     again: Matcher,
     kin_death: Matcher,
     cue: Matcher,
+    score: Matcher,
+    who: Matcher,
+    calls: Matcher,
 }
 
 impl Words {
@@ -46,6 +49,9 @@ impl Words {
             again: list("again"),
             kin_death: list("kindeath"),
             cue: list("cue"),
+            score: list("score"),
+            who: list("who"),
+            calls: list("calls"),
         }
     }
 
@@ -93,6 +99,12 @@ impl Words {
     /// "SI: none", "ideación suicida: niega", "matarme no".
     fn denied_behind(&self, reading: &Reading<'_>, clause: &Range<usize>, topic: &Topic) -> bool {
         let mut word = topic.words.end;
+        // "(-)", "-ve".
+        if matches!((reading.word(word), reading.word(word + 1)), ("(", "-" | "–" | "−" | "neg" | "no") | ("-", "ve" | "tive"))
+            || reading.word(word) == "-" && reading.words.get(word + 1).is_none_or(|next| next.punctuation)
+        {
+            return true;
+        }
         while word < clause.end && matches!(reading.word(word), ":" | "-" | "=" | "is" | "are" | "was" | "were" | "," | ")") {
             word += 1;
         }
@@ -118,6 +130,27 @@ impl Words {
     /// Whether words hold one that talk of risk seldom lacks: without any, the ear alone is not heard in a long text.
     pub fn is_cued(&self, reading: &Reading<'_>, within: Range<usize>) -> bool {
         self.cue.first(reading, within).is_some()
+    }
+
+    /// The item of a questionnaire that asks about death, and behind it its points.
+    pub fn score(&self, reading: &Reading<'_>, sentence: Range<usize>) -> Option<(Range<usize>, u8)> {
+        let item = self.score.first(reading, sentence.clone())?.words;
+        let points = (item.end..sentence.end.min(item.end + 5)).find_map(|word| reading.word(word).parse::<u8>().ok().map(|p| (word, p)));
+        points.filter(|(_, points)| *points <= 3).map(|(word, points)| (item.start..word + 1, points))
+    }
+
+    /// Whether a question asks who does something.
+    pub fn asks_who(&self, reading: &Reading<'_>, sentence: Range<usize>) -> bool {
+        self.who.first(reading, sentence).is_some()
+    }
+
+    /// "If thoughts of suicide occur, call …": what to do in a case that is not told of.
+    pub fn is_advice(&self, reading: &Reading<'_>, sentence: &Range<usize>, at: usize) -> bool {
+        let case = |word: usize| {
+            let opens = word == sentence.start || reading.words[word - 1].punctuation || matches!(reading.word(word - 1), "and" | "y");
+            opens && matches!(reading.word(word), "if" | "si" | "should" | "cuando") || reading.word(word) == "caso"
+        };
+        (sentence.start..at.min(sentence.end)).any(case) && self.calls.first(reading, sentence.clone()).is_some()
     }
 
     /// How relatives died, or tried to.
@@ -172,6 +205,8 @@ impl Words {
             let text = reading.word(word);
             // Irish "ya"; "ya lo dejé" says something else.
             let closed = word + 1 >= sentence.end || reading.words[word + 1].punctuation;
+            // "I do" and "I don't know".
+            let yes = yes.filter(|yes| !matches!(reading.word(yes.end), "n't" | "not" | "nt"));
             if yes.is_some() || text == "ya" && closed {
                 return Some(Polarity::Yes);
             }
