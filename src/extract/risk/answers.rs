@@ -84,7 +84,10 @@ impl Answers<'_> {
     fn names_somebody(&self, scene: &Scene<'_>, turn: &Turn, given: &[Range<usize>]) -> Option<(Polarity, usize)> {
         let last = &scene.reading.sentences[turn.sentences.end.checked_sub(1)?].words;
         let first = given.first()?;
-        let named = (first.start..first.end.min(first.start + 3)).any(|word| is_relative(scene.reading.word(word)));
+        let close = |word: &str| {
+            is_relative(word) || matches!(word, "stepdad" | "stepmom" | "boyfriend" | "girlfriend" | "partner" | "novio" | "novia" | "pareja" | "ex" | "conviviente" | "jefe" | "boss")
+        };
+        let named = (first.start..first.end.min(first.start + 3)).any(|word| close(scene.reading.word(word)));
         (named && self.words.asks_who(scene.reading, last.clone())).then_some((Polarity::Yes, 0))
     }
 

@@ -112,7 +112,10 @@ fn whose(scene: &Scene<'_>, sentence: &Range<usize>, found: &Heard) -> Experienc
             _ => found.experiencer,
         };
     }
-    let named = (clause.start..found.core.start.max(found.words.start)).any(|word| is_relative(reading.word(word)));
+    let ahead = clause.start..found.core.start.max(found.words.start);
+    // In a note a relative who was named long before informs, or is lost: "… that her son is missing, that at times she asks God …".
+    let near = if speaker == Speaker::Unknown { ahead.start.max(ahead.end.saturating_sub(NOTED)) } else { ahead.start };
+    let named = (near..ahead.end).any(|word| is_relative(reading.word(word)));
     match found.experiencer {
         Experiencer::Family if !named && found.class != RiskClass::AttemptHistory => Experiencer::Patient,
         whose => whose,
@@ -142,6 +145,9 @@ fn set_right(scene: &Scene<'_>, out: &mut Vec<Heard>) {
         !corrected && !threat
     });
 }
+
+/// Words before words of risk in a note within which a relative is their subject.
+const NOTED: usize = 7;
 
 /// Sentences behind a denial within which a relative corrects it.
 const CORRECTED: usize = 6;
@@ -180,7 +186,7 @@ pub(super) fn folded(scene: &Scene<'_>, mut heard: Vec<Heard>) -> Vec<Risk> {
 /// Whether two findings of overlapping passages are one: of one class and person, or the same words under two names.
 fn is_one(scene: &Scene<'_>, a: &Heard, b: &Heard) -> bool {
     let others = a.experiencer != Experiencer::Patient && b.experiencer != Experiencer::Patient;
-    let named_twice = overlaps(&a.core, &b.core) && !(is_wish(a.class) && is_method(scene, b));
+    let named_twice = !a.denied && overlaps(&a.core, &b.core) && !(is_wish(a.class) && is_method(scene, b));
     a.class == b.class && a.experiencer == b.experiencer || others || named_twice && !is_method(scene, a)
 }
 
@@ -196,7 +202,9 @@ fn is_method(scene: &Scene<'_>, heard: &Heard) -> bool {
 /// Which of two names of the same words holds: what was done before what is thought, and killing oneself is no passive wish.
 fn ranks(scene: &Scene<'_>, heard: &Heard) -> u8 {
     let kills = heard.core.clone().any(|word| is_of_killing(scene.reading.word(word)));
-    match heard.class {
+    // What needs no second opinion, first.
+    let plain = if heard.confirmed == Some(1.0) { 0 } else { 10 };
+    plain + match heard.class {
         RiskClass::AttemptHistory => 0,
         RiskClass::PlanOrMeans => 1,
         RiskClass::HarmToOthers => 2,

@@ -147,7 +147,7 @@ impl RiskRules {
     /// plainly: phrases alone are right in one of two there.
     fn confirmed(&self, scene: &Scene<'_>, said: Vec<Heard>) -> Vec<Heard> {
         let Some(ear) = &self.ear else { return said };
-        let document = learned::is_document(scene.reading.sentences.len());
+        let document = learned::is_document(scene.reading);
         let judged = said.into_iter().filter_map(|found| {
             if found.confirmed.is_some() {
                 return Some(found);
@@ -210,7 +210,7 @@ impl RiskRules {
         let closes = |other: &Range<usize>, words: &Range<usize>| {
             words.start < other.start && other.start < words.end && words.end <= other.end
         };
-        found.retain(|words| !harmless.iter().any(|o| overlaps(o, &words.core) || closes(o, &words.words)));
+        found.retain(|words| words.sure || !harmless.iter().any(|o| overlaps(o, &words.core) || closes(o, &words.words)));
         // "I wish I was dead" holds "wish I was dead": one finding.
         found.sort_by_key(|words| (words.words.start, std::cmp::Reverse(words.words.end)));
         let mut out: Vec<Words> = Vec::new();

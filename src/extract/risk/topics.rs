@@ -11,7 +11,9 @@ use crate::extract::reading::Reading;
 pub(super) const FILE: &str = include_str!("../lexicon/risk_topics.tsv");
 
 /// Sentences before and behind in which a word that names risk stands, where one such as "plan" alone is to mean it.
-const NEAR: usize = 10;
+const NEAR: usize = 8;
+/// The same in a dialogue, whose sentences are short.
+const NEAR_SPOKEN: usize = 18;
 /// The same behind, with its own.
 const AHEAD: usize = 6;
 
@@ -73,7 +75,8 @@ impl Topics {
     /// What is named within a range of one sentence.
     pub fn find(&self, reading: &Reading<'_>, within: Range<usize>, spoken_of: &[bool]) -> Vec<Topic> {
         let index = reading.sentence_of(within.start);
-        let around = index.saturating_sub(NEAR)..(index + AHEAD).min(spoken_of.len());
+        let near = if reading.sentences.get(index).is_some_and(|sentence| sentence.turn.is_some()) { NEAR_SPOKEN } else { NEAR };
+        let around = index.saturating_sub(near)..(index + AHEAD).min(spoken_of.len());
         let near = || spoken_of[around.clone()].iter().any(|named| *named);
         let found = self.hits(reading, within).filter(|(_, mode)| *mode != Mode::Near || near());
         found.map(|(topic, _)| topic).collect()

@@ -160,10 +160,12 @@ impl Words {
 
     /// What a run of words answers: by its head, or by a later sentence of its own that says no more than that.
     pub fn answer(&self, reading: &Reading<'_>, sentences: &[Range<usize>]) -> Option<(Polarity, usize)> {
+        let filler = |word: usize| reading.words[word].punctuation || is_filler(reading.word(word));
         for (place, sentence) in sentences.iter().enumerate() {
+            let opens = sentences[..place].iter().all(|before| before.clone().all(filler));
             match self.head(reading, sentence, place > 0) {
                 // Only the first words say yes: what comes later tells something.
-                Some(Polarity::Yes) if place > 0 => {}
+                Some(Polarity::Yes) if !opens => {}
                 Some(Polarity::Other) => return Some((Polarity::Other, place)),
                 Some(polarity) => {
                     let rest = sentence.clone();
@@ -171,6 +173,14 @@ impl Words {
                     return Some((if mixed { Polarity::Other } else { polarity }, place));
                 }
                 None => {}
+            }
+            // "En la casa no hay.", "armas no tengo".
+            let none = sentence.clone().any(|word| {
+                reading.word(word) == "no" && matches!(reading.word(word + 1), "hay" | "tengo" | "tenemos" | "tiene" | "tienen")
+                    && reading.words.get(word + 2).is_none_or(|next| next.punctuation)
+            });
+            if none && sentence.len() < 10 {
+                return Some((Polarity::No, place));
             }
             let last = sentence.clone().rev().find(|word| !reading.words[*word].punctuation);
             if last.is_some_and(|word| matches!(reading.word(word), "no" | "nunca" | "never" | "nah")) && sentence.len() < 14 {

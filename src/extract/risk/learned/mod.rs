@@ -12,11 +12,10 @@ use std::ops::Range;
 
 pub(in crate::extract) use features::{Ruled, all as features_of};
 use model::Sums;
-pub(super) use pace::needs_cue as is_document;
 pub(in crate::extract) use model::{CLASSES, Model, ORDER, write};
 
 use super::super::dialogue::Polarity;
-use super::super::reading::Sentence;
+use super::super::reading::{Reading, Sentence};
 use super::super::scene::Scene;
 use super::super::{Experiencer, Risk};
 use super::asks_you;
@@ -24,6 +23,16 @@ use crate::text::{Span, Speaker};
 
 /// The model of the program; its bytes are part of the version of the rules.
 pub(in crate::extract) static BUILTIN: &[u8] = include_bytes!("../../../../models/risk/ear.bin");
+
+/// Sentences, or words, from which a text is a document: there the ear alone is not enough, a word that names risk must stand in
+/// the sentence, and it must be surer. On whole documents two of three findings were wrong without that.
+const DOCUMENT: usize = 10;
+const DOCUMENT_WORDS: usize = 220;
+
+/// Whether a text is a document rather than a message of a few lines.
+pub(super) fn is_document(reading: &Reading<'_>) -> bool {
+    reading.sentences.len() >= DOCUMENT || reading.words.len() >= DOCUMENT_WORDS
+}
 
 /// Words of a sentence in a document beyond which the ear is not asked.
 const LONGEST: usize = 45;
@@ -84,7 +93,8 @@ impl Ear {
         let ruled = heeds.ruled;
         let mut heard = self.words(scene, ruled);
         heard.iter_mut().zip(heeds.closed).for_each(|(sentence, closed)| sentence.closed |= closed);
-        let longest = pace::window(heard.len());
+        let document = is_document(scene.reading);
+        let longest = if document { 1 } else { WINDOW };
         let mut taken = vec![false; heard.len()];
         // The shortest run of sentences that is enough: its words are the evidence.
         for length in 1..=longest {
@@ -94,10 +104,10 @@ impl Ear {
                     continue;
                 }
                 // A line of a hundred words sums up to anything.
-                if pace::needs_cue(heard.len()) && run.clone().any(|at| scene.reading.sentences[at].words.len() > LONGEST) {
+                if document && run.clone().any(|at| scene.reading.sentences[at].words.len() > LONGEST) {
                     continue;
                 }
-                if pace::needs_cue(heard.len()) && !heeds.cued[run.clone()].iter().any(|cued| *cued) {
+                if document && !heeds.cued[run.clone()].iter().any(|cued| *cued) {
                     continue;
                 }
                 if self.model.is_shut(&sum(&heard[run.clone()])) {
@@ -107,7 +117,7 @@ impl Ear {
                 let (odds, class) = self.model.odds(&sum(&heard[run.clone()]));
                 let any = |is: fn(&Ruled) -> bool| ruled[run.clone()].iter().any(is);
                 let against = pace::Against { denied: any(|r| r.denied), others: any(|r| r.others) };
-                if odds < self.surer + pace::demanded(heard.len(), against) {
+                if odds < self.surer + pace::demanded(heard.len(), document, against) {
                     continue;
                 }
                 taken[run.clone()].fill(true);
