@@ -62,6 +62,9 @@ impl Answers<'_> {
             // "Not suicide. No.": what an answer names is all that it denies.
             let own = self.topics.find(scene.reading, given[0].clone(), self.spoken_of);
             let named = |topic: &&Topic| own.is_empty() || own.iter().any(|own| own.class == topic.class);
+            // "With the belt, on the back. On the head, no.": what was told first stands.
+            let told = !self.words.is_empty_talk(scene.reading, &given[..at]);
+            let named = |topic: &&Topic| named(topic) && !(told && topic.class == RiskClass::Abuse);
             for topic in asked.iter().filter(named).filter(|topic| !who || topic.class == RiskClass::Abuse) {
                 let start = self.start(scene, topic, end);
                 let sentence = &sentences[scene.reading.sentence_of(topic.words.start)].words;

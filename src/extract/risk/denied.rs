@@ -10,6 +10,7 @@ use super::heard::{Heard, Settled};
 use crate::extract::scene::Scene;
 use crate::extract::structure::Section;
 use crate::extract::{Experiencer, RiskClass};
+use crate::text::Speaker;
 
 /// Words around a topic that are kept of a long clause.
 const AROUND: usize = 20;
@@ -38,7 +39,7 @@ impl Denials<'_> {
                     if settled.holds(&topic.words) {
                         continue;
                     }
-                    if is_of_something_else(scene, topic) {
+                    if is_of_something_else(scene, topic) || sentence.speaker == Speaker::Patient && is_of_another(scene, topic) {
                         continue;
                     }
                     let Some(denial) = self.words.denied(scene.reading, &clause, topic) else { continue };
@@ -75,6 +76,12 @@ pub(super) fn whose_history(scene: &Scene<'_>, clause: &Range<usize>, topic: &To
         true => (RiskClass::AttemptHistory, Experiencer::Family),
         false => (topic.class, Experiencer::Patient),
     }
+}
+
+/// "He doesn't touch her", said by a patient: another's.
+fn is_of_another(scene: &Scene<'_>, topic: &Topic) -> bool {
+    let holds = |list: &[&str]| topic.words.clone().any(|word| list.contains(&scene.reading.word(word)));
+    topic.class == RiskClass::Abuse && holds(&["him", "her", "them", "la", "lo", "le", "les"]) && !holds(&["me"])
 }
 
 /// "No plan to leave": what stands behind is planned, and is no harm.

@@ -158,11 +158,16 @@ impl Words {
         self.kin_death.first(reading, within).map(|hit| hit.words)
     }
 
+    /// Whether sentences say nothing but "well" and "um".
+    pub fn is_empty_talk(&self, reading: &Reading<'_>, sentences: &[Range<usize>]) -> bool {
+        let empty = |word: usize| reading.words[word].punctuation || is_filler(reading.word(word));
+        sentences.iter().all(|sentence| sentence.clone().all(empty))
+    }
+
     /// What a run of words answers: by its head, or by a later sentence of its own that says no more than that.
     pub fn answer(&self, reading: &Reading<'_>, sentences: &[Range<usize>]) -> Option<(Polarity, usize)> {
-        let filler = |word: usize| reading.words[word].punctuation || is_filler(reading.word(word));
         for (place, sentence) in sentences.iter().enumerate() {
-            let opens = sentences[..place].iter().all(|before| before.clone().all(filler));
+            let opens = self.is_empty_talk(reading, &sentences[..place]);
             match self.head(reading, sentence, place > 0) {
                 // Only the first words say yes: what comes later tells something.
                 Some(Polarity::Yes) if !opens => {}

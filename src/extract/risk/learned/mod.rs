@@ -28,10 +28,13 @@ pub(in crate::extract) static BUILTIN: &[u8] = include_bytes!("../../../../model
 /// the sentence, and it must be surer. On whole documents two of three findings were wrong without that.
 const DOCUMENT: usize = 10;
 const DOCUMENT_WORDS: usize = 220;
+/// The same of a dialogue, whose sentences are short.
+const DIALOGUE: usize = 6;
 
 /// Whether a text is a document rather than a message of a few lines.
 pub(super) fn is_document(reading: &Reading<'_>) -> bool {
-    reading.sentences.len() >= DOCUMENT || reading.words.len() >= DOCUMENT_WORDS
+    let spoken = reading.sentences.first().is_some_and(|sentence| sentence.turn.is_some());
+    reading.sentences.len() >= if spoken { DIALOGUE } else { DOCUMENT } || reading.words.len() >= DOCUMENT_WORDS
 }
 
 /// Words of a sentence in a document beyond which the ear is not asked.
