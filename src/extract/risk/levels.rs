@@ -33,8 +33,9 @@ pub(super) fn grade(scene: &Scene<'_>, found: &mut [Risk]) {
     let acts = found.iter().any(|risk| current(risk, &[PlanOrMeans, AttemptHistory]));
     let more = found.iter().any(|risk| current(risk, &[ActiveIdeation, PlanOrMeans, AttemptHistory, SelfHarm]));
     for risk in found.iter_mut() {
-        let armed = is_armed(scene, &scene.reading.words_at(risk.span));
-        risk.level = level(risk, Beside { wishes, acts, more, armed });
+        let words = scene.reading.words_at(risk.span);
+        let (armed, over) = (is_armed(scene, &words), risk.at.is_some() || says(scene, &words, PAST));
+        risk.level = level(risk, Beside { wishes, acts, more, armed, over });
     }
 }
 
@@ -45,6 +46,8 @@ struct Beside {
     acts: bool,
     more: bool,
     armed: bool,
+    /// The passage itself says that it is over.
+    over: bool,
 }
 
 fn level(risk: &Risk, beside: Beside) -> RiskLevel {
@@ -52,8 +55,13 @@ fn level(risk: &Risk, beside: Beside) -> RiskLevel {
         return RiskLevel::None;
     }
     // Nobody is called for another's past, for the patient's own, or for what the ear alone heard.
-    if risk.learned.is_some() || risk.experiencer != Experiencer::Patient || risk.temporality == Temporality::Historical {
+    let past = risk.temporality == Temporality::Historical;
+    if risk.learned.is_some() || risk.experiencer != Experiencer::Patient || past && beside.over {
         return RiskLevel::Low;
+    }
+    if past {
+        // An attempt without a day may be today's.
+        return if risk.class == RiskClass::AttemptHistory { RiskLevel::Medium } else { RiskLevel::Low };
     }
     let high = match risk.class {
         RiskClass::PlanOrMeans => beside.wishes,
@@ -85,9 +93,9 @@ fn is_past(scene: &Scene<'_>, risk: &Risk, words: &Range<usize>) -> bool {
             _ => 31,
         };
     }
-    // An attempt that is told without a day is one of the past.
-    let told = risk.class == RiskClass::AttemptHistory && !says(scene, words, NOW);
-    told || says(scene, words, PAST)
+    // An attempt that is told without a day is one of the past, as far as its time goes; its level takes care (below).
+    let now = says(scene, words, NOW);
+    !now && (risk.class == RiskClass::AttemptHistory || says(scene, words, PAST))
 }
 
 fn says(scene: &Scene<'_>, words: &Range<usize>, list: &[&str]) -> bool {
@@ -100,14 +108,14 @@ fn says(scene: &Scene<'_>, words: &Range<usize>, list: &[&str]) -> bool {
 
 const PAST: &[&str] = &[
     "used to", "years ago", "year ago", "as a child", "in childhood", "in school", "in college", "when i was", "when she was",
-    "when he was", "previous", "previously", "prev", "prior", "past", "history", "hx", "hace años", "hace anos", "de niña", "de nina",
+    "when he was", "previous", "previously", "prev", "prior", "past", "history", "hx", "hace anos", "de nina",
     "de nino", "previo", "previos", "anterior", "anteriores", "antecedente", "antecedentes", "cuando era", "antes", "ex",
-    "no longer", "ya no", "old", "antiguas", "antigua", "in yr", "in year", "at age", "aged",
+    "no longer", "ya no", "infancia", "old", "antiguas", "antigua", "in yr", "in year", "at age", "aged",
 ];
 
 const NOW: &[&str] = &[
-    "today", "tonight", "last night", "this morning", "yesterday", "just now", "hoy", "anoche", "ayer", "esta mañana", "esta manana",
-    "esta noche", "ahora", "traido", "traida", "brought", "overnight", "this afternoon", "intentional", "voluntaria", "this evening",
+    "today", "tonight", "last night", "this morning", "yesterday", "just now", "hoy", "anoche", "ayer", "esta manana",
+    "esta noche", "ahora", "traido", "traida", "brought", "overnight", "fresh", "recent", "frescos", "frescas", "recientes", "reciente", "this week", "last week", "esta semana", "this afternoon", "intentional", "voluntaria", "this evening",
 ];
 
 /// A weapon, a poison or fire in a threat.
@@ -117,7 +125,7 @@ fn is_armed(scene: &Scene<'_>, words: &Range<usize>) -> bool {
             scene.reading.word(word),
             "knife" | "gun" | "pistol" | "rifle" | "shotgun" | "hammer" | "machete" | "bat" | "kill" | "stab" | "shoot" | "strangle"
                 | "strangled" | "choked" | "cuchillo" | "pistola" | "escopeta" | "navaja" | "matar" | "matarlo" | "matarla" | "tiros"
-                | "quemar" | "bala" | "arma" | "fierro" | "martillo" | "apuñalar" | "acuchillar"
+                | "quemar" | "bala" | "arma" | "fierro" | "martillo" | "apunalar" | "acuchillar"
         )
     })
 }
