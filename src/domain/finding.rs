@@ -75,3 +75,15 @@ impl EntityType {
         matches!(self, Self::Appointment | Self::Event | Self::Measurement | Self::Procedure)
     }
 }
+
+codes!(
+    /// How soon somebody must look at a risk (docs/risk.md).
+    RiskLevel { None = "none", Low = "low", Medium = "medium", High = "high" }
+);
+
+impl RiskLevel {
+    /// Whether somebody is called at once; what is low waits for whoever reads next.
+    pub const fn calls(self) -> bool {
+        matches!(self, Self::Medium | Self::High)
+    }
+}

@@ -185,7 +185,7 @@ impl Extractor {
     pub(super) fn heard(&self, input: &ExtractionInput<'_>) -> Vec<HeardSentence> {
         let reading = Reading::new(input.document, &self.book);
         let scene = self.scene(input, &reading);
-        let (_, ruled) = self.risk.ruled(&scene);
+        let ruled = self.risk.ruled(&scene);
         let sentence = |(index, sentence): (usize, &Sentence)| {
             let (features, alone) = features_of(&reading, sentence);
             let asked = is_asked(&scene, index);

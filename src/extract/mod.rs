@@ -40,7 +40,7 @@ pub use values::CurrentValues;
 use crate::domain::code::codes;
 pub use crate::domain::document::DocumentType;
 use crate::domain::fact_date::FactDate;
-pub use crate::domain::finding::{EntityType, Epistemic, Experiencer, Temporality};
+pub use crate::domain::finding::{EntityType, Epistemic, Experiencer, RiskLevel, Temporality};
 pub use crate::domain::measured::Measured;
 use crate::text::Span;
 
@@ -143,6 +143,16 @@ pub struct Risk {
     pub experiencer: Experiencer,
     /// Probability in hundredths (0.01–0.99) where the learned ear heard it; `None` where a rule found it.
     pub learned: Option<f64>,
+    /// What the ear gives for what a phrase found: it confirms, or the finding is of a low level.
+    pub confirmed: Option<f64>,
+    /// How soon somebody must look (docs/risk.md).
+    pub level: RiskLevel,
+    /// Historical where it is over: a past attempt, self-harm of school days.
+    pub temporality: Temporality,
+    /// When it happened, where the passage says so.
+    pub at: Option<FactDate>,
+    /// Which relative is meant, in English.
+    pub relation: Option<&'static str>,
 }
 
 /// A cognitive pattern or need that somebody reads into the words: always an inference (seed 000, principle 4).
@@ -178,6 +188,12 @@ impl Extraction {
 }
 
 impl Risk {
+    /// As it is heard, before it is graded.
+    fn heard(class: RiskClass, span: Span, denied: bool, experiencer: Experiencer) -> Self {
+        let (level, temporality) = (RiskLevel::None, Temporality::Recent);
+        Self { class, span, denied, experiencer, learned: None, confirmed: None, level, temporality, at: None, relation: None }
+    }
+
     /// Said of the patient and not denied.
     pub fn is_own(&self) -> bool {
         !self.denied && self.experiencer == Experiencer::Patient

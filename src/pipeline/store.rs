@@ -16,7 +16,7 @@ use crate::domain::fold::{Act, Deed};
 use crate::domain::ids::{MemoryEventId, MemoryId, OrgId, derive};
 use crate::domain::memory::SetBy;
 use crate::domain::reason::Reason;
-use crate::extract::Risk;
+use crate::domain::finding::RiskLevel;
 use crate::intake::contract::{ActorRole, Command, DocumentSubmitted, MemoryCommand, Provision};
 use crate::intake::{Message, MessageType};
 use crate::metrics::labels::Stage;
@@ -24,7 +24,7 @@ use crate::store::admission::Begun;
 use crate::store::engine::Fault;
 use crate::store::records::{
     Alarm, Brought, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewConsent, NewDocument, NewPassage, NewRisk,
-    OrgBatch, StoredFile, Taken,
+    OrgBatch, RiskDetail, StoredFile, Taken,
 };
 use crate::store::{Keys, StoreError};
 
@@ -171,11 +171,13 @@ impl Pipeline {
     /// Seed 000, `/efimero`: nothing is kept; danger is still raised, without content.
     fn ephemeral(&self, entry: &Embedded) -> OrgBatch {
         let admitted = &entry.read.admitted;
-        let risks = entry.read.text.iter().flat_map(|text| &text.1.risk).filter(|risk| !risk.denied);
+        let risks = entry.read.text.iter().flat_map(|text| &text.1.risk);
+        let risks = risks.filter(|risk| !risk.denied && risk.level.calls());
         let alarms = risks.map(|risk| {
             self.count_risk(risk.class);
             let (class, experiencer) = (risk.class.code(), risk.experiencer);
-            Alarm { scope: admitted.scope, message: admitted.message, class, experiencer, learned: risk.learned }
+            let (learned, level) = (risk.learned, risk.level);
+            Alarm { scope: admitted.scope, message: admitted.message, class, experiencer, learned, level }
         });
         OrgBatch { alarms: alarms.collect(), ..OrgBatch::default() }
     }
@@ -244,6 +246,9 @@ impl Pipeline {
             denied: r.denied,
             experiencer: r.experiencer,
             learned: r.learned,
+            level: r.level,
+            temporality: r.temporality,
+            detail: RiskDetail { at: r.at, relation: r.relation.map(str::to_owned) },
             quote: r.span.of(text).to_owned(),
             span: r.span,
             file: pages.as_ref().map(|pages| pages.place(r.span.start)),
@@ -256,7 +261,8 @@ impl Pipeline {
         let sentiment = known(metadata.sentiment.as_deref(), &["positive", "neutral", "negative", "mixed"])
             .unwrap_or(extraction.sentiment.code());
         // A relative's attempt is heard and is no danger of the patient's.
-        let own = if extraction.risk.iter().any(Risk::is_own) { "high" } else { "none" };
+        let own = extraction.risk.iter().filter(|risk| risk.is_own()).map(|risk| risk.level).max();
+        let own = own.unwrap_or(RiskLevel::None).code();
         let risk_level = known(metadata.risk_level.as_deref(), &["none", "low", "medium", "high"]).unwrap_or(own);
         // Of a text that nobody read, calm and safety are not known either.
         let is_read = !entry.read.is_unread || metadata.risk_level.is_some();

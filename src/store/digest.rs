@@ -109,7 +109,8 @@ tables! {
         "recorded_by"];
     "action_audit", RowId::Open, ["org_id", "patient_id", "id", "at", "actor", "action", "subject_id", "outcome"];
     "risk_flag", RowId::Column(2), ["org_id", "patient_id", "id", "document_id", "revision", "class", "denied",
-        "experiencer", "heard_by", "probability", "evidence_sealed", "evidence_start", "evidence_end", "file_sealed", "at"];
+        "experiencer", "heard_by", "probability", "level", "temporality", "detail_sealed", "evidence_sealed", "evidence_start",
+        "evidence_end", "file_sealed", "at"];
     "outbox", RowId::Column(2), ["org_id", "patient_id", "id", "event_type", "body_sealed"];
 }
 

@@ -9,7 +9,7 @@ use crate::dlp::Redaction;
 use crate::domain::account::Account;
 use crate::domain::document::DocumentType;
 use crate::domain::fact_date::FactDate;
-use crate::domain::finding::{Experiencer, Temporality};
+use crate::domain::finding::{Experiencer, RiskLevel, Temporality};
 use crate::domain::fold::{Act, Assertion, KeyHash};
 use crate::domain::ids::{DocumentId, FindingId, OrgId, PassageId};
 use crate::domain::measured::Measured;
@@ -191,10 +191,29 @@ pub struct NewRisk {
     pub experiencer: Experiencer,
     /// Probability (0.01–0.99) where the learned ear heard it; `None` where a rule found it.
     pub learned: Option<f64>,
+    /// How soon somebody must look.
+    pub level: RiskLevel,
+    pub temporality: Temporality,
+    /// When it happened, and which relative is meant, where it was said.
+    pub detail: RiskDetail,
     pub quote: String,
     pub span: Span,
     /// Of what an uploaded document says.
     pub file: Option<FilePlace>,
+}
+
+/// When a risk happened and which relative is meant, as one sealed cell.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RiskDetail {
+    pub at: Option<FactDate>,
+    pub relation: Option<String>,
+}
+
+impl RiskDetail {
+    /// `None` where nothing of it was said.
+    pub fn told(&self) -> Option<&Self> {
+        (self.at.is_some() || self.relation.is_some()).then_some(self)
+    }
 }
 
 /// A literal quote of the redacted text.
@@ -286,6 +305,7 @@ pub struct Alarm {
     pub experiencer: Experiencer,
     /// As of [`NewRisk`].
     pub learned: Option<f64>,
+    pub level: RiskLevel,
 }
 
 /// A permission or its withdrawal.

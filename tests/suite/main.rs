@@ -47,6 +47,7 @@ mod redaction_services;
 mod refusals;
 mod relatives;
 mod relay;
+mod risk_documents;
 mod risk_heard;
 mod rules;
 mod secrets;

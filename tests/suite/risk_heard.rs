@@ -41,8 +41,9 @@ async fn told(clinic: &Clinic, pipeline: &Pipeline) -> Vec<(String, bool)> {
     told
 }
 
-fn each_with_its_own() -> Vec<(String, bool)> {
-    vec![("learned".to_owned(), true), ("rules".to_owned(), false)]
+/// What the ear alone hears is of a low level: it is kept and shown, and calls nobody.
+fn the_rules_alone() -> Vec<(String, bool)> {
+    vec![("rules".to_owned(), false)]
 }
 
 async fn who_heard_a_risk_is_kept_shown_and_told(engine: Engine) {
@@ -56,11 +57,11 @@ async fn who_heard_a_risk_is_kept_shown_and_told(engine: Engine) {
         let shown = serde_json::to_value(flag).unwrap();
         (shown["by"].clone(), shown["confidence"].clone())
     };
-    assert_eq!(shown("want to kill"), (json!("rules"), Value::Null));
+    assert_eq!(shown("I want to kill"), (json!("rules"), Value::Null));
     let (by, sure) = shown("I have sorted");
     assert_eq!(by, "learned");
     assert!(sure.as_f64().is_some_and(|sure| sure > 0.5 && sure < 1.0), "{sure}");
-    assert_eq!(told(&clinic, &pipeline).await, each_with_its_own());
+    assert_eq!(told(&clinic, &pipeline).await, the_rules_alone());
 }
 
 async fn who_heard_a_risk_is_told_of_a_patient_of_whom_nothing_is_kept(engine: Engine) {
@@ -71,5 +72,5 @@ async fn who_heard_a_risk_is_told_of_a_patient_of_whom_nothing_is_kept(engine: E
     feed(&pipeline, &bodies(&[event("on", "anamnesis.memory.command.v1", &on)]), 1).await;
     feed(&pipeline, &bodies(&[note(1, RULED), note(2, HINTED)]), 2).await;
     assert!(pipeline.store().risks(scope(), When::Now).await.unwrap().is_empty());
-    assert_eq!(told(&clinic, &pipeline).await, each_with_its_own());
+    assert_eq!(told(&clinic, &pipeline).await, the_rules_alone());
 }

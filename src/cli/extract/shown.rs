@@ -89,16 +89,28 @@ pub(super) fn answer(document: &Document, places: &CodePoints<'_>, found: &Extra
         let (start, end) = spot(statement.span);
         json!({"kind": statement.kind.code(), "start": start, "end": end})
     });
-    let at_risk = found.risk.iter().filter(|risk| !risk.denied && risk.experiencer == extract::Experiencer::Patient);
-    let risk = at_risk.map(|risk| {
+    let of_patient = |risk: &&extract::Risk| risk.experiencer == extract::Experiencer::Patient;
+    let shown = |risk: &extract::Risk| -> Value {
         let (start, end) = spot(risk.span);
-        match risk.learned {
-            None => json!({"class": risk.class.code(), "start": start, "end": end}),
-            Some(sure) => {
-                json!({"class": risk.class.code(), "start": start, "end": end, "by": "learned", "confidence": sure})
-            }
+        let mut row = json!({"class": risk.class.code(), "start": start, "end": end, "level": risk.level.code(),
+            "temporality": risk.temporality.code()});
+        if let Some(sure) = risk.learned {
+            (row["by"], row["confidence"]) = (json!("learned"), json!(sure));
         }
-    });
+        if let Some(sure) = risk.confirmed {
+            row["confirmed"] = json!(sure);
+        }
+        if let Some(at) = risk.at {
+            (row["at"], row["precision"]) = (json!(at.day.to_string()), json!(at.precision.code()));
+        }
+        if risk.experiencer != extract::Experiencer::Patient {
+            (row["experiencer"], row["relation"]) = (json!(risk.experiencer.code()), json!(risk.relation));
+        }
+        row
+    };
+    let risk = found.risk.iter().filter(|risk| !risk.denied).filter(of_patient).map(shown);
+    let denials = found.risk.iter().filter(|risk| risk.denied).map(shown);
+    let others = found.risk.iter().filter(|risk| !risk.denied && !of_patient(risk)).map(shown);
     let hypotheses = found.hypotheses.iter().map(|hypothesis| {
         json!({"text": hypothesis.text, "confidence": hypothesis.confidence, "evidence": place(places, hypothesis.evidence)})
     });
@@ -112,6 +124,8 @@ pub(super) fn answer(document: &Document, places: &CodePoints<'_>, found: &Extra
         "entities": entities,
         "statements": statements.collect::<Vec<_>>(),
         "risk": risk.collect::<Vec<_>>(),
+        "risk_denied": denials.collect::<Vec<_>>(),
+        "risk_of_others": others.collect::<Vec<_>>(),
         "themes": found.themes,
         "sentiment": found.sentiment.code(),
         "hypotheses": hypotheses.collect::<Vec<_>>(),

@@ -1,38 +1,60 @@
 //! Words of risk: ideation, plans and means, attempts, self-harm, harm to others, abuse. A denial is kept as a denial;
 //! what somebody else did or said of themselves is not the patient's risk.
 
+mod answers;
+mod clauses;
 mod denials;
+mod denied;
+mod forms;
+mod heard;
+mod kin;
 pub(super) mod learned;
+mod levels;
 mod parts;
 mod patterns;
 mod screens;
+mod topics;
 mod whose;
+mod words;
 
 use std::ops::Range;
 
 use denials::{denied_as_subject, denied_behind, denied_itself, nobody_does, noted_answer, wish_denied};
-use learned::{Ear, Ruled};
+use answers::Answers;
+use denied::Denials;
+use forms::Forms;
+use heard::{Heard, Settled};
+use learned::{Ear, Heeds, Ruled};
 use patterns::Patterns;
 use screens::Screens;
+use topics::Topics;
 use whose::Whose;
 
 use super::context::tells_more;
 use super::dialogue::Polarity;
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
+use super::reading::Sentence;
 use super::scene::Scene;
 use super::{Experiencer, Risk, RiskClass};
 use crate::text::Speaker;
 
+/// Log odds of the ear from which it confirms what a phrase found in a document, and below which it refutes even plain words.
+const CONFIRMED: f32 = -0.5;
+const DOUBTED: f32 = -4.0;
+
 /// Words behind words of risk within which a denial still means them.
 const DENIAL_BEHIND: usize = 3;
 
-pub(super) const FILES: [&str; 5] = [
+pub(super) const FILES: [&str; 8] = [
     include_str!("../lexicon/risk.tsv"),
     patterns::WORDS[0],
     patterns::WORDS[1],
     patterns::WORDS[2],
+    patterns::WORDS[3],
     patterns::PATTERNS,
+    topics::FILE,
+    words::FILE,
 ];
 
 /// A row of the list: `None` for what only looks like risk.
@@ -50,6 +72,8 @@ struct Words {
     words: Range<usize>,
     /// The words that a denial must reach: what would be done.
     core: Range<usize>,
+    /// So plain that the ear need not confirm it.
+    sure: bool,
     /// Said beside talk of dying that is often denied: only a denial of its own denies it.
     beside: bool,
 }
@@ -60,6 +84,8 @@ pub struct RiskRules {
     patterns: Patterns,
     whose: Whose,
     screens: Screens,
+    topics: Topics,
+    around: words::Words,
     ear: Option<Ear>,
 }
 
@@ -82,6 +108,8 @@ impl RiskRules {
             patterns: Patterns::builtin(book),
             whose: Whose::builtin(book),
             screens: Screens::builtin(book),
+            topics: Topics::builtin(book),
+            around: words::Words::builtin(book),
             ear: Ear::builtin(),
         }
     }
@@ -91,19 +119,58 @@ impl RiskRules {
     }
 
     pub fn find(&self, scene: &Scene<'_>) -> Vec<Risk> {
-        let (mut out, ruled) = self.ruled(scene);
+        let (said, ruled) = self.said(scene);
+        let (mut heard, mut settled) = (Vec::new(), Settled::default());
+        let spoken_of = self.topics.spoken_of(scene.reading);
+        let (topics, words) = (&self.topics, &self.around);
+        Forms { topics, words, spoken_of: &spoken_of }.find(scene, &mut heard, &mut settled);
+        Answers { topics, words, spoken_of: &spoken_of }.find(scene, &mut heard, &mut settled);
+        Denials { topics, words, spoken_of: &spoken_of }.find(scene, &mut heard, &mut settled);
+        kin::find(scene, words, &settled, &mut heard);
+        let said = self.confirmed(scene, said);
+        heard::add_said(scene, words, said, &settled, &mut heard);
+        let mut out: Vec<Risk> = heard::folded(scene, heard);
         if let Some(ear) = &self.ear {
-            ear.find(scene, &ruled, &mut out);
+            let closed = settled.closed(scene, &out);
+            let cued = |sentence: &Sentence| self.around.is_cued(scene.reading, sentence.words.clone());
+            let cued: Vec<bool> = scene.reading.sentences.iter().map(cued).collect();
+            ear.find(scene, &Heeds { ruled: &ruled, closed: &closed, cued: &cued }, &mut out);
         }
+        levels::grade(scene, &mut out);
         // The gravest first: what a reader must see, whatever came first in the text.
         out.sort_by_key(|risk| (risk.denied, risk.experiencer != Experiencer::Patient, gravity(risk.class), risk.span));
         out.dedup_by_key(|risk| (risk.span, risk.class));
         out
     }
 
-    /// What the rules find, and in which sentences.
-    pub(super) fn ruled(&self, scene: &Scene<'_>) -> (Vec<Risk>, Vec<Ruled>) {
-        let mut out: Vec<Risk> = Vec::new();
+    /// What phrases found, with the ear's probability of it. In a document the ear must agree, or the words must name risk
+    /// plainly: phrases alone are right in one of two there.
+    fn confirmed(&self, scene: &Scene<'_>, said: Vec<Heard>) -> Vec<Heard> {
+        let Some(ear) = &self.ear else { return said };
+        let document = learned::is_document(scene.reading);
+        let judged = said.into_iter().filter_map(|found| {
+            if found.confirmed.is_some() {
+                return Some(found);
+            }
+            let sentence = &scene.reading.sentences[scene.reading.sentence_of(found.words.start)];
+            let passage = Sentence { words: heard::passage(scene, &sentence.words, &found.words), ..sentence.clone() };
+            let odds = ear.odds(scene, &passage);
+            let plain = || self.around.is_cued(scene.reading, passage.words.clone());
+            let kept = !document || odds >= CONFIRMED || odds >= DOUBTED && plain();
+            let confirmed = Some(learned::probability(odds));
+            kept.then_some(Heard { confirmed, ..found })
+        });
+        judged.collect()
+    }
+
+    /// What the rules say of each sentence: what training and the ear look at.
+    pub(super) fn ruled(&self, scene: &Scene<'_>) -> Vec<Ruled> {
+        self.said(scene).1
+    }
+
+    /// What phrases and patterns find, and in which sentences.
+    fn said(&self, scene: &Scene<'_>) -> (Vec<Heard>, Vec<Ruled>) {
+        let mut out: Vec<Heard> = Vec::new();
         let mut ruled = vec![Ruled::default(); scene.reading.sentences.len()];
         for (index, sentence) in scene.sentences() {
             for words in self.words(scene, index, &sentence.words) {
@@ -113,7 +180,7 @@ impl RiskRules {
                     continue;
                 };
                 let others = risk.experiencer != Experiencer::Patient;
-                ruled[index].own |= risk.is_own();
+                ruled[index].own |= !risk.denied && !others;
                 ruled[index].denied |= risk.denied;
                 ruled[index].others |= others;
                 out.push(risk);
@@ -132,7 +199,8 @@ impl RiskRules {
             match row.class {
                 None => harmless.push(hit.words),
                 Some(class) => {
-                    found.push(Words { class, own: row.own, core: hit.words.clone(), words: hit.words, beside: false })
+                    let (core, own) = (hit.words.clone(), row.own);
+                    found.push(Words { class, own, core, words: hit.words, sure: false, beside: false })
                 }
             }
         }
@@ -142,13 +210,14 @@ impl RiskRules {
         let closes = |other: &Range<usize>, words: &Range<usize>| {
             words.start < other.start && other.start < words.end && words.end <= other.end
         };
-        found.retain(|words| !harmless.iter().any(|o| overlaps(o, &words.core) || closes(o, &words.words)));
+        found.retain(|words| words.sure || !harmless.iter().any(|o| overlaps(o, &words.core) || closes(o, &words.words)));
         // "I wish I was dead" holds "wish I was dead": one finding.
         found.sort_by_key(|words| (words.words.start, std::cmp::Reverse(words.words.end)));
         let mut out: Vec<Words> = Vec::new();
         for words in found {
             let inside = |known: &&Words| {
                 known.class == words.class
+                    && (known.sure || !words.sure)
                     && (known.beside || !words.beside)
                     && known.words.start <= words.words.start
                     && words.words.end <= known.words.end
@@ -160,7 +229,7 @@ impl RiskRules {
         out
     }
 
-    fn risk(&self, scene: &Scene<'_>, index: usize, found: &Words) -> Option<Risk> {
+    fn risk(&self, scene: &Scene<'_>, index: usize, found: &Words) -> Option<Heard> {
         let sentence = &scene.reading.sentences[index];
         let class = found.class;
         let context = scene.contexts.of(scene.reading, &found.words);
@@ -202,8 +271,7 @@ impl RiskRules {
             return None;
         }
         let experiencer = self.whose.of(scene, &sentence.words, found);
-        let span = scene.reading.source(&found.words);
-        scene.text().get(span.start..span.end).map(|_| Risk { class, span, denied, experiencer, learned: None })
+        Some(Heard { class, denied, words: found.words.clone(), core: found.core.clone(), experiencer, confirmed: found.sure.then_some(1.0) })
     }
 }
 

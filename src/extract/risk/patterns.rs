@@ -11,10 +11,11 @@ use crate::extract::phrasebook::Builder;
 use crate::extract::reading::Reading;
 use crate::text::Speaker;
 
-pub(super) const WORDS: [&str; 3] = [
+pub(super) const WORDS: [&str; 4] = [
     include_str!("../lexicon/risk_words.tsv"),
     include_str!("../lexicon/risk_families.tsv"),
     include_str!("../lexicon/risk_frames.tsv"),
+    include_str!("../lexicon/risk_noted.tsv"),
 ];
 pub(super) const PATTERNS: &str = include_str!("../lexicon/risk_patterns.tsv");
 /// Hits of one part in a sentence that are looked at: bounds the work on hostile text.
@@ -26,6 +27,8 @@ const CORES: &[&str] =
 /// Sentences before and behind in which a part that must stand beside a pattern is looked for: a question, its "no" and
 /// what follows.
 const BESIDE: usize = 2;
+/// The same in a dialogue, whose sentences are short.
+const BESIDE_SPOKEN: usize = 8;
 
 /// The parts of a sentence in their order.
 struct Pattern {
@@ -33,6 +36,8 @@ struct Pattern {
     own: bool,
     /// Its words are so common that a clinician's are none.
     common: bool,
+    /// Its words are so plain that the ear need not confirm them.
+    sure: bool,
     /// Each with the words that may lie between it and the part before.
     parts: Vec<(usize, usize)>,
     core: usize,
@@ -69,8 +74,9 @@ impl Patterns {
             };
             let mut pattern = Pattern {
                 class,
-                own: person != "any",
+                own: !matches!(person, "any" | "sure"),
                 common: person == "own",
+                sure: person == "sure",
                 parts: Vec::new(),
                 core: 0,
                 never: None,
@@ -140,7 +146,8 @@ impl Patterns {
     /// Whether a part stands in a sentence or in those around it.
     fn stands_beside(&self, reading: &Reading<'_>, index: usize, part: usize) -> bool {
         let part = &self.library[part];
-        let around = index.saturating_sub(BESIDE)..(index + BESIDE + 1).min(reading.sentences.len());
+        let beside = if reading.sentences[index].turn.is_some() { BESIDE_SPOKEN } else { BESIDE };
+        let around = index.saturating_sub(beside)..(index + beside + 1).min(reading.sentences.len());
         around.filter(|sentence| part.may_stand(reading, *sentence)).any(|sentence| {
             let mut words = reading.sentences[sentence].words.clone();
             let end = words.end;
@@ -168,7 +175,8 @@ impl Patterns {
                 let end = chain.iter().map(|words| words.end).max().unwrap_or(start.end);
                 let core = chain[pattern.core].clone();
                 let beside = pattern.beside.is_some();
-                return Some(Words { class: pattern.class, own: pattern.own, words: start.start..end, core, beside });
+                let (class, own, sure) = (pattern.class, pattern.own, pattern.sure);
+                return Some(Words { class, own, sure, words: start.start..end, core, beside });
             }
         }
         None

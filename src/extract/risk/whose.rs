@@ -215,6 +215,24 @@ fn relation(reading: &Reading<'_>, person: &Range<usize>) -> Experiencer {
     if person.clone().any(kin) { Experiencer::Family } else { Experiencer::Other }
 }
 
+/// Whether words name a relative, or somebody else who is close: whole words alone, for they are looked for in whole clauses.
+pub(super) fn is_kin(reading: &Reading<'_>, words: &Range<usize>) -> bool {
+    words.clone().any(|word| is_relative(reading.word(word)))
+}
+
+pub(super) fn is_relative(word: &str) -> bool {
+    let plain = word.strip_suffix('s').unwrap_or(word);
+    RELATIVES.contains(&word) || RELATIVES.contains(&plain)
+}
+
+const RELATIVES: &[&str] = &[
+    "mother", "father", "mom", "mum", "mam", "dad", "brother", "sister", "uncle", "aunt", "auntie", "cousin", "son", "daughter",
+    "grandmother", "grandfather", "grandma", "grandpa", "nana", "nan", "nephew", "niece", "twin", "husband", "wife", "madre",
+    "padre", "mama", "papa", "hermano", "hermana", "hermanito", "hermanita", "tio", "tia", "primo", "prima", "hijo", "hija",
+    "abuelo", "abuela", "nieto", "nieta", "sobrino", "sobrina", "marido", "esposo", "esposa", "bisabuelo", "bisabuela", "carnal",
+    "grandson", "granddaughter", "stepfather", "stepmother", "padrastro", "madrastra",
+];
+
 /// How words for relatives begin, in both languages; at most three letters may follow ("hermanas", "uncles").
 const KIN: &[&str] = &[
     "mother",

@@ -8,11 +8,12 @@ use uuid::Uuid;
 
 use super::{When, code, number};
 use crate::crypto::Cell;
+use crate::domain::fact_date::DatePrecision;
 use crate::domain::finding::Experiencer;
 use crate::domain::ids::{DocumentId, OrgId, PatientId};
 use crate::domain::scope::Scope;
 use crate::store::engine::{Access, Sql};
-use crate::store::records::FilePlace;
+use crate::store::records::{FilePlace, RiskDetail};
 use crate::store::seal::{open_record, open_text};
 use crate::store::write::profile::{preference_cell, profile_cell};
 use crate::store::{Store, StoreError};
@@ -32,7 +33,7 @@ static PREFERENCES: LazyLock<Sql> = LazyLock::new(|| {
 static RISKS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT r.id, r.document_id, r.revision, r.class, r.denied, r.experiencer, r.evidence_sealed, r.at, r.file_sealed, \
-         r.heard_by, r.probability FROM risk_flag AS r \
+         r.heard_by, r.probability, r.level, r.temporality, r.detail_sealed FROM risk_flag AS r \
          JOIN documents AS d ON d.org_id = r.org_id AND d.patient_id = r.patient_id AND d.document_id = r.document_id \
            AND d.revision = r.revision AND d.current = 1 \
          WHERE r.org_id = $1 AND r.patient_id = $2 ORDER BY r.at DESC, r.id",
@@ -79,6 +80,17 @@ pub struct RiskFlag {
     /// Probability in hundredths (0.01–0.99) where the learned ear heard it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
+    /// `none` for a denial, `low`, `medium` or `high` (docs/risk.md); `None` for what was stored before that was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temporality: Option<String>,
+    /// Which relative is meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relation: Option<String>,
+    /// The precision of `at` where the text says when it happened; absent where `at` is the document's own time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<DatePrecision>,
     pub quote: String,
     pub document_id: DocumentId,
     pub revision: u32,
@@ -154,6 +166,12 @@ impl Store {
             let cell = Cell { table: "risk_flag", row: id, column: "evidence" };
             let sealed = row.opt_blob(8)?;
             let file = sealed.map(|sealed| open_record(&keys, Cell { column: "file", ..cell }, &sealed)).transpose()?;
+            let detail: Option<RiskDetail> = match row.opt_blob(13)? {
+                Some(sealed) => Some(open_record(&keys, Cell { column: "detail", ..cell }, &sealed)?),
+                None => None,
+            };
+            let detail = detail.unwrap_or_default();
+            let happened = detail.at.and_then(|date| date.day.and_hms_opt(0, 0, 0)).map(|day| day.and_utc());
             found.push(RiskFlag {
                 id,
                 class: row.text(3)?,
@@ -161,11 +179,15 @@ impl Store {
                 experiencer: code(&row, 5, Experiencer::from_code)?,
                 by: row.opt_text(9)?,
                 confidence: row.opt_f64(10)?,
+                level: row.opt_text(11)?,
+                temporality: row.opt_text(12)?,
+                relation: detail.relation,
+                precision: detail.at.map(|date| date.precision),
                 quote: quote(&keys, cell, &row.blob(6)?)?,
                 document_id: DocumentId(row.uuid(1)?),
                 revision: number(&row, 2)?,
                 file,
-                at,
+                at: happened.unwrap_or(at),
             });
         }
         Ok(found)

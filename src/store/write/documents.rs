@@ -117,6 +117,9 @@ static RISK: LazyLock<Bulk> = LazyLock::new(|| {
         ("experiencer", ColumnType::Text),
         ("heard_by", ColumnType::Text),
         ("probability", ColumnType::Float),
+        ("level", ColumnType::Text),
+        ("temporality", ColumnType::Text),
+        ("detail_sealed", ColumnType::Bytes),
         ("evidence_sealed", ColumnType::Bytes),
         ("evidence_start", ColumnType::Int),
         ("evidence_end", ColumnType::Int),
@@ -274,9 +277,10 @@ impl Writer<'_> {
         let revision = d.revision.to_be_bytes();
         let body = json!({"document_id": d.id, "revision": d.revision, "document_type": d.document_type.code(), "current": current});
         self.events.push(d.scope, "anamnesis.document.indexed.v1", &[d.id.0.as_bytes(), &revision], body);
-        for risk in d.risks.iter().filter(|r| !r.denied) {
+        // Only a danger that somebody must look at soon calls; the rest waits for whoever reads the profile.
+        for risk in d.risks.iter().filter(|r| !r.denied && r.level.calls()) {
             let mut body = json!({"document_id": d.id, "revision": d.revision, "class": risk.class, "experiencer": risk.experiencer.code()});
-            tell_who_heard(&mut body, risk.learned);
+            tell_who_heard(&mut body, risk.learned, risk.level);
             let start = (risk.span.start as u64).to_be_bytes();
             let key: [&[u8]; 4] = [d.id.0.as_bytes(), &revision, risk.class.as_bytes(), &start];
             self.events.push(d.scope, "anamnesis.risk.flagged.v1", &key, body);
@@ -337,6 +341,9 @@ fn risk_row(d: &NewDocument, risk: &NewRisk, sealer: Sealer<'_>, now: &Arg) -> R
         risk.experiencer.code().into(),
         heard_by(risk.learned).into(),
         risk.learned.into(),
+        risk.level.code().into(),
+        risk.temporality.code().into(),
+        sealer.optional_record(cell("detail"), risk.detail.told())?,
         sealer.text(cell("evidence"), &risk.quote),
         (risk.span.start as i64).into(),
         (risk.span.end as i64).into(),

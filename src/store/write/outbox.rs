@@ -3,13 +3,15 @@
 use serde_json::{Value, json};
 
 use super::Writer;
+use crate::domain::finding::RiskLevel;
 use crate::domain::scope::Scope;
 use crate::store::StoreError;
 use crate::store::outbox::{Told, enqueue};
 use crate::store::records::{Alarm, heard_by};
 
-/// Adds to a `risk.flagged.v1` who heard the risk, and the probability where it was the learned ear.
-pub(super) fn tell_who_heard(body: &mut Value, learned: Option<f64>) {
+/// Adds to a `risk.flagged.v1` its level, who heard the risk, and the probability where it was the learned ear.
+pub(super) fn tell_who_heard(body: &mut Value, learned: Option<f64>, level: RiskLevel) {
+    body["level"] = json!(level.code());
     body["by"] = json!(heard_by(learned));
     if let Some(probability) = learned {
         body["confidence"] = json!(probability);
@@ -32,7 +34,7 @@ impl Writer<'_> {
     pub(super) fn alarms(&mut self, alarms: &[Alarm]) {
         for alarm in alarms {
             let mut body = json!({"class": alarm.class, "experiencer": alarm.experiencer.code(), "ephemeral": true});
-            tell_who_heard(&mut body, alarm.learned);
+            tell_who_heard(&mut body, alarm.learned, alarm.level);
             let key: [&[u8]; 2] = [&alarm.message, alarm.class.as_bytes()];
             self.events.push(alarm.scope, "anamnesis.risk.flagged.v1", &key, body);
         }

@@ -15,7 +15,7 @@ use model::Sums;
 pub(in crate::extract) use model::{CLASSES, Model, ORDER, write};
 
 use super::super::dialogue::Polarity;
-use super::super::reading::Sentence;
+use super::super::reading::{Reading, Sentence};
 use super::super::scene::Scene;
 use super::super::{Experiencer, Risk};
 use super::asks_you;
@@ -23,6 +23,22 @@ use crate::text::{Span, Speaker};
 
 /// The model of the program; its bytes are part of the version of the rules.
 pub(in crate::extract) static BUILTIN: &[u8] = include_bytes!("../../../../models/risk/ear.bin");
+
+/// Sentences, or words, from which a text is a document: there the ear alone is not enough, a word that names risk must stand in
+/// the sentence, and it must be surer. On whole documents two of three findings were wrong without that.
+const DOCUMENT: usize = 10;
+const DOCUMENT_WORDS: usize = 220;
+/// The same of a dialogue, whose sentences are short.
+const DIALOGUE: usize = 6;
+
+/// Whether a text is a document rather than a message of a few lines.
+pub(super) fn is_document(reading: &Reading<'_>) -> bool {
+    let spoken = reading.sentences.first().is_some_and(|sentence| sentence.turn.is_some());
+    reading.sentences.len() >= if spoken { DIALOGUE } else { DOCUMENT } || reading.words.len() >= DOCUMENT_WORDS
+}
+
+/// Words of a sentence in a document beyond which the ear is not asked.
+const LONGEST: usize = 45;
 
 /// Neighbouring sentences that are heard together.
 pub(in crate::extract) const WINDOW: usize = 3;
@@ -40,6 +56,15 @@ pub struct Ear {
     model: Model,
     /// Log odds that it must be surer than [`pace`] demands: none, but where figures of others are asked for.
     surer: f32,
+}
+
+/// What the rules say of each sentence, to the ear.
+pub struct Heeds<'a> {
+    pub ruled: &'a [Ruled],
+    /// Sentences that it may not hear: questions, labels, denials, what the rules heard.
+    pub closed: &'a [bool],
+    /// Sentences with a word that talk of risk seldom lacks.
+    pub cued: &'a [bool],
 }
 
 /// What was reckoned of a sentence so far.
@@ -67,14 +92,25 @@ impl Ear {
     }
 
     /// Adds what the ear hears beside the findings of the rules.
-    pub fn find(&self, scene: &Scene<'_>, ruled: &[Ruled], out: &mut Vec<Risk>) {
+    pub fn find(&self, scene: &Scene<'_>, heeds: &Heeds<'_>, out: &mut Vec<Risk>) {
+        let ruled = heeds.ruled;
         let mut heard = self.words(scene, ruled);
+        heard.iter_mut().zip(heeds.closed).for_each(|(sentence, closed)| sentence.closed |= closed);
+        let document = is_document(scene.reading);
+        let longest = if document { 1 } else { WINDOW };
         let mut taken = vec![false; heard.len()];
         // The shortest run of sentences that is enough: its words are the evidence.
-        for length in 1..=WINDOW {
+        for length in 1..=longest {
             for first in 0..(heard.len() + 1).saturating_sub(length) {
                 let run = first..first + length;
                 if run.clone().any(|at| taken[at] || heard[at].closed) || !together(scene, &run) {
+                    continue;
+                }
+                // A line of a hundred words sums up to anything.
+                if document && run.clone().any(|at| scene.reading.sentences[at].words.len() > LONGEST) {
+                    continue;
+                }
+                if document && !heeds.cued[run.clone()].iter().any(|cued| *cued) {
                     continue;
                 }
                 if self.model.is_shut(&sum(&heard[run.clone()])) {
@@ -84,7 +120,7 @@ impl Ear {
                 let (odds, class) = self.model.odds(&sum(&heard[run.clone()]));
                 let any = |is: fn(&Ruled) -> bool| ruled[run.clone()].iter().any(is);
                 let against = pace::Against { denied: any(|r| r.denied), others: any(|r| r.others) };
-                if odds < self.surer + pace::demanded(heard.len(), against) {
+                if odds < self.surer + pace::demanded(heard.len(), document, against) {
                     continue;
                 }
                 taken[run.clone()].fill(true);
@@ -92,10 +128,17 @@ impl Ear {
                 let span = Span::new(sentences[first].span.start, sentences[run.end - 1].span.end);
                 if scene.text().get(span.start..span.end).is_some() {
                     let learned = Some(probability(odds));
-                    out.push(Risk { class, span, denied: false, experiencer: Experiencer::Patient, learned });
+                    out.push(Risk { learned, ..Risk::heard(class, span, false, Experiencer::Patient) });
                 }
             }
         }
+    }
+
+    /// Log odds that a passage tells of a risk of the patient.
+    pub fn odds(&self, scene: &Scene<'_>, passage: &Sentence) -> f32 {
+        let mut sums = Sums::default();
+        features_of(scene.reading, passage).0.iter().for_each(|(feature, _)| self.model.add(*feature, &mut sums));
+        self.model.odds(&sums).0
     }
 
     /// The sums of each sentence's words alone.
@@ -172,7 +215,7 @@ pub(in crate::extract) fn is_asked(scene: &Scene<'_>, index: usize) -> bool {
 }
 
 /// In hundredths: the last digits of a float are no finding.
-fn probability(odds: f32) -> f64 {
+pub(super) fn probability(odds: f32) -> f64 {
     let exact = 1.0 / (1.0 + f64::from(-odds).exp());
     (exact * 100.0).round().clamp(1.0, 99.0) / 100.0
 }

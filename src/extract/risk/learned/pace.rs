@@ -13,6 +13,9 @@ const IN_LONG: f32 = 1.0;
 const DENIED: f32 = 1.4;
 const OTHERS: f32 = 3.0;
 
+/// Log odds demanded more in a document.
+const IN_DOCUMENT: f32 = 1.2;
+
 /// What the rules hear of risk that is not the patient's.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Against {
@@ -20,15 +23,16 @@ pub struct Against {
     pub others: bool,
 }
 
-/// Log odds demanded in a text of so many sentences, against what the rules hear there.
-pub fn demanded(sentences: usize, against: Against) -> f32 {
+/// Log odds demanded in a text of so many sentences, a document or not, against what the rules hear there.
+pub fn demanded(sentences: usize, document: bool, against: Against) -> f32 {
     let more = match against {
         Against { others: true, .. } => OTHERS,
         Against { denied: true, .. } => DENIED,
         Against { .. } => 0.0,
     };
     let length = (sentences.min(1 << 16) as f32).clamp(SHORT, LONG);
-    more + IN_SHORT + (IN_LONG - IN_SHORT) * (length / SHORT).ln() / (LONG / SHORT).ln()
+    let document = if document { IN_DOCUMENT } else { 0.0 };
+    more + document + IN_SHORT + (IN_LONG - IN_SHORT) * (length / SHORT).ln() / (LONG / SHORT).ln()
 }
 
 #[cfg(test)]
@@ -37,11 +41,12 @@ mod tests {
 
     #[test]
     fn a_long_text_a_denial_and_somebody_elses_risk_demand_more() {
-        let plain = |sentences| demanded(sentences, Against::default());
+        let plain = |sentences| demanded(sentences, false, Against::default());
         assert_eq!((plain(0), plain(4)), (IN_SHORT, IN_SHORT));
         assert!(plain(4) < plain(10) && plain(10) < plain(24));
         assert_eq!(plain(24), plain(4000));
-        let denied = demanded(4, Against { denied: true, others: false });
-        assert!(denied > plain(4) + 1.0 && demanded(4, Against { denied: true, others: true }) > denied);
+        let denied = demanded(4, false, Against { denied: true, others: false });
+        assert!(demanded(30, true, Against::default()) > plain(30) + 1.0);
+        assert!(denied > plain(4) + 1.0 && demanded(4, false, Against { denied: true, others: true }) > denied);
     }
 }

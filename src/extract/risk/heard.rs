@@ -1,0 +1,241 @@
+//! What the rules heard, before it becomes findings: each with the words that prove it. One passage of a class is one finding.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::clauses::clause_of;
+use super::whose::is_relative;
+use super::words::Words;
+use crate::extract::dialogue::Polarity;
+use crate::extract::scene::Scene;
+use crate::extract::{Experiencer, Risk, RiskClass};
+use crate::text::Speaker;
+
+/// Words before and behind words of risk that are kept of a long clause.
+const AROUND: usize = 18;
+
+/// Risk of a class, or its denial, with the words that say it.
+#[derive(Debug, Clone)]
+pub(super) struct Heard {
+    pub class: RiskClass,
+    pub denied: bool,
+    pub words: Range<usize>,
+    /// The words of risk themselves.
+    pub core: Range<usize>,
+    pub experiencer: Experiencer,
+    /// The ear's probability of what a phrase found; `None` of what was asked, marked or denied.
+    pub confirmed: Option<f64>,
+}
+
+/// What a question, a box or a denial has settled: phrases in it say nothing more.
+#[derive(Debug, Default)]
+pub(super) struct Settled {
+    /// Sentences of those who only ask.
+    pub sentences: BTreeSet<usize>,
+    /// Labels and questions.
+    pub words: Vec<Range<usize>>,
+    pub denied: Vec<(RiskClass, Range<usize>)>,
+}
+
+impl Settled {
+    pub fn holds(&self, words: &Range<usize>) -> bool {
+        self.words.iter().any(|known| overlaps(known, words))
+    }
+
+    /// Sentences that the ear may not hear: what was asked, marked, denied or heard by rules.
+    pub fn closed(&self, scene: &Scene<'_>, found: &[Risk]) -> Vec<bool> {
+        let sentence = |(index, sentence): (usize, &crate::extract::reading::Sentence)| {
+            self.sentences.contains(&index)
+                || self.holds(&sentence.words)
+                || self.denied.iter().any(|(_, words)| overlaps(words, &sentence.words))
+                || found.iter().any(|risk| risk.span.overlaps(&sentence.span))
+        };
+        scene.reading.sentences.iter().enumerate().map(sentence).collect()
+    }
+}
+
+/// Adds what phrases found, with the clause as evidence, where nothing settled it.
+pub(super) fn add_said(scene: &Scene<'_>, words: &Words, said: Vec<Heard>, settled: &Settled, out: &mut Vec<Heard>) {
+    let known = out.clone();
+    for found in said {
+        let index = scene.reading.sentence_of(found.words.start);
+        // Who only asks, sums up or advises tells nothing of their own.
+        if settled.sentences.contains(&index) || settled.holds(&found.words) {
+            continue;
+        }
+        let sentence = &scene.reading.sentences[index].words;
+        if words.is_advice(scene.reading, sentence, found.words.start) || is_sung(scene, sentence, found.words.start) {
+            continue;
+        }
+        let denied = settled.denied.iter().any(|(_, words)| overlaps(words, &found.words));
+        let doubled = found.denied && known.iter().any(|heard| heard.denied && overlaps(&heard.words, &found.words));
+        if denied || doubled || is_answered_behind(scene, words, sentence, &found) {
+            continue;
+        }
+        let experiencer = whose(scene, sentence, &found);
+        // What others are at risk of is family history, or nobody's here.
+        if experiencer != Experiencer::Patient && !matches!(found.class, RiskClass::AttemptHistory | RiskClass::Abuse) {
+            continue;
+        }
+        out.push(Heard { words: passage(scene, sentence, &found.words), experiencer, ..found });
+    }
+    set_right(scene, out);
+}
+
+/// Words of a song, whoever has them on a phone.
+fn is_sung(scene: &Scene<'_>, sentence: &Range<usize>, at: usize) -> bool {
+    (sentence.start..at).any(|word| {
+        matches!(scene.reading.word(word), "lyric" | "lyrics" | "song" | "songs" | "letra" | "cancion" | "canciones" | "poem" | "poema")
+    })
+}
+
+/// "Current SI: not right this second": an answer that is no yes stands behind.
+fn is_answered_behind(scene: &Scene<'_>, words: &Words, sentence: &Range<usize>, found: &Heard) -> bool {
+    let rest = found.words.end + 1..sentence.end.max(found.words.end + 1);
+    scene.reading.word(found.words.end) == ":"
+        && words.answer(scene.reading, &[rest]).is_some_and(|(polarity, _)| polarity != Polarity::Yes)
+}
+
+/// Whose it is, where a phrase cannot tell: a relative behind the words is an object ("the pills of her grandmother"), and who is
+/// hit or robbed is the patient, but for another whom a patient speaks of.
+fn whose(scene: &Scene<'_>, sentence: &Range<usize>, found: &Heard) -> Experiencer {
+    let reading = scene.reading;
+    let speaker = reading.sentences[reading.sentence_of(found.words.start)].speaker;
+    let clause = passage(scene, sentence, &found.words);
+    if found.class == RiskClass::Abuse {
+        let me = found.words.clone().any(|word| matches!(reading.word(word), "me" | "my" | "mi" | "mis"));
+        let them = found.words.clone().any(|word| matches!(reading.word(word), "him" | "her" | "them" | "le" | "la" | "lo" | "les"));
+        return match speaker {
+            Speaker::Family if me => Experiencer::Family,
+            Speaker::Patient if them && !me => Experiencer::Family,
+            _ if me || them => Experiencer::Patient,
+            _ => found.experiencer,
+        };
+    }
+    let ahead = clause.start..found.core.start.max(found.words.start);
+    // In a note a relative who was named long before informs, or is lost: "… that her son is missing, that at times she asks God …".
+    let near = if speaker == Speaker::Unknown { ahead.start.max(ahead.end.saturating_sub(NOTED)) } else { ahead.start };
+    let named = (near..ahead.end).any(|word| is_relative(reading.word(word)));
+    match found.experiencer {
+        Experiencer::Family if !named && found.class != RiskClass::AttemptHistory => Experiencer::Patient,
+        whose => whose,
+    }
+}
+
+/// What one part of a document sets right of another: a relative corrects what the patient denied, and a weapon in a threat is no
+/// means of the patient's own death.
+fn set_right(scene: &Scene<'_>, out: &mut Vec<Heard>) {
+    let place = |heard: &Heard| scene.reading.sentence_of(heard.words.start);
+    let speaker = |heard: &Heard| scene.reading.sentences[place(heard)].speaker;
+    let told: Vec<(RiskClass, usize, Speaker)> = out
+        .iter()
+        .filter(|heard| !heard.denied && heard.experiencer == Experiencer::Patient)
+        .map(|heard| (heard.class, place(heard), speaker(heard)))
+        .collect();
+    let wishes = told.iter().any(|(class, ..)| matches!(class, RiskClass::ActiveIdeation | RiskClass::PassiveIdeation));
+    out.retain(|heard| {
+        let corrected = heard.denied
+            && told.iter().any(|(class, at, who)| {
+                *class == heard.class && *who == Speaker::Family && (place(heard)..place(heard) + CORRECTED).contains(at)
+            });
+        let threat = !heard.denied
+            && heard.class == RiskClass::PlanOrMeans
+            && !wishes
+            && told.iter().any(|(class, at, _)| *class == RiskClass::HarmToOthers && at.abs_diff(place(heard)) <= 1);
+        !corrected && !threat
+    });
+}
+
+/// Words before words of risk in a note within which a relative is their subject.
+const NOTED: usize = 7;
+
+/// Sentences behind a denial within which a relative corrects it.
+const CORRECTED: usize = 6;
+
+/// The clause around words of risk, a long one cut.
+pub(super) fn passage(scene: &Scene<'_>, sentence: &Range<usize>, words: &Range<usize>) -> Range<usize> {
+    let first = clause_of(scene.reading, sentence, words.start);
+    let last = clause_of(scene.reading, sentence, words.end.saturating_sub(1).max(words.start));
+    let start = first.start.max(words.start.saturating_sub(AROUND));
+    let end = last.end.min(words.end + AROUND).max(words.end);
+    start..end
+}
+
+/// As findings: one for each class, polarity and passage, the passage that holds the others.
+pub(super) fn folded(scene: &Scene<'_>, mut heard: Vec<Heard>) -> Vec<Risk> {
+    heard.iter_mut().for_each(|one| one.words = trimmed(scene, one.words.clone()));
+    let mut out: Vec<Heard> = Vec::new();
+    for one in heard.into_iter().filter(|one| !one.words.is_empty()) {
+        let same = |known: &Heard| known.denied == one.denied && overlaps(&known.words, &one.words);
+        let known = out.iter().position(|known| same(known) && is_one(scene, known, &one));
+        match known {
+            Some(place) if ranks(scene, &one) < ranks(scene, &out[place]) => out[place] = one,
+            Some(_) => {}
+            None => out.push(one),
+        }
+    }
+    let finding = |one: &Heard| {
+        let span = scene.reading.source(&one.words);
+        let there = scene.text().get(span.start..span.end).is_some_and(|text| !text.is_empty());
+        let confirmed = one.confirmed;
+        there.then_some(Risk { confirmed, ..Risk::heard(one.class, span, one.denied, one.experiencer) })
+    };
+    out.iter().filter_map(finding).collect()
+}
+
+/// Whether two findings of overlapping passages are one: of one class and person, or the same words under two names.
+fn is_one(scene: &Scene<'_>, a: &Heard, b: &Heard) -> bool {
+    let others = a.experiencer != Experiencer::Patient && b.experiencer != Experiencer::Patient;
+    let named_twice = !a.denied && overlaps(&a.core, &b.core) && !(is_wish(a.class) && is_method(scene, b));
+    a.class == b.class && a.experiencer == b.experiencer || others || named_twice && !is_method(scene, a)
+}
+
+fn is_wish(class: RiskClass) -> bool {
+    matches!(class, RiskClass::PassiveIdeation | RiskClass::ActiveIdeation)
+}
+
+/// A plan of which more is said than the wish: both are kept.
+fn is_method(scene: &Scene<'_>, heard: &Heard) -> bool {
+    heard.class == RiskClass::PlanOrMeans && heard.core.len() > 3 && !scene.reading.words.is_empty()
+}
+
+/// Which of two names of the same words holds: what was done before what is thought, and killing oneself is no passive wish.
+fn ranks(scene: &Scene<'_>, heard: &Heard) -> u8 {
+    let kills = heard.core.clone().any(|word| is_of_killing(scene.reading.word(word)));
+    // What needs no second opinion, first.
+    let plain = if heard.confirmed == Some(1.0) { 0 } else { 10 };
+    plain + match heard.class {
+        RiskClass::AttemptHistory => 0,
+        RiskClass::PlanOrMeans => 1,
+        RiskClass::HarmToOthers => 2,
+        RiskClass::SelfHarm => 3,
+        RiskClass::Abuse => 4,
+        RiskClass::ActiveIdeation => if kills { 5 } else { 7 },
+        RiskClass::PassiveIdeation => 6,
+    }
+}
+
+fn is_of_killing(word: &str) -> bool {
+    ["kill", "suicid", "matar", "mato", "ahorc", "colg", "quitar", "autol", "jump", "tir", "avent", "hang", "end", "acab", "si", "neck"]
+        .iter()
+        .any(|stem| word.starts_with(stem))
+}
+
+/// Without the signs at its edges.
+fn trimmed(scene: &Scene<'_>, mut words: Range<usize>) -> Range<usize> {
+    let sign = |word: usize| {
+        scene.reading.words.get(word).is_none_or(|known| known.punctuation)
+            && !matches!(scene.reading.word(word), "[" | "(" | "]" | ")" | "?" | "¿" | "\"" | "☐" | "☒" | "☑")
+    };
+    while !words.is_empty() && sign(words.start) {
+        words.start += 1;
+    }
+    while !words.is_empty() && sign(words.end - 1) {
+        words.end -= 1;
+    }
+    words
+}
+
+pub(super) fn overlaps(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start < b.end && b.start < a.end
+}
