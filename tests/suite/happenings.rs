@@ -123,8 +123,8 @@ async fn an_appointment_told_twice_is_one_and_another_day_is_another(engine: Eng
 }
 
 async fn operations_are_procedures_with_their_years_and_a_denial_of_any_is_kept(engine: Engine) {
-    let letter = "PSH: lap chole 2015, R TKR 2019. MRI brain booked for 4 April. Awaiting echo. D-dimer not sent.";
-    let form = "Operado de apendicitis en 2001. Cesárea hace 4 años. Transfusiones: ninguna.";
+    let letter = "Surgical history: cholecystectomy in 2015, right knee replacement in 2019. MRI brain booked for 4 April. Awaiting echo. D-dimer not sent.";
+    let form = "Operado de apendicitis en 2001. Cesárea hace 4 años. Transfusiones sanguíneas: ninguna.";
     let program = told(engine, &[document(1, 1, AT, letter), document(2, 1, AT, form)]).await;
     let found = rows(&program, "procedure");
     assert_eq!(
