@@ -152,7 +152,8 @@ impl<'a> Teaching<'a> {
         };
         let ending = matches!(e.status.as_deref(), Some("stopped" | "declined" | "resolved" | "ended"));
         let polarity = Polarity::of(e.context.negated || matches!(e.status.as_deref(), Some("not_taken")));
-        let interpreted = e.context.uncertain || e.epistemic == Epistemic::Inferred || is_proposed(e.kind, e.status.as_deref());
+        let interpreted =
+            e.context.uncertain || e.epistemic == Epistemic::Inferred || is_proposed(e.kind, e.status.as_deref());
         let historical = e.context.temporality == Temporality::Historical;
         let class = match Class::of_finding(e.kind) {
             // A symptom of the past is history, not a state to be asked about in two days.
@@ -377,7 +378,9 @@ pub(crate) fn attribute_hashes(
         return (keys.hash("proposed", &of.attribute()), attribute);
     }
     let group = match kind {
-        EntityType::Allergy | EntityType::Intolerance => keys.hash("group", format!("allergies of {}", experiencer.code()).as_bytes()),
+        EntityType::Allergy | EntityType::Intolerance => {
+            keys.hash("group", format!("allergies of {}", experiencer.code()).as_bytes())
+        }
         _ => attribute,
     };
     (attribute, group)

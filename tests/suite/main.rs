@@ -26,6 +26,7 @@ mod jobs;
 mod key_services;
 mod keys;
 mod meaning;
+mod medicines;
 mod not_yet;
 mod profile_log;
 mod readers;

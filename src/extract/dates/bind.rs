@@ -46,7 +46,11 @@ fn carries(kind: EntityType, said: Said) -> bool {
             happens
                 || matches!(
                     kind,
-                    EntityType::Condition | EntityType::Symptom | EntityType::Medication | EntityType::Allergy | EntityType::Intolerance
+                    EntityType::Condition
+                        | EntityType::Symptom
+                        | EntityType::Medication
+                        | EntityType::Allergy
+                        | EntityType::Intolerance
                 )
         }
     }

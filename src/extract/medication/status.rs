@@ -119,7 +119,9 @@ impl StatusRules {
             return Some(Status::NotMeant);
         }
         let after = self.behind(reading, around.after.clone());
-        if let Some((_, status)) = after.filter(|(_, status)| !matches!(status, Status::Active | Status::Changed | Status::NotAdherent)) {
+        if let Some((_, status)) =
+            after.filter(|(_, status)| !matches!(status, Status::Active | Status::Changed | Status::NotAdherent))
+        {
             return Some(status);
         }
         if after.is_none() && was_of_years(reading, around.after.clone()) {
@@ -167,15 +169,44 @@ impl StatusRules {
         let base = (around.sentence.start..mention.start).rev().take(BEFORE).any(|word| {
             matches!(
                 reading.word(word),
-                "start" | "add" | "begin" | "restart" | "commence" | "try" | "increase" | "agregar" | "iniciar" | "reiniciar"
-                    | "anadir" | "poner" | "empezar" | "subir" | "sumar" | "dar" | "pauta"
+                "start"
+                    | "add"
+                    | "begin"
+                    | "restart"
+                    | "commence"
+                    | "try"
+                    | "increase"
+                    | "agregar"
+                    | "iniciar"
+                    | "reiniciar"
+                    | "anadir"
+                    | "poner"
+                    | "empezar"
+                    | "subir"
+                    | "sumar"
+                    | "dar"
+                    | "pauta"
             )
         });
         let proposal = |word: usize| {
             matches!(
                 reading.word(word),
-                "propongo" | "propone" | "proponemos" | "propose" | "proposed" | "propuesta" | "ofrezco" | "offer" | "offered" | "could"
-                    | "podriamos" | "podemos" | "consider" | "suggest" | "suggested" | "if"
+                "propongo"
+                    | "propone"
+                    | "proponemos"
+                    | "propose"
+                    | "proposed"
+                    | "propuesta"
+                    | "ofrezco"
+                    | "offer"
+                    | "offered"
+                    | "could"
+                    | "podriamos"
+                    | "podemos"
+                    | "consider"
+                    | "suggest"
+                    | "suggested"
+                    | "if"
             )
         };
         base && (around.sentence.start..mention.start).any(proposal)
@@ -243,11 +274,10 @@ impl StatusRules {
             for (status, words) in &self.answer {
                 let Some(hit) = words.at(reading, word).filter(|hit| hit.words.end <= within.end) else { continue };
                 // What is said first answers; the longer of two phrases that begin together.
-                let better = best
-                    .is_none_or(|(start, len, known)| {
-                        hit.words.start == start && hit.words.len() > len
-                            || known == Status::Active && *status != Status::Active
-                    });
+                let better = best.is_none_or(|(start, len, known)| {
+                    hit.words.start == start && hit.words.len() > len
+                        || known == Status::Active && *status != Status::Active
+                });
                 if better {
                     best = Some((hit.words.start, hit.words.len(), *status));
                 }
@@ -261,7 +291,8 @@ impl StatusRules {
         let opening = words.start..words.end.min(words.start + 5);
         let at = |rules: &[(Status, Matcher)]| {
             opening.clone().find_map(|word| {
-                let hits = rules.iter().filter_map(|(status, words)| words.at(reading, word).map(|hit| (hit.words, *status)));
+                let hits =
+                    rules.iter().filter_map(|(status, words)| words.at(reading, word).map(|hit| (hit.words, *status)));
                 hits.max_by_key(|(hit, _)| hit.len()).map(|(_, status)| status)
             })
         };
@@ -283,7 +314,18 @@ fn is_heap(reading: &Reading<'_>, mention: &Range<usize>) -> bool {
     let form = |word: usize| {
         matches!(
             reading.word(word),
-            "x" | "of" | "de" | "comp" | "comps" | "tabs" | "tablets" | "pills" | "pastillas" | "comprimidos" | "caps" | "capsulas" | "the"
+            "x" | "of"
+                | "de"
+                | "comp"
+                | "comps"
+                | "tabs"
+                | "tablets"
+                | "pills"
+                | "pastillas"
+                | "comprimidos"
+                | "caps"
+                | "capsulas"
+                | "the"
         )
     };
     let number = (mention.start.saturating_sub(3)..mention.start).rev().find(|word| !form(*word));
@@ -298,7 +340,8 @@ fn was_of_years(reading: &Reading<'_>, after: Range<usize>) -> bool {
         let text = reading.word(word);
         let mut parts = text.split(['-', '–', '/']);
         let is_year = |part: &str| part.len() == 4 && (part.starts_with("19") || part.starts_with("20"));
-        parts.next().is_some_and(is_year) && (parts.next().is_some_and(is_year) || matches!(reading.word(word + 1), "-" | "–" | "to" | "a"))
+        parts.next().is_some_and(is_year)
+            && (parts.next().is_some_and(is_year) || matches!(reading.word(word + 1), "-" | "–" | "to" | "a"))
     };
     after.clone().take(8).any(year)
 }
@@ -308,9 +351,55 @@ fn is_small(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
         || matches!(
             word,
-            "the" | "a" | "an" | "of" | "on" | "with" | "x" | "her" | "his" | "my" | "some" | "about" | "approx" | "~" | "tablets"
-                | "tabs" | "pills" | "mg" | "g" | "de" | "del" | "el" | "la" | "los" | "las" | "un" | "una" | "unos" | "unas" | "por"
-                | "comp" | "comprimidos" | "pastillas" | "cajas" | "medicamentosa" | "voluntaria" | "con" | "low" | "dose" | "su"
-                | "mi" | ":" | "-" | "," | "?" | "using" | "giving" | "daily" | "oral" | "iv"
+            "the"
+                | "a"
+                | "an"
+                | "of"
+                | "on"
+                | "with"
+                | "x"
+                | "her"
+                | "his"
+                | "my"
+                | "some"
+                | "about"
+                | "approx"
+                | "~"
+                | "tablets"
+                | "tabs"
+                | "pills"
+                | "mg"
+                | "g"
+                | "de"
+                | "del"
+                | "el"
+                | "la"
+                | "los"
+                | "las"
+                | "un"
+                | "una"
+                | "unos"
+                | "unas"
+                | "por"
+                | "comp"
+                | "comprimidos"
+                | "pastillas"
+                | "cajas"
+                | "medicamentosa"
+                | "voluntaria"
+                | "con"
+                | "low"
+                | "dose"
+                | "su"
+                | "mi"
+                | ":"
+                | "-"
+                | ","
+                | "?"
+                | "using"
+                | "giving"
+                | "daily"
+                | "oral"
+                | "iv"
         )
 }
