@@ -70,33 +70,34 @@ pub struct StatusRules {
 
 impl StatusRules {
     pub fn builtin(book: &mut Builder) -> Self {
-        let mut words = |name| label(book, WORDS, name);
+        let words = |book: &mut Builder, name| label(book, WORDS, name);
         let mut before = vec![
-            (Status::Stopped, words("before_stopped")),
-            (Status::NotTaken, words("before_never")),
-            (Status::Declined, words("before_declined")),
-            (Status::Suggested, words("before_suggested")),
-            (Status::OnHold, words("before_hold")),
-            (Status::Changed, words("before_changed")),
-            (Status::Started, words("before_started")),
+            (Status::Stopped, words(book, "before_stopped")),
+            (Status::NotTaken, words(book, "before_never")),
+            (Status::Declined, words(book, "before_declined")),
+            (Status::Suggested, words(book, "before_suggested")),
+            (Status::OnHold, words(book, "before_hold")),
+            (Status::Changed, words(book, "before_changed")),
+            (Status::Started, words(book, "before_started")),
         ];
         let after = vec![
-            (Status::Stopped, words("after_stopped")),
-            (Status::NotTaken, words("after_never")),
-            (Status::Declined, words("after_declined")),
-            (Status::Suggested, words("after_suggested")),
-            (Status::OnHold, words("after_hold")),
-            (Status::Changed, words("after_changed")),
-            (Status::Active, words("after_active")),
-            (Status::NotAdherent, words("after_lapsed")),
+            (Status::NotTaken, label(book, SPEECH, "not_taken")),
+            (Status::Stopped, words(book, "after_stopped")),
+            (Status::NotTaken, words(book, "after_never")),
+            (Status::Declined, words(book, "after_declined")),
+            (Status::Suggested, words(book, "after_suggested")),
+            (Status::OnHold, words(book, "after_hold")),
+            (Status::Changed, words(book, "after_changed")),
+            (Status::Active, words(book, "after_active")),
+            (Status::NotAdherent, words(book, "after_lapsed")),
         ];
         let answer = vec![
-            (Status::NotTaken, words("answer_never")),
-            (Status::Declined, words("answer_declined")),
-            (Status::Stopped, words("answer_stopped")),
-            (Status::Active, words("answer_active")),
+            (Status::NotTaken, words(book, "answer_never")),
+            (Status::Declined, words(book, "answer_declined")),
+            (Status::Stopped, words(book, "answer_stopped")),
+            (Status::Active, words(book, "answer_active")),
         ];
-        let (switch, not_meant) = (words("switch"), words("before_not"));
+        let (switch, not_meant) = (words(book, "switch"), words(book, "before_not"));
         for (status, name) in [
             (Status::Stopped, "stopped"),
             (Status::Stopped, "past_use"),
@@ -330,8 +331,10 @@ fn is_heap(reading: &Reading<'_>, mention: &Range<usize>) -> bool {
     };
     let number = (mention.start.saturating_sub(3)..mention.start).rev().find(|word| !form(*word));
     let count = number.and_then(|word| reading.word(word).parse::<u32>().ok());
-    let parted = number.is_some_and(|word| word + 1 == mention.start);
-    count.is_some_and(|count| (8..=400).contains(&count)) && !parted
+    let counted = number.is_some_and(|number| {
+        (number + 1..mention.start).any(|word| !matches!(reading.word(word), "of" | "de" | "the"))
+    });
+    count.is_some_and(|count| (8..=400).contains(&count)) && counted
 }
 
 /// Years in brackets after a name: "Lexapro 10 mg (2018-2019)".
