@@ -53,9 +53,11 @@ impl Class {
     /// otherwise (an error in that direction loses nothing).
     pub fn of_finding(entity: EntityType) -> Self {
         match entity {
-            EntityType::Condition | EntityType::Allergy | EntityType::Intolerance | EntityType::Medication | EntityType::Relationship => {
-                Self::LongLivedFact
-            }
+            EntityType::Condition
+            | EntityType::Allergy
+            | EntityType::Intolerance
+            | EntityType::Medication
+            | EntityType::Relationship => Self::LongLivedFact,
             EntityType::Symptom => Self::TimeBoundState,
             EntityType::Appointment | EntityType::Event | EntityType::Measurement | EntityType::Procedure => {
                 Self::Event

@@ -76,7 +76,8 @@ fn may_change(old: &Current, new: &Arriving) -> bool {
         Trust::T3 | Trust::T4 | Trust::T5 => false,
     };
     let clinical = old.entity.is_none_or(EntityType::is_clinical);
-    let guarded = (clinical && old.set_by.is_authoritative()) || matches!(old.entity, Some(EntityType::Allergy | EntityType::Intolerance));
+    let guarded = (clinical && old.set_by.is_authoritative())
+        || matches!(old.entity, Some(EntityType::Allergy | EntityType::Intolerance));
     let conversational = new.document_type.is_some_and(DocumentType::is_conversational);
     trusted && !(conversational && guarded)
 }

@@ -264,12 +264,12 @@ fn what_an_allergen_did_and_what_a_laboratory_measured_is_neither_illness_nor_me
 fn a_number_answers_for_a_dose_only_where_a_dose_was_asked() {
     use Speaker::{Clinician as C, Patient as P};
     for (said, asked, answer, dose) in [
-        ("Sigo con el escitalopram de diez.", "¿Alguna crisis desde marzo?", "Una, chiquita.", Some("10")),
+        ("Sigo con el escitalopram de diez.", "¿Alguna crisis desde marzo?", "Una, chiquita.", Some("10 mg")),
         ("Me subieron el escitalopram a 10 mg.", "¿Cuántas crisis?", "Una en dos meses.", Some("10 mg")),
         ("I take fluoxetine, 20 milligrams.", "How many attacks?", "Two this week.", Some("20 mg")),
         ("Tomo escitalopram.", "¿Y hijos tiene?", "Dos.", None),
-        ("Tomo escitalopram.", "¿De cuánto?", "De diez.", Some("10")),
-        ("I take fluoxetine.", "How much?", "Twenty.", Some("20")),
+        ("Tomo escitalopram.", "¿De cuánto?", "De diez.", Some("10 mg")),
+        ("I take fluoxetine.", "How much?", "Twenty.", Some("20 mg")),
     ] {
         let document = dialogue(&[(P, said), (C, asked), (P, answer)]);
         let found = EXTRACTOR.extract(&ExtractionInput::of(&document)).entities;

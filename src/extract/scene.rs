@@ -81,7 +81,9 @@ impl Scene<'_> {
             let given = takes_for_given && questions::presupposes(self.reading, place, words);
             return self.questioned(sentence, words, stance, given);
         }
-        if self.contexts.only_asked(self.reading, words) || (asked && !self.is_dialogue() && interrogates(self.reading, place)) {
+        if self.contexts.only_asked(self.reading, words)
+            || (asked && !self.is_dialogue() && interrogates(self.reading, place))
+        {
             return None;
         }
         if asked && self.is_dialogue() {

@@ -54,7 +54,10 @@ fn medicine(mentions: &[&Entity]) -> Vec<Entity> {
     let dosed = said.iter().any(|e| e.dose.is_some() && !e.context.negated && status(e) != "stopped");
     // A bare denial somewhere ("there was no insulin") says less than a dose that is given.
     let weak = |e: &Entity| status(e) == "not_taken" && e.dose.is_none() && dosed;
-    let told = said.iter().copied().rfind(|e| !matches!(status(e).as_str(), "" | "active" | "not_adherent" | "declined") && !weak(e));
+    let told = said
+        .iter()
+        .copied()
+        .rfind(|e| !matches!(status(e).as_str(), "" | "active" | "not_adherent" | "declined") && !weak(e));
     let decisive = told
         .or_else(|| said.iter().copied().rfind(|e| status(e) == "not_adherent"))
         .or_else(|| said.iter().copied().rfind(|e| status(e) == "active"))

@@ -55,7 +55,9 @@ impl StatementRules {
             let asked = scene.is_dialogue() && scene.exchanges.asks(index);
             let kind = StatementKind::NoMedications;
             let listed = scene.structure.place(index).filter(|place| place.section == Section::Medications);
-            if listed.is_some_and(|place| sentence.turn.is_none() && says_none(scene, place.from..sentence.words.end).is_some()) {
+            if listed.is_some_and(|place| {
+                sentence.turn.is_none() && says_none(scene, place.from..sentence.words.end).is_some()
+            }) {
                 out.push(Statement { kind, span: sentence.span });
                 continue;
             }

@@ -135,9 +135,10 @@ impl<'a> Teaching<'a> {
         let words = FindingWords {
             concept: e.value.clone(),
             code: e.code.map(str::to_owned),
-            person: e.subject.clone().or_else(|| {
-                relation::of(self.text(), e).or_else(|| self.informant(e, teller)).map(str::to_owned)
-            }),
+            person: e
+                .subject
+                .clone()
+                .or_else(|| relation::of(self.text(), e).or_else(|| self.informant(e, teller)).map(str::to_owned)),
             status: e.status.clone(),
             dose: e.dose.clone(),
             frequency: e.frequency.clone(),
@@ -157,7 +158,8 @@ impl<'a> Teaching<'a> {
         };
         let ending = matches!(e.status.as_deref(), Some("stopped" | "declined" | "resolved" | "ended"));
         let polarity = Polarity::of(e.context.negated || matches!(e.status.as_deref(), Some("not_taken")));
-        let interpreted = e.context.uncertain || e.epistemic == Epistemic::Inferred || is_proposed(e.kind, e.status.as_deref());
+        let interpreted =
+            e.context.uncertain || e.epistemic == Epistemic::Inferred || is_proposed(e.kind, e.status.as_deref());
         let historical = e.context.temporality == Temporality::Historical;
         let class = match Class::of_finding(e.kind) {
             // A symptom of the past is history, not a state to be asked about in two days.
@@ -382,7 +384,9 @@ pub(crate) fn attribute_hashes(
         return (keys.hash("proposed", &of.attribute()), attribute);
     }
     let group = match kind {
-        EntityType::Allergy | EntityType::Intolerance => keys.hash("group", format!("allergies of {}", experiencer.code()).as_bytes()),
+        EntityType::Allergy | EntityType::Intolerance => {
+            keys.hash("group", format!("allergies of {}", experiencer.code()).as_bytes())
+        }
         _ => attribute,
     };
     (attribute, group)

@@ -278,8 +278,14 @@ impl Store {
             risks: self.risks(scope, when).await?,
             ..PatientSummary::default()
         };
+        let allergens = allergens_of(&clinical);
         for row in clinical.iter().filter(|row| !is_open_hypothesis(row)) {
-            summary.section(row).push(Item::clinical(row));
+            let mut item = Item::clinical(row);
+            if is_taken_despite(row, &allergens) {
+                // Never silently both: a person has to say which of the two holds.
+                (item.contested, item.allergy_on_record) = (true, true);
+            }
+            summary.section(row).push(item);
         }
         summary.absences = self.absences(scope, &summary, when).await?;
         let when_of = |item: &Item| item.at.or(item.last_confirmed_at).unwrap_or(item.valid_from);
@@ -332,6 +338,24 @@ impl Store {
         });
         Ok(opposed.collect())
     }
+}
+
+/// The substances of which the patient has an allergy or intolerance in force.
+fn allergens_of(clinical: &[Clinical]) -> HashSet<&str> {
+    let in_force = clinical.iter().filter(|row| {
+        matches!(row.entity, EntityType::Allergy | EntityType::Intolerance)
+            && !row.memory.negated
+            && row.memory.standing.state == State::Active
+    });
+    in_force.filter_map(|row| row.memory.words.as_ref()).map(|words| words.concept.as_str()).collect()
+}
+
+/// A medicine in force that stands among the allergens.
+fn is_taken_despite(row: &Clinical, allergens: &HashSet<&str>) -> bool {
+    row.entity == EntityType::Medication
+        && !row.memory.negated
+        && row.memory.standing.state == State::Active
+        && row.memory.words.as_ref().is_some_and(|words| allergens.contains(words.concept.as_str()))
 }
 
 /// In force and read too doubtfully for the profile: shown among the hypotheses. Allergies stay in the profile.

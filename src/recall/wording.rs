@@ -71,6 +71,9 @@ pub struct Item {
     pub reported_by: Option<&'static str>,
     pub trust: Trust,
     pub contested: bool,
+    /// A medicine in force of which an allergy or intolerance is in force too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub allergy_on_record: bool,
     pub ungrounded: bool,
     pub reconfirm_due: bool,
     pub valid_from: DateTime<Utc>,
@@ -134,6 +137,7 @@ impl Item {
             reported_by: reported_by(m),
             trust: m.trust,
             contested: m.contested,
+            allergy_on_record: false,
             ungrounded: m.ungrounded,
             reconfirm_due: m.standing.reconfirm_due,
             valid_from: m.valid_from,
@@ -183,6 +187,7 @@ impl Item {
         [
             (self.low_confidence, "verify: low confidence"),
             (self.contested, "contested"),
+            (self.allergy_on_record, "allergy on record"),
             (self.ungrounded, "sources gone"),
             (self.reconfirm_due, "reconfirm"),
             (stale, "outdated"),

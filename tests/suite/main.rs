@@ -34,6 +34,7 @@ mod key_services;
 mod keys;
 mod languages;
 mod meaning;
+mod medicines;
 mod not_yet;
 mod profile_log;
 mod readers;

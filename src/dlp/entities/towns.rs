@@ -40,7 +40,10 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
         }
         if let Some(span) = town_at(context, at).filter(|span| may_stand(context, *span, led)) {
             found.push(Finding::new(span, label::LOCATION, "place", 0.75, Layer::Entity));
-        } else if token.case == Case::Title && is_sure_lead(before, earlier) && informal::is_unknown(context.lower(token)) {
+        } else if token.case == Case::Title
+            && is_sure_lead(before, earlier)
+            && informal::is_unknown(context.lower(token))
+        {
             found.push(Finding::new(token.span, label::LOCATION, "place", 0.7, Layer::Entity));
         }
     }
@@ -48,7 +51,10 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
 
 /// "mercado de Vinocanchón", "traído desde Torrecaballeros": a large word of no list, behind what leads to places alone.
 fn is_sure_lead(before: &str, earlier: &str) -> bool {
-    matches!(before, "desde" | "hasta") || matches!(before, "de" | "a" | "del") && OF.contains(earlier) && !matches!(earlier, "hospital" | "departamento" | "via" | "traslado")
+    matches!(before, "desde" | "hasta")
+        || matches!(before, "de" | "a" | "del")
+            && OF.contains(earlier)
+            && !matches!(earlier, "hospital" | "departamento" | "via" | "traslado")
 }
 
 /// The longest name that begins here.
@@ -66,7 +72,9 @@ fn may_stand(context: &Context<'_>, span: Span, led: bool) -> bool {
     let token = &context.tokens[context.token_at(span.start)];
     let lower = span.of(&context.view.lower);
     let clinic = trade::is_medicine(lower) || trade::is_abbreviation(lower) || trade::is_verb(lower);
-    !clinic && (token.case == Case::Title || led && (context.is_small_at(context.token_at(span.start)) || token.case == Case::Upper))
+    !clinic
+        && (token.case == Case::Title
+            || led && (context.is_small_at(context.token_at(span.start)) || token.case == Case::Upper))
 }
 
 /// Whether a folded name is on the list.

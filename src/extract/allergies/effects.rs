@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::{Allergies, AllergyRules, Frame, Substance, WORDS};
+use crate::domain::wording::person;
 use crate::extract::lexicon::{Mention, label};
 use crate::extract::matcher::Matcher;
 use crate::extract::phrasebook::Builder;
@@ -70,8 +71,11 @@ impl AllergyRules {
         let words = &sentence.words;
         for (matcher, frame) in [(&self.effects.harms, Frame::Allergy), (&self.effects.harms_ill, Frame::Intolerance)] {
             let Some(cue) = self.first(matcher, scene, words) else { continue };
-            let near: Vec<Substance> =
-                substances.iter().filter(|s| s.words.start >= cue.end && s.words.start <= cue.end + LINK).cloned().collect();
+            let near: Vec<Substance> = substances
+                .iter()
+                .filter(|s| s.words.start >= cue.end && s.words.start <= cue.end + LINK)
+                .cloned()
+                .collect();
             let Some(last) = near.last() else { continue };
             let joined: Vec<Substance> = substances
                 .iter()
@@ -89,7 +93,8 @@ impl AllergyRules {
         }
         for substance in substances {
             // "Bupropion, seizure, contraindicated".
-            let told = self.reactions.find(scene.reading, substance.words.end..words.end.min(substance.words.end + LINK));
+            let told =
+                self.reactions.find(scene.reading, substance.words.end..words.end.min(substance.words.end + LINK));
             let reach = if told.is_empty() { 2 } else { LINK + 2 };
             let behind = substance.words.end..words.end.min(substance.words.end + reach);
             let Some(cue) = behind.clone().find_map(|word| self.effects.forbidden.at(scene.reading, word)) else {
@@ -100,7 +105,14 @@ impl AllergyRules {
     }
 
     /// What must not be given is an allergy where a reaction stands with it, or where nobody takes it as a medicine.
-    fn forbid(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], cue: &Range<usize>, out: &mut Allergies) {
+    fn forbid(
+        &self,
+        scene: &Scene<'_>,
+        index: usize,
+        substances: &[Substance],
+        cue: &Range<usize>,
+        out: &mut Allergies,
+    ) {
         let sentence = &scene.reading.sentences[index];
         let next = scene.reading.sentences.get(index + 1).filter(|next| next.turn == sentence.turn);
         let until = next.map_or(sentence.words.end, |next| next.words.end);
@@ -119,6 +131,10 @@ impl AllergyRules {
             if edible(substance) || reaction(substance).is_some() {
                 let frame = if substance.drug { Frame::Intolerance } else { Frame::Allergy };
                 self.take_beside(scene, index, std::slice::from_ref(substance), cue, frame, out);
+                let theirs = relative_before(scene, sentence.words.start..cue.start);
+                if let Some(placed) = out.placed.last_mut().filter(|placed| theirs && placed.words == substance.words) {
+                    placed.entity.context.experiencer = Experiencer::Family;
+                }
             }
         }
     }
@@ -183,7 +199,10 @@ impl AllergyRules {
     ) -> Option<&'m Mention> {
         let s = &substance.words;
         let parted = |mut words: Range<usize>| {
-            words.any(|word| matches!(scene.reading.word(word), "." | "?" | "!") || scene.reading.word(word) == ";" && !matches!(scene.reading.word(word + 1), "this" | "it" | "se"))
+            words.any(|word| {
+                matches!(scene.reading.word(word), "." | "?" | "!")
+                    || scene.reading.word(word) == ";" && !matches!(scene.reading.word(word + 1), "this" | "it" | "se")
+            })
         };
         let helps = |mut words: Range<usize>| words.any(|word| self.effects.helps.at(scene.reading, word).is_some());
         reactions.iter().filter(|r| within.start <= r.words.start && r.words.end <= within.end).find(|r| {
@@ -202,15 +221,19 @@ impl AllergyRules {
                 // "Haloperidol: distonía", "amitriptyline → sedated": a line of its own.
                 let signed = between.len() <= 2
                     && !between.is_empty()
-                    && between.clone().all(|word| matches!(scene.reading.word(word), ":" | "→" | "->" | "-" | ">" | "="))
+                    && between
+                        .clone()
+                        .all(|word| matches!(scene.reading.word(word), ":" | "→" | "->" | "-" | ">" | "="))
                     && s.start <= within.start + 2;
-                let with = start.is_some_and(|with| {
-                    (with.words.end..s.start).all(|word| is_article(scene.reading.word(word)))
-                });
+                let with = start
+                    .is_some_and(|with| (with.words.end..s.start).all(|word| is_article(scene.reading.word(word))));
                 // "It was stopped owing to lip swelling".
                 let stopped = r.concept.group == HYPERSENSITIVE
                     && between.clone().any(|word| self.effects.because.at(scene.reading, word).is_some());
-                between.len() <= REACH && (leads || with || signed || stopped) && !parted(between.clone()) && !helps(between.start..r.words.end + 3)
+                between.len() <= REACH
+                    && (leads || with || signed || stopped)
+                    && !parted(between.clone())
+                    && !helps(between.start..r.words.end + 3)
             } else {
                 let between = r.words.end..s.start;
                 let small = between.clone().all(|word| self.effects.is_small(scene.reading, word));
@@ -220,7 +243,13 @@ impl AllergyRules {
     }
 
     /// A long answer to a question about allergies: only what stands with its reaction, or right behind "to".
-    pub(super) fn told_at_length(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], out: &mut Allergies) {
+    pub(super) fn told_at_length(
+        &self,
+        scene: &Scene<'_>,
+        index: usize,
+        substances: &[Substance],
+        out: &mut Allergies,
+    ) {
         let sentence = &scene.reading.sentences[index];
         let reactions = self.reactions.find(scene.reading, sentence.words.clone());
         for (nth, substance) in substances.iter().enumerate() {
@@ -236,16 +265,32 @@ impl AllergyRules {
     }
 }
 
+/// "Mam says her and my nana both can't have latex": a relative is the subject, not the one who speaks.
+fn relative_before(scene: &Scene<'_>, words: Range<usize>) -> bool {
+    let near = words.end.saturating_sub(REACH).max(words.start)..words.end;
+    let own = near.clone().rev().take(2).any(|word| {
+        matches!(scene.reading.word(word), "i" | "he" | "she" | "yo" | "patient" | "pt" | "paciente" | "we")
+    });
+    !own && near.clone().any(|word| person(scene.reading.word(word)).is_some())
+}
+
 /// The status of what is known by its effect alone, until all of the document is read.
 pub(super) const EFFECT: &str = "effect";
 
 fn is_article(word: &str) -> bool {
-    matches!(word, "the" | "a" | "el" | "la" | "los" | "las" | "un" | "una" | "my" | "that" | "this" | "lo" | "de" | "his" | "her")
+    matches!(
+        word,
+        "the" | "a" | "el" | "la" | "los" | "las" | "un" | "una" | "my" | "that" | "this" | "lo" | "de" | "his" | "her"
+    )
 }
 
 fn is_joined(scene: &Scene<'_>, a: &Substance, b: &Substance) -> bool {
     b.words.start >= a.words.end
         && b.words.start - a.words.end <= 2
-        && (a.words.end..b.words.start)
-            .all(|word| matches!(scene.reading.word(word), "," | "and" | "or" | "y" | "o" | "/" | "ni" | "nor" | "a" | "to" | "la" | "al"))
+        && (a.words.end..b.words.start).all(|word| {
+            matches!(
+                scene.reading.word(word),
+                "," | "and" | "or" | "y" | "o" | "/" | "ni" | "nor" | "a" | "to" | "la" | "al"
+            )
+        })
 }

@@ -11,9 +11,34 @@ const LABELLED: usize = 5;
 fn is_label(word: &str) -> bool {
     matches!(
         word,
-        "other" | "others" | "food" | "foods" | "drug" | "drugs" | "medicine" | "medicines" | "medication" | "medications" | "latex"
-            | "environmental" | "name" | "insects" | "contact" | "seasonal" | "otras" | "otros" | "otra" | "alimentos" | "alimentarias"
-            | "medicamentos" | "farmacos" | "ambientales" | "contacto" | "nombre" | "medicamentosas" | "insectos"
+        "other"
+            | "others"
+            | "food"
+            | "foods"
+            | "drug"
+            | "drugs"
+            | "medicine"
+            | "medicines"
+            | "medication"
+            | "medications"
+            | "latex"
+            | "environmental"
+            | "name"
+            | "insects"
+            | "contact"
+            | "seasonal"
+            | "otras"
+            | "otros"
+            | "otra"
+            | "alimentos"
+            | "alimentarias"
+            | "medicamentos"
+            | "farmacos"
+            | "ambientales"
+            | "contacto"
+            | "nombre"
+            | "medicamentosas"
+            | "insectos"
     )
 }
 
@@ -58,7 +83,8 @@ impl AllergyRules {
             let first = substances.first()?.words.clone();
             let leads = first.start <= sentence.words.start + 2
                 && (scene.reading.word(first.end) == ":" || matches!(scene.reading.word(first.end), "-" | "–" | "("));
-            let labelled = is_label(scene.reading.word(sentence.words.start)) && first.start <= sentence.words.start + LABELLED;
+            let labelled =
+                is_label(scene.reading.word(sentence.words.start)) && first.start <= sentence.words.start + LABELLED;
             (feeds <= 1 && (leads || labelled)).then_some((open.frame?, sentence.words.start))
         };
         let titled = frame.is_some();
@@ -80,8 +106,21 @@ impl AllergyRules {
         (first..sentence.words.end.min(first + 3)).any(|word| {
             matches!(
                 scene.reading.word(word),
-                "takes" | "taking" | "toma" | "tomo" | "tomando" | "medication" | "medications" | "meds" | "medicacion"
-                    | "currently" | "actualmente" | "tratamiento" | "started" | "continues" | "continua"
+                "takes"
+                    | "taking"
+                    | "toma"
+                    | "tomo"
+                    | "tomando"
+                    | "medication"
+                    | "medications"
+                    | "meds"
+                    | "medicacion"
+                    | "currently"
+                    | "actualmente"
+                    | "tratamiento"
+                    | "started"
+                    | "continues"
+                    | "continua"
             )
         })
     }

@@ -4,6 +4,7 @@ mod effects;
 mod lists;
 mod none;
 mod reactions;
+mod stated;
 mod taken_back;
 mod topic;
 
@@ -30,8 +31,6 @@ use crate::text::{Span, Speaker};
 const TOPIC_TURNS: usize = 8;
 /// Words of an answer to a question about allergies; a longer sentence tells of something else.
 const LONGEST_ANSWER: usize = 18;
-/// Words between a substance that is named first and the word that says what it does.
-const FRONTED: usize = 4;
 /// Edible things in general.
 const FOOD: &str = "food";
 /// Words, signs included, of a question that names substances and says hardly more ("And penicillin?").
@@ -224,9 +223,7 @@ impl AllergyRules {
                 self.confirmed(scene, index, substances, out);
             }
             topic.asked = topic.asked.filter(|_| about);
-        } else if !asked
-            && asker.is_some_and(|asker| asker != sentence.speaker)
-            && !self.tells_of_taking(scene, index)
+        } else if !asked && asker.is_some_and(|asker| asker != sentence.speaker) && !self.tells_of_taking(scene, index)
         {
             let denies = dialogue.polarity(scene.reading, sentence) == Polarity::No && substances.len() != 1;
             let brief = sentence.words.len() <= LONGEST_ANSWER || asks_allergy;
@@ -267,101 +264,6 @@ impl AllergyRules {
 
     fn first(&self, matcher: &Matcher, scene: &Scene<'_>, words: &Range<usize>) -> Option<Range<usize>> {
         words.clone().find_map(|word| matcher.at(scene.reading, word)).map(|hit| hit.words)
-    }
-
-    /// "Allergic to penicillin", "penicillin allergy", "Alergias: penicilina", "intolerante a la lactosa", "sin alergias".
-    fn stated(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], out: &mut Allergies) {
-        let words = scene.reading.sentences[index].words.clone();
-        if scene.is_dialogue()
-            && scene.exchanges.asks(index)
-            && scene.reading.sentences[index].speaker != Speaker::Patient
-        {
-            return;
-        }
-        let mut cues: Vec<(Range<usize>, Frame)> = Vec::new();
-        let mut word = words.start;
-        while word < words.end {
-            let allergic = self.allergic.at(scene.reading, word).map(|hit| (hit.words, Frame::Allergy));
-            let hit = allergic.or_else(|| self.intolerant.at(scene.reading, word).map(|hit| (hit.words, Frame::Intolerance)));
-            word = hit.as_ref().map_or(word + 1, |(cue, _)| cue.end);
-            cues.extend(hit);
-        }
-        let mut found = false;
-        for (nth, (cue, frame)) in cues.iter().enumerate() {
-            let end = cues.get(nth + 1).map_or(words.end, |(next, _)| next.start);
-            let from = nth.checked_sub(1).map_or(words.start, |before| cues[before].0.end);
-            found |= self.named_with(scene, index, cue, *frame, (from..end, substances), out);
-        }
-        if !found {
-            self.none_in_words(scene, index, out);
-        }
-    }
-
-    /// The substances that one cue governs; whether there are any.
-    fn named_with(
-        &self,
-        scene: &Scene<'_>,
-        index: usize,
-        cue: &Range<usize>,
-        frame: Frame,
-        (within, substances): (Range<usize>, &[Substance]),
-        out: &mut Allergies,
-    ) -> bool {
-        let here: Vec<Substance> = substances
-            .iter()
-            .filter(|s| s.words.start >= within.start && s.words.end <= within.end)
-            .cloned()
-            .collect();
-        let compound = before_cue(scene, &here, cue);
-        let after: Vec<Substance> = here.iter().filter(|s| s.words.start >= cue.start).cloned().collect();
-        let mut governed = self.governed(scene, cue.end..within.end, &after);
-        // "Statin intolerance (myalgia on …)": what follows is another matter.
-        if !compound.is_empty() && !matches!(scene.reading.word(cue.end), ":" | "," | "and" | "y" | ";") {
-            governed.clear();
-        }
-        // "Penicillin allergy": the substance stands right before.
-        governed.extend(compound);
-        if governed.is_empty() {
-            // "A la aspirina soy alérgico": named first.
-            let fronted = |s: &&Substance| {
-                let to = |offset: usize| matches!(scene.reading.word(s.words.start.wrapping_sub(offset)), "a" | "al");
-                s.words.end <= cue.start && cue.start - s.words.end <= FRONTED && (to(1) || to(2))
-            };
-            governed.extend(here.iter().filter(fronted).cloned());
-        }
-        if governed.is_empty() {
-            governed.extend(self.unknown_substance(scene, cue));
-        }
-        if governed.is_empty() {
-            return false;
-        }
-        self.take_beside(scene, index, &governed, cue, frame, out);
-        true
-    }
-
-    /// "I have no allergies. The penicillin thing was when I was little.": the sentence after one about allergies, which
-    /// names a substance and tells of nothing that is taken.
-    fn goes_on(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], out: &mut Allergies) {
-        let sentence = &scene.reading.sentences[index];
-        let previous = index.checked_sub(1).map(|before| &scene.reading.sentences[before]);
-        let Some(previous) = previous.filter(|previous| previous.turn.is_some() && previous.turn == sentence.turn)
-        else {
-            return;
-        };
-        let about = |words: &Range<usize>| self.first(&self.asks, scene, words).is_some();
-        let dosed = sentence.words.clone().any(|word| scene.reading.word(word).bytes().any(|b| b.is_ascii_digit()));
-        let brief = sentence.words.len() <= LONGEST_ANSWER && !dosed && !sentence.question;
-        let word = |offset: usize| scene.reading.word(sentence.words.start + offset);
-        let refers = matches!((word(0), word(1)), ("lo" | "eso" | "la" | "esa", "de" | "del")) || word(2) == "thing";
-        let past = |s: &Substance| scene.contexts.of(scene.reading, &s.words).temporality == Temporality::Historical;
-        if brief
-            && (refers || substances.iter().any(past))
-            && about(&previous.words)
-            && !about(&sentence.words)
-            && !self.tells_of_taking(scene, index)
-        {
-            self.take(scene, index, substances, Frame::Allergy, out);
-        }
     }
 
     /// Whether the asker's next question stays with allergies: a short one ("Ciprofloxacin?", "Are you sure?") or one
@@ -407,7 +309,14 @@ impl AllergyRules {
     }
 
     /// As [`Self::take`], under a title: a question that follows in the form ("amoxicillin. What happened?") is no doubt.
-    fn take_listed(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], frame: Frame, out: &mut Allergies) {
+    fn take_listed(
+        &self,
+        scene: &Scene<'_>,
+        index: usize,
+        substances: &[Substance],
+        frame: Frame,
+        out: &mut Allergies,
+    ) {
         let words = scene.reading.sentences[index].words.clone();
         for substance in substances {
             let Some(mut stance) = scene.stance(index, &substance.words) else { continue };
@@ -468,7 +377,10 @@ impl AllergyRules {
         let positive = out.entities.iter().any(|entity| {
             let context = &entity.context;
             let asserted = !context.uncertain && context.temporality != Temporality::Hypothetical;
-            entity.kind == EntityType::Allergy && !context.negated && asserted && context.experiencer == Experiencer::Patient
+            entity.kind == EntityType::Allergy
+                && !context.negated
+                && asserted
+                && context.experiencer == Experiencer::Patient
         });
         if positive {
             out.statements.clear();
@@ -487,36 +399,20 @@ impl AllergyRules {
     }
 }
 
-/// "Penicillin allergy", "nut allergies", "lactose and gluten intolerant", "alergia alimentaria a": what stands right before
-/// the word, and what is joined to that by "and".
-fn before_cue(scene: &Scene<'_>, substances: &[Substance], cue: &Range<usize>) -> Vec<Substance> {
-    let mut out: Vec<Substance> = Vec::new();
-    let mut end = cue.start;
-    for substance in substances.iter().rev().filter(|s| s.words.end <= cue.start) {
-        let between = substance.words.end..end;
-        let joined = between.clone().all(|word| matches!(scene.reading.word(word), "and" | "or" | "/" | "&" | "," | "y" | "\""));
-        if !joined || (end == cue.start && between.clone().any(|word| scene.reading.word(word) != "\"")) {
-            break;
-        }
-        end = substance.words.start;
-        out.push(substance.clone());
-    }
-    out
-}
-
 /// "Hijo menor: alérgico a la leche": a relative before a colon, in a form of the patient's.
 fn is_of_labelled_relative(scene: &Scene<'_>, word: usize) -> bool {
     let reading = scene.reading;
     let start = reading.sentences[reading.sentence_of(word)].words.start;
-    let colon = (start..word.min(start + 5)).find(|at| reading.word(*at) == ":");
-    colon.is_some_and(|colon| (start..colon).any(|at| person(reading.word(at)).is_some()))
+    let colon = (start.max(word.saturating_sub(6))..word).rev().find(|at| reading.word(*at) == ":");
+    colon.is_some_and(|colon| (start.max(colon.saturating_sub(3))..colon).any(|at| person(reading.word(at)).is_some()))
 }
 
 /// A strength stands right after the name: it is a medicine that is taken.
 fn is_dosed(scene: &Scene<'_>, after: usize) -> bool {
     let word = scene.reading.word(after);
     let digits = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
-    let unit = |word: &str| matches!(word, "mg" | "mcg" | "g" | "ml" | "ug" | "units" | "puffs" | "tablets" | "comprimidos");
+    let unit =
+        |word: &str| matches!(word, "mg" | "mcg" | "g" | "ml" | "ug" | "units" | "puffs" | "tablets" | "comprimidos");
     digits(word) && (word.ends_with("mg") || word.ends_with("mcg") || unit(scene.reading.word(after + 1)))
         || matches!(word, "od" | "bd" | "tds" | "nocte" | "prn" | "mane")
 }
@@ -524,9 +420,12 @@ fn is_dosed(scene: &Scene<'_>, after: usize) -> bool {
 /// What is known by its effect alone, once all of the document is read: a side effect of what is still taken is no
 /// intolerance.
 pub(super) fn reconsider(entities: &mut Vec<Entity>) {
-    let taken: Vec<String> = entities.iter().filter(|entity| is_current(entity)).map(|entity| entity.value.clone()).collect();
+    let taken: Vec<String> =
+        entities.iter().filter(|entity| is_current(entity)).map(|entity| entity.value.clone()).collect();
     let stopped = |value: &str, entities: &[Entity]| {
-        entities.iter().any(|e| e.kind == EntityType::Medication && e.value == value && e.status.as_deref() == Some("stopped"))
+        entities
+            .iter()
+            .any(|e| e.kind == EntityType::Medication && e.value == value && e.status.as_deref() == Some("stopped"))
     };
     let borne: Vec<bool> = entities
         .iter()

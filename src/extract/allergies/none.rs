@@ -16,10 +16,15 @@ impl AllergyRules {
         let word = |at: usize| scene.reading.word(at);
         let abbreviation = matches!(word(at), "amc" | "ramc" | "ram" | "rams" | "ramcs" | "ams");
         let before = at.checked_sub(1).map_or("", word);
-        let after = (at + 1..at + 4).find(|next| !matches!(word(*next), ":" | "conocidas" | "medicamentosas" | "-" | "(")).map_or("", word);
+        let after = (at + 1..at + 4)
+            .find(|next| !matches!(word(*next), ":" | "conocidas" | "medicamentosas" | "-" | "("))
+            .map_or("", word);
         abbreviation
             && (matches!(before, "sin" | "no" | "niega")
-                || matches!(after, "negadas" | "negadas," | "no" | "negativas" | "negativo" | "niega" | "ninguna" | "desconocidas"))
+                || matches!(
+                    after,
+                    "negadas" | "negadas," | "no" | "negativas" | "negativo" | "niega" | "ninguna" | "desconocidas"
+                ))
     }
 
     /// A single word right after "allergic to" that the lists do not know: missing an allergy harms more than a
@@ -34,7 +39,12 @@ impl AllergyRules {
         let plain = name.len() >= 4
             && name.chars().all(char::is_alphabetic)
             && self.not_substance.at(scene.reading, word).is_none();
-        (says_to && plain).then(|| Substance { words: word..word + 1, name: name.to_owned(), class: false, drug: false })
+        (says_to && plain).then(|| Substance {
+            words: word..word + 1,
+            name: name.to_owned(),
+            class: false,
+            drug: false,
+        })
     }
 
     /// "Allergies: none known", "AMC: niega", "Alergias: ninguna conocida", "Allergies: nil": the whole of a list is a denial.
@@ -50,11 +60,10 @@ impl AllergyRules {
     /// "Sin alergias conocidas", "NKDA", "no soy alérgico a nada", "Allergies: none".
     pub(super) fn none_in_words(&self, scene: &Scene<'_>, index: usize, out: &mut Allergies) {
         let sentence = &scene.reading.sentences[index];
-        let abbreviated =
-            sentence.words.clone().any(|w| {
-                matches!(scene.reading.word(w), "nkda" | "nka" | "namc" | "nkma" | "nkfa" | "nkdas" | "nkas" | "napnkda")
-                    || self.no_amc(scene, w)
-            });
+        let abbreviated = sentence.words.clone().any(|w| {
+            matches!(scene.reading.word(w), "nkda" | "nka" | "namc" | "nkma" | "nkfa" | "nkdas" | "nkas" | "napnkda")
+                || self.no_amc(scene, w)
+        });
         let other = self.first(&self.other, scene, &sentence.words).is_some();
         // A title ("ALERGIAS: sin alergias conocidas") says it twice: one denial is enough.
         let denied = sentence.words.clone().filter_map(|word| self.asks.at(scene.reading, word)).any(|cue| {
@@ -103,8 +112,27 @@ pub(in crate::extract) fn says_none(scene: &Scene<'_>, words: Range<usize>) -> O
     let word = |offset: usize| scene.reading.word(first + offset);
     let none = matches!(
         word(0),
-        "none" | "nil" | "nkda" | "nka" | "no" | "denies" | "denied" | "negative" | "neg" | "ninguna" | "ninguno" | "ningun" | "niega"
-            | "negadas" | "negados" | "negativo" | "negativas" | "negativos" | "negativa" | "sin" | "nada"
+        "none"
+            | "nil"
+            | "nkda"
+            | "nka"
+            | "no"
+            | "denies"
+            | "denied"
+            | "negative"
+            | "neg"
+            | "ninguna"
+            | "ninguno"
+            | "ningun"
+            | "niega"
+            | "negadas"
+            | "negados"
+            | "negativo"
+            | "negativas"
+            | "negativos"
+            | "negativa"
+            | "sin"
+            | "nada"
     );
     let known = word(1) == "to" && word(0) == "no";
     (none && !known && words.end - first <= NONE_WORDS).then_some(first)

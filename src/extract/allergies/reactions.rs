@@ -20,8 +20,8 @@ impl AllergyRules {
                 "it" | "them" | "that" | "el" | "ella" | "eso" | "esa" | "ese" | "la" | "lo"
             )
         });
-        let cause =
-            self.first(&self.effects.leads, scene, words).is_some() || self.first(&self.intolerant, scene, words).is_some();
+        let cause = self.first(&self.effects.leads, scene, words).is_some()
+            || self.first(&self.intolerant, scene, words).is_some();
         let slot = drugs.partition_point(|found| found.sentence < index);
         let Some(last) = slot.checked_sub(1).map(|before| &drugs[before]) else { return };
         let near = scene.reading.sentences[last.sentence].turn.is_some_and(|named| named + 1 == turn);
@@ -49,7 +49,10 @@ impl AllergyRules {
         let mut kept: Vec<Span> = Vec::new();
         for placed in out.placed.iter_mut().filter(|placed| !placed.words.is_empty()) {
             let region = Region::of(scene, &placed.words, &places, reading.words_at(placed.entity.evidence));
-            let found = self.reactions_in(scene, &region, (&placed.words, placed.frame));
+            let mut found = self.reactions_in(scene, &region, (&placed.words, placed.frame));
+            if found.is_empty() && placed.frame == Frame::Allergy {
+                found = self.reactions_elsewhere(scene, &placed.words, &places);
+            }
             kept.extend(found.iter().map(|(place, _)| reading.source(place)));
             if placed.entity.context.negated {
                 continue;
@@ -104,6 +107,31 @@ impl AllergyRules {
             }
         }
         later
+    }
+
+    /// "Allergies: cashews." — "Cashews, yep, full anaphylaxis.": the same substance named again, with what it does.
+    fn reactions_elsewhere(
+        &self,
+        scene: &Scene<'_>,
+        words: &Range<usize>,
+        places: &[Range<usize>],
+    ) -> Vec<(Range<usize>, Option<&'static str>)> {
+        let reading = scene.reading;
+        let name = reading.word(words.start);
+        for sentence in &reading.sentences {
+            let mut again = sentence.words.clone().filter(|word| *word != words.start && reading.word(*word) == name);
+            let Some(at) = again.next() else { continue };
+            let next = places.iter().map(|other| other.start).filter(|start| *start > at).min().unwrap_or(usize::MAX);
+            let after = at + words.len()..sentence.words.end.min(next).min(at + words.len() + AGAIN);
+            if after.start >= after.end {
+                continue;
+            }
+            let found = self.affirmed(scene, after);
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
     }
 
     fn affirmed(&self, scene: &Scene<'_>, words: Range<usize>) -> Vec<(Range<usize>, Option<&'static str>)> {
@@ -219,9 +247,30 @@ fn kind_of(groups: &[&str], frame: Frame) -> Option<EntityType> {
 /// Bytes of a text that tells several reactions at once.
 const LONGEST_QUOTE: usize = 60;
 const NO_REACTION: &[&str] = &[
-    "none", "no", "denied", "unknown", "severe", "mild", "ninguna", "desconocida", "stopped", "mg", "see", "ver", "since", "as",
-    "childhood", "infancia", "confirmed", "unconfirmed", "on", "not", "y", "and",
+    "none",
+    "no",
+    "denied",
+    "unknown",
+    "severe",
+    "mild",
+    "ninguna",
+    "desconocida",
+    "stopped",
+    "mg",
+    "see",
+    "ver",
+    "since",
+    "as",
+    "childhood",
+    "infancia",
+    "confirmed",
+    "unconfirmed",
+    "on",
+    "not",
+    "y",
+    "and",
 ];
+/// Words between a substance that is named again and what it does.
+const AGAIN: usize = 12;
 /// Words that a reaction after a sign may be long.
 const LONGEST_REACTION: usize = 5;
-

@@ -44,7 +44,11 @@ impl AllergyRules {
             let joined = between.len() <= 3
                 && between.clone().any(|word| matches!(scene.reading.word(word), "and" | "y" | "," | "or"))
                 && scene.reading.sentence_of(first.words.start) == scene.reading.sentence_of(second.words.start);
-            if joined && second.entity.context.negated && !first.entity.context.negated && first.entity.reaction.is_none() {
+            if joined
+                && second.entity.context.negated
+                && !first.entity.context.negated
+                && first.entity.reaction.is_none()
+            {
                 out.placed[at - 1].entity.context.negated = true;
                 out.placed[at - 1].entity.kind = EntityType::Allergy;
             }
@@ -66,7 +70,8 @@ impl AllergyRules {
             if later.turn != here.turn || (later.span != here.span && gap.contains('\n')) {
                 break;
             }
-            let from = if later.span == here.span { here.words.start.max(previous.unwrap_or(0)) } else { later.words.start };
+            let from =
+                if later.span == here.span { here.words.start.max(previous.unwrap_or(0)) } else { later.words.start };
             let words = from..later.words.end.min(limit);
             if words.is_empty() {
                 break;
@@ -89,8 +94,15 @@ impl AllergyRules {
         let reading = scene.reading;
         let sentence = &reading.sentences[reading.sentence_of(tolerated.start)];
         let before = tolerated.start.saturating_sub(2)..tolerated.start;
-        let denied = before.clone().any(|word| matches!(reading.word(word), "not" | "n't" | "no" | "never" | "nunca" | "poorly" | "mal"));
-        if denied || tolerated.start < placed.words.end && reading.sentence_of(placed.words.start) == reading.sentence_of(tolerated.start) && tolerated.end <= placed.words.start && placed.words.start - tolerated.end > OBJECT {
+        let denied = before
+            .clone()
+            .any(|word| matches!(reading.word(word), "not" | "n't" | "no" | "never" | "nunca" | "poorly" | "mal"));
+        if denied
+            || tolerated.start < placed.words.end
+                && reading.sentence_of(placed.words.start) == reading.sentence_of(tolerated.start)
+                && tolerated.end <= placed.words.start
+                && placed.words.start - tolerated.end > OBJECT
+        {
             return false;
         }
         let object = tolerated.end..sentence.words.end.min(tolerated.end + OBJECT);
@@ -100,7 +112,21 @@ impl AllergyRules {
         object.is_empty()
             || reading.words[tolerated.end.min(reading.words.len() - 1)].punctuation
             || word(tolerated.end).starts_with(|c: char| c.is_ascii_digit())
-            || matches!(word(tolerated.end), "since" | "in" | "it" | "without" | "well" | "fine" | "now" | "sin" | "bien" | "despues" | "ahora" | "with")
+            || matches!(
+                word(tolerated.end),
+                "since"
+                    | "in"
+                    | "it"
+                    | "without"
+                    | "well"
+                    | "fine"
+                    | "now"
+                    | "sin"
+                    | "bien"
+                    | "despues"
+                    | "ahora"
+                    | "with"
+            )
             || object.clone().any(|at| word(at) == said)
     }
 }

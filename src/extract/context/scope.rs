@@ -155,7 +155,9 @@ impl Sentence<'_, '_> {
         let place = |word: usize| self.reading.words[word].source;
         let (start, next) = (hit.words.start, hit.words.end);
         let mark = self.reading.word(start) == "?" && next < self.words.end;
-        let apart = start == self.words.start || place(start - 1).end < place(start).start || self.reading.words[start - 1].punctuation;
+        let apart = start == self.words.start
+            || place(start - 1).end < place(start).start
+            || self.reading.words[start - 1].punctuation;
         mark && apart && (start == self.words.start || place(start).end == place(next).start)
     }
 

@@ -111,7 +111,8 @@ impl Subjects {
             let own = self.own.at(reading, word).filter(|hit| self.own_not.at(reading, hit.words.end).is_none());
             let other = self.third.at(reading, word).is_some()
                 || matches!(reading.word(word), "he" | "she" | "him" | "her" | "you" | "el" | "usted" | ";");
-            let person = other && (reading.word(word) != "el" || reading.source(&(word..word + 1)).of(reading.text) == "él");
+            let person =
+                other && (reading.word(word) != "el" || reading.source(&(word..word + 1)).of(reading.text) == "él");
             let named = hits.iter().any(|hit| hit.words.start == word && relative(cues, hit).is_some());
             if let Some(hit) = own.filter(|_| open.is_none()) {
                 (from, open) = (hit.words.end, Some((Category::Speaker, hit.words)));

@@ -79,7 +79,11 @@ fn carries(entity: &Entity, said: Said, today: NaiveDate) -> bool {
         {
             false
         }
-        _ => entity.kind.happens() || illness || matches!(entity.kind, EntityType::Medication | EntityType::Allergy | EntityType::Intolerance),
+        _ => {
+            entity.kind.happens()
+                || illness
+                || matches!(entity.kind, EntityType::Medication | EntityType::Allergy | EntityType::Intolerance)
+        }
     }
 }
 

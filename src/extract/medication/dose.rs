@@ -56,7 +56,10 @@ impl DoseRules {
                 }),
                 Some(_) => None,
                 // A bare number is a dose where it follows the name at once and is not "2 times", "3 years" or a list.
-                None if (anywhere || opens(reading, words.start, word)) && bare(reading, end, words.end) && !is_year(&number) => {
+                None if (anywhere || opens(reading, words.start, word))
+                    && bare(reading, end, words.end)
+                    && !is_year(&number) =>
+                {
                     Some(Dose { words: word..end, text: number, rank: 1 })
                 }
                 None => None,
@@ -75,7 +78,12 @@ fn is_year(number: &str) -> bool {
 
 /// Right at the beginning, but for "de", "of", "at".
 fn opens(reading: &Reading<'_>, start: usize, word: usize) -> bool {
-    (start..word).all(|w| matches!(reading.word(w), "de" | "of" | "at" | "a" | "los" | "back" | "to" | "up" | "down" | "hasta" | "now" | "ahora"))
+    (start..word).all(|w| {
+        matches!(
+            reading.word(w),
+            "de" | "of" | "at" | "a" | "los" | "back" | "to" | "up" | "down" | "hasta" | "now" | "ahora"
+        )
+    })
 }
 
 /// "Media pastilla", "medio comprimido", "half a tablet".
@@ -225,8 +233,13 @@ pub fn number_at(reading: &Reading<'_>, word: usize, limit: usize) -> Option<(us
 /// A full stop right before figures, with a space before it.
 fn touches(reading: &Reading<'_>, stop: usize) -> bool {
     let (Some(here), Some(next)) = (reading.words.get(stop), reading.words.get(stop + 1)) else { return false };
-    let apart = stop.checked_sub(1).and_then(|at| reading.words.get(at)).is_none_or(|before| before.source.end < here.source.start);
-    here.source.end == next.source.start && apart && next.source.of(reading.text).starts_with(|c: char| c.is_ascii_digit())
+    let apart = stop
+        .checked_sub(1)
+        .and_then(|at| reading.words.get(at))
+        .is_none_or(|before| before.source.end < here.source.start);
+    here.source.end == next.source.start
+        && apart
+        && next.source.of(reading.text).starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Strengths as they are spoken: "one twenty-five" is 125, "seven fifty" 750, "cero veinticinco" 0.25; the times that
@@ -237,7 +250,9 @@ fn spoken_strength(reading: &Reading<'_>, word: usize, limit: usize) -> Option<(
         let said = number_words(source.of(reading.text), Language::Unknown);
         said.first().and_then(|number| number.digits.parse::<u32>().ok())
     };
-    let spelled = |at: usize| at < limit && begins_number(reading.word(at)) && !reading.word(at).starts_with(|c: char| c.is_ascii_digit());
+    let spelled = |at: usize| {
+        at < limit && begins_number(reading.word(at)) && !reading.word(at).starts_with(|c: char| c.is_ascii_digit())
+    };
     if !spelled(word) {
         return None;
     }

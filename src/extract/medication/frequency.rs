@@ -68,9 +68,14 @@ fn frequency_at(
         };
     }
     // "3x day", "2x/day", "x3 daily".
-    let count = text.strip_suffix('x').or_else(|| text.strip_prefix('x')).and_then(|n| n.parse::<u32>().ok()).filter(|n| *n <= 6);
+    let count = text
+        .strip_suffix('x')
+        .or_else(|| text.strip_prefix('x'))
+        .and_then(|n| n.parse::<u32>().ok())
+        .filter(|n| *n <= 6);
     if let Some(times) = count {
-        let next = (word + 1..limit.min(word + 4)).find(|at| !matches!(reading.word(*at), "a" | "per" | "/" | "al" | "por"));
+        let next =
+            (word + 1..limit.min(word + 4)).find(|at| !matches!(reading.word(*at), "a" | "per" | "/" | "al" | "por"));
         let per = next.and_then(|at| match reading.word(at) {
             "day" | "daily" | "dia" => Some((at, "day")),
             "week" | "weekly" | "semana" => Some((at, "week")),

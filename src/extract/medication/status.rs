@@ -70,33 +70,34 @@ pub struct StatusRules {
 
 impl StatusRules {
     pub fn builtin(book: &mut Builder) -> Self {
-        let mut words = |name| label(book, WORDS, name);
+        let words = |book: &mut Builder, name| label(book, WORDS, name);
         let mut before = vec![
-            (Status::Stopped, words("before_stopped")),
-            (Status::NotTaken, words("before_never")),
-            (Status::Declined, words("before_declined")),
-            (Status::Suggested, words("before_suggested")),
-            (Status::OnHold, words("before_hold")),
-            (Status::Changed, words("before_changed")),
-            (Status::Started, words("before_started")),
+            (Status::Stopped, words(book, "before_stopped")),
+            (Status::NotTaken, words(book, "before_never")),
+            (Status::Declined, words(book, "before_declined")),
+            (Status::Suggested, words(book, "before_suggested")),
+            (Status::OnHold, words(book, "before_hold")),
+            (Status::Changed, words(book, "before_changed")),
+            (Status::Started, words(book, "before_started")),
         ];
         let after = vec![
-            (Status::Stopped, words("after_stopped")),
-            (Status::NotTaken, words("after_never")),
-            (Status::Declined, words("after_declined")),
-            (Status::Suggested, words("after_suggested")),
-            (Status::OnHold, words("after_hold")),
-            (Status::Changed, words("after_changed")),
-            (Status::Active, words("after_active")),
-            (Status::NotAdherent, words("after_lapsed")),
+            (Status::NotTaken, label(book, SPEECH, "not_taken")),
+            (Status::Stopped, words(book, "after_stopped")),
+            (Status::NotTaken, words(book, "after_never")),
+            (Status::Declined, words(book, "after_declined")),
+            (Status::Suggested, words(book, "after_suggested")),
+            (Status::OnHold, words(book, "after_hold")),
+            (Status::Changed, words(book, "after_changed")),
+            (Status::Active, words(book, "after_active")),
+            (Status::NotAdherent, words(book, "after_lapsed")),
         ];
         let answer = vec![
-            (Status::NotTaken, words("answer_never")),
-            (Status::Declined, words("answer_declined")),
-            (Status::Stopped, words("answer_stopped")),
-            (Status::Active, words("answer_active")),
+            (Status::NotTaken, words(book, "answer_never")),
+            (Status::Declined, words(book, "answer_declined")),
+            (Status::Stopped, words(book, "answer_stopped")),
+            (Status::Active, words(book, "answer_active")),
         ];
-        let (switch, not_meant) = (words("switch"), words("before_not"));
+        let (switch, not_meant) = (words(book, "switch"), words(book, "before_not"));
         for (status, name) in [
             (Status::Stopped, "stopped"),
             (Status::Stopped, "past_use"),
@@ -119,7 +120,9 @@ impl StatusRules {
             return Some(Status::NotMeant);
         }
         let after = self.behind(reading, around.after.clone());
-        if let Some((_, status)) = after.filter(|(_, status)| !matches!(status, Status::Active | Status::Changed | Status::NotAdherent)) {
+        if let Some((_, status)) =
+            after.filter(|(_, status)| !matches!(status, Status::Active | Status::Changed | Status::NotAdherent))
+        {
             return Some(status);
         }
         if after.is_none() && was_of_years(reading, around.after.clone()) {
@@ -167,15 +170,44 @@ impl StatusRules {
         let base = (around.sentence.start..mention.start).rev().take(BEFORE).any(|word| {
             matches!(
                 reading.word(word),
-                "start" | "add" | "begin" | "restart" | "commence" | "try" | "increase" | "agregar" | "iniciar" | "reiniciar"
-                    | "anadir" | "poner" | "empezar" | "subir" | "sumar" | "dar" | "pauta"
+                "start"
+                    | "add"
+                    | "begin"
+                    | "restart"
+                    | "commence"
+                    | "try"
+                    | "increase"
+                    | "agregar"
+                    | "iniciar"
+                    | "reiniciar"
+                    | "anadir"
+                    | "poner"
+                    | "empezar"
+                    | "subir"
+                    | "sumar"
+                    | "dar"
+                    | "pauta"
             )
         });
         let proposal = |word: usize| {
             matches!(
                 reading.word(word),
-                "propongo" | "propone" | "proponemos" | "propose" | "proposed" | "propuesta" | "ofrezco" | "offer" | "offered" | "could"
-                    | "podriamos" | "podemos" | "consider" | "suggest" | "suggested" | "if"
+                "propongo"
+                    | "propone"
+                    | "proponemos"
+                    | "propose"
+                    | "proposed"
+                    | "propuesta"
+                    | "ofrezco"
+                    | "offer"
+                    | "offered"
+                    | "could"
+                    | "podriamos"
+                    | "podemos"
+                    | "consider"
+                    | "suggest"
+                    | "suggested"
+                    | "if"
             )
         };
         base && (around.sentence.start..mention.start).any(proposal)
@@ -243,11 +275,10 @@ impl StatusRules {
             for (status, words) in &self.answer {
                 let Some(hit) = words.at(reading, word).filter(|hit| hit.words.end <= within.end) else { continue };
                 // What is said first answers; the longer of two phrases that begin together.
-                let better = best
-                    .is_none_or(|(start, len, known)| {
-                        hit.words.start == start && hit.words.len() > len
-                            || known == Status::Active && *status != Status::Active
-                    });
+                let better = best.is_none_or(|(start, len, known)| {
+                    hit.words.start == start && hit.words.len() > len
+                        || known == Status::Active && *status != Status::Active
+                });
                 if better {
                     best = Some((hit.words.start, hit.words.len(), *status));
                 }
@@ -261,7 +292,8 @@ impl StatusRules {
         let opening = words.start..words.end.min(words.start + 5);
         let at = |rules: &[(Status, Matcher)]| {
             opening.clone().find_map(|word| {
-                let hits = rules.iter().filter_map(|(status, words)| words.at(reading, word).map(|hit| (hit.words, *status)));
+                let hits =
+                    rules.iter().filter_map(|(status, words)| words.at(reading, word).map(|hit| (hit.words, *status)));
                 hits.max_by_key(|(hit, _)| hit.len()).map(|(_, status)| status)
             })
         };
@@ -283,13 +315,26 @@ fn is_heap(reading: &Reading<'_>, mention: &Range<usize>) -> bool {
     let form = |word: usize| {
         matches!(
             reading.word(word),
-            "x" | "of" | "de" | "comp" | "comps" | "tabs" | "tablets" | "pills" | "pastillas" | "comprimidos" | "caps" | "capsulas" | "the"
+            "x" | "of"
+                | "de"
+                | "comp"
+                | "comps"
+                | "tabs"
+                | "tablets"
+                | "pills"
+                | "pastillas"
+                | "comprimidos"
+                | "caps"
+                | "capsulas"
+                | "the"
         )
     };
     let number = (mention.start.saturating_sub(3)..mention.start).rev().find(|word| !form(*word));
     let count = number.and_then(|word| reading.word(word).parse::<u32>().ok());
-    let parted = number.is_some_and(|word| word + 1 == mention.start);
-    count.is_some_and(|count| (8..=400).contains(&count)) && !parted
+    let counted = number.is_some_and(|number| {
+        (number + 1..mention.start).any(|word| !matches!(reading.word(word), "of" | "de" | "the"))
+    });
+    count.is_some_and(|count| (8..=400).contains(&count)) && counted
 }
 
 /// Years in brackets after a name: "Lexapro 10 mg (2018-2019)".
@@ -298,7 +343,8 @@ fn was_of_years(reading: &Reading<'_>, after: Range<usize>) -> bool {
         let text = reading.word(word);
         let mut parts = text.split(['-', '–', '/']);
         let is_year = |part: &str| part.len() == 4 && (part.starts_with("19") || part.starts_with("20"));
-        parts.next().is_some_and(is_year) && (parts.next().is_some_and(is_year) || matches!(reading.word(word + 1), "-" | "–" | "to" | "a"))
+        parts.next().is_some_and(is_year)
+            && (parts.next().is_some_and(is_year) || matches!(reading.word(word + 1), "-" | "–" | "to" | "a"))
     };
     after.clone().take(8).any(year)
 }
@@ -308,9 +354,55 @@ fn is_small(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
         || matches!(
             word,
-            "the" | "a" | "an" | "of" | "on" | "with" | "x" | "her" | "his" | "my" | "some" | "about" | "approx" | "~" | "tablets"
-                | "tabs" | "pills" | "mg" | "g" | "de" | "del" | "el" | "la" | "los" | "las" | "un" | "una" | "unos" | "unas" | "por"
-                | "comp" | "comprimidos" | "pastillas" | "cajas" | "medicamentosa" | "voluntaria" | "con" | "low" | "dose" | "su"
-                | "mi" | ":" | "-" | "," | "?" | "using" | "giving" | "daily" | "oral" | "iv"
+            "the"
+                | "a"
+                | "an"
+                | "of"
+                | "on"
+                | "with"
+                | "x"
+                | "her"
+                | "his"
+                | "my"
+                | "some"
+                | "about"
+                | "approx"
+                | "~"
+                | "tablets"
+                | "tabs"
+                | "pills"
+                | "mg"
+                | "g"
+                | "de"
+                | "del"
+                | "el"
+                | "la"
+                | "los"
+                | "las"
+                | "un"
+                | "una"
+                | "unos"
+                | "unas"
+                | "por"
+                | "comp"
+                | "comprimidos"
+                | "pastillas"
+                | "cajas"
+                | "medicamentosa"
+                | "voluntaria"
+                | "con"
+                | "low"
+                | "dose"
+                | "su"
+                | "mi"
+                | ":"
+                | "-"
+                | ","
+                | "?"
+                | "using"
+                | "giving"
+                | "daily"
+                | "oral"
+                | "iv"
         )
 }

@@ -29,6 +29,7 @@ const ENDINGS: &[(&str, usize)] = &[
     ("dipino", 9),
     ("floxacin", 10),
     ("floxacino", 11),
+    ("floxacina", 11),
     ("cillin", 8),
     ("cilina", 8),
     ("mycin", 8),

@@ -2,13 +2,27 @@
 
 /// Medicines whose strength is said in micrograms.
 const MICROGRAMS: &[&str] = &[
-    "levothyroxine", "liothyronine", "fentanyl", "beclomethasone", "fluticasone", "budesonide", "albuterol", "salmeterol",
-    "formoterol", "tiotropium", "fluticasone/salmeterol", "budesonide/formoterol", "desogestrel", "digoxin", "ipratropium",
+    "levothyroxine",
+    "liothyronine",
+    "fentanyl",
+    "beclomethasone",
+    "fluticasone",
+    "budesonide",
+    "albuterol",
+    "salmeterol",
+    "formoterol",
+    "tiotropium",
+    "fluticasone/salmeterol",
+    "budesonide/formoterol",
+    "desogestrel",
+    "digoxin",
+    "ipratropium",
 ];
 /// Medicines whose strength is said in units.
 const UNITS: &[&str] = &["vitamin d", "cholecalciferol", "heparin", "dalteparin", "tinzaparin"];
 /// Groups of the list that no strength in milligrams fits.
-const OTHER_GROUPS: &[&str] = &["class", "herbal", "vaccine", "eye", "skin", "drugofabuse", "hormone", "vitamin", "mineral"];
+const OTHER_GROUPS: &[&str] =
+    &["class", "herbal", "vaccine", "eye", "skin", "drugofabuse", "hormone", "vitamin", "mineral"];
 /// A smaller number without a unit is a count of tablets.
 const LEAST: f64 = 4.5;
 const MOST: f64 = 3000.0;

@@ -85,7 +85,10 @@ pub(super) fn add_said(scene: &Scene<'_>, words: &Words, said: Vec<Heard>, settl
 /// Words of a song, whoever has them on a phone.
 fn is_sung(scene: &Scene<'_>, sentence: &Range<usize>, at: usize) -> bool {
     (sentence.start..at).any(|word| {
-        matches!(scene.reading.word(word), "lyric" | "lyrics" | "song" | "songs" | "letra" | "cancion" | "canciones" | "poem" | "poema")
+        matches!(
+            scene.reading.word(word),
+            "lyric" | "lyrics" | "song" | "songs" | "letra" | "cancion" | "canciones" | "poem" | "poema"
+        )
     })
 }
 
@@ -104,7 +107,10 @@ fn whose(scene: &Scene<'_>, sentence: &Range<usize>, found: &Heard) -> Experienc
     let clause = passage(scene, sentence, &found.words);
     if found.class == RiskClass::Abuse {
         let me = found.words.clone().any(|word| matches!(reading.word(word), "me" | "my" | "mi" | "mis"));
-        let them = found.words.clone().any(|word| matches!(reading.word(word), "him" | "her" | "them" | "le" | "la" | "lo" | "les"));
+        let them = found
+            .words
+            .clone()
+            .any(|word| matches!(reading.word(word), "him" | "her" | "them" | "le" | "la" | "lo" | "les"));
         return match speaker {
             Speaker::Family if me => Experiencer::Family,
             Speaker::Patient if them && !me => Experiencer::Family,
@@ -136,7 +142,9 @@ fn set_right(scene: &Scene<'_>, out: &mut Vec<Heard>) {
     out.retain(|heard| {
         let corrected = heard.denied
             && told.iter().any(|(class, at, who)| {
-                *class == heard.class && *who == Speaker::Family && (place(heard)..place(heard) + CORRECTED).contains(at)
+                *class == heard.class
+                    && *who == Speaker::Family
+                    && (place(heard)..place(heard) + CORRECTED).contains(at)
             });
         let threat = !heard.denied
             && heard.class == RiskClass::PlanOrMeans
@@ -204,21 +212,31 @@ fn ranks(scene: &Scene<'_>, heard: &Heard) -> u8 {
     let kills = heard.core.clone().any(|word| is_of_killing(scene.reading.word(word)));
     // What needs no second opinion, first.
     let plain = if heard.confirmed == Some(1.0) { 0 } else { 10 };
-    plain + match heard.class {
-        RiskClass::AttemptHistory => 0,
-        RiskClass::PlanOrMeans => 1,
-        RiskClass::HarmToOthers => 2,
-        RiskClass::SelfHarm => 3,
-        RiskClass::Abuse => 4,
-        RiskClass::ActiveIdeation => if kills { 5 } else { 7 },
-        RiskClass::PassiveIdeation => 6,
-    }
+    plain
+        + match heard.class {
+            RiskClass::AttemptHistory => 0,
+            RiskClass::PlanOrMeans => 1,
+            RiskClass::HarmToOthers => 2,
+            RiskClass::SelfHarm => 3,
+            RiskClass::Abuse => 4,
+            RiskClass::ActiveIdeation => {
+                if kills {
+                    5
+                } else {
+                    7
+                }
+            }
+            RiskClass::PassiveIdeation => 6,
+        }
 }
 
 fn is_of_killing(word: &str) -> bool {
-    ["kill", "suicid", "matar", "mato", "ahorc", "colg", "quitar", "autol", "jump", "tir", "avent", "hang", "end", "acab", "si", "neck"]
-        .iter()
-        .any(|stem| word.starts_with(stem))
+    [
+        "kill", "suicid", "matar", "mato", "ahorc", "colg", "quitar", "autol", "jump", "tir", "avent", "hang", "end",
+        "acab", "si", "neck",
+    ]
+    .iter()
+    .any(|stem| word.starts_with(stem))
 }
 
 /// Without the signs at its edges.

@@ -19,8 +19,8 @@ mod words;
 
 use std::ops::Range;
 
-use denials::{denied_as_subject, denied_behind, denied_itself, nobody_does, noted_answer, wish_denied};
 use answers::Answers;
+use denials::{denied_as_subject, denied_behind, denied_itself, nobody_does, noted_answer, wish_denied};
 use denied::Denials;
 use forms::Forms;
 use heard::{Heard, Settled};
@@ -210,7 +210,9 @@ impl RiskRules {
         let closes = |other: &Range<usize>, words: &Range<usize>| {
             words.start < other.start && other.start < words.end && words.end <= other.end
         };
-        found.retain(|words| words.sure || !harmless.iter().any(|o| overlaps(o, &words.core) || closes(o, &words.words)));
+        found.retain(|words| {
+            words.sure || !harmless.iter().any(|o| overlaps(o, &words.core) || closes(o, &words.words))
+        });
         // "I wish I was dead" holds "wish I was dead": one finding.
         found.sort_by_key(|words| (words.words.start, std::cmp::Reverse(words.words.end)));
         let mut out: Vec<Words> = Vec::new();
@@ -271,7 +273,14 @@ impl RiskRules {
             return None;
         }
         let experiencer = self.whose.of(scene, &sentence.words, found);
-        Some(Heard { class, denied, words: found.words.clone(), core: found.core.clone(), experiencer, confirmed: found.sure.then_some(1.0) })
+        Some(Heard {
+            class,
+            denied,
+            words: found.words.clone(),
+            core: found.core.clone(),
+            experiencer,
+            confirmed: found.sure.then_some(1.0),
+        })
     }
 }
 

@@ -150,7 +150,18 @@ fn hold(line: &Line, before: &Extraction, (redacted, after): (&Redacted, &Extrac
 
 /// What redaction may take with the finding that holds it: dates, ages and identifiers. Names are told by marks.
 fn is_apart(label: &str) -> bool {
-    !matches!(label, "PERSON" | "LOCATION" | "ORGANIZATION" | "ADDRESS" | "PROFESSION" | "FAMILY" | "SEX" | "NUMBER" | "MEDICAL_RECORD")
+    !matches!(
+        label,
+        "PERSON"
+            | "LOCATION"
+            | "ORGANIZATION"
+            | "ADDRESS"
+            | "PROFESSION"
+            | "FAMILY"
+            | "SEX"
+            | "NUMBER"
+            | "MEDICAL_RECORD"
+    )
 }
 
 fn turned(before: &Entity, after: &Entity) -> Option<Harm> {

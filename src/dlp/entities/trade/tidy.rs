@@ -88,7 +88,11 @@ fn is_edge(context: &Context<'_>, one: &Finding, at: usize) -> bool {
             let named = lexicon::word(lower).is_name();
             super::is_abbreviation(lower) && is_short_form(context, at)
                 || learned && super::is_medicine(lower)
-                || learned && !named && token.span.len() > 1 && token.is_large() && super::opens(context.language, lower)
+                || learned
+                    && !named
+                    && token.span.len() > 1
+                    && token.is_large()
+                    && super::opens(context.language, lower)
         }
         _ => false,
     }
@@ -97,8 +101,8 @@ fn is_edge(context: &Context<'_>, one: &Finding, at: usize) -> bool {
 /// "since June", "before April": a month that is a first name too.
 fn is_month(context: &Context<'_>, one: &Finding) -> bool {
     const BEFORE: &[&str] = &[
-        "in", "since", "until", "till", "before", "after", "by", "last", "next", "this", "from", "early", "late", "mid", "through", "during", "every",
-        "en", "desde", "hasta", "antes", "durante", "para",
+        "in", "since", "until", "till", "before", "after", "by", "last", "next", "this", "from", "early", "late",
+        "mid", "through", "during", "every", "en", "desde", "hasta", "antes", "durante", "para",
     ];
     let tokens = range(context, one.span);
     let before = tokens.start.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
@@ -109,7 +113,10 @@ fn is_month(context: &Context<'_>, one: &Finding) -> bool {
 }
 
 fn is_time(lower: &str) -> bool {
-    const DAYS: &[&str] = &["mon", "tue", "tues", "wed", "weds", "thu", "thur", "thurs", "fri", "sat", "sun", "lun", "mie", "jue", "vie", "sab", "dom"];
+    const DAYS: &[&str] = &[
+        "mon", "tue", "tues", "wed", "weds", "thu", "thur", "thurs", "fri", "sat", "sun", "lun", "mie", "jue", "vie",
+        "sab", "dom",
+    ];
     let known = traits(lower);
     known.has(Traits::MONTH) || known.has(Traits::NUMBER) || DAYS.contains(&lower)
 }
@@ -123,7 +130,8 @@ fn is_short_form(context: &Context<'_>, at: usize) -> bool {
     }
     let around = at.saturating_sub(AROUND)..(at + AROUND).min(context.tokens.len());
     let words = context.tokens[around].iter().filter(|token| token.is_word() && token.span.len() > 2);
-    let (all, small) = words.fold((0, 0), |(all, small), token| (all + 1, small + usize::from(token.case != Case::Upper)));
+    let (all, small) =
+        words.fold((0, 0), |(all, small), token| (all + 1, small + usize::from(token.case != Case::Upper)));
     let lower = context.lower(token);
     small >= 2 && small * 5 >= all || super::is_abbreviation(lower) && small > 0 || super::is_sure_abbreviation(lower)
 }
@@ -174,13 +182,17 @@ fn is_of_the_clinic(context: &Context<'_>, one: &Finding, (first, end): (usize, 
             _ => !matches!(context.plain(token), "@" | "_"),
         }
     };
-    let listed = |at: usize| is_apart(context, at) && (first..end).any(|at| super::is_kin(lower(at)) || lower(at).len() == 1);
+    let listed =
+        |at: usize| is_apart(context, at) && (first..end).any(|at| super::is_kin(lower(at)) || lower(at).len() == 1);
     let house = one.label == label::ORGANIZATION && is_behind_employer(context, first);
     !house && (first..end).any(|at| clinic(at) || listed(at)) && (first..end).all(plain)
 }
 
 /// Written in capitals, these are kinds of streets too.
-const STREETS: &[&str] = &["ct", "dr", "st", "pl", "av", "ave", "rd", "cra", "pr", "rm", "sq", "apt", "fl", "ca", "pa", "md", "va", "la", "ms", "al", "ar"];
+const STREETS: &[&str] = &[
+    "ct", "dr", "st", "pl", "av", "ave", "rd", "cra", "pr", "rm", "sq", "apt", "fl", "ca", "pa", "md", "va", "la",
+    "ms", "al", "ar",
+];
 
 /// A dash that stands apart.
 fn is_apart(context: &Context<'_>, at: usize) -> bool {
@@ -218,7 +230,8 @@ fn names_nobody(context: &Context<'_>, one: &Finding, (first, end): (usize, usiz
         return false;
     }
     let house = one.label == label::ORGANIZATION && is_behind_employer(context, first);
-    (first..end).all(|at| !context.tokens[at].is_word() || is_abbreviated(context, one, at)) && !is_of_an_address(context, first)
+    (first..end).all(|at| !context.tokens[at].is_word() || is_abbreviated(context, one, at))
+        && !is_of_an_address(context, first)
         || is_one_sided(context, one, (first, end))
         || is_grade(context, one, (first, end))
         || set_phrases::hold(context, first, end)
@@ -231,12 +244,34 @@ fn names_nobody(context: &Context<'_>, one: &Finding, (first, end): (usize, usiz
 /// "Patient: Look.", "Médico: Bueno.": the colon of somebody who speaks, and more than a name behind it.
 fn is_spoken(context: &Context<'_>, first: usize) -> bool {
     const SPEAKERS: &[&str] = &[
-        "patient", "paciente", "client", "doctor", "doctora", "medico", "medica", "therapist", "terapeuta", "clinician", "nurse", "mother",
-        "madre", "father", "padre", "psicologo", "psicologa", "enfermera", "interviewer", "pt", "pte", "dr", "dra",
+        "patient",
+        "paciente",
+        "client",
+        "doctor",
+        "doctora",
+        "medico",
+        "medica",
+        "therapist",
+        "terapeuta",
+        "clinician",
+        "nurse",
+        "mother",
+        "madre",
+        "father",
+        "padre",
+        "psicologo",
+        "psicologa",
+        "enfermera",
+        "interviewer",
+        "pt",
+        "pte",
+        "dr",
+        "dra",
     ];
     let before = |by: usize| first.checked_sub(by).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
-    let goes_on = context.tokens.get(first + 1).is_some_and(|sign| matches!(context.plain(sign), "." | "," | "!" | "?" | ";"))
-        && context.tokens.get(first + 2).is_some_and(|next| next.kind != Kind::Break);
+    let goes_on =
+        context.tokens.get(first + 1).is_some_and(|sign| matches!(context.plain(sign), "." | "," | "!" | "?" | ";"))
+            && context.tokens.get(first + 2).is_some_and(|next| next.kind != Kind::Break);
     let small = (first + 1..first + 4).any(|at| is_followed_by_small(context, at));
     before(1) == ":" && SPEAKERS.contains(&before(2)) && (goes_on || small)
 }
@@ -244,7 +279,10 @@ fn is_spoken(context: &Context<'_>, first: usize) -> bool {
 /// A word in small letters that no name has inside stands next on the line.
 fn is_followed_by_small(context: &Context<'_>, end: usize) -> bool {
     context.tokens.get(end).is_some_and(|next| {
-        next.is_word() && next.case == Case::Lower && !PARTICLES.contains(context.lower(next)) && context.touches(end - 1, end)
+        next.is_word()
+            && next.case == Case::Lower
+            && !PARTICLES.contains(context.lower(next))
+            && context.touches(end - 1, end)
     })
 }
 
@@ -266,7 +304,8 @@ fn is_grade(context: &Context<'_>, one: &Finding, (first, end): (usize, usize)) 
 /// "works for Uber", "at the Amazon warehouse".
 fn is_behind_employer(context: &Context<'_>, first: usize) -> bool {
     let before = |by: usize| first.checked_sub(by).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
-    EMPLOYERS.contains(&before(1)) || matches!(before(1), "the" | "el" | "la" | "un" | "una" | "a" | "an") && EMPLOYERS.contains(&before(2))
+    EMPLOYERS.contains(&before(1))
+        || matches!(before(1), "the" | "el" | "la" | "un" | "una" | "a" | "an") && EMPLOYERS.contains(&before(2))
 }
 
 /// "Eureka, CA 95501": two letters behind a comma and before a code.
@@ -278,17 +317,23 @@ fn is_of_an_address(context: &Context<'_>, first: usize) -> bool {
 /// "Nan – anaemia", "tío pat.", "Mum": relatives in short. A word that is a first name too needs a dash or a colon behind it.
 fn is_relative(context: &Context<'_>, (first, end): (usize, usize)) -> bool {
     let sign = context.tokens.get(end).map(|token| context.plain(token)).unwrap_or_default();
-    let listed = matches!(sign, "-" | "–" | "—" | ":") && context.tokens.get(end).is_some_and(|token| token.span.start > context.tokens[end - 1].span.end || sign == ":");
+    let listed = matches!(sign, "-" | "–" | "—" | ":")
+        && context
+            .tokens
+            .get(end)
+            .is_some_and(|token| token.span.start > context.tokens[end - 1].span.end || sign == ":");
     let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
     let sided = end - first == 1
         && matches!(word(first), "mat" | "pat")
         && (RELATIONS.contains(word(end)) || first > 0 && RELATIONS.contains(word(first - 1)));
-    sided || words_of(context, first, end).all(|token| {
-        let lower = context.lower(token);
-        let bare = lower.strip_suffix("'s").or_else(|| lower.split_once('\'').map(|(word, _)| word)).unwrap_or(lower);
-        let known = super::is_kin(bare) || RELATIONS.contains(bare);
-        known && (listed || !lexicon::word(bare).given && !(token.is_large() && lexicon::word(bare).surname))
-    })
+    sided
+        || words_of(context, first, end).all(|token| {
+            let lower = context.lower(token);
+            let bare =
+                lower.strip_suffix("'s").or_else(|| lower.split_once('\'').map(|(word, _)| word)).unwrap_or(lower);
+            let known = super::is_kin(bare) || RELATIONS.contains(bare);
+            known && (listed || !lexicon::word(bare).given && !(token.is_large() && lexicon::word(bare).surname))
+        })
 }
 
 /// "GERD", "HFrEF", "SatO2": a listed abbreviation, or up to five large letters that no list of names has. Houses are called
@@ -297,7 +342,8 @@ fn is_abbreviated(context: &Context<'_>, one: &Finding, at: usize) -> bool {
     let token = &context.tokens[at];
     let lower = context.lower(token);
     if super::is_abbreviation(lower) {
-        return is_short_form(context, at) || lower.len() > 2 && token.case == Case::Upper && !context.tokens[at].is_large();
+        return is_short_form(context, at)
+            || lower.len() > 2 && token.case == Case::Upper && !context.tokens[at].is_large();
     }
     let known = lexicon::word(lower).is_name() || places::is_place(lower);
     one.label != label::ORGANIZATION
@@ -310,7 +356,8 @@ fn is_abbreviated(context: &Context<'_>, one: &Finding, at: usize) -> bool {
 /// "R TKA", "L CT": a letter for a side and an abbreviation; the letter alone, before one.
 fn is_one_sided(context: &Context<'_>, one: &Finding, (first, end): (usize, usize)) -> bool {
     let side = |at: usize| matches!(context.lower(&context.tokens[at]), "l" | "r" | "b" | "d" | "i");
-    let short = |at: usize| context.tokens.get(at).is_some_and(|token| token.is_word() && is_abbreviated(context, one, at));
+    let short =
+        |at: usize| context.tokens.get(at).is_some_and(|token| token.is_word() && is_abbreviated(context, one, at));
     if !side(first) || context.tokens[first].span.len() != 1 {
         return false;
     }
@@ -359,11 +406,31 @@ fn is_product(context: &Context<'_>, (first, end): (usize, usize), house: bool) 
 /// "I'll", "They've", "Everyone's": no name is written so.
 fn is_contraction(lower: &str) -> bool {
     let endings = ["'ll", "'ve", "'re", "'m", "n't"];
-    let has = ["he", "she", "it", "that", "there", "who", "what", "everyone", "everybody", "nobody", "somebody", "someone", "i", "they", "we", "you", "mum", "dad"];
+    let has = [
+        "he",
+        "she",
+        "it",
+        "that",
+        "there",
+        "who",
+        "what",
+        "everyone",
+        "everybody",
+        "nobody",
+        "somebody",
+        "someone",
+        "i",
+        "they",
+        "we",
+        "you",
+        "mum",
+        "dad",
+    ];
     endings.iter().any(|ending| lower.ends_with(ending))
-        || lower.strip_suffix("'s").or_else(|| lower.strip_suffix("'d")).is_some_and(|word| {
-            has.contains(&word) || word.ends_with("day") && traits(word).has(Traits::MONTH)
-        })
+        || lower
+            .strip_suffix("'s")
+            .or_else(|| lower.strip_suffix("'d"))
+            .is_some_and(|word| has.contains(&word) || word.ends_with("day") && traits(word).has(Traits::MONTH))
 }
 
 /// One word with which people begin to speak or a note begins a sentence. A word that is a first name too must be
@@ -377,7 +444,8 @@ fn is_opener(context: &Context<'_>, at: usize) -> bool {
     let begins = deeds::begins_sentence(context, at)
         || at.checked_sub(1).is_some_and(|before| {
             let sign = context.plain(&context.tokens[before]);
-            matches!(sign, "¿" | "¡" | "," | ";" | "-" | "\"" | "(" | "«" | "'" | "–" | "/") || sign == ":" && !is_field_of_people(context, before)
+            matches!(sign, "¿" | "¡" | "," | ";" | "-" | "\"" | "(" | "«" | "'" | "–" | "/")
+                || sign == ":" && !is_field_of_people(context, before)
         });
     let signed = context.tokens.get(at + 1).is_none_or(|next| {
         next.kind == Kind::Break || matches!(context.plain(next), "," | "." | "!" | "?" | ":" | "…" | ";")
@@ -401,12 +469,16 @@ fn is_opener(context: &Context<'_>, at: usize) -> bool {
 /// "Assistant: Oh.": the colon of somebody's field.
 fn is_field_of_people(context: &Context<'_>, colon: usize) -> bool {
     let word = colon.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
-    ROLES.contains(word) || matches!(word, "assistant" | "name" | "nombre" | "present" | "surgeon" | "witness" | "student")
+    ROLES.contains(word)
+        || matches!(word, "assistant" | "name" | "nombre" | "present" | "surgeon" | "witness" | "student")
 }
 
 /// "Hola, Dale", "Gracias, Mira": a greeting before it, and nothing behind it but the end.
 fn is_called(context: &Context<'_>, at: usize) -> bool {
-    let end = context.tokens.get(at + 1).is_none_or(|next| matches!(context.plain(next), "." | "!") || next.kind == Kind::Break);
+    let end = context
+        .tokens
+        .get(at + 1)
+        .is_none_or(|next| matches!(context.plain(next), "." | "!") || next.kind == Kind::Break);
     end && at > 0 && context.plain(&context.tokens[at - 1]) == ","
 }
 
@@ -423,7 +495,8 @@ fn is_everyday_speech(context: &Context<'_>, one: &Finding, (first, end): (usize
         let lower = context.lower(token);
         let known = lexicon::word(lower);
         let named = known.given || known.surname && !verb(lower) || places::is_place(lower);
-        let small = !known.given && (FUNCTION.contains(lower) || PARTICLES.contains(lower) || super::opens(context.language, lower));
+        let small = !known.given
+            && (FUNCTION.contains(lower) || PARTICLES.contains(lower) || super::opens(context.language, lower));
         token.case == Case::Lower
             && (small
                 || !named
@@ -454,8 +527,22 @@ fn is_small_form(lower: &str) -> bool {
 }
 
 fn is_of_oneself(lower: &str) -> bool {
-    matches!(lower, "myself" | "yourself" | "himself" | "herself" | "ourselves" | "themselves" | "me" | "mi" | "su" | "tu" | "my" | "his" | "her")
-        || ["arme", "erme", "irme", "arse", "erse", "irse", "arte"].iter().any(|ending| lower.ends_with(ending))
+    matches!(
+        lower,
+        "myself"
+            | "yourself"
+            | "himself"
+            | "herself"
+            | "ourselves"
+            | "themselves"
+            | "me"
+            | "mi"
+            | "su"
+            | "tu"
+            | "my"
+            | "his"
+            | "her"
+    ) || ["arme", "erme", "irme", "arse", "erse", "irse", "arte"].iter().any(|ending| lower.ends_with(ending))
 }
 
 /// "69 BP 187", "62 RR 12 sats 91", "OA 2008": figures of up to three digits, or a year, and what they measure; apart, and
@@ -500,9 +587,59 @@ fn is_year(lower: &str) -> bool {
 }
 
 const MEASURES: &[&str] = &[
-    "bp", "hr", "rr", "pr", "temp", "sats", "sat", "spo", "sao", "sato", "pulse", "weight", "height", "wt", "ht", "gcs", "glasgow", "ta", "fc",
-    "fr", "pa", "pas", "pad", "peso", "talla", "imc", "bmi", "afebril", "afebrile", "mmhg", "lpm", "bpm", "kg", "cm", "ra", "aa", "temperatura",
-    "tension", "frecuencia", "pulso", "obs", "sv", "vs", "eva", "nrs", "ews", "news", "mews", "basal", "on", "air", "o", "t",
+    "bp",
+    "hr",
+    "rr",
+    "pr",
+    "temp",
+    "sats",
+    "sat",
+    "spo",
+    "sao",
+    "sato",
+    "pulse",
+    "weight",
+    "height",
+    "wt",
+    "ht",
+    "gcs",
+    "glasgow",
+    "ta",
+    "fc",
+    "fr",
+    "pa",
+    "pas",
+    "pad",
+    "peso",
+    "talla",
+    "imc",
+    "bmi",
+    "afebril",
+    "afebrile",
+    "mmhg",
+    "lpm",
+    "bpm",
+    "kg",
+    "cm",
+    "ra",
+    "aa",
+    "temperatura",
+    "tension",
+    "frecuencia",
+    "pulso",
+    "obs",
+    "sv",
+    "vs",
+    "eva",
+    "nrs",
+    "ews",
+    "news",
+    "mews",
+    "basal",
+    "on",
+    "air",
+    "o",
+    "t",
 ];
 
 /// One number of four digits that is a year of today, or a word of time with it.
