@@ -40,6 +40,9 @@ impl ClinicalRules {
                     continue;
                 }
                 let Some(mut stance) = scene.stance_of_finding(index, &mention.words) else { continue };
+                if super::context::denies(scene.reading.word(mention.words.start)) {
+                    stance.context.negated = scene.contexts.denied_before(scene.reading, &mention.words);
+                }
                 let ended = scene.contexts.ended(scene.reading, &mention.words) && !is_onset(scene, &sentence.words);
                 let illness = mention.concept.group == "condition";
                 if ended && illness && stance.context.negated {

@@ -170,6 +170,10 @@ impl Scene<'_> {
 
     /// "My mother is diabetic", said by the daughter who came along: the mother is the patient.
     fn speaks_of_own(&self, sentence: &Sentence) -> bool {
+        // "My husband's brother" is another.
+        if self.reading.word(sentence.words.start + 2) == "'s" {
+            return false;
+        }
         let mut words = sentence.words.clone().take(2).map(|word| self.reading.word(word));
         matches!(words.next(), Some("my" | "mi"))
             && words.next().is_some_and(|relative| {
