@@ -73,7 +73,8 @@ impl ClinicalRules {
         let Some(answer) = scene.exchanges.answer(index) else { return false };
         let turn = reading.sentences[answer.sentence].turn;
         let given = reading.sentences[answer.sentence..].iter().take_while(|sentence| sentence.turn == turn);
-        let named: Vec<Mention> = given.flat_map(|sentence| self.lexicon.find(reading, sentence.words.clone())).collect();
+        let named: Vec<Mention> =
+            given.flat_map(|sentence| self.lexicon.find(reading, sentence.words.clone())).collect();
         let same = named.iter().any(|mention| mention.concept.name == asked.concept.name);
         same || (answer.names && !named.is_empty())
     }

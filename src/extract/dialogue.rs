@@ -124,7 +124,9 @@ fn ends_in_no(reading: &Reading<'_>, sentence: &Sentence) -> bool {
     let last = words.next().map(|word| reading.word(word));
     let before = words.next().map_or("", |word| reading.word(word));
     let apart = last != Some("no") || matches!(before, "" | "eso" | "that" | "de" | "year" | "summer");
-    matches!(last, Some("no" | "ninguno" | "ninguna" | "none" | "never" | "nunca" | "jamas")) && apart && words.count() < SHORT
+    matches!(last, Some("no" | "ninguno" | "ninguna" | "none" | "never" | "nunca" | "jamas"))
+        && apart
+        && words.count() < SHORT
 }
 
 /// "(silencio) No.", "[laughs]": what a transcript writes in brackets is not said.
@@ -133,7 +135,8 @@ fn behind_stage_direction(reading: &Reading<'_>, sentence: &Sentence) -> usize {
     if !matches!(reading.word(start), "(" | "[" | "*") {
         return start;
     }
-    let closes = |word: &usize| matches!(reading.word(*word), ")" | "]") || (*word > start && reading.word(*word) == "*");
+    let closes =
+        |word: &usize| matches!(reading.word(*word), ")" | "]") || (*word > start && reading.word(*word) == "*");
     (start..sentence.words.end).find(closes).map_or(start, |close| close + 1)
 }
 

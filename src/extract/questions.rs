@@ -17,7 +17,10 @@ pub fn is_excepted(reading: &Reading<'_>, question: &Sentence, words: &Range<usi
     (from..words.start).any(|word| {
         let (first, second) = (reading.word(word), reading.word(word + 1));
         matches!(first, "besides" | "quitando" | "exceptuando")
-            || matches!((first, second), ("apart" | "aside", "from") | ("other", "than") | ("aparte" | "ademas" | "fuera", "de" | "del"))
+            || matches!(
+                (first, second),
+                ("apart" | "aside", "from") | ("other", "than") | ("aparte" | "ademas" | "fuera", "de" | "del")
+            )
     })
 }
 
@@ -30,14 +33,35 @@ pub fn presupposes(reading: &Reading<'_>, question: &Sentence, words: &Range<usi
     if question.words.len() > SHORT + 2 {
         return false;
     }
-    let behaving = (words.end..question.words.end)
-        .any(|word| matches!(reading.word(word), "behaving" | "controlled" | "controlada" | "controlado" | "better" | "worse" | "mejor" | "peor"));
+    let behaving = (words.end..question.words.end).any(|word| {
+        matches!(
+            reading.word(word),
+            "behaving" | "controlled" | "controlada" | "controlado" | "better" | "worse" | "mejor" | "peor"
+        )
+    });
     let definite = words.start.checked_sub(1).is_some_and(|before| {
         before >= question.words.start
             && matches!(
                 reading.word(before),
-                "the" | "your" | "his" | "her" | "el" | "la" | "los" | "las" | "tu" | "tus" | "su" | "sus" | "those"
-                    | "these" | "that" | "esa" | "ese" | "esos" | "esas"
+                "the"
+                    | "your"
+                    | "his"
+                    | "her"
+                    | "el"
+                    | "la"
+                    | "los"
+                    | "las"
+                    | "tu"
+                    | "tus"
+                    | "su"
+                    | "sus"
+                    | "those"
+                    | "these"
+                    | "that"
+                    | "esa"
+                    | "ese"
+                    | "esos"
+                    | "esas"
             )
     });
     let opens = matches!(first, "and" | "y" | "how" | "como" | "hows")
@@ -49,8 +73,20 @@ pub fn presupposes(reading: &Reading<'_>, question: &Sentence, words: &Range<usi
 pub fn course(reading: &Reading<'_>, answer: &Sentence, polarity: Polarity) -> Option<Polarity> {
     let holds = |list: &[&str]| answer.words.clone().any(|word| list.contains(&reading.word(word)));
     let gone = holds(&[
-        "gone", "stopped", "disappeared", "vanished", "ninguno", "ninguna", "nada", "none", "desaparecio", "paso", "quito",
-        "quitaron", "never", "nunca",
+        "gone",
+        "stopped",
+        "disappeared",
+        "vanished",
+        "ninguno",
+        "ninguna",
+        "nada",
+        "none",
+        "desaparecio",
+        "paso",
+        "quito",
+        "quitaron",
+        "never",
+        "nunca",
     ]);
     let still = holds(&["still", "sigo", "sigue", "siguen", "igual", "same", "worse", "peor", "mal", "bad", "fatal"]);
     match (polarity, gone && !still) {
@@ -62,13 +98,51 @@ pub fn course(reading: &Reading<'_>, answer: &Sentence, polarity: Polarity) -> O
 
 /// Whether a sentence of a note asks, and is no doubtful diagnosis ("sepsis?").
 pub fn interrogates(reading: &Reading<'_>, sentence: &Sentence) -> bool {
-    let first = sentence.words.clone().find(|word| !reading.words[*word].punctuation).map_or("", |word| reading.word(word));
+    let first =
+        sentence.words.clone().find(|word| !reading.words[*word].punctuation).map_or("", |word| reading.word(word));
     sentence.question
         && matches!(
             first,
-            "do" | "does" | "did" | "is" | "are" | "has" | "have" | "any" | "was" | "were" | "can" | "could" | "would"
-                | "should" | "who" | "what" | "when" | "where" | "how" | "why" | "which" | "tiene" | "ha" | "toma" | "es"
-                | "hay" | "alguna" | "algun" | "algunos" | "cuando" | "como" | "por" | "que" | "cual" | "quien" | "padece"
-                | "sufre" | "presenta" | "ever" | "alguien" | "anyone" | "anybody"
+            "do" | "does"
+                | "did"
+                | "is"
+                | "are"
+                | "has"
+                | "have"
+                | "any"
+                | "was"
+                | "were"
+                | "can"
+                | "could"
+                | "would"
+                | "should"
+                | "who"
+                | "what"
+                | "when"
+                | "where"
+                | "how"
+                | "why"
+                | "which"
+                | "tiene"
+                | "ha"
+                | "toma"
+                | "es"
+                | "hay"
+                | "alguna"
+                | "algun"
+                | "algunos"
+                | "cuando"
+                | "como"
+                | "por"
+                | "que"
+                | "cual"
+                | "quien"
+                | "padece"
+                | "sufre"
+                | "presenta"
+                | "ever"
+                | "alguien"
+                | "anyone"
+                | "anybody"
         )
 }

@@ -76,12 +76,15 @@ impl Scene<'_> {
         let epistemic = self.epistemic(place.speaker);
         let (turn, evidence) = (place.turn, self.clause(place, words));
         let mut stance = Stance { context, epistemic, evidence, turn, answered: false, confidence: 0.9 };
-        let asked = self.exchanges.asks(sentence);
+        // A question that a box answers asks no more.
+        let asked = self.exchanges.asks(sentence) && self.structure.boxes(sentence).is_empty();
         if asked && self.is_dialogue() && place.speaker != Speaker::Patient {
             let given = takes_for_given && questions::presupposes(self.reading, place, words);
             return self.questioned(sentence, words, stance, given);
         }
-        if self.contexts.only_asked(self.reading, words) || (asked && !self.is_dialogue() && interrogates(self.reading, place)) {
+        if self.contexts.only_asked(self.reading, words)
+            || (asked && !self.is_dialogue() && interrogates(self.reading, place))
+        {
             return None;
         }
         if asked && self.is_dialogue() {

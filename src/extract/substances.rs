@@ -4,13 +4,13 @@
 
 use std::ops::Range;
 
+use super::dialogue::Polarity;
 use super::lexicon::label;
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
 use super::reading::{Reading, Sentence};
 use super::scene::{Scene, Stance};
 use super::structure::Section;
-use super::dialogue::Polarity;
 use super::{Entity, EntityType, Experiencer, Temporality};
 
 pub(super) const FILE: &str = include_str!("lexicon/substances.tsv");
@@ -57,13 +57,15 @@ struct Found {
 
 const FREE: [(&str, &str); 3] =
     [("alcohol_free", "alcohol use"), ("tobacco_free", "tobacco use"), ("drug_free", "drug use")];
-const FORMER: [(&str, &str); 3] = [("ex_alcohol", "alcohol use"), ("ex_tobacco", "tobacco use"), ("ex_drugs", "drug use")];
+const FORMER: [(&str, &str); 3] =
+    [("ex_alcohol", "alcohol use"), ("ex_tobacco", "tobacco use"), ("ex_drugs", "drug use")];
 
 impl SubstanceRules {
     pub fn builtin(book: &mut Builder) -> Self {
         let mut substances = Vec::new();
         let mut phrases: Vec<(&'static str, u32)> = Vec::new();
-        for (head, words) in FILE.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('\t')) {
+        for (head, words) in FILE.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('\t'))
+        {
             let mut parts = head.split(':');
             let (Some(kind), Some(name), Some(code)) = (parts.next(), parts.next(), parts.next()) else { continue };
             let index = u32::try_from(substances.len()).unwrap_or(u32::MAX);
@@ -135,8 +137,10 @@ impl SubstanceRules {
             let substance = &self.substances[one.substance];
             let amount = || amount(reading, one.words.end, sentence.words.end).is_some();
             let next = found.get(at + 1).filter(|next| next.words.start <= one.words.end + 4);
-            let of_another = is_verb(reading.word(one.words.start)) && next.is_some_and(|n| n.substance != one.substance && n.says == Says::Named);
-            one.says != Says::Named || ((substance.sure || topic || amount()) && !of_another && !self.is_none(reading, one, sentence))
+            let of_another = is_verb(reading.word(one.words.start))
+                && next.is_some_and(|n| n.substance != one.substance && n.says == Says::Named);
+            one.says != Says::Named
+                || ((substance.sure || topic || amount()) && !of_another && !self.is_none(reading, one, sentence))
         };
         let kept: Vec<bool> = (0..found.len()).map(keep).collect();
         found.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(one, _)| one).collect()
@@ -149,8 +153,14 @@ impl SubstanceRules {
         let before = start.checked_sub(1).map_or("", |word| reading.word(word));
         let came = reading.word(start) == "vino"
             && (start == sentence.words.start
-                || !matches!(before, "de" | "el" | "un" | "mas" | "o" | "y" | "del" | "con" | "bebe" | "bebo" | "toma" | "tomo" | ","))
-            && matches!(reading.word(end), "el" | "la" | "a" | "con" | "por" | "ayer" | "hoy" | "mi" | "su" | "de" | "y" | "anoche");
+                || !matches!(
+                    before,
+                    "de" | "el" | "un" | "mas" | "o" | "y" | "del" | "con" | "bebe" | "bebo" | "toma" | "tomo" | ","
+                ))
+            && matches!(
+                reading.word(end),
+                "el" | "la" | "a" | "con" | "por" | "ayer" | "hoy" | "mi" | "su" | "de" | "y" | "anoche"
+            );
         came || (end..sentence.words.end.min(end + 3)).any(|word| self.not_substance.at(reading, word).is_some())
     }
 
@@ -161,8 +171,10 @@ impl SubstanceRules {
         let Some(turn) = here.turn else { return false };
         let before = reading.sentences[..index].iter().rev();
         let near = before.take_while(|sentence| sentence.turn.is_some_and(|before| before + TOPIC_TURNS >= turn));
-        near.filter(|sentence| sentence.question && sentence.speaker != here.speaker)
-            .any(|sentence| self.habit.first(reading, sentence.words.clone()).is_some() || self.names.first(reading, sentence.words.clone()).is_some())
+        near.filter(|sentence| sentence.question && sentence.speaker != here.speaker).any(|sentence| {
+            self.habit.first(reading, sentence.words.clone()).is_some()
+                || self.names.first(reading, sentence.words.clone()).is_some()
+        })
     }
 
     fn entity(&self, scene: &Scene<'_>, index: usize, found: &Found) -> Option<Entity> {
@@ -189,8 +201,11 @@ impl SubstanceRules {
         entity.code = Some(substance.code);
         entity.status = status.map(str::to_owned);
         let told = !stance.context.negated && stance.context.experiencer == Experiencer::Patient;
-        let said = amount(reading, found.words.end, words.end).or_else(|| amount_before(reading, found.words.start, words.start));
-        let said = said.filter(|amount| amount.len() > 1).map(|amount| reading.source(&amount).of(scene.text()).to_lowercase());
+        let said = amount(reading, found.words.end, words.end)
+            .or_else(|| amount_before(reading, found.words.start, words.start));
+        let said = said
+            .filter(|amount| amount.len() > 1)
+            .map(|amount| reading.source(&amount).of(scene.text()).to_lowercase());
         entity.frequency = said.filter(|_| told && found.says == Says::Named);
         Some(entity)
     }
@@ -216,7 +231,8 @@ impl SubstanceRules {
         }
         let only = self.names.find(reading, question.words.clone()).len() == 1;
         stance.confidence = 0.7;
-        (found.says == Says::Named && only && amount_at(reading, given.words.start, given.words.end).is_some()).then_some(stance)
+        (found.says == Says::Named && only && amount_at(reading, given.words.start, given.words.end).is_some())
+            .then_some(stance)
     }
 
     fn has_quit(&self, reading: &Reading<'_>, found: &Found, within: &Range<usize>) -> bool {
@@ -228,7 +244,8 @@ impl SubstanceRules {
         let before = (from..found.words.start).find_map(|word| self.quit.at(reading, word));
         let after = (found.words.end..to).find_map(|word| self.quit.at(reading, word));
         let denied = |word: usize| {
-            word.checked_sub(1).is_some_and(|before| matches!(reading.word(before), "no" | "not" | "n't" | "never" | "nunca"))
+            word.checked_sub(1)
+                .is_some_and(|before| matches!(reading.word(before), "no" | "not" | "n't" | "never" | "nunca"))
         };
         before.is_some_and(|hit| !denied(hit.words.start) && !parted(hit.words.end..found.words.start))
             || after.is_some_and(|hit| !denied(hit.words.start) && !parted(found.words.end..hit.words.start))
@@ -238,8 +255,29 @@ impl SubstanceRules {
     fn wants_to_quit(&self, reading: &Reading<'_>, found: &Found, within: &Range<usize>) -> bool {
         let from = within.start.max(found.words.start.saturating_sub(QUIT_BEFORE + 2));
         let holds = |list: &[&str]| (from..found.words.start).any(|word| list.contains(&reading.word(word)));
-        let wish = ["want", "wants", "trying", "tries", "quiero", "quiere", "intenta", "intento", "intentando", "hoping",
-            "plans", "desea", "gustaria", "would", "help", "ayuda", "advised", "aconseja", "recomienda", "cut", "reducir"];
+        let wish = [
+            "want",
+            "wants",
+            "trying",
+            "tries",
+            "quiero",
+            "quiere",
+            "intenta",
+            "intento",
+            "intentando",
+            "hoping",
+            "plans",
+            "desea",
+            "gustaria",
+            "would",
+            "help",
+            "ayuda",
+            "advised",
+            "aconseja",
+            "recomienda",
+            "cut",
+            "reducir",
+        ];
         holds(&wish) && holds(&["stop", "quit", "quitting", "stopping", "dejar", "down", "reducir", "give", "cut"])
     }
 }
@@ -269,19 +307,55 @@ fn amount_at(reading: &Reading<'_>, start: usize, limit: usize) -> Option<Range<
     let word = reading.word(start);
     let often = matches!(
         word,
-        "daily" | "weekly" | "monthly" | "occasional" | "occasionally" | "socially" | "rarely" | "weekends" | "nightly"
-            | "diario" | "diaria" | "diariamente" | "ocasional" | "ocasionalmente" | "social" | "socialmente" | "semanal"
-            | "mensual" | "findes" | "most" | "every" | "cada" | "todos" | "todas" | "fines" | "finde" | "los" | "moderate"
-            | "moderado" | "heavy" | "heavily" | "about" | "around" | "unos" | "unas" | "couple" | "sometimes"
+        "daily"
+            | "weekly"
+            | "monthly"
+            | "occasional"
+            | "occasionally"
+            | "socially"
+            | "rarely"
+            | "weekends"
+            | "nightly"
+            | "diario"
+            | "diaria"
+            | "diariamente"
+            | "ocasional"
+            | "ocasionalmente"
+            | "social"
+            | "socialmente"
+            | "semanal"
+            | "mensual"
+            | "findes"
+            | "most"
+            | "every"
+            | "cada"
+            | "todos"
+            | "todas"
+            | "fines"
+            | "finde"
+            | "los"
+            | "moderate"
+            | "moderado"
+            | "heavy"
+            | "heavily"
+            | "about"
+            | "around"
+            | "unos"
+            | "unas"
+            | "couple"
+            | "sometimes"
     );
-    let days = word != "los" || matches!(
-        reading.word(start + 1),
-        "sab" | "sabados" | "viernes" | "domingos" | "findes" | "fines" | "lunes" | "dias" | "jueves"
-    );
+    let days = word != "los"
+        || matches!(
+            reading.word(start + 1),
+            "sab" | "sabados" | "viernes" | "domingos" | "findes" | "fines" | "lunes" | "dias" | "jueves"
+        );
     if start >= limit || !(is_number(word) || often && days) {
         return None;
     }
-    let ends = |at: &usize| matches!(reading.word(*at), "," | ";" | "." | ":" | "|" | "(" | "?" | "y" | "and" | "but" | "pero");
+    let ends = |at: &usize| {
+        matches!(reading.word(*at), "," | ";" | "." | ":" | "|" | "(" | "?" | "y" | "and" | "but" | "pero")
+    };
     let end = (start + 1..limit.min(start + LONGEST_AMOUNT)).find(ends).unwrap_or(limit.min(start + LONGEST_AMOUNT));
     Some(start..end)
 }
@@ -290,8 +364,39 @@ fn is_number(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit() || c == '½' || c == '¼')
         || matches!(
             word,
-            "one" | "two" | "three" | "four" | "five" | "six" | "seven" | "eight" | "nine" | "ten" | "twelve" | "fifteen"
-                | "twenty" | "thirty" | "forty" | "half" | "un" | "una" | "dos" | "tres" | "cuatro" | "cinco" | "seis"
-                | "siete" | "ocho" | "nueve" | "diez" | "doce" | "quince" | "veinte" | "treinta" | "cuarenta" | "medio" | "media"
+            "one"
+                | "two"
+                | "three"
+                | "four"
+                | "five"
+                | "six"
+                | "seven"
+                | "eight"
+                | "nine"
+                | "ten"
+                | "twelve"
+                | "fifteen"
+                | "twenty"
+                | "thirty"
+                | "forty"
+                | "half"
+                | "un"
+                | "una"
+                | "dos"
+                | "tres"
+                | "cuatro"
+                | "cinco"
+                | "seis"
+                | "siete"
+                | "ocho"
+                | "nueve"
+                | "diez"
+                | "doce"
+                | "quince"
+                | "veinte"
+                | "treinta"
+                | "cuarenta"
+                | "medio"
+                | "media"
         )
 }

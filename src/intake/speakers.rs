@@ -104,17 +104,49 @@ fn role(label: &str) -> Option<Speaker> {
 
 /// Folded words that open the label of somebody who treats.
 const CLINICIANS: &[&str] = &[
-    "dr", "dra", "doctor", "doctora", "clinician", "therapist", "psychologist", "psychiatrist", "nurse", "counselor",
-    "counsellor", "interviewer", "provider", "physician", "midwife", "gp", "social worker", "terapeuta", "psicologo",
-    "psicologa", "psiquiatra", "enfermero", "enfermera", "medico", "medica", "matrona", "trabajadora social",
-    "trabajador social", "entrevistador", "entrevistadora", "profesional", "lic", "psic", "mse", "rn", "slp", "ot",
+    "dr",
+    "dra",
+    "doctor",
+    "doctora",
+    "clinician",
+    "therapist",
+    "psychologist",
+    "psychiatrist",
+    "nurse",
+    "counselor",
+    "counsellor",
+    "interviewer",
+    "provider",
+    "physician",
+    "midwife",
+    "gp",
+    "social worker",
+    "terapeuta",
+    "psicologo",
+    "psicologa",
+    "psiquiatra",
+    "enfermero",
+    "enfermera",
+    "medico",
+    "medica",
+    "matrona",
+    "trabajadora social",
+    "trabajador social",
+    "entrevistador",
+    "entrevistadora",
+    "profesional",
+    "lic",
+    "psic",
+    "mse",
+    "rn",
+    "slp",
+    "ot",
 ];
 
 /// One-letter labels count where a clinician's and a patient's both recur.
 fn single_letters(text: &str) -> bool {
-    let count = |who: Speaker| {
-        text.lines().filter_map(labelled_line).filter(|(label, _)| letter(label) == Some(who)).count()
-    };
+    let count =
+        |who: Speaker| text.lines().filter_map(labelled_line).filter(|(label, _)| letter(label) == Some(who)).count();
     count(Speaker::Clinician) > 1 && count(Speaker::Patient) > 1
 }
 
@@ -131,7 +163,9 @@ fn letter(label: &str) -> Option<Speaker> {
 fn without_title(label: &str) -> &str {
     let label = label.trim();
     match label.split_once(' ') {
-        Some((title, name)) if CLINICIANS.contains(&fold(title).trim_end_matches('.')) || is_title(title) => name.trim(),
+        Some((title, name)) if CLINICIANS.contains(&fold(title).trim_end_matches('.')) || is_title(title) => {
+            name.trim()
+        }
         _ => label,
     }
 }
@@ -167,12 +201,8 @@ mod tests {
         use Speaker::{Clinician as C, Family as F, Patient as P};
         let text = "Dr. Okafor: How is the cough?\nLena: Gone.\nRuth: She still coughs\nat night.\nLena: A bit.";
         let people = [("Dr Okafor", C), ("Lena", P), ("Ruth", F)];
-        let expected = said(&[
-            (C, "How is the cough?"),
-            (P, "Gone."),
-            (F, "She still coughs\nat night."),
-            (P, "A bit."),
-        ]);
+        let expected =
+            said(&[(C, "How is the cough?"), (P, "Gone."), (F, "She still coughs\nat night."), (P, "A bit.")]);
         assert_eq!(speakers(text, &people, DocumentType::SessionTranscript), expected);
         let chat = "[23:41] Lena: hola\n[23:42] Dr. Okafor: cuéntame\n(9:05) Lena: no duermo";
         let expected = said(&[(P, "hola"), (C, "cuéntame"), (P, "no duermo")]);

@@ -72,7 +72,10 @@ async fn a_family_history_is_no_illness_of_the_patient(engine: Engine) {
     let found = rows(engine, note(text)).await;
     for kin in ["hypertension", "epilepsy", "diabetes", "schizophrenia"] {
         let about = about(&found, kin);
-        assert!(!about.is_empty() && about.iter().all(|row| row["experiencer"] == json!("family")), "{kin}: {found:#?}");
+        assert!(
+            !about.is_empty() && about.iter().all(|row| row["experiencer"] == json!("family")),
+            "{kin}: {found:#?}"
+        );
     }
     stated(&found, &["breast cancer"]);
     denied(&found, &["schizophrenia"]);

@@ -10,9 +10,35 @@ use crate::extract::reading::{Reading, Sentence};
 
 /// Folded nouns before "de mama" that make it the breast.
 const OF_THE_BREAST: &[&str] = &[
-    "cancer", "ca", "carcinoma", "adenocarcinoma", "tumor", "tumores", "neoplasia", "neo", "nodulo", "nodulos", "bulto",
-    "biopsia", "dolor", "ecografia", "eco", "mamografia", "reconstruccion", "cirugia", "quiste", "quistes", "protesis",
-    "exploracion", "autoexploracion", "fibroadenoma", "unidad", "absceso", "infeccion", "cribado", "mastectomia",
+    "cancer",
+    "ca",
+    "carcinoma",
+    "adenocarcinoma",
+    "tumor",
+    "tumores",
+    "neoplasia",
+    "neo",
+    "nodulo",
+    "nodulos",
+    "bulto",
+    "biopsia",
+    "dolor",
+    "ecografia",
+    "eco",
+    "mamografia",
+    "reconstruccion",
+    "cirugia",
+    "quiste",
+    "quistes",
+    "protesis",
+    "exploracion",
+    "autoexploracion",
+    "fibroadenoma",
+    "unidad",
+    "absceso",
+    "infeccion",
+    "cribado",
+    "mastectomia",
 ];
 const SIDES: &[&str] = &["izquierda", "derecha", "izq", "dcha", "der", "derechas", "bilateral"];
 const NUMBERS: &[&str] = &[
@@ -40,7 +66,8 @@ pub(super) fn is_homonym(reading: &Reading<'_>, hit: &CueHit, cues: &Cues) -> bo
         "mama" if accented => true,
         "mama" => {
             let breast = SIDES.contains(&next) || back(1) == "ca" || back(1) == "ambas";
-            !(breast || (back(1) == "de" || back(1) == "en") && OF_THE_BREAST.iter().any(|n| *n == back(2) || *n == back(3)))
+            !(breast
+                || (back(1) == "de" || back(1) == "en") && OF_THE_BREAST.iter().any(|n| *n == back(2) || *n == back(3)))
         }
         "papa" if !accented => {
             !(matches!(back(1), "la" | "una" | "pure") || matches!(next, "francisco" | "frita" | "caliente"))
@@ -48,10 +75,13 @@ pub(super) fn is_homonym(reading: &Reading<'_>, hit: &CueHit, cues: &Cues) -> bo
         // "Mother of two", "madre de dos hijos": the patient.
         "mother" | "father" | "madre" | "padre" | "mum" | "mom" | "dad" | "abuela" | "abuelo" | "grandmother" => {
             let of_children = matches!(next, "of" | "de") && NUMBERS.contains(&after);
-            !(of_children || matches!(next, "superiora" | "primeriza" | "soltera") || matches!(back(1), "single" | "new" | "stepson"))
+            !(of_children
+                || matches!(next, "superiora" | "primeriza" | "soltera")
+                || matches!(back(1), "single" | "new" | "stepson"))
         }
         "hermano" | "hermana" | "hermanas" | "hermanos" => {
-            let order = (end..end + 4).any(|at| matches!(reading.word(at), "orden" | "cofradia" | "hermandad" | "caridad"));
+            let order =
+                (end..end + 4).any(|at| matches!(reading.word(at), "orden" | "cofradia" | "hermandad" | "caridad"));
             !order
         }
         _ => true,
@@ -67,7 +97,10 @@ fn is_title(reading: &Reading<'_>, hit: &CueHit) -> bool {
     };
     let before = start.checked_sub(1).map_or("", |word| reading.word(word));
     match reading.word(start) {
-        "sister" => matches!(before, "ward" | "charge" | "night" | "theatre") || capital(start) && capital(end) && before == "by",
+        "sister" => {
+            matches!(before, "ward" | "charge" | "night" | "theatre")
+                || capital(start) && capital(end) && before == "by"
+        }
         "father" => capital(start) && capital(end) && matches!(before, "by" | "with" | "to"),
         _ => false,
     }
@@ -82,7 +115,8 @@ fn is_addressed(reading: &Reading<'_>, hit: &CueHit) -> bool {
     let (start, end) = (hit.words.start, hit.words.end);
     let opens = start == sentence.words.start
         || matches!(reading.word(start - 1), "," | "¡" | "¿" | "-" | "–")
-        || start == sentence.words.start + 1 && matches!(reading.word(start - 1), "pero" | "ay" | "oh" | "but" | "no" | "si");
+        || start == sentence.words.start + 1
+            && matches!(reading.word(start - 1), "pero" | "ay" | "oh" | "but" | "no" | "si");
     let closes = end >= sentence.words.end || matches!(reading.word(end), "." | "!" | "?");
     opens && (closes || reading.word(end) == "," && start > sentence.words.start)
 }
@@ -96,14 +130,25 @@ pub(super) fn died(reading: &Reading<'_>, sentence: &Sentence, finding: &Finding
     for word in sentence.words.clone() {
         let dead = matches!(
             reading.word(word),
-            "died" | "deceased" | "murio" | "fallecio" | "finado" | "finada" | "fallecido" | "fallecida" | "muerto" | "muerta"
-                | "murieron" | "fallecieron"
+            "died"
+                | "deceased"
+                | "murio"
+                | "fallecio"
+                | "finado"
+                | "finada"
+                | "fallecido"
+                | "fallecida"
+                | "muerto"
+                | "muerta"
+                | "murieron"
+                | "fallecieron"
         ) || reading.word(word) == "passed" && matches!(reading.word(word + 1), "away" | "of" | "from");
         if !dead {
             continue;
         }
         let to = sentence.words.end.min(word + 1 + DIED_OF);
-        let stops = |at: &usize| matches!(reading.word(*at), ";" | "." | "and" | "y" | "since" | "desde" | "cuando" | "when");
+        let stops =
+            |at: &usize| matches!(reading.word(*at), ";" | "." | "and" | "y" | "since" | "desde" | "cuando" | "when");
         let end = (word + 1..to).find(stops).unwrap_or(to);
         if (word + 1..end).any(|at| finding(at).is_some()) {
             for category in [Category::Family, Category::Ended] {
@@ -133,9 +178,10 @@ pub(super) fn listed(
         }
     }
     let last = (words.start..words.end).rev().find(|word| !reading.words[*word].punctuation);
-    let named = hits.iter().rev().find(|hit| {
-        cues.of(hit).category == Category::Family && last.is_some_and(|last| hit.words.end == last + 1)
-    });
+    let named = hits
+        .iter()
+        .rev()
+        .find(|hit| cues.of(hit).category == Category::Family && last.is_some_and(|last| hit.words.end == last + 1));
     let Some(named) = named else { return out };
     let own = |word: &str| matches!(word, "my" | "mi" | "his" | "her" | "su" | "el" | "la" | "the");
     let from = named.words.start.checked_sub(1).filter(|word| own(reading.word(*word))).unwrap_or(named.words.start);
@@ -145,7 +191,9 @@ pub(super) fn listed(
         while word < comma {
             match finding(word) {
                 Some(end) => word = end,
-                None if matches!(reading.word(word), "," | "and" | "y" | "yes" | "si" | "the" | "la" | "el") => word += 1,
+                None if matches!(reading.word(word), "," | "and" | "y" | "yes" | "si" | "the" | "la" | "el") => {
+                    word += 1
+                }
                 None => return false,
             }
         }

@@ -17,14 +17,49 @@ const LEADING: &[&str] = &[
 ];
 /// Words that may stand after a finding without stating it.
 const TRAILING: &[&str] = &[
-    "at", "present", "currently", "today", "presently", "actualmente", "hoy", "actual", "reported", "noted", "either",
-    "whatsoever", "tampoco",
+    "at",
+    "present",
+    "currently",
+    "today",
+    "presently",
+    "actualmente",
+    "hoy",
+    "actual",
+    "reported",
+    "noted",
+    "either",
+    "whatsoever",
+    "tampoco",
 ];
 /// Words of an item that states something new.
 const STATES: &[&str] = &[
-    "normal", "normales", "clear", "stable", "alert", "oriented", "soft", "intact", "present", "presente", "presentes",
-    "consciente", "orientado", "orientada", "blando", "estable", "afebril", "afebrile", "conservado", "conservada", "yes",
-    "si", "positive", "positivo", "regular", "mild", "leve",
+    "normal",
+    "normales",
+    "clear",
+    "stable",
+    "alert",
+    "oriented",
+    "soft",
+    "intact",
+    "present",
+    "presente",
+    "presentes",
+    "consciente",
+    "orientado",
+    "orientada",
+    "blando",
+    "estable",
+    "afebril",
+    "afebrile",
+    "conservado",
+    "conservada",
+    "yes",
+    "si",
+    "positive",
+    "positivo",
+    "regular",
+    "mild",
+    "leve",
 ];
 /// Words of one list.
 const LONGEST: usize = 60;
@@ -41,7 +76,8 @@ pub(super) fn denied(
     let mut out = Vec::new();
     for hit in hits {
         let cue = cues.of(hit);
-        let opens = cue.category == Category::Negated && cue.direction == Direction::Forward && !cue.closing && !cue.inner;
+        let opens =
+            cue.category == Category::Negated && cue.direction == Direction::Forward && !cue.closing && !cue.inner;
         let scope = scopes.iter().find(|scope| scope.cue == hit.words && scope.words.start == hit.words.end);
         let Some(scope) = scope.filter(|_| opens) else { continue };
         let list = List { reading, limit: words.end.min(hit.words.end + LONGEST), hits, cues, finding };

@@ -7,6 +7,7 @@ mod deeds;
 mod kin;
 mod lists;
 mod scope;
+mod scope_words;
 mod subjects;
 mod values;
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::Scope;
 use super::clauses;
 use super::cues::{Category, Cue, CueHit, Cues, Direction};
+use super::scope_words::{ARTICLES, CAUSES, EXCLUDES, FOLLOWS_CLOSING, RESUMES};
 use super::subjects::after_name;
 use crate::extract::dialogue::Polarity;
 use crate::extract::reading::Reading;
@@ -157,7 +158,9 @@ impl Sentence<'_, '_> {
         let place = |word: usize| self.reading.words[word].source;
         let (start, next) = (hit.words.start, hit.words.end);
         let mark = self.reading.word(start) == "?" && next < self.words.end;
-        let apart = start == self.words.start || place(start - 1).end < place(start).start || self.reading.words[start - 1].punctuation;
+        let apart = start == self.words.start
+            || place(start - 1).end < place(start).start
+            || self.reading.words[start - 1].punctuation;
         mark && apart && (start == self.words.start || place(start).end == place(next).start)
     }
 
@@ -400,7 +403,7 @@ impl Sentence<'_, '_> {
         if cue.header {
             return self.words.start;
         }
-        self.back(hit.words.start, cue.reach, cue.list, cue.far)
+        self.back(hit.words.start, cue.reach, cue.list, cue.far && cue.category == Category::Negated)
     }
 
     fn backward_from(&self, from: usize, reach: usize, list: bool) -> usize {
@@ -428,35 +431,3 @@ impl Sentence<'_, '_> {
         word
     }
 }
-
-/// A comma and one of these begin what is said for good: "no quiero dañar a nadie, solo quiero …".
-const RESUMES: &[&str] = &["solo", "solamente", "nada", "just", "only", "i", "yo", "it", "we", "sino"];
-/// Words before "descartar" that make it an exclusion.
-const EXCLUDES: &[&str] =
-    &["para", "tras", "al", "sin", "puede", "puedo", "pudo", "podemos", "poder", "podido", "de", "hasta", "permite", "logra", "a"];
-/// Words after which the reason follows for which something was given up.
-const CAUSES: &[&str] = &["por", "for", "because", "due", "tras", "ante", "x", "porque"];
-const ARTICLES: &[&str] =
-    &["el", "la", "los", "las", "su", "sus", "mi", "mis", "un", "una", "al", "the", "his", "her", "my"];
-/// Words that may follow a closing cue without changing it.
-const FOLLOWS_CLOSING: &[&str] = &[
-    "tambien",
-    "espontaneamente",
-    "de",
-    "spontaneously",
-    "also",
-    "en",
-    "para",
-    "desde",
-    "hoy",
-    "at",
-    "in",
-    "for",
-    "today",
-    "since",
-    "a",
-    "al",
-    "por",
-    "tras",
-    "con",
-];

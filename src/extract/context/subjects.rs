@@ -111,7 +111,8 @@ impl Subjects {
             let own = self.own.at(reading, word).filter(|hit| self.own_not.at(reading, hit.words.end).is_none());
             let other = self.third.at(reading, word).is_some()
                 || matches!(reading.word(word), "he" | "she" | "him" | "her" | "you" | "el" | "usted" | ";");
-            let person = other && (reading.word(word) != "el" || reading.source(&(word..word + 1)).of(reading.text) == "él");
+            let person =
+                other && (reading.word(word) != "el" || reading.source(&(word..word + 1)).of(reading.text) == "él");
             let named = hits.iter().find(|hit| hit.words.start == word && relative(cues, hit).is_some());
             // "My dad had a bypass but he smoked": he is still the dad.
             if let Some(hit) = named.filter(|hit| self.is_subject(reading, hit, sentence)) {

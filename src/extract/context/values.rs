@@ -65,12 +65,7 @@ pub(super) fn of(
 }
 
 /// The words of the label that ends right before a value, a sign between them left out.
-fn label_before(
-    reading: &Reading<'_>,
-    from: usize,
-    value: usize,
-    finding: &FindingAt<'_>,
-) -> Option<Range<usize>> {
+fn label_before(reading: &Reading<'_>, from: usize, value: usize, finding: &FindingAt<'_>) -> Option<Range<usize>> {
     let sign = value.checked_sub(1).filter(|sign| {
         *sign >= from && matches!(reading.word(*sign), ":" | "-" | "–" | "—" | "=" | "(" | "," | "→" | "|")
     });
@@ -98,8 +93,10 @@ fn ends_item(reading: &Reading<'_>, next: usize, limit: usize, hits: &[CueHit], 
     let text = reading.word(next);
     let category = hits.iter().find(|hit| hit.words.start == next).map(|hit| cues.of(hit).category);
     let capital = reading.words[next].source.of(reading.text).starts_with(char::is_uppercase);
-    matches!(text, "," | "." | ";" | ")" | "|" | "/" | "ni" | "y" | "and" | "e" | "desde" | "since" | "(" | "-" | "–" | "no")
-        || category == Some(Category::End)
+    matches!(
+        text,
+        "," | "." | ";" | ")" | "|" | "/" | "ni" | "y" | "and" | "e" | "desde" | "since" | "(" | "-" | "–" | "no"
+    ) || category == Some(Category::End)
         || capital
 }
 
@@ -133,9 +130,11 @@ fn value_at(reading: &Reading<'_>, word: usize, within: &Range<usize>) -> Option
         return found(2, Says::No, false);
     }
     match at(0) {
-        "no" | "neg" | "negativo" | "negativa" | "negativos" | "negativas" | "negado" | "negada" | "negados" | "negadas"
-        | "niega" | "niegan" | "negative" | "never" | "none" | "nil" | "nunca" | "jamas" | "denied" | "denies" | "absent"
-        | "ausente" | "ausentes" | "ninguno" | "ninguna" | "nope" | "nah" => found(1, Says::No, false),
+        "no" | "neg" | "negativo" | "negativa" | "negativos" | "negativas" | "negado" | "negada" | "negados"
+        | "negadas" | "niega" | "niegan" | "negative" | "never" | "none" | "nil" | "nunca" | "jamas" | "denied"
+        | "denies" | "absent" | "ausente" | "ausentes" | "ninguno" | "ninguna" | "nope" | "nah" => {
+            found(1, Says::No, false)
+        }
         "tampoco" if !signed => found(1, Says::No, false),
         "n" | "ø" | "0" if signed => found(1, Says::No, false),
         "y" | "s" if signed => found(1, Says::Yes, false),

@@ -21,7 +21,8 @@ pub(super) fn row(reading: &Reading<'_>, sentence: usize, open: &mut Option<Colu
     }
     let columns = open.as_ref()?;
     let marks = marks(reading, &words);
-    let Some((first, ticked)) = marks.first().map(|one| one.words.start).zip(chosen(reading, &words, &marks, columns)) else {
+    let Some((first, ticked)) = marks.first().map(|one| one.words.start).zip(chosen(reading, &words, &marks, columns))
+    else {
         // A blank row or a text ends the table.
         if marks.is_empty() && !reading.word(words.end.saturating_sub(1)).starts_with('|') {
             *open = None;
@@ -51,7 +52,9 @@ fn header(reading: &Reading<'_>, words: &Range<usize>) -> Option<Columns> {
 
 fn column(word: &str) -> Option<Mark> {
     match word {
-        "yes" | "si" | "now" | "current" | "currently" | "present" | "actual" | "ahora" | "actualmente" => Some(Mark::Yes),
+        "yes" | "si" | "now" | "current" | "currently" | "present" | "actual" | "ahora" | "actualmente" => {
+            Some(Mark::Yes)
+        }
         "no" | "never" | "nunca" => Some(Mark::No),
         "past" | "before" | "previous" | "pasado" | "antes" | "previo" => Some(Mark::Past),
         _ => None,
