@@ -111,6 +111,9 @@ impl ClinicalRules {
                 if !stance.answered && stance.context.negated {
                     stance.context.negated = is_denied(scene, &named.words, &places);
                 }
+                if denies(scene.reading.word(named.words.start)) {
+                    stance.context.negated = scene.contexts.denied_before(scene.reading, &named.words);
+                }
                 let ended = scene.contexts.ended(scene.reading, &named.words) && !is_onset(scene, &sentence.words);
                 let illness = named.group == "condition";
                 if ended && illness && stance.context.negated {

@@ -23,6 +23,7 @@ use super::statements::StatementRules;
 use super::structure::{self, Structure, Titles};
 use super::substances::{self, SubstanceRules};
 use super::tone::{self, ToneRules};
+use super::when;
 use super::{Context, Entity, Extraction, Risk};
 use crate::domain::finding::EntityType;
 use crate::text::{Span, Speaker};
@@ -130,6 +131,7 @@ impl Extractor {
         statements.extend(self.statements.find(&scene, &self.medication, &drugs, &entities));
         if let Some(today) = input.today {
             dates::bind(&scene, input.dates, today, &mut entities);
+            when::settle(&scene, today, &mut entities);
             happenings::settle(&mut entities, today);
         }
         entities.sort_by_key(|entity| (entity.span, entity.kind));

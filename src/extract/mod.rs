@@ -31,6 +31,7 @@ mod substances;
 mod tone;
 pub mod training;
 mod values;
+mod when;
 
 pub use extractor::Extractor;
 pub use input::ExtractionInput;

@@ -76,7 +76,8 @@ impl Scene<'_> {
         let epistemic = self.epistemic(place.speaker);
         let (turn, evidence) = (place.turn, self.clause(place, words));
         let mut stance = Stance { context, epistemic, evidence, turn, answered: false, confidence: 0.9 };
-        let asked = self.exchanges.asks(sentence);
+        // A question that a box answers asks no more.
+        let asked = self.exchanges.asks(sentence) && self.structure.boxes(sentence).is_empty();
         if asked && self.is_dialogue() && place.speaker != Speaker::Patient {
             let given = takes_for_given && questions::presupposes(self.reading, place, words);
             return self.questioned(sentence, words, stance, given);
@@ -172,6 +173,10 @@ impl Scene<'_> {
 
     /// "My mother is diabetic", said by the daughter who came along: the mother is the patient.
     fn speaks_of_own(&self, sentence: &Sentence) -> bool {
+        // "My husband's brother" is another.
+        if self.reading.word(sentence.words.start + 2) == "'s" {
+            return false;
+        }
         let mut words = sentence.words.clone().take(2).map(|word| self.reading.word(word));
         matches!(words.next(), Some("my" | "mi"))
             && words.next().is_some_and(|relative| {

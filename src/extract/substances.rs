@@ -148,8 +148,20 @@ impl SubstanceRules {
 
     /// "Drinks plenty of water", "no smoking area".
     fn is_none(&self, reading: &Reading<'_>, one: &Found, sentence: &Sentence) -> bool {
-        (one.words.end..sentence.words.end.min(one.words.end + 3))
-            .any(|word| self.not_substance.at(reading, word).is_some())
+        let (start, end) = (one.words.start, one.words.end);
+        // "Vino el sábado": somebody came.
+        let before = start.checked_sub(1).map_or("", |word| reading.word(word));
+        let came = reading.word(start) == "vino"
+            && (start == sentence.words.start
+                || !matches!(
+                    before,
+                    "de" | "el" | "un" | "mas" | "o" | "y" | "del" | "con" | "bebe" | "bebo" | "toma" | "tomo" | ","
+                ))
+            && matches!(
+                reading.word(end),
+                "el" | "la" | "a" | "con" | "por" | "ayer" | "hoy" | "mi" | "su" | "de" | "y" | "anoche"
+            );
+        came || (end..sentence.words.end.min(end + 3)).any(|word| self.not_substance.at(reading, word).is_some())
     }
 
     /// Whether somebody else asked about habits shortly before.
@@ -191,7 +203,9 @@ impl SubstanceRules {
         let told = !stance.context.negated && stance.context.experiencer == Experiencer::Patient;
         let said = amount(reading, found.words.end, words.end)
             .or_else(|| amount_before(reading, found.words.start, words.start));
-        let said = said.map(|amount| reading.source(&amount).of(scene.text()).to_lowercase());
+        let said = said
+            .filter(|amount| amount.len() > 1)
+            .map(|amount| reading.source(&amount).of(scene.text()).to_lowercase());
         entity.frequency = said.filter(|_| told && found.says == Says::Named);
         Some(entity)
     }

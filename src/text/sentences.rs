@@ -150,7 +150,7 @@ fn line_ends(line: &str, rest: &str, page: Option<usize>) -> bool {
     if line.is_empty() || next.is_empty() || starts_item(next) || is_header(next) || is_heading(line) {
         return true;
     }
-    if line.ends_with(['.', '!', '?', ';', ':', '…']) {
+    if line.ends_with(['.', '!', '?', ';', ':', '…']) || is_row(line) || is_row(next) {
         return true;
     }
     match page {
@@ -169,6 +169,12 @@ fn starts_item(line: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// A row of a form or a table: it holds boxes, cells or columns.
+fn is_row(line: &str) -> bool {
+    const BOXES: [&str; 12] = ["[ ]", "[x]", "[X]", "( )", "(x)", "(X)", "☐", "☑", "☒", "__", " | ", "   "];
+    BOXES.iter().any(|sign| line.contains(sign))
 }
 
 /// "Alergias: no", "PAST MEDICAL HISTORY: …": up to four words and a colon, beginning with a capital.

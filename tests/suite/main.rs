@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // a test says that it failed by panicking, its helpers too
 
 mod architecture;
+mod asserted;
 mod backup;
 mod backup_key_database;
 mod bench;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::Scope;
 use super::cues::{Category, CueHit, Cues};
 use super::lists::FindingAt;
-use crate::extract::reading::Reading;
+use crate::extract::reading::{Reading, Sentence};
 
 /// Folded nouns before "de mama" that make it the breast.
 const OF_THE_BREAST: &[&str] = &[
@@ -56,6 +56,11 @@ pub(super) fn is_homonym(reading: &Reading<'_>, hit: &CueHit, cues: &Cues) -> bo
     let back = |by: usize| start.checked_sub(by).map_or("", |word| reading.word(word));
     let (next, after) = (reading.word(end), reading.word(end + 1));
     let word = reading.word(start);
+    let source = reading.source(&hit.words).of(reading.text);
+    // "TIA" is no aunt.
+    if source == "TIA" || source == "AIT" {
+        return true;
+    }
     let accented = reading.source(&hit.words).of(reading.text).contains(['á', 'Á']);
     let meant = match word {
         "mama" if accented => true,
@@ -114,6 +119,44 @@ fn is_addressed(reading: &Reading<'_>, hit: &CueHit) -> bool {
             && matches!(reading.word(start - 1), "pero" | "ay" | "oh" | "but" | "no" | "si");
     let closes = end >= sentence.words.end || matches!(reading.word(end), "." | "!" | "?");
     opens && (closes || reading.word(end) == "," && start > sentence.words.start)
+}
+
+/// Words of what somebody died of.
+const DIED_OF: usize = 7;
+
+/// Whoever died is not the patient: "died in 2016 of a stroke", "falleció de infarto", "finada x DM2".
+pub(super) fn died(reading: &Reading<'_>, sentence: &Sentence, finding: &FindingAt<'_>) -> Vec<Scope> {
+    let mut out = Vec::new();
+    for word in sentence.words.clone() {
+        let dead = matches!(
+            reading.word(word),
+            "died"
+                | "deceased"
+                | "murio"
+                | "fallecio"
+                | "finado"
+                | "finada"
+                | "fallecido"
+                | "fallecida"
+                | "muerto"
+                | "muerta"
+                | "murieron"
+                | "fallecieron"
+        ) || reading.word(word) == "passed" && matches!(reading.word(word + 1), "away" | "of" | "from");
+        if !dead {
+            continue;
+        }
+        let to = sentence.words.end.min(word + 1 + DIED_OF);
+        let stops =
+            |at: &usize| matches!(reading.word(*at), ";" | "." | "and" | "y" | "since" | "desde" | "cuando" | "when");
+        let end = (word + 1..to).find(stops).unwrap_or(to);
+        if (word + 1..end).any(|at| finding(at).is_some()) {
+            for category in [Category::Family, Category::Ended] {
+                out.push(Scope { category, words: word + 1..end, cue: word..word + 1 });
+            }
+        }
+    }
+    out
 }
 
 /// What is said of a relative whose name stands where scopes do not look: "diabetes, my dad", "no family history of …".

@@ -7,6 +7,7 @@ mod deeds;
 mod kin;
 mod lists;
 mod scope;
+mod scope_words;
 mod subjects;
 mod values;
 
@@ -55,6 +56,7 @@ impl Contexts {
             let over = |hit: &&CueHit| cues.of(hit).gone && cues.of(hit).category == Category::Negated;
             let gone: Vec<Scope> = hits.iter().filter(over).flat_map(|hit| ended_by(&scopes, hit)).collect();
             scopes.extend(gone);
+            scopes.extend(kin::died(reading, sentence, finding));
             scopes.extend(kin::listed(reading, &sentence.words, &hits, cues, &scopes, finding));
             scopes.extend(lists::denied(reading, &sentence.words, &hits, cues, &scopes, finding));
             let values = values::of(reading, &sentence.words, &hits, cues, finding);
@@ -68,6 +70,7 @@ impl Contexts {
                 scopes.push(Scope { category, words: sentence.words.clone(), cue: nowhere });
             }
             scopes.extend(titled(sentence, structure.place(index)));
+            structure.boxes(index).iter().for_each(|found| cut_at(&mut scopes, &found.cue));
             scopes.extend(structure.boxes(index).iter().filter_map(ticked));
             sentences.push(scopes);
         }
@@ -152,10 +155,21 @@ impl Contexts {
         scopes.any(|scope| scope.category == Category::Speaker && scope.covers(target))
     }
 
-    /// Whether a mention is said to have ended: "cured", "outgrown", "in remission".
+    /// Whether a mention is said to have ended: "cured", "outgrown", "in remission". A denial of another kind denies it.
     pub fn ended(&self, reading: &Reading<'_>, target: &Range<usize>) -> bool {
+        let Some(scopes) = self.sentences.get(reading.sentence_of(target.start)) else { return false };
+        let of = |category| scopes.iter().filter(move |scope| scope.category == category && scope.covers(target));
+        let gone = |denial: &Scope| of(Category::Ended).any(|ended| ended.cue == denial.cue);
+        of(Category::Ended).next().is_some() && of(Category::Negated).all(gone)
+    }
+
+    /// Whether a denial that ends before a mention reaches it: words that deny in themselves ("no pego ojo") deny nothing
+    /// of what they say.
+    pub fn denied_before(&self, reading: &Reading<'_>, target: &Range<usize>) -> bool {
         let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
-        scopes.any(|scope| scope.category == Category::Ended && scope.covers(target))
+        scopes.any(|scope| {
+            scope.category == Category::Negated && scope.cue.end <= target.start && scope.words.contains(&target.start)
+        })
     }
 
     /// The context of a mention, given by its words.
@@ -271,6 +285,17 @@ impl Scope {
     }
 }
 
+/// No scope of words crosses a box: what one label says says nothing of the next.
+fn cut_at(scopes: &mut [Scope], place: &Range<usize>) {
+    for scope in scopes.iter_mut().filter(|scope| !scope.cue.is_empty()) {
+        if scope.cue.end <= place.start && scope.words.end > place.start {
+            scope.words.end = place.start.max(scope.words.start);
+        } else if scope.cue.start >= place.end && scope.words.start < place.end {
+            scope.words.start = place.end.min(scope.words.end);
+        }
+    }
+}
+
 /// What a cue denies that says that something has ended.
 fn ended_by<'a>(scopes: &'a [Scope], hit: &'a CueHit) -> impl Iterator<Item = Scope> + 'a {
     let denied = scopes.iter().filter(|scope| scope.category == Category::Negated && scope.cue == hit.words);
@@ -323,6 +348,7 @@ fn ticked(found: &Ticked) -> Option<Scope> {
     let category = match found.mark {
         Mark::Yes => return None,
         Mark::No => Category::Negated,
+        Mark::Past => Category::Historical,
         Mark::Empty => Category::Asked,
     };
     Some(Scope { category, words: found.label.clone(), cue: found.cue.clone() })

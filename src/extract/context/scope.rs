@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::Scope;
 use super::clauses;
 use super::cues::{Category, Cue, CueHit, Cues, Direction};
+use super::scope_words::{ARTICLES, CAUSES, EXCLUDES, FOLLOWS_CLOSING, RESUMES};
 use super::subjects::after_name;
 use crate::extract::dialogue::Polarity;
 use crate::extract::reading::Reading;
@@ -66,7 +67,9 @@ pub(super) fn resolve(
             continue;
         }
         // "Descartar meningitis" as an order; "se descarta" and "tras descartar" exclude.
-        let ordered = hit.words.start == sentence.words.start && reading.word(hit.words.start) == "descartar";
+        let before = hit.words.start.checked_sub(1).map_or("", |word| reading.word(word));
+        let ordered = reading.word(hit.words.start) == "descartar"
+            && !(hit.words.start > sentence.words.start && EXCLUDES.contains(&before));
         if ordered {
             let words = hit.words.end..sentence.reach(cue, hit.words.end);
             scopes.push(Scope { category: Category::Uncertain, words, cue: hit.words.clone() });
@@ -388,15 +391,26 @@ impl Sentence<'_, '_> {
         (word, word > start, false)
     }
 
+    /// A line feed stands behind a word.
+    fn breaks_line(&self, word: usize) -> bool {
+        let next = self.reading.words.get(word + 1).map(|next| next.source.start);
+        let between = next.and_then(|next| self.reading.text.get(self.reading.words[word].source.end..next));
+        between.is_some_and(|between| between.contains('\n'))
+    }
+
     fn backward(&self, hit: &CueHit) -> usize {
         let cue = self.cues.of(hit);
         if cue.header {
             return self.words.start;
         }
-        self.backward_from(hit.words.start, cue.reach, cue.list)
+        self.back(hit.words.start, cue.reach, cue.list, cue.far && cue.category == Category::Negated)
     }
 
     fn backward_from(&self, from: usize, reach: usize, list: bool) -> usize {
+        self.back(from, reach, list, false)
+    }
+
+    fn back(&self, from: usize, reach: usize, list: bool, far: bool) -> usize {
         let mut word = from;
         let mut counted = 0;
         while word > self.words.start && counted < reach {
@@ -404,11 +418,11 @@ impl Sentence<'_, '_> {
             let text = self.reading.word(before);
             let stop = match text {
                 ";" | "." => true,
-                "," => !list && counted > 0,
-                "(" => true,
-                _ => matches!(self.category_at(before), Some(Category::End)),
+                "," => !list && !far && counted > 0,
+                "(" => counted > 0,
+                _ => !far && matches!(self.category_at(before), Some(Category::End)),
             };
-            if stop {
+            if stop || self.breaks_line(before) {
                 return word;
             }
             counted += usize::from(!self.reading.words[before].punctuation);
@@ -417,32 +431,3 @@ impl Sentence<'_, '_> {
         word
     }
 }
-
-/// A comma and one of these begin what is said for good: "no quiero dañar a nadie, solo quiero …".
-const RESUMES: &[&str] = &["solo", "solamente", "nada", "just", "only", "i", "yo", "it", "we", "sino"];
-/// Words after which the reason follows for which something was given up.
-const CAUSES: &[&str] = &["por", "for", "because", "due", "tras", "ante", "x", "porque"];
-const ARTICLES: &[&str] =
-    &["el", "la", "los", "las", "su", "sus", "mi", "mis", "un", "una", "al", "the", "his", "her", "my"];
-/// Words that may follow a closing cue without changing it.
-const FOLLOWS_CLOSING: &[&str] = &[
-    "tambien",
-    "espontaneamente",
-    "de",
-    "spontaneously",
-    "also",
-    "en",
-    "para",
-    "desde",
-    "hoy",
-    "at",
-    "in",
-    "for",
-    "today",
-    "since",
-    "a",
-    "al",
-    "por",
-    "tras",
-    "con",
-];

@@ -113,10 +113,16 @@ impl Subjects {
                 || matches!(reading.word(word), "he" | "she" | "him" | "her" | "you" | "el" | "usted" | ";");
             let person =
                 other && (reading.word(word) != "el" || reading.source(&(word..word + 1)).of(reading.text) == "él");
-            let named = hits.iter().any(|hit| hit.words.start == word && relative(cues, hit).is_some());
+            let named = hits.iter().find(|hit| hit.words.start == word && relative(cues, hit).is_some());
+            // "My dad had a bypass but he smoked": he is still the dad.
+            if let Some(hit) = named.filter(|hit| self.is_subject(reading, hit, sentence)) {
+                if let Some((category, cue)) = relative(cues, hit) {
+                    scopes.push(Scope { category, words: hit.words.end..sentence.words.end, cue });
+                }
+            }
             if let Some(hit) = own.filter(|_| open.is_none()) {
                 (from, open) = (hit.words.end, Some((Category::Speaker, hit.words)));
-            } else if person || named || word > from && ends(cues, hits, word) {
+            } else if person || named.is_some() || word > from && ends(cues, hits, word) {
                 close(&mut scopes, &mut open.take().map(|held| (from, held)), word);
             }
         }

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::super::reading::Reading;
+use super::columns;
 
 /// What a box says of its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub enum Mark {
     Yes,
     /// The box for "no" is marked.
     No,
+    /// The column for what is past is marked.
+    Past,
 }
 
 /// The words that a box speaks of.
@@ -25,15 +28,28 @@ pub struct Ticked {
 }
 
 /// A box at its words.
-struct FormBox {
-    words: Range<usize>,
-    marked: bool,
+pub(super) struct FormBox {
+    pub words: Range<usize>,
+    pub marked: bool,
+    /// It holds a no: "[N]", or a cross where others are ticked.
+    denies: bool,
+}
+
+impl FormBox {
+    pub fn marked(words: Range<usize>) -> Self {
+        Self { words, marked: true, denies: false }
+    }
 }
 
 /// What the boxes of each sentence speak of, by the sentence of the label.
 pub fn of_all(reading: &Reading<'_>) -> Vec<Vec<Ticked>> {
     let mut out = vec![Vec::new(); reading.sentences.len()];
+    let mut table = None;
     for index in 0..reading.sentences.len() {
+        if let Some(ticked) = columns::row(reading, index, &mut table) {
+            out[index].push(ticked);
+            continue;
+        }
         for mut ticked in of(reading, index) {
             // "Past attempt? [x] Yes": the question before the boxes is their label.
             let question =
@@ -68,6 +84,7 @@ fn of(reading: &Reading<'_>, sentence: usize) -> Vec<Ticked> {
     let bullet = |word: usize| matches!(reading.word(word), "-" | "*" | "•" | "·");
     let first_word = words.clone().find(|word| !bullet(*word)).unwrap_or(words.start);
     let before = boxes[0].words.start > first_word;
+    let ticked = boxes.iter().any(|one| matches!(reading.word(one.words.start), "✓" | "✔" | "✅" | "☑"));
     let mut out = Vec::new();
     let mut from = first_word;
     let mut at = 0;
@@ -83,7 +100,11 @@ fn of(reading: &Reading<'_>, sentence: usize) -> Vec<Ticked> {
         let label = if before { from..here.words.start } else { label_after };
         from = here.words.end;
         at += 1;
-        let mark = if here.marked { Mark::Yes } else { Mark::Empty };
+        let mark = match (here.marked, here.denies && (ticked || reading.word(here.words.start) == "[")) {
+            (false, _) => Mark::Empty,
+            (true, true) => Mark::No,
+            (true, false) => Mark::Yes,
+        };
         out.push(Ticked { mark, label, cue: here.words.clone() });
     }
     out
@@ -158,9 +179,13 @@ fn answer(word: &str) -> Option<bool> {
 }
 
 /// A box at a word: a sign of its own, brackets that are empty or hold a mark, or an underscored gap with or without one.
-fn box_at(reading: &Reading<'_>, word: usize, limit: usize) -> Option<FormBox> {
+pub(super) fn box_at(reading: &Reading<'_>, word: usize, limit: usize) -> Option<FormBox> {
     let at = |offset: usize| if word + offset < limit { reading.word(word + offset) } else { "" };
+    let cross = matches!(at(0), "✗" | "✘" | "❌");
+    let denies = cross || at(0) == "[" && at(1) == "n" && at(2) == "]";
     let (length, marked) = match (at(0), at(1), at(2)) {
+        ("[", "y" | "n" | "s" | "si" | "yes" | "no", "]") => (3, true),
+        ("❌", ..) => (1, true),
         ("☐" | "□" | "▢" | "◻" | "⬜" | "○" | "❏" | "❑", ..) => (1, false),
         ("☑" | "☒" | "✓" | "✔" | "✅" | "■" | "●" | "✗" | "✘", ..) => (1, true),
         ("[", "]", _) | ("(", ")", _) => (2, false),
@@ -173,5 +198,5 @@ fn box_at(reading: &Reading<'_>, word: usize, limit: usize) -> Option<FormBox> {
         },
         _ => return None,
     };
-    Some(FormBox { words: word..word + length, marked })
+    Some(FormBox { words: word..word + length, marked, denies })
 }

@@ -2,6 +2,7 @@
 //! titles, lines and turns, and read by every family of rules, so that no family guesses where a title's scope ends.
 
 mod boxes;
+mod columns;
 mod titles;
 
 pub use boxes::{Mark, Ticked};

@@ -1,0 +1,65 @@
+//! What is dated years ago and does not say that it began then is over: "ankle fracture 2018", "had endocarditis in 2021".
+//! Whether an illness is one that does not end is known to whoever stores it.
+
+use chrono::NaiveDate;
+
+use super::scene::Scene;
+use super::{Entity, EntityType, Temporality};
+
+/// Days after which something dated is no longer recent.
+const RECENT: i64 = 300;
+/// Words around a mention in which its beginning is told.
+const AROUND: usize = 6;
+/// Words that tell of a beginning, or of what goes on.
+const ONSET: &[&str] = &[
+    "since",
+    "desde",
+    "dx",
+    "dxd",
+    "dx'd",
+    "diagnosed",
+    "diagnosis",
+    "diagnosticado",
+    "diagnosticada",
+    "diagnostico",
+    "onset",
+    "debut",
+    "began",
+    "started",
+    "inicio",
+    "comenzo",
+    "empezo",
+    "ongoing",
+    "chronic",
+    "cronica",
+    "cronico",
+    "persistent",
+    "recurrent",
+    "still",
+    "sigue",
+    "continua",
+    "known",
+    "conocida",
+    "conocido",
+    "evolucion",
+];
+
+pub fn settle(scene: &Scene<'_>, today: NaiveDate, entities: &mut [Entity]) {
+    for entity in entities.iter_mut().filter(|entity| entity.kind == EntityType::Condition) {
+        let plain = !entity.context.negated && entity.context.temporality == Temporality::Recent;
+        let old = entity.at.is_some_and(|at| (today - at.day).num_days() > RECENT);
+        if plain && old && !begins(scene, entity) {
+            entity.context.temporality = Temporality::Historical;
+        }
+    }
+}
+
+/// Whether the words around say that it began then.
+fn begins(scene: &Scene<'_>, entity: &Entity) -> bool {
+    let reading = scene.reading;
+    let words = reading.words_at(entity.span);
+    let within = &reading.sentences[reading.sentence_of(words.start)].words;
+    let from = within.start.max(words.start.saturating_sub(AROUND));
+    let to = within.end.min(words.end + AROUND);
+    (from..to).any(|word| ONSET.contains(&reading.word(word)))
+}
