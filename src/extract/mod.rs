@@ -178,7 +178,18 @@ impl Risk {
     /// As it is heard, before it is graded.
     fn heard(class: RiskClass, span: Span, denied: bool, experiencer: Experiencer) -> Self {
         let (level, temporality) = (RiskLevel::None, Temporality::Recent);
-        Self { class, span, denied, experiencer, learned: None, confirmed: None, level, temporality, at: None, relation: None }
+        Self {
+            class,
+            span,
+            denied,
+            experiencer,
+            learned: None,
+            confirmed: None,
+            level,
+            temporality,
+            at: None,
+            relation: None,
+        }
     }
 
     /// Said of the patient and not denied.

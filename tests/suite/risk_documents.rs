@@ -48,7 +48,10 @@ fn classes(flags: &[RiskFlag]) -> Vec<String> {
 }
 
 fn of<'a>(flags: &'a [RiskFlag], class: &str, denied: bool) -> &'a RiskFlag {
-    flags.iter().find(|flag| flag.class == class && flag.denied == denied).unwrap_or_else(|| panic!("{class}: {flags:?}"))
+    flags
+        .iter()
+        .find(|flag| flag.class == class && flag.denied == denied)
+        .unwrap_or_else(|| panic!("{class}: {flags:?}"))
 }
 
 async fn a_note_is_judged_clause_by_clause(engine: Engine) {
@@ -61,7 +64,11 @@ async fn a_note_is_judged_clause_by_clause(engine: Engine) {
     assert!(of(&flags, "attempt_history", true).quote.contains("no previous attempts"), "{flags:?}");
     assert!(of(&flags, "plan_or_means", false).quote.contains("hoarding tablets"), "{flags:?}");
     let history = of(&flags, "attempt_history", false);
-    assert_eq!((history.experiencer, history.relation.as_deref()), (Experiencer::Family, Some("father")), "{history:?}");
+    assert_eq!(
+        (history.experiencer, history.relation.as_deref()),
+        (Experiencer::Family, Some("father")),
+        "{history:?}"
+    );
     assert_eq!(history.level.as_deref(), Some("low"));
 }
 
@@ -101,10 +108,19 @@ async fn boxes_and_letters_of_a_form_are_read(engine: Engine) {
 
 async fn what_only_sounds_like_risk_is_none(engine: Engine) {
     for (language, note) in [
-        ("en", "Leaflet with the crisis line given. If thoughts of suicide occur, call the crisis team. GI bleed excluded."),
+        (
+            "en",
+            "Leaflet with the crisis line given. If thoughts of suicide occur, call the crisis team. GI bleed excluded.",
+        ),
         ("en", "He could murder a curry, he joked. Dog bite to the hand, cleaned. No plan to change the dose."),
-        ("es", "Se corta las uñas él solo. Está muerto de cansancio. Si aparecen ideas de suicidio, acudir a urgencias."),
-        ("es", "Refiere que su jefe lo va a matar si llega tarde. Cribado pendiente. Dolor torácico: creyó que se moría."),
+        (
+            "es",
+            "Se corta las uñas él solo. Está muerto de cansancio. Si aparecen ideas de suicidio, acudir a urgencias.",
+        ),
+        (
+            "es",
+            "Refiere que su jefe lo va a matar si llega tarde. Cribado pendiente. Dolor torácico: creyó que se moría.",
+        ),
     ] {
         let (_, flags) = flags(engine, text(language, note)).await;
         assert_eq!(classes(&flags), Vec::<String>::new(), "{note}");
@@ -120,5 +136,8 @@ async fn only_what_cannot_wait_calls_somebody(engine: Engine) {
     assert_eq!((past.level.as_deref(), past.temporality.as_deref()), (Some("low"), Some("historical")));
     let pipeline = clinic.pipeline().await;
     let called = rows(pipeline.store(), "SELECT id FROM outbox WHERE event_type = 'anamnesis.risk.flagged.v1'").await;
-    assert_eq!(called.len(), flags.iter().filter(|flag| matches!(flag.level.as_deref(), Some("medium" | "high"))).count());
+    assert_eq!(
+        called.len(),
+        flags.iter().filter(|flag| matches!(flag.level.as_deref(), Some("medium" | "high"))).count()
+    );
 }

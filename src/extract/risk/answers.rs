@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 use super::clauses::clause_of;
+use super::heard::{Heard, Settled};
 use super::topics::{Topic, Topics};
 use super::whose::is_relative;
 use super::words::Words;
-use super::heard::{Heard, Settled};
 use crate::extract::dialogue::Polarity;
 use crate::extract::scene::Scene;
 use crate::extract::{Experiencer, RiskClass};
@@ -88,7 +88,22 @@ impl Answers<'_> {
         let last = &scene.reading.sentences[turn.sentences.end.checked_sub(1)?].words;
         let first = given.first()?;
         let close = |word: &str| {
-            is_relative(word) || matches!(word, "stepdad" | "stepmom" | "boyfriend" | "girlfriend" | "partner" | "novio" | "novia" | "pareja" | "ex" | "conviviente" | "jefe" | "boss")
+            is_relative(word)
+                || matches!(
+                    word,
+                    "stepdad"
+                        | "stepmom"
+                        | "boyfriend"
+                        | "girlfriend"
+                        | "partner"
+                        | "novio"
+                        | "novia"
+                        | "pareja"
+                        | "ex"
+                        | "conviviente"
+                        | "jefe"
+                        | "boss"
+                )
         };
         let named = (first.start..first.end.min(first.start + 3)).any(|word| close(scene.reading.word(word)));
         (named && self.words.asks_who(scene.reading, last.clone())).then_some((Polarity::Yes, 0))
@@ -98,7 +113,9 @@ impl Answers<'_> {
     fn asks_no(&self, scene: &Scene<'_>, sentence: &Range<usize>, topic: &Topic) -> bool {
         let clause = clause_of(scene.reading, sentence, topic.words.start);
         let you = |word: usize| matches!(scene.reading.word(word), "you" | "te" | "usted" | "le" | "he" | "she");
-        self.words.denied(scene.reading, &clause, topic).is_some_and(|denial| !denial.clone().any(you) && denial.start < topic.words.start)
+        self.words
+            .denied(scene.reading, &clause, topic)
+            .is_some_and(|denial| !denial.clone().any(you) && denial.start < topic.words.start)
     }
 
     /// What the last questions of a turn ask about, each class once.
@@ -110,11 +127,15 @@ impl Answers<'_> {
             let sentence = &sentences[index];
             let closed = sentence.span.of(scene.text()).ends_with('.');
             let last = index + 1 == turn.sentences.end && !closed;
-            if self.words.is_advice(scene.reading, &sentence.words, sentence.words.end) || !(sentence.question || scene.exchanges.asks(index) || last) {
+            if self.words.is_advice(scene.reading, &sentence.words, sentence.words.end)
+                || !(sentence.question || scene.exchanges.asks(index) || last)
+            {
                 continue;
             }
             let found = self.topics.find(scene.reading, sentence.words.clone(), self.spoken_of);
-            let found = found.into_iter().filter(|topic| topic.class != RiskClass::Abuse || !of_children(scene, &sentence.words));
+            let found = found
+                .into_iter()
+                .filter(|topic| topic.class != RiskClass::Abuse || !of_children(scene, &sentence.words));
             let found: Vec<Topic> = found.collect();
             if found.is_empty() {
                 rest += 1;
@@ -138,7 +159,10 @@ impl Answers<'_> {
     fn start(&self, scene: &Scene<'_>, topic: &Topic, end: usize) -> usize {
         let sentence = &scene.reading.sentences[scene.reading.sentence_of(topic.words.start)].words;
         let clause = clause_of(scene.reading, sentence, topic.words.start);
-        [sentence.start, clause.start, topic.words.start].into_iter().find(|start| end - start <= LONGEST).unwrap_or(topic.words.start)
+        [sentence.start, clause.start, topic.words.start]
+            .into_iter()
+            .find(|start| end - start <= LONGEST)
+            .unwrap_or(topic.words.start)
     }
 
     fn hear(&self, topic: &Topic, (polarity, words): (Polarity, Range<usize>), out: &mut Vec<Heard>) {
@@ -165,12 +189,17 @@ impl Answers<'_> {
                 if !sentence.question && self.words.denied(scene.reading, &clause, &topic).is_some() {
                     continue;
                 }
-                let reported = self.words.asks_about(scene.reading, before.start.max(topic.words.start.saturating_sub(14))..topic.words.start);
+                let reported = self.words.asks_about(
+                    scene.reading,
+                    before.start.max(topic.words.start.saturating_sub(14))..topic.words.start,
+                );
                 let polarity = if reported {
                     self.reported(scene, topic.words.end..sentence.words.end, index)
                 } else if sentence.question && !is_own(scene, &sentence.words) {
                     let next = sentences.get(index + 1).filter(|next| !next.question).map(|next| next.words.clone());
-                    let answer = next.and_then(|next| Some((self.words.answer(scene.reading, std::slice::from_ref(&next))?.0, next.end)));
+                    let answer = next.and_then(|next| {
+                        Some((self.words.answer(scene.reading, std::slice::from_ref(&next))?.0, next.end))
+                    });
                     settled.words.push(sentence.words.clone());
                     answer
                 } else {
@@ -193,8 +222,20 @@ impl Answers<'_> {
             let opens = word == rest.start
                 || matches!(
                     reading.word(word - 1),
-                    ":" | "," | "said" | "says" | "dice" | "dijo" | "que" | "responde" | "respondio" | "contesta" | "answered"
-                        | "answers" | "replied" | "." | "-"
+                    ":" | ","
+                        | "said"
+                        | "says"
+                        | "dice"
+                        | "dijo"
+                        | "que"
+                        | "responde"
+                        | "respondio"
+                        | "contesta"
+                        | "answered"
+                        | "answers"
+                        | "replied"
+                        | "."
+                        | "-"
                 );
             let head = word..rest.end;
             if opens && let Some((polarity, _)) = self.words.answer(reading, std::slice::from_ref(&head)) {
@@ -211,7 +252,10 @@ impl Answers<'_> {
 /// Where the evidence of an answer ends: what the same turn goes on to say belongs to it, as far as a reader needs.
 fn answer_end(scene: &Scene<'_>, answer: &Turn, end: usize) -> usize {
     let sentences = &scene.reading.sentences[answer.sentences.clone()];
-    let further = sentences.iter().map(|sentence| sentence.words.end).filter(|further| *further > end && *further <= end + FURTHER);
+    let further = sentences
+        .iter()
+        .map(|sentence| sentence.words.end)
+        .filter(|further| *further > end && *further <= end + FURTHER);
     further.max().unwrap_or(end)
 }
 
@@ -248,7 +292,9 @@ fn continues(scene: &Scene<'_>, words: &Range<usize>) -> bool {
 
 /// "¿Y a los niños les hace algo?".
 fn of_children(scene: &Scene<'_>, words: &Range<usize>) -> bool {
-    words.clone().any(|word| matches!(scene.reading.word(word), "ninos" | "hijos" | "children" | "kids" | "wawas" | "chicos"))
+    words
+        .clone()
+        .any(|word| matches!(scene.reading.word(word), "ninos" | "hijos" | "children" | "kids" | "wawas" | "chicos"))
 }
 
 /// A question that the writer asks of themselves.

@@ -15,7 +15,8 @@ pub(super) fn clauses(reading: &Reading<'_>, sentence: &Range<usize>) -> Vec<Ran
     let mut start = sentence.start;
     let lines = Lines::of(reading, sentence);
     for word in sentence.clone() {
-        if word > start && (begins(reading, start, word) || lines.ends_before(reading, word) || word - start >= LONGEST) {
+        if word > start && (begins(reading, start, word) || lines.ends_before(reading, word) || word - start >= LONGEST)
+        {
             out.push(start..word);
             start = word;
         }
@@ -50,7 +51,8 @@ impl Lines {
     fn ends_before(&self, reading: &Reading<'_>, word: usize) -> bool {
         let (before, here) = (reading.words[word - 1].source.end, reading.words[word].source.start);
         let broken = reading.text.get(before..here).is_some_and(|gap| gap.contains('\n'));
-        let line = || reading.text.get(..before).map_or(0, |text| text.len() - text.rfind('\n').map_or(0, |feed| feed + 1));
+        let line =
+            || reading.text.get(..before).map_or(0, |text| text.len() - text.rfind('\n').map_or(0, |feed| feed + 1));
         broken && (line() + RAGGED < self.longest || self.longest > WRAPPED)
     }
 }
@@ -82,21 +84,38 @@ fn turns(word: &str) -> bool {
 }
 
 fn denies(word: &str) -> bool {
-    matches!(word, "no" | "denies" | "denied" | "niega" | "nego" | "sin" | "never" | "nunca" | "nil" | "without" | "not")
+    matches!(
+        word,
+        "no" | "denies" | "denied" | "niega" | "nego" | "sin" | "never" | "nunca" | "nil" | "without" | "not"
+    )
 }
 
 /// Words with which a statement begins, in notes and dictations.
 fn opens(reading: &Reading<'_>, word: usize) -> bool {
     let next = reading.word(word + 1);
     match reading.word(word) {
-        "niega" | "niegan" | "nego" | "denies" | "denied" | "refiere" | "refirio" | "comenta" | "admite" | "reconoce"
-        | "reports" | "reported" | "states" | "stated" | "endorses" | "endorsed" | "admits" | "admitted" | "asked"
-        | "interrogado" | "interrogada" | "preguntado" | "preguntada" | "verbaliza" | "manifiesta" => true,
-        "no" => matches!(next, "ha" | "han" | "hay" | "he" | "tiene" | "plan" | "evidence" | "history" | "prior" | "intent"),
+        "niega" | "niegan" | "nego" | "denies" | "denied" | "refiere" | "refirio" | "comenta" | "admite"
+        | "reconoce" | "reports" | "reported" | "states" | "stated" | "endorses" | "endorsed" | "admits"
+        | "admitted" | "asked" | "interrogado" | "interrogada" | "preguntado" | "preguntada" | "verbaliza"
+        | "manifiesta" => true,
+        "no" => {
+            matches!(next, "ha" | "han" | "hay" | "he" | "tiene" | "plan" | "evidence" | "history" | "prior" | "intent")
+        }
         "has" | "have" | "had" => matches!(next, "never" | "not"),
         "he" | "she" | "they" | "pt" | "patient" => matches!(
             next,
-            "says" | "said" | "denies" | "denied" | "reports" | "states" | "told" | "admits" | "has" | "does" | "is" | "was"
+            "says"
+                | "said"
+                | "denies"
+                | "denied"
+                | "reports"
+                | "states"
+                | "told"
+                | "admits"
+                | "has"
+                | "does"
+                | "is"
+                | "was"
         ),
         _ => false,
     }

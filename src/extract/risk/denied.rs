@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::clauses::clauses;
+use super::heard::{Heard, Settled};
 use super::topics::{Topic, Topics};
 use super::whose::is_kin;
 use super::words::Words;
-use super::heard::{Heard, Settled};
 use crate::extract::scene::Scene;
 use crate::extract::structure::Section;
 use crate::extract::{Experiencer, RiskClass};
@@ -32,21 +32,26 @@ impl Denials<'_> {
                 let mut topics = self.topics.find(scene.reading, clause.clone(), self.spoken_of);
                 // "No plan and no intent": the plan's.
                 if topics.iter().any(|topic| topic.class == RiskClass::PlanOrMeans) {
-                    let listed = |topic: &Topic| matches!(scene.reading.word(topic.words.end), "or" | "o" | "ni" | "," | "/");
-                    topics.retain(|topic| topic.class != RiskClass::ActiveIdeation || topic.words.len() > 1 || listed(topic));
+                    let listed =
+                        |topic: &Topic| matches!(scene.reading.word(topic.words.end), "or" | "o" | "ni" | "," | "/");
+                    topics.retain(|topic| {
+                        topic.class != RiskClass::ActiveIdeation || topic.words.len() > 1 || listed(topic)
+                    });
                 }
                 for topic in topics.iter().filter(|topic| !topic.safe) {
                     if settled.holds(&topic.words) {
                         continue;
                     }
-                    if is_of_something_else(scene, topic) || sentence.speaker == Speaker::Patient && is_of_another(scene, topic) {
+                    if is_of_something_else(scene, topic)
+                        || sentence.speaker == Speaker::Patient && is_of_another(scene, topic)
+                    {
                         continue;
                     }
                     let Some(denial) = self.words.denied(scene.reading, &clause, topic) else { continue };
                     out.push(self.heard(scene, &clause, topic));
                     // What is denied may be a wider list than the words that were known.
                     let from = denial.start.min(topic.words.start);
-                    settled.denied.push((topic.class, from..topic.words.end));
+                    settled.denied.push(from..topic.words.end);
                 }
                 for topic in topics.iter().filter(|topic| topic.safe && !settled.holds(&topic.words)) {
                     // "Feels safe at home" denies; "does not feel safe" is left to the rules.
@@ -60,7 +65,8 @@ impl Denials<'_> {
 
     fn heard(&self, scene: &Scene<'_>, clause: &Range<usize>, topic: &Topic) -> Heard {
         let (class, experiencer) = whose_history(scene, clause, topic);
-        let words = clause.start.max(topic.words.start.saturating_sub(AROUND))..clause.end.min(topic.words.end + AROUND);
+        let words =
+            clause.start.max(topic.words.start.saturating_sub(AROUND))..clause.end.min(topic.words.end + AROUND);
         Heard { class, denied: true, words, core: topic.words.clone(), experiencer, confirmed: None }
     }
 }
@@ -70,7 +76,8 @@ pub(super) fn whose_history(scene: &Scene<'_>, clause: &Range<usize>, topic: &To
     let reading = scene.reading;
     let suicide = matches!(topic.class, RiskClass::ActiveIdeation | RiskClass::AttemptHistory)
         && topic.words.clone().any(|word| reading.word(word).starts_with("suicid"));
-    let named = clause.clone().any(|word| matches!(reading.word(word), "family" | "familia" | "relatives" | "familiares"));
+    let named =
+        clause.clone().any(|word| matches!(reading.word(word), "family" | "familia" | "relatives" | "familiares"));
     let kin = named || scene.section(topic.words.start) == Some(Section::Family) || is_kin(reading, clause);
     match suicide && kin {
         true => (RiskClass::AttemptHistory, Experiencer::Family),
@@ -87,12 +94,36 @@ fn is_of_another(scene: &Scene<'_>, topic: &Topic) -> bool {
 /// "No plan to leave": what stands behind is planned, and is no harm.
 fn is_of_something_else(scene: &Scene<'_>, topic: &Topic) -> bool {
     let word = |behind: usize| scene.reading.word(topic.words.end + behind);
-    let planned = matches!(scene.reading.word(topic.words.end - 1), "plan" | "plans" | "planes" | "intent" | "intention" | "method" | "means");
+    let planned = matches!(
+        scene.reading.word(topic.words.end - 1),
+        "plan" | "plans" | "planes" | "intent" | "intention" | "method" | "means"
+    );
     let joined = matches!(word(0), "to" | "for" | "de" | "para");
     let harm = matches!(
         word(1),
-        "end" | "kill" | "harm" | "hurt" | "act" | "do" | "suicide" | "die" | "self" | "matarse" | "morir" | "suicidarse" | "hacerse"
-            | "hacerlo" | "quitarse" | "suicidio" | "autolisis" | "carry" | "dañarse" | "danarse" | "hacer" | "matar" | "overdose"
+        "end"
+            | "kill"
+            | "harm"
+            | "hurt"
+            | "act"
+            | "do"
+            | "suicide"
+            | "die"
+            | "self"
+            | "matarse"
+            | "morir"
+            | "suicidarse"
+            | "hacerse"
+            | "hacerlo"
+            | "quitarse"
+            | "suicidio"
+            | "autolisis"
+            | "carry"
+            | "dañarse"
+            | "danarse"
+            | "hacer"
+            | "matar"
+            | "overdose"
     );
     planned && joined && !harm
 }

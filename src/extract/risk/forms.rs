@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use super::topics::{Topic, Topics};
-use super::words::Words;
 use super::answers::one_name;
 use super::denied::whose_history;
 use super::heard::{Heard, Settled};
+use super::topics::{Topic, Topics};
+use super::words::Words;
 use crate::extract::dialogue::Polarity;
 use crate::extract::scene::Scene;
-use crate::extract::{Experiencer, RiskClass};
 use crate::extract::structure::{Mark, Ticked};
+use crate::extract::{Experiencer, RiskClass};
 
 /// Lines around an empty box in which a marked one shows that the list was filled in.
 const LIST: usize = 4;
@@ -62,7 +62,8 @@ impl Forms<'_> {
     /// The words that a box speaks of: where it begins its sentence, what stands before it on the same line.
     fn label(&self, scene: &Scene<'_>, index: usize, ticked: &Ticked) -> Range<usize> {
         let sentences = &scene.reading.sentences;
-        let Some(before) = index.checked_sub(1).filter(|_| !ticked.label.clone().any(|word| is_word(scene, word))) else {
+        let Some(before) = index.checked_sub(1).filter(|_| !ticked.label.clone().any(|word| is_word(scene, word)))
+        else {
             return ticked.label.clone();
         };
         let gap = scene.text().get(sentences[before].span.end..sentences[index].span.start).unwrap_or("\n");

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::clauses::clauses;
-use super::heard::{Heard, Settled, overlaps};
+use super::heard::{Heard, Settled};
 use super::topics::Topic;
 use super::whose::{is_kin, is_relative};
 use super::words::Words;
@@ -25,7 +25,7 @@ pub(super) fn find(scene: &Scene<'_>, words: &Words, settled: &Settled, out: &mu
         }
         for clause in clauses(scene.reading, &sentence.words) {
             let Some(death) = words.kin_death(scene.reading, clause.clone()) else { continue };
-            if settled.holds(&death) || settled.denied.iter().any(|(_, known)| overlaps(known, &death)) {
+            if settled.holds(&death) || settled.denied.overlap(&death) {
                 continue;
             }
             let topic = Topic { class: RiskClass::AttemptHistory, words: death.clone(), safe: false };
@@ -33,7 +33,14 @@ pub(super) fn find(scene: &Scene<'_>, words: &Words, settled: &Settled, out: &mu
                 continue;
             }
             let Some(experiencer) = whose(scene, &clause, &death) else { continue };
-            found.push(Heard { class: RiskClass::AttemptHistory, denied: false, words: clause.clone(), core: death, experiencer, confirmed: None });
+            found.push(Heard {
+                class: RiskClass::AttemptHistory,
+                denied: false,
+                words: clause.clone(),
+                core: death,
+                experiencer,
+                confirmed: None,
+            });
         }
     }
     out.extend(found);
@@ -47,11 +54,29 @@ fn whose(scene: &Scene<'_>, clause: &Range<usize>, death: &Range<usize>) -> Opti
     let named = before.clone().rev().find(|word| is_relative(reading.word(*word)));
     // "Mother reports that he tried to hang himself": the relative informs.
     let informs = named.is_some_and(|kin| (kin..death.start).any(|word| is_telling(reading.word(word))));
-    if named.is_some() && !informs || of && is_kin(reading, &behind) || scene.section(death.start) == Some(Section::Family) {
+    if named.is_some() && !informs
+        || of && is_kin(reading, &behind)
+        || scene.section(death.start) == Some(Section::Family)
+    {
         return Some(Experiencer::Family);
     }
     let friend = |word: usize| {
-        matches!(reading.word(word), "friend" | "friends" | "amigo" | "amiga" | "amigos" | "parcero" | "pata" | "mate" | "neighbor" | "vecino" | "coworker" | "colleague" | "classmate")
+        matches!(
+            reading.word(word),
+            "friend"
+                | "friends"
+                | "amigo"
+                | "amiga"
+                | "amigos"
+                | "parcero"
+                | "pata"
+                | "mate"
+                | "neighbor"
+                | "vecino"
+                | "coworker"
+                | "colleague"
+                | "classmate"
+        )
     };
     (!informs && before.clone().any(friend)).then_some(Experiencer::Other)
 }
@@ -59,7 +84,27 @@ fn whose(scene: &Scene<'_>, clause: &Range<usize>, death: &Range<usize>) -> Opti
 fn is_telling(word: &str) -> bool {
     matches!(
         word,
-        "says" | "said" | "reports" | "reported" | "states" | "stated" | "told" | "tells" | "refiere" | "dice" | "dijo" | "comenta"
-            | "informa" | "cuenta" | "relata" | "explica" | "found" | "encontro" | "notes" | "noted" | "trae" | "brought"
+        "says"
+            | "said"
+            | "reports"
+            | "reported"
+            | "states"
+            | "stated"
+            | "told"
+            | "tells"
+            | "refiere"
+            | "dice"
+            | "dijo"
+            | "comenta"
+            | "informa"
+            | "cuenta"
+            | "relata"
+            | "explica"
+            | "found"
+            | "encontro"
+            | "notes"
+            | "noted"
+            | "trae"
+            | "brought"
     )
 }

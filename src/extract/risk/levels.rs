@@ -26,7 +26,10 @@ pub(super) fn grade(scene: &Scene<'_>, found: &mut [Risk]) {
         }
     }
     let current = |risk: &Risk, classes: &[RiskClass]| {
-        risk.is_own() && risk.learned.is_none() && risk.temporality != Temporality::Historical && classes.contains(&risk.class)
+        risk.is_own()
+            && risk.learned.is_none()
+            && risk.temporality != Temporality::Historical
+            && classes.contains(&risk.class)
     };
     use RiskClass::{ActiveIdeation, AttemptHistory, PassiveIdeation, PlanOrMeans, SelfHarm};
     let wishes = found.iter().any(|risk| current(risk, &[ActiveIdeation, PassiveIdeation, AttemptHistory]));
@@ -79,7 +82,8 @@ fn date(scene: &Scene<'_>, passage: Span) -> Option<FactDate> {
     let today = scene.input.today?;
     let reaches = |span: Span| {
         let between = scene.text().get(passage.end..span.start).unwrap_or("\n");
-        passage.overlaps(&span) || (span.start >= passage.end && between.len() <= BEHIND && !between.contains(['\n', '.', ';', '?']))
+        passage.overlaps(&span)
+            || (span.start >= passage.end && between.len() <= BEHIND && !between.contains(['\n', '.', ';', '?']))
     };
     let near = scene.input.dates.iter().filter(|mention| reaches(mention.span));
     let dated = near.filter_map(|mention| Some((mention.span, mention.said.resolve(today, Direction::Back)?)));
@@ -88,10 +92,12 @@ fn date(scene: &Scene<'_>, passage: Span) -> Option<FactDate> {
 
 fn is_past(scene: &Scene<'_>, risk: &Risk, words: &Range<usize>) -> bool {
     if let (Some(at), Some(today)) = (risk.at, scene.input.today) {
-        return (today - at.day).num_days() > RECENT + match at.precision {
-            crate::domain::fact_date::DatePrecision::Year => 365,
-            _ => 31,
-        };
+        return (today - at.day).num_days()
+            > RECENT
+                + match at.precision {
+                    crate::domain::fact_date::DatePrecision::Year => 365,
+                    _ => 31,
+                };
     }
     // An attempt that is told without a day is one of the past, as far as its time goes; its level takes care (below).
     let now = says(scene, words, NOW);
@@ -101,21 +107,86 @@ fn is_past(scene: &Scene<'_>, risk: &Risk, words: &Range<usize>) -> bool {
 fn says(scene: &Scene<'_>, words: &Range<usize>, list: &[&str]) -> bool {
     let held = |phrase: &&str| {
         let count = phrase.split(' ').count();
-        words.clone().any(|word| phrase.split(' ').enumerate().all(|(at, part)| scene.reading.word(word + at) == part) && word + count <= words.end)
+        words.clone().any(|word| {
+            phrase.split(' ').enumerate().all(|(at, part)| scene.reading.word(word + at) == part)
+                && word + count <= words.end
+        })
     };
     list.iter().any(|phrase| held(&phrase))
 }
 
 const PAST: &[&str] = &[
-    "used to", "years ago", "year ago", "as a child", "in childhood", "in school", "in college", "when i was", "when she was",
-    "when he was", "previous", "previously", "prev", "prior", "past", "history", "hx", "hace anos", "de nina",
-    "de nino", "previo", "previos", "anterior", "anteriores", "antecedente", "antecedentes", "cuando era", "antes", "ex",
-    "no longer", "ya no", "infancia", "old", "antiguas", "antigua", "in yr", "in year", "at age", "aged",
+    "used to",
+    "years ago",
+    "year ago",
+    "as a child",
+    "in childhood",
+    "in school",
+    "in college",
+    "when i was",
+    "when she was",
+    "when he was",
+    "previous",
+    "previously",
+    "prev",
+    "prior",
+    "past",
+    "history",
+    "hx",
+    "hace anos",
+    "de nina",
+    "de nino",
+    "previo",
+    "previos",
+    "anterior",
+    "anteriores",
+    "antecedente",
+    "antecedentes",
+    "cuando era",
+    "antes",
+    "ex",
+    "no longer",
+    "ya no",
+    "infancia",
+    "old",
+    "antiguas",
+    "antigua",
+    "in yr",
+    "in year",
+    "at age",
+    "aged",
 ];
 
 const NOW: &[&str] = &[
-    "today", "tonight", "last night", "this morning", "yesterday", "just now", "hoy", "anoche", "ayer", "esta manana",
-    "esta noche", "ahora", "traido", "traida", "brought", "overnight", "fresh", "recent", "frescos", "frescas", "recientes", "reciente", "this week", "last week", "esta semana", "this afternoon", "intentional", "voluntaria", "this evening",
+    "today",
+    "tonight",
+    "last night",
+    "this morning",
+    "yesterday",
+    "just now",
+    "hoy",
+    "anoche",
+    "ayer",
+    "esta manana",
+    "esta noche",
+    "ahora",
+    "traido",
+    "traida",
+    "brought",
+    "overnight",
+    "fresh",
+    "recent",
+    "frescos",
+    "frescas",
+    "recientes",
+    "reciente",
+    "this week",
+    "last week",
+    "esta semana",
+    "this afternoon",
+    "intentional",
+    "voluntaria",
+    "this evening",
 ];
 
 /// A weapon, a poison or fire in a threat.
@@ -123,9 +194,35 @@ fn is_armed(scene: &Scene<'_>, words: &Range<usize>) -> bool {
     words.clone().any(|word| {
         matches!(
             scene.reading.word(word),
-            "knife" | "gun" | "pistol" | "rifle" | "shotgun" | "hammer" | "machete" | "bat" | "kill" | "stab" | "shoot" | "strangle"
-                | "strangled" | "choked" | "cuchillo" | "pistola" | "escopeta" | "navaja" | "matar" | "matarlo" | "matarla" | "tiros"
-                | "quemar" | "bala" | "arma" | "fierro" | "martillo" | "apunalar" | "acuchillar"
+            "knife"
+                | "gun"
+                | "pistol"
+                | "rifle"
+                | "shotgun"
+                | "hammer"
+                | "machete"
+                | "bat"
+                | "kill"
+                | "stab"
+                | "shoot"
+                | "strangle"
+                | "strangled"
+                | "choked"
+                | "cuchillo"
+                | "pistola"
+                | "escopeta"
+                | "navaja"
+                | "matar"
+                | "matarlo"
+                | "matarla"
+                | "tiros"
+                | "quemar"
+                | "bala"
+                | "arma"
+                | "fierro"
+                | "martillo"
+                | "apunalar"
+                | "acuchillar"
         )
     })
 }

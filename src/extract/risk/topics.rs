@@ -51,7 +51,9 @@ impl Topics {
         let mut phrases = Vec::new();
         for line in FILE.lines().filter(|line| !line.starts_with('#')) {
             let mut fields = line.splitn(3, '\t');
-            let (Some(class), Some(mode), Some(words)) = (fields.next(), fields.next(), fields.next()) else { continue };
+            let (Some(class), Some(mode), Some(words)) = (fields.next(), fields.next(), fields.next()) else {
+                continue;
+            };
             let classes: Vec<RiskClass> = class.split(',').filter_map(RiskClass::from_code).collect();
             let mode = match mode {
                 "near" => Mode::Near,
@@ -60,7 +62,8 @@ impl Topics {
                 _ => Mode::Name,
             };
             let index = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-            phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)).filter(|(phrase, _)| !phrase.is_empty()));
+            phrases
+                .extend(words.split('|').map(|phrase| (phrase.trim(), index)).filter(|(phrase, _)| !phrase.is_empty()));
             rows.push((classes, mode));
         }
         Self { matcher: Matcher::new(book, phrases), rows }
@@ -75,7 +78,11 @@ impl Topics {
     /// What is named within a range of one sentence.
     pub fn find(&self, reading: &Reading<'_>, within: Range<usize>, spoken_of: &[bool]) -> Vec<Topic> {
         let index = reading.sentence_of(within.start);
-        let near = if reading.sentences.get(index).is_some_and(|sentence| sentence.turn.is_some()) { NEAR_SPOKEN } else { NEAR };
+        let near = if reading.sentences.get(index).is_some_and(|sentence| sentence.turn.is_some()) {
+            NEAR_SPOKEN
+        } else {
+            NEAR
+        };
         let around = index.saturating_sub(near)..(index + AHEAD).min(spoken_of.len());
         let near = || spoken_of[around.clone()].iter().any(|named| *named);
         let found = self.hits(reading, within).filter(|(_, mode)| *mode != Mode::Near || near());
@@ -105,10 +112,36 @@ fn is_short(reading: &Reading<'_>, words: &Range<usize>) -> bool {
     let before = words.start.checked_sub(1).map_or("", |word| reading.word(word));
     let named = matches!(
         before,
-        "denies" | "denied" | "no" | "endorses" | "endorsed" | "current" | "active" | "passive" | "hi" | "reports" | "for" | "with"
+        "denies"
+            | "denied"
+            | "no"
+            | "endorses"
+            | "endorsed"
+            | "current"
+            | "active"
+            | "passive"
+            | "hi"
+            | "reports"
+            | "for"
+            | "with"
     );
     let (after, further) = (reading.word(words.end), reading.word(words.end + 1));
     let listed = matches!(after, "hi" | "x" | "w" | "with" | "or" | "denied") || after == "/" && further != "no";
-    let titled = after == ":" && matches!(further, "denies" | "denied" | "none" | "nil" | "passive" | "active" | "endorses" | "absent" | "negative" | "neg" | "present" | "yes");
+    let titled = after == ":"
+        && matches!(
+            further,
+            "denies"
+                | "denied"
+                | "none"
+                | "nil"
+                | "passive"
+                | "active"
+                | "endorses"
+                | "absent"
+                | "negative"
+                | "neg"
+                | "present"
+                | "yes"
+        );
     capitals && (named || listed || titled || before == "/")
 }

@@ -87,7 +87,8 @@ impl Words {
     fn listed(&self, reading: &Reading<'_>, word: usize) -> bool {
         let behind = reading.word(word + 1);
         let before = word.checked_sub(1).map_or("", |before| reading.word(before));
-        matches!(behind, "," | "/" | "or" | "ni" | "nor" | "o") || matches!(before, "," | "/" | "or" | "ni" | "nor" | "o")
+        matches!(behind, "," | "/" | "or" | "ni" | "nor" | "o")
+            || matches!(before, "," | "/" | "or" | "ni" | "nor" | "o")
     }
 
     /// "Can't stop thinking of …", "nobody knows that …": the denial is of something else.
@@ -100,12 +101,16 @@ impl Words {
     fn denied_behind(&self, reading: &Reading<'_>, clause: &Range<usize>, topic: &Topic) -> bool {
         let mut word = topic.words.end;
         // "(-)", "-ve".
-        if matches!((reading.word(word), reading.word(word + 1)), ("(", "-" | "–" | "−" | "neg" | "no") | ("-", "ve" | "tive"))
-            || reading.word(word) == "-" && reading.words.get(word + 1).is_none_or(|next| next.punctuation)
+        if matches!(
+            (reading.word(word), reading.word(word + 1)),
+            ("(", "-" | "–" | "−" | "neg" | "no") | ("-", "ve" | "tive")
+        ) || reading.word(word) == "-" && reading.words.get(word + 1).is_none_or(|next| next.punctuation)
         {
             return true;
         }
-        while word < clause.end && matches!(reading.word(word), ":" | "-" | "=" | "is" | "are" | "was" | "were" | "," | ")") {
+        while word < clause.end
+            && matches!(reading.word(word), ":" | "-" | "=" | "is" | "are" | "was" | "were" | "," | ")")
+        {
             word += 1;
         }
         let straight = word > topic.words.end && reading.word(topic.words.end) != ",";
@@ -135,7 +140,8 @@ impl Words {
     /// The item of a questionnaire that asks about death, and behind it its points.
     pub fn score(&self, reading: &Reading<'_>, sentence: Range<usize>) -> Option<(Range<usize>, u8)> {
         let item = self.score.first(reading, sentence.clone())?.words;
-        let points = (item.end..sentence.end.min(item.end + 5)).find_map(|word| reading.word(word).parse::<u8>().ok().map(|p| (word, p)));
+        let points = (item.end..sentence.end.min(item.end + 5))
+            .find_map(|word| reading.word(word).parse::<u8>().ok().map(|p| (word, p)));
         points.filter(|(_, points)| *points <= 3).map(|(word, points)| (item.start..word + 1, points))
     }
 
@@ -147,7 +153,9 @@ impl Words {
     /// "If thoughts of suicide occur, call …": what to do in a case that is not told of.
     pub fn is_advice(&self, reading: &Reading<'_>, sentence: &Range<usize>, at: usize) -> bool {
         let case = |word: usize| {
-            let opens = word == sentence.start || reading.words[word - 1].punctuation || matches!(reading.word(word - 1), "and" | "y");
+            let opens = word == sentence.start
+                || reading.words[word - 1].punctuation
+                || matches!(reading.word(word - 1), "and" | "y");
             opens && matches!(reading.word(word), "if" | "si" | "should" | "cuando") || reading.word(word) == "caso"
         };
         (sentence.start..at.min(sentence.end)).any(case) && self.calls.first(reading, sentence.clone()).is_some()
@@ -181,14 +189,17 @@ impl Words {
             }
             // "En la casa no hay.", "armas no tengo".
             let none = sentence.clone().any(|word| {
-                reading.word(word) == "no" && matches!(reading.word(word + 1), "hay" | "tengo" | "tenemos" | "tiene" | "tienen")
+                reading.word(word) == "no"
+                    && matches!(reading.word(word + 1), "hay" | "tengo" | "tenemos" | "tiene" | "tienen")
                     && reading.words.get(word + 2).is_none_or(|next| next.punctuation)
             });
             if none && sentence.len() < 10 {
                 return Some((Polarity::No, place));
             }
             let last = sentence.clone().rev().find(|word| !reading.words[*word].punctuation);
-            if last.is_some_and(|word| matches!(reading.word(word), "no" | "nunca" | "never" | "nah")) && sentence.len() < 14 {
+            if last.is_some_and(|word| matches!(reading.word(word), "no" | "nunca" | "never" | "nah"))
+                && sentence.len() < 14
+            {
                 return Some((Polarity::No, place));
             }
         }
@@ -198,7 +209,10 @@ impl Words {
     /// "No, bueno, a veces": a no that is no longer one.
     fn takes_back(&self, reading: &Reading<'_>, sentence: Range<usize>) -> bool {
         sentence.clone().any(|word| {
-            matches!(reading.word(word), "sometimes" | "veces" | "until" | "hasta" | "mucho" | "tanto" | "really" | "yet")
+            matches!(
+                reading.word(word),
+                "sometimes" | "veces" | "until" | "hasta" | "mucho" | "tanto" | "really" | "yet"
+            )
         })
     }
 
@@ -246,18 +260,92 @@ fn plain_no(reading: &Reading<'_>, sentence: &Range<usize>, words: &Range<usize>
         || reading.words[next].punctuation
         || matches!(
             reading.word(next),
-            "no" | "never" | "nunca" | "sir" | "maam" | "ma" | "senora" | "senor" | "senorita" | "doctor" | "doctora" | "dr"
-                | "dra" | "la" | "not" | "eso" | "para" | "ni" | "jamas" | "i" | "plan" | "licenciada" | "que" | "way"
-                | "thanks" | "gracias" | "nothing" | "none" | "padre" | "mire" | "hombre" | "mujer" | "nobody" | "he" | "she" | "they" | "it" | "we" | "ellos" | "ella" | "este" | "ahora" | "pero" | "but" | "mam"
+            "no" | "never"
+                | "nunca"
+                | "sir"
+                | "maam"
+                | "ma"
+                | "senora"
+                | "senor"
+                | "senorita"
+                | "doctor"
+                | "doctora"
+                | "dr"
+                | "dra"
+                | "la"
+                | "not"
+                | "eso"
+                | "para"
+                | "ni"
+                | "jamas"
+                | "i"
+                | "plan"
+                | "licenciada"
+                | "que"
+                | "way"
+                | "thanks"
+                | "gracias"
+                | "nothing"
+                | "none"
+                | "padre"
+                | "mire"
+                | "hombre"
+                | "mujer"
+                | "nobody"
+                | "he"
+                | "she"
+                | "they"
+                | "it"
+                | "we"
+                | "ellos"
+                | "ella"
+                | "este"
+                | "ahora"
+                | "pero"
+                | "but"
+                | "mam"
         )
 }
 
 fn is_filler(word: &str) -> bool {
     matches!(
         word,
-        "um" | "uh" | "well" | "oh" | "ay" | "uy" | "pues" | "bueno" | "eh" | "este" | "mm" | "mmm" | "hmm" | "y" | "and" | "like"
-            | "i" | "mean" | "honestly" | "look" | "mire" | "la" | "verdad" | "es" | "que" | "lol" | "haha" | "jaja" | "ah"
-            | "not" | "just" | "so" | "emmm" | "emm" | "neta" | "doctor" | "doctora"
+        "um" | "uh"
+            | "well"
+            | "oh"
+            | "ay"
+            | "uy"
+            | "pues"
+            | "bueno"
+            | "eh"
+            | "este"
+            | "mm"
+            | "mmm"
+            | "hmm"
+            | "y"
+            | "and"
+            | "like"
+            | "i"
+            | "mean"
+            | "honestly"
+            | "look"
+            | "mire"
+            | "la"
+            | "verdad"
+            | "es"
+            | "que"
+            | "lol"
+            | "haha"
+            | "jaja"
+            | "ah"
+            | "not"
+            | "just"
+            | "so"
+            | "emmm"
+            | "emm"
+            | "neta"
+            | "doctor"
+            | "doctora"
     )
 }
 
