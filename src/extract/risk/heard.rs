@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::clauses::clause_of;
+use super::kin::is_telling;
 use super::whose::is_relative;
 use super::words::Words;
 use crate::extract::dialogue::Polarity;
@@ -149,7 +150,10 @@ fn whose(scene: &Scene<'_>, sentence: &Range<usize>, found: &Heard) -> Experienc
     let ahead = clause.start..found.core.start.max(found.words.start);
     // In a note a relative who was named long before informs, or is lost: "… that her son is missing, that at times she asks God …".
     let near = if speaker == Speaker::Unknown { ahead.start.max(ahead.end.saturating_sub(NOTED)) } else { ahead.start };
-    let named = (near..ahead.end).any(|word| is_relative(reading.word(word)));
+    let named = (near..ahead.end).rev().find(|word| is_relative(reading.word(*word)));
+    // "Wife says he has been hoarding tablets": she informs. A patient who says so of a relative speaks of the relative.
+    let informs = |kin: usize| speaker != Speaker::Patient && (kin..ahead.end).any(|word| is_telling(reading.word(word)));
+    let named = named.is_some_and(|kin| !informs(kin));
     match found.experiencer {
         Experiencer::Family if !named && found.class != RiskClass::AttemptHistory => Experiencer::Patient,
         whose => whose,

@@ -81,7 +81,7 @@ fn whose(scene: &Scene<'_>, clause: &Range<usize>, death: &Range<usize>) -> Opti
     (!informs && before.clone().any(friend)).then_some(Experiencer::Other)
 }
 
-fn is_telling(word: &str) -> bool {
+pub(super) fn is_telling(word: &str) -> bool {
     matches!(
         word,
         "says"
