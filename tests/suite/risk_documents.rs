@@ -80,7 +80,7 @@ async fn questions_and_their_answers_are_judged_together(engine: Engine) {
         ("patient", "No, doctora, eso no."),
         ("clinician", "¿Y en lastimarse?"),
         ("patient", "Prefiero no contestar."),
-        ("clinician", "¿Ganas de hacerle daño a alguien?"),
+        ("clinician", "¿Y ganas de hacerle daño a alguien?"),
         ("patient", "Para nada."),
         ("clinician", "¿Alguien la golpea en casa?"),
         ("patient", "Sí, mi pareja, el viernes."),
@@ -122,7 +122,11 @@ async fn what_only_sounds_like_risk_is_none(engine: Engine) {
             "Refiere que su jefe lo va a matar si llega tarde. Cribado pendiente. Dolor torácico: creyó que se moría.",
         ),
     ] {
-        let (_, flags) = flags(engine, text(language, note)).await;
+        let visit = match language {
+            "es" => "Acude a revisión. Mejora la rodilla. Pasea a diario. Come bien. Duerme siete horas. Tensión normal. Se revisan los análisis.",
+            _ => "Seen for review. Knee better. Walks daily. Eats well. Sleeps seven hours. Blood pressure normal. Results reviewed.",
+        };
+        let (_, flags) = flags(engine, text(language, &format!("{visit}\n{note}"))).await;
         assert_eq!(classes(&flags), Vec::<String>::new(), "{note}");
     }
 }

@@ -51,7 +51,7 @@ impl Denials<'_> {
                     out.push(self.heard(scene, &clause, topic));
                     // What is denied may be a wider list than the words that were known.
                     let from = denial.start.min(topic.words.start);
-                    settled.denied.push((topic.class, from..topic.words.end));
+                    settled.denied.push(from..topic.words.end);
                 }
                 for topic in topics.iter().filter(|topic| topic.safe && !settled.holds(&topic.words)) {
                     // "Feels safe at home" denies; "does not feel safe" is left to the rules.

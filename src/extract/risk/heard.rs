@@ -1,9 +1,10 @@
 //! What the rules heard, before it becomes findings: each with the words that prove it. One passage of a class is one finding.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::clauses::clause_of;
+use super::kin::is_telling;
 use super::whose::is_relative;
 use super::words::Words;
 use crate::extract::dialogue::Polarity;
@@ -27,36 +28,64 @@ pub(super) struct Heard {
     pub confirmed: Option<f64>,
 }
 
+/// Runs of words, found again without looking at each.
+#[derive(Debug, Default)]
+pub(super) struct Places(BTreeMap<usize, usize>);
+
+/// Words of the longest run that is kept: no sentence has more.
+const LONGEST: usize = 1_200;
+
+impl Places {
+    pub fn push(&mut self, words: Range<usize>) {
+        let end = self.0.entry(words.start).or_insert(words.end);
+        *end = words.end.max(*end);
+    }
+
+    pub fn overlap(&self, words: &Range<usize>) -> bool {
+        let from = words.start.saturating_sub(LONGEST);
+        from < words.end && self.0.range(from..words.end).rev().take(MOST).any(|(_, end)| *end > words.start)
+    }
+}
+
+/// Runs before a place that are looked at: bounds the work on hostile text.
+const MOST: usize = 64;
+
 /// What a question, a box or a denial has settled: phrases in it say nothing more.
 #[derive(Debug, Default)]
 pub(super) struct Settled {
     /// Sentences of those who only ask.
     pub sentences: BTreeSet<usize>,
     /// Labels and questions.
-    pub words: Vec<Range<usize>>,
-    pub denied: Vec<(RiskClass, Range<usize>)>,
+    pub words: Places,
+    pub denied: Places,
 }
 
 impl Settled {
     pub fn holds(&self, words: &Range<usize>) -> bool {
-        self.words.iter().any(|known| overlaps(known, words))
+        self.words.overlap(words)
     }
 
     /// Sentences that the ear may not hear: what was asked, marked, denied or heard by rules.
     pub fn closed(&self, scene: &Scene<'_>, found: &[Risk]) -> Vec<bool> {
-        let sentence = |(index, sentence): (usize, &crate::extract::reading::Sentence)| {
-            self.sentences.contains(&index)
-                || self.holds(&sentence.words)
-                || self.denied.iter().any(|(_, words)| overlaps(words, &sentence.words))
-                || found.iter().any(|risk| risk.span.overlaps(&sentence.span))
+        let sentences = &scene.reading.sentences;
+        let settled = |(index, words): (usize, &Range<usize>)| {
+            self.sentences.contains(&index) || self.words.overlap(words) || self.denied.overlap(words)
         };
-        scene.reading.sentences.iter().enumerate().map(sentence).collect()
+        let mut closed: Vec<bool> = sentences.iter().map(|sentence| &sentence.words).enumerate().map(settled).collect();
+        for risk in found {
+            let words = scene.reading.words_at(risk.span);
+            let first = scene.reading.sentence_of(words.start);
+            let last = scene.reading.sentence_of(words.end.saturating_sub(1).max(words.start));
+            closed[first.min(last)..(last + 1).min(sentences.len())].fill(true);
+        }
+        closed
     }
 }
 
 /// Adds what phrases found, with the clause as evidence, where nothing settled it.
 pub(super) fn add_said(scene: &Scene<'_>, words: &Words, said: Vec<Heard>, settled: &Settled, out: &mut Vec<Heard>) {
-    let known = out.clone();
+    let mut denials = Places::default();
+    out.iter().filter(|heard| heard.denied).for_each(|heard| denials.push(heard.words.clone()));
     for found in said {
         let index = scene.reading.sentence_of(found.words.start);
         // Who only asks, sums up or advises tells nothing of their own.
@@ -67,8 +96,8 @@ pub(super) fn add_said(scene: &Scene<'_>, words: &Words, said: Vec<Heard>, settl
         if words.is_advice(scene.reading, sentence, found.words.start) || is_sung(scene, sentence, found.words.start) {
             continue;
         }
-        let denied = settled.denied.iter().any(|(_, words)| overlaps(words, &found.words));
-        let doubled = found.denied && known.iter().any(|heard| heard.denied && overlaps(&heard.words, &found.words));
+        let denied = settled.denied.overlap(&found.words);
+        let doubled = found.denied && denials.overlap(&found.words);
         if denied || doubled || is_answered_behind(scene, words, sentence, &found) {
             continue;
         }
@@ -121,7 +150,10 @@ fn whose(scene: &Scene<'_>, sentence: &Range<usize>, found: &Heard) -> Experienc
     let ahead = clause.start..found.core.start.max(found.words.start);
     // In a note a relative who was named long before informs, or is lost: "… that her son is missing, that at times she asks God …".
     let near = if speaker == Speaker::Unknown { ahead.start.max(ahead.end.saturating_sub(NOTED)) } else { ahead.start };
-    let named = (near..ahead.end).any(|word| is_relative(reading.word(word)));
+    let named = (near..ahead.end).rev().find(|word| is_relative(reading.word(*word)));
+    // "Wife says he has been hoarding tablets": she informs. A patient who says so of a relative speaks of the relative.
+    let informs = |kin: usize| speaker != Speaker::Patient && (kin..ahead.end).any(|word| is_telling(reading.word(word)));
+    let named = named.is_some_and(|kin| !informs(kin));
     match found.experiencer {
         Experiencer::Family if !named && found.class != RiskClass::AttemptHistory => Experiencer::Patient,
         whose => whose,
@@ -133,23 +165,20 @@ fn whose(scene: &Scene<'_>, sentence: &Range<usize>, found: &Heard) -> Experienc
 fn set_right(scene: &Scene<'_>, out: &mut Vec<Heard>) {
     let place = |heard: &Heard| scene.reading.sentence_of(heard.words.start);
     let speaker = |heard: &Heard| scene.reading.sentences[place(heard)].speaker;
-    let told: Vec<(RiskClass, usize, Speaker)> = out
-        .iter()
-        .filter(|heard| !heard.denied && heard.experiencer == Experiencer::Patient)
-        .map(|heard| (heard.class, place(heard), speaker(heard)))
-        .collect();
+    let own = out.iter().filter(|heard| !heard.denied && heard.experiencer == Experiencer::Patient);
+    let told: BTreeSet<(RiskClass, Speaker, usize)> =
+        own.map(|heard| (heard.class, speaker(heard), place(heard))).collect();
     let wishes = told.iter().any(|(class, ..)| matches!(class, RiskClass::ActiveIdeation | RiskClass::PassiveIdeation));
+    let threats: BTreeSet<usize> =
+        told.iter().filter(|(class, ..)| *class == RiskClass::HarmToOthers).map(|(_, _, at)| *at).collect();
     out.retain(|heard| {
-        let corrected = heard.denied
-            && told.iter().any(|(class, at, who)| {
-                *class == heard.class
-                    && *who == Speaker::Family
-                    && (place(heard)..place(heard) + CORRECTED).contains(at)
-            });
+        let at = place(heard);
+        let by_family = (heard.class, Speaker::Family, at)..(heard.class, Speaker::Family, at + CORRECTED);
+        let corrected = heard.denied && told.range(by_family).next().is_some();
         let threat = !heard.denied
             && heard.class == RiskClass::PlanOrMeans
             && !wishes
-            && told.iter().any(|(class, at, _)| *class == RiskClass::HarmToOthers && at.abs_diff(place(heard)) <= 1);
+            && threats.range(at.saturating_sub(1)..=at + 1).next().is_some();
         !corrected && !threat
     });
 }
@@ -172,10 +201,14 @@ pub(super) fn passage(scene: &Scene<'_>, sentence: &Range<usize>, words: &Range<
 /// As findings: one for each class, polarity and passage, the passage that holds the others.
 pub(super) fn folded(scene: &Scene<'_>, mut heard: Vec<Heard>) -> Vec<Risk> {
     heard.iter_mut().for_each(|one| one.words = trimmed(scene, one.words.clone()));
+    // What was marked, answered or denied comes first where two begin alike.
+    heard.sort_by_key(|one| one.words.start);
     let mut out: Vec<Heard> = Vec::new();
     for one in heard.into_iter().filter(|one| !one.words.is_empty()) {
         let same = |known: &Heard| known.denied == one.denied && overlaps(&known.words, &one.words);
-        let known = out.iter().position(|known| same(known) && is_one(scene, known, &one));
+        let recent = out.len().saturating_sub(MOST);
+        let known =
+            out[recent..].iter().position(|known| same(known) && is_one(scene, known, &one)).map(|at| at + recent);
         match known {
             Some(place) if ranks(scene, &one) < ranks(scene, &out[place]) => out[place] = one,
             Some(_) => {}

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::clauses::clauses;
-use super::heard::{Heard, Settled, overlaps};
+use super::heard::{Heard, Settled};
 use super::topics::Topic;
 use super::whose::{is_kin, is_relative};
 use super::words::Words;
@@ -25,7 +25,7 @@ pub(super) fn find(scene: &Scene<'_>, words: &Words, settled: &Settled, out: &mu
         }
         for clause in clauses(scene.reading, &sentence.words) {
             let Some(death) = words.kin_death(scene.reading, clause.clone()) else { continue };
-            if settled.holds(&death) || settled.denied.iter().any(|(_, known)| overlaps(known, &death)) {
+            if settled.holds(&death) || settled.denied.overlap(&death) {
                 continue;
             }
             let topic = Topic { class: RiskClass::AttemptHistory, words: death.clone(), safe: false };
@@ -81,7 +81,7 @@ fn whose(scene: &Scene<'_>, clause: &Range<usize>, death: &Range<usize>) -> Opti
     (!informs && before.clone().any(friend)).then_some(Experiencer::Other)
 }
 
-fn is_telling(word: &str) -> bool {
+pub(super) fn is_telling(word: &str) -> bool {
     matches!(
         word,
         "says"
