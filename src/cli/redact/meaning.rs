@@ -79,9 +79,10 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
                     report.findings.to_string(),
                     format!("{} = {:.2} %", report.lost, 100.0 * report.lost_share()),
                     report.turned.to_string(),
+                    report.by_marked.to_string(),
                 ]
             };
-            output::table(&["set", "lines", "touched", "findings", "lost", "turned round"], rows.iter().map(row).collect::<Vec<_>>())?;
+            output::table(&["set", "lines", "touched", "findings", "lost", "turned round", "by what is marked"], rows.iter().map(row).collect::<Vec<_>>())?;
             for one in &all.examples {
                 output::line(&format!("{:?} {} {:?} {}\n  {}\n  {}", one.harm, one.kind, one.mention, one.line, one.before, one.after))?;
             }

@@ -76,6 +76,13 @@ fn may_be(context: &Context<'_>, token: &Token) -> bool {
     lexicon::word(bare).given || is_unknown(bare) || token.case == Case::Title && !lexicon::is_ordinary(bare)
 }
 
+/// As [`is_unknown`], of a word with a large letter inside of a sentence: a form of a verb is not written so.
+pub fn is_unknown_large(lower: &str) -> bool {
+    lower.len() > 2 && !trade::is_kin(lower) && !trade::is_medicine(lower) && !trade::is_thing(lower) && !trade::is_abbreviation(lower)
+        && !lexicon::is_ordinary(lower) && !lexicon::is_eponym(lower) && !is_learned_word(lower) && !trade::opens(Language::Unknown, lower)
+        && !lexicon::word(lower).is_name() && !places::is_place(lower)
+}
+
 /// A word that is in no list of words, medicines or abbreviations, nor one letter away from one.
 pub fn is_unknown(lower: &str) -> bool {
     let letters = lower.len() >= LEAST && lower.bytes().all(|byte| byte.is_ascii_lowercase());
@@ -128,8 +135,9 @@ fn is_told(context: &Context<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
     let lower = word(context, at);
     let known = lexicon::word(lower);
-    let sure = known.given && (known.is_strong() || words::is_everyday_name(lower) && !lexicon::is_ordinary(lower));
-    let unknown = !known.is_name() && !places::is_place(lower) && is_unknown(lower.strip_suffix("'s").unwrap_or(lower));
+    let sure = known.given && (known.is_strong() || words::is_everyday_name(lower)) && !lexicon::is_ordinary(lower);
+    let large = token.case == Case::Title && is_unknown_large(lower);
+    let unknown = large || !known.is_name() && !places::is_place(lower) && is_unknown(lower.strip_suffix("'s").unwrap_or(lower));
     let titled = token.case == Case::Title && !trade::is_medicine(lower) && !trade::is_thing(lower) && !lexicon::is_eponym(lower);
     if deeds::begins_sentence(context, at) {
         return (sure || known.given && !known.common) && (is_called(context, at) || is_subject(context, at)) || is_answer(context, at, sure || unknown);
@@ -138,6 +146,7 @@ fn is_told(context: &Context<'_>, at: usize) -> bool {
         || is_self(context, at) && (sure || unknown)
         || is_parting(context, at) && (sure || unknown)
         || is_articled(context, at, sure)
+        || token.case == Case::Title && (unknown || known.is_name() && !lexicon::is_ordinary(lower)) && is_in_company(context, at)
         || titled && is_only_large(context, at)
         || token.case == Case::Title && unknown && is_called_behind(context, at)
 }
@@ -222,8 +231,15 @@ fn is_articled(context: &Context<'_>, at: usize, sure: bool) -> bool {
         && matches!(back(context, at, 1), "el" | "la")
         && !matches!(back(context, at, 2), "de" | "en" | "a")
         && (token.case == Case::Title || context.is_small_at(at) && words::is_everyday_name(word(context, at)))
+        && !matches!(word(context, at), "rosario" | "curro" | "pilar" | "cruz" | "paz")
         && !noun
         && !lexicon::is_eponym(word(context, at))
+}
+
+/// "con el Tano", "moved in w Tish": in a line of small letters.
+fn is_in_company(context: &Context<'_>, at: usize) -> bool {
+    let article = usize::from(matches!(back(context, at, 1), "el" | "la"));
+    matches!(back(context, at, 1 + article), "con" | "w" | "with" | "d" | "x") && context.is_small_at(at) && !trade::is_form(word(context, at + 1))
 }
 
 /// The one large word inside of a sentence of a text that has no other: nobody types it so without a reason.

@@ -88,7 +88,7 @@ fn small(context: &Context<'_>, lower: &str, found: &mut Vec<Finding>) {
     let is_small = |start: usize| context.is_small_at(context.token_at(start).min(context.tokens.len().saturating_sub(1)));
     for house in AT.captures_iter(lower).filter_map(|hit| hit.get(1)) {
         let known = lexicon::word(house.as_str());
-        let named = known.surname && known.is_strong() && !lexicon::is_ordinary(house.as_str()) || informal::is_unknown(house.as_str()) && !known.is_name();
+        let named = known.surname && known.given && known.is_strong() && !lexicon::is_ordinary(house.as_str()) || informal::is_unknown(house.as_str()) && !known.is_name();
         if named && is_small(house.start()) {
             push_as(found, Span::new(house.start(), house.end()), label::ORGANIZATION, "organisation");
         }
@@ -118,7 +118,8 @@ fn push(context: &Context<'_>, span: Span, found: &mut Vec<Finding>) {
     let single = !span.of(&context.view.plain).contains(' ');
     let clinic = |word: &str| trade::is_medicine(word) || trade::is_abbreviation(word) || trade::opens(context.language, word);
     let plain = single && (lexicon::is_ordinary_in(context.language, first) || trade::is_role(first) || lexicon::is_eponym(first));
-    if !clinic(first) && !plain && !span.is_empty() {
+    let article = matches!(first, "la" | "el" | "las" | "los");
+    if (article || !clinic(first)) && !plain && !span.is_empty() {
         push_as(found, span, label::ORGANIZATION, "organisation");
     }
 }

@@ -44,7 +44,9 @@ fn wholes(context: &Context<'_>, found: &[Finding]) -> HashSet<String> {
 /// Where case says nothing, a name that the model alone found spreads only when the lists know a word
 /// of it as a name, or know it as no word at all.
 fn is_listed(context: &Context<'_>, span: Span) -> bool {
-    span.of(&context.view.lower).split(' ').any(|word| lexicon::word(word).is_strong() || informal::is_unknown(word))
+    let large = span.of(&context.view.plain).starts_with(char::is_uppercase);
+    let known = |word: &str| lexicon::word(word).is_strong() || informal::is_unknown(word) || large && informal::is_unknown_large(word);
+    span.of(&context.view.lower).split(' ').any(known)
 }
 
 /// A part that means a person wherever it stands.

@@ -140,7 +140,7 @@ fn is_no_data(context: &Context<'_>, one: &Finding) -> bool {
     }
     match one.label {
         label::PERSON | label::LOCATION | label::ORGANIZATION => names_nobody(context, one, (first, end)),
-        label::ADDRESS => is_measure(context, (first, end)),
+        label::ADDRESS => is_measure(context, (first, end)) || one.recognizer == "learned" && is_hyphenated_letter(context, first, end),
         label::VEHICLE_ID => is_plate_of_the_trade(context, (first, end)),
         label::MEDICAL_RECORD | label::NUMBER => {
             is_no_number(context, (first, end)) || is_measure(context, (first, end))
@@ -204,6 +204,13 @@ fn names_nobody(context: &Context<'_>, one: &Finding, (first, end): (usize, usiz
     if all(&|token| is_contraction(context.lower(token))) || is_hyphenated_letter(context, first, end) {
         return true;
     }
+    let opener = |token: &Token| {
+        let lower = context.lower(token);
+        super::opens(context.language, lower) && !words::is_everyday_name(lower)
+    };
+    if one.label == label::PERSON && end - first > 1 && all(&opener) && words_of(context, first, end).any(Token::is_large) {
+        return true;
+    }
     if one.recognizer == "field" {
         let medicine = all(&|token| super::is_medicine(context.lower(token)));
         if medicine || one.label != label::PERSON || !is_spoken(context, first) {
@@ -213,6 +220,9 @@ fn names_nobody(context: &Context<'_>, one: &Finding, (first, end): (usize, usiz
         if is_followed_by_small(context, end) && !words_of(context, first, end).any(known) {
             return true;
         }
+    }
+    if one.recognizer == "name_inverted" && words_of(context, first, end).any(|token| super::opens(context.language, context.lower(token))) {
+        return true;
     }
     if announced == Trigger::Strong {
         return false;
@@ -391,11 +401,18 @@ fn is_opener(context: &Context<'_>, at: usize) -> bool {
         let pronoun = matches!(lower, "ella" | "usa" | "nada" | "mira" | "mire" | "vera");
         return match (known.given, words::is_everyday_name(lower)) {
             (true, true) => begins && signed && spanish && !is_called(context, at),
-            (true, false) => begins && (signed || spanish && pronoun),
+            (true, false) => begins && (signed || spanish && pronoun || is_asked(context, at)),
             (false, _) => begins || !token.is_large(),
         };
     }
     begins && spanish && !known.given && !places::is_place(lower) && super::is_verb(lower)
+}
+
+/// "Ever had a seizure?": an ordinary word, and what is asked.
+fn is_asked(context: &Context<'_>, at: usize) -> bool {
+    let next = context.tokens.get(at + 1).map(|token| context.lower(token)).unwrap_or_default();
+    matches!(next, "had" | "have" | "been" | "tried" | "felt" | "taken" | "thought" | "has" | "i" | "you" | "the")
+        && lexicon::word(context.lower(&context.tokens[at])).common
 }
 
 /// "Assistant: Oh.": the colon of somebody's field.
