@@ -37,6 +37,12 @@ static WORK: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// "six wks at grady", "worked at asda": a word of no list of words behind "at".
 static AT: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?-u:\b)at ([a-z]{4,16})(?-u:\b)"));
+/// "Le dicen: «Rosmi»", "Goes by: B.T.".
+static NICKNAME: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r#"(?-u:\b)(?:[Ll]e dicen|[Ll]e llaman|[Aa]lias|[Aa]podo|[Gg]oes by|[Pp]referred name|[Nn]ickname|AKA|[Aa]\.?k\.?a\.?):? ?["'(]?([A-Z][A-Za-z.]{1,15})(?-u:\b)"#,
+    )
+});
 /// "on west gilbert avenue", "in rosewood close".
 static STREET: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
@@ -68,6 +74,9 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
                 push(context, span, found);
             }
         }
+    }
+    for name in NICKNAME.captures_iter(plain).filter_map(|hit| hit.get(1)) {
+        push_as(found, Span::new(name.start(), name.end()), label::PERSON, "name");
     }
     for hit in SMALL.captures_iter(lower) {
         let (Some(house), Some(name)) = (hit.get(1), hit.get(2)) else { continue };

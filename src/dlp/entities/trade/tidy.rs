@@ -7,6 +7,7 @@ use super::super::super::finding::{Finding, Layer};
 use super::super::super::label;
 use super::super::super::token::{Case, Kind, Token};
 use super::super::cues::{FUNCTION, PARTICLES, RELATIONS, ROLES, TITLES, Trigger, trigger};
+use super::super::organisation_lists::LAST;
 use super::super::traits::{Traits, traits};
 use super::super::{deeds, lexicon, places, set_phrases, words};
 use crate::dlp::deadline;
@@ -16,6 +17,8 @@ use crate::text::{Language, Span};
 const SHORT: usize = 5;
 /// Years that stand alone in texts.
 const YEARS: std::ops::RangeInclusive<u32> = 1940..=2039;
+/// Spaces between the fields of a form.
+const GAP: usize = 3;
 /// What leads to the house that somebody works for or goes to.
 const EMPLOYERS: &[&str] = &["at", "for", "with", "from", "en", "para", "con"];
 
@@ -24,7 +27,7 @@ pub fn tidy(context: &Context<'_>, found: &mut Vec<Finding>) {
     for one in found.iter_mut().filter(|one| is_questioned(one)) {
         deadline::check();
         one.span = trimmed(context, one);
-        if is_month(context, one) {
+        if is_month(context, one) || is_said_year(context, one) {
             one.label = label::DATE;
         }
     }
@@ -57,6 +60,10 @@ fn range(context: &Context<'_>, span: Span) -> std::ops::Range<usize> {
 fn trimmed(context: &Context<'_>, one: &Finding) -> Span {
     let tokens = range(context, one.span);
     let (mut first, mut end) = (tokens.start, tokens.end);
+    let gap = |at: &usize| context.tokens[*at].span.start >= context.tokens[at - 1].span.end + GAP;
+    if let (label::PERSON, Some(field)) = (one.label, (first + 1..end).find(gap)) {
+        return Span::new(one.span.start, context.tokens[field - 1].span.end);
+    }
     let edge = |at: usize| is_edge(context, one, at);
     let all_large = (first..end).all(|at| context.tokens[at].case == Case::Upper);
     if end - first < 2 || !(first..end).any(edge) || all_large {
@@ -92,6 +99,16 @@ fn is_edge(context: &Context<'_>, one: &Finding, at: usize) -> bool {
         }
         _ => false,
     }
+}
+
+/// "two thousand eight", "dos mil doce" as the number of a record: the model knows numbers, and not what they count.
+fn is_said_year(context: &Context<'_>, one: &Finding) -> bool {
+    let text = one.span.of(&context.view.lower);
+    let said = ["two thousand ", "nineteen ", "twenty twenty", "dos mil ", "mil novecientos "];
+    one.label == label::MEDICAL_RECORD
+        && one.recognizer == "learned"
+        && said.iter().any(|year| text.starts_with(year))
+        && text.split(' ').count() <= 5
 }
 
 /// "since June", "before April": a month that is a first name too.
@@ -140,10 +157,12 @@ fn is_no_data(context: &Context<'_>, one: &Finding) -> bool {
     }
     match one.label {
         label::PERSON | label::LOCATION | label::ORGANIZATION => names_nobody(context, one, (first, end)),
+        label::EMAIL => is_no_mail(context, (first, end)),
+        label::ADDRESS if one.recognizer == "learned" && is_no_street(context, (first, end)) => true,
         label::ADDRESS => is_measure(context, (first, end)) || one.recognizer == "learned" && is_hyphenated_letter(context, first, end),
         label::VEHICLE_ID => is_plate_of_the_trade(context, (first, end)),
         label::MEDICAL_RECORD | label::NUMBER => {
-            is_no_number(context, (first, end)) || is_measure(context, (first, end))
+            is_no_number(context, (first, end)) || is_measure(context, (first, end)) || is_without_figures(context, (first, end))
         }
         _ => false,
     }
@@ -231,6 +250,7 @@ fn names_nobody(context: &Context<'_>, one: &Finding, (first, end): (usize, usiz
     (first..end).all(|at| !context.tokens[at].is_word() || is_abbreviated(context, one, at)) && !is_of_an_address(context, first)
         || is_one_sided(context, one, (first, end))
         || is_grade(context, one, (first, end))
+        || is_heading(context, (first, end))
         || set_phrases::hold(context, first, end)
         || is_relative(context, (first, end))
         || is_product(context, (first, end), house)
@@ -257,6 +277,19 @@ fn is_followed_by_small(context: &Context<'_>, end: usize) -> bool {
         next.is_word() && next.case == Case::Lower && !PARTICLES.contains(context.lower(next)) && context.touches(end - 1, end)
     })
 }
+
+/// "META: …": an ordinary word in capitals and its colon.
+fn is_heading(context: &Context<'_>, (first, end): (usize, usize)) -> bool {
+    let token = &context.tokens[first];
+    let colon = context.tokens.get(end).is_some_and(|sign| context.plain(sign) == ":");
+    end - first == 1
+        && token.case == Case::Upper
+        && colon
+        && deeds::begins_sentence(context, first)
+        && (lexicon::is_ordinary_in(context.language, context.lower(token)) || HEADINGS.contains(&context.lower(token)))
+}
+
+const HEADINGS: &[&str] = &["meta", "metas", "plan", "goal", "goals"];
 
 /// "hepatitis C", "Dukes B": one letter behind a word that is no name and no title.
 fn is_grade(context: &Context<'_>, one: &Finding, (first, end): (usize, usize)) -> bool {
@@ -452,8 +485,17 @@ fn is_everyday_speech(context: &Context<'_>, one: &Finding, (first, end): (usize
         let lower = context.lower(token);
         is_of_oneself(lower) || verb(lower) || spanish && is_small_form(lower)
     };
+    let house = leads_to_a_house(context, first) || words_of(context, first, end).any(|token| LAST.contains(context.lower(token)));
     words_of(context, first, end).all(ordinary)
-        && (one.label == label::PERSON || words_of(context, first, end).any(told))
+        && (one.label == label::PERSON
+            || one.label == label::ORGANIZATION && !house
+            || words_of(context, first, end).any(told))
+}
+
+/// Words before a house.
+fn leads_to_a_house(context: &Context<'_>, first: usize) -> bool {
+    let before = first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
+    matches!(before, "at" | "from" | "to" | "with" | "in" | "of" | "by" | "for" | "near" | "en" | "de" | "del" | "a" | "al" | "con" | "the" | "el" | "la")
 }
 
 /// A form of a verb, a small form of a noun ("navajita") or a plural.
@@ -533,6 +575,35 @@ fn is_plate_of_the_trade(context: &Context<'_>, (first, end): (usize, usize)) ->
     let trade = words_of(context, first, end).any(|token| super::is_abbreviation(context.lower(token)));
     let number = context.tokens[first..end].iter().find(|token| token.kind == Kind::Number);
     trade && number.is_some_and(|token| is_year(context.lower(token)))
+}
+
+/// Two words or more, and neither a sign of mail nor a word that says it: the boxes of a form.
+fn is_no_mail(context: &Context<'_>, (first, end): (usize, usize)) -> bool {
+    let said = |token: &Token| matches!(context.lower(token), "@" | "arroba" | "at" | "dot" | "punto" | "gmail" | "hotmail" | "yahoo" | "outlook");
+    let gap = (first + 1..end).any(|at| context.tokens[at].span.start > context.tokens[at - 1].span.end);
+    gap && !context.tokens[first..end].iter().any(said)
+}
+
+/// "mothers basement": ordinary words without a number and without a word of streets.
+fn is_no_street(context: &Context<'_>, (first, end): (usize, usize)) -> bool {
+    let plain = |token: &Token| {
+        let lower = context.lower(token);
+        let ordinary = |word: &str| lexicon::is_ordinary_in(context.language, word) || RELATIONS.contains(word);
+        token.case == Case::Lower && (ordinary(lower) || lower.strip_suffix('s').is_some_and(ordinary))
+    };
+    let street = |token: &Token| STREET_WORDS.contains(&context.lower(token)) || traits(context.lower(token)).has(Traits::NUMBER);
+    context.tokens[first..end].iter().all(|token| token.is_word() && plain(token) && !street(token))
+}
+
+const STREET_WORDS: &[&str] = &[
+    "street", "avenue", "road", "lane", "drive", "court", "place", "way", "terrace", "square", "close", "crescent", "row", "hill", "box", "calle",
+    "avenida", "plaza", "paseo", "camino", "carretera", "ronda", "piso", "puerta", "portal", "colonia", "barrio", "pasaje", "esquina", "corner", "block",
+];
+
+/// Words alone, and one of them a relative or an ordinary noun: the number of a record has figures, or says them.
+fn is_without_figures(context: &Context<'_>, (first, end): (usize, usize)) -> bool {
+    let ordinary = |token: &Token| lexicon::is_ordinary_in(context.language, context.lower(token)) || RELATIONS.contains(context.lower(token));
+    context.tokens[first..end].iter().all(|token| token.is_word() && ordinary(token) && !traits(context.lower(token)).has(Traits::NUMBER))
 }
 
 /// A score out of another ("41/56").
