@@ -25,7 +25,9 @@ fn sets(folder: &str) -> Vec<PathBuf> {
             }
         }
     }
-    found.retain(|path| path.extension().is_some_and(|kind| kind == "txt" || kind == "jsonl") && !path.ends_with("identities.jsonl"));
+    found.retain(|path| {
+        path.extension().is_some_and(|kind| kind == "txt" || kind == "jsonl") && !path.ends_with("identities.jsonl")
+    });
     found.sort();
     found
 }
@@ -105,7 +107,11 @@ fn words_of_the_clinic_and_of_speech_stay_whatever_they_stand_beside() {
 #[test]
 fn what_people_write_and_say_of_each_other_leaves_no_name_town_street_or_house() {
     for (language, text, gone) in [
-        (Language::English, "hey. its lachie\nmy uncle reggies drove me\nok ta tegs", &["lachie", "reggies", "tegs"][..]),
+        (
+            Language::English,
+            "hey. its lachie\nmy uncle reggies drove me\nok ta tegs",
+            &["lachie", "reggies", "tegs"][..],
+        ),
         (Language::English, "just me n pop in dubbo\nwas six wks at grady for it", &["dubbo", "grady"]),
         (Language::English, "she lives on west gilbert avenue now", &["gilbert"]),
         (Language::English, "the last name is vandermeer so mother vandermeer has anxiety", &["vandermeer"]),

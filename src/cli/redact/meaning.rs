@@ -41,7 +41,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let redactor = Redactor::builtin(super::policy(&args.policy)?);
     let extractor = Extractor::shared();
     let compared = |lines: &[Line]| {
-        compare(&redactor, &extractor, lines).map_err(|error| Failure::failed(format!("a line cannot be redacted: {error}")))
+        compare(&redactor, &extractor, lines)
+            .map_err(|error| Failure::failed(format!("a line cannot be redacted: {error}")))
     };
     let (mut rows, mut all, mut clean) = (Vec::new(), Report::default(), Vec::new());
     for path in &args.sets {
@@ -51,7 +52,11 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         rows.push((name, report.clone()));
         all.join(report);
         // Sets of the extractor mark no personal data: their lines are not known to be clean.
-        clean.extend(lines.into_iter().filter(|line| path.extension().is_some_and(|kind| kind == "txt") && line.marked.is_empty()));
+        clean.extend(
+            lines
+                .into_iter()
+                .filter(|line| path.extension().is_some_and(|kind| kind == "txt") && line.marked.is_empty()),
+        );
     }
     if let Some(folder) = &args.frames {
         let mut report = Report::default();
@@ -67,7 +72,12 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     rows.push(("all".into(), all.clone()));
     match context.format_or(Format::Table) {
         Format::Json => {
-            let sets: Vec<_> = rows.iter().map(|(name, report)| json!({"set": name, "figures": Report { examples: Vec::new(), ..report.clone() }})).collect();
+            let sets: Vec<_> = rows
+                .iter()
+                .map(
+                    |(name, report)| json!({"set": name, "figures": Report { examples: Vec::new(), ..report.clone() }}),
+                )
+                .collect();
             output::json(&json!({"sets": sets, "examples": all.examples, "kept": kept}))?;
         }
         Format::Table => {
@@ -82,9 +92,15 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
                     report.by_marked.to_string(),
                 ]
             };
-            output::table(&["set", "lines", "touched", "findings", "lost", "turned round", "by what is marked"], rows.iter().map(row).collect::<Vec<_>>())?;
+            output::table(
+                &["set", "lines", "touched", "findings", "lost", "turned round", "by what is marked"],
+                rows.iter().map(row).collect::<Vec<_>>(),
+            )?;
             for one in &all.examples {
-                output::line(&format!("{:?} {} {:?} {}\n  {}\n  {}", one.harm, one.kind, one.mention, one.line, one.before, one.after))?;
+                output::line(&format!(
+                    "{:?} {} {:?} {}\n  {}\n  {}",
+                    one.harm, one.kind, one.mention, one.line, one.before, one.after
+                ))?;
             }
         }
     }

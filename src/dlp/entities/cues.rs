@@ -43,7 +43,11 @@ pub fn trigger(context: &Context<'_>, at: usize) -> Trigger {
     let disease = word == "ms" && context.tokens[before].case == Case::Upper && context.tokens[at].case != Case::Upper;
     // "Seen by the nurse. Denies pain.": only a title that is itself cut short has a full stop before its name.
     let joins = sign.is_empty() || sign == "." && ABBREVIATED.contains(&word) && !opens_a_sentence(context, at);
-    if TITLES.contains(word) && joins && !disease && (!short || (large && word != "d") || (word == "d" && sign == "." && large)) {
+    if TITLES.contains(word)
+        && joins
+        && !disease
+        && (!short || (large && word != "d") || (word == "d" && sign == "." && large))
+    {
         return Trigger::Strong;
     }
     if matches!(sign, "." | ";") && !matches!(word, "fdo" | "atte") {

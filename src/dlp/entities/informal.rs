@@ -30,7 +30,9 @@ static OWNERS: WordList = WordList::spaced(
 /// "its lachie", "soy yeferson".
 static SELVES: WordList = WordList::spaced("its it's soy im i'm am");
 /// "ta tegs", "gracias lupe".
-static PARTINGS: WordList = WordList::spaced("ta thanks thx ty tysm cheers gracias grax xo love regards saludos besos abrazo abrazos bye chau chao");
+static PARTINGS: WordList = WordList::spaced(
+    "ta thanks thx ty tysm cheers gracias grax xo love regards saludos besos abrazo abrazos bye chau chao",
+);
 /// What somebody is asked to do: "roger tell her".
 static ASKED: WordList = WordList::spaced(
     "tell ask give show come listen stop wait put get grab bring call dile dime cuentale cuentame ven mira oye trae dale pasame deja",
@@ -78,16 +80,26 @@ fn may_be(context: &Context<'_>, token: &Token) -> bool {
 
 /// As [`is_unknown`], of a word with a large letter inside of a sentence: a form of a verb is not written so.
 pub fn is_unknown_large(lower: &str) -> bool {
-    lower.len() > 2 && !trade::is_kin(lower) && !trade::is_medicine(lower) && !trade::is_thing(lower) && !trade::is_abbreviation(lower)
-        && !lexicon::is_ordinary(lower) && !lexicon::is_eponym(lower) && !is_learned_word(lower) && !trade::opens(Language::Unknown, lower)
-        && !lexicon::word(lower).is_name() && !places::is_place(lower)
+    lower.len() > 2
+        && !trade::is_kin(lower)
+        && !trade::is_medicine(lower)
+        && !trade::is_thing(lower)
+        && !trade::is_abbreviation(lower)
+        && !lexicon::is_ordinary(lower)
+        && !lexicon::is_eponym(lower)
+        && !is_learned_word(lower)
+        && !trade::opens(Language::Unknown, lower)
+        && !lexicon::word(lower).is_name()
+        && !places::is_place(lower)
 }
 
 /// A word that is in no list of words, medicines or abbreviations, nor one letter away from one.
 pub fn is_unknown(lower: &str) -> bool {
     let letters = lower.len() >= LEAST && lower.bytes().all(|byte| byte.is_ascii_lowercase());
     let vowel = lower.bytes().any(|byte| b"aeiouy".contains(&byte));
-    let known = |word: &str| lexicon::is_ordinary(word) || lexicon::is_rare(word) || lexicon::is_ordinary_in(Language::Spanish, word);
+    let known = |word: &str| {
+        lexicon::is_ordinary(word) || lexicon::is_rare(word) || lexicon::is_ordinary_in(Language::Spanish, word)
+    };
     letters
         && vowel
         && !is_learned_word(lower)
@@ -108,10 +120,67 @@ pub fn is_unknown(lower: &str) -> bool {
 /// What diseases, specialities and substances end in.
 fn is_learned_word(lower: &str) -> bool {
     const ENDINGS: &[&str] = &[
-        "logia", "logias", "logy", "iatria", "iatry", "cele", "itis", "oma", "osis", "emia", "uria", "ectomia", "ectomy", "patia", "pathy", "grafia",
-        "graphy", "scopia", "scopy", "plastia", "plasty", "zona", "zone", "pina", "pine", "pril", "sartan", "statin", "statina", "olol", "azol", "azole",
-        "cilina", "cillin", "micina", "mycin", "floxacin", "floxacino", "dipino", "mab", "nib", "gliptin", "gliptina", "triptan", "zepam", "zolam",
-        "lidad", "cion", "ciones", "mente", "tomia", "tomy", "algia", "plejia", "plegia", "fobia", "phobia", "cardia", "pnea", "terapia", "metria",
+        "logia",
+        "logias",
+        "logy",
+        "iatria",
+        "iatry",
+        "cele",
+        "itis",
+        "oma",
+        "osis",
+        "emia",
+        "uria",
+        "ectomia",
+        "ectomy",
+        "patia",
+        "pathy",
+        "grafia",
+        "graphy",
+        "scopia",
+        "scopy",
+        "plastia",
+        "plasty",
+        "zona",
+        "zone",
+        "pina",
+        "pine",
+        "pril",
+        "sartan",
+        "statin",
+        "statina",
+        "olol",
+        "azol",
+        "azole",
+        "cilina",
+        "cillin",
+        "micina",
+        "mycin",
+        "floxacin",
+        "floxacino",
+        "dipino",
+        "mab",
+        "nib",
+        "gliptin",
+        "gliptina",
+        "triptan",
+        "zepam",
+        "zolam",
+        "lidad",
+        "cion",
+        "ciones",
+        "mente",
+        "tomia",
+        "tomy",
+        "algia",
+        "plejia",
+        "plegia",
+        "fobia",
+        "phobia",
+        "cardia",
+        "pnea",
+        "terapia",
+        "metria",
     ];
     lower.len() > 5 && ENDINGS.iter().any(|ending| lower.ends_with(ending))
 }
@@ -128,7 +197,8 @@ fn is_mistyped(lower: &str, known: impl Fn(&str) -> bool) -> bool {
         bytes.swap(at, at + 1);
         String::from_utf8(bytes).unwrap_or_default()
     };
-    (1..lower.len()).any(|at| (b'a'..=b'z').any(|letter| known(&with(at, letter)))) || (0..lower.len() - 1).any(|at| known(&swapped(at)))
+    (1..lower.len()).any(|at| (b'a'..=b'z').any(|letter| known(&with(at, letter))))
+        || (0..lower.len() - 1).any(|at| known(&swapped(at)))
 }
 
 fn is_told(context: &Context<'_>, at: usize) -> bool {
@@ -137,16 +207,23 @@ fn is_told(context: &Context<'_>, at: usize) -> bool {
     let known = lexicon::word(lower);
     let sure = known.given && (known.is_strong() || words::is_everyday_name(lower)) && !lexicon::is_ordinary(lower);
     let large = token.case == Case::Title && is_unknown_large(lower);
-    let unknown = large || !known.is_name() && !places::is_place(lower) && is_unknown(lower.strip_suffix("'s").unwrap_or(lower));
-    let titled = token.case == Case::Title && !trade::is_medicine(lower) && !trade::is_thing(lower) && !lexicon::is_eponym(lower);
+    let unknown =
+        large || !known.is_name() && !places::is_place(lower) && is_unknown(lower.strip_suffix("'s").unwrap_or(lower));
+    let titled = token.case == Case::Title
+        && !trade::is_medicine(lower)
+        && !trade::is_thing(lower)
+        && !lexicon::is_eponym(lower);
     if deeds::begins_sentence(context, at) {
-        return (sure || known.given && !known.common) && (is_called(context, at) || is_subject(context, at)) || is_answer(context, at, sure || unknown);
+        return (sure || known.given && !known.common) && (is_called(context, at) || is_subject(context, at))
+            || is_answer(context, at, sure || unknown);
     }
     is_behind_relative(context, at, sure, unknown)
         || is_self(context, at) && (sure || unknown)
         || is_parting(context, at) && (sure || unknown)
         || is_articled(context, at, sure)
-        || token.case == Case::Title && (unknown || known.is_name() && !lexicon::is_ordinary(lower)) && is_in_company(context, at)
+        || token.case == Case::Title
+            && (unknown || known.is_name() && !lexicon::is_ordinary(lower))
+            && is_in_company(context, at)
         || titled && is_only_large(context, at)
         || token.case == Case::Title && unknown && is_called_behind(context, at)
 }
@@ -160,7 +237,9 @@ fn is_behind_relative(context: &Context<'_>, at: usize, sure: bool, unknown: boo
     let large = context.tokens[at].case == Case::Title;
     let is = RELATIONS.contains(relative) && near && !eponyms::stands_for_a_thing(context, at, at);
     let given = large && lexicon::word(word(context, at)).given;
-    is && (given || sure && (large || owned || between > 0) || unknown && owned && (large || context.is_small_at(at)) && !is_followed_by_of(context, at))
+    is && (given
+        || sure && (large || owned || between > 0)
+        || unknown && owned && (large || context.is_small_at(at)) && !is_followed_by_of(context, at))
 }
 
 /// "mi mama vive": what no list has and what a noun would be of.
@@ -169,14 +248,19 @@ fn is_followed_by_of(context: &Context<'_>, at: usize) -> bool {
 }
 
 fn ends(context: &Context<'_>, at: usize) -> bool {
-    context.tokens.get(at + 1).is_none_or(|next| next.kind == Kind::Break || matches!(context.plain(next), "." | "," | "!" | "?" | ";"))
+    context
+        .tokens
+        .get(at + 1)
+        .is_none_or(|next| next.kind == Kind::Break || matches!(context.plain(next), "." | "," | "!" | "?" | ";"))
 }
 
 /// "hey. its lachie.", "soy yeferson,": nothing but a name answers who somebody is.
 fn is_self(context: &Context<'_>, at: usize) -> bool {
     let greeted = |by: usize| {
         let word = back(context, at, by);
-        word.is_empty() || matches!(word, "." | "," | "!" | "hi" | "hey" | "hola" | "hello" | "yo" | "y") || at >= by && context.tokens[at - by].kind == Kind::Break
+        word.is_empty()
+            || matches!(word, "." | "," | "!" | "hi" | "hey" | "hola" | "hello" | "yo" | "y")
+            || at >= by && context.tokens[at - by].kind == Kind::Break
     };
     SELVES.contains(back(context, at, 1)) && ends(context, at) && greeted(2)
 }
@@ -197,7 +281,8 @@ fn is_called(context: &Context<'_>, at: usize) -> bool {
 
 /// "Amaya, she 6 now", "wilson, he is".
 fn is_subject(context: &Context<'_>, at: usize) -> bool {
-    word(context, at + 1) == "," && matches!(word(context, at + 2), "she" | "he" | "ella" | "el" | "shes" | "hes" | "she's" | "he's")
+    word(context, at + 1) == ","
+        && matches!(word(context, at + 2), "she" | "he" | "ella" | "el" | "shes" | "hes" | "she's" | "he's")
 }
 
 /// "Who's with you? Tish.": one word, or one and a full stop, behind a question for somebody.
@@ -205,7 +290,12 @@ fn is_answer(context: &Context<'_>, at: usize, named: bool) -> bool {
     const FAR: usize = 14;
     let alone = context.tokens.get(at + 1).is_none_or(|next| next.kind == Kind::Break || context.plain(next) == ".");
     let before = at.saturating_sub(FAR)..at;
-    let asked = before.clone().any(|at| matches!(word(context, at), "who" | "who's" | "whos" | "quien" | "quienes" | "whose" | "name" | "llama" | "llamas" | "nombre"));
+    let asked = before.clone().any(|at| {
+        matches!(
+            word(context, at),
+            "who" | "who's" | "whos" | "quien" | "quienes" | "whose" | "name" | "llama" | "llamas" | "nombre"
+        )
+    });
     let mark = before.rev().take(3).any(|at| word(context, at) == "?");
     named && alone && asked && mark
 }
@@ -225,7 +315,8 @@ fn is_called_behind(context: &Context<'_>, at: usize) -> bool {
 fn is_articled(context: &Context<'_>, at: usize, sure: bool) -> bool {
     let token = &context.tokens[at];
     let noun = context.tokens.get(at + 1).is_some_and(|next| next.case == Case::Title);
-    let ordinary = lexicon::is_ordinary_in(Language::Spanish, word(context, at)) || lexicon::word(word(context, at)).common;
+    let ordinary =
+        lexicon::is_ordinary_in(Language::Spanish, word(context, at)) || lexicon::word(word(context, at)).common;
     sure && context.language == Language::Spanish
         && !(ordinary && token.case == Case::Lower)
         && matches!(back(context, at, 1), "el" | "la")
@@ -239,7 +330,9 @@ fn is_articled(context: &Context<'_>, at: usize, sure: bool) -> bool {
 /// "con el Tano", "moved in w Tish": in a line of small letters.
 fn is_in_company(context: &Context<'_>, at: usize) -> bool {
     let article = usize::from(matches!(back(context, at, 1), "el" | "la"));
-    matches!(back(context, at, 1 + article), "con" | "w" | "with" | "d" | "x") && context.is_small_at(at) && !trade::is_form(word(context, at + 1))
+    matches!(back(context, at, 1 + article), "con" | "w" | "with" | "d" | "x")
+        && context.is_small_at(at)
+        && !trade::is_form(word(context, at + 1))
 }
 
 /// The one large word inside of a sentence of a text that has no other: nobody types it so without a reason.
@@ -248,7 +341,14 @@ fn is_only_large(context: &Context<'_>, at: usize) -> bool {
         let before = &context.tokens[before];
         before.case == Case::Lower || context.plain(before) == ","
     });
-    context.is_small_at(at) && is_personal(context, at) && !places::is_country(word(context, at)) && inside && !lexicon::is_ordinary(word(context, at)) && !eponyms::stands_for_a_thing(context, at, at) && !trade::is_form(word(context, at + 1))
+    !is_of_a_people(word(context, at))
+        && context.is_small_at(at)
+        && is_personal(context, at)
+        && !places::is_country(word(context, at))
+        && inside
+        && !lexicon::is_ordinary(word(context, at))
+        && !eponyms::stands_for_a_thing(context, at, at)
+        && !trade::is_form(word(context, at + 1))
 }
 
 /// Somebody speaks of oneself on the line or to somebody: notes do not.
@@ -261,4 +361,9 @@ fn is_personal(context: &Context<'_>, at: usize) -> bool {
     let before = context.tokens[..at].iter().rev().take(AROUND).take_while(free);
     let behind = context.tokens[at + 1..].iter().take(AROUND).take_while(free);
     before.chain(behind).any(|token| WORDS.contains(context.lower(token)))
+}
+
+/// "my Ecuadorian cédula": what somebody or something of a country is called.
+fn is_of_a_people(lower: &str) -> bool {
+    lower.len() > 5 && ["ian", "uan", "lan", "yan", "ese", "ish"].iter().any(|ending| lower.ends_with(ending))
 }

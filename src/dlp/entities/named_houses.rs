@@ -57,9 +57,40 @@ static CROSSING: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// What a small word of houses is followed by and is no name.
 const KINDS: &[&str] = &[
-    "salud", "zona", "barrio", "pueblo", "ciudad", "urgencias", "turno", "noche", "tarde", "semana", "mes", "otro", "seguro", "social", "dolor",
-    "ninos", "nina", "nino", "hija", "hijo", "misma", "mismo", "privada", "publica", "universidad", "localidad", "capital", "isla", "costa", "estado",
-    "memoria", "mujer", "familia", "tercera",
+    "salud",
+    "zona",
+    "barrio",
+    "pueblo",
+    "ciudad",
+    "urgencias",
+    "turno",
+    "noche",
+    "tarde",
+    "semana",
+    "mes",
+    "otro",
+    "seguro",
+    "social",
+    "dolor",
+    "ninos",
+    "nina",
+    "nino",
+    "hija",
+    "hijo",
+    "misma",
+    "mismo",
+    "privada",
+    "publica",
+    "universidad",
+    "localidad",
+    "capital",
+    "isla",
+    "costa",
+    "estado",
+    "memoria",
+    "mujer",
+    "familia",
+    "tercera",
 ];
 
 /// Finds houses and streets that their surroundings tell.
@@ -94,17 +125,22 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
 
 /// Words in small letters: houses behind "at", streets.
 fn small(context: &Context<'_>, lower: &str, found: &mut Vec<Finding>) {
-    let is_small = |start: usize| context.is_small_at(context.token_at(start).min(context.tokens.len().saturating_sub(1)));
+    let is_small =
+        |start: usize| context.is_small_at(context.token_at(start).min(context.tokens.len().saturating_sub(1)));
     for house in AT.captures_iter(lower).filter_map(|hit| hit.get(1)) {
         let known = lexicon::word(house.as_str());
-        let named = known.surname && known.given && known.is_strong() && !lexicon::is_ordinary(house.as_str()) || informal::is_unknown(house.as_str()) && !known.is_name();
+        let named = known.surname && known.given && known.is_strong() && !lexicon::is_ordinary(house.as_str())
+            || informal::is_unknown(house.as_str()) && !known.is_name();
         if named && is_small(house.start()) {
             push_as(found, Span::new(house.start(), house.end()), label::ORGANIZATION, "organisation");
         }
     }
     for hit in STREET.captures_iter(lower) {
         let (Some(street), Some(name)) = (hit.get(1), hit.get(2)) else { continue };
-        let article = matches!(name.as_str(), "the" | "this" | "that" | "our" | "his" | "her" | "their" | "main" | "same" | "busy");
+        let article = matches!(
+            name.as_str(),
+            "the" | "this" | "that" | "our" | "his" | "her" | "their" | "main" | "same" | "busy"
+        );
         if !article && is_small(street.start()) {
             push_as(found, Span::new(street.start(), street.end()), label::ADDRESS, "street");
         }
@@ -115,7 +151,8 @@ fn small(context: &Context<'_>, lower: &str, found: &mut Vec<Finding>) {
 fn has_own_word(name: &str) -> bool {
     let own = |word: &str| {
         let known = lexicon::word(word);
-        !lexicon::is_ordinary_in(Language::Spanish, word) && (known.is_name() || places::is_place(word) || informal::is_unknown(word))
+        !lexicon::is_ordinary_in(Language::Spanish, word)
+            && (known.is_name() || places::is_place(word) || informal::is_unknown(word))
     };
     name.starts_with("la ") || name.starts_with("el ") || name.split(' ').any(own)
 }
@@ -125,8 +162,10 @@ fn push(context: &Context<'_>, span: Span, found: &mut Vec<Finding>) {
     let at = context.token_at(span.start);
     let Some(first) = context.tokens.get(at).map(|token| context.lower(token)) else { return };
     let single = !span.of(&context.view.plain).contains(' ');
-    let clinic = |word: &str| trade::is_medicine(word) || trade::is_abbreviation(word) || trade::opens(context.language, word);
-    let plain = single && (lexicon::is_ordinary_in(context.language, first) || trade::is_role(first) || lexicon::is_eponym(first));
+    let clinic =
+        |word: &str| trade::is_medicine(word) || trade::is_abbreviation(word) || trade::opens(context.language, word);
+    let plain = single
+        && (lexicon::is_ordinary_in(context.language, first) || trade::is_role(first) || lexicon::is_eponym(first));
     let article = matches!(first, "la" | "el" | "las" | "los");
     if (article || !clinic(first)) && !plain && !span.is_empty() {
         push_as(found, span, label::ORGANIZATION, "organisation");

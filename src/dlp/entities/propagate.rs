@@ -54,7 +54,9 @@ fn is_of_no_list(context: &Context<'_>, span: Span) -> bool {
 /// of it as a name, or know it as no word at all.
 fn is_listed(context: &Context<'_>, span: Span) -> bool {
     let large = span.of(&context.view.plain).starts_with(char::is_uppercase);
-    let known = |word: &str| lexicon::word(word).is_strong() || informal::is_unknown(word) || large && informal::is_unknown_large(word);
+    let known = |word: &str| {
+        lexicon::word(word).is_strong() || informal::is_unknown(word) || large && informal::is_unknown_large(word)
+    };
     span.of(&context.view.lower).split(' ').any(known)
 }
 

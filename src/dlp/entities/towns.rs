@@ -29,12 +29,14 @@ static OF: WordList = WordList::spaced(
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     let first = found.len();
     led(context, found);
-    let names: HashSet<&str> = found[first..].iter().map(|one| one.span.of(&context.view.lower)).filter(|name| name.len() > 4).collect();
+    let names: HashSet<&str> =
+        found[first..].iter().map(|one| one.span.of(&context.view.lower)).filter(|name| name.len() > 4).collect();
     if names.is_empty() {
         return;
     }
     let again = context.tokens.iter().filter(|token| token.is_large() && names.contains(context.lower(token)));
-    let again: Vec<Finding> = again.map(|token| Finding::new(token.span, label::LOCATION, "place", 0.7, Layer::Entity)).collect();
+    let again: Vec<Finding> =
+        again.map(|token| Finding::new(token.span, label::LOCATION, "place", 0.7, Layer::Entity)).collect();
     found.extend(again);
 }
 
@@ -54,7 +56,10 @@ fn led(context: &Context<'_>, found: &mut Vec<Finding>) {
         }
         if let Some(span) = town_at(context, at).filter(|span| may_stand(context, *span, led)) {
             found.push(Finding::new(span, label::LOCATION, "place", 0.75, Layer::Entity));
-        } else if token.case == Case::Title && is_sure_lead(before, earlier) && informal::is_unknown(context.lower(token)) {
+        } else if token.case == Case::Title
+            && is_sure_lead(before, earlier)
+            && informal::is_unknown(context.lower(token))
+        {
             found.push(Finding::new(token.span, label::LOCATION, "place", 0.7, Layer::Entity));
         }
     }
@@ -62,7 +67,10 @@ fn led(context: &Context<'_>, found: &mut Vec<Finding>) {
 
 /// "mercado de Vinocanchón", "traído desde Torrecaballeros": a large word of no list, behind what leads to places alone.
 fn is_sure_lead(before: &str, earlier: &str) -> bool {
-    matches!(before, "desde" | "hasta") || matches!(before, "de" | "a" | "del") && OF.contains(earlier) && !matches!(earlier, "hospital" | "departamento" | "via" | "traslado")
+    matches!(before, "desde" | "hasta")
+        || matches!(before, "de" | "a" | "del")
+            && OF.contains(earlier)
+            && !matches!(earlier, "hospital" | "departamento" | "via" | "traslado")
 }
 
 /// The longest name that begins here.
@@ -72,7 +80,9 @@ fn town_at(context: &Context<'_>, at: usize) -> Option<Span> {
         let joined = (at..at + words - 1).all(|left| context.touches(left, left + 1));
         let span = Span::new(tokens[0].span.start, tokens[words - 1].span.end);
         let name = span.of(&context.view.lower);
-        let listed = || places::is_place(name) && !lexicon::word(name).is_name() && !lexicon::is_ordinary_in(context.language, name);
+        let listed = || {
+            places::is_place(name) && !lexicon::word(name).is_name() && !lexicon::is_ordinary_in(context.language, name)
+        };
         (joined && (is_town(name) || listed())).then_some(span)
     })
 }
@@ -82,7 +92,10 @@ fn may_stand(context: &Context<'_>, span: Span, led: bool) -> bool {
     let token = &context.tokens[context.token_at(span.start)];
     let lower = span.of(&context.view.lower);
     let clinic = trade::is_medicine(lower) || trade::is_abbreviation(lower) || trade::is_verb(lower);
-    !clinic && !places::is_country(lower) && (token.case == Case::Title || led && (context.is_small_at(context.token_at(span.start)) || token.case == Case::Upper))
+    !clinic
+        && !places::is_country(lower)
+        && (token.case == Case::Title
+            || led && (context.is_small_at(context.token_at(span.start)) || token.case == Case::Upper))
 }
 
 /// Whether a folded name is on the list.

@@ -218,7 +218,8 @@ fn judge(context: &Context<'_>, announced: &Announced<'_>, run: &Run) -> Option<
 /// "El de mi hermana, 705 55 013. Al mío no llame": somebody rings or is rung in the words around.
 fn is_rung(context: &Context<'_>, span: Span) -> bool {
     const AROUND: usize = 80;
-    const RINGS: &[&str] = &["telefono", "celular", "movil", "llam", "whatsapp", "wsp", "phone", "mobile", "call ", "text me", "ring "];
+    const RINGS: &[&str] =
+        &["telefono", "celular", "movil", "llam", "whatsapp", "wsp", "phone", "mobile", "call ", "text me", "ring "];
     let text = &context.view.lower;
     let (mut start, mut end) = (span.start.saturating_sub(AROUND), (span.end + AROUND / 2).min(text.len()));
     while !text.is_char_boundary(start) {

@@ -69,7 +69,8 @@ fn object(id: String, line: &str) -> Option<Line> {
     let spanish = [fields.get("lang"), fields.get("language")].into_iter().flatten().any(|code| code == "es");
     let language = if spanish { Language::Spanish } else { Language::English };
     let values = fields.get("pii").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    let found = |value: &str| text.match_indices(value).map(|(at, hit)| Span::new(at, at + hit.len())).collect::<Vec<_>>();
+    let found =
+        |value: &str| text.match_indices(value).map(|(at, hit)| Span::new(at, at + hit.len())).collect::<Vec<_>>();
     let marked = values.filter(|value| !value.is_empty()).flat_map(found).collect();
     Some(Line { id, language, text, marked })
 }

@@ -173,7 +173,18 @@ fn hold(
 
 /// What redaction may take with the finding that holds it: dates, ages and identifiers. Names are told by marks.
 fn is_apart(label: &str) -> bool {
-    !matches!(label, "PERSON" | "LOCATION" | "ORGANIZATION" | "ADDRESS" | "PROFESSION" | "FAMILY" | "SEX" | "NUMBER" | "MEDICAL_RECORD")
+    !matches!(
+        label,
+        "PERSON"
+            | "LOCATION"
+            | "ORGANIZATION"
+            | "ADDRESS"
+            | "PROFESSION"
+            | "FAMILY"
+            | "SEX"
+            | "NUMBER"
+            | "MEDICAL_RECORD"
+    )
 }
 
 fn is_read_alike(one: &Entity, other: &Entity) -> bool {

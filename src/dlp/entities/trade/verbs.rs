@@ -6,17 +6,19 @@ use crate::text::Language;
 
 /// Endings of the first conjugation (-ar), folded, longest first.
 const AR: &[&str] = &[
-    "abamos", "asteis", "aremos", "ariamos", "aramos", "asemos", "aban", "aste", "aron", "aran", "aria", "arias", "arian",
-    "ando", "amos", "emos", "abas", "aba", "ado", "ada", "ados", "adas", "are", "ara", "ase", "an", "as", "en", "es", "o",
-    "a", "e",
+    "abamos", "asteis", "aremos", "ariamos", "aramos", "asemos", "aban", "aste", "aron", "aran", "aria", "arias",
+    "arian", "ando", "amos", "emos", "abas", "aba", "ado", "ada", "ados", "adas", "are", "ara", "ase", "an", "as",
+    "en", "es", "o", "a", "e",
 ];
 /// Endings of the others (-er, -ir).
 const ER_IR: &[&str] = &[
-    "iamos", "isteis", "eremos", "iremos", "ieron", "ieran", "iera", "iese", "iendo", "imos", "emos", "amos", "iste", "eria",
-    "iria", "ia", "ias", "ian", "ido", "ida", "idos", "idas", "era", "ira", "io", "an", "as", "en", "es", "o", "a", "e", "i",
+    "iamos", "isteis", "eremos", "iremos", "ieron", "ieran", "iera", "iese", "iendo", "imos", "emos", "amos", "iste",
+    "eria", "iria", "ia", "ias", "ian", "ido", "ida", "idos", "idas", "era", "ira", "io", "an", "as", "en", "es", "o",
+    "a", "e", "i",
 ];
 /// What clings to a verb: "matarme", "pegarle", "digame".
-const CLITICS: &[&str] = &["melo", "selo", "telo", "mela", "sela", "me", "te", "se", "lo", "la", "le", "nos", "los", "las", "les"];
+const CLITICS: &[&str] =
+    &["melo", "selo", "telo", "mela", "sela", "me", "te", "se", "lo", "la", "le", "nos", "los", "las", "les"];
 /// Vowels that change under stress: "quiero" of querer, "duermo" of dormir, "pido" of pedir.
 const CHANGES: &[(&str, &str)] = &[("ie", "e"), ("ue", "o"), ("i", "e"), ("u", "o"), ("ue", "u")];
 /// Consonants that change before another vowel: "busque" of buscar, "pague" of pagar, "empiece" of empezar.
@@ -29,7 +31,11 @@ pub fn is_verb(lower: &str) -> bool {
     if !lower.bytes().all(|byte| byte.is_ascii_lowercase()) || lower.len() < STEM + 2 {
         return false;
     }
-    is_form(lower) || CLITICS.iter().filter_map(|clitic| lower.strip_suffix(clitic)).any(|verb| is_infinitive(verb) || is_form(verb))
+    is_form(lower)
+        || CLITICS
+            .iter()
+            .filter_map(|clitic| lower.strip_suffix(clitic))
+            .any(|verb| is_infinitive(verb) || is_form(verb))
 }
 
 fn is_form(lower: &str) -> bool {
@@ -53,7 +59,8 @@ fn is_stem(stem: &str, infinitives: &[&str]) -> bool {
     if known(stem) {
         return true;
     }
-    let respelled = SPELLINGS.iter().filter_map(|(now, before)| stem.strip_suffix(now).map(|head| format!("{head}{before}")));
+    let respelled =
+        SPELLINGS.iter().filter_map(|(now, before)| stem.strip_suffix(now).map(|head| format!("{head}{before}")));
     let mut stems: Vec<String> = respelled.collect();
     for (now, before) in CHANGES {
         if let Some(at) = stem.rfind(now) {
@@ -69,7 +76,18 @@ mod tests {
 
     #[test]
     fn forms_of_verbs_are_known_by_their_infinitives() {
-        for form in ["guardo", "busque", "duermo", "pidio", "atiendo", "encontraron", "matarme", "aventarme", "comiendo", "vuelvo"] {
+        for form in [
+            "guardo",
+            "busque",
+            "duermo",
+            "pidio",
+            "atiendo",
+            "encontraron",
+            "matarme",
+            "aventarme",
+            "comiendo",
+            "vuelvo",
+        ] {
             assert!(is_verb(form), "{form}");
         }
         for name in ["marta", "elena", "garcia", "yeferson", "lachie", "torrecaballeros"] {
