@@ -96,10 +96,11 @@ impl<'a> Context<'a> {
         *self.no_case.get_or_init(|| lacks_case(&self.view.plain, &self.tokens))
     }
 
-    /// The text has no capitals, or the line around a token has none inside of it: one of two who write to each other types so.
+    /// The text has no capitals, or the line around a token has hardly any inside of it: one of two who write to each other types so.
     pub fn is_small_at(&self, at: usize) -> bool {
         const AROUND: usize = 40;
         const LEAST: usize = 3;
+        const SELDOM: usize = 8;
         if self.no_case() {
             return true;
         }
@@ -109,11 +110,12 @@ impl<'a> Context<'a> {
         let line = &self.tokens[at - before..at + 1 + behind];
         let own = self.tokens[at].span;
         let words = || line.iter().filter(|token| token.is_word() && token.span != own);
-        let large = line.windows(2).any(|pair| {
+        let large = line.windows(2).filter(|pair| {
             let inside = !matches!(pair[0].span.of(&self.view.plain), "." | "?" | "!" | ":" | "-" | "\"" | "]");
             inside && pair[1].is_word() && pair[1].is_large() && pair[1].span.len() > 1 && pair[1].span != own
         });
-        !large && words().filter(|token| token.case == Case::Lower).count() >= LEAST
+        let small = words().filter(|token| token.case == Case::Lower).count();
+        small >= LEAST && large.count() * SELDOM <= small
     }
 
     /// Numbers said in words, read when first asked for.

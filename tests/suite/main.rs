@@ -45,6 +45,7 @@ mod recall;
 mod redaction;
 mod redaction_fuzz;
 mod redaction_limit;
+mod redaction_meaning;
 mod redaction_services;
 mod refusals;
 mod relatives;

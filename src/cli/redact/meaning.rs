@@ -89,10 +89,11 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
                     report.findings.to_string(),
                     format!("{} = {:.2} %", report.lost, 100.0 * report.lost_share()),
                     report.turned.to_string(),
+                    report.by_marked.to_string(),
                 ]
             };
             output::table(
-                &["set", "lines", "touched", "findings", "lost", "turned round"],
+                &["set", "lines", "touched", "findings", "lost", "turned round", "by what is marked"],
                 rows.iter().map(row).collect::<Vec<_>>(),
             )?;
             for one in &all.examples {

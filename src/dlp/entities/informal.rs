@@ -78,6 +78,21 @@ fn may_be(context: &Context<'_>, token: &Token) -> bool {
     lexicon::word(bare).given || is_unknown(bare) || token.case == Case::Title && !lexicon::is_ordinary(bare)
 }
 
+/// As [`is_unknown`], of a word with a large letter inside of a sentence: a form of a verb is not written so.
+pub fn is_unknown_large(lower: &str) -> bool {
+    lower.len() > 2
+        && !trade::is_kin(lower)
+        && !trade::is_medicine(lower)
+        && !trade::is_thing(lower)
+        && !trade::is_abbreviation(lower)
+        && !lexicon::is_ordinary(lower)
+        && !lexicon::is_eponym(lower)
+        && !is_learned_word(lower)
+        && !trade::opens(Language::Unknown, lower)
+        && !lexicon::word(lower).is_name()
+        && !places::is_place(lower)
+}
+
 /// A word that is in no list of words, medicines or abbreviations, nor one letter away from one.
 pub fn is_unknown(lower: &str) -> bool {
     let letters = lower.len() >= LEAST && lower.bytes().all(|byte| byte.is_ascii_lowercase());
@@ -190,8 +205,10 @@ fn is_told(context: &Context<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
     let lower = word(context, at);
     let known = lexicon::word(lower);
-    let sure = known.given && (known.is_strong() || words::is_everyday_name(lower) && !lexicon::is_ordinary(lower));
-    let unknown = !known.is_name() && !places::is_place(lower) && is_unknown(lower.strip_suffix("'s").unwrap_or(lower));
+    let sure = known.given && (known.is_strong() || words::is_everyday_name(lower)) && !lexicon::is_ordinary(lower);
+    let large = token.case == Case::Title && is_unknown_large(lower);
+    let unknown =
+        large || !known.is_name() && !places::is_place(lower) && is_unknown(lower.strip_suffix("'s").unwrap_or(lower));
     let titled = token.case == Case::Title
         && !trade::is_medicine(lower)
         && !trade::is_thing(lower)
@@ -204,6 +221,9 @@ fn is_told(context: &Context<'_>, at: usize) -> bool {
         || is_self(context, at) && (sure || unknown)
         || is_parting(context, at) && (sure || unknown)
         || is_articled(context, at, sure)
+        || token.case == Case::Title
+            && (unknown || known.is_name() && !lexicon::is_ordinary(lower))
+            && is_in_company(context, at)
         || titled && is_only_large(context, at)
         || token.case == Case::Title && unknown && is_called_behind(context, at)
 }
@@ -302,8 +322,17 @@ fn is_articled(context: &Context<'_>, at: usize, sure: bool) -> bool {
         && matches!(back(context, at, 1), "el" | "la")
         && !matches!(back(context, at, 2), "de" | "en" | "a")
         && (token.case == Case::Title || context.is_small_at(at) && words::is_everyday_name(word(context, at)))
+        && !matches!(word(context, at), "rosario" | "curro" | "pilar" | "cruz" | "paz")
         && !noun
         && !lexicon::is_eponym(word(context, at))
+}
+
+/// "con el Tano", "moved in w Tish": in a line of small letters.
+fn is_in_company(context: &Context<'_>, at: usize) -> bool {
+    let article = usize::from(matches!(back(context, at, 1), "el" | "la"));
+    matches!(back(context, at, 1 + article), "con" | "w" | "with" | "d" | "x")
+        && context.is_small_at(at)
+        && !trade::is_form(word(context, at + 1))
 }
 
 /// The one large word inside of a sentence of a text that has no other: nobody types it so without a reason.
@@ -312,7 +341,8 @@ fn is_only_large(context: &Context<'_>, at: usize) -> bool {
         let before = &context.tokens[before];
         before.case == Case::Lower || context.plain(before) == ","
     });
-    context.is_small_at(at)
+    !is_of_a_people(word(context, at))
+        && context.is_small_at(at)
         && is_personal(context, at)
         && !places::is_country(word(context, at))
         && inside
@@ -331,4 +361,9 @@ fn is_personal(context: &Context<'_>, at: usize) -> bool {
     let before = context.tokens[..at].iter().rev().take(AROUND).take_while(free);
     let behind = context.tokens[at + 1..].iter().take(AROUND).take_while(free);
     before.chain(behind).any(|token| WORDS.contains(context.lower(token)))
+}
+
+/// "my Ecuadorian cédula": what somebody or something of a country is called.
+fn is_of_a_people(lower: &str) -> bool {
+    lower.len() > 5 && ["ian", "uan", "lan", "yan", "ese", "ish"].iter().any(|ending| lower.ends_with(ending))
 }

@@ -37,6 +37,12 @@ static WORK: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// "six wks at grady", "worked at asda": a word of no list of words behind "at".
 static AT: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?-u:\b)at ([a-z]{4,16})(?-u:\b)"));
+/// "Le dicen: «Rosmi»", "Goes by: B.T.".
+static NICKNAME: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r#"(?-u:\b)(?:[Ll]e dicen|[Ll]e llaman|[Aa]lias|[Aa]podo|[Gg]oes by|[Pp]referred name|[Nn]ickname|AKA|[Aa]\.?k\.?a\.?):? ?["'(]?([A-Z][A-Za-z.]{1,15})(?-u:\b)"#,
+    )
+});
 /// "on west gilbert avenue", "in rosewood close".
 static STREET: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
@@ -100,6 +106,9 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
             }
         }
     }
+    for name in NICKNAME.captures_iter(plain).filter_map(|hit| hit.get(1)) {
+        push_as(found, Span::new(name.start(), name.end()), label::PERSON, "name");
+    }
     for hit in SMALL.captures_iter(lower) {
         let (Some(house), Some(name)) = (hit.get(1), hit.get(2)) else { continue };
         let word = lexicon::word(name.as_str());
@@ -120,7 +129,7 @@ fn small(context: &Context<'_>, lower: &str, found: &mut Vec<Finding>) {
         |start: usize| context.is_small_at(context.token_at(start).min(context.tokens.len().saturating_sub(1)));
     for house in AT.captures_iter(lower).filter_map(|hit| hit.get(1)) {
         let known = lexicon::word(house.as_str());
-        let named = known.surname && known.is_strong() && !lexicon::is_ordinary(house.as_str())
+        let named = known.surname && known.given && known.is_strong() && !lexicon::is_ordinary(house.as_str())
             || informal::is_unknown(house.as_str()) && !known.is_name();
         if named && is_small(house.start()) {
             push_as(found, Span::new(house.start(), house.end()), label::ORGANIZATION, "organisation");
@@ -157,7 +166,8 @@ fn push(context: &Context<'_>, span: Span, found: &mut Vec<Finding>) {
         |word: &str| trade::is_medicine(word) || trade::is_abbreviation(word) || trade::opens(context.language, word);
     let plain = single
         && (lexicon::is_ordinary_in(context.language, first) || trade::is_role(first) || lexicon::is_eponym(first));
-    if !clinic(first) && !plain && !span.is_empty() {
+    let article = matches!(first, "la" | "el" | "las" | "los");
+    if (article || !clinic(first)) && !plain && !span.is_empty() {
         push_as(found, span, label::ORGANIZATION, "organisation");
     }
 }

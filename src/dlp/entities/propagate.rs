@@ -14,6 +14,8 @@ use crate::text::Span;
 const LONGEST: usize = 12;
 /// Certainty from which a finding spreads.
 const SURE: f64 = 0.75;
+/// Certainty from which a word of no list spreads.
+const LIKELY: f64 = 0.6;
 
 /// Adds every further mention of the people found so far, and links parts to whole names.
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
@@ -34,17 +36,28 @@ pub fn reaches_out(context: &Context<'_>, found: &[Finding]) -> bool {
 fn wholes(context: &Context<'_>, found: &[Finding]) -> HashSet<String> {
     found
         .iter()
-        .filter(|finding| finding.label == label::PERSON && finding.score >= SURE && finding.layer != Layer::Identity)
+        .filter(|finding| finding.label == label::PERSON && finding.layer != Layer::Identity)
+        .filter(|finding| finding.score >= SURE || finding.score >= LIKELY && is_of_no_list(context, finding.span))
         .filter(|finding| finding.recognizer != "learned" || !context.no_case() || is_listed(context, finding.span))
         .map(|finding| normal(label::PERSON, finding.span.of(&context.view.lower)))
         .filter(|whole| whole.split(' ').count() <= LONGEST)
         .collect()
 }
 
+/// A single word that no list of words has is not likely to be another thing elsewhere.
+fn is_of_no_list(context: &Context<'_>, span: Span) -> bool {
+    let word = span.of(&context.view.lower);
+    word.len() > 4 && !word.contains(' ') && informal::is_unknown(word)
+}
+
 /// Where case says nothing, a name that the model alone found spreads only when the lists know a word
 /// of it as a name, or know it as no word at all.
 fn is_listed(context: &Context<'_>, span: Span) -> bool {
-    span.of(&context.view.lower).split(' ').any(|word| lexicon::word(word).is_strong() || informal::is_unknown(word))
+    let large = span.of(&context.view.plain).starts_with(char::is_uppercase);
+    let known = |word: &str| {
+        lexicon::word(word).is_strong() || informal::is_unknown(word) || large && informal::is_unknown_large(word)
+    };
+    span.of(&context.view.lower).split(' ').any(known)
 }
 
 /// A part that means a person wherever it stands.

@@ -1,12 +1,14 @@
 //! Small towns of the countries of contract.md: too many and too like other words to be read anywhere, so that they count
 //! behind what leads to a place ("up in dubbo", "traído desde Torrecaballeros", "mi casa de Turégano").
 
+use std::collections::HashSet;
+
 use super::super::context::Context;
 use super::super::fast::WordList;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::Case;
-use super::{informal, trade};
+use super::{informal, lexicon, places, trade};
 use crate::dlp::deadline;
 use crate::text::Span;
 
@@ -23,8 +25,22 @@ static OF: WordList = WordList::spaced(
      procedente originario originaria residente finca parroquia canton partido departamento distrito localidad",
 );
 
-/// Finds towns behind what leads to one.
+/// Finds towns behind what leads to one, and wherever else the document names them.
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+    let first = found.len();
+    led(context, found);
+    let names: HashSet<&str> =
+        found[first..].iter().map(|one| one.span.of(&context.view.lower)).filter(|name| name.len() > 4).collect();
+    if names.is_empty() {
+        return;
+    }
+    let again = context.tokens.iter().filter(|token| token.is_large() && names.contains(context.lower(token)));
+    let again: Vec<Finding> =
+        again.map(|token| Finding::new(token.span, label::LOCATION, "place", 0.7, Layer::Entity)).collect();
+    found.extend(again);
+}
+
+fn led(context: &Context<'_>, found: &mut Vec<Finding>) {
     for at in 1..context.tokens.len() {
         deadline::check_at(at);
         let token = &context.tokens[at];
@@ -63,7 +79,11 @@ fn town_at(context: &Context<'_>, at: usize) -> Option<Span> {
         let tokens = &context.tokens[at..at + words];
         let joined = (at..at + words - 1).all(|left| context.touches(left, left + 1));
         let span = Span::new(tokens[0].span.start, tokens[words - 1].span.end);
-        (joined && is_town(span.of(&context.view.lower))).then_some(span)
+        let name = span.of(&context.view.lower);
+        let listed = || {
+            places::is_place(name) && !lexicon::word(name).is_name() && !lexicon::is_ordinary_in(context.language, name)
+        };
+        (joined && (is_town(name) || listed())).then_some(span)
     })
 }
 
@@ -73,6 +93,7 @@ fn may_stand(context: &Context<'_>, span: Span, led: bool) -> bool {
     let lower = span.of(&context.view.lower);
     let clinic = trade::is_medicine(lower) || trade::is_abbreviation(lower) || trade::is_verb(lower);
     !clinic
+        && !places::is_country(lower)
         && (token.case == Case::Title
             || led && (context.is_small_at(context.token_at(span.start)) || token.case == Case::Upper))
 }

@@ -55,6 +55,8 @@ pub struct Report {
     pub findings: usize,
     pub lost: usize,
     pub turned: usize,
+    /// Findings that read otherwise because a tag stands for a value that people marked: so they do where nothing else is taken.
+    pub by_marked: usize,
     pub harms: BTreeMap<Harm, usize>,
     pub examples: Vec<Example>,
 }
@@ -72,6 +74,7 @@ impl Report {
         self.findings += other.findings;
         self.lost += other.lost;
         self.turned += other.turned;
+        self.by_marked += other.by_marked;
         for (harm, count) in other.harms {
             *self.harms.entry(harm).or_default() += count;
         }
@@ -116,12 +119,32 @@ pub fn compare(redactor: &Redactor, extractor: &Extractor, lines: &[Line]) -> Re
         }
         report.touched += 1;
         let after = extractor.extract(&ExtractionInput::of(redacted.document()));
-        hold(line, &before, (&redacted, &after), &mut report);
+        let ideal = extractor.extract(&ExtractionInput::of(&marked_alone(line, &redacted)));
+        hold(line, &before, (&redacted, &after, &ideal), &mut report);
     }
     Ok(report)
 }
 
-fn hold(line: &Line, before: &Extraction, (redacted, after): (&Redacted, &Extraction), report: &mut Report) {
+/// The text in which tags stand for what people marked and for dates and identifiers, and for nothing else.
+fn marked_alone(line: &Line, redacted: &Redacted) -> Document {
+    let (mut text, mut from) = (String::new(), 0);
+    for one in redacted.redactions() {
+        if is_apart(one.label) || line.marked.iter().any(|span| span.overlaps(&one.source)) {
+            text.push_str(&line.text[from..one.source.start]);
+            text.push_str(&one.replacement);
+            from = one.source.end;
+        }
+    }
+    text.push_str(&line.text[from..]);
+    Document::plain(text, line.language)
+}
+
+fn hold(
+    line: &Line,
+    before: &Extraction,
+    (redacted, after, ideal): (&Redacted, &Extraction, &Extraction),
+    report: &mut Report,
+) {
     let text = &redacted.document().text;
     for entity in &before.entities {
         let taken = redacted.redactions().iter().find(|one| one.source.overlaps(&entity.span));
@@ -139,11 +162,11 @@ fn hold(line: &Line, before: &Extraction, (redacted, after): (&Redacted, &Extrac
         let same = near().find(|other| other.value == entity.value).or_else(|| near().next());
         match same {
             None => report.harm(Harm::Lost, line, entity, text),
-            Some(other) => {
-                if let Some(harm) = turned(entity, other) {
-                    report.harm(harm, line, entity, text);
-                }
-            }
+            Some(other) => match turned(entity, other) {
+                Some(_) if ideal.entities.iter().any(|one| is_read_alike(one, other)) => report.by_marked += 1,
+                Some(harm) => report.harm(harm, line, entity, text),
+                None => {}
+            },
         }
     }
 }
@@ -162,6 +185,10 @@ fn is_apart(label: &str) -> bool {
             | "NUMBER"
             | "MEDICAL_RECORD"
     )
+}
+
+fn is_read_alike(one: &Entity, other: &Entity) -> bool {
+    one.kind == other.kind && one.value == other.value && turned(one, other).is_none()
 }
 
 fn turned(before: &Entity, after: &Entity) -> Option<Harm> {

@@ -2,6 +2,9 @@
 //! begin to speak with and what notes begin a sentence with. Lists: `data/trade.tsv`, and the extractor's own lists of
 //! medicines, so that what is read as a medicine is not taken for a person.
 
+mod figures;
+mod names;
+mod speech;
 mod tidy;
 mod verbs;
 
