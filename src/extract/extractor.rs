@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use super::allergies::AllergyRules;
-use super::clinical::ClinicalRules;
+use super::clinical::{self, ClinicalRules};
 use super::context::{CLAUSES, Contexts, Cues, DENIED_VERBS, SUBJECTS};
 use super::dates;
 use super::dialogue::DialogueRules;
@@ -219,6 +219,8 @@ fn files() -> Vec<&'static str> {
         Cues::FILES,
         &risk::FILES,
         &[CLAUSES, DENIED_VERBS, SUBJECTS, structure::TITLES],
+        clinical::FILES,
+        facts::FILES,
     ]
     .concat()
 }

@@ -5,6 +5,7 @@
 mod architecture;
 mod backup;
 mod bench;
+mod breadth;
 mod broker;
 mod broker_tls;
 mod canary;
