@@ -23,6 +23,16 @@ use composed::Composed;
 use unlisted::Unlisted;
 use weight::WeightRules;
 
+/// The lists of the rules beside the lexicon.
+pub(super) const FILES: &[&str] = &[
+    composed::HEADS,
+    composed::SITES,
+    composed::LINKS,
+    composed::NAMES,
+    weight::AMOUNTS,
+    abbreviations::FILE,
+    unlisted::FILE,
+];
 /// The group of words that look like an illness and mean something else.
 const NOT_MEANT: &str = "none";
 

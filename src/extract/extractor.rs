@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use super::allergies::{self, AllergyRules, WORDS as ALLERGY_WORDS};
-use super::clinical::ClinicalRules;
+use super::clinical::{self, ClinicalRules};
 use super::context::{CLAUSES, Contexts, Cues, DENIED_VERBS, SUBJECTS};
 use super::dates;
 use super::dialogue::DialogueRules;
@@ -245,6 +245,8 @@ fn files() -> Vec<&'static str> {
         happenings::FILES,
         &[measurements::FILE, happenings::APPOINTMENTS, happenings::APPOINTMENT_WORDS],
         &[CLAUSES, DENIED_VERBS, SUBJECTS, structure::TITLES, substances::FILE],
+        clinical::FILES,
+        facts::FILES,
     ]
     .concat()
 }

@@ -16,6 +16,8 @@ use super::{Entity, EntityType};
 use crate::domain::finding::Experiencer;
 use crate::text::Speaker;
 
+/// The lists of wishes and households.
+pub(super) const FILES: &[&str] = &[wishes::FILE, household::FILE];
 pub(super) const FILE: &str = include_str!("lexicon/facts.tsv");
 /// Words that a preference or a goal may be long.
 const LONGEST_CLAUSE: usize = 12;

@@ -7,6 +7,7 @@ mod asserted;
 mod backup;
 mod backup_key_database;
 mod bench;
+mod breadth;
 mod broker;
 mod broker_tls;
 mod callbacks;

@@ -11,7 +11,7 @@ use crate::extract::scene::Scene;
 use crate::extract::structure::Section;
 use crate::text::Language;
 
-const FILE: &str = include_str!("../lexicon/abbreviations.tsv");
+pub(super) const FILE: &str = include_str!("../lexicon/abbreviations.tsv");
 /// Words between two items of a list.
 const LONGEST_STEP: usize = 5;
 /// Letters of a line of capitals that still may be a list of abbreviations.

@@ -10,10 +10,10 @@ use crate::extract::matcher::{Hit, Matcher};
 use crate::extract::phrasebook::Builder;
 use crate::extract::reading::Reading;
 
-const HEADS: &str = include_str!("../lexicon/composed_heads.tsv");
-const SITES: &str = include_str!("../lexicon/body_sites.tsv");
-const LINKS: &str = include_str!("../lexicon/composed_links.tsv");
-const NAMES: &str = include_str!("../lexicon/composed_names.tsv");
+pub(super) const HEADS: &str = include_str!("../lexicon/composed_heads.tsv");
+pub(super) const SITES: &str = include_str!("../lexicon/body_sites.tsv");
+pub(super) const LINKS: &str = include_str!("../lexicon/composed_links.tsv");
+pub(super) const NAMES: &str = include_str!("../lexicon/composed_names.tsv");
 
 /// Words between a symptom and its place.
 const LONGEST_LINK: usize = 7;

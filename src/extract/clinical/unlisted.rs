@@ -10,7 +10,7 @@ use crate::extract::matcher::{Matcher, expand};
 use crate::extract::phrasebook::Builder;
 use crate::extract::reading::Reading;
 
-const FILE: &str = include_str!("../lexicon/named.tsv");
+pub(super) const FILE: &str = include_str!("../lexicon/named.tsv");
 /// Words of the name of an illness.
 const LONGEST_NAME: usize = 5;
 /// Letters of a word that is known by its ending alone, and of its beginning.

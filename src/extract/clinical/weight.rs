@@ -8,7 +8,7 @@ use crate::extract::matcher::Matcher;
 use crate::extract::phrasebook::Builder;
 use crate::extract::reading::Reading;
 
-const AMOUNTS: &str = include_str!("../lexicon/amounts.tsv");
+pub(super) const AMOUNTS: &str = include_str!("../lexicon/amounts.tsv");
 /// Words between the verb and the unit.
 const LONGEST_AMOUNT: usize = 6;
 

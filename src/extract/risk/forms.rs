@@ -35,9 +35,15 @@ impl Forms<'_> {
             let boxes = scene.structure.boxes(index);
             for (place, ticked) in boxes.iter().enumerate() {
                 let label = self.label(scene, index, ticked);
-                let topics = self.named(scene, label.clone());
+                let mut topics = self.named(scene, label.clone());
                 if topics.is_empty() {
                     continue;
+                }
+                if ticked.mark == Mark::Past {
+                    // What is over is a history of acts; a thought of years ago is no danger of today.
+                    topics.retain(|topic| {
+                        matches!(topic.class, RiskClass::AttemptHistory | RiskClass::SelfHarm | RiskClass::Abuse)
+                    });
                 }
                 settled.words.push(label.clone());
                 let end = boxes.get(place + 1).map_or(usize::MAX, |next| next.label.start.max(label.end));
@@ -88,7 +94,7 @@ impl Forms<'_> {
     /// Whether a box denies its label; `None` where nothing is said.
     fn marked(&self, scene: &Scene<'_>, index: usize, ticked: &Ticked) -> Option<bool> {
         match ticked.mark {
-            Mark::Yes => Some(false),
+            Mark::Yes | Mark::Past => Some(false),
             Mark::No => Some(true),
             Mark::Empty => match self.scale(scene, index, ticked) {
                 Some(polarity) => Some(polarity == Polarity::No),
