@@ -123,8 +123,12 @@ async fn what_only_sounds_like_risk_is_none(engine: Engine) {
         ),
     ] {
         let visit = match language {
-            "es" => "Acude a revisión. Mejora la rodilla. Pasea a diario. Come bien. Duerme siete horas. Tensión normal. Se revisan los análisis.",
-            _ => "Seen for review. Knee better. Walks daily. Eats well. Sleeps seven hours. Blood pressure normal. Results reviewed.",
+            "es" => {
+                "Acude a revisión. Mejora la rodilla. Pasea a diario. Come bien. Duerme siete horas. Tensión normal. Se revisan los análisis."
+            }
+            _ => {
+                "Seen for review. Knee better. Walks daily. Eats well. Sleeps seven hours. Blood pressure normal. Results reviewed."
+            }
         };
         let (_, flags) = flags(engine, text(language, &format!("{visit}\n{note}"))).await;
         assert_eq!(classes(&flags), Vec::<String>::new(), "{note}");
