@@ -155,7 +155,14 @@ fn whose(scene: &Scene<'_>, sentence: &Range<usize>, found: &Heard) -> Experienc
     let informs =
         |kin: usize| speaker != Speaker::Patient && (kin..ahead.end).any(|word| is_telling(reading.word(word)));
     let named = named.is_some_and(|kin| !informs(kin));
+    // "As a teenager he used to …".
+    let young = |word: usize| matches!(reading.word(word), "teenager" | "child" | "kid" | "teen" | "adolescente");
+    let as_one = ahead.clone().any(|word| {
+        young(word) && word > 1 && matches!(reading.word(word - 2), "as" | "cuando")
+            || young(word) && word > 0 && reading.word(word - 1) == "de"
+    });
     match found.experiencer {
+        Experiencer::Other if as_one => Experiencer::Patient,
         Experiencer::Family if !named && found.class != RiskClass::AttemptHistory => Experiencer::Patient,
         whose => whose,
     }

@@ -269,7 +269,11 @@ impl RiskRules {
         if !asked && sentence.question && sentence.speaker != Speaker::Patient && asks_you(scene, &sentence.words) {
             denied = noted_answer(scene.reading, index)? == Polarity::No;
         }
-        if scene.contexts.only_asked(scene.reading, &found.core) {
+        // "Asked about mood he says he will hang himself": a plain statement of a clause of its own answers.
+        let stated = found.sure
+            && scene.structure.boxes(index).is_empty()
+            && clauses::clause_of(scene.reading, &sentence.words, found.words.start).start > sentence.words.start;
+        if !stated && scene.contexts.only_asked(scene.reading, &found.core) {
             return None;
         }
         let experiencer = self.whose.of(scene, &sentence.words, found);
