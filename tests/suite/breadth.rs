@@ -31,7 +31,7 @@ fn holds(rows: &[String], beginnings: &[&str]) {
 
 async fn problems_are_remembered_by_place_abbreviation_and_misspelling_with_the_words_of_the_document(engine: Engine) {
     let text = "Reports pain in the left elbow and right calf. Lost eight kilos since winter. Known HFmrEF, HTN and \
-                schizofrenia. Cannot get out of bed most days.";
+                diabetis mellitus. Cannot get out of bed most days.";
     let rows = remembered(engine, text).await;
     holds(
         &rows,
