@@ -350,6 +350,10 @@ impl Redactor {
             }
             // An invented telephone reads as a telephone: that is what it is for.
             found.retain(|one| self.policy.operator(label::public(one.label)) != Operator::Fake);
+            // What was looked at and left because it names nobody is nothing that redaction left behind.
+            if !self.patterns_only {
+                entities::trade::tidy(&context, &mut found);
+            }
             self.settle(&context, found).len()
         };
         catch_unwind(AssertUnwindSafe(look)).unwrap_or(1)

@@ -12,6 +12,7 @@ mod embed;
 mod extractors;
 mod facts;
 mod legacy;
+mod lifelong;
 mod made;
 mod model;
 mod pages;

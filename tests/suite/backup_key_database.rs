@@ -34,7 +34,9 @@ struct Host {
 
 impl Host {
     async fn new(engine: Engine) -> Self {
-        Self { program: Program::on(engine).await, keys: Some(database().await) }
+        let host = Self { program: Program::on(engine).await, keys: Some(database().await) };
+        host.done(&["keys", "init"]);
+        host
     }
 
     /// An empty host with the same root key, which is in no backup.

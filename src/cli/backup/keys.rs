@@ -13,6 +13,7 @@ use crate::crypto::copies::{self, Known};
 use crate::crypto::{KeyError, KeyTable as _, PostgresTable, TableState};
 
 /// The configured place of keys.
+#[expect(clippy::large_enum_variant, reason = "one of them exists in a process")]
 pub enum KeysPlace {
     File(PathBuf),
     Database(PostgresTable),

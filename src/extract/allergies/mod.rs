@@ -332,6 +332,7 @@ impl AllergyRules {
     }
 
     /// As [`Self::take`], behind words that deny by themselves ("does not tolerate", "can't have").
+    #[expect(clippy::too_many_arguments, reason = "each says another part of one place in the text")]
     fn take_beside(
         &self,
         scene: &Scene<'_>,

@@ -41,6 +41,7 @@ impl AllergyRules {
     }
 
     /// The substances that one cue governs; whether there are any.
+    #[expect(clippy::too_many_arguments, reason = "each says another part of one place in the text")]
     fn named_with(
         &self,
         scene: &Scene<'_>,

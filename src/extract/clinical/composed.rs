@@ -108,6 +108,7 @@ impl Composed {
     }
 
     /// The places after a symptom: "dolor en la muñeca izquierda y el muslo".
+    #[expect(clippy::too_many_arguments, reason = "each says another part of one place in the text")]
     fn ahead(
         &self,
         reading: &Reading<'_>,

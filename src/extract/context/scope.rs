@@ -41,6 +41,10 @@ pub(super) struct Place {
     pub answers: bool,
 }
 
+#[expect(
+    clippy::too_many_lines,
+    reason = "one walk over the cues, each kind of which opens or ends scopes of the others"
+)]
 pub(super) fn resolve(
     reading: &Reading<'_>,
     words: Range<usize>,

@@ -115,10 +115,10 @@ impl Subjects {
                 other && (reading.word(word) != "el" || reading.source(&(word..word + 1)).of(reading.text) == "él");
             let named = hits.iter().find(|hit| hit.words.start == word && relative(cues, hit).is_some());
             // "My dad had a bypass but he smoked": he is still the dad.
-            if let Some(hit) = named.filter(|hit| self.is_subject(reading, hit, sentence)) {
-                if let Some((category, cue)) = relative(cues, hit) {
-                    scopes.push(Scope { category, words: hit.words.end..sentence.words.end, cue });
-                }
+            if let Some(hit) = named.filter(|hit| self.is_subject(reading, hit, sentence))
+                && let Some((category, cue)) = relative(cues, hit)
+            {
+                scopes.push(Scope { category, words: hit.words.end..sentence.words.end, cue });
             }
             if let Some(hit) = own.filter(|_| open.is_none()) {
                 (from, open) = (hit.words.end, Some((Category::Speaker, hit.words)));

@@ -134,7 +134,7 @@ fn sentence_before(
             && entity.at.is_none()
             && carries(entity, mention.said, today)
     });
-    told.map(|(at, _)| (REACH, at)).last()
+    told.map(|(at, _)| (REACH, at)).next_back()
 }
 
 /// A date before a run of values is that of all of them, as is one that stands on a line of its own above them.

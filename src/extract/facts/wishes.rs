@@ -131,6 +131,7 @@ impl Wishes {
     }
 
     /// What stands under a title: its line, and the items of the lines below where the title stands alone.
+    #[expect(clippy::too_many_arguments, reason = "each says another part of one place in the text")]
     fn titled(
         &self,
         scene: &Scene<'_>,
@@ -178,8 +179,7 @@ impl Wishes {
         let mut answering = None;
         let mut found: Vec<(usize, Range<usize>)> = Vec::new();
         let mut last_sentence = question;
-        for next in question + 1..sentences.len().min(question + 1 + MOST_ANSWERS + 2) {
-            let here = &sentences[next];
+        for (next, here) in sentences.iter().enumerate().skip(question + 1).take(MOST_ANSWERS + 2) {
             let new_line = gap(scene, next).contains('\n');
             match answering {
                 None if here.turn == asked.turn && !(here.turn.is_none() && new_line) => continue,

@@ -125,13 +125,12 @@ fn is_same(kept: &Entity, other: &Entity, today: NaiveDate) -> bool {
 
 /// Whether one date may be the other said less exactly.
 fn is_within(a: FactDate, b: FactDate) -> bool {
-    let coarse = if a.precision == DatePrecision::Year || b.precision == DatePrecision::Year {
+    if a.precision == DatePrecision::Year || b.precision == DatePrecision::Year {
         a.day.year() == b.day.year()
     } else if a.precision == DatePrecision::Day && b.precision == DatePrecision::Day {
         a.day == b.day
     } else {
         let reach = if a.precision == DatePrecision::Month || b.precision == DatePrecision::Month { 31 } else { 7 };
         (a.day - b.day).num_days().abs() <= reach
-    };
-    coarse
+    }
 }

@@ -165,5 +165,5 @@ fn letter(scene: &Scene<'_>, sentence: &Range<usize>) -> Option<(bool, Range<usi
         _ => return None,
     };
     let from = sentence.start + bullet + 3;
-    (framed && from < sentence.end).then(|| (denied, from..sentence.end))
+    (framed && from < sentence.end).then_some((denied, from..sentence.end))
 }

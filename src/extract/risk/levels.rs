@@ -112,7 +112,7 @@ fn says(scene: &Scene<'_>, words: &Range<usize>, list: &[&str]) -> bool {
                 && word + count <= words.end
         })
     };
-    list.iter().any(|phrase| held(&phrase))
+    list.iter().any(held)
 }
 
 const PAST: &[&str] = &[

@@ -72,10 +72,10 @@ impl Words {
                     .any(|hit| hit.words.end == word + 1)
             };
             if ends_here(&self.denies) {
-                return (!self.is_no_denial(reading, clause, word)).then(|| word..topic.words.end);
+                return (!self.is_no_denial(reading, clause, word)).then_some(word..topic.words.end);
             }
             if free && ends_here(&self.no) {
-                return (!self.is_no_denial(reading, clause, word)).then(|| word..topic.words.end);
+                return (!self.is_no_denial(reading, clause, word)).then_some(word..topic.words.end);
             }
             let sign = reading.words[word].punctuation && matches!(reading.word(word), "," | "/" | "-" | "\"" | ":");
             free &= sign || self.helps.at(reading, word).is_some() || self.listed(reading, word);

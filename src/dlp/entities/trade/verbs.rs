@@ -28,7 +28,7 @@ const STEM: usize = 2;
 
 /// Whether a folded word is a form of a Spanish verb that the lists know.
 pub fn is_verb(lower: &str) -> bool {
-    if !lower.bytes().all(|byte| byte.is_ascii_lowercase()) || lower.len() < STEM + 2 {
+    if !lower.bytes().all(|byte| byte.is_ascii_lowercase()) || lower.len() < STEM + 2 || lexicon::word(lower).given {
         return false;
     }
     is_form(lower)
