@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::clauses::clause_of;
 use super::kin::is_telling;
-use super::whose::is_relative;
+use super::whose::{is_relative, is_told_by_patient};
 use super::words::Words;
 use crate::extract::dialogue::Polarity;
 use crate::extract::scene::Scene;
@@ -147,13 +147,19 @@ fn whose(scene: &Scene<'_>, sentence: &Range<usize>, found: &Heard) -> Experienc
             _ => found.experiencer,
         };
     }
-    let ahead = clause.start..found.core.start.max(found.words.start);
+    // "My mother says she is …" is cut before "she", who was named before the cut.
+    let pronoun = matches!(reading.word(clause.start), "he" | "she" | "they");
+    let said = pronoun && clause.start > sentence.start && is_telling(reading.word(clause.start - 1));
+    let start = if said { sentence.start } else { clause.start };
+    let ahead = start..found.core.start.max(found.words.start);
     // In a note a relative who was named long before informs, or is lost: "… that her son is missing, that at times she asks God …".
     let near = if speaker == Speaker::Unknown { ahead.start.max(ahead.end.saturating_sub(NOTED)) } else { ahead.start };
     let named = (near..ahead.end).rev().find(|word| is_relative(reading.word(*word)));
+    // "My son told me he …": who has a son speaks, whether or not the text says who that is.
+    let owned = |kin: usize| kin > 0 && matches!(reading.word(kin - 1), "my" | "our" | "mi" | "nuestro" | "nuestra");
+    let speaks = |kin: usize| is_told_by_patient(scene, found.words.start) || speaker == Speaker::Unknown && owned(kin);
     // "Wife says he has been hoarding tablets": she informs. A patient who says so of a relative speaks of the relative.
-    let informs =
-        |kin: usize| speaker != Speaker::Patient && (kin..ahead.end).any(|word| is_telling(reading.word(word)));
+    let informs = |kin: usize| !speaks(kin) && (kin..ahead.end).any(|word| is_telling(reading.word(word)));
     let named = named.is_some_and(|kin| !informs(kin));
     // "As a teenager he used to …".
     let young = |word: usize| matches!(reading.word(word), "teenager" | "child" | "kid" | "teen" | "adolescente");
