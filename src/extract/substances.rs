@@ -55,6 +55,17 @@ struct Found {
     says: Says,
 }
 
+/// "Mi hermana María": a word that is a name too, in capitals within a sentence that has small letters.
+fn is_given_name(reading: &Reading<'_>, word: usize, sentence: &Sentence) -> bool {
+    let source = |word: usize| reading.source(&(word..word + 1)).of(reading.text);
+    let names = matches!(reading.word(word), "maria" | "molly" | "charlie" | "mary" | "blanca" | "nieves");
+    let mut letters = source(word).chars();
+    let capital = letters.next().is_some_and(char::is_uppercase) && letters.any(char::is_lowercase);
+    let within = word > sentence.words.start && !reading.words[word - 1].punctuation;
+    let using = within && is_verb(reading.word(word - 1));
+    names && capital && within && !using
+}
+
 const FREE: [(&str, &str); 3] =
     [("alcohol_free", "alcohol use"), ("tobacco_free", "tobacco use"), ("drug_free", "drug use")];
 const FORMER: [(&str, &str); 3] =
@@ -161,7 +172,8 @@ impl SubstanceRules {
                 reading.word(end),
                 "el" | "la" | "a" | "con" | "por" | "ayer" | "hoy" | "mi" | "su" | "de" | "y" | "anoche"
             );
-        came || (end..sentence.words.end.min(end + 3)).any(|word| self.not_substance.at(reading, word).is_some())
+        came || is_given_name(reading, start, sentence)
+            || (end..sentence.words.end.min(end + 3)).any(|word| self.not_substance.at(reading, word).is_some())
     }
 
     /// Whether somebody else asked about habits shortly before.

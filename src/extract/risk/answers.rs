@@ -193,6 +193,10 @@ impl Answers<'_> {
                     scene.reading,
                     before.start.max(topic.words.start.saturating_sub(14))..topic.words.start,
                 );
+                // "Asked about mood: wants to die", "says no, but cuts her thighs": told, and asked about no more.
+                if reported && is_told(scene, &before) {
+                    continue;
+                }
                 let polarity = if reported {
                     self.reported(scene, topic.words.end..sentence.words.end, index)
                 } else if sentence.question && !is_own(scene, &sentence.words) {
@@ -247,6 +251,41 @@ impl Answers<'_> {
         let (polarity, _) = self.words.answer(reading, std::slice::from_ref(&next.words))?;
         Some((polarity, next.words.end))
     }
+}
+
+/// Whether what is said behind these words of a sentence is told and not asked about: a colon stands behind what was asked
+/// about, or a word with which the answer goes on.
+fn is_told(scene: &Scene<'_>, before: &Range<usize>) -> bool {
+    let reading = scene.reading;
+    let lists = |word: &str| {
+        matches!(
+            word,
+            "about"
+                | "re"
+                | "for"
+                | "regarding"
+                | "asked"
+                | "screened"
+                | "screening"
+                | "following"
+                | "questions"
+                | "por"
+                | "sobre"
+                | "de"
+                | "preguntado"
+                | "preguntada"
+                | "siguiente"
+                | "siguientes"
+                | "pregunta"
+                | "preguntas"
+                | "pregunto"
+        )
+    };
+    before.clone().skip(1).any(|word| match reading.word(word) {
+        "but" | "however" | "although" | "though" | "pero" | "aunque" => true,
+        ":" => !lists(reading.word(word - 1)),
+        _ => false,
+    })
 }
 
 /// Where the evidence of an answer ends: what the same turn goes on to say belongs to it, as far as a reader needs.

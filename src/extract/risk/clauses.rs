@@ -98,8 +98,10 @@ fn opens(reading: &Reading<'_>, word: usize) -> bool {
         | "reconoce" | "reports" | "reported" | "states" | "stated" | "endorses" | "endorsed" | "admits"
         | "admitted" | "asked" | "interrogado" | "interrogada" | "preguntado" | "preguntada" | "verbaliza"
         | "manifiesta" => true,
+        // "No he pensado": English "said no he denies" has a "he" too.
+        "no" if next == "he" => is_participle(reading.word(word + 2)),
         "no" => {
-            matches!(next, "ha" | "han" | "hay" | "he" | "tiene" | "plan" | "evidence" | "history" | "prior" | "intent")
+            matches!(next, "ha" | "han" | "hay" | "tiene" | "plan" | "evidence" | "history" | "prior" | "intent")
         }
         "has" | "have" | "had" => matches!(next, "never" | "not"),
         "he" | "she" | "they" | "pt" | "patient" => matches!(
@@ -119,6 +121,10 @@ fn opens(reading: &Reading<'_>, word: usize) -> bool {
         ),
         _ => false,
     }
+}
+
+fn is_participle(word: &str) -> bool {
+    ["ado", "ido", "cho", "sto", "rto", "lto"].iter().any(|end| word.ends_with(end))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::clauses::clauses;
 use super::heard::{Heard, Settled};
+use super::learned;
 use super::topics::{Topic, Topics};
 use super::whose::is_kin;
 use super::words::Words;
@@ -49,6 +50,11 @@ impl Denials<'_> {
                     }
                     let Some(denial) = self.words.denied(scene.reading, &clause, topic) else { continue };
                     out.push(self.heard(scene, &clause, topic));
+                    // "Denies wanting to die", and no more said: no thought of dying by one's own hand either.
+                    if is_wish_to_die(scene, topic) && !learned::is_document(scene.reading) {
+                        let both = Heard { class: RiskClass::ActiveIdeation, ..self.heard(scene, &clause, topic) };
+                        out.push(both);
+                    }
                     // What is denied may be a wider list than the words that were known.
                     let from = denial.start.min(topic.words.start);
                     settled.denied.push(from..topic.words.end);
@@ -83,6 +89,11 @@ pub(super) fn whose_history(scene: &Scene<'_>, clause: &Range<usize>, topic: &To
         true => (RiskClass::AttemptHistory, Experiencer::Family),
         false => (topic.class, Experiencer::Patient),
     }
+}
+
+fn is_wish_to_die(scene: &Scene<'_>, topic: &Topic) -> bool {
+    let dies = |word: &str| matches!(word, "die" | "morir" | "morirse" | "morirme" | "morirte");
+    topic.class == RiskClass::PassiveIdeation && topic.words.clone().any(|word| dies(scene.reading.word(word)))
 }
 
 /// "He doesn't touch her", said by a patient: another's.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::clauses::clause_of;
 use super::kin::is_telling;
-use super::whose::is_relative;
+use super::whose::{is_relative, is_told_by_patient};
 use super::words::Words;
 use crate::extract::dialogue::Polarity;
 use crate::extract::scene::Scene;
@@ -143,18 +143,33 @@ fn whose(scene: &Scene<'_>, sentence: &Range<usize>, found: &Heard) -> Experienc
         return match speaker {
             Speaker::Family if me => Experiencer::Family,
             Speaker::Patient if them && !me => Experiencer::Family,
+            // "My sister was abused by her ex", said by a patient.
+            _ if !me
+                && found.experiencer != Experiencer::Patient
+                && is_own_kin(scene, clause.start..found.core.end) =>
+            {
+                found.experiencer
+            }
             _ if me || them => Experiencer::Patient,
             _ => found.experiencer,
         };
     }
-    let ahead = clause.start..found.core.start.max(found.words.start);
+    // "My mother says she is …" is cut before "she", who was named before the cut.
+    let pronoun = matches!(reading.word(clause.start), "he" | "she" | "they");
+    let said = pronoun && clause.start > sentence.start && is_telling(reading.word(clause.start - 1));
+    let start = if said { sentence.start } else { clause.start };
+    let ahead = start..found.core.start.max(found.words.start);
     // In a note a relative who was named long before informs, or is lost: "… that her son is missing, that at times she asks God …".
     let near = if speaker == Speaker::Unknown { ahead.start.max(ahead.end.saturating_sub(NOTED)) } else { ahead.start };
     let named = (near..ahead.end).rev().find(|word| is_relative(reading.word(*word)));
+    // "My son told me he …": who has a son speaks, whether or not the text says who that is.
+    let owned = |kin: usize| kin > 0 && matches!(reading.word(kin - 1), "my" | "our" | "mi" | "nuestro" | "nuestra");
+    let speaks = |kin: usize| is_told_by_patient(scene, found.words.start) || speaker == Speaker::Unknown && owned(kin);
     // "Wife says he has been hoarding tablets": she informs. A patient who says so of a relative speaks of the relative.
-    let informs =
-        |kin: usize| speaker != Speaker::Patient && (kin..ahead.end).any(|word| is_telling(reading.word(word)));
+    let informs = |kin: usize| !speaks(kin) && (kin..ahead.end).any(|word| is_telling(reading.word(word)));
     let named = named.is_some_and(|kin| !informs(kin));
+    // "Intento de suicidio de mi tío".
+    let named = named || found.class == RiskClass::ActiveIdeation && is_of_kin(scene, found.words.end);
     // "As a teenager he used to …".
     let young = |word: usize| matches!(reading.word(word), "teenager" | "child" | "kid" | "teen" | "adolescente");
     let as_one = ahead.clone().any(|word| {
@@ -166,6 +181,18 @@ fn whose(scene: &Scene<'_>, sentence: &Range<usize>, found: &Heard) -> Experienc
         Experiencer::Family if !named && found.class != RiskClass::AttemptHistory => Experiencer::Patient,
         whose => whose,
     }
+}
+
+/// Whether words name a relative of the speaker's: "my sister", "mi hermana".
+fn is_own_kin(scene: &Scene<'_>, mut words: Range<usize>) -> bool {
+    let word = |at: usize| scene.reading.word(at);
+    words.any(|at| matches!(word(at), "my" | "our" | "mi" | "mis" | "nuestra" | "nuestro") && is_relative(word(at + 1)))
+}
+
+/// Whether a relative follows at once whose that is: "of her brother", "de mi tío".
+fn is_of_kin(scene: &Scene<'_>, at: usize) -> bool {
+    let word = |behind: usize| scene.reading.word(at + behind);
+    matches!(word(0), "of" | "de" | "del" | "in") && (1..3).any(|behind| is_relative(word(behind)))
 }
 
 /// What one part of a document sets right of another: a relative corrects what the patient denied, and a weapon in a threat is no

@@ -28,7 +28,7 @@ use learned::{Ear, Heeds, Ruled};
 use patterns::Patterns;
 use screens::Screens;
 use topics::Topics;
-use whose::Whose;
+use whose::{Whose, is_relative};
 
 use super::context::tells_more;
 use super::dialogue::Polarity;
@@ -211,7 +211,11 @@ impl RiskRules {
             words.start < other.start && other.start < words.end && words.end <= other.end
         };
         found.retain(|words| {
-            words.sure || !harmless.iter().any(|o| overlaps(o, &words.core) || closes(o, &words.words))
+            // "Quiero morir de la vergüenza": the plainest words are harmless where what goes on from them is.
+            let goes_on = |o: &Range<usize>| overlaps(o, &words.core) && words.words.end < o.end;
+            let plain = |o: &Range<usize>| goes_on(o) || closes(o, &words.words);
+            let any = |o: &Range<usize>| overlaps(o, &words.core) || closes(o, &words.words);
+            !harmless.iter().any(|o| if words.sure { plain(o) } else { any(o) }) && !is_aimed_at_a_thing(scene, words)
         });
         // "I wish I was dead" holds "wish I was dead": one finding.
         found.sort_by_key(|words| (words.words.start, std::cmp::Reverse(words.words.end)));
@@ -286,6 +290,24 @@ impl RiskRules {
             confirmed: found.sure.then_some(1.0),
         })
     }
+}
+
+/// "Held a knife to the onions": what is threatened is nobody. With an article alone only the body and children are somebody's.
+fn is_aimed_at_a_thing(scene: &Scene<'_>, words: &Words) -> bool {
+    let word = |at: usize| scene.reading.word(at);
+    let end = words.words.end;
+    let to = (words.core.start..end).rev().find(|at| word(*at) == "to");
+    let Some(to) =
+        to.filter(|to| to + 2 >= end && *to > words.words.start && matches!(word(to - 1), "knife" | "blade"))
+    else {
+        return false;
+    };
+    const BODY: &[&str] = &[
+        "throat", "neck", "face", "chest", "head", "stomach", "belly", "back", "wrist", "wrists", "arm", "arms",
+        "skin", "heart", "baby", "child", "children", "kid", "kids", "girl", "boy", "staff", "nurse", "dog", "cat",
+        "man", "woman",
+    ];
+    word(to + 1) == "the" && !BODY.contains(&word(to + 2)) && !is_relative(word(to + 2))
 }
 
 /// A question put to somebody, outside a dialogue: "Have you …?", "¿Ha tenido …?".

@@ -83,6 +83,10 @@ impl Whose {
                 return relation(reading, &other);
             }
         }
+        // "Mum says she tried to hang herself", written by a patient: hers.
+        if is_told_by_patient(scene, sentence.start) && self.kin_says(scene, sentence.start..found.words.start, false) {
+            return Experiencer::Family;
+        }
         if found.own || found.beside || matches!(found.class, RiskClass::HarmToOthers | RiskClass::Abuse) {
             return Experiencer::Patient;
         }
@@ -95,10 +99,12 @@ impl Whose {
     /// "Mother reports she tried to hang herself", in a note: the relative informs, and whom the note is about is meant.
     /// "My mother says she …", and "Mum says she …" of a patient who speaks, tell of the relative.
     fn kin_informs(&self, scene: &Scene<'_>, before: Range<usize>) -> bool {
+        !is_told_by_patient(scene, before.start) && self.kin_says(scene, before, true)
+    }
+
+    /// Whether a relative says what follows of a third person; a speaker's own relative ("my mother") only where it is asked.
+    fn kin_says(&self, scene: &Scene<'_>, before: Range<usize>, unowned: bool) -> bool {
         let reading = scene.reading;
-        // A message is the patient's own, whether or not it says who writes.
-        let message = scene.input.document_type == Some(DocumentType::ChatMessage);
-        let speaks = message || reading.sentences[reading.sentence_of(before.start)].speaker == Speaker::Patient;
         let owned = |word: usize| {
             word > before.start && matches!(reading.word(word - 1), "my" | "our" | "mi" | "mis" | "nuestra" | "nuestro")
         };
@@ -108,9 +114,12 @@ impl Whose {
             let means = behind == before.end
                 || matches!(reading.word(behind), "he" | "she" | "they" | "pt" | "patient" | "client" | "ella" | "el");
             let kin = word.checked_sub(1).filter(|kin| *kin >= before.start);
-            means && kin.is_some_and(|kin| relation(reading, &(kin..word)) == Experiencer::Family && !owned(kin))
+            means
+                && kin.is_some_and(|kin| {
+                    relation(reading, &(kin..word)) == Experiencer::Family && !(unowned && owned(kin))
+                })
         };
-        !speaks && before.clone().any(informs)
+        before.clone().any(informs)
     }
 
     /// "If you are thinking about suicide, ring this line", "the leaflet explains self-harm": said to anybody and of nobody.
@@ -185,6 +194,13 @@ impl Whose {
         };
         subject.as_ref().is_some_and(theirs) && self.informs.at(reading, word).is_some()
     }
+}
+
+/// Whether the patient says a sentence. A message is the patient's own, whether or not it says who writes.
+pub(super) fn is_told_by_patient(scene: &Scene<'_>, word: usize) -> bool {
+    let sentence = scene.reading.sentences.get(scene.reading.sentence_of(word));
+    scene.input.document_type == Some(DocumentType::ChatMessage)
+        || sentence.is_some_and(|sentence| sentence.speaker == Speaker::Patient)
 }
 
 /// Whose the context says it is. "Attempt after the birth of her son" is hers: a relative behind the words whom no

@@ -175,6 +175,11 @@ impl Words {
     /// What a run of words answers: by its head, or by a later sentence of its own that says no more than that.
     pub fn answer(&self, reading: &Reading<'_>, sentences: &[Range<usize>]) -> Option<(Polarity, usize)> {
         for (place, sentence) in sentences.iter().enumerate() {
+            // "Sí / No": the choices of a form, of which none is marked.
+            let word = |at: usize| reading.word(sentence.start + at);
+            if matches!((word(0), word(1), word(2)), ("si" | "yes", "/", "no") | ("no", "/", "si" | "yes")) {
+                return Some((Polarity::Other, place));
+            }
             let opens = self.is_empty_talk(reading, &sentences[..place]);
             match self.head(reading, sentence, place > 0) {
                 // Only the first words say yes: what comes later tells something.
