@@ -20,7 +20,7 @@ const GAP: usize = 3;
 
 /// Takes back what is a word of the clinic or of speech, and cuts such words off the ends of what is not.
 pub fn tidy(context: &Context<'_>, found: &mut Vec<Finding>) {
-    for one in found.iter_mut().filter(|one| is_questioned(one)) {
+    for one in found.iter_mut().filter(|one| is_questioned(one) && !holds_number(context, one)) {
         deadline::check();
         one.span = trimmed(context, one);
         if is_month(context, one) || is_said_year(context, one) {
@@ -29,7 +29,7 @@ pub fn tidy(context: &Context<'_>, found: &mut Vec<Finding>) {
     }
     found.retain(|one| {
         deadline::check();
-        !one.span.is_empty() && !(is_questioned(one) && is_no_data(context, one))
+        !one.span.is_empty() && !(is_questioned(one) && !holds_number(context, one) && is_no_data(context, one))
     });
 }
 
@@ -42,6 +42,14 @@ fn is_questioned(one: &Finding) -> bool {
         label::DATE | label::MEDICAL_RECORD | label::NUMBER | label::EMAIL => learned,
         _ => false,
     }
+}
+
+/// A run of digits that no dose, value or year has: an identifier, whatever the model called it.
+const IDENTIFIER_DIGITS: usize = 7;
+
+fn holds_number(context: &Context<'_>, one: &Finding) -> bool {
+    let long = |run: &[u8]| run.len() >= IDENTIFIER_DIGITS;
+    one.span.of(&context.view.plain).as_bytes().split(|byte| !byte.is_ascii_digit()).any(long)
 }
 
 /// The tokens under a span.
