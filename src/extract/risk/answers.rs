@@ -193,8 +193,8 @@ impl Answers<'_> {
                     scene.reading,
                     before.start.max(topic.words.start.saturating_sub(14))..topic.words.start,
                 );
-                // "Asked about mood: wants to die", "says no, but cuts her thighs": told, and asked about no more.
-                if reported && is_told(scene, &before) {
+                // "Asked about mood: wants to die", "says no, but cuts her thighs": an answer, and asked about no more.
+                if reported && is_stated(scene, &before) {
                     continue;
                 }
                 let polarity = if reported {
@@ -253,9 +253,9 @@ impl Answers<'_> {
     }
 }
 
-/// Whether what is said behind these words of a sentence is told and not asked about: a colon stands behind what was asked
+/// Whether what is said after these words of a sentence is stated and not asked about: a colon stands after what was asked
 /// about, or a word with which the answer goes on.
-fn is_told(scene: &Scene<'_>, before: &Range<usize>) -> bool {
+fn is_stated(scene: &Scene<'_>, before: &Range<usize>) -> bool {
     let reading = scene.reading;
     let lists = |word: &str| {
         matches!(

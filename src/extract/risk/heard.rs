@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::clauses::clause_of;
 use super::kin::is_telling;
-use super::whose::{is_relative, is_told_by_patient};
+use super::whose::{is_relative, is_said_by_patient};
 use super::words::Words;
 use crate::extract::dialogue::Polarity;
 use crate::extract::scene::Scene;
@@ -140,16 +140,15 @@ fn whose(scene: &Scene<'_>, sentence: &Range<usize>, found: &Heard) -> Experienc
             .words
             .clone()
             .any(|word| matches!(reading.word(word), "him" | "her" | "them" | "le" | "la" | "lo" | "les"));
+        let us = clause.clone().any(|word| matches!(reading.word(word), "i" | "us" | "we" | "nos" | "fui" | "yo"));
         return match speaker {
             Speaker::Family if me => Experiencer::Family,
             Speaker::Patient if them && !me => Experiencer::Family,
-            // "My sister was abused by her ex", said by a patient.
-            _ if !me
-                && found.experiencer != Experiencer::Patient
-                && is_own_kin(scene, clause.start..found.core.end) =>
-            {
-                found.experiencer
-            }
+            // "My sister was abused by her ex", "a mi prima la maltrataba su ex", said by who has that sister.
+            _ if them && !me && !us && is_own_kin(scene, clause.start..found.words.end) => match found.experiencer {
+                Experiencer::Patient => Experiencer::Family,
+                somebody => somebody,
+            },
             _ if me || them => Experiencer::Patient,
             _ => found.experiencer,
         };
@@ -162,9 +161,9 @@ fn whose(scene: &Scene<'_>, sentence: &Range<usize>, found: &Heard) -> Experienc
     // In a note a relative who was named long before informs, or is lost: "… that her son is missing, that at times she asks God …".
     let near = if speaker == Speaker::Unknown { ahead.start.max(ahead.end.saturating_sub(NOTED)) } else { ahead.start };
     let named = (near..ahead.end).rev().find(|word| is_relative(reading.word(*word)));
-    // "My son told me he …": who has a son speaks, whether or not the text says who that is.
+    // "My son said to me that he …": who has a son speaks, whether or not the text says who that is.
     let owned = |kin: usize| kin > 0 && matches!(reading.word(kin - 1), "my" | "our" | "mi" | "nuestro" | "nuestra");
-    let speaks = |kin: usize| is_told_by_patient(scene, found.words.start) || speaker == Speaker::Unknown && owned(kin);
+    let speaks = |kin: usize| is_said_by_patient(scene, found.words.start) || speaker == Speaker::Unknown && owned(kin);
     // "Wife says he has been hoarding tablets": she informs. A patient who says so of a relative speaks of the relative.
     let informs = |kin: usize| !speaks(kin) && (kin..ahead.end).any(|word| is_telling(reading.word(word)));
     let named = named.is_some_and(|kin| !informs(kin));

@@ -156,7 +156,12 @@ impl RiskRules {
             let passage = Sentence { words: heard::passage(scene, &sentence.words, &found.words), ..sentence.clone() };
             let odds = ear.odds(scene, &passage);
             let plain = || self.around.is_cued(scene.reading, passage.words.clone());
-            let kept = !document || odds >= CONFIRMED || odds >= DOUBTED && plain();
+            // A short text is heard as it is, but for everyday words: "me tomé las pastillas".
+            let kept = if document {
+                odds >= CONFIRMED || odds >= DOUBTED && plain()
+            } else {
+                odds >= CONFIRMED || !is_plain_taking(scene, &found)
+            };
             let confirmed = Some(learned::probability(odds));
             kept.then_some(Heard { confirmed, ..found })
         });
@@ -213,9 +218,14 @@ impl RiskRules {
         found.retain(|words| {
             // "Quiero morir de la vergüenza": the plainest words are harmless where what goes on from them is.
             let goes_on = |o: &Range<usize>| overlaps(o, &words.core) && words.words.end < o.end;
-            let plain = |o: &Range<usize>| goes_on(o) || closes(o, &words.words);
+            // "Se suicidó" is of somebody who died; "attempted suicide two years ago" is not only of when.
+            let covers = |o: &Range<usize>| o.start <= words.core.start && words.core.end <= o.end;
+            let attempt = words.class == RiskClass::AttemptHistory;
+            let plain = |o: &Range<usize>| if attempt { covers(o) } else { goes_on(o) || closes(o, &words.words) };
             let any = |o: &Range<usize>| overlaps(o, &words.core) || closes(o, &words.words);
-            !harmless.iter().any(|o| if words.sure { plain(o) } else { any(o) }) && !is_aimed_at_a_thing(scene, words)
+            !harmless.iter().any(|o| if words.sure { plain(o) } else { any(o) })
+                && !is_aimed_at_a_thing(scene, words)
+                && !is_done_to_oneself(scene, words)
         });
         // "I wish I was dead" holds "wish I was dead": one finding.
         found.sort_by_key(|words| (words.words.start, std::cmp::Reverse(words.words.end)));
@@ -292,6 +302,42 @@ impl RiskRules {
     }
 }
 
+/// "Me pegué un susto", "estoy que me tiro de los pelos": the verb is the speaker's own, and nobody else did it.
+fn is_done_to_oneself(scene: &Scene<'_>, words: &Words) -> bool {
+    let reading = scene.reading;
+    let first = |at: usize| reading.source(&(at..at + 1)).of(scene.text()).ends_with('é');
+    let own = |at: usize| reading.word(at) == "me" && at + 1 < words.words.end && first(at + 1);
+    let idiom = words.words.start > 1
+        && reading.word(words.words.start - 1) == "que"
+        && reading.word(words.words.start - 2) == "estoy"
+        && reading.word(words.words.start) == "me";
+    words.class == RiskClass::Abuse && (idiom || words.words.clone().any(own))
+}
+
+/// "Me tomé las pastillas": who takes the pills that they have, and no number of them, has attempted nothing.
+fn is_plain_taking(scene: &Scene<'_>, found: &Heard) -> bool {
+    let word = |at: usize| scene.reading.word(at);
+    let Some(last) = found.core.end.checked_sub(1) else { return false };
+    let pills = matches!(word(last), "pastillas" | "comprimidos" | "tabletas" | "pastis");
+    let more =
+        |word: &str| matches!(word, "todas" | "todos" | "entero" | "entera" | "juntas" | "golpe" | "morir" | "morirme");
+    let around = found.core.start..found.core.end + AROUND_TAKING;
+    found.class == RiskClass::AttemptHistory
+        && pills
+        && last > found.core.start
+        && matches!(word(last - 1), "las" | "los" | "mis" | "sus")
+        && !around.clone().any(|at| more(word(at)))
+}
+
+/// Words after pills that were taken within which it is said how many, or what for.
+const AROUND_TAKING: usize = 6;
+
+/// What somebody is threatened at.
+const BODY: &[&str] = &[
+    "throat", "neck", "face", "chest", "head", "stomach", "belly", "back", "wrist", "wrists", "arm", "arms", "skin",
+    "heart", "baby", "child", "children", "kid", "kids", "girl", "boy", "staff", "nurse", "dog", "cat", "man", "woman",
+];
+
 /// "Held a knife to the onions": what is threatened is nobody. With an article alone only the body and children are somebody's.
 fn is_aimed_at_a_thing(scene: &Scene<'_>, words: &Words) -> bool {
     let word = |at: usize| scene.reading.word(at);
@@ -302,11 +348,6 @@ fn is_aimed_at_a_thing(scene: &Scene<'_>, words: &Words) -> bool {
     else {
         return false;
     };
-    const BODY: &[&str] = &[
-        "throat", "neck", "face", "chest", "head", "stomach", "belly", "back", "wrist", "wrists", "arm", "arms",
-        "skin", "heart", "baby", "child", "children", "kid", "kids", "girl", "boy", "staff", "nurse", "dog", "cat",
-        "man", "woman",
-    ];
     word(to + 1) == "the" && !BODY.contains(&word(to + 2)) && !is_relative(word(to + 2))
 }
 

@@ -118,9 +118,27 @@ fn a_patients_relative_who_informs_speaks_of_the_patient() {
 
 #[test]
 fn what_is_told_behind_a_sign_answers_what_was_asked_about() {
-    assert_eq!(class("Asked about mood: wants to die."), Some(RiskClass::ActiveIdeation));
+    assert_eq!(class("Asked about mood: wants to die."), Some(RiskClass::PassiveIdeation));
     assert_eq!(class("Preguntado por el ánimo: refiere que se quiere matar."), Some(RiskClass::ActiveIdeation));
     assert_eq!(class("Asked about self-harm: she says no, never."), None);
+}
+
+#[test]
+fn what_is_stated_or_done_is_known_from_what_is_asked_or_others() {
+    use RiskClass::*;
+    for (text, expected) in [
+        ("Asked about sleep: wants to kill herself.", Some(ActiveIdeation)),
+        ("My sister told me she wants to die.", None),
+        ("A mi hermana la maltrataba su novio.", None),
+        ("Me pegué un golpe con la puerta.", None),
+        ("Mi novio me pegó anoche.", Some(Abuse)),
+        ("Me tomé las pastillas del médico y me acosté.", None),
+        ("Me tomé todas las pastillas.", Some(AttemptHistory)),
+        ("Cuando tenía veinte me tomé un frasco de pastillas y acabé en urgencias.", Some(AttemptHistory)),
+        ("Attempted suicide two years ago.", Some(AttemptHistory)),
+    ] {
+        assert_eq!(class(text), expected, "{text}");
+    }
 }
 
 #[test]

@@ -84,7 +84,7 @@ impl Whose {
             }
         }
         // "Mum says she tried to hang herself", written by a patient: hers.
-        if is_told_by_patient(scene, sentence.start) && self.kin_says(scene, sentence.start..found.words.start, false) {
+        if is_said_by_patient(scene, sentence.start) && self.kin_says(scene, sentence.start..found.words.start, false) {
             return Experiencer::Family;
         }
         if found.own || found.beside || matches!(found.class, RiskClass::HarmToOthers | RiskClass::Abuse) {
@@ -99,7 +99,7 @@ impl Whose {
     /// "Mother reports she tried to hang herself", in a note: the relative informs, and whom the note is about is meant.
     /// "My mother says she …", and "Mum says she …" of a patient who speaks, tell of the relative.
     fn kin_informs(&self, scene: &Scene<'_>, before: Range<usize>) -> bool {
-        !is_told_by_patient(scene, before.start) && self.kin_says(scene, before, true)
+        !is_said_by_patient(scene, before.start) && self.kin_says(scene, before, true)
     }
 
     /// Whether a relative says what follows of a third person; a speaker's own relative ("my mother") only where it is asked.
@@ -197,7 +197,7 @@ impl Whose {
 }
 
 /// Whether the patient says a sentence. A message is the patient's own, whether or not it says who writes.
-pub(super) fn is_told_by_patient(scene: &Scene<'_>, word: usize) -> bool {
+pub(super) fn is_said_by_patient(scene: &Scene<'_>, word: usize) -> bool {
     let sentence = scene.reading.sentences.get(scene.reading.sentence_of(word));
     scene.input.document_type == Some(DocumentType::ChatMessage)
         || sentence.is_some_and(|sentence| sentence.speaker == Speaker::Patient)

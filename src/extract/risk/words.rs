@@ -156,7 +156,13 @@ impl Words {
             let opens = word == sentence.start
                 || reading.words[word - 1].punctuation
                 || matches!(reading.word(word - 1), "and" | "y");
-            opens && matches!(reading.word(word), "if" | "si" | "should" | "cuando") || reading.word(word) == "caso"
+            // "Cuando tenía diecisiete …" tells of then.
+            let past = || {
+                let next = reading.word(word + 1);
+                next.ends_with("ia") || next.ends_with("aba") || matches!(next, "era" | "fui")
+            };
+            opens && (matches!(reading.word(word), "if" | "si" | "should") || reading.word(word) == "cuando" && !past())
+                || reading.word(word) == "caso"
         };
         (sentence.start..at.min(sentence.end)).any(case) && self.calls.first(reading, sentence.clone()).is_some()
     }
