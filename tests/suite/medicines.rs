@@ -109,7 +109,7 @@ async fn what_a_substance_does_stays_with_it_and_tells_an_allergy_from_an_intole
 #[tokio::test]
 async fn an_allergy_that_is_gone_or_never_was_is_denied() {
     for text in [
-        "Cefalexin allergy listed in chart but she tolerated cefalexin in 2023; allergy removed.",
+        "Cefalexin allergy listed in chart but tolerated it since; allergy removed.",
         "Alergia a cefalexina descartada en 2022 (provocación negativa).",
         "Cephalexin allergy, outgrown at age 9.",
     ] {
@@ -128,11 +128,7 @@ async fn an_answer_that_names_no_medicine_says_what_became_of_it() {
             "Haven't touched it since June.",
             "Medication: carbamazepine, stopped | history resolved",
         ),
-        (
-            "¿Y la olanzapina?",
-            "Esa la dejé, me dejaba planchado.",
-            "Medication: olanzapine, stopped | history resolved",
-        ),
+        ("¿Y la olanzapina?", "Esa la dejé, no me hacía nada.", "Medication: olanzapine, stopped | history resolved"),
         ("¿Y el topiramato?", "No lo llegué a comprar.", "Denied — Medication: topiramate | decision active"),
         ("And the mirtazapine?", "Never picked it up.", "Denied — Medication: mirtazapine | decision active"),
         ("And the lisinopril?", "Every morning.", "Medication: lisinopril, 1/day in the morning | decision active"),
@@ -160,7 +156,7 @@ async fn one_row_says_what_a_letter_says_of_a_medicine_in_the_end() {
         ),
         ("Le habían formulado pregabalina, nunca la compró.", &["Denied — Medication: pregabalin | decision active"]),
         ("Zopiclone was suggested by the GP, she refuses.", &["Medication: zopiclone, declined | history resolved"]),
-        ("Plan: valorar inicio de memantina.", &["Medication: memantine, suggested | hypothesis active"]),
+        ("Plan: valorar inicio de memantina.", &["Medication: memantine | hypothesis active"]),
         ("Hidromorfona 2 mg en vez de morfina.", &["Medication: hydromorphone 2 mg | decision active"]),
         (
             "Mamá hipertensa, toma valsartán de 80.",

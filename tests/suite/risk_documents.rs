@@ -138,11 +138,13 @@ async fn what_only_sounds_like_risk_is_none(engine: Engine) {
 async fn only_what_cannot_wait_calls_somebody(engine: Engine) {
     let note = "Wants to kill himself and has a pistol in the wardrobe. As a teenager he used to cut his forearms. \
         Her cousin hanged himself.";
-    let (clinic, flags) = flags(engine, text("en", note)).await;
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    feed(&pipeline, &bodies(&[text("en", note)]), 1).await;
+    let flags = pipeline.store().risks(scope(), When::Now).await.unwrap();
     assert_eq!(of(&flags, "active_ideation", false).level.as_deref(), Some("high"), "{flags:?}");
     let past = of(&flags, "self_harm", false);
     assert_eq!((past.level.as_deref(), past.temporality.as_deref()), (Some("low"), Some("historical")));
-    let pipeline = clinic.pipeline().await;
     let called = rows(pipeline.store(), "SELECT id FROM outbox WHERE event_type = 'anamnesis.risk.flagged.v1'").await;
     assert_eq!(
         called.len(),

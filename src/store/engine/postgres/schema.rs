@@ -86,6 +86,13 @@ pub(crate) async fn migrate_by(
     };
     tokio::time::timeout(PATIENCE, lock).await.map_err(|_| DbError::Transient("lock"))??;
     let before = versions(&mut connection).await?;
+    // Steps are applied one by one, and one that is there already is not compared by them.
+    let is_other = |version: i64, checksum: &[u8]| {
+        migrations.iter().any(|known| known.version == version && *known.checksum != *checksum)
+    };
+    if let Some((version, ..)) = before.iter().find(|(version, _, checksum)| is_other(*version, checksum)) {
+        return Err(DbError::Changed(*version));
+    }
     if target.is_some() && !before.is_empty() {
         connection.close().await.map_err(|e| error(&e))?;
         return Ok(Applied(Vec::new()));
