@@ -34,7 +34,10 @@ struct Host {
 
 impl Host {
     async fn new(engine: Engine) -> Self {
-        let host = Self { program: Program::on(engine).await, keys: Some(database().await) };
+        let host = Self {
+            program: Program::without_keys(engine, Program::provider_options()).await,
+            keys: Some(database().await),
+        };
         host.done(&["keys", "init"]);
         host
     }
@@ -43,7 +46,7 @@ impl Host {
     async fn elsewhere(&self, in_a_file: bool) -> Self {
         let engine = if self.program.server.is_some() { Engine::Postgres } else { Engine::File };
         let keys = if in_a_file { None } else { Some(database().await) };
-        let host = Self { program: Program::on(engine).await, keys };
+        let host = Self { program: Program::without_keys(engine, Program::provider_options()).await, keys };
         let root = |host: &Self| host.program.folder.path().join("keys.master");
         std::fs::copy(root(self), root(&host)).unwrap();
         host
@@ -163,6 +166,7 @@ async fn keys_of_a_database_from_another_hour_of_another_store_or_torn_are_refus
     host.ingest([6]);
     host.done(&["backup", &late, "--keys-only"]);
     let foreign = host.elsewhere(false).await;
+    foreign.done(&["keys", "init"]);
     foreign.ingest([4, 5]);
     let strange = foreign.place("strange");
     foreign.done(&["backup", &strange, "--keys-only"]);
