@@ -40,7 +40,7 @@ fn lines_of(path: &Path) -> Vec<Line> {
 /// What holds today. The goal is none turned round and .3 % lost: lines of whole documents and frames whose findings were
 /// not read before (living in the street, spoken pressures) are not there yet.
 const TURNED: usize = 7;
-const LOST_SHARE: f64 = 0.006;
+const LOST_SHARE: f64 = 0.0065;
 
 fn held(report: &Report) {
     println!(
