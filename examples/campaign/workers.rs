@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -99,23 +99,6 @@ impl Workers {
         futures::future::join_all(asked).await.into_iter().collect()
     }
 
-    /// Whether a message is being worked on that was taken before: by a worker that says so, or by the process of its own
-    /// that a message got, which may outlive its worker.
-    pub async fn at_work(&self, servers: &Servers) -> bool {
-        if works_alone(servers.path()) {
-            return true;
-        }
-        let asked = self.living.iter().map(async |(_, address)| self.in_flight(address).await);
-        futures::future::join_all(asked).await.into_iter().sum::<f64>() > 0.0
-    }
-
-    async fn in_flight(&self, address: &str) -> f64 {
-        let Ok(answer) = self.asking.get(address.replace("/readyz", "/metrics")).send().await else { return 0.0 };
-        let said = answer.text().await.unwrap_or_default();
-        let value = said.lines().find_map(|line| line.strip_prefix("anamnesis_messages_in_flight "));
-        value.and_then(|value| value.trim().parse().ok()).unwrap_or_default()
-    }
-
     async fn checks(&self, address: &str) -> Checks {
         let Ok(answer) = self.asking.get(address).send().await else { return Checks::default() };
         let Ok(said) = answer.json::<serde_json::Value>().await else { return Checks::default() };
@@ -137,16 +120,6 @@ impl Workers {
         }
         times
     }
-}
-
-/// Whether a process of this campaign works on one message alone.
-fn works_alone(folder: &Path) -> bool {
-    let Ok(processes) = std::fs::read_dir("/proc") else { return false };
-    processes.flatten().any(|process| {
-        let arguments = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
-        arguments.split(|byte| *byte == 0).nth(1) == Some(b"alone")
-            && std::fs::read_link(process.path().join("cwd")).is_ok_and(|place| place == folder)
-    })
 }
 
 impl Drop for Workers {
