@@ -84,7 +84,7 @@ pub async fn found(servers: &Servers, calm: &Calm, messages: &Messages) -> Outco
     let unreadable = unreadable(&store, messages).await?;
     if unreadable > 0 {
         // The digest would end at the first of them.
-        let stored = servers.stored().await?.unsigned_abs();
+        let stored = servers.stored().await?.len() as u64;
         store.close().await;
         let (lost, duplicated) = (messages.good.saturating_sub(stored), stored.saturating_sub(messages.good));
         let differs = vec!["unreadable".to_owned()];

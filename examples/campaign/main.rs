@@ -145,7 +145,7 @@ async fn campaign(args: &Args) -> Outcome<bool> {
 /// How a campaign ended.
 struct End {
     found: Found,
-    stored_without_keys: i64,
+    stored_without_keys: usize,
     quiet: bool,
     drains: Vec<Duration>,
     half_open: Option<(Duration, Duration)>,

@@ -1,5 +1,6 @@
 //! A PostgreSQL, a RabbitMQ and an embedding server of the campaign's own, each behind a line that can break.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,6 +14,7 @@ use anamnesis::clock::{Clock, ManualClock, SeededEntropy, SystemEntropy};
 use anamnesis::config::store::PostgresConfig;
 use anamnesis::config::{self, BrokerConfig};
 use anamnesis::crypto::Keyring;
+use anamnesis::domain::fold::KeyHash;
 use anamnesis::intake::amqp::letter;
 use anamnesis::store::Store;
 use anamnesis::store::engine::{self, Access, Database, Location, PostgresOptions, ROLES, Sql};
@@ -157,19 +159,43 @@ impl Servers {
         self.over(calm, keys).await
     }
 
-    /// Messages of which the store holds the effects, whatever became of its keys.
-    pub async fn stored(&self) -> Outcome<i64> {
-        static COUNT: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT count(*) FROM inbox WHERE org_id = $1"));
+    /// The store as it is, whatever became of its keys.
+    async fn without_keys(&self) -> Outcome<Store> {
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW.parse()?));
         let keys = Keyring::in_memory(clock, Arc::new(SeededEntropy::new(4))).await?;
-        let store = self.over(false, keys).await?;
-        let mut stored = 0;
+        self.over(false, keys).await
+    }
+
+    /// Messages of which the store holds the effects.
+    pub async fn stored(&self) -> Outcome<BTreeSet<KeyHash>> {
+        static STORED: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT message_hash FROM inbox WHERE org_id = $1"));
+        let store = self.without_keys().await?;
+        let mut stored = BTreeSet::new();
         for org in store.every_organization().await? {
             let mut tx = store.db().read(Access::Organization(org)).await?;
-            stored += tx.fetch_all(&COUNT, vec![org.0.into()]).await?[0].i64(0)?;
+            for row in tx.fetch_all(&STORED, vec![org.0.into()]).await? {
+                stored.insert(row.bytes(0)?);
+            }
         }
         store.close().await;
         Ok(stored)
+    }
+
+    /// Messages on which work has begun and, as far as the store knows, not ended.
+    pub async fn begun(&self) -> Outcome<BTreeSet<KeyHash>> {
+        static ALONE: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT message_hash FROM attempt"));
+        static BATCHES: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT messages FROM attempt_batch"));
+        let store = self.without_keys().await?;
+        let mut begun = BTreeSet::new();
+        let mut tx = store.db().read(Access::Platform).await?;
+        for sql in [&ALONE, &BATCHES] {
+            for row in tx.fetch_all(sql, Vec::new()).await? {
+                begun.extend(row.blob(0)?.chunks_exact(32).filter_map(|hash| KeyHash::try_from(hash).ok()));
+            }
+        }
+        drop(tx);
+        store.close().await;
+        Ok(begun)
     }
 
     async fn over(&self, calm: bool, keys: Keyring) -> Outcome<Store> {
