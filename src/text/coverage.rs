@@ -4,7 +4,7 @@
 //! understood. The decision is by script, letter by letter, and for Latin script by function words, sentence by sentence:
 //! clinical abbreviations, lists of medicines and typing errors have few words of any language and are left alone.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::Span;
@@ -14,7 +14,8 @@ use super::sentences::sentences_of;
 
 /// Function words of other languages; the header of the file names its columns.
 const OTHERS: &str = include_str!("function_words.tsv");
-/// So many words of one foreign language in one sentence decide, when they outnumber those of Spanish and English.
+/// So many different words of one foreign language in one sentence decide, when they outnumber those of Spanish and
+/// English. One word that is said again and again ("nil, nil, nil") is no language.
 const IN_A_SENTENCE: usize = 3;
 /// The same over the whole text, for short sentences.
 const IN_A_TEXT: usize = 5;
@@ -66,24 +67,26 @@ pub fn unread(text: &str) -> Option<Unread> {
     for sentence in sentences_of(text) {
         let mut votes = Votes::of(lists);
         votes.count(sentence.of(text), lists);
-        if votes.is_foreign(IN_A_SENTENCE) {
+        if votes.is_foreign(IN_A_SENTENCE, lists) {
             return Some(Unread::Language(sentence));
         }
         whole.add(&votes);
     }
-    whole.is_foreign(IN_A_TEXT).then(|| Unread::Language(Span::new(0, text.len())))
+    whole.is_foreign(IN_A_TEXT, lists).then(|| Unread::Language(Span::new(0, text.len())))
 }
 
 /// Function words of a stretch: for each other language its own, and those of Spanish and English that it does not share.
 struct Votes {
     words: usize,
+    /// Which words of other languages there are.
+    seen: HashSet<&'static str>,
     foreign: Vec<usize>,
     known: Vec<usize>,
 }
 
 impl Votes {
     fn of(lists: &Lists) -> Self {
-        Self { words: 0, foreign: vec![0; lists.languages], known: vec![0; lists.languages] }
+        Self { words: 0, seen: HashSet::new(), foreign: vec![0; lists.languages], known: vec![0; lists.languages] }
     }
 
     fn count(&mut self, text: &str, lists: &Lists) {
@@ -91,7 +94,9 @@ impl Votes {
             let word = fold(word);
             self.words += 1;
             let is_known = SPANISH.contains(&word.as_str()) || ENGLISH.contains(&word.as_str());
-            let of = lists.words.get(word.as_str()).copied().unwrap_or_default();
+            let listed = lists.words.get_key_value(word.as_str());
+            let of = listed.map(|(_, of)| *of).unwrap_or_default();
+            self.seen.extend(listed.map(|(word, _)| *word));
             if !is_known && of.own == 0 {
                 continue;
             }
@@ -104,14 +109,17 @@ impl Votes {
 
     fn add(&mut self, other: &Self) {
         self.words += other.words;
+        self.seen.extend(&other.seen);
         self.foreign.iter_mut().zip(&other.foreign).for_each(|(sum, one)| *sum += one);
         self.known.iter_mut().zip(&other.known).for_each(|(sum, one)| *sum += one);
     }
 
-    /// Whether one other language has enough words, more than Spanish and English have, and a fair share of all.
-    fn is_foreign(&self, least: usize) -> bool {
-        let mut both = self.foreign.iter().zip(&self.known);
-        both.any(|(foreign, known)| *foreign >= least && foreign > known && foreign * 6 >= self.words)
+    /// Whether one other language has enough different words, more than Spanish and English have, and a fair share of
+    /// all.
+    fn is_foreign(&self, least: usize, lists: &Lists) -> bool {
+        let different = |n: usize| self.seen.iter().filter(|word| lists.words[**word].own >> n & 1 == 1).count();
+        let mut both = self.foreign.iter().zip(&self.known).enumerate();
+        both.any(|(n, (foreign, known))| *foreign > *known && *foreign * 6 >= self.words && different(n) >= least)
     }
 }
 

@@ -11,6 +11,8 @@ use crate::store::{Store, StoreError};
 
 /// How often the key store is looked for while it is away.
 const PAUSE: Duration = Duration::from_secs(1);
+/// How often a database that does not answer is asked again.
+const UNASKED: u32 = 8;
 /// How long one batch is held before its messages are offered again later: below the time after which a batch counts as
 /// stuck, and far below the broker's limit on unacknowledged messages.
 const LONGEST: u32 = 300;
@@ -32,6 +34,11 @@ impl Gate {
     /// Whether the right key store is away at this moment, which the gauge shows from now on. A database that is away is for
     /// others to notice.
     pub async fn is_shut(&self) -> bool {
+        self.look().await.unwrap_or(false)
+    }
+
+    /// `None` where the database cannot be asked whose keys these are.
+    async fn look(&self) -> Option<bool> {
         let shut = match self.store.check_keys().await {
             Err(StoreError::Key(error)) => {
                 if !self.shut.load(Ordering::SeqCst) {
@@ -39,23 +46,32 @@ impl Gate {
                 }
                 true
             }
-            _ => false,
+            Ok(()) => false,
+            Err(_) => return None,
         };
         self.metrics.store.keys_unavailable.set(i64::from(shut));
         if self.shut.swap(shut, Ordering::SeqCst) && !shut {
             tracing::info!(code = "keys_back", "the key store is back; intake goes on");
         }
-        shut
+        Some(shut)
     }
 
-    /// Waits for the key store. False: it is still away, and the process drains or has waited long enough.
+    /// Waits for the key store. False: it is still away, and the process drains or has waited long enough. A database that
+    /// breaks off hides whose keys these are: it is asked again, and one that stays away fails the work by itself.
     pub async fn opens(&self) -> bool {
+        let mut unasked = 0;
         for _ in 0..LONGEST {
-            if !self.is_shut().await {
-                return true;
-            }
+            let pause = match self.look().await {
+                Some(false) => return true,
+                None if unasked == UNASKED => return true,
+                None => {
+                    unasked += 1;
+                    PAUSE / 4
+                }
+                Some(true) => PAUSE,
+            };
             tokio::select! {
-                () = tokio::time::sleep(PAUSE) => {}
+                () = tokio::time::sleep(pause) => {}
                 () = self.draining.cancelled() => return false,
             }
         }

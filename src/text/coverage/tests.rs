@@ -12,6 +12,10 @@ fn spanish_and_english_of_every_manner_are_read() {
         "Σ de puntajes: 12. β-bloqueante, Δ peso +3 kg, α-sinucleína.",
         "Dr. Le Roux, Hôpital Saint-Louis; suivi with her psychiatrist in Lyon since May.",
         "Se comenta con el Dr. Da Silva dos Santos. Vive con su pareja, Élodie.",
+        "Meds nil, allergies nil, smokes nil, drinks nil, falls nil. Home.",
+        "¿Te pegan? ¿Te gritan? Te quitan cosas, te dicen gordo.",
+        "Te escucho, te creo, te apoyo.",
+        "ECG nad, CXR nad, bloods nad, UA nad. Gen surg r/v, gen med r/v, med reg aware. PO abx, PO fluids.",
         "Come, duerme y camina. Dolor 3 de 10. Dos hijos. Al alta: pan, sal y al día.",
     ] {
         assert_eq!(unread(text), None, "{text}");
