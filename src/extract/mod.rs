@@ -28,6 +28,7 @@ mod spelling;
 mod statements;
 mod structure;
 mod substances;
+mod surety;
 mod tone;
 pub mod training;
 mod values;

@@ -157,7 +157,7 @@ impl<'a> Teaching<'a> {
             account: None,
             derived_from: Vec::new(),
         };
-        let ending = matches!(e.status.as_deref(), Some("stopped" | "declined" | "resolved" | "ended"));
+        let ending = matches!(e.status.as_deref(), Some("stopped" | "resolved" | "ended"));
         let polarity = Polarity::of(e.context.negated || matches!(e.status.as_deref(), Some("not_taken")));
         let interpreted =
             e.context.uncertain || e.epistemic == Epistemic::Inferred || is_proposed(e.kind, e.status.as_deref());
@@ -380,7 +380,7 @@ pub(crate) fn attribute_hashes(
         ..FactParts::of(kind, &words.concept)
     };
     let attribute = keys.hash("attribute", &of.attribute());
-    // What was only proposed is another attribute of the same medicine: it neither confirms nor contradicts what is taken.
+    // What was only proposed, or refused, is another attribute of the same medicine: it neither confirms nor contradicts what is taken.
     if is_proposed(kind, words.status.as_deref()) {
         return (keys.hash("proposed", &of.attribute()), attribute);
     }
@@ -415,7 +415,7 @@ fn worth_remembering(e: &Entity) -> bool {
 
 /// A medicine that was proposed and not begun.
 fn is_proposed(kind: EntityType, status: Option<&str>) -> bool {
-    kind == EntityType::Medication && status == Some("suggested")
+    kind == EntityType::Medication && matches!(status, Some("suggested" | "declined"))
 }
 
 fn kind_of(entity: EntityType) -> Kind {

@@ -1,0 +1,120 @@
+//! Whose an allergy is, what a medicine was given up for, and what is taken back.
+
+use std::fmt::Write as _;
+
+use crate::extract::{EntityType, Experiencer, ExtractionInput, Extractor};
+use crate::text::{Document, Language, Speaker};
+
+/// The allergies and intolerances of a text, one a line: "allergy: latex (hives)", "no allergy: egg", "family's …".
+fn read(document: &Document) -> String {
+    let found = Extractor::shared().extract(&ExtractionInput::of(document));
+    let mut lines: Vec<String> = found
+        .entities
+        .iter()
+        .filter(|entity| matches!(entity.kind, EntityType::Allergy | EntityType::Intolerance))
+        .map(|entity| {
+            let mut line = String::new();
+            if entity.context.experiencer != Experiencer::Patient {
+                line.push_str("family's ");
+            }
+            if entity.context.negated {
+                line.push_str("no ");
+            }
+            let _ = write!(line, "{}: {}", entity.kind.code(), entity.value);
+            if let Some(reaction) = &entity.reaction {
+                let _ = write!(line, " ({})", reaction.name);
+            }
+            line
+        })
+        .collect();
+    lines.sort();
+    lines.join("; ")
+}
+
+fn note(text: &str) -> String {
+    read(&Document::plain(text, Language::Unknown))
+}
+
+fn talk(turns: &[(Speaker, &str)]) -> String {
+    read(&Document::dialogue(turns.iter().map(|(who, words)| (*who, *words, None)), Language::Unknown))
+}
+
+#[test]
+fn a_medicine_given_up_for_what_it_did_is_not_tolerated() {
+    assert_eq!(
+        note("Fluoxetine tried in spring, stopped because of a dry cough."),
+        "intolerance: fluoxetine (dry cough)"
+    );
+    assert_eq!(note("Enalapril suspendido por tos seca."), "intolerance: enalapril (tos seca)");
+    assert_eq!(note("La gabapentina la dejó xq andaba mareada."), "intolerance: gabapentin (mareada)");
+    assert_eq!(note("Se suspende la ceftriaxona por exantema."), "allergy: ceftriaxone (exantema)");
+    let answered = talk(&[
+        (Speaker::Clinician, "And the mirtazapine?"),
+        (Speaker::Patient, "Like a zombie on it, so I binned it."),
+    ]);
+    assert_eq!(answered, "intolerance: mirtazapine (like a zombie)");
+}
+
+#[test]
+fn a_medicine_given_up_for_another_reason_is_no_intolerance() {
+    assert_eq!(note("Metformin stopped due to insurance."), "");
+    assert_eq!(note("Sertraline stopped because she felt better."), "");
+    assert_eq!(note("Paroxetina la dejó porque se sentía bien."), "");
+}
+
+#[test]
+fn an_allergy_that_turns_out_to_be_a_relatives_is_theirs_and_not_the_patients() {
+    let brother = talk(&[
+        (Speaker::Clinician, "Any allergies? It says amoxicillin here."),
+        (Speaker::Patient, "No, that was my brother."),
+    ]);
+    assert_eq!(brother, "family's allergy: amoxicillin; no allergy: amoxicillin");
+    let wife = talk(&[
+        (Speaker::Clinician, "¿Alguna alergia?"),
+        (Speaker::Patient, "Mi esposa es alérgica al ibuprofeno pero yo no."),
+    ]);
+    assert_eq!(wife, "family's allergy: ibuprofen; no allergy: ibuprofen");
+    assert_eq!(
+        note("Figuraba alergia a las sulfas, eso era de su hija."),
+        "family's allergy: sulfa drugs; no allergy: sulfa drugs"
+    );
+}
+
+#[test]
+fn a_relative_who_speaks_of_themselves_gives_the_patient_nothing() {
+    let mother = talk(&[
+        (Speaker::Clinician, "¿Alergias de la niña?"),
+        (Speaker::Family, "Ella a nada. Yo a la amoxicilina, me salen ronchas."),
+    ]);
+    assert_eq!(mother, "family's allergy: amoxicillin (ronchas)");
+}
+
+#[test]
+fn an_allergy_is_taken_back_where_the_same_was_taken_since() {
+    assert_eq!(
+        note("Down as allergic to penicillin but has had flucloxacillin twice without trouble."),
+        "no allergy: penicillin"
+    );
+    assert_eq!(note("Egg allergy: eats them every day."), "no allergy: egg");
+    assert_eq!(note("Allergic to penicillin, not latex."), "allergy: penicillin; no allergy: latex");
+}
+
+#[test]
+fn a_list_of_allergies_names_what_no_lexicon_knows_and_no_remedy() {
+    assert_eq!(
+        note("ALLERGIES: Elderflower: lips swell. Bee stings: throat swells, epi pen expired."),
+        "allergy: bee venom (throat swells); allergy: elderflower (lips swell)"
+    );
+    assert_eq!(
+        note("ALLERGIES: Tegretol – Stevens-Johnson, never to be given again."),
+        "allergy: carbamazepine (stevens-johnson)"
+    );
+}
+
+#[test]
+fn a_mere_side_effect_is_an_intolerance_and_no_allergy() {
+    assert_eq!(
+        note("Allergies: erythromycin, it was just an upset stomach."),
+        "intolerance: erythromycin (upset stomach); no allergy: erythromycin"
+    );
+}
