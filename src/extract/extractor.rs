@@ -22,7 +22,6 @@ use super::scene::{Scene, Stance};
 use super::statements::StatementRules;
 use super::structure::{self, Structure, Titles};
 use super::substances::{self, SubstanceRules};
-use super::surety;
 use super::tone::{self, ToneRules};
 use super::when;
 use super::{Context, Entity, Extraction, Risk, Temporality};
@@ -135,7 +134,6 @@ impl Extractor {
             when::settle(&scene, today, &mut entities);
             happenings::settle(&mut entities, today);
         }
-        surety::weigh(&mut entities);
         entities.sort_by_key(|entity| (entity.span, entity.kind));
         let (risk, hypotheses) = (self.risk.find(&scene), self.hypotheses.find(&scene));
         entities.retain(|entity| !is_wish_for_harm(entity, &risk));

@@ -28,7 +28,6 @@ mod spelling;
 mod statements;
 mod structure;
 mod substances;
-mod surety;
 mod tone;
 pub mod training;
 mod values;

@@ -64,15 +64,14 @@ impl MedicationRules {
         None
     }
 
-    /// "I was on 20 of it but they put me up to 40": the number behind the change.
+    /// "I was on 20 of it but they put me up to 40": the number behind the change; "was increased from 20" names the old one.
     pub(super) fn brought_to(&self, scene: &Scene<'_>, around: &Around, mut regimen: Regimen) -> Regimen {
         let after = around.after.clone();
         let Some(at) = self.statuses.changed_to(scene.reading, after.clone()).filter(|_| !regimen.changed) else {
             return regimen;
         };
-        // "Up from 25" names what it was.
-        let from = at.checked_sub(1).map_or("", |word| scene.reading.word(word));
-        if matches!(from, "from" | "de") {
+        let from = |word: usize| matches!(scene.reading.word(word), "from" | "de" | "desde");
+        if from(at) || from(at - 1) {
             return regimen;
         }
         if let Some(dose) = self.regimen.answered_dose(scene.reading, at..after.end.min(at + 3)) {
@@ -152,6 +151,7 @@ impl MedicationRules {
             }
             let said = self.regimen.read_words(scene.reading, later.words.clone());
             if let Some(at) = self.statuses.changed_to(scene.reading, later.words.clone())
+                && !matches!(scene.reading.word(at), "from" | "de" | "desde")
                 && let Some(dose) = self.regimen.answered_dose(scene.reading, at..later.words.end.min(at + 3))
             {
                 regimen.dose = Some(dose);

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
+use super::change::{follows, is_brought_to, is_second_of_pair};
 use crate::extract::lexicon::Labels;
 use crate::extract::reading::Reading;
 use crate::text::{Language, begins_number, number_words};
 
-/// Words between two doses of which the second takes the place of the first, or goes with it.
-const FOLLOWS: usize = 7;
 /// Words between a name and a number that stands alone behind a comma.
 const ASIDE: usize = 4;
 
@@ -64,8 +63,11 @@ impl DoseRules {
                 None if (anywhere
                     || opens(reading, words.start, word)
                     || out.last().is_some_and(|known: &Dose| follows(reading, known.words.end, word))
+                    || is_second_of_pair(reading, words.start, word)
+                    || is_brought_to(reading, words.start, word) && closes(reading, end, words.end)
                     || stands_alone(reading, words.clone(), word, end))
-                    && bare(reading, end, words.end)
+                    && (bare(reading, end, words.end)
+                        || reading.word(end) == "of" && is_second_of_pair(reading, words.start, word))
                     && !is_year(&number)
                     && !is_day_of_month(&number) =>
                 {
@@ -120,22 +122,6 @@ fn opens(reading: &Reading<'_>, start: usize, word: usize) -> bool {
     })
 }
 
-/// "Cut to five", "100 → 75", "5 por 2,5", "40 in the morning and 20 at night": a number joined to the dose before.
-fn follows(reading: &Reading<'_>, from: usize, word: usize) -> bool {
-    let joins = |at: usize| {
-        matches!(reading.word(at), "to" | "a" | "hasta" | "por" | "then" | "luego" | "and" | "y" | "+")
-            || is_arrow(reading, at)
-    };
-    let near = word > from && word - from <= FOLLOWS;
-    near && joins(word - 1)
-        && (from..word).all(|at| !matches!(reading.word(at), ";" | "." | "(" | "?" | "for" | "para"))
-}
-
-/// "→", "->", "=>", ">".
-pub fn is_arrow(reading: &Reading<'_>, word: usize) -> bool {
-    matches!(reading.word(word), "→" | "->" | "=>" | "⇒" | ">" | "➔" | "➡")
-}
-
 /// "Carvedilol, 12.5 twice", "rosuvastatin now, ten.": between a comma and the end, or the times of the day.
 fn stands_alone(reading: &Reading<'_>, words: Range<usize>, word: usize, end: usize) -> bool {
     let now = (word.saturating_sub(3).max(words.start)..word).any(|at| matches!(reading.word(at), "now" | "ahora"));
@@ -145,9 +131,34 @@ fn stands_alone(reading: &Reading<'_>, words: Range<usize>, word: usize, end: us
             || now
                 && matches!(
                     reading.word(word - 1),
-                    "now" | "ahora" | "'s" | "is" | "es" | "de" | "a" | "on" | "en" | "to"
+                    "now"
+                        | "ahora"
+                        | "'s"
+                        | "is"
+                        | "es"
+                        | "de"
+                        | "a"
+                        | "on"
+                        | "en"
+                        | "con"
+                        | "to"
+                        | "at"
+                        | "take"
+                        | "takes"
+                        | "taking"
+                        | "toma"
+                        | "tomo"
                 ));
-    let closes = end >= words.end
+    let amount = reading.word(word).starts_with(|c: char| c.is_ascii_digit()) || word + 1 >= end;
+    opened
+        && closes(reading, end, words.end)
+        && amount
+        && !matches!(reading.word(word), "one" | "uno" | "una" | "un" | "a")
+}
+
+/// What a bare amount may be followed by: the end, a sign, the times of the day.
+fn closes(reading: &Reading<'_>, end: usize, limit: usize) -> bool {
+    end >= limit
         || matches!(
             reading.word(end),
             "." | ","
@@ -182,9 +193,7 @@ fn stands_alone(reading: &Reading<'_>, words: Range<usize>, word: usize, end: us
                 | "hs"
                 | "now"
                 | "ahora"
-        );
-    let amount = reading.word(word).starts_with(|c: char| c.is_ascii_digit()) || word + 1 >= end;
-    opened && closes && amount && !matches!(reading.word(word), "one" | "uno" | "una" | "un" | "a")
+        )
 }
 
 /// "Media pastilla", "medio comprimido", "half a tablet".

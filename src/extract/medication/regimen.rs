@@ -58,7 +58,9 @@ impl RegimenRules {
     ) -> Regimen {
         let mut regimen = self.read_words(reading, after.start..clause_end(reading, after));
         let near = before.start.max(mention.start.saturating_sub(AHEAD))..mention.start;
-        if let Some(dose) = self.dose_ahead(reading, &near) {
+        // "5 mg of ramipril, now 10", "subimos 50 de sertralina a 100": what stands before the name is the old one.
+        let newer = regimen.dose.as_ref().is_some_and(|dose| regimen.changed || is_aim(reading, dose, mention.end));
+        if let Some(dose) = self.dose_ahead(reading, &near).filter(|_| !newer) {
             regimen.dose = Some(Said { text: dose.text, words: dose.words });
         }
         regimen.route = regimen.route.or_else(|| self.route_ahead(reading, &near));
@@ -180,19 +182,27 @@ impl RegimenRules {
         if let Some(split) = self.by_time_of_day(reading, &doses, words.end) {
             return (Some(split), false);
         }
-        // "75, was 50", "from 25 to 50": what was taken before is no dose of today.
+        // "75, was 50": what was taken before is no dose of today, but may say the unit of the one that is.
         let old = |dose: &Dose| is_former(reading, dose.words.start, words.start);
-        if doses.iter().any(|dose| !old(dose)) {
-            doses.retain(|dose| !old(dose));
-        }
-        let replaced = |pair: &[Dose]| self.replaces(reading, pair[0].words.end..pair[1].words.start);
-        let newest = doses.windows(2).rposition(replaced).map(|at| at + 1);
-        if let Some(at) = newest
+        let replaced = |pair: &[Dose]| self.replaces(reading, pair[0].words.end..pair[1].words.start) && !old(&pair[1]);
+        if let Some(at) = doses.windows(2).rposition(replaced).map(|at| at + 1)
             && (doses[at].rank >= doses[at - 1].rank || doses[at].rank == 1)
         {
             let (last, before) = (&doses[at], &doses[at - 1]);
-            return (Some(Said { text: with_unit_of(last, before), words: last.words.clone() }), true);
+            // "5 to 10 mg" is a range, and no change.
+            let told = |word: usize| {
+                super::change::is_change(reading.word(word))
+                    || super::change::is_arrow(reading, word)
+                    || matches!(reading.word(word), "from" | "de" | "desde" | "por" | "now" | "ahora")
+            };
+            let changed = (words.start..last.words.start).any(told);
+            return (Some(Said { text: with_unit_of(last, before), words: last.words.clone() }), changed);
         }
+        let former = doses.len();
+        if doses.iter().any(|dose| !old(dose)) {
+            doses.retain(|dose| !old(dose));
+        }
+        let replaced = doses.len() < former;
         let strength = doses.first().filter(|first| first.rank == 1).cloned();
         let Some(best) = doses.iter().map(|dose| dose.rank).max() else { return (None, false) };
         doses.retain(|dose| dose.rank == best);
@@ -210,17 +220,13 @@ impl RegimenRules {
         // "It was 50, ahora 100".
         let before = said.words.start.saturating_sub(2).max(words.start)..said.words.start;
         let now = before.clone().any(|w| matches!(reading.word(w), "now" | "ahora"));
-        (Some(Said { text, words: said.words }), now)
+        (Some(Said { text, words: said.words }), now || replaced)
     }
 
     /// Whether words between two doses put the second in the place of the first.
     fn replaces(&self, reading: &Reading<'_>, between: Range<usize>) -> bool {
-        const CHANGES: &[&str] = &[
-            "incre", "reduc", "up", "down", "bump", "cut", "rais", "lower", "sub", "baj", "aument", "titrat", "chang",
-            "now", "ahora", "cambi", "drop", "disminu",
-        ];
-        let told = || between.clone().any(|w| CHANGES.iter().any(|stem| reading.word(w).starts_with(stem)));
-        let arrow = between.clone().any(|w| super::dose::is_arrow(reading, w));
+        let told = || between.clone().any(|w| super::change::is_change(reading.word(w)));
+        let arrow = between.clone().any(|w| super::change::is_arrow(reading, w));
         let apart = between.clone().any(|w| matches!(reading.word(w), "," | "." | "and" | "y"));
         let now = between.clone().rev().take(3).any(|w| matches!(reading.word(w), "now" | "ahora"));
         let joined = between.len() <= 9
@@ -278,14 +284,35 @@ fn with_unit_of(dose: &Dose, other: &Dose) -> String {
     }
 }
 
-/// "Was 50", "antes 50", "from 25": what was taken before.
+/// "Was 50", "antes 50", "from 25", "used to take 20": what was taken before.
 fn is_former(reading: &Reading<'_>, dose: usize, from: usize) -> bool {
-    (dose.saturating_sub(2).max(from)..dose).any(|word| {
+    let near = |words: usize| dose.saturating_sub(words).max(from)..dose;
+    let told = near(2).any(|word| {
         matches!(
             reading.word(word),
-            "was" | "were" | "from" | "antes" | "era" | "eran" | "previously" | "formerly" | "tomaba" | "desde"
+            "was"
+                | "were"
+                | "from"
+                | "antes"
+                | "era"
+                | "eran"
+                | "previously"
+                | "formerly"
+                | "originally"
+                | "tomaba"
+                | "estaba"
+                | "llevaba"
+                | "venia"
+                | "desde"
         )
-    })
+    });
+    told && !near(1).any(|word| matches!(reading.word(word), "now" | "ahora"))
+        || near(4).any(|word| reading.word(word) == "used" && reading.word(word + 1) == "to")
+}
+
+/// "A 100", "to 20", "hasta 40" right behind the name: what the dose before it was brought to.
+fn is_aim(reading: &Reading<'_>, dose: &Said, from: usize) -> bool {
+    dose.words.start == from + 1 && matches!(reading.word(from), "to" | "a" | "hasta" | "→" | "->")
 }
 
 /// A new clause speaks of something else.

@@ -44,6 +44,38 @@ fn of_several_doses_the_newest_one_holds() {
 }
 
 #[test]
+fn of_a_change_from_one_dose_to_another_the_second_holds() {
+    for (text, name, expected) in [
+        ("Fluoxetine was increased from 20 to 40 mg. Remains on fluoxetine 40 mg daily.", "fluoxetine", "40 mg"),
+        ("Fluoxetina se aumentó de 20 a 40 mg.", "fluoxetine", "40 mg"),
+        ("Sertralina: bajamos de 100 a 50.", "sertraline", "50 mg"),
+        ("Bajamos de 100 a 50 la sertralina.", "sertraline", "50 mg"),
+        ("Bajamos la sertralina de 100 a 50.", "sertraline", "50 mg"),
+        ("Subimos 50 mg de sertralina a 100.", "sertraline", "100 mg"),
+        ("Sertralina, estaba en 50 y subimos a 100.", "sertraline", "100 mg"),
+        ("Ramipril was on 5, now 10.", "ramipril", "10 mg"),
+        ("She was on 5 mg of ramipril, now 10 mg.", "ramipril", "10 mg"),
+        ("Paroxetina tomaba 20, ahora toma 40.", "paroxetine", "40 mg"),
+        ("Used to take 20 mg of citalopram, now takes 40.", "citalopram", "40 mg"),
+        ("Levothyroxine went from 100 mcg to 125.", "levothyroxine", "125 mcg"),
+        ("Lantus from 10 units to 14.", "insulin glargine", "14 IU"),
+        ("Bisoprolol 10 mg, reduced from 20 mg.", "bisoprolol", "10 mg"),
+        ("Quetiapine up from 25 to 50.", "quetiapine", "50 mg"),
+    ] {
+        assert_eq!(dose(text, name), expected, "{text}");
+    }
+    assert_ne!(status("Oxycodone 5 to 10 mg every 4 hours prn.", "oxycodone"), "changed", "a range");
+}
+
+#[test]
+fn a_bare_denial_of_a_medicine_is_read_doubtfully_and_a_told_one_plainly() {
+    let sure = |text: &str, name: &str| medicine(&in_note(text), name).confidence;
+    assert!(sure("NO metoclopramide please.", "metoclopramide") <= 0.4);
+    assert!(sure("Le habían formulado pregabalina, nunca la compró.", "pregabalin") > 0.6);
+    assert!(sure("Mother takes lithium.", "lithium") > 0.6);
+}
+
+#[test]
 fn amounts_at_several_times_of_the_day_are_kept_together() {
     let all = in_note("Torasemide 10 mg in the morning and 5 at noon.");
     let torasemide = medicine(&all, "torasemide");
