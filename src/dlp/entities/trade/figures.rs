@@ -133,6 +133,15 @@ pub(super) fn holds_a_reading(context: &Context<'_>, (first, end): (usize, usize
     read && said < SAID && !(first..end).any(|at| foreign(at) && !measure(at))
 }
 
+/// How many words name what is measured.
+pub(super) fn counts_measures(context: &Context<'_>, (first, end): (usize, usize)) -> usize {
+    let measure = |token: &&Token| {
+        let lower = context.lower(token);
+        MEASURES.contains(&lower) || super::clinic::is_measure(lower)
+    };
+    words_of(context, first, end).filter(measure).count()
+}
+
 /// Words of digits from which a telephone may be said.
 const SAID: usize = 6;
 
@@ -161,6 +170,31 @@ pub(super) fn is_bare_figure(context: &Context<'_>, (first, end): (usize, usize)
     let joined = matches!(before, "/" | ".") || matches!(behind, "/" | "." | "%");
     token.kind == Kind::Number
         && (token.span.len() <= 2 && !matches!(before, "#" | "-") && behind != "-" || token.span.len() == 3 && joined)
+}
+
+/// "@0340", "@1625": an hour behind the sign, with no more than measures beside it.
+pub(super) fn is_clock(context: &Context<'_>, (first, end): (usize, usize)) -> bool {
+    let hour = |at: usize| {
+        let token = &context.tokens[at];
+        let digits = context.plain(token);
+        let behind = at > 0
+            && context.plain(&context.tokens[at - 1]) == "@"
+            && context.tokens[at - 1].span.end == token.span.start;
+        let value = digits.parse::<u32>().unwrap_or(u32::MAX);
+        behind && (3..=4).contains(&digits.len()) && value / 100 < 24 && value % 100 < 60
+    };
+    let other = |at: usize| {
+        let token = &context.tokens[at];
+        let lower = context.lower(token);
+        match token.kind {
+            Kind::Number => token.span.len() < 4,
+            Kind::Word => {
+                MEASURES.contains(&lower) || super::clinic::is_measure(lower) || super::is_abbreviation(lower)
+            }
+            _ => true,
+        }
+    };
+    (first..end).any(hour) && (first..end).all(|at| hour(at) || other(at))
 }
 
 /// A figure, or one that is said, stands right behind.
@@ -236,6 +270,8 @@ const MEASURES: &[&str] = &[
     "pulso",
     "obs",
     "spo2",
+    "cows",
+    "ciwa",
     "leuc",
     "leucos",
     "leu",

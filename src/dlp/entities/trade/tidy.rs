@@ -10,8 +10,8 @@ use super::super::lexicon;
 use super::super::traits::{Traits, traits};
 use super::cuts::{apart, relabelled};
 use super::figures::{
-    holds_a_reading, is_bare_figure, is_measure, is_no_mail, is_no_number, is_no_street, is_of_the_clinic,
-    is_plate_of_the_trade, is_without_figures,
+    counts_measures, holds_a_reading, is_bare_figure, is_clock, is_measure, is_no_mail, is_no_number, is_no_street,
+    is_of_the_clinic, is_plate_of_the_trade, is_without_figures,
 };
 use super::names::{is_hyphenated_letter, names_nobody};
 use crate::dlp::deadline;
@@ -44,7 +44,13 @@ fn is_questioned(one: &Finding) -> bool {
     match one.label {
         label::PERSON | label::LOCATION | label::ORGANIZATION | label::ADDRESS => one.layer == Layer::Entity,
         label::VEHICLE_ID => one.recognizer == "plate",
-        label::DATE | label::MEDICAL_RECORD | label::NUMBER | label::EMAIL | label::PHONE => learned,
+        label::DATE
+        | label::MEDICAL_RECORD
+        | label::NUMBER
+        | label::EMAIL
+        | label::PHONE
+        | label::POSTAL_CODE
+        | label::HANDLE => learned,
         _ => false,
     }
 }
@@ -217,8 +223,18 @@ fn is_no_data(context: &Context<'_>, one: &Finding) -> bool {
     if one.recognizer == "learned" && is_of_the_clinic(context, one, (first, end)) {
         return true;
     }
+    let learned = one.recognizer == "learned";
     let figures = matches!(one.label, label::ADDRESS | label::MEDICAL_RECORD | label::NUMBER | label::PHONE);
-    if figures && one.recognizer == "learned" && holds_a_reading(context, (first, end)) {
+    if learned && figures && holds_a_reading(context, (first, end)) {
+        return true;
+    }
+    // "RR 15 SpO2 95 RA GCS 14": two measures at least, for "HR5 2TG" is a place in Hereford.
+    if learned && one.label == label::POSTAL_CODE {
+        let apart = !one.span.of(&context.view.plain).contains("  ") && end - first > 2;
+        return is_clock(context, (first, end))
+            || apart && holds_a_reading(context, (first, end)) && counts_measures(context, (first, end)) > 1;
+    }
+    if learned && (figures || one.label == label::HANDLE) && is_clock(context, (first, end)) {
         return true;
     }
     match one.label {
