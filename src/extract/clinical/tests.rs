@@ -34,6 +34,14 @@ fn a_bracket_is_said_of_its_own_item_alone() {
 }
 
 #[test]
+fn both_resolved_is_said_of_the_last_two_before_it() {
+    assert_eq!(en("Hypertension, asthma and eczema (both resolved)."), ["hypertension", "<asthma", "<eczema"]);
+    assert_eq!(en("Asthma, eczema (both resolved), hypertension."), ["<asthma", "<eczema", "hypertension"]);
+    assert_eq!(es("Gota, asma y eccema (ambos resueltos)."), ["gout", "<asthma", "<eczema"]);
+    assert_eq!(es("Gota, asma, eccema (ambas resueltas)."), ["gout", "<asthma", "<eczema"]);
+}
+
+#[test]
 fn a_value_denies_the_finding_of_its_test_its_stroke_and_its_year() {
     assert_eq!(
         en("RSV/flu neg. Coeliac screen negative."),

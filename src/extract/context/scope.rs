@@ -88,7 +88,8 @@ pub(super) fn resolve(
             // "Alergias: no", "Fever - none": the value of what stands before the sign.
             // What stands in a bracket is said of its own item: "gout, childhood asthma (resolved)".
             let list = reading.word(hit.words.start - 1) != "(" || sentence.says_all(hit);
-            let words = sentence.backward_from(hit.words.start - 1, cue.reach.min(8), list)..hit.words.start - 1;
+            let from = sentence.backward_from(hit.words.start - 1, cue.reach.min(8), list);
+            let words = sentence.last_two(hit, from)..hit.words.start - 1;
             scopes.push(Scope { category: cue.category, words, cue: hit.words.clone() });
             // "Epilepsy = no, asthma = yes": a value denies nothing that follows.
             if hit.words.len() == 1 && reading.word(hit.words.end) == "," {

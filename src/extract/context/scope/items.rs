@@ -1,6 +1,6 @@
 //! The items of a list parted by commas: how far a cue goes on through them.
 
-use super::super::cues::Category;
+use super::super::cues::{Category, CueHit};
 use super::super::scope_words::RESUMES;
 use super::Sentence;
 
@@ -34,6 +34,16 @@ impl Sentence<'_, '_> {
             }
             item_start = end + 1;
         }
+    }
+
+    /// "Hypertension, asthma and eczema (both resolved)": where the last two items begin, if the cue speaks of two.
+    pub(super) fn last_two(&self, hit: &CueHit, from: usize) -> usize {
+        let word = |at: usize| self.reading.word(at);
+        let both = hit.words.clone().any(|at| matches!(word(at), "both" | "ambos" | "ambas"));
+        let sign = hit.words.start.saturating_sub(1);
+        let parts = |at: &usize| matches!(word(*at), "," | "and" | "y" | "e" | "&" | "+" | "/");
+        let second = both.then(|| (from..sign).rev().filter(parts).nth(1)).flatten();
+        second.map_or(from, |at| at + 1)
     }
 
     /// One stretch up to the next comma: where it ends, whether it looks like an item, whether "or"/"ni" is in it.
