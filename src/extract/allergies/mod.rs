@@ -6,6 +6,9 @@ mod lists;
 mod none;
 mod owner;
 mod reactions;
+mod refuted;
+mod refuted_lists;
+mod remedies;
 mod stated;
 mod stopped;
 mod taken_back;
@@ -16,6 +19,8 @@ use std::ops::Range;
 use effects::EffectWords;
 pub(super) use none::says_none;
 use owner::OwnerWords;
+pub(super) use remedies::is_pen;
+use remedies::is_remedy;
 use stopped::StoppedWords;
 use taken_back::TakenBack;
 use topic::Topic;
@@ -213,7 +218,7 @@ impl AllergyRules {
         }
         self.give_to_owners(scene, &mut out);
         self.add_reactions(scene, &mut out);
-        self.take_back(scene, &mut out);
+        self.take_back(scene, drugs, &mut out);
         self.settle(&mut out);
         out
     }
@@ -239,6 +244,7 @@ impl AllergyRules {
         // "Sick as a dog" is no dog.
         let reactions = self.reactions.find(scene.reading, scene.reading.sentences[index].words.clone());
         out.retain(|s| !reactions.iter().any(|r| r.words.len() > s.words.len() && r.words.contains(&s.words.start)));
+        out.retain(|s| !is_pen(scene, &s.words));
         out.sort_by_key(|substance| substance.words.start);
         out
     }
@@ -374,12 +380,6 @@ fn is_of_labelled_relative(scene: &Scene<'_>, word: usize) -> bool {
     let colon = (start.max(word.saturating_sub(6))..word).rev().find(|at| reading.word(*at) == ":");
     let before = |colon: usize| start.max(colon.saturating_sub(LABEL))..colon;
     colon.is_some_and(|colon| before(colon).any(|at| owner::is_relative(reading.word(at))))
-}
-
-/// What is carried against an allergy: "epi pen expired" names no allergen.
-fn is_remedy(word: &str) -> bool {
-    let starts = ["epi", "anapen", "jext", "adrenal", "epinefr", "autoinyect", "antihist", "emerade", "autoinj"];
-    starts.iter().any(|start| word.starts_with(start))
 }
 
 /// A strength stands right after the name: it is a medicine that is taken.

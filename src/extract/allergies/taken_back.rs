@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use super::refuted::{Named, is_anothers_denial, names_another};
 use super::{Allergies, AllergyRules, Frame, Placed, WORDS};
 use crate::extract::lexicon::label;
 use crate::extract::matcher::Matcher;
+use crate::extract::medication::SentenceDrugs;
 use crate::extract::phrasebook::Builder;
 use crate::extract::scene::Scene;
 use crate::extract::{EntityType, Experiencer, Reaction};
@@ -38,13 +40,24 @@ impl TakenBack {
 
 impl AllergyRules {
     /// What is taken back is denied: the chart may still say it elsewhere.
-    pub(super) fn take_back(&self, scene: &Scene<'_>, out: &mut Allergies) {
+    pub(super) fn take_back(&self, scene: &Scene<'_>, drugs: &[SentenceDrugs], out: &mut Allergies) {
+        self.refuted_lists(scene, drugs, out);
+        out.placed.sort_by_key(|placed| placed.words.start);
         let places: Vec<Range<usize>> = out.placed.iter().map(|placed| placed.words.clone()).collect();
+        let named = Named::all(self, scene, drugs);
         let mut back: Vec<Range<usize>> = Vec::new();
+        for placed in &mut out.placed {
+            let own = placed.entity.context.experiencer == Experiencer::Patient;
+            if own && placed.entity.context.negated && is_anothers_denial(scene, placed, &named) {
+                placed.entity.context.negated = false;
+            }
+        }
         let told = |placed: &&mut Placed| placed.frame != Frame::Effect || placed.entity.kind == EntityType::Allergy;
         for placed in out.placed.iter_mut().filter(told) {
             let own = placed.entity.context.experiencer == Experiencer::Patient;
-            if own && !placed.entity.context.negated && self.is_taken_back(scene, placed, &places) {
+            let refuted =
+                |placed: &Placed| self.is_denied_value(scene, placed) || self.is_taken_back(scene, placed, &named);
+            if own && !placed.entity.context.negated && refuted(placed) {
                 back.push(placed.words.clone());
                 placed.entity.context.negated = true;
                 placed.entity.context.uncertain = false;
@@ -102,42 +115,34 @@ impl AllergyRules {
         out.placed.append(&mut known);
     }
 
-    fn is_taken_back(&self, scene: &Scene<'_>, placed: &Placed, places: &[Range<usize>]) -> bool {
+    fn is_taken_back(&self, scene: &Scene<'_>, placed: &Placed, named: &[Named]) -> bool {
         let reading = scene.reading;
         let index = reading.sentence_of(placed.words.start);
         let here = &reading.sentences[index];
-        let said = placed.entity.value.as_str();
-        let other = |other: &&Range<usize>| {
-            other.start >= placed.words.end && !(*other).clone().any(|word| is_related(said, reading.word(word)))
-        };
-        let next = places.iter().filter(other).map(|other| other.start).min();
-        let previous = places.iter().map(|other| other.end).filter(|end| *end <= placed.words.start).max();
-        let limit = next.unwrap_or(usize::MAX);
         for later in reading.sentences.iter().skip(index).take(NEXT_SENTENCES + 1) {
             let gap = scene.text().get(here.span.end..later.span.start).unwrap_or("");
             if later.turn != here.turn || (later.span != here.span && gap.contains('\n')) {
                 break;
             }
-            let from =
-                if later.span == here.span { here.words.start.max(previous.unwrap_or(0)) } else { later.words.start };
-            let words = from..later.words.end.min(limit);
-            if words.is_empty() {
-                break;
+            let words = later.words.clone();
+            if later.question || scene.contexts.only_asked(reading, &words) {
+                continue;
             }
-            // "Plasters – blisters. Not allergic to eggs": that is said of the eggs.
-            let of_next = |end: usize| later.span != here.span && matches!(reading.word(end), "to" | "a" | "al");
-            let mut gone = words.clone().filter_map(|word| self.taken_back.gone.at(reading, word));
-            let gone = gone.find(|hit| !of_next(hit.words.end));
-            let asked = later.question || scene.contexts.only_asked(reading, &words);
-            if gone.is_some() && !asked {
-                return true;
-            }
-            if !asked && words.clone().any(|word| self.borne_well(scene, word, placed, &words)) {
-                return true;
-            }
-            let tolerated = words.clone().find_map(|word| self.taken_back.tolerated.at(reading, word));
-            if tolerated.is_some_and(|hit| self.of_the_same(scene, &hit.words, placed)) {
-                return true;
+            for word in words.clone() {
+                let gone = self.taken_back.gone.at(reading, word);
+                if gone.is_some_and(|hit| self.is_said_of(scene, &hit.words, placed, (named, false))) {
+                    return true;
+                }
+                if self.borne_well(scene, word, placed, (&words, named)) {
+                    return true;
+                }
+                let tolerated = self.taken_back.tolerated.at(reading, word);
+                let of_it = |hit: &Range<usize>| {
+                    self.of_the_same(scene, hit, placed) && self.is_said_of(scene, hit, placed, (named, true))
+                };
+                if tolerated.is_some_and(|hit| of_it(&hit.words)) {
+                    return true;
+                }
             }
         }
         false
@@ -145,7 +150,13 @@ impl AllergyRules {
 
     /// "Has had co-amoxiclav twice without trouble", "eats them every day", "la he tomado mil veces": taken since, of the same
     /// kind, and no harm.
-    fn borne_well(&self, scene: &Scene<'_>, word: usize, placed: &Placed, within: &Range<usize>) -> bool {
+    fn borne_well(
+        &self,
+        scene: &Scene<'_>,
+        word: usize,
+        placed: &Placed,
+        (within, named): (&Range<usize>, &[Named]),
+    ) -> bool {
         let reading = scene.reading;
         let Some(fine) = self.taken_back.fine.at(reading, word) else { return false };
         let from = fine.words.start.saturating_sub(TAKEN).max(within.start);
@@ -161,7 +172,10 @@ impl AllergyRules {
         }) || matches!(reading.word(verb.wrapping_sub(2)), "la" | "lo" | "los" | "las")
             || matches!(reading.word(verb.wrapping_sub(1)), "la" | "lo" | "los" | "las")
             || verb >= placed.words.end && verb - placed.words.end <= 4 && between.is_empty();
-        !denied && !parted && same && (verb >= placed.words.end || placed.words.start >= verb)
+        // "Kiwi: itch. Banana he eats every day": of the one that stands nearer.
+        let between = placed.words.end.min(fine.words.start)..fine.words.start;
+        let another = names_another(scene, named, placed, &between);
+        !denied && !parted && same && !another && (verb >= placed.words.end || placed.words.start >= verb)
     }
 
     /// "Tolerated 300 mg", "tolerated amoxicillin since": not "tolerates cephalosporins", which is another substance.
@@ -207,7 +221,7 @@ impl AllergyRules {
 }
 
 /// A verb of taking or eating, as it is said of what did no harm.
-fn takes(word: &str) -> bool {
+pub(super) fn takes(word: &str) -> bool {
     matches!(
         word,
         "had"
@@ -247,7 +261,7 @@ fn takes(word: &str) -> bool {
 }
 
 /// Whether a word names what an allergy is to, or one of its kind: amoxicillin to penicillin, prawns to shellfish.
-fn is_related(said: &str, word: &str) -> bool {
+pub(super) fn is_related(said: &str, word: &str) -> bool {
     let penicillins = ["penicil", "amoxi", "cillin", "cilina", "augmentin", "clavul", "tazocin"];
     let shellfish = ["shellfish", "prawn", "shrimp", "gamba", "camaron", "marisco", "crab", "seafood", "langostino"];
     let kinds: [&[&str]; 2] = [&penicillins, &shellfish];

@@ -118,3 +118,52 @@ fn a_mere_side_effect_is_an_intolerance_and_no_allergy() {
         "intolerance: erythromycin (upset stomach); no allergy: erythromycin"
     );
 }
+
+#[test]
+fn only_what_is_said_of_an_allergen_itself_takes_it_back() {
+    for (text, expected) in [
+        ("ALERGIA VERDADERA: amoxicilina-clavulánico (2019). Se retira Augmentin.", "allergy: amoxicillin/clavulanate"),
+        ("Alergias: kiwi (prurito). Plátano lo tolera.", "allergy: kiwi (prurito); no allergy: banana"),
+        ("Alérgica a kiwi, no es alérgica a nada más.", "allergy: kiwi"),
+        ("ALERGIAS\nKiwi y melocotón: prurito oral", "allergy: kiwi; allergy: peach (prurito)"),
+        ("Allergies: Micropore → blisters (taken off). Mepore fine.", "allergy: adhesive tape (blisters)"),
+        ("Allergies: Micropore → blisters. Hypafix ok.", "allergy: adhesive tape (blisters)"),
+        ("Penicillin allergy, not allergic to latex.", "allergy: penicillin; no allergy: latex"),
+        (
+            "Alergia a penicilina descartada, alergia a ibuprofeno confirmada.",
+            "allergy: ibuprofen; no allergy: penicillin",
+        ),
+        ("Alergia a amoxicilina: exantema, se retira amoxicilina.", "allergy: amoxicillin (exantema)"),
+        ("Cephalexin allergy, outgrown at age 9.", "no allergy: cephalexin"),
+    ] {
+        assert_eq!(note(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_a_title_or_a_value_refutes_is_denied() {
+    for (text, expected) in [
+        (
+            "ALERGIAS DESCARTADAS: penicilina, AINE, látex",
+            "no allergy: latex; no allergy: nsaids; no allergy: penicillin",
+        ),
+        ("Alergias descartadas:\n- Penicilina\n- Látex", "no allergy: latex; no allergy: penicillin"),
+        (
+            "Allergies refuted: penicillin, latex. True allergy: ibuprofen (angioedema).",
+            "allergy: ibuprofen (angioedema); no allergy: latex; no allergy: penicillin",
+        ),
+        ("Alergias: Látex (-), penicilina (+)", "allergy: penicillin; no allergy: latex"),
+        ("Alergias: Penicilina, niega", "no allergy: penicillin"),
+        ("Allergies: Penicillin – rash. Latex – removed.", "allergy: penicillin (rash); no allergy: latex"),
+        ("Alergias: Penicilina, niega otras.", "allergy: penicillin"),
+    ] {
+        assert_eq!(note(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_pen_of_adrenaline_is_carried_and_no_allergen() {
+    assert_eq!(note("Alergias: penicilina (rash). Lleva Altellus."), "allergy: penicillin (rash)");
+    assert_eq!(note("Allergies: peanut, Jext, wasp, Anapen"), "allergy: peanuts; allergy: wasp venom");
+    assert_eq!(note("Alérgico a cacahuete, EpiPen en el cole."), "allergy: peanuts");
+}
