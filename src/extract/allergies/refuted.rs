@@ -142,7 +142,11 @@ impl AllergyRules {
         };
         let told = matches!(reading.word(placed.words.end), ":" | "→" | "->" | "(" | "–");
         let parted = between.clone().any(|word| reading.word(word) == ",");
+        // "Penicilina descartada, alergia a ibuprofeno": behind the comma stands another statement.
+        let begins = |word: usize| matches!(reading.word(word), "alergia" | "allergy");
+        let anew = reading.word(hit.end) == "," || parted && between.clone().skip(1).any(begins);
         between.len() <= OBJECT
+            && !anew
             && reading.sentence_of(hit.start) == reading.sentence_of(placed.words.start)
             && between.clone().all(joins)
             && !(parted && told)
