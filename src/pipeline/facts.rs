@@ -157,7 +157,7 @@ impl<'a> Teaching<'a> {
             account: None,
             derived_from: Vec::new(),
         };
-        let ending = matches!(e.status.as_deref(), Some("stopped" | "resolved" | "ended"));
+        let ending = matches!(e.status.as_deref(), Some("stopped" | "declined" | "resolved" | "ended"));
         let polarity = Polarity::of(e.context.negated || matches!(e.status.as_deref(), Some("not_taken")));
         let interpreted =
             e.context.uncertain || e.epistemic == Epistemic::Inferred || is_proposed(e.kind, e.status.as_deref());
@@ -381,7 +381,7 @@ pub(crate) fn attribute_hashes(
     };
     let attribute = keys.hash("attribute", &of.attribute());
     // What was only proposed, or refused, is another attribute of the same medicine: it neither confirms nor contradicts what is taken.
-    if is_proposed(kind, words.status.as_deref()) {
+    if is_untaken(kind, words.status.as_deref()) {
         return (keys.hash("proposed", &of.attribute()), attribute);
     }
     let group = match kind {
@@ -415,7 +415,12 @@ fn worth_remembering(e: &Entity) -> bool {
 
 /// A medicine that was proposed and not begun.
 fn is_proposed(kind: EntityType, status: Option<&str>) -> bool {
-    kind == EntityType::Medication && matches!(status, Some("suggested" | "declined"))
+    kind == EntityType::Medication && status == Some("suggested")
+}
+
+/// A medicine that was proposed, whether or not it was refused since.
+fn is_untaken(kind: EntityType, status: Option<&str>) -> bool {
+    is_proposed(kind, status) || kind == EntityType::Medication && status == Some("declined")
 }
 
 fn kind_of(entity: EntityType) -> Kind {
