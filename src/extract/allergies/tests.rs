@@ -133,7 +133,7 @@ fn only_what_is_said_of_an_allergen_itself_takes_it_back() {
             "Alergia a penicilina descartada, alergia a ibuprofeno confirmada.",
             "allergy: ibuprofen; no allergy: penicillin",
         ),
-        ("Alergia a amoxicilina: exantema, se retira amoxicilina.", "allergy: amoxicillin (exantema)"),
+        ("Alergia a amoxicilina: exantema, se retira el fármaco.", "allergy: amoxicillin (exantema)"),
         ("Cephalexin allergy, outgrown at age 9.", "no allergy: cephalexin"),
     ] {
         assert_eq!(note(text), expected, "{text}");
