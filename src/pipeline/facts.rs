@@ -381,7 +381,9 @@ pub(crate) fn attribute_hashes(
     };
     let attribute = keys.hash("attribute", &of.attribute());
     // What was only proposed, or refused, is another attribute of the same medicine: it neither confirms nor contradicts what is taken.
-    if is_untaken(kind, words.status.as_deref()) {
+    if is_proposed(kind, words.status.as_deref())
+        || kind == EntityType::Medication && words.status.as_deref() == Some("declined")
+    {
         return (keys.hash("proposed", &of.attribute()), attribute);
     }
     let group = match kind {
@@ -416,11 +418,6 @@ fn worth_remembering(e: &Entity) -> bool {
 /// A medicine that was proposed and not begun.
 fn is_proposed(kind: EntityType, status: Option<&str>) -> bool {
     kind == EntityType::Medication && status == Some("suggested")
-}
-
-/// A medicine that was proposed, whether or not it was refused since.
-fn is_untaken(kind: EntityType, status: Option<&str>) -> bool {
-    is_proposed(kind, status) || kind == EntityType::Medication && status == Some("declined")
 }
 
 fn kind_of(entity: EntityType) -> Kind {
