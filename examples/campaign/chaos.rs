@@ -182,8 +182,11 @@ impl Chaos {
         tokio::time::sleep(Duration::from_millis(700 + self.draw(1_000))).await;
         workers.revive(servers)?;
         let after = servers.stored().await?;
-        self.stored_without_keys +=
-            after.iter().filter(|one| !before.contains(*one) && !in_hand.contains(*one)).count();
+        for one in after.iter().filter(|one| !before.contains(*one) && !in_hand.contains(*one)) {
+            self.stored_without_keys += 1;
+            let (passed, digits) = (began.elapsed(), hex::encode(one));
+            eprintln!("stored without keys: message {digits}, {} ms after the fault", passed.as_millis());
+        }
         Ok(())
     }
 

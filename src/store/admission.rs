@@ -218,10 +218,12 @@ impl Store {
     }
 
     /// Records that work on these messages begins: before the work, so that what kills the worker is known. One row for all
-    /// of them, unless some message's attempts are counted already. Ends what could not be ended before.
+    /// of them, unless some message's attempts are counted already. Ends what could not be ended before. No work begins
+    /// without the right key store: a batch that was let through may have waited since, for another organisation's part
+    /// or for a provider.
     ///
     /// # Errors
-    /// Of the database.
+    /// Of the database; [`StoreError::Key`] when the right key store is not at its place.
     pub async fn begin_attempts(&self, messages: &[KeyHash]) -> Result<Begun, StoreError> {
         // In one order everywhere, as in the inbox.
         let mut messages = messages.to_vec();
@@ -241,7 +243,7 @@ impl Store {
 
     async fn begin(&self, id: Uuid, messages: Vec<KeyHash>, left: &[Uuid]) -> Result<Begun, StoreError> {
         let now = Arg::from(self.clock.now());
-        let mut tx = self.db.begin(Access::Platform).await?;
+        let mut tx = self.begin_with_keys().await?;
         for id in left {
             tx.execute(&END, vec![(*id).into()]).await?;
         }
@@ -364,6 +366,9 @@ impl Store {
 
     /// Keeps messages that cannot be stored, as ciphertext under the platform key. The same message with the same
     /// reason is kept once.
+    ///
+    /// # Errors
+    /// As [`Store::begin_attempts`].
     pub async fn quarantine(&self, rejected: &[Rejected]) -> Result<(), StoreError> {
         if rejected.is_empty() {
             return Ok(());
@@ -381,7 +386,7 @@ impl Store {
         };
         let is_large = |r: &&Rejected| r.body.as_ref().is_some_and(|body| body.len() > LARGE_BODY);
         let (large, small): (Vec<&Rejected>, Vec<&Rejected>) = rejected.iter().partition(is_large);
-        let mut tx = self.db.begin(Access::Platform).await?;
+        let mut tx = self.begin_with_keys().await?;
         tx.bulk(&QUARANTINE, small.into_iter().map(row).collect()).await?;
         for one in large {
             tx.execute(&QUARANTINE_ONE, row(one)).await?;

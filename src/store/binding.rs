@@ -111,6 +111,11 @@ pub async fn is_used(db: &Database) -> Result<bool, DbError> {
     Ok(false)
 }
 
+/// Seeded bugs that take any key store.
+fn ignores_binding() -> bool {
+    bug::is("keys_reminted") || bug::is("master_swapped")
+}
+
 impl Store {
     /// Compares the key store with the binding. A store that is not bound yet is bound: an empty one at once, one that
     /// holds patients (written by a version without bindings) after the key store has proved that it opens it.
@@ -131,11 +136,7 @@ impl Store {
 
     async fn bind(&self, new: bool) -> Result<(), StoreError> {
         if let Some(binding) = KeyBinding::read(&self.db).await? {
-            return if bug::is("keys_reminted") || bug::is("master_swapped") {
-                Ok(())
-            } else {
-                Ok(binding.check(self.keys.as_ref())?)
-            };
+            return if ignores_binding() { Ok(()) } else { Ok(binding.check(self.keys.as_ref())?) };
         }
         if is_used(&self.db).await? {
             self.prove_keys().await?;
@@ -195,6 +196,22 @@ impl Store {
             Some(binding) => Ok(binding.check(self.keys.as_ref())?),
             None => Ok(()),
         }
+    }
+
+    /// A transaction of the platform in which the right key store was at its place: what it writes is nothing that the
+    /// key store cannot open.
+    ///
+    /// # Errors
+    /// As [`Store::check_keys`].
+    pub(super) async fn begin_with_keys(&self) -> Result<Transaction, StoreError> {
+        self.keys.find(&[]).await?;
+        let mut tx = self.db.begin(Access::Platform).await?;
+        if let Some(binding) = KeyBinding::within(&mut tx).await?
+            && !ignores_binding()
+        {
+            binding.check(self.keys.as_ref())?;
+        }
+        Ok(tx)
     }
 
     /// Which of these patients the store knows.

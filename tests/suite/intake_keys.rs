@@ -4,6 +4,9 @@
 use std::path::Path;
 
 use anamnesis::broker::Queue;
+use anamnesis::domain::reason::Reason;
+use anamnesis::store::StoreError;
+use anamnesis::store::admission::Rejected;
 use serde_json::Value;
 
 use crate::broker::{Corner, Worker, until};
@@ -13,6 +16,7 @@ use crate::support::{Engine, Program, count, counts, document, on_every_program}
 on_every_program!(
     a_worker_with_the_wrong_key_file_ends_and_leaves_every_message_where_it_is,
     keys_that_vanish_under_a_consumer_lose_no_message_and_set_none_aside,
+    keys_that_vanish_after_a_batch_was_let_through_begin_nothing_and_set_nothing_aside,
 );
 
 /// A document of a patient whom the samples of a test do not have.
@@ -116,6 +120,40 @@ async fn keys_that_vanish_under_a_consumer_lose_no_message_and_set_none_aside(en
     everything_is_acknowledged(&corner).await;
     drop(worker);
     all_opens(&program, stored).await;
+}
+
+/// A batch may wait for long between the gate and its work: for another organisation's part of it, or for a provider.
+async fn keys_that_vanish_after_a_batch_was_let_through_begin_nothing_and_set_nothing_aside(engine: Engine) {
+    let program = Program::on(engine).await;
+    let keys = program.folder.path().join("keys");
+    let (old, right) = two_patients(&program).await;
+    let store = program.store().await;
+    let rejected = [Rejected {
+        org: None,
+        message: [9; 32],
+        reason: Reason::Malformed,
+        field: None,
+        body: Some(b"{".to_vec()),
+        attributes: None,
+    }];
+    for (name, bytes) in wrong(&old, &right).await {
+        replace(&keys, bytes.as_deref());
+        for messages in [vec![[1; 32]], vec![[1; 32], [2; 32]]] {
+            let begun = store.begin_attempts(&messages).await;
+            assert!(matches!(begun, Err(StoreError::Key(_))), "{name}: {} messages", messages.len());
+        }
+        assert!(matches!(store.quarantine(&rejected).await, Err(StoreError::Key(_))), "{name}");
+        for written in
+            ["SELECT count(*) FROM attempt", "SELECT count(*) FROM attempt_batch", "SELECT count(*) FROM quarantine"]
+        {
+            assert_eq!(count(&store, written).await, 0, "{name}: {written}");
+        }
+        replace(&keys, Some(&right));
+        assert!(store.check_keys().await.is_ok(), "{name}: the right one is back");
+    }
+    store.begin_attempts(&[[1; 32]]).await.unwrap();
+    store.quarantine(&rejected).await.unwrap();
+    assert_eq!(count(&store, "SELECT count(*) FROM quarantine").await, 1);
 }
 
 fn bodies_of(n: usize) -> Vec<Vec<u8>> {

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use lapin::types::AMQPValue;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _};
 
@@ -98,5 +99,39 @@ async fn a_refusal_of_the_store_neither_counts_nor_forgives_what_counted_before(
     let store = program.store().await;
     until("it is set aside", || async { count(&store, "SELECT count(*) FROM quarantine").await == 1 }).await;
     assert_eq!(json!(reasons(&store).await), json!(["transient_exhausted"]));
+    everything_is_acknowledged(&corner).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_producer_can_neither_spend_nor_lengthen_the_tries_of_a_message() {
+    let (broker, program) = (hasty(), Program::on(Engine::Postgres).await);
+    let corner = corner_at(&broker).await;
+    let mut environment = corner.environment();
+    environment.push(("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned()));
+    environment.push(("ANAMNESIS__EMBEDDING__RETRY__ATTEMPTS".to_owned(), "1".to_owned()));
+    environment.push(("ANAMNESIS__BROKER__RETRIES".to_owned(), "2".to_owned()));
+    // One message a batch, so that each try says so by itself.
+    environment.push(("ANAMNESIS__PIPELINE__BATCH_DOCUMENTS".to_owned(), "1".to_owned()));
+    // A counter that says "given up long ago", one that never ends, each with and without a proof that is not ours.
+    let forged = [(i64::from(u32::MAX), None), (99, Some("00".repeat(32))), (-5, Some("ab".repeat(32)))];
+    let mut letters = Vec::new();
+    for (line, (count, proof)) in documents(1, forged.len() as u128).into_iter().zip(forged) {
+        let mut letter = anamnesis::intake::amqp::letter(&corner.names.ingest(), line, false);
+        let mut headers = letter.properties.headers().clone().unwrap_or_default();
+        headers.insert("x-anamnesis-retries".into(), AMQPValue::LongLongInt(count));
+        if let Some(proof) = proof {
+            headers.insert("x-anamnesis-retries-proof".into(), AMQPValue::LongString(proof.into()));
+        }
+        letter.properties = letter.properties.with_headers(headers);
+        letters.push(letter);
+    }
+    corner.send(&letters).await;
+    let worker = Worker::start(&program, &environment).await;
+    let store = program.store().await;
+    let aside = || async { count(&store, "SELECT count(*) FROM quarantine").await == letters.len() as i64 };
+    until("all are set aside", aside).await;
+    // Each failed once, and again after each of its two retries, whatever it said of itself.
+    assert_eq!(worker.log().matches("tried again").count(), 3 * letters.len(), "{}", worker.log());
+    assert_eq!(reasons(&store).await, ["transient_exhausted"; 3]);
     everything_is_acknowledged(&corner).await;
 }
