@@ -332,7 +332,10 @@ impl Redactor {
         if !context.prose {
             let numbers = ["identifier", "phone"];
             found.retain(|one| {
-                !numbers.contains(&one.recognizer) || one.score >= 1.0 || fills_its_cell(context, one.span)
+                !numbers.contains(&one.recognizer)
+                    || one.score >= 1.0
+                    || one.label == label::CARD && one.span.len() >= CARD
+                    || fills_its_cell(context, one.span)
             });
         }
         found
@@ -378,6 +381,8 @@ impl Redactor {
     }
 }
 
+/// Least length of a card's number: several of them may stand in one cell.
+const CARD: usize = 15;
 /// How far a cell of bare values is looked at, either way, in bytes.
 const CELL: usize = 64;
 

@@ -185,6 +185,14 @@ fn streets(lower: &str, span: Span, found: &mut Vec<Finding>) {
         from += 1;
     }
     let before = BEFORE.find(&lower[from..span.start]).map(|street| from + street.start());
+    // "vivo en la calle desde hace dos": no street is called so.
+    let before = before.filter(|street| {
+        let mut words = lower[*street..span.start].split(' ').skip(1);
+        !words.any(|word| {
+            ["desde", "hace", "hasta", "porque", "durante", "por", "sin", "con", "para", "ya", "me", "que"]
+                .contains(&word)
+        })
+    });
     let behind = BEHIND.find(&lower[span.end..]).map(|street| span.end + street.end());
     if before.is_some() || behind.is_some() {
         let whole = Span::new(before.unwrap_or(span.start), behind.unwrap_or(span.end));

@@ -86,7 +86,10 @@ fn at_signs(context: &Context<'_>, found: &mut Vec<Finding>) {
             end += 1;
         }
         done = end;
-        if end - start > 1 {
+        // "GCS 15 @0215": an hour.
+        let behind = text[at + 1..end].strip_suffix(b".").unwrap_or(&text[at + 1..end]);
+        let hour = start == at && (1..=4).contains(&behind.len()) && behind.iter().all(u8::is_ascii_digit);
+        if end - start > 1 && !hour {
             found.push(Finding::new(Span::new(start, end), label::HANDLE, "at_sign", 0.5, Layer::Sweep));
         }
     }

@@ -9,8 +9,8 @@ use super::matcher::Matcher;
 use super::phrasebook::Builder;
 use super::reading::{Reading, Sentence};
 use super::scene::Scene;
-use super::{Entity, EntityType, Temporality};
-use crate::text::Span;
+use super::{Entity, EntityType, Experiencer, Temporality};
+use crate::text::{Language, Span};
 
 mod abbreviations;
 mod composed;
@@ -95,7 +95,8 @@ impl ClinicalRules {
 
     /// Where the finding ends that begins at a word.
     pub fn finding_at(&self, reading: &Reading<'_>, word: usize) -> Option<usize> {
-        self.lexicon.at(reading, word).map(|mention| mention.words.end)
+        let listed = self.lexicon.at(reading, word).map(|mention| mention.words.end);
+        listed.max(self.abbreviations.at(reading, word))
     }
 
     /// Findings outside `reactions`, the places where what a substance does is said: "penicillin (hives)" is no illness
@@ -124,6 +125,7 @@ impl ClinicalRules {
                 if denies(scene.reading.word(named.words.start)) {
                     stance.context.negated = scene.contexts.denied_before(scene.reading, &named.words);
                 }
+                stance.context.uncertain |= !stance.context.negated && is_to_be_ruled_out(scene, &named.words);
                 let ended = scene.contexts.ended(scene.reading, &named.words) && !is_onset(scene, &sentence.words);
                 let illness = named.group == "condition";
                 if ended && illness && stance.context.negated {
@@ -154,7 +156,9 @@ impl ClinicalRules {
         let given = reading.sentences[answer.sentence..].iter().take_while(|sentence| sentence.turn == turn);
         let named: Vec<Mention> =
             given.flat_map(|sentence| self.lexicon.find(reading, sentence.words.clone())).collect();
-        let same = named.iter().any(|mention| mention.concept.name == asked);
+        // "Dad's got the sugar, not me" answers for the patient all the same.
+        let own = |mention: &Mention| scene.contexts.of(reading, &mention.words).experiencer == Experiencer::Patient;
+        let same = named.iter().any(|mention| mention.concept.name == asked && own(mention));
         same || (answer.names && !named.is_empty())
     }
 
@@ -210,6 +214,16 @@ fn is_denied(scene: &Scene<'_>, words: &Range<usize>, places: &[Range<usize>]) -
     denials.iter().any(|cue| !within(cue)) || denials.is_empty()
 }
 
+/// "D/C psicosis": in a Spanish note it is to be ruled out.
+fn is_to_be_ruled_out(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+    let reading = scene.reading;
+    let from = words.start.saturating_sub(5);
+    let order = |at: &usize| reading.word(*at) == "d/c" && reading.sentence_of(*at) == reading.sentence_of(words.start);
+    let place = (from..words.start).find(order);
+    scene.input.document.language == Language::Spanish
+        && place.is_some_and(|at| (at + 1..words.start).all(|word| !matches!(reading.word(word), "," | ";" | ".")))
+}
+
 /// "Diagnosed with asthma as a child" tells when it began.
 fn is_onset(scene: &Scene<'_>, words: &std::ops::Range<usize>) -> bool {
     words.clone().any(|word| {
@@ -217,3 +231,6 @@ fn is_onset(scene: &Scene<'_>, words: &std::ops::Range<usize>) -> bool {
         text.starts_with("diagn") || matches!(text, "since" | "desde" | "dx" | "onset" | "debut")
     })
 }
+
+#[cfg(test)]
+mod tests;

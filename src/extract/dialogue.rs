@@ -44,11 +44,27 @@ impl DialogueRules {
 
     /// For every sentence: whether it asks, and what answers it.
     pub fn exchanges(&self, reading: &Reading<'_>) -> Exchanges {
-        let asks: Vec<bool> = reading.sentences.iter().map(|sentence| asks(reading, sentence)).collect();
-        let answers = (0..reading.sentences.len())
-            .map(|index| if asks[index] { self.answer(reading, &asks, index) } else { None })
-            .collect();
+        let count = reading.sentences.len();
+        let asks: Vec<bool> =
+            (0..count).map(|at| asks(reading, &reading.sentences[at]) || self.is_answered(reading, at)).collect();
+        let answers =
+            (0..count).map(|index| if asks[index] { self.answer(reading, &asks, index) } else { None }).collect();
         Exchanges { asks, answers }
+    }
+
+    /// What a recogniser of speech writes without signs: "any fever or cough" — "no nothing". A clinician's turn that no
+    /// sign closes and that a yes or a no follows is a question.
+    fn is_answered(&self, reading: &Reading<'_>, index: usize) -> bool {
+        let here = &reading.sentences[index];
+        let Some(next) = reading.sentences.get(index + 1) else { return false };
+        let closed = here.span.of(reading.text).trim_end().ends_with(['.', '!', '…', ':', ';', ',']);
+        let theirs = matches!(next.speaker, Speaker::Patient | Speaker::Family);
+        here.speaker == Speaker::Clinician
+            && theirs
+            && next.turn != here.turn
+            && !closed
+            && here.words.len() > 1
+            && self.opening(reading, next) != Polarity::Other
     }
 
     fn answer(&self, reading: &Reading<'_>, asks: &[bool], question: usize) -> Option<Answer> {
@@ -180,7 +196,8 @@ fn asks(reading: &Reading<'_>, sentence: &Sentence) -> bool {
         ) || matches!(
             (first, second),
             ("tiene" | "toma" | "es" | "ha" | "esta", "usted") | ("alguna" | "algun", _)
-        ))
+        ) || matches!((first, second), ("what" | "how", "about") | ("how", "much") | ("what", "dose"))
+            || matches!((first, second), ("esta" | "sigue" | "estas" | "sigues", "usando" | "tomando")))
         && sentence.words.len() > 1
         && !sentence.span.of(reading.text).ends_with('.')
 }

@@ -24,7 +24,7 @@ use super::structure::{self, Structure, Titles};
 use super::substances::{self, SubstanceRules};
 use super::tone::{self, ToneRules};
 use super::when;
-use super::{Context, Entity, Extraction, Risk};
+use super::{Context, Entity, Extraction, Risk, Temporality};
 use crate::domain::finding::EntityType;
 use crate::text::{Span, Speaker};
 
@@ -115,7 +115,7 @@ impl Extractor {
     pub fn extract(&self, input: &ExtractionInput<'_>) -> Extraction {
         let reading = Reading::new(input.document, &self.book);
         let scene = self.scene(input, &reading);
-        let targets = input.targets.iter().map(|span| target(&reading, &scene.contexts, *span)).collect();
+        let targets = input.targets.iter().map(|span| target(&scene, *span)).collect();
         let drugs = self.medication.mentions(&scene);
         let allergies = self.allergies.find(&scene, &self.dialogue, &drugs);
         let mut entities = allergies.entities.clone();
@@ -224,11 +224,25 @@ pub(super) struct HeardSentence {
     pub asked: bool,
 }
 
-fn target(reading: &Reading<'_>, contexts: &Contexts, span: Span) -> Context {
-    match reading.text.get(span.start..span.end) {
-        Some(words) if !words.trim().is_empty() => contexts.of(reading, &reading.words_at(span)),
-        _ => Context::default(),
+/// The context of a place that was asked for: of its words, and of the date that its clause gives.
+fn target(scene: &Scene<'_>, span: Span) -> Context {
+    let (reading, input) = (scene.reading, scene.input);
+    if reading.text.get(span.start..span.end).is_none_or(|words| words.trim().is_empty()) {
+        return Context::default();
     }
+    let words = reading.words_at(span);
+    let mut context = scene.contexts.of(reading, &words);
+    if scene.contexts.ended(reading, &words) {
+        context.temporality = Temporality::Historical;
+    }
+    if let Some(today) = input.today
+        && when::over(scene, &words, input.dates, today)
+        && !context.negated
+        && context.temporality == Temporality::Recent
+    {
+        context.temporality = Temporality::Historical;
+    }
+    context
 }
 
 /// Every list that is part of the program: what is found depends on each.

@@ -4,9 +4,11 @@ use std::ops::Range;
 
 mod clauses;
 mod household;
+mod people;
 mod wishes;
 
 use household::Household;
+use people::People;
 use wishes::Wishes;
 
 use super::lexicon::{Lexicon, List, Mention};
@@ -20,7 +22,7 @@ use crate::text::Speaker;
 pub(super) const FILES: &[&str] = &[wishes::FILE, household::FILE];
 pub(super) const FILE: &str = include_str!("lexicon/facts.tsv");
 /// Words that a preference or a goal may be long.
-const LONGEST_CLAUSE: usize = 12;
+const LONGEST_CLAUSE: usize = 16;
 /// Words of a preference or a goal that only who has it says.
 const FIRST_PERSON: &[&str] = &[
     "i",
@@ -53,12 +55,18 @@ pub struct FactRules {
     lexicon: Lexicon,
     wishes: Wishes,
     household: Household,
+    people: People,
 }
 
 impl FactRules {
     pub fn builtin(book: &mut Builder) -> Self {
         let lexicon = Lexicon::load(book, List::Facts);
-        Self { lexicon, wishes: Wishes::builtin(book), household: Household::builtin(book) }
+        Self {
+            lexicon,
+            wishes: Wishes::builtin(book),
+            household: Household::builtin(book),
+            people: People::builtin(book),
+        }
     }
 
     pub fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {
@@ -78,6 +86,7 @@ impl FactRules {
         let known = out.clone();
         self.wishes.find(scene, &known, out);
         self.household.find(scene, out);
+        self.people.find(scene, out);
     }
 
     fn entity(
@@ -150,3 +159,6 @@ fn stops(scene: &Scene<'_>, word: usize) -> bool {
         "," | "." | ";" | ":" | "?" | "!" | "pero" | "but" | "porque" | "because" | "aunque" | "although"
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,13 @@
 //! ("copas", "ice", "weed") count where habits are spoken of: in their section, after a question about them, with a verb
 //! of using, or with an amount.
 
+mod amounts;
+mod days;
+
 use std::ops::Range;
 
+use self::amounts::{amount, amount_at, amount_before};
+use self::days::{counts_days_without, is_abstinence, spans, tests};
 use super::dialogue::Polarity;
 use super::lexicon::label;
 use super::matcher::Matcher;
@@ -17,12 +22,38 @@ pub(super) const FILE: &str = include_str!("lexicon/substances.tsv");
 /// Words between a substance and what says that it was given up.
 const QUIT_BEFORE: usize = 5;
 const QUIT_AFTER: usize = 6;
-/// Words between a substance and its amount.
-const AMOUNT_REACH: usize = 5;
-/// Words of an amount.
-const LONGEST_AMOUNT: usize = 7;
 /// Turns after a question about habits in which they are spoken of.
 const TOPIC_TURNS: usize = 2;
+
+/// Words before "drugs" that make them medicines.
+const MEDICINES: &[&str] = &[
+    "sulfa",
+    "sulpha",
+    "sulfur",
+    "prescription",
+    "prescribed",
+    "pressure",
+    "water",
+    "anti",
+    "antibiotic",
+    "cancer",
+    "new",
+    "my",
+    "these",
+    "those",
+    "generic",
+    "study",
+    "cold",
+    "nsaid",
+    "inflammatory",
+    "statin",
+    "arthritis",
+    "psych",
+];
+/// Words that head what is said of habits.
+const LABELS: &[&str] = &["tox", "toxicos", "sustancias", "substances", "drugs", "drogas"];
+/// Drinks that everybody has: a use only with an amount.
+const EVERYDAY: &str = "caffeine use";
 
 struct Substance {
     name: &'static str,
@@ -148,10 +179,19 @@ impl SubstanceRules {
             let substance = &self.substances[one.substance];
             let amount = || amount(reading, one.words.end, sentence.words.end).is_some();
             let next = found.get(at + 1).filter(|next| next.words.start <= one.words.end + 4);
-            let of_another = is_verb(reading.word(one.words.start))
-                && next.is_some_and(|n| n.substance != one.substance && n.says == Says::Named);
-            one.says != Says::Named
-                || ((substance.sure || topic || amount()) && !of_another && !self.is_none(reading, one, sentence))
+            // "Vapes nicotine" is one use.
+            let vaped = reading.word(one.words.start) == "nicotine"
+                && found[..at].iter().any(|other| {
+                    self.substances[other.substance].name == "vaping" && other.words.end + 2 >= one.words.start
+                });
+            let of_another = vaped
+                || is_verb(reading.word(one.words.start))
+                    && next.is_some_and(|n| n.substance != one.substance && n.says == Says::Named);
+            one.says != Says::Named && (topic || !is_ambiguous(reading, &one.words))
+                || one.says == Says::Named
+                    && ((substance.sure || topic && substance.name != EVERYDAY || amount())
+                        && !of_another
+                        && !self.is_none(reading, one, sentence))
         };
         let kept: Vec<bool> = (0..found.len()).map(keep).collect();
         found.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(one, _)| one).collect()
@@ -172,7 +212,15 @@ impl SubstanceRules {
                 reading.word(end),
                 "el" | "la" | "a" | "con" | "por" | "ayer" | "hoy" | "mi" | "su" | "de" | "y" | "anoche"
             );
-        came || is_given_name(reading, start, sentence)
+        // "Bebé" is a baby, "prescription drugs" are medicines, and a label ("Tox: no") is none of its own.
+        let source = reading.source(&(start..end)).of(reading.text);
+        let baby = matches!(reading.word(start), "bebe") && source.ends_with('é');
+        let medicines = matches!(reading.word(start), "drugs" | "drug") && MEDICINES.contains(&before);
+        let label = LABELS.contains(&reading.word(start)) && reading.word(end) == ":" && end < sentence.words.end;
+        came || baby
+            || medicines
+            || label
+            || is_given_name(reading, start, sentence)
             || (end..sentence.words.end.min(end + 3)).any(|word| self.not_substance.at(reading, word).is_some())
     }
 
@@ -196,6 +244,9 @@ impl SubstanceRules {
         let mut stance = scene.stance(index, &found.words).or_else(|| self.answered(scene, index, found))?;
         let mut status = None;
         match found.says {
+            // "Sober since May", "82 días sin cristal": it was there, and is over.
+            Says::Free if is_abstinence(reading, &found.words) && spans(reading, words) => status = Some("resolved"),
+            Says::Named if counts_days_without(reading, &found.words, words) => status = Some("resolved"),
             Says::Free => {
                 stance.context.negated = true;
                 stance.context.temporality = Temporality::Recent;
@@ -212,6 +263,10 @@ impl SubstanceRules {
         let mut entity = scene.entity(EntityType::Condition, &found.words, substance.name.into(), &stance)?;
         entity.code = Some(substance.code);
         entity.status = status.map(str::to_owned);
+        // A test of the urine shows what was taken once, not a habit.
+        if tests(reading, words.clone()) {
+            entity.confidence = entity.confidence.min(0.5);
+        }
         let told = !stance.context.negated && stance.context.experiencer == Experiencer::Patient;
         let said = amount(reading, found.words.end, words.end)
             .or_else(|| amount_before(reading, found.words.start, words.start));
@@ -294,121 +349,12 @@ impl SubstanceRules {
     }
 }
 
+/// "Dry cough", "TT aplicado": words that mean abstinence only where habits are spoken of.
+fn is_ambiguous(reading: &Reading<'_>, words: &Range<usize>) -> bool {
+    words.len() == 1 && matches!(reading.word(words.start), "dry" | "tt" | "clean" | "limpio" | "limpia")
+}
+
 /// A verb that says what is smoked or drunk only where nothing follows.
 fn is_verb(word: &str) -> bool {
     ["drink", "drank", "smok", "beb", "fum", "tom"].iter().any(|stem| word.starts_with(stem))
-}
-
-/// How much or how often, behind a substance in its clause.
-fn amount(reading: &Reading<'_>, from: usize, limit: usize) -> Option<Range<usize>> {
-    let to = limit.min(from + AMOUNT_REACH);
-    let stops = |word: usize| matches!(reading.word(word), ";" | "." | "|" | "?" | "no" | "never" | "nunca");
-    let start = (from..to).take_while(|word| !stops(*word)).find(|word| amount_at(reading, *word, limit).is_some())?;
-    amount_at(reading, start, limit)
-}
-
-/// "Two pints of beer": the number right before.
-fn amount_before(reading: &Reading<'_>, end: usize, limit: usize) -> Option<Range<usize>> {
-    let from = limit.max(end.saturating_sub(3));
-    let start = (from..end).find(|word| is_number(reading.word(*word)))?;
-    (!reading.words[start..end].iter().any(|word| word.punctuation)).then_some(start..end)
-}
-
-/// An amount that begins at a word: to the end of its clause.
-fn amount_at(reading: &Reading<'_>, start: usize, limit: usize) -> Option<Range<usize>> {
-    let word = reading.word(start);
-    let often = matches!(
-        word,
-        "daily"
-            | "weekly"
-            | "monthly"
-            | "occasional"
-            | "occasionally"
-            | "socially"
-            | "rarely"
-            | "weekends"
-            | "nightly"
-            | "diario"
-            | "diaria"
-            | "diariamente"
-            | "ocasional"
-            | "ocasionalmente"
-            | "social"
-            | "socialmente"
-            | "semanal"
-            | "mensual"
-            | "findes"
-            | "most"
-            | "every"
-            | "cada"
-            | "todos"
-            | "todas"
-            | "fines"
-            | "finde"
-            | "los"
-            | "moderate"
-            | "moderado"
-            | "heavy"
-            | "heavily"
-            | "about"
-            | "around"
-            | "unos"
-            | "unas"
-            | "couple"
-            | "sometimes"
-    );
-    let days = word != "los"
-        || matches!(
-            reading.word(start + 1),
-            "sab" | "sabados" | "viernes" | "domingos" | "findes" | "fines" | "lunes" | "dias" | "jueves"
-        );
-    if start >= limit || !(is_number(word) || often && days) {
-        return None;
-    }
-    let ends = |at: &usize| {
-        matches!(reading.word(*at), "," | ";" | "." | ":" | "|" | "(" | "?" | "y" | "and" | "but" | "pero")
-    };
-    let end = (start + 1..limit.min(start + LONGEST_AMOUNT)).find(ends).unwrap_or(limit.min(start + LONGEST_AMOUNT));
-    Some(start..end)
-}
-
-fn is_number(word: &str) -> bool {
-    word.starts_with(|c: char| c.is_ascii_digit() || c == '½' || c == '¼')
-        || matches!(
-            word,
-            "one"
-                | "two"
-                | "three"
-                | "four"
-                | "five"
-                | "six"
-                | "seven"
-                | "eight"
-                | "nine"
-                | "ten"
-                | "twelve"
-                | "fifteen"
-                | "twenty"
-                | "thirty"
-                | "forty"
-                | "half"
-                | "un"
-                | "una"
-                | "dos"
-                | "tres"
-                | "cuatro"
-                | "cinco"
-                | "seis"
-                | "siete"
-                | "ocho"
-                | "nueve"
-                | "diez"
-                | "doce"
-                | "quince"
-                | "veinte"
-                | "treinta"
-                | "cuarenta"
-                | "medio"
-                | "media"
-        )
 }

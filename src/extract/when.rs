@@ -1,8 +1,11 @@
 //! What is dated years ago and does not say that it began then is over: "ankle fracture 2018", "had endocarditis in 2021".
 //! Whether an illness is one that does not end is known to whoever stores it.
 
+use std::ops::Range;
+
 use chrono::NaiveDate;
 
+use super::dates::{DateMention, Said};
 use super::scene::Scene;
 use super::{Entity, EntityType, Temporality};
 
@@ -54,10 +57,24 @@ pub fn settle(scene: &Scene<'_>, today: NaiveDate, entities: &mut [Entity]) {
     }
 }
 
+/// Whether the clause of words gives a day long ago and does not say that something began then.
+pub fn over(scene: &Scene<'_>, words: &Range<usize>, dates: &[DateMention], today: NaiveDate) -> bool {
+    let reading = scene.reading;
+    let within = reading.sentences[reading.sentence_of(words.start)].span;
+    let old = |mention: &DateMention| match mention.said {
+        Said::Fixed(date) => within.contains(&mention.span) && (today - date.day).num_days() > RECENT,
+        _ => false,
+    };
+    dates.iter().any(old) && !begins_at(scene, words)
+}
+
 /// Whether the words around say that it began then.
 fn begins(scene: &Scene<'_>, entity: &Entity) -> bool {
+    begins_at(scene, &scene.reading.words_at(entity.span))
+}
+
+fn begins_at(scene: &Scene<'_>, words: &Range<usize>) -> bool {
     let reading = scene.reading;
-    let words = reading.words_at(entity.span);
     let within = &reading.sentences[reading.sentence_of(words.start)].words;
     let from = within.start.max(words.start.saturating_sub(AROUND));
     let to = within.end.min(words.end + AROUND);

@@ -380,8 +380,10 @@ pub(crate) fn attribute_hashes(
         ..FactParts::of(kind, &words.concept)
     };
     let attribute = keys.hash("attribute", &of.attribute());
-    // What was only proposed is another attribute of the same medicine: it neither confirms nor contradicts what is taken.
-    if is_proposed(kind, words.status.as_deref()) {
+    // What was only proposed, or refused, is another attribute of the same medicine: it neither confirms nor contradicts what is taken.
+    if is_proposed(kind, words.status.as_deref())
+        || kind == EntityType::Medication && words.status.as_deref() == Some("declined")
+    {
         return (keys.hash("proposed", &of.attribute()), attribute);
     }
     let group = match kind {

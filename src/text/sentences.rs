@@ -22,7 +22,9 @@ const ABBREVIATIONS: &[&str] = &[
     "h", "min", "seg", "mr", "mrs", "ms", "st", "jr", "sr", "e", "i", "g", "approx", "dept", "inc", "wt", "ht", "pt",
     "pts", "yo", "y", "o", "hx", "dx", "rx", "tx", "sx", "fx", "q", "d", "b", "t", "s", "a", "m", "izq", "dcho",
     "dcha", "der", "ant", "post", "sup", "inf", "max", "dpto", "hab", "mas", "fem", "ecog", "temp", "fdo", "ee", "uu",
-    "exp", "col", "ext", "prox", "ult", "ud", "appt",
+    "exp", "col", "ext", "prox", "ult", "ud", "appt", "psiq", "psic", "ctrl", "cons", "hosp", "cir", "urg", "tto",
+    "trat", "mat", "pat", "bilat", "lat", "prev", "eval", "consult", "ambul", "amb", "hno", "hna", "derm", "neuro",
+    "cardio", "int",
 ];
 
 /// The sentences of a document, in order, without the white space around them. Every other character is in exactly one.

@@ -146,7 +146,13 @@ async fn one_row_says_what_a_letter_says_of_a_medicine_in_the_end() {
             "Fluoxetine was increased from 20 to 40 mg. Remains on fluoxetine 40 mg daily.",
             &["Medication: fluoxetine 40 mg, 1/day | decision active"],
         ),
-        ("Se suspende atorvastatina por calambres.", &["Medication: atorvastatin, stopped | history resolved"]),
+        (
+            "Se suspende atorvastatina por calambres.",
+            &[
+                "Intolerance: atorvastatin, reaction: calambres | decision active",
+                "Medication: atorvastatin, stopped | history resolved",
+            ],
+        ),
         (
             "Switched from quetiapine 200 mg to olanzapine 10 mg last week.",
             &[

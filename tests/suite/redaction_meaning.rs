@@ -91,6 +91,12 @@ fn words_of_the_clinic_and_of_speech_stay_whatever_they_stand_beside() {
         "HR 84 BP 132/78 RR 16 sats 97 RA temp 36.9 GCS 15.",
         "Uses Fitbit every day, anxiety better with sertraline.",
         "I'll stop the lithium. They've doubled it.",
+        "Obs BP 112/71 RR 15 SpO2 95 RA GCS 14->15 @0340, COWS 9 @1625.",
+        "BP 118/76 @0615, HR 88 @1400. NEWS 2 @0205. Sats 93 @2210 RA.",
+        "PMHx: GERD / T2DM / eczema.",
+        "Pregnant? [ ] Y  [X] N  UPT neg.",
+        "She thinks her Edinburgh was 12 in the spring.",
+        "Physiotherapist aware, C/o loose stools 4 episodes.",
     ] {
         assert_eq!(redacted(Language::English, text), text);
     }
@@ -104,6 +110,10 @@ fn words_of_the_clinic_and_of_speech_stay_whatever_they_stand_beside() {
         "TA 130/80, FC 72, SatO2 98 %. Sin fiebre.",
         "Sospecha clínica de neumonía; diagnóstico clínico de asma.",
         "Usa Holter a diario. Ella no fuma.",
+        "Tratada c/ paroxetina 20 x 2 años. Sin fiebre.",
+        "AF: Padre HTA. Tía DM2.",
+        "Edimburgo hoy 17, dolor leve.",
+        "Mi meta es caminar sin bastón.",
     ] {
         assert_eq!(redacted(Language::Spanish, text), text);
     }
@@ -124,6 +134,25 @@ fn what_people_write_and_say_of_each_other_leaves_no_name_town_street_or_house()
         (Language::Spanish, "Su hijo mayor Wilson es alérgico. Volvió a su casa de Turégano.", &["Wilson", "Turégano"]),
         (Language::Spanish, "La internaron en el Moyano dos meses. Vive en cra 31 con 14.", &["Moyano", "cra 31"]),
         (Language::Spanish, "paciente Yeferson, CC 1.113.555.870", &["1.113.555.870"]),
+        (
+            Language::English,
+            "was kept in manning base hospital\nlives on the corner of acacia rd",
+            &["manning", "acacia"],
+        ),
+        (Language::English, "letter to doctor abernethy the willows surgery", &["abernethy", "willows"]),
+        (Language::English, "please send it to the elms medical centre", &["elms"]),
+        (Language::English, "Signed off by K. Oduya LCSW. RN Pellworth gave it.", &["Oduya", "Pellworth"]),
+        (Language::English, "cards: 4111111111111111 5500000000000004", &["4111111111111111", "5500000000000004"]),
+        (Language::Spanish, "mi cel 98761234\nnro 91238765", &["98761234", "91238765"]),
+        (Language::Spanish, "Ay, Chayo. Lo siento mucho.", &["Chayo"]),
+        (Language::Spanish, "Vive con la nuera (Beba) en comunidad Chinchaypujio.", &["Beba", "Chinchaypujio"]),
+        (Language::Spanish, "me separe d flor hace un año", &["flor"]),
+        (
+            Language::Spanish,
+            "El accidente del bus a Vilcashuamán fue grave. Vive en Lo Barnechea.",
+            &["Vilcashuamán", "Barnechea"],
+        ),
+        (Language::Spanish, "Lo vio el dr Pacheco.\nigual el jueves tengo turno con pacheco", &["Pacheco", "pacheco"]),
         (Language::Spanish, "El teléfono de mi hermana es ese, 705 55 013. Al mío no llame.", &["705 55 013"]),
     ] {
         let left = redacted(language, text);

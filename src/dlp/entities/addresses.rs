@@ -7,7 +7,7 @@ use regex::Regex;
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
-use super::{compiled, gates, lexicon, places};
+use super::{compiled, gates, lexicon, places, trade};
 use crate::text::{Language, Span};
 
 /// Numbers of houses, floors and doors behind a street.
@@ -75,7 +75,7 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
         push(found, hit.start(), hit.end(), label::ADDRESS, "street");
     }
     if context.language == Language::English {
-        for hit in FOREIGN.find_iter(plain) {
+        for hit in FOREIGN.find_iter(plain).filter(|hit| !is_a_reading(hit.as_str())) {
             push(found, hit.start(), hit.end(), label::ADDRESS, "street");
         }
         for street in NAMED.captures_iter(plain).filter_map(|hit| hit.get(1)) {
@@ -110,6 +110,18 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     postal_codes(context, found);
 }
 
+/// "62 RR 11", "6 White Claws 2": figures and what they measure, no street: none of the words is one of more than four
+/// letters that has small ones and is no word of the clinic.
+fn is_a_reading(hit: &str) -> bool {
+    let own = |word: &&str| {
+        let lower = word.to_ascii_lowercase();
+        let small = word.bytes().any(|byte| byte.is_ascii_lowercase());
+        small && word.len() > 2 && !trade::is_clinical(&lower) || word.ends_with('.') || word.len() > 4 && !small
+    };
+    !hit.starts_with(|c: char| c.is_alphabetic())
+        && !hit.split([' ', ',']).filter(|word| word.starts_with(|c: char| c.is_alphabetic())).any(|word| own(&word))
+}
+
 /// "5 Main Street", not "3 times a day": the word behind the number is capitalised, or the text has no capitals.
 fn named(context: &Context<'_>, hit: &str, start: usize) -> bool {
     let text = context.view.plain[start..start + hit.len()].trim_end_matches('.');
@@ -120,7 +132,13 @@ fn named(context: &Context<'_>, hit: &str, start: usize) -> bool {
     });
     // A title is no street: "2005, Dr. X had asked Dr.".
     let titled = inner.clone().any(|word| matches!(word, "Dr." | "Mr." | "Mrs." | "Ms."));
-    (large || context.no_case() && last.len() > 3) && !titled
+    // "5, timed walk": an ordinary word that may be a street's last one, and no word that is none before it.
+    let doubtful = ["walk", "way", "place", "close", "drive", "court", "row", "trail", "square", "circle", "gardens"];
+    let small = inner.clone().all(|word| word.starts_with(|c: char| c.is_lowercase()));
+    let plain = doubtful.contains(&last.to_ascii_lowercase().as_str())
+        && small
+        && inner.clone().all(|word| lexicon::is_ordinary(&word.to_ascii_lowercase()));
+    (large || context.no_case() && last.len() > 3) && !titled && !plain
 }
 
 fn spanish(context: &Context<'_>, found: &mut Vec<Finding>) {
@@ -132,6 +150,9 @@ fn spanish(context: &Context<'_>, found: &mut Vec<Finding>) {
         let (Some(whole), Some(rest)) = (hit.get(0), hit.get(1)) else { continue };
         let rest_at = at + rest.start();
         from = rest_at;
+        if is_no_street(whole.as_str(), rest.as_str(), context.language) {
+            continue;
+        }
         let words = &plain[rest_at..at + rest.end()];
         let large = first_word_is_large(words);
         let weak = is_weak_street(whole.as_str());
@@ -146,6 +167,61 @@ fn spanish(context: &Context<'_>, found: &mut Vec<Finding>) {
             from = rest_at + end;
         }
     }
+}
+
+/// "c/ fluoxetina 20", "c/o loose motions", "cerrada. Columna": an abbreviation of "with" or of English, or the last word of a
+/// sentence.
+fn is_no_street(whole: &str, rest: &str, language: Language) -> bool {
+    const WITH: &[&str] = &[
+        "dieta",
+        "comida",
+        "comidas",
+        "fiebre",
+        "dolor",
+        "lm",
+        "agua",
+        "desayuno",
+        "cena",
+        "su",
+        "sus",
+        "mucho",
+        "mucha",
+        "buena",
+        "buen",
+        "mala",
+        "mal",
+        "familia",
+        "familiar",
+        "madre",
+        "padre",
+        "hijo",
+        "hija",
+        "esposo",
+        "esposa",
+        "pareja",
+        "abuela",
+        "ideas",
+        "intencion",
+        "todo",
+        "vo",
+        "iv",
+        "im",
+        "cada",
+        "dos",
+        "tres",
+        "apoyo",
+        "ayuda",
+        "muletas",
+        "baston",
+    ];
+    let first = rest.split([' ', ',', '.', '/']).find(|word| !word.is_empty()).unwrap_or_default();
+    let with = whole.starts_with("c/")
+        && (trade::is_clinical(first)
+            || WITH.contains(&first)
+            || language == Language::English && matches!(first, "o" | "s" | "w" | "b" | "f"));
+    let street = whole.split([' ', '/', '.']).next().unwrap_or_default();
+    let ended = street.len() > 4 && whole[street.len()..].starts_with('.');
+    with || ended
 }
 
 /// Words that may be one of streets: the pattern is tried at no others.

@@ -14,6 +14,9 @@ static SECOND: LazyLock<WordSet> = LazyLock::new(|| {
     CUES.iter().chain(MEETINGS.iter()).filter_map(|cue| cue.split_once(' ')).map(|(_, second)| second).collect()
 });
 
+/// Letters of an abbreviation that stands for an illness behind a relative.
+const LONGEST_ABBREVIATION: usize = 4;
+
 /// Why a run may be a name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
@@ -41,11 +44,16 @@ pub fn trigger(context: &Context<'_>, at: usize) -> Trigger {
     let short = matches!(word, "d" | "tia" | "tio" | "padre" | "enf");
     // "Hx: MS. Meds: …": large letters before a name that has small ones are a disease.
     let disease = word == "ms" && context.tokens[before].case == Case::Upper && context.tokens[at].case != Case::Upper;
+    // "Padre HTA. Tía DM2.": a relative and what they have, no priest and no name.
+    let illness = matches!(word, "tia" | "tio" | "padre")
+        && context.tokens[at].case == Case::Upper
+        && context.tokens[at].span.len() <= LONGEST_ABBREVIATION;
     // "Seen by the nurse. Denies pain.": only a title that is itself cut short has a full stop before its name.
     let joins = sign.is_empty() || sign == "." && ABBREVIATED.contains(&word) && !opens_a_sentence(context, at);
     if TITLES.contains(word)
         && joins
         && !disease
+        && !illness
         && (!short || (large && word != "d") || (word == "d" && sign == "." && large))
     {
         return Trigger::Strong;

@@ -3,6 +3,7 @@
 
 mod addresses;
 mod ages;
+mod called;
 mod cue_lists;
 pub(super) mod cues;
 mod dates;
@@ -26,6 +27,7 @@ pub(super) mod set_phrases;
 mod towns;
 pub(super) mod trade;
 pub(super) mod traits;
+mod vicinity;
 pub(super) mod words;
 
 pub(super) use dates::{FIGURES, ROUND_THE_CLOCK};
@@ -63,9 +65,13 @@ impl Entities {
         deadline::check();
         informal::find(context, found);
         deadline::check();
+        called::find(context, found);
+        deadline::check();
         towns::find(context, found);
         deadline::check();
         named_houses::find(context, found);
+        deadline::check();
+        vicinity::find(context, found);
         deadline::check();
         self.places.find(context, found);
         deadline::check();

@@ -55,6 +55,104 @@ static CROSSING: LazyLock<Regex> = LazyLock::new(|| {
         r"(?-u:\b)(?:cra|cr|kra|kr|cl|cll|clle|calle|carrera|diag|diagonal|transv|transversal|tv|av|avenida)\.? ?[0-9]{1,3} ?[a-z]?(?: ?bis)?(?: sur| norte)? (?:con|no\.?|nro\.?|n[°º]|#|numero|y) ?(?:cra|calle|carrera)? ?[0-9]{1,3} ?[a-z]?(?: ?- ?[0-9]{1,3})?(?-u:\b)",
     )
 });
+/// "The willows surgery", "the old mill practice": a practice by what its house is called.
+static PRACTICE: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?-u:\b)the ((?:[a-z]{3,15} ){1,3})(?:surgery|practice|medical centre|health centre|medical practice|medical center|health center)(?-u:\b)",
+    )
+});
+/// Trees, land and buildings that practices are called by.
+const GROUNDS: &[&str] = &[
+    "willow",
+    "willows",
+    "elm",
+    "elms",
+    "oak",
+    "oaks",
+    "beech",
+    "beeches",
+    "cedar",
+    "cedars",
+    "lime",
+    "limes",
+    "poplar",
+    "poplars",
+    "laurel",
+    "laurels",
+    "holly",
+    "hollies",
+    "birch",
+    "birches",
+    "maple",
+    "maples",
+    "fir",
+    "firs",
+    "pine",
+    "pines",
+    "hawthorn",
+    "hawthorns",
+    "sycamore",
+    "sycamores",
+    "chestnut",
+    "chestnuts",
+    "rowan",
+    "rowans",
+    "ash",
+    "mill",
+    "forge",
+    "manor",
+    "grange",
+    "bridge",
+    "abbey",
+    "priory",
+    "meadow",
+    "meadows",
+    "orchard",
+    "orchards",
+    "cottage",
+    "castle",
+    "lighthouse",
+    "harbour",
+    "riverside",
+    "lakeside",
+    "seaside",
+    "hillside",
+    "parkside",
+    "woodland",
+    "woodlands",
+    "grove",
+    "haven",
+    "spinney",
+    "copse",
+    "gables",
+    "brook",
+    "beacon",
+    "vicarage",
+    "rectory",
+    "dale",
+    "lodge",
+    "tannery",
+    "maltings",
+    "windmill",
+    "quay",
+    "mews",
+    "crossroads",
+    "moat",
+    "ridge",
+    "glen",
+    "croft",
+    "paddock",
+    "paddocks",
+    "bluebell",
+    "bluebells",
+    "heather",
+    "ivy",
+    "lavender",
+    "robin",
+    "swan",
+    "nook",
+    "vale",
+];
 /// What a small word of houses is followed by and is no name.
 const KINDS: &[&str] = &[
     "salud",
@@ -118,8 +216,23 @@ pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
         }
     }
     small(context, lower, found);
+    practices(lower, found);
     for hit in CROSSING.find_iter(lower) {
         push_as(found, Span::new(hit.start(), hit.end()), label::ADDRESS, "street");
+    }
+}
+
+/// Practices by trees, land and buildings, by a name, a place or a word of no list; "the hip surgery" is none.
+fn practices(lower: &str, found: &mut Vec<Finding>) {
+    for hit in PRACTICE.captures_iter(lower) {
+        let (Some(whole), Some(name)) = (hit.get(0), hit.get(1)) else { continue };
+        let words = || name.as_str().split_whitespace();
+        let last = words().next_back().unwrap_or_default();
+        let strong = lexicon::word(last).is_strong() || places::is_place(last) || informal::is_unknown(last);
+        let own = GROUNDS.contains(&last) || strong && !lexicon::is_ordinary(last);
+        if own && !words().any(trade::is_clinical) && whole.as_str().split(' ').count() > 2 {
+            push_as(found, Span::new(name.start(), whole.end()), label::ORGANIZATION, "organisation");
+        }
     }
 }
 

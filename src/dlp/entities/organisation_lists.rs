@@ -231,7 +231,14 @@ pub static SPECIALTIES: WordList = WordList::spaced(
 );
 
 /// Houses that everybody calls by their initials.
-pub static INITIALS: WordList = WordList::spaced("ucsf ucla ucsd upmc mgh bwh bidmc mskcc ohsu uclh wakemed usc nyu");
+pub static INITIALS: WordList = WordList::spaced(
+    "ucsf ucla ucsd upmc mgh bwh bidmc mskcc ohsu uclh wakemed usc nyu unm lsu ucsb ucsc unlv unr vcu uab utmb uthealth utsw \
+     umass uconn suny cuny fiu ucf fsu ksu osu psu unc uncc wvu uic wsu byu tamu utep utsa smu asu sdsu sfsu ucd \
+     unam ipn itesm udg uanl buap uady uabc unison inah cetis conalep cbtis cecyt utu udelar uba utn unlp unr unc uncuyo unlam \
+     untref unsam unq unt pucp unmsm upch unsa unsaac unsch usmp uchile usach uach udec ucsc unab utem inacap \
+     duoc udea univalle uis utp espol espe puce uce ucuenca umsa umss uagrm upb uned upv upm ucm uab upf usal usc ehu ual \
+     rmit unsw uq uwa anu qut ucd tcd dcu nuig ucc qub ucl lse uea",
+);
 
 /// Chains and employers that everybody knows, by a word that means nothing else.
 pub static CHAINS: WordList = WordList::spaced(

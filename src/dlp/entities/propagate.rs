@@ -6,7 +6,8 @@ use super::super::apply::{is_no_part_of_a_name, normal};
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
-use super::{informal, lexicon};
+use super::cues::{Trigger, trigger};
+use super::{deeds, informal, lexicon, trade};
 use crate::dlp::deadline;
 use crate::text::Span;
 
@@ -20,7 +21,7 @@ const LIKELY: f64 = 0.6;
 /// Adds every further mention of the people found so far, and links parts to whole names.
 pub fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
     let wholes = wholes(context, found);
-    let parts: HashSet<&str> = wholes.iter().flat_map(|whole| whole.split(' ')).filter(spreads).collect();
+    let parts: HashSet<&str> = wholes.iter().flat_map(|whole| whole.split(' ')).filter(may_spread).collect();
     if !parts.is_empty() {
         spread(context, &parts, found);
     }
@@ -71,7 +72,12 @@ fn spread(context: &Context<'_>, parts: &HashSet<&str>, found: &mut Vec<Finding>
         tokens.get(at).is_some_and(|token| {
             let lower = context.lower(token);
             let bare = lower.strip_suffix("'s").unwrap_or(lower);
-            (token.is_large() || context.no_case()) && parts.contains(bare)
+            parts.contains(bare)
+                && if spreads(&bare) {
+                    token.is_large() || context.no_case() || is_sure_in_small(context, at, bare)
+                } else {
+                    is_told_again(context, at)
+                }
         })
     };
     let mut at = 0;
@@ -91,6 +97,29 @@ fn spread(context: &Context<'_>, parts: &HashSet<&str>, found: &mut Vec<Finding>
         }
         at = last + 1;
     }
+}
+
+/// As [`spreads`], or a name that is a word too: it is read where its surroundings tell a person.
+fn may_spread(part: &&str) -> bool {
+    spreads(part) || part.len() >= LEAST && lexicon::word(part).is_name() && !is_no_part_of_a_name(part)
+}
+
+/// "necesito hablar con remedios", "shell took the kids".
+fn is_told_again(context: &Context<'_>, at: usize) -> bool {
+    trigger(context, at) != Trigger::None || deeds::begins_sentence(context, at) && deeds::acts(context, at)
+}
+
+/// Least letters of a name that is looked for in small letters where others are written large.
+const LEAST: usize = 4;
+
+/// "turno con pacheco": somebody of the document in small letters, by a word that is nothing else, or by what stands around it.
+fn is_sure_in_small(context: &Context<'_>, at: usize, bare: &str) -> bool {
+    let own = bare.len() >= LEAST
+        && !lexicon::is_ordinary_in(context.language, bare)
+        && !lexicon::is_rare(bare)
+        && !trade::is_clinical(bare)
+        && !trade::is_verb(bare);
+    context.tokens[at].is_word() && (own || bare.len() >= LEAST && is_told_again(context, at))
 }
 
 /// "García" is the tag of "Ana García" where the document knows one García.

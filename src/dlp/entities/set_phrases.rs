@@ -22,7 +22,7 @@ static NOBODY: LazyLock<WordSet> = LazyLock::new(|| {
          amsterdam criteria,rotterdam criteria,bethesda system,bristol stool,sydney system,vienna classification,\
          rocky mountain,brazil nuts,brazil nut,king charles spaniel,jack russell,scarlet fever,mini mental,mary jane,diane 35,\
          st john's wort,st john wort,john wort,montreal classification,prague criteria,baltimore criteria,stockholm syndrome,ley de starling,ley de laplace,\
-         ley de frank,ronda de noche,torre de londres,torre de hanoi,lista de hopkins,rome iv,rome iii",
+         ley de frank,jehovah witness,jehovah witnesses,granny smith apples,granny smith apple,ronda de noche,torre de londres,torre de hanoi,lista de hopkins,rome iv,rome iii",
     )
 });
 /// A name and the noun that makes a scale, a sign or a law of it: things where nothing announces a person.

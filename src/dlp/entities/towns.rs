@@ -17,7 +17,9 @@ const TOWNS: &str = include_str!("../data/towns.txt");
 /// Most words of a name.
 const LONGEST: usize = 3;
 
-static LEADS: WordList = WordList::spaced("en in from desde hasta near nr outside");
+static LEADS: WordList = WordList::spaced("en in from desde hasta near nr outside hacia");
+/// What goes somewhere, or is the one of somewhere: "el bus a Cangallo", "la de Apodaca". The name must be large and no other word.
+static MOVES: WordList = WordList::spaced("a de al del hacia para por to towards via");
 /// What somebody or something is "de" a town, and ways "a" one.
 static OF: WordList = WordList::spaced(
     "casa pueblo municipio comuna barrio aldea vereda corregimiento hospital ambulatorio consultorio posta mercado estacion metro \
@@ -44,12 +46,22 @@ fn led(context: &Context<'_>, found: &mut Vec<Finding>) {
     for at in 1..context.tokens.len() {
         deadline::check_at(at);
         let token = &context.tokens[at];
-        if !token.is_word() || token.span.len() < 3 {
+        let article = token.case == Case::Title && matches!(context.lower(token), "lo" | "la" | "el");
+        if !token.is_word() || token.span.len() < 3 && !article {
             continue;
         }
         let before = context.lower(&context.tokens[at - 1]);
         let earlier = at.checked_sub(2).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
         let led = LEADS.contains(before) || matches!(before, "de" | "a" | "del" | "al") && OF.contains(earlier);
+        let moves = token.case == Case::Title
+            && MOVES.contains(before)
+            && context.touches(at - 1, at)
+            && !context.no_case()
+            && (is_nothing_else(context, at, before) || WAYS.contains(earlier));
+        if moves && let Some(span) = town_at(context, at).filter(|span| span.len() > SHORT) {
+            found.push(Finding::new(span, label::LOCATION, "place", 0.7, Layer::Entity));
+            continue;
+        }
         let listed = token.is_large() && matches!(before, "," | "(" | "-" | "–" | "/");
         if !(led || listed) || !context.touches(at - 1, at) && led {
             continue;
@@ -63,6 +75,30 @@ fn led(context: &Context<'_>, found: &mut Vec<Finding>) {
             found.push(Finding::new(token.span, label::LOCATION, "place", 0.7, Layer::Entity));
         }
     }
+}
+
+/// What leads somewhere by a word that is before people too: "el bus a Cangallo".
+static WAYS: WordList = WordList::spaced(
+    "bus buses micro colectivo tren viaje viajo viaja camino carretera ruta autopista fui fue fuimos voy va vamos ir irse irme llego \
+     llegue llegamos volvi volvio regreso regrese mudo mude mudamos vine vino vengo viene cerca lejos rumbo traslado vuelta",
+);
+/// Least letters of a town behind a word that leads to other things too.
+const SHORT: usize = 4;
+
+/// No name of people, no eponym, no word of the clinic and no ordinary one.
+fn is_nothing_else(context: &Context<'_>, at: usize, before: &str) -> bool {
+    let lower = context.lower(&context.tokens[at]);
+    // "Hierba de San Juan", "clasificación de Los Ángeles".
+    let article = matches!(lower, "lo" | "la" | "los" | "las" | "el" | "san" | "santa" | "villa");
+    if article && matches!(before, "de" | "del") {
+        return false;
+    }
+    article
+        || !lexicon::word(lower).is_name()
+            && !lexicon::is_eponym(lower)
+            && !lexicon::is_ordinary_in(context.language, lower)
+            && !trade::is_clinical(lower)
+            && !super::eponyms::stands_for_a_thing(context, at, at)
 }
 
 /// "mercado de Vinocanchón", "traído desde Torrecaballeros": a large word of no list, behind what leads to places alone.
@@ -81,9 +117,17 @@ fn town_at(context: &Context<'_>, at: usize) -> Option<Span> {
         let span = Span::new(tokens[0].span.start, tokens[words - 1].span.end);
         let name = span.of(&context.view.lower);
         let listed = || {
-            places::is_place(name) && !lexicon::word(name).is_name() && !lexicon::is_ordinary_in(context.language, name)
+            places::is_place(name)
+                && (!lexicon::word(name).is_name() || tokens[0].case == Case::Lower && !lexicon::word(name).given)
+                && !lexicon::is_ordinary_in(context.language, name)
         };
-        (joined && (is_town(name) || listed())).then_some(span)
+        // "macon county".
+        let kind = context.tokens.get(at + words).filter(|next| {
+            let kind = matches!(context.lower(next), "county" | "parish" | "township" | "island");
+            kind && context.touches(at + words - 1, at + words)
+        });
+        (joined && (is_town(name) || listed()))
+            .then(|| Span::new(span.start, kind.map_or(span.end, |kind| kind.span.end)))
     })
 }
 

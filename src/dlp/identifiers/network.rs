@@ -42,7 +42,7 @@ fn written() -> Vec<Written> {
         (label::URL, "url", b":", see::two_slashes, (0, 0), r#"(?i)(?-u:\b)(?:https?|ftp|file)://[^\s<>"\])]{2,400}"#.into(), any),
         (label::URL, "web_site", b".", see::www, (0, 0), r#"(?i)(?-u:\b)www\.[a-z0-9-]{1,80}(?:\.[a-z0-9-]{2,80}){1,6}(?:/[^\s<>"\])]{0,400})?"#.into(), any),
         (label::URL, "domain", b".", see::joined_small, (0, 0), format!(r#"(?-u:\b)[a-z0-9](?:[a-z0-9-]{{1,60}}\.){{1,4}}(?:{TLD})(?-u:\b)(?:/[^\s<>"\])]{{0,400}})?"#), any),
-        (label::HANDLE, "handle", b"@", see::opens_word, (0, 0), r"(?-u:\B)@[A-Za-z0-9_][A-Za-z0-9_.]{1,40}".into(), any),
+        (label::HANDLE, "handle", b"@", see::opens_word, (0, 0), r"(?-u:\B)@[A-Za-z0-9_][A-Za-z0-9_.]{1,40}".into(), is_no_hour),
         (label::IP_ADDRESS, "ipv4", b".", see::octet, (0, 0), digit(r"(?-u:\b)(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?-u:\b)(?:/\d{1,2})?"), any),
         (label::IP_ADDRESS, "ipv6", b":", see::hex_and_colon, (0, 0), r"(?i)(?:[0-9a-f]{0,4}:){2,7}(?:[0-9a-f]{1,4}|:)(?:/[0-9]{1,3})?".into(), is_ipv6),
         (label::DEVICE_ID, "mac", b"-:", see::hex_pair, (0, 0), r"(?i)(?-u:\b)(?:(?:[0-9a-f]{2}-){5}|(?:[0-9a-f]{2}:){5})[0-9a-f]{2}(?-u:\b)".into(), any),
@@ -137,6 +137,12 @@ fn word_end(bytes: &[u8], mut at: usize) -> usize {
 
 fn any(_: &str) -> bool {
     true
+}
+
+/// "@0215" and "@14:10" say when.
+fn is_no_hour(text: &str) -> bool {
+    let name = text.trim_start_matches('@').trim_end_matches('.');
+    name.len() > 4 || name.bytes().any(|byte| !byte.is_ascii_digit())
 }
 
 /// A British plate has a number for its half-year (02–30, 51–80) and no I or Q; other shapes have no such rule.

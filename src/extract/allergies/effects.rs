@@ -4,12 +4,13 @@
 use std::ops::Range;
 
 use super::{Allergies, AllergyRules, Frame, Substance, WORDS};
-use crate::domain::wording::person;
+use crate::domain::wording::denies;
 use crate::extract::lexicon::{Mention, label};
 use crate::extract::matcher::Matcher;
 use crate::extract::phrasebook::Builder;
 use crate::extract::reading::Reading;
 use crate::extract::scene::Scene;
+use crate::extract::structure::Section;
 use crate::extract::{EntityType, Experiencer, Temporality};
 use crate::text::Speaker;
 
@@ -57,6 +58,31 @@ impl EffectWords {
     /// A word that may stand between a reaction and the substance after it.
     pub fn is_small(&self, reading: &Reading<'_>, word: usize) -> bool {
         self.after.at(reading, word).is_some()
+    }
+
+    /// Whether a reaction is denied. "Made him aggressive, stopped" and "don't take it, gives me thrush" deny another thing.
+    pub fn denied(&self, scene: &Scene<'_>, reaction: &Range<usize>) -> bool {
+        let reading = scene.reading;
+        if !scene.contexts.denied_but_by(reading, reaction, reaction)
+            || !scene.contexts.plainly_denied(reading, reaction)
+        {
+            return false;
+        }
+        let lead = (reaction.start.saturating_sub(4)..reaction.start).find_map(|word| {
+            self.leads
+                .at(reading, word)
+                .filter(|hit| hit.words.end + 1 >= reaction.start && hit.words.end <= reaction.start)
+        });
+        lead.is_none_or(|lead| {
+            (lead.words.start.saturating_sub(2)..lead.words.start)
+                .any(|word| denies(reading.word(word)) || reading.word(word) == "n't")
+        })
+    }
+
+    /// "Citalopram for panic attacks": what stands behind "for" is what a medicine is taken against.
+    pub fn treats(&self, scene: &Scene<'_>, reaction: usize) -> bool {
+        (reaction.saturating_sub(3)..reaction)
+            .any(|word| matches!(scene.reading.word(word), "for" | "para" | "contra" | "against" | "p"))
     }
 }
 
@@ -124,7 +150,24 @@ impl AllergyRules {
             });
             found.filter(|found| found.words.end <= until)
         };
-        let edible = |s: &Substance| !s.drug && !s.class;
+        // Coffee, beer and cigarettes are forbidden for other reasons.
+        let habit = |name: &str| {
+            matches!(
+                name,
+                "red wine"
+                    | "beer"
+                    | "coffee"
+                    | "smoke"
+                    | "cheese"
+                    | "chocolate"
+                    | "food"
+                    | "vegetables"
+                    | "fruit"
+                    | "sunlight"
+                    | "matico"
+            )
+        };
+        let edible = |s: &Substance| !s.drug && !s.class && !habit(&s.name);
         for substance in substances {
             // Forbidden, it is not taken, whatever the reason.
             out.touched.extend(substance.words.clone());
@@ -206,7 +249,7 @@ impl AllergyRules {
         };
         let helps = |mut words: Range<usize>| words.any(|word| self.effects.helps.at(scene.reading, word).is_some());
         reactions.iter().filter(|r| within.start <= r.words.start && r.words.end <= within.end).find(|r| {
-            let denied = scene.contexts.denied_but_by(scene.reading, &r.words, &r.words);
+            let denied = self.effects.denied(scene, &r.words);
             if denied || r.words.start < s.end && s.start < r.words.end {
                 return false;
             }
@@ -219,19 +262,38 @@ impl AllergyRules {
                 let start = (s.start.saturating_sub(3).max(within.start)..s.start)
                     .find_map(|word| self.effects.with.at(scene.reading, word));
                 // "Haloperidol: distonía", "amitriptyline → sedated": a line of its own.
-                let signed = between.len() <= 2
+                let sign = |word: usize| {
+                    matches!(scene.reading.word(word), ":" | "→" | "->" | "-" | "–" | "—" | ">" | "=" | "(")
+                };
+                // "Plasters – skin blisters", "haloperidol → got acute dystonia": a few words stand before what it did.
+                let few = if r.concept.group == HYPERSENSITIVE { 5 } else { 2 };
+                let signed = between.len() <= few
                     && !between.is_empty()
+                    && sign(between.start)
                     && between
                         .clone()
-                        .all(|word| matches!(scene.reading.word(word), ":" | "→" | "->" | "-" | ">" | "="))
-                    && s.start <= within.start + 2;
+                        .skip(1)
+                        .all(|word| sign(word) || few > 2 && !scene.reading.words[word].punctuation)
+                    && !between.clone().any(|word| scene.reading.word(word).starts_with(|c: char| c.is_ascii_digit()))
+                    && s.start <= within.start + 2
+                    && scene.section(s.start) != Some(Section::Medications);
                 let with = start
                     .is_some_and(|with| (with.words.end..s.start).all(|word| is_article(scene.reading.word(word))));
                 // "It was stopped owing to lip swelling".
                 let stopped = r.concept.group == HYPERSENSITIVE
                     && between.clone().any(|word| self.effects.because.at(scene.reading, word).is_some());
+                // "Lisinopril my tongue swole up", said by who had it.
+                let spoken = r.concept.group == HYPERSENSITIVE
+                    && between.len() <= 3
+                    && between
+                        .clone()
+                        .all(|word| !scene.reading.words[word].punctuation || scene.reading.word(word) == ",")
+                    && matches!(
+                        scene.reading.sentences[scene.reading.sentence_of(s.start)].speaker,
+                        Speaker::Patient | Speaker::Family
+                    );
                 between.len() <= REACH
-                    && (leads || with || signed || stopped)
+                    && (leads || with || signed || stopped || spoken)
                     && !parted(between.clone())
                     && !helps(between.start..r.words.end + 3)
             } else {
@@ -271,7 +333,7 @@ fn relative_before(scene: &Scene<'_>, words: Range<usize>) -> bool {
     let own = near.clone().rev().take(2).any(|word| {
         matches!(scene.reading.word(word), "i" | "he" | "she" | "yo" | "patient" | "pt" | "paciente" | "we")
     });
-    !own && near.clone().any(|word| person(scene.reading.word(word)).is_some())
+    !own && near.clone().any(|word| super::owner::is_relative(scene.reading.word(word)))
 }
 
 /// The status of what is known by its effect alone, until all of the document is read.

@@ -81,8 +81,11 @@ impl AllergyRules {
         });
         let goes_on = || {
             let first = substances.first()?.words.clone();
+            // "Kiwi y melocotón: prurito": the sign stands behind the last of those that are joined.
+            let sign = |end: usize| matches!(scene.reading.word(end), ":" | "-" | "–" | "(" | "→");
+            let joined = |s: &&Substance| s.words.start <= first.end + 1 || s.words.start == first.start;
             let leads = first.start <= sentence.words.start + 2
-                && (scene.reading.word(first.end) == ":" || matches!(scene.reading.word(first.end), "-" | "–" | "("));
+                && substances.iter().take_while(joined).any(|s| sign(s.words.end));
             let labelled =
                 is_label(scene.reading.word(sentence.words.start)) && first.start <= sentence.words.start + LABELLED;
             (feeds <= 1 && (leads || labelled)).then_some((open.frame?, sentence.words.start))

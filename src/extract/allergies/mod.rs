@@ -1,10 +1,16 @@
 //! Allergies and intolerances, and the statement that there are none.
 
+mod asked;
 mod effects;
 mod lists;
 mod none;
+mod owner;
 mod reactions;
+mod refuted;
+mod refuted_lists;
+mod remedies;
 mod stated;
+mod stopped;
 mod taken_back;
 mod topic;
 
@@ -12,10 +18,14 @@ use std::ops::Range;
 
 use effects::EffectWords;
 pub(super) use none::says_none;
+use owner::OwnerWords;
+pub(super) use remedies::is_pen;
+use remedies::is_remedy;
+use stopped::StoppedWords;
 use taken_back::TakenBack;
 use topic::Topic;
 
-use super::dialogue::{DialogueRules, Polarity};
+use super::dialogue::DialogueRules;
 use super::lexicon::{Lexicon, List, Mention, SPEECH, label};
 use super::matcher::Matcher;
 use super::medication::{STEM, SentenceDrugs};
@@ -23,9 +33,8 @@ use super::phrasebook::Builder;
 use super::scene::{Scene, Stance};
 use super::statements::is_current;
 use super::structure::Section;
-use super::{Entity, EntityType, Experiencer, Statement, Temporality};
-use crate::domain::wording::person;
-use crate::text::{Span, Speaker};
+use super::{Entity, EntityType, Experiencer, Reaction, Statement, Temporality};
+use crate::text::Span;
 
 /// Turns after which a question about allergies is forgotten.
 const TOPIC_TURNS: usize = 8;
@@ -53,9 +62,14 @@ pub struct AllergyRules {
     taking: Matcher,
     scope_end: Matcher,
     effects: EffectWords,
+    owners: OwnerWords,
+    stopped: StoppedWords,
     taken_back: TakenBack,
     reaction_title: Matcher,
 }
+
+/// Words of a label before its colon: "Brother [PERSON]:", "Fam: son Mateo".
+const LABEL: usize = 5;
 
 /// How the text comes to speak of a substance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +87,8 @@ struct Placed {
     entity: Entity,
     words: Range<usize>,
     frame: Frame,
+    /// What it did, where the rule that found it knows.
+    told: Option<Reaction>,
 }
 
 /// Whether a sentence tells what a microbe is sensitive to, which says nothing of the patient.
@@ -146,6 +162,8 @@ impl AllergyRules {
             taking: label(book, SPEECH, "tells_of_taking"),
             scope_end: label(book, WORDS, "scope_end"),
             effects: EffectWords::builtin(book),
+            owners: OwnerWords::builtin(book),
+            stopped: StoppedWords::builtin(book),
             taken_back: TakenBack::builtin(book),
             reaction_title: label(book, WORDS, "reaction_title"),
         }
@@ -155,6 +173,7 @@ impl AllergyRules {
         let mut out = Allergies::default();
         let mut topic = Topic::default();
         let mut list = lists::Open::default();
+        let mut named: Option<(usize, Substance)> = None;
         for (index, sentence) in scene.sentences() {
             topic.pass(scene, index);
             if speaks_of_microbes(scene, index) {
@@ -165,9 +184,14 @@ impl AllergyRules {
             let asks_allergy = self
                 .first(&self.asks, scene, &sentence.words)
                 .is_some_and(|cue| !matches!(scene.reading.word(cue.start.saturating_sub(1)), "for" | "para" | "your"));
-            if let Some(listed) = self.listed(scene, index, &substances, &mut list) {
-                let under: Vec<Substance> =
+            let listed = self.listed(scene, index, &substances, &mut list);
+            let in_list = listed.is_some();
+            if let Some(listed) = listed {
+                let mut under: Vec<Substance> =
                     substances.iter().filter(|s| s.words.start >= listed.from).cloned().collect();
+                under.retain(|s| !is_remedy(scene.reading.word(s.words.start)));
+                under.extend(self.unlisted(scene, listed.from..sentence.words.end, &under));
+                under.sort_by_key(|substance| substance.words.start);
                 let under = self.governed(scene, listed.from..sentence.words.end, &under);
                 self.take_listed(scene, index, &under, listed.frame, &mut out);
                 if under.is_empty() {
@@ -178,63 +202,25 @@ impl AllergyRules {
             self.harmed(scene, index, &substances, &mut out);
             self.goes_on(scene, index, &substances, &mut out);
             self.reacted_to_it(scene, index, drugs, &mut out);
-            self.asked(scene, index, dialogue, &substances, asks_allergy, &mut topic, &mut out);
+            let more = asks_allergy && substances.is_empty() && self.names_more(scene, index, drugs);
+            self.asked(scene, index, dialogue, (&substances, more), asks_allergy && !in_list, &mut topic, &mut out);
             self.effects(scene, index, &substances, &mut out);
-        }
-        self.add_reactions(scene, &mut out);
-        self.take_back(scene, &mut out);
-        self.settle(&mut out);
-        out
-    }
-
-    /// Questions about allergies and what answers them.
-    #[allow(clippy::too_many_arguments)] // one sentence and all that is known of it
-    fn asked(
-        &self,
-        scene: &Scene<'_>,
-        index: usize,
-        dialogue: &DialogueRules,
-        substances: &[Substance],
-        asks_allergy: bool,
-        topic: &mut Topic,
-        out: &mut Allergies,
-    ) {
-        let sentence = &scene.reading.sentences[index];
-        let Some(turn) = sentence.turn else {
-            if sentence.question && asks_allergy {
-                topic.line = Some(topic.here);
-            } else if topic.answers_line() && !self.tells_of_taking(scene, index) {
-                let frame = Frame::Allergy;
-                let near = self.governed(scene, sentence.words.clone(), substances);
-                if sentence.words.len() <= LONGEST_ANSWER {
-                    self.take(scene, index, &near, frame, out);
+            self.ended_for(scene, index, &substances, &mut out);
+            if let Some((before, substance)) = named.take().filter(|_| substances.is_empty()) {
+                if self.follows(scene, before, index) {
+                    self.ended_later(scene, index, &substance, &mut out);
+                    named = Some((before, substance));
                 }
             }
-            return;
-        };
-        let asked = scene.exchanges.asks(index);
-        let asker = topic.asked.filter(|(since, _)| turn <= since + TOPIC_TURNS).map(|(_, asker)| asker);
-        if asked && asks_allergy && sentence.speaker != Speaker::Patient {
-            let none = self.none_answered(scene, index, substances, out);
-            topic.asked = (!none).then_some((turn, sentence.speaker));
-        } else if asked && asker == Some(sentence.speaker) {
-            let about = self.still_about(scene, index);
-            if about {
-                self.confirmed(scene, index, substances, out);
-            }
-            topic.asked = topic.asked.filter(|_| about);
-        } else if !asked && asker.is_some_and(|asker| asker != sentence.speaker) && !self.tells_of_taking(scene, index)
-        {
-            let denies = dialogue.polarity(scene.reading, sentence) == Polarity::No && substances.len() != 1;
-            let brief = sentence.words.len() <= LONGEST_ANSWER || asks_allergy;
-            // "No, a la aspirina no, al Nolotil": what is denied was asked, what follows is answered.
-            if brief && (!denies || substances.len() == 2) {
-                let near = self.governed(scene, sentence.words.clone(), substances);
-                self.take(scene, index, &near, Frame::Allergy, out);
-            } else if !denies {
-                self.told_at_length(scene, index, substances, out);
+            if let [only] = substances.iter().filter(|s| s.drug && !s.class).cloned().collect::<Vec<_>>().as_slice() {
+                named = Some((index, only.clone()));
             }
         }
+        self.give_to_owners(scene, &mut out);
+        self.add_reactions(scene, &mut out);
+        self.take_back(scene, drugs, &mut out);
+        self.settle(&mut out);
+        out
     }
 
     /// The substances of a sentence: drugs first, then everything else one may be allergic to.
@@ -258,34 +244,13 @@ impl AllergyRules {
         // "Sick as a dog" is no dog.
         let reactions = self.reactions.find(scene.reading, scene.reading.sentences[index].words.clone());
         out.retain(|s| !reactions.iter().any(|r| r.words.len() > s.words.len() && r.words.contains(&s.words.start)));
+        out.retain(|s| !is_pen(scene, &s.words));
         out.sort_by_key(|substance| substance.words.start);
         out
     }
 
     fn first(&self, matcher: &Matcher, scene: &Scene<'_>, words: &Range<usize>) -> Option<Range<usize>> {
         words.clone().find_map(|word| matcher.at(scene.reading, word)).map(|hit| hit.words)
-    }
-
-    /// Whether the asker's next question stays with allergies: a short one ("Ciprofloxacin?", "Are you sure?") or one
-    /// about the reaction; "Are you still taking Zoloft?" has left them.
-    fn still_about(&self, scene: &Scene<'_>, index: usize) -> bool {
-        let words = &scene.reading.sentences[index].words;
-        let reaction = self.first(&self.what_happens, scene, words).is_some();
-        reaction || (words.len() <= SHORT_QUESTION && !self.tells_of_taking(scene, index))
-    }
-
-    /// "Ciprofloxacin?" — "Yes!": named by the one who asks, confirmed by the other.
-    fn confirmed(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], out: &mut Allergies) {
-        let sentence = &scene.reading.sentences[index];
-        // "Did they give you antibiotics?" speaks of something else; "Ciprofloxacin?" does not.
-        let named: usize = substances.iter().map(|substance| substance.words.len()).sum();
-        let elliptic = sentence.words.len() <= named + ELLIPSIS;
-        let confirmed =
-            elliptic && scene.exchanges.answer(index).is_some_and(|answer| answer.polarity != Polarity::Other);
-        let reaction = self.first(&self.what_happens, scene, &sentence.words).is_some();
-        if confirmed && !reaction {
-            self.take(scene, index, substances, Frame::Allergy, out);
-        }
     }
 
     /// The substances of a list: up to the word that leaves it, or to one with a strength, which is taken.
@@ -327,6 +292,14 @@ impl AllergyRules {
             }
             stance.context.negated &= scene.contexts.plainly_denied(scene.reading, &substance.words)
                 || scene.structure.boxes(index).iter().any(|_| true);
+            // "Allopurinol – Stevens-Johnson, not to be given again": what is denied behind the reaction is another thing.
+            let told = self.reactions.find(scene.reading, substance.words.end..words.end);
+            let behind =
+                |cue: &Range<usize>| told.iter().any(|r| substance.words.end <= cue.start && r.words.end <= cue.start);
+            let denials = scene.contexts.denials(scene.reading, &substance.words);
+            if stance.context.negated && !denials.is_empty() && denials.iter().all(behind) {
+                stance.context.negated = false;
+            }
             self.push(scene, substance, &stance, frame, out);
         }
     }
@@ -370,7 +343,7 @@ impl AllergyRules {
             out.taken.extend(words.clone());
         }
         out.placed.retain(|known| known.words != *words);
-        out.placed.push(Placed { entity, words: words.clone(), frame });
+        out.placed.push(Placed { entity, words: words.clone(), frame, told: None });
     }
 
     /// A document that names an allergy does not also say there is none.
@@ -405,7 +378,8 @@ fn is_of_labelled_relative(scene: &Scene<'_>, word: usize) -> bool {
     let reading = scene.reading;
     let start = reading.sentences[reading.sentence_of(word)].words.start;
     let colon = (start.max(word.saturating_sub(6))..word).rev().find(|at| reading.word(*at) == ":");
-    colon.is_some_and(|colon| (start.max(colon.saturating_sub(3))..colon).any(|at| person(reading.word(at)).is_some()))
+    let before = |colon: usize| start.max(colon.saturating_sub(LABEL))..colon;
+    colon.is_some_and(|colon| before(colon).any(|at| owner::is_relative(reading.word(at))))
 }
 
 /// A strength stands right after the name: it is a medicine that is taken.
@@ -441,3 +415,6 @@ pub(super) fn reconsider(entities: &mut Vec<Entity>) {
         entity.status = None;
     }
 }
+
+#[cfg(test)]
+mod tests;

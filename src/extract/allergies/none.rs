@@ -9,6 +9,8 @@ use crate::extract::{Experiencer, Statement, StatementKind, Temporality};
 
 /// Words of a list of allergies that says no more than that there are none.
 const NONE_WORDS: usize = 9;
+/// Words behind the sign in which what an unknown substance does begins.
+const NEAR: usize = 6;
 
 impl AllergyRules {
     /// "Sin AMC", "no RAMC", "RAMs negadas", "AMC (-)", "no alergias": the trade's abbreviations of Spanish.
@@ -47,6 +49,50 @@ impl AllergyRules {
         })
     }
 
+    /// "Septabene – rash", "mentol: rinitis", "mussels (lips swell)": under a title of allergies, a name that no list knows
+    /// with a sign and what it does.
+    pub(super) fn unlisted(&self, scene: &Scene<'_>, words: Range<usize>, known: &[Substance]) -> Vec<Substance> {
+        let reading = scene.reading;
+        let mut out = Vec::new();
+        let begins = |word: usize| {
+            word == words.start
+                || matches!(
+                    reading.word(word - 1),
+                    "," | ";" | "." | ":" | "•" | "*" | "/" | "and" | "y" | "-" | ")" | "]"
+                )
+        };
+        for start in words.clone().filter(|word| begins(*word)) {
+            let sign =
+                |word: &usize| matches!(reading.word(*word), "-" | "–" | "—" | ":" | "(" | "→" | "=" | ">" | "->");
+            let Some(end) = (start + 1..words.end.min(start + 4)).find(sign) else { continue };
+            let plain = |word: usize| {
+                let said = reading.word(word);
+                said.len() >= 3
+                    && said.chars().all(char::is_alphabetic)
+                    && self.not_substance.at(reading, word).is_none()
+                    && self.asks.at(reading, word).is_none()
+                    && self.reaction_title.at(reading, word).is_none()
+            };
+            let free = !known.iter().any(|s| s.words.start < end + 1 && start < s.words.end);
+            let told = || {
+                let found = self.reactions.find(reading, end..words.end.min(end + NEAR)).into_iter().next()?;
+                let apart = (end + 1..found.words.start).any(|word| reading.words[word].punctuation);
+                (!apart && !scene.contexts.denied_but_by(reading, &found.words, &found.words)).then_some(())
+            };
+            let is_reaction = !self.reactions.find(reading, start..end).is_empty();
+            if free
+                && (start..end).all(plain)
+                && !is_reaction
+                && !super::owner::is_relative(reading.word(start))
+                && told().is_some()
+            {
+                let name = (start..end).map(|word| reading.word(word)).collect::<Vec<_>>().join(" ");
+                out.push(Substance { words: start..end, name, class: false, drug: false });
+            }
+        }
+        out
+    }
+
     /// "Allergies: none known", "AMC: niega", "Alergias: ninguna conocida", "Allergies: nil": the whole of a list is a denial.
     pub(super) fn none_listed(&self, scene: &Scene<'_>, index: usize, from: usize, out: &mut Allergies) {
         let sentence = &scene.reading.sentences[index];
@@ -67,9 +113,17 @@ impl AllergyRules {
         let other = self.first(&self.other, scene, &sentence.words).is_some();
         // A title ("ALERGIAS: sin alergias conocidas") says it twice: one denial is enough.
         let denied = sentence.words.clone().filter_map(|word| self.asks.at(scene.reading, word)).any(|cue| {
+            // "That's not an allergy", "no es alergia": of one thing it is said what it is not.
+            let noun = matches!(scene.reading.word(cue.words.start), "allergy" | "alergia");
+            let before = scene.reading.word(cue.words.start.wrapping_sub(1));
+            if noun
+                && matches!(before, "an" | "a" | "es" | "era" | "fue" | "una" | "true" | "real" | "'s" | "is" | "was")
+            {
+                return false;
+            }
             let context = scene.contexts.of(scene.reading, &(cue.words.start..cue.words.start + 1));
             let own = context.experiencer == Experiencer::Patient && context.temporality != Temporality::Hypothetical;
-            context.negated && !context.uncertain && own
+            context.negated && !context.uncertain && own && is_of_all(scene, &sentence.words, cue.words.start)
         });
         if abbreviated || (denied && !other) {
             out.statements.push(Statement { kind: StatementKind::NoKnownAllergies, span: sentence.span });
@@ -104,6 +158,54 @@ impl AllergyRules {
             _ => false,
         }
     }
+}
+
+/// Words by which a denial speaks of all allergies.
+const ALL: &[&str] = &[
+    "any",
+    "anything",
+    "known",
+    "none",
+    "nothing",
+    "drug",
+    "drugs",
+    "medication",
+    "medications",
+    "medicine",
+    "medicines",
+    "nada",
+    "ninguna",
+    "ninguno",
+    "ningun",
+    "conocida",
+    "conocidas",
+    "conocido",
+    "conocidos",
+    "medicamentosa",
+    "medicamentosas",
+    "medicamento",
+    "medicamentos",
+    "farmaco",
+    "farmacos",
+    "interes",
+    "referidas",
+    "nunca",
+    "never",
+];
+/// A denial of so many words that names nothing speaks of all.
+const SHORT: usize = 6;
+
+/// Whether the denial around a word of allergy speaks of all of them: "not allergic any more", "(no alergia)" and "I have not
+/// got your allergies here" speak of one, or of none.
+fn is_of_all(scene: &Scene<'_>, sentence: &Range<usize>, cue: usize) -> bool {
+    let word = |at: usize| scene.reading.word(at);
+    let said = sentence.clone().filter(|at| !scene.reading.words[*at].punctuation).count();
+    let back = matches!(word(cue), "allergies" | "alergias");
+    let near = cue.saturating_sub(3).max(sentence.start)..cue;
+    let owned = near.clone().any(|at| matches!(word(at), "your" | "his" | "her" | "their" | "sus" | "tus" | "las"));
+    let plain = back && !owned && near.clone().any(|at| crate::extract::context::denies(word(at)));
+    let ended = sentence.clone().any(|at| matches!(word(at), "anymore" | "more" | "longer" | "ya" | "think"));
+    plain || sentence.clone().any(|at| ALL.contains(&word(at))) || (said <= SHORT && !ended)
 }
 
 /// Whether a list says no more than that there is nothing, and from which word on.

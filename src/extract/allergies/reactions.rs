@@ -48,6 +48,11 @@ impl AllergyRules {
         let places: Vec<Range<usize>> = out.placed.iter().map(|placed| placed.words.clone()).collect();
         let mut kept: Vec<Span> = Vec::new();
         for placed in out.placed.iter_mut().filter(|placed| !placed.words.is_empty()) {
+            if let Some(told) = placed.told.take() {
+                kept.push(told.place);
+                placed.entity.reaction = Some(told);
+                continue;
+            }
             let region = Region::of(scene, &placed.words, &places, reading.words_at(placed.entity.evidence));
             let mut found = self.reactions_in(scene, &region, (&placed.words, placed.frame));
             if found.is_empty() && placed.frame == Frame::Allergy {
@@ -136,7 +141,7 @@ impl AllergyRules {
 
     fn affirmed(&self, scene: &Scene<'_>, words: Range<usize>) -> Vec<(Range<usize>, Option<&'static str>)> {
         let found = self.reactions.find(scene.reading, words).into_iter();
-        let told = found.filter(|r| !scene.contexts.denied_but_by(scene.reading, &r.words, &r.words));
+        let told = found.filter(|r| !self.effects.denied(scene, &r.words));
         told.map(|r| (r.words, Some(r.concept.group))).collect()
     }
 

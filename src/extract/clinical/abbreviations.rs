@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::Named;
 use crate::extract::matcher::{Hit, Matcher};
 use crate::extract::phrasebook::Builder;
+use crate::extract::reading::Reading;
 use crate::extract::scene::Scene;
 use crate::extract::structure::Section;
 use crate::text::Language;
@@ -22,6 +23,8 @@ const LONGEST_SHOUT: usize = 40;
 enum Place {
     Capitals,
     Listed,
+    /// As `Listed`, but what stands beside it is a complaint: "CP" is chest pain among symptoms.
+    Complaint,
     Word,
     Anywhere,
 }
@@ -61,6 +64,7 @@ impl Abbreviations {
             let place = match place {
                 "caps" => Place::Capitals,
                 "listed" => Place::Listed,
+                "complaint" => Place::Complaint,
                 "free" => Place::Anywhere,
                 _ => Place::Word,
             };
@@ -74,6 +78,16 @@ impl Abbreviations {
         }
         let lists = phrases.into_iter().map(|(_, _, list)| Matcher::new(book, list)).collect();
         Self { known, lists }
+    }
+
+    /// Where an abbreviation ends that is written in capitals at a word: enough for a list of findings, whose items are
+    /// weighed afterwards.
+    pub fn at(&self, reading: &Reading<'_>, word: usize) -> Option<usize> {
+        let hits = self.lists.iter().filter_map(|list| list.at(reading, word));
+        let end = hits.map(|hit| hit.words.end).max()?;
+        let said = reading.source(&(word..end)).of(reading.text);
+        let letters = || said.chars().filter(|c| c.is_alphabetic());
+        (letters().count() > 1 && letters().all(char::is_uppercase)).then_some(end)
     }
 
     /// The abbreviations of a sentence that stand where they mean an illness. `found` holds the illnesses known so far.
@@ -104,10 +118,22 @@ impl Abbreviations {
                         || in_a_list_of_illnesses(scene, hit.words.start)
                         || out.iter().chain(found).any(|other| is_neighbour(scene, &other.words, &hit.words))
                 };
+                // Among complaints, or denied alone: "no CP", "neg CP, SOB".
+                let complained = || {
+                    let near = |symptom: bool| {
+                        let mut others = out.iter().chain(found).filter(|other| (other.group == "symptom") == symptom);
+                        others.any(|other| is_neighbour(scene, &other.words, &hit.words))
+                    };
+                    near(true) || !near(false) && complains(scene, hit.words.start)
+                };
                 let beside = || out.iter().chain(found).any(|other| is_neighbour(scene, &other.words, &hit.words));
+                let heads =
+                    !known.place.takes_any_letters() && known.place != Place::Capitals && is_label(scene, &hit.words);
                 let holds = match known.place {
+                    _ if heads => false,
                     Place::Capitals | Place::Anywhere => true,
-                    Place::Listed => announced(),
+                    Place::Listed => announced() && !self.is_complaint(&hits, hit, &out, found, scene),
+                    Place::Complaint => complained(),
                     Place::Word => {
                         let denied = words_denied > 1 && denies(scene, hit.words.start);
                         is_bare(scene, &hit.words) && (denied || beside() || has_box(scene, &hit.words))
@@ -122,6 +148,64 @@ impl Abbreviations {
         }
         out
     }
+}
+
+impl Abbreviations {
+    /// Whether the same letters name a complaint where complaints stand around them.
+    fn is_complaint(&self, hits: &[Hit], hit: &Hit, out: &[Named], found: &[Named], scene: &Scene<'_>) -> bool {
+        let twin =
+            |other: &&Hit| other.words == hit.words && self.known[other.meaning as usize].place == Place::Complaint;
+        hits.iter().any(|other| twin(&other))
+            && (complains(scene, hit.words.start)
+                || out
+                    .iter()
+                    .chain(found)
+                    .any(|other| other.group == "symptom" && is_neighbour(scene, &other.words, &hit.words)))
+    }
+}
+
+/// "EM: suspicaz": letters that head their line are its title, unless a value follows ("DM: no").
+fn is_label(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+    let reading = scene.reading;
+    let opens = reading.sentences[reading.sentence_of(words.start)].words.start == words.start;
+    let value = matches!(
+        reading.word(words.end + 1),
+        "yes"
+            | "no"
+            | "si"
+            | "neg"
+            | "pos"
+            | "negativo"
+            | "positivo"
+            | "niega"
+            | "denies"
+            | "y"
+            | "n"
+            | "("
+            | "-"
+            | "+"
+            | "0"
+    );
+    opens && reading.word(words.end) == ":" && !value
+}
+
+/// "C/o CP", "denies CP", "neg CP": what is complained of, or denied, stands behind these.
+fn complains(scene: &Scene<'_>, word: usize) -> bool {
+    matches!(
+        word.checked_sub(1).map_or("", |at| scene.reading.word(at)),
+        "no" | "neg"
+            | "denies"
+            | "denied"
+            | "reports"
+            | "reported"
+            | "endorses"
+            | "nil"
+            | "w/o"
+            | "without"
+            | "with"
+            | "for"
+            | "c/o"
+    )
 }
 
 fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {

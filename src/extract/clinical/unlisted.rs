@@ -54,8 +54,34 @@ impl Unlisted {
         let denied = word > within.start
             && matches!(
                 reading.word(word - 1),
-                "no" | "nil" | "denies" | "sin" | "niega" | "known" | "new" | "conocida" | "conocido" | "nueva"
+                "no" | "nil"
+                    | "denies"
+                    | "sin"
+                    | "niega"
+                    | "known"
+                    | "new"
+                    | "conocida"
+                    | "conocido"
+                    | "nueva"
+                    | "descartar"
+                    | "impresiona"
+                    | "sospecha"
+                    | "probable"
+                    | "posible"
+                    | "possible"
+                    | "query"
+                    | "d/c"
+                    | "r/o"
+                    | "?"
             );
+        // "PE descartada", "SNM poco probable", "TAB vs …": judged right behind.
+        let judged = (word + 1..within.end.min(word + 3)).any(|after| {
+            let said = reading.word(after);
+            said.starts_with("descartad")
+                || matches!(said, "negativo" | "negativa" | "neg" | "excluded" | "vs")
+                || said == "ruled" && reading.word(after + 1) == "out"
+        });
+        let denied = denied || judged;
         denied || self.cues.find(reading, within.start..word).iter().any(|cue| cue.words.end == word)
     }
 

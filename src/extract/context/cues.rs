@@ -119,6 +119,8 @@ impl Cues {
         include_str!("../lexicon/cues.assertion.en.tsv"),
         include_str!("../lexicon/cues.speech.es.tsv"),
         include_str!("../lexicon/cues.speech.en.tsv"),
+        include_str!("../lexicon/cues.gone.es.tsv"),
+        include_str!("../lexicon/cues.gone.en.tsv"),
         include_str!("../lexicon/cues.unasserted.es.tsv"),
         include_str!("../lexicon/cues.unasserted.en.tsv"),
         include_str!("../lexicon/cues.es.tsv"),

@@ -76,8 +76,10 @@ pub(super) fn denied(
     let mut out = Vec::new();
     for hit in hits {
         let cue = cues.of(hit);
-        let opens =
-            cue.category == Category::Negated && cue.direction == Direction::Forward && !cue.closing && !cue.inner;
+        let opens = cue.category == Category::Negated
+            && (cue.direction == Direction::Forward || cue.opening)
+            && !cue.closing
+            && !cue.inner;
         let scope = scopes.iter().find(|scope| scope.cue == hit.words && scope.words.start == hit.words.end);
         let Some(scope) = scope.filter(|_| opens) else { continue };
         let list = List { reading, limit: words.end.min(hit.words.end + LONGEST), hits, cues, finding };
@@ -130,6 +132,13 @@ impl List<'_, '_> {
         Some(self.cues.of(hit).category)
     }
 
+    /// "Abd pain", "new onset headache": one word that nobody knows right before a finding that ends its item.
+    fn is_attribute(&self, word: usize, limit: usize) -> bool {
+        let text = self.reading.word(word);
+        let plain = text.len() > 2 && text.bytes().all(|byte| byte.is_ascii_lowercase()) && !STATES.contains(&text);
+        plain && self.category(word).is_none() && (self.finding)(word + 1) == Some(limit)
+    }
+
     /// Whether words are one bare finding, or some joined by "and" or "or", or a single word that nobody knows.
     fn items(&self, within: Range<usize>) -> bool {
         let mut word = within.start;
@@ -139,6 +148,8 @@ impl List<'_, '_> {
             if let Some(end) = (self.finding)(word).filter(|end| *end <= within.end) {
                 (word, any) = (end, true);
             } else if LEADING.contains(&text) || (any && TRAILING.contains(&text)) || matches!(text, "," | "/") {
+                word += 1;
+            } else if !any && self.is_attribute(word, within.end) {
                 word += 1;
             } else {
                 let alone = !any && within.end - word == 1 && !self.reading.words[word].punctuation;

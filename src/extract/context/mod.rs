@@ -50,7 +50,10 @@ impl Contexts {
         let mut sentences = Vec::with_capacity(reading.sentences.len());
         for (index, sentence) in reading.sentences.iter().enumerate() {
             let mut hits = cues.find(reading, sentence.words.clone());
-            hits.retain(|hit| !kin::is_homonym(reading, hit, cues));
+            hits.retain(|hit| !kin::is_homonym(reading, hit, cues) && !is_subjective(reading, hit));
+            // "No dormir, soliloquios": the denial is part of a finding's own words and reaches nothing else.
+            let own = |hit: &CueHit| finding(hit.words.start).is_some_and(|end| end > hit.words.end);
+            hits.retain(|hit| cues.of(hit).category != Category::Negated || !own(hit));
             let place = scope::Place { spoken: sentence.turn.is_some(), answers: answers(reading, index) };
             let mut scopes = scope::resolve(reading, sentence.words.clone(), &hits, cues, place);
             let over = |hit: &&CueHit| cues.of(hit).gone && cues.of(hit).category == Category::Negated;
@@ -308,6 +311,13 @@ fn state(scopes: &mut [Scope], stated: &Range<usize>) {
     for scope in scopes.iter_mut().filter(earlier).filter(|scope| scope.words.contains(&stated.start)) {
         scope.words.end = stated.start;
     }
+}
+
+/// "S/ Duerme mal": what the patient says, as notes abbreviate it; "s/ fiebre" is without.
+fn is_subjective(reading: &Reading<'_>, hit: &CueHit) -> bool {
+    reading.word(hit.words.start) == "s"
+        && hit.words.len() == 2
+        && reading.source(&hit.words).of(reading.text).starts_with('S')
 }
 
 /// "Anxiety? Not really, no.": the speaker asks and denies in one breath.

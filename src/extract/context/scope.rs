@@ -1,11 +1,13 @@
 //! How far a cue reaches: to the next terminator, clause, or the end of a list.
 
+mod items;
+
 use std::ops::Range;
 
 use super::Scope;
 use super::clauses;
 use super::cues::{Category, Cue, CueHit, Cues, Direction};
-use super::scope_words::{ARTICLES, CAUSES, EXCLUDES, FOLLOWS_CLOSING, RESUMES};
+use super::scope_words::{ARTICLES, CAUSES, EXCLUDES, FOLLOWS_CLOSING};
 use super::subjects::after_name;
 use crate::extract::dialogue::Polarity;
 use crate::extract::reading::Reading;
@@ -17,13 +19,10 @@ const FUNCTION_WORDS: &[&str] = &[
     "that", "the", "they", "to", "un", "una", "ya", "you", "y", "also", "tampoco", "any", "him", "has", "had",
 ];
 const COORDINATORS: &[&str] = &["ni", "o", "u", "or", "nor", "and", "y", "e"];
-const LIST_ENDERS: &[&str] = &["ni", "o", "u", "or", "nor"];
 /// Words of the subject of a clause, before its verb.
 const SUBJECT: usize = 6;
 /// Words behind a question mark that it doubts.
 const LONGEST_QUERY: usize = 6;
-/// A longer stretch between commas is a clause, not an item of a list.
-const LONGEST_ITEM: usize = 6;
 
 pub(super) struct Sentence<'a, 'b> {
     reading: &'a Reading<'b>,
@@ -87,7 +86,10 @@ pub(super) fn resolve(
         let closes = sentence.closes(hit);
         if cue.category == Category::Negated && closes && sentence.answers(hit) {
             // "Alergias: no", "Fever - none": the value of what stands before the sign.
-            let words = sentence.backward_from(hit.words.start - 1, cue.reach.min(8), true)..hit.words.start - 1;
+            // What stands in a bracket is said of its own item: "gout, childhood asthma (resolved)".
+            let list = reading.word(hit.words.start - 1) != "(" || sentence.says_all(hit);
+            let from = sentence.backward_from(hit.words.start - 1, cue.reach.min(8), list);
+            let words = sentence.last_two(hit, from)..hit.words.start - 1;
             scopes.push(Scope { category: cue.category, words, cue: hit.words.clone() });
             // "Epilepsy = no, asthma = yes": a value denies nothing that follows.
             if hit.words.len() == 1 && reading.word(hit.words.end) == "," {
@@ -101,6 +103,11 @@ pub(super) fn resolve(
         }
         let ends = hit.words.end >= sentence.words.end || reading.words[hit.words.end].punctuation;
         if (cue.closing && !closes) || (cue.last && !ends) {
+            // "Celos no tengo" denies what stands before, "no tengo celos" what follows, as a bare "no" does.
+            if cue.category == Category::Negated && cue.list && super::denies(reading.word(hit.words.start)) {
+                let words = hit.words.end..sentence.forward(hit);
+                scopes.push(Scope { category: cue.category, words, cue: hit.words.clone() });
+            }
             continue;
         }
         if let Some(end) = cues.spent(reading, hit, sentence.words.end).filter(|_| cue.category == Category::Negated) {
@@ -200,6 +207,14 @@ impl Sentence<'_, '_> {
             && matches!(self.reading.word(hit.words.start - 1), ":" | "-" | "–" | "=" | "(")
     }
 
+    /// "(both resolved)", "(negados)": of more than one.
+    fn says_all(&self, hit: &CueHit) -> bool {
+        let last = self.reading.word(hit.words.end - 1);
+        let all =
+            |word: usize| matches!(self.reading.word(word), "both" | "all" | "ambos" | "ambas" | "todos" | "todas");
+        last.ends_with("os") || last.ends_with("as") || hit.words.clone().any(all)
+    }
+
     /// Whether the object of a verb like "suspender" comes after it: an article follows, or nothing stood before.
     fn object_follows(&self, hit: &CueHit) -> bool {
         let next = self.reading.word(hit.words.end);
@@ -223,7 +238,30 @@ impl Sentence<'_, '_> {
     /// Nothing but a conjunction stands before it in its clause.
     fn opens_clause(&self, hit: &CueHit) -> bool {
         let before = hit.words.start.wrapping_sub(1);
+        // "Asma, de bebé lo hospitalizaron": a clause begins behind the comma; "asma, de bebé" and "…, in remission since" not.
+        let next = self.reading.word(hit.words.end);
+        let goes_on = hit.words.end < self.words.end
+            && !self.reading.words[hit.words.end].punctuation
+            && !COORDINATORS.contains(&next)
+            && !matches!(
+                next,
+                "since"
+                    | "desde"
+                    | "on"
+                    | "con"
+                    | "with"
+                    | "in"
+                    | "en"
+                    | "until"
+                    | "hasta"
+                    | "por"
+                    | "for"
+                    | "at"
+                    | "from"
+                    | "a"
+            );
         hit.words.start <= self.words.start
+            || goes_on && self.reading.word(before) == ","
             || matches!(self.reading.word(before), ";" | "(" | ":" | "and" | "y" | "e" | "que")
             || matches!(self.category_at(before), Some(Category::End))
     }
@@ -342,57 +380,6 @@ impl Sentence<'_, '_> {
 
     fn opened_since(&self, from: usize, to: usize) -> bool {
         (from..to).any(|word| self.reading.word(word) == "(")
-    }
-
-    /// Whether the list that a cue governs goes on after this comma.
-    fn list_goes_on(&self, comma: usize, lists: bool) -> bool {
-        let mut item_start = comma + 1;
-        let mut items = 0;
-        if LIST_ENDERS.contains(&self.reading.word(item_start)) {
-            return true;
-        }
-        if matches!(self.reading.word(item_start), "with" | "con") || RESUMES.contains(&self.reading.word(item_start)) {
-            return false;
-        }
-        loop {
-            let (end, plain, ender) = self.item(item_start);
-            if !plain {
-                // A clause follows: the comma before it closes, unless a list had already gone on.
-                return ender || (lists && items > 0);
-            }
-            if ender {
-                return true;
-            }
-            items += 1;
-            if self.reading.word(end) != "," || items > 12 {
-                return lists;
-            }
-            item_start = end + 1;
-        }
-    }
-
-    /// One stretch up to the next comma: where it ends, whether it looks like an item, whether "or"/"ni" is in it.
-    fn item(&self, start: usize) -> (usize, bool, bool) {
-        let mut word = start;
-        while word < self.words.end {
-            let text = self.reading.word(word);
-            if matches!(text, "," | ";" | "." | ":" | ")") {
-                break;
-            }
-            if LIST_ENDERS.contains(&text) {
-                return (word, true, true);
-            }
-            match self.category_at(word) {
-                Some(Category::End) => break,
-                Some(Category::Verb | Category::Negated) => return (word, false, false),
-                _ => {}
-            }
-            if word - start >= LONGEST_ITEM {
-                return (word, false, false);
-            }
-            word += 1;
-        }
-        (word, word > start, false)
     }
 
     /// A line feed stands behind a word.

@@ -1,14 +1,33 @@
 //! Words by which the scope of a cue opens, ends or goes on.
 
 /// A comma and one of these begin what is said for good: "no quiero dañar a nadie, solo quiero …".
-pub(super) const RESUMES: &[&str] = &["solo", "solamente", "nada", "just", "only", "i", "yo", "it", "we", "sino"];
+pub(super) const RESUMES: &[&str] = &[
+    "solo",
+    "solamente",
+    "nada",
+    "just",
+    "only",
+    "i",
+    "yo",
+    "it",
+    "we",
+    "sino",
+    "gives",
+    "gave",
+    "makes",
+    "made",
+    "causes",
+    "caused",
+    "me",
+];
 /// Words before "descartar" that make it an exclusion.
 pub(super) const EXCLUDES: &[&str] = &[
     "para", "tras", "al", "sin", "puede", "puedo", "pudo", "podemos", "poder", "podido", "de", "hasta", "permite",
     "logra", "a",
 ];
 /// Words after which the reason follows for which something was given up.
-pub(super) const CAUSES: &[&str] = &["por", "for", "because", "due", "tras", "ante", "x", "porque"];
+pub(super) const CAUSES: &[&str] =
+    &["por", "for", "because", "due", "tras", "ante", "x", "porque", "pq", "xq", "pk", "account"];
 pub(super) const ARTICLES: &[&str] =
     &["el", "la", "los", "las", "su", "sus", "mi", "mis", "un", "una", "al", "the", "his", "her", "my"];
 /// Words that may follow a closing cue without changing it.

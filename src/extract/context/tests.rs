@@ -178,3 +178,58 @@ fn the_answer_to_a_reported_question_makes_it_a_statement() {
     let told = "They asked if I had «asthma», and I said yes.";
     assert!(!asked(told) && !around(told).negated);
 }
+
+#[test]
+fn what_has_not_come_back_is_denied() {
+    for text in [
+        "«Vertigo» has not troubled him since the autumn.",
+        "The «hot flushes» have let go of me at last, they have packed their bags.",
+        "«Akathisia» not elicited today.",
+        "He disputes the suggestion that he is «jealous».",
+        "«Migrañas» como las de antes ya no he vuelto a tener.",
+        "«Vértigo» no tengo, gracias a Dios.",
+        "Hace meses que no me da la «ciática».",
+        "La «tristeza» se evaporó con el verano.",
+        "Nadie del turno ha observado «convulsiones».",
+    ] {
+        assert!(around(text).negated, "{text}");
+    }
+}
+
+#[test]
+fn a_denial_of_something_else_leaves_the_complaint() {
+    for text in [
+        "He cannot work on account of his «vertigo».",
+        "No treatment so far for her «endometriosis».",
+        "I never said the «itching» was better.",
+        "It is no secret that I have «gout».",
+        "No hay manera de que se calme este «picor».",
+        "No duermo una noche sin «picor».",
+        "No subo ni las escaleras con esta «bronquitis».",
+        "No tengo fuerzas y la «tos» sigue.",
+    ] {
+        assert!(!around(text).negated, "{text}");
+    }
+}
+
+#[test]
+fn a_time_of_life_or_an_end_puts_a_complaint_into_the_past() {
+    for text in [
+        "When I was twelve I had «mumps».",
+        "She wet the bed, had «night terrors» too, until she was nine.",
+        "«Hepatitis» in the eighties while abroad.",
+        "He had «whooping cough» the winter we moved.",
+        "A los siete años tuve «paperas».",
+        "En los noventa cursó con «hepatitis».",
+        "La «tosferina» la pasé en segundo de primaria.",
+    ] {
+        assert_eq!(around(text).temporality, Temporality::Historical, "{text}");
+    }
+    for text in [
+        "Since I was twelve I have had «migraine».",
+        "«Asthma», diagnosed at seven, on two inhalers.",
+        "Desde los siete años tengo «asma».",
+    ] {
+        assert_eq!(around(text).temporality, Temporality::Recent, "{text}");
+    }
+}

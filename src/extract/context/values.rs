@@ -70,13 +70,72 @@ fn label_before(reading: &Reading<'_>, from: usize, value: usize, finding: &Find
         *sign >= from && matches!(reading.word(*sign), ":" | "-" | "–" | "—" | "=" | "(" | "," | "→" | "|")
     });
     let end = sign.unwrap_or(value);
+    let tested = end.checked_sub(1).filter(|test| *test > from && is_test(reading.word(*test)));
+    let end = tested.map_or(end, |test| {
+        let dash = matches!(reading.word(test - 1), "-" | "–" | "—" | ":" | ",");
+        test - usize::from(dash)
+    });
     let lowest = from.max(end.saturating_sub(LONGEST));
     let start = (lowest..end)
         .rev()
         .find(|word| matches!(reading.word(*word), "," | ";" | "." | "|" | ":" | "pero" | "but" | "?"))
         .map_or(lowest, |word| word + 1);
     let whole = (start..end.min(start + BEFORE + 1)).find(|word| finding(*word) == Some(end));
-    whole.map(|first| first..end)
+    whole.map(|first| with_others(reading, from, value, first..end, finding))
+}
+
+/// "Covid/flu neg", "VIH y sífilis negativos": a stroke, or a value in the plural, takes in the findings before.
+fn with_others(
+    reading: &Reading<'_>,
+    from: usize,
+    value: usize,
+    mut label: Range<usize>,
+    finding: &FindingAt<'_>,
+) -> Range<usize> {
+    let plural = reading.word(value).starts_with("nega") && reading.word(value).ends_with('s');
+    while let Some(sign) = label.start.checked_sub(1).filter(|sign| *sign > from) {
+        let joined = match reading.word(sign) {
+            "/" => true,
+            "," | "y" | "e" | "and" | "ni" => plural,
+            _ => false,
+        };
+        let lowest = from.max(sign.saturating_sub(BEFORE));
+        let Some(first) = (lowest..sign).find(|word| joined && finding(*word) == Some(sign)) else { break };
+        label.start = first;
+    }
+    label
+}
+
+/// "HIV test neg", "TB – quantiferon neg": the test by which a finding was denied stands before its value.
+fn is_test(word: &str) -> bool {
+    let english = matches!(
+        word,
+        "test"
+            | "tests"
+            | "screen"
+            | "screening"
+            | "serology"
+            | "swab"
+            | "antibodies"
+            | "quantiferon"
+            | "spirometry"
+            | "igra"
+    );
+    english
+        || matches!(
+            word,
+            "prueba"
+                | "pruebas"
+                | "test"
+                | "serologia"
+                | "anticuerpos"
+                | "elisa"
+                | "pcr"
+                | "hisopado"
+                | "tamizaje"
+                | "cribado"
+                | "ppd"
+        )
 }
 
 /// "(-) fever": the finding right behind a sign in brackets.
@@ -98,6 +157,8 @@ fn ends_item(reading: &Reading<'_>, next: usize, limit: usize, hits: &[CueHit], 
         "," | "." | ";" | ")" | "|" | "/" | "ni" | "y" | "and" | "e" | "desde" | "since" | "(" | "-" | "–" | "no"
     ) || category == Some(Category::End)
         || capital
+        || text == "["
+        || text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn value_at(reading: &Reading<'_>, word: usize, within: &Range<usize>) -> Option<Value> {
@@ -109,6 +170,11 @@ fn value_at(reading: &Reading<'_>, word: usize, within: &Range<usize>) -> Option
             "+" | "si" | "yes" | "pos" | "positivo" | "positive" | "y" => found(3, Says::Yes, true),
             _ => None,
         };
+    }
+    // "HIV (neg 2/26)", "bipolar (once, ruled out)": the value with what else its bracket holds.
+    if at(0) == "(" && matches!(at(1), "neg" | "negative" | "negativo" | "negativa") {
+        let close = (2..LONGEST).find(|offset| at(*offset) == ")");
+        return close.and_then(|close| found(close + 1, Says::No, false));
     }
     let first = word == within.start;
     let before = word.checked_sub(1).map_or("", |before| reading.word(before));

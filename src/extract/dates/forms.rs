@@ -9,30 +9,34 @@ use super::resolve::{
     Direction, Said, month_of, moved, number_of, ordinal_of, spoken_year, unit_of, weekday_after, weekday_before,
     weekday_of,
 };
+use super::spoken;
 use crate::domain::fact_date::{DatePrecision, FactDate};
 
 const MONTH: &str = "(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre|january|february|march|april|may|june|july|august|september|october|november|december|ene|feb|mar|abr|jun|jul|ago|sept|sep|set|oct|nov|dic|jan|apr|aug|dec)";
 /// Months that stand for themselves without a day or a year: what is an ordinary word too needs more around it.
 const LONG_MONTH: &str = "(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|ene|abr|apr|jun|jul|aug|sept|oct|nov|dic|dec)";
-const YEAR: &str = "(?:19|20)[0-9]{2}";
-const COUNT: &str = "[0-9]{1,2}|una?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|quince|veinte|treinta|un par de|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|a couple of|couple of|a couple";
-const UNIT: &str =
+pub(super) const YEAR: &str = "(?:19|20)[0-9]{2}";
+pub(super) const COUNT: &str = "[0-9]{1,2}|una?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|quince|veinte|treinta|un par de|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|a couple of|couple of|a couple";
+pub(super) const UNIT: &str =
     "d[ií]as?|noches?|nights?|semanas?|sem|mes(?:es)?|años?|days?|weeks?|wks?|months?|mos?|years?|yrs?|[dwy]";
-const DAY_WORD: &str = "lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|monday|tuesday|wednesday|thursday|friday|saturday|sunday";
+pub(super) const DAY_WORD: &str = "lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|monday|tuesday|wednesday|thursday|friday|saturday|sunday";
 /// Days of the week that no other word looks like.
 const DAY_ALONE: &str = "monday|tuesday|wednesday|thursday|friday|saturday|sunday|thurs|tues|weds";
 const DAY_SHORT: &str = "mon|tues?|weds?|thurs?|fri|sat|sun|lun|mar|mi[eé]|jue|vie|s[aá]b|dom";
 /// A day of the week before a date says nothing that the date does not.
 const OF_DAY: &str = "(?:(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|monday|tuesday|wednesday|thursday|friday|saturday|sunday|mon|tues?|wed|thurs?|fri|sat|sun|lun|mi[eé]|jue|vie|s[aá]b|dom)\\.?,? (?:the |el |d[ií]a )?)?";
 /// Words before a short date that make it one: "3/4" alone may be a strength.
-const LEAD: &str = "on|el|d[ií]a|since|until|by|from|desde(?: el)?|hasta el|seen|admitted|discharged|started|stopped|dated|due|appt|visit|cita|mon|tues?|wed|thurs?|fri|sat|sun|para el|del|fecha|date|labs?|bloods|anal[ií]tica|laboratorio|echo|ecg|ekg|mri|booked|scheduled|set for|for|w/c|wef|lun|mi[eé]|jue|vie";
+const LEAD: &str = "on|el|d[ií]a|since|until|by|from|desde(?: el)?|hasta el|seen|admitted|discharged|started|stopped|dated|due|appt|visit|cita|mon|tues?|wed|thurs?|fri|sat|sun|para el|del|fecha|date|labs?|bloods|anal[ií]tica|laboratorio|echo|ecg|ekg|mri|booked|scheduled|set for|for|w/c|wef|lun|mi[eé]|jue|vie|control|ctrl|consulta|revisi[oó]n|finished|ended|changed|drained|tested|done|review|recheck|repeat|f/u|again|court|hearing|tribunal|clinic|retinal|scan|ct|x-?ray|cxr|uss|us|eco|tac|rmn|rx|op|surgery|pharmacy|gp|psych|ingreso|ingres[oó]|alta|operad[oa]|disch|dc|d/c|adm|inicia|inicio|begin|start|vacuna|hoy|ayer|mañana|today|yesterday|tomorrow|transfusi[oó]n|dose on|use|[uú]ltim[oa]|[uú]lt|pr[oó]x(?:im[oa])?|citas?|turno|hora|session|meeting|call|round";
 /// Words that make a number less exact, and say the same.
-const ABOUT: &str = "(?:about |around |approx(?:imately)? |almost |nearly |over |more than |at least |just over |some |roughly |como |casi |unos |unas |aproximadamente |aprox |m[aá]s de |cerca de |al menos |m[aá]s o menos |ya )?";
+const ABOUT: &str = "(?:~ ?|≈ ?|± ?|about |around |approx(?:imately)? |almost |nearly |over |more than |at least |just over |some |roughly |como |casi |unos |unas |aproximadamente |aprox |m[aá]s de |cerca de |al menos |m[aá]s o menos |ya )?";
 const ORDINAL: &str = "(?:twenty|thirty)[ -](?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|thirtieth";
 const SPOKEN_YEAR: &str = "two thousand(?: and)?(?: (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty)(?:[ -](?:one|two|three|four|five|six|seven|eight|nine))?)?|(?:nineteen|twenty) (?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[ -](?:one|two|three|four|five|six|seven|eight|nine))?|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)|dos mil(?: (?:uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|diecis[eé]is|diecisiete|dieciocho|diecinueve|veinte|veintiuno|veintid[oó]s|veintitr[eé]s|veinticuatro|veinticinco|veintis[eé]is|veintisiete))?|mil novecientos (?:treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa)(?: y (?:uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve))?";
 
+/// Days of a month in Spanish words.
+pub(super) const SPOKEN_DAY: &str = "primero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|veinte|treinta|veinti[a-zéó]+|dieci[a-zé]+";
+
 /// From the parts of a hit, the day of the document, and whether the month is written first.
-type Reader = fn(&Captures<'_>, NaiveDate, bool) -> Option<Said>;
+pub(super) type Reader = fn(&Captures<'_>, NaiveDate, bool) -> Option<Said>;
 
 /// A pattern and what its parts mean.
 pub(super) struct Form {
@@ -42,10 +46,12 @@ pub(super) struct Form {
 
 /// All forms, in the order in which they are tried.
 pub(super) static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
-    let form = |(pattern, read): (String, Reader)| {
-        Regex::new(&format!(r"(?i)(?-u:\b)(?:{pattern})(?-u:\b)")).ok().map(|pattern| Form { pattern, read })
-    };
-    complete().into_iter().chain(counted()).chain(partial()).filter_map(form).collect()
+    let compiled = |pattern: String, read| Regex::new(&pattern).ok().map(|pattern| Form { pattern, read });
+    let form = |(pattern, read): (String, Reader)| compiled(format!(r"(?i)(?-u:\b)(?:{pattern})(?-u:\b)"), read);
+    let signed = |(pattern, read): (String, Reader)| compiled(format!(r"(?i)(?:{pattern})(?-u:\b)"), read);
+    let first = spoken::longest().into_iter().chain(complete()).filter_map(form);
+    let then = counted().into_iter().chain(spoken::clipped()).chain(partial()).filter_map(form);
+    first.chain(spoken::signed().into_iter().filter_map(signed)).chain(then).collect()
 });
 
 /// Dates with a day, a month or a year of their own.
@@ -119,12 +125,14 @@ fn counted() -> Vec<(String, Reader)> {
             moved(today, number(c, 1)?, part_of(&c[2])?, Direction::Ahead).map(Said::Ahead)
         }),
         (r"([0-9]{1,2})/(52|12)".to_owned(), |c, today, month_first| {
-            if month_first {
+            let day = number(c, 1)? > 12 && &c[2] == "12";
+            if month_first || day {
                 return None;
             }
             moved(today, number(c, 1)?, part_of(&c[2])?, Direction::Ahead).map(Said::Spell)
         }),
-        (format!(r"(?:{LEAD}),? ([0-3]?[0-9])/([0-3]?[0-9])"), short),
+        (format!(r"(?:{LEAD})\.?,? ([0-3]?[0-9])/([0-3]?[0-9])"), short),
+        (format!(r"(?:{LEAD})\.?,? ([0-3][0-9])[.-](0[1-9]|1[0-2])"), short),
         // Two figures with a nought each are no strength and no score.
         (r"([0-3][0-9])/(0[1-9]|1[0-2])".to_owned(), |c, today, first| {
             let zero = c[1].starts_with('0') || c[2].starts_with('0');
@@ -135,7 +143,7 @@ fn counted() -> Vec<(String, Reader)> {
             moved(today, 2, DatePrecision::Week, Direction::Back).map(Said::Fixed)
         }),
         (
-            format!(r"(?:hace|llev[ao]|for the (?:past|last)|over the (?:past|last)|(?:en|durante) l[oa]s [uú]ltim[oa]s) {ABOUT}({COUNT}) ({UNIT}|a)"),
+            format!(r"(?:hace|hac[ií]a|har[aá]|llev[ao]s?|llevamos|llevaba|llevan|va para|for the (?:past|last)|over the (?:past|last)|(?:en|durante) l[oa]s [uú]ltim[oa]s) {ABOUT}({COUNT}) ({UNIT}|a)"),
             back,
         ),
         (format!(r"(?:x|for|during|durante|por) ?{ABOUT}({COUNT}) ?({UNIT})|({COUNT})[ -]({UNIT})(?: history|'s history| hx| h/o)|(?:de )?({COUNT}) ({UNIT}) (?:de )?evol(?:uci[oó]n)?"), lasting),
@@ -146,7 +154,12 @@ fn counted() -> Vec<(String, Reader)> {
             format!(
                 r"(?:in|within|within the next|in the next|dentro de|en|en los pr[oó]ximos|en las pr[oó]ximas|a los|a las|f/u|follow[ -]?up(?: in| at)?|rtc(?: in)?|review(?: in)?|return in|back in|revisi[oó]n en|control en|volver en) {ABOUT}({COUNT}) ?({UNIT})(?:'s? time| time)?"
             ),
-            |c, today, _| moved(today, number_of(&c[1])?, unit_of(&c[2])?, Direction::Ahead).map(Said::Ahead),
+            |c, today, _| {
+                // "A las doce y …": a letter is a unit behind figures only.
+                let spoken = c[2].len() == 1 && !c[1].starts_with(|sign: char| sign.is_ascii_digit());
+                let unit = unit_of(&c[2]).filter(|_| !spoken)?;
+                moved(today, number_of(&c[1])?, unit, Direction::Ahead).map(Said::Ahead)
+            },
         ),
         (r"(?:in|within) a fortnight(?:'s time)?".to_owned(), |_, today, _| {
             moved(today, 2, DatePrecision::Week, Direction::Ahead).map(Said::Ahead)
@@ -191,12 +204,10 @@ fn partial() -> Vec<(String, Reader)> {
             season,
         ),
         (
-            r"(?:at|since|before|over|around|by|after|en|desde|antes de|por|para|despu[eé]s de|(?:el )?puente de la|en la) ?(boxing day|christmas|xmas|navidad(?:es)?|nochebuena|nochevieja|constituci[oó]n|fin de año|new year|año nuevo|reyes|halloween|thanksgiving)".to_owned(),
+            r"(?:at|since|before|over|around|by|after|en|desde|antes de|por|para|despu[eé]s de|(?:el )?puente de la|en la) ?(christmas|xmas|navidad(?:es)?|new year(?:'?s)?|año nuevo|reyes)".to_owned(),
             |c, _, _| Some(Said::Month(match c[1].to_lowercase().as_str() {
-                "new year" | "año nuevo" | "reyes" => 1,
-                "halloween" => 10,
-                "thanksgiving" => 11,
-                _ => 12,
+                "christmas" | "xmas" | "navidad" | "navidades" => 12,
+                _ => 1,
             })),
         ),
         (r"(?:on the|since the|by the|of the|the|el d[ií]a|d[ií]a|desde el|del|el) ([0-3]?[0-9])(st|nd|rd|th)?".to_owned(), day_alone),
@@ -218,16 +229,16 @@ fn partial() -> Vec<(String, Reader)> {
     ]
 }
 
-fn likely(year: u32, today: NaiveDate) -> bool {
+pub(super) fn likely(year: u32, today: NaiveDate) -> bool {
     i32::try_from(year).is_ok_and(|year| (1930..=today.year() + 2).contains(&year))
 }
 
-fn year(year: u32) -> Option<Said> {
+pub(super) fn year(year: u32) -> Option<Said> {
     Some(Said::Fixed(FactDate::new(date(year, 1, 1)?, DatePrecision::Year)))
 }
 
 /// "26" is 2026, "88" is 1988.
-fn full_year(year: u32, today: NaiveDate) -> Option<u32> {
+pub(super) fn full_year(year: u32, today: NaiveDate) -> Option<u32> {
     let this = u32::try_from(today.year()).ok()?;
     Some(match year {
         0..=99 if 2000 + year <= this + 2 => 2000 + year,
@@ -280,13 +291,15 @@ fn two_figures(c: &Captures<'_>, today: NaiveDate, _: bool) -> Option<Said> {
     let quoted = c[0].contains('\'');
     let figures = number(c, 1).or_else(|| number(c, 2))?;
     let decade = c[0].starts_with("en el ") || c[0].starts_with("del ") || c[0].starts_with("desde el ");
-    if !quoted && !(decade && figures > 31) {
+    let english = c[0].starts_with("in ") || c[0].starts_with("since ");
+    let zero = c.get(1).is_some_and(|figures| figures.as_str().starts_with('0'));
+    if !quoted && !(decade && figures > 31) && !(english && (zero || figures >= 60)) {
         return None;
     }
     full_year(figures, today).filter(|said| likely(*said, today)).and_then(year)
 }
 
-fn number(c: &Captures<'_>, group: usize) -> Option<u32> {
+pub(super) fn number(c: &Captures<'_>, group: usize) -> Option<u32> {
     c.get(group)?.as_str().parse().ok()
 }
 

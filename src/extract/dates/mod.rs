@@ -2,9 +2,15 @@
 //! to the finding of the same clause. Only the typed value leaves this module, never the words.
 
 mod bind;
+#[cfg(test)]
+mod bind_tests;
+mod cells;
 mod forms;
+mod holidays;
 mod patterns;
+mod reach;
 mod resolve;
+mod spoken;
 #[cfg(test)]
 mod tests;
 

@@ -26,9 +26,89 @@ const BIRTH: &[&str] = &[
 ];
 /// Words after a number that make it an amount.
 const AMOUNTS: &[&str] = &[
-    "mg", "ml", "mcg", "g", "kcal", "ui", "iu", "units", "unidades", "steps", "pasos", "euros", "calories", "cc",
-    "hrs", "hours",
+    "mg",
+    "ml",
+    "mcg",
+    "g",
+    "kcal",
+    "ui",
+    "iu",
+    "units",
+    "unidades",
+    "steps",
+    "pasos",
+    "euros",
+    "calories",
+    "cc",
+    "hrs",
+    "hours",
+    "tab",
+    "tabs",
+    "tablet",
+    "tablets",
+    "pill",
+    "pills",
+    "comp",
+    "comprimido",
+    "comprimidos",
+    "tableta",
+    "tabletas",
+    "pastilla",
+    "pastillas",
+    "cucharada",
+    "cup",
+    "daily",
+    "films",
+    "strips",
+    "bd",
+    "tds",
+    "h",
 ];
+/// Words before two figures with a stroke that make them a score, a pressure or a sight.
+const SCORES: &[&str] = &[
+    "power",
+    "grade",
+    "grado",
+    "murmur",
+    "soplo",
+    "va",
+    "vision",
+    "acuity",
+    "pain",
+    "dolor",
+    "score",
+    "eva",
+    "gcs",
+    "strength",
+    "mrc",
+    "rass",
+    "bp",
+    "ta",
+    "pa",
+    "t/a",
+    "tension",
+    "tensión",
+    "presion",
+    "presión",
+    "fuerza",
+    "escala",
+    "stage",
+    "ratio",
+    "relacion",
+    "relación",
+    "seretide",
+    "symbicort",
+    "suboxone",
+    "buprenorphine",
+    "co-codamol",
+    "targin",
+    "od",
+    "os",
+    "ou",
+];
+/// Words before three letters of a day of the week that make them a verb or a thing: "he sat".
+const NO_DAY: &[&str] =
+    &["he", "she", "i", "we", "they", "it", "just", "and", "who", "that", "the", "in", "was", "newly", "of", "of the"];
 
 /// All dates of a text, in their order and without overlaps. `today` is the day of the document.
 pub fn find(text: &str, language: Language, today: NaiveDate) -> Vec<DateMention> {
@@ -104,6 +184,17 @@ fn stands_alone(text: &str, span: Span) -> bool {
     }
     let from = before.char_indices().rev().nth(24).map_or(0, |(at, _)| at);
     let lead = before[from..].to_lowercase();
+    let last = lead.split_whitespace().next_back().unwrap_or("").trim_end_matches(':');
+    let from = before.char_indices().rev().nth(44).map_or(0, |(at, _)| at);
+    let clause = before[from..].to_lowercase();
+    let clause = clause.rsplit(['\n', ';']).next().unwrap_or_default();
+    let scored = |word: &str| SCORES.contains(&word.trim_matches(|c: char| !c.is_alphanumeric() && c != '/'));
+    if said.contains('/') && said.len() <= 5 && clause.split_whitespace().rev().take(5).any(scored) {
+        return false;
+    }
+    if matches!(said.as_str(), "sat" | "sun" | "wed") && NO_DAY.contains(&last) {
+        return false;
+    }
     let hour = lead.ends_with("at ") || lead.ends_with("a las ");
     !hour && !BIRTH.iter().any(|word| lead.contains(word))
 }

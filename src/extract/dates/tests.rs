@@ -106,3 +106,30 @@ fn habits_and_mornings_are_no_dates() {
     }
     assert_eq!(find("therapy every Tuesday", Language::English, today()), []);
 }
+
+#[test]
+fn feasts_halves_weekends_and_clipped_words_are_dates() {
+    let en = |text, day, precision| one(text, Language::English, Direction::Back, day, precision);
+    en("fell on Boxing Day", "2025-12-26", "day");
+    en("sober since Easter", "2025-04-01", "month");
+    en("gave up Lent 2021", "2021-02-01", "month");
+    en("hernia '88", "1988-01-01", "year");
+    en("his cousin died in 04", "2004-01-01", "year");
+    en("on clozapine 2019–23", "2023-01-01", "year");
+    en("drank at the weekend", "2026-02-28", "week");
+    en("moved out two and a half months ago", "2025-12-01", "month");
+    en("seen fri", "2026-02-27", "day");
+    en("drain out 27/2", "2026-02-27", "day");
+    let es = |text, day, precision| one(text, Language::Spanish, Direction::Back, day, precision);
+    es("lleva dos años y medio sin fumar", "2023-09-01", "month");
+    es("dejó de venir hace ~3 meses", "2025-12-01", "month");
+    es("se cayó el día de Reyes", "2026-01-06", "day");
+    es("internado en carnaval", "2026-02-01", "month");
+    let ahead = |text, language, day| assert_eq!(read(text, language, Direction::Ahead)[0].0, day, "{text}");
+    ahead("el martes diecisiete", Language::Spanish, "2026-03-17");
+    ahead("see you Friday fortnight", Language::English, "2026-03-20");
+    ahead("Prox. ctrl 23.03.", Language::Spanish, "2026-03-23");
+    for text in ["pain 8/3", "he sat.", "vision 6/5", "lent him money", "4/2 tabs", "24/7 care"] {
+        assert_eq!(find(text, Language::English, today()), [], "{text}");
+    }
+}

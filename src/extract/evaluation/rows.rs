@@ -1,11 +1,18 @@
 //! How each kind of row is scored.
 
+use chrono::NaiveDate;
+
 use super::gold::{Gold, Marked};
 use super::{Count, Report};
+use crate::domain::fact_date::DatePrecision;
+use crate::extract::dates::{self, DateMention, Said};
 use crate::extract::{
     Context, CurrentValues, Entity, Experiencer, Extraction, ExtractionInput, Extractor, StatementKind,
 };
 use crate::text::{CodePoints, Document, Span};
+
+/// The day as of which targets are read: sentences without a document have none of their own.
+const AS_OF: Option<NaiveDate> = NaiveDate::from_ymd_opt(2026, 6, 1);
 
 /// Mentions of one kind: whether each expected one was touched, and each found one touches an expected one.
 fn overlap(expected: &[Span], found: &[Span]) -> Count {
@@ -13,6 +20,15 @@ fn overlap(expected: &[Span], found: &[Span]) -> Count {
     let right = found.iter().filter(|span| touched(span, expected)).count();
     let missing = expected.iter().filter(|span| !touched(span, found)).count();
     Count { right, extra: found.len() - right, missing }
+}
+
+/// The day of a sentence that names days or months of a year is the latest of them; of any other, the given one.
+fn day_of(document: &Document, otherwise: NaiveDate) -> NaiveDate {
+    let whole = |mention: DateMention| match mention.said {
+        Said::Fixed(date) if date.precision != DatePrecision::Year => Some(date.day),
+        _ => None,
+    };
+    dates::find(&document.text, document.language, otherwise).into_iter().filter_map(whole).max().unwrap_or(otherwise)
 }
 
 impl Report {
@@ -24,7 +40,11 @@ impl Report {
         let places = CodePoints::new(&document.text);
         let target = gold.start.zip(gold.end).and_then(|(start, end)| places.span_to_bytes(start, end));
         let targets: Vec<Span> = target.into_iter().collect();
-        let found = extractor.extract(&ExtractionInput { targets: &targets, ..ExtractionInput::of(&document) });
+        // Rows that ask for the context of a target are read as of a day; other rows were marked without one.
+        let today = targets.first().and(AS_OF).map(|day| day_of(&document, day));
+        let dates = today.map(|today| dates::find(&document.text, document.language, today)).unwrap_or_default();
+        let input = ExtractionInput { targets: &targets, dates: &dates, today, ..ExtractionInput::of(&document) };
+        let found = extractor.extract(&input);
         self.rows += 1;
         self.ungrounded += found.entities.iter().filter(|entity| !entity.is_grounded(&document.text)).count();
         if let Some(context) = found.targets.first() {

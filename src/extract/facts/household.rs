@@ -19,6 +19,8 @@ const SUBJECT: usize = 4;
 /// Words of the description that is kept.
 const LONGEST: usize = 14;
 const SURENESS: f64 = 0.8;
+/// Rows of one sentence.
+const MOST: usize = 2;
 
 pub struct Household {
     /// What is followed by who: "lives with", "estranged from", "main carer:".
@@ -80,9 +82,13 @@ impl Household {
                 let end = clause(scene, hit.words.end, within.end.min(hit.words.end + 3));
                 (end > hit.words.end).then_some(hit.words.start..end)
             }));
-            // The first tells most: one row of a sentence.
-            if let Some(words) = told.into_iter().next() {
-                push(scene, index, &words, out);
+            // The first tells most; what stands apart from it is told too.
+            let mut kept: Vec<Range<usize>> = Vec::new();
+            for words in told {
+                if kept.len() < MOST && kept.iter().all(|other| words.end <= other.start || other.end <= words.start) {
+                    push(scene, index, &words, out);
+                    kept.push(words);
+                }
             }
         }
     }

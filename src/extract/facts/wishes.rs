@@ -182,7 +182,8 @@ impl Wishes {
         for (next, here) in sentences.iter().enumerate().skip(question + 1).take(MOST_ANSWERS + 2) {
             let new_line = gap(scene, next).contains('\n');
             match answering {
-                None if here.turn == asked.turn && !(here.turn.is_none() && new_line) => continue,
+                // In a form the answer stands behind the question, in its line or below.
+                None if here.turn == asked.turn && here.turn.is_some() => continue,
                 None if matches!(here.speaker, Speaker::Patient | Speaker::Unknown) && !here.question => {
                     answering = Some(here.turn);
                 }
@@ -230,7 +231,9 @@ impl Wishes {
     /// What somebody wants or refuses, said of them.
     fn stated(&self, scene: &Scene<'_>, index: usize, drugs: &[Entity], out: &mut Vec<Entity>) {
         let sentence = &scene.reading.sentences[index];
-        if sentence.question {
+        // "Don't tell him where I am" asks nothing.
+        let asks = sentence.speaker != Speaker::Patient || sentence.span.of(scene.text()).contains(['?', '¿']);
+        if sentence.question && asks {
             return;
         }
         let mut used: Vec<Range<usize>> = Vec::new();
@@ -285,7 +288,9 @@ impl Wishes {
                 matches!(scene.reading.word(word), "i" | "we" | "me" | "my" | "mi" | "quiero" | "quisiera" | "necesito")
             })
         };
-        let own = sentence.speaker != Speaker::Patient || first_person();
+        // A chat leaves the "I" away: "want to get sorted", "rather a bloke".
+        let opens = lead.words.start <= sentence.words.start + 1 && !third_person(scene.reading.word(lead.words.start));
+        let own = sentence.speaker != Speaker::Patient || opens || first_person();
         !theirs && !not && !spoken && own
     }
 
@@ -321,6 +326,12 @@ impl Wishes {
         out.push(entity);
         true
     }
+}
+
+/// A verb or pronoun of somebody else: what a patient says of a third person.
+fn third_person(word: &str) -> bool {
+    matches!(word, "he" | "she" | "they" | "wants" | "hopes" | "wishes" | "likes" | "refuses" | "declines" | "prefers")
+        || matches!(word, "quiere" | "desea" | "prefiere" | "rechaza" | "pide" | "solicita" | "busca" | "espera")
 }
 
 /// Without quotation marks, joining words and full stops at its ends.

@@ -9,7 +9,9 @@ use super::super::phrasebook::Builder;
 use super::super::scene::Scene;
 use super::super::structure::Section;
 use super::super::{Entity, EntityType};
+use super::clock;
 use crate::domain::finding::{Experiencer, Temporality};
+use crate::extract::dates::DateMention;
 use crate::text::Span;
 
 pub(in super::super) const FILE: &str = include_str!("../lexicon/appointments.tsv");
@@ -25,6 +27,7 @@ const QUOTE: usize = 160;
 pub struct AppointmentRules {
     subjects: Lexicon,
     meets: Matcher,
+    days: Matcher,
     refers: Matcher,
     follows: Matcher,
     over: Matcher,
@@ -49,6 +52,7 @@ impl AppointmentRules {
         Self {
             subjects,
             meets: words("meets"),
+            days: words("days"),
             refers: words("refers"),
             follows: words("follows"),
             over: words("over"),
@@ -60,51 +64,91 @@ impl AppointmentRules {
     pub fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {
         for (index, sentence) in scene.sentences() {
             let words = sentence.words.clone();
-            let dates: Vec<Range<usize>> = scene
-                .input
-                .dates
-                .iter()
-                .filter(|date| sentence.span.contains(&date.span))
-                .map(|date| scene.reading.words_at(date.span))
-                .collect();
+            let here = scene.input.dates.iter().filter(|date| sentence.span.contains(&date.span)).copied();
+            let mentions: Vec<DateMention> = here.collect();
+            let dates: Vec<Range<usize>> = mentions.iter().map(|date| scene.reading.words_at(date.span)).collect();
             let none = self.none.find(scene.reading, words.clone());
             let clear =
                 |place: &Range<usize>| !none.iter().any(|n| n.words.start < place.end && place.start < n.words.end);
-            let meets: Vec<Range<usize>> =
-                self.meets.find(scene.reading, words.clone()).into_iter().map(|hit| hit.words).filter(clear).collect();
-            let mut taken: Vec<Range<usize>> = Vec::new();
-            let mut before: Option<Range<usize>> = None;
-            for mention in self.subjects.find(scene.reading, words.clone()) {
-                let reason = self.reason(scene, &mention, &words, &meets, before.as_ref());
-                let dated = dates.iter().any(|date| apart(date, &mention.words) <= MEETING_REACH);
-                let Some(reason) = reason
-                    .or((dated && !self.is_over(scene, &mention) && !is_owned(scene, &mention.words))
-                        .then_some(Reason::Day))
-                else {
-                    continue;
-                };
-                let Some(entity) = entity(scene, index, &mention.words, mention.concept.name, reason) else { continue };
-                if reason == Reason::Meeting {
-                    let comma =
-                        |m: &Range<usize>| between(m, &mention.words).any(|word| scene.reading.word(word) == ",");
-                    let near = |m: &&Range<usize>| is_beside(scene, m, &mention.words) && !comma(m);
-                    taken.extend(meets.iter().filter(near).cloned());
+            let places = |list: &Matcher| -> Vec<Range<usize>> {
+                list.find(scene.reading, words.clone()).into_iter().map(|hit| hit.words).filter(clear).collect()
+            };
+            let meets = places(&self.meets);
+            let taken = self.with_subject(scene, index, &meets, &dates, out);
+            let mut bare: Vec<Range<usize>> = meets.into_iter().filter(|meet| !taken.contains(meet)).collect();
+            bare.extend(places(&self.days));
+            self.without_subject(scene, index, &bare, &dates, out);
+            let new = clock::visits(scene, &words, sentence.speaker, &mentions);
+            for date in new {
+                if !is_met(scene, out, sentence.span, &date) {
+                    out.extend(entity(scene, index, &date, VISIT, Reason::Day));
                 }
-                before = Some(mention.words.clone());
-                out.push(entity);
             }
-            let to_do: Vec<Range<usize>> = out
-                .iter()
-                .filter(|e| e.kind == EntityType::Procedure && sentence.span.contains(&e.span))
-                .map(|e| scene.reading.words_at(e.span))
-                .collect();
-            // "The scan is set for the 3rd": the day is the scan's.
-            let stands_alone =
-                |m: &Range<usize>| !to_do.iter().any(|place| place.end <= m.start && m.start - place.end <= 2);
-            for meeting in meets.iter().filter(|m| !taken.contains(m) && stands_alone(m)) {
-                if dates.iter().any(|date| apart(date, meeting) <= MEETING_REACH + 2) {
-                    out.extend(entity(scene, index, meeting, VISIT, Reason::Day));
-                }
+        }
+    }
+
+    /// Specialties and services that words of an appointment, of a referral or a day make one. Which words did is returned.
+    fn with_subject(
+        &self,
+        scene: &Scene<'_>,
+        index: usize,
+        meets: &[Range<usize>],
+        dates: &[Range<usize>],
+        out: &mut Vec<Entity>,
+    ) -> Vec<Range<usize>> {
+        let words = &scene.reading.sentences[index].words;
+        let mut taken: Vec<Range<usize>> = Vec::new();
+        let mut before: Option<Range<usize>> = None;
+        for mention in self.subjects.find(scene.reading, words.clone()) {
+            let dated = dates.iter().any(|date| apart(date, &mention.words) <= MEETING_REACH);
+            let open = dated && !self.is_over(scene, &mention) && !is_owned(scene, &mention.words);
+            let reason = match mention.concept.group {
+                "dated" => None,
+                _ => self.reason(scene, &mention, words, meets, before.as_ref()),
+            };
+            let Some(reason) = reason.or(open.then_some(Reason::Day)) else { continue };
+            let Some(entity) = entity(scene, index, &mention.words, mention.concept.name, reason) else { continue };
+            let comma = |m: &Range<usize>| between(m, &mention.words).any(|word| scene.reading.word(word) == ",");
+            let near = |m: &&Range<usize>| is_beside(scene, m, &mention.words) && !comma(m);
+            if reason == Reason::Meeting {
+                taken.extend(meets.iter().filter(near).cloned());
+            }
+            before = Some(mention.words.clone());
+            out.push(entity);
+        }
+        taken
+    }
+
+    /// Words of an appointment beside a day, with nothing that says with whom.
+    fn without_subject(
+        &self,
+        scene: &Scene<'_>,
+        index: usize,
+        bare: &[Range<usize>],
+        dates: &[Range<usize>],
+        out: &mut Vec<Entity>,
+    ) {
+        let sentence = &scene.reading.sentences[index];
+        let to_do: Vec<Range<usize>> = out
+            .iter()
+            .filter(|e| e.kind == EntityType::Procedure && sentence.span.contains(&e.span))
+            .map(|e| scene.reading.words_at(e.span))
+            .collect();
+        let met: Vec<Range<usize>> = out
+            .iter()
+            .filter(|e| e.kind == EntityType::Appointment && sentence.span.contains(&e.span))
+            .map(|e| scene.reading.words_at(e.span))
+            .collect();
+        // "The scan is set for the 3rd": the day is the scan's; "clinic psychiatry" is the specialty's.
+        let stands_alone = |m: &Range<usize>| {
+            !to_do.iter().any(|place| place.end <= m.start && m.start - place.end <= 2)
+                && !met.iter().any(|place| apart(place, m) == 0)
+        };
+        for meeting in bare.iter().filter(|m| stands_alone(m)) {
+            let clause =
+                |date: &Range<usize>| between(date, meeting).all(|word| !ends_clause(scene.reading.word(word)));
+            if dates.iter().any(|date| apart(date, meeting) <= MEETING_REACH + 2 && clause(date)) {
+                out.extend(entity(scene, index, meeting, VISIT, Reason::Day));
             }
         }
     }
@@ -158,14 +202,31 @@ impl AppointmentRules {
         if self.ends_near(scene, &self.refers, place.start, 3) {
             return Some(Reason::Referral);
         }
-        let follows = (place.end..within.end.min(place.end + 2)).any(|word| {
-            self.follows.at(reading, word).is_some() && (place.end..word).all(|w| !reading.words[w].punctuation)
+        // "Psych (Dr Vellore) to see": the name in brackets parts nothing.
+        let behind = bracket_end(scene, place.end, within.end);
+        let follows = (behind..within.end.min(behind + 2)).any(|word| {
+            self.follows.at(reading, word).is_some() && (behind..word).all(|w| !reading.words[w].punctuation)
         });
         let listed = place.start == within.start
             || matches!(reading.word(place.start - 1), "-" | "," | ";" | ":" | "•" | "*" | ")" | ">" | "→");
         let planned = scene.section(place.start) == Some(Section::Plan);
         (follows && (listed || planned) || planned && listed).then_some(Reason::Referral)
     }
+}
+
+/// The word behind a bracket that opens at a word.
+fn bracket_end(scene: &Scene<'_>, from: usize, limit: usize) -> usize {
+    if from >= limit || scene.reading.word(from) != "(" {
+        return from;
+    }
+    let close = (from..limit.min(from + 8)).find(|word| scene.reading.word(*word) == ")");
+    close.map_or(from, |word| word + 1)
+}
+
+/// Whether an appointment of the same sentence stands so near to a day that the day is its.
+fn is_met(scene: &Scene<'_>, out: &[Entity], sentence: Span, date: &Range<usize>) -> bool {
+    let of = out.iter().filter(|e| e.kind == EntityType::Appointment && sentence.contains(&e.span));
+    of.map(|e| scene.reading.words_at(e.span)).any(|words| apart(&words, date) <= MEETING_REACH)
 }
 
 /// "My psychiatrist", "la psicóloga": a person of the patient's care, who is spoken of for other reasons too.

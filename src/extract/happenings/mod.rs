@@ -2,13 +2,17 @@
 //! whether it is planned, and the clause that says so.
 
 mod appointments;
+mod clock;
+mod morphology;
+mod named;
 mod people;
 mod plans;
 mod settle;
 
 pub use appointments::AppointmentRules;
 pub(super) use appointments::{FILE as APPOINTMENTS, WORDS as APPOINTMENT_WORDS};
-use people::{is_loss, is_of_relative, is_own, relative};
+use named::{is_named, is_ticked};
+use people::{bereaved, is_loss, is_of_relative, is_own, relative};
 use plans::{is_conditional, is_planned};
 pub use settle::settle;
 
@@ -23,9 +27,17 @@ use crate::domain::wording::person;
 use crate::text::Speaker;
 
 /// Events, then procedures.
-pub(super) const FILES: &[&str] = &[include_str!("../lexicon/events.tsv"), include_str!("../lexicon/procedures.tsv")];
+pub(super) const FILES: &[&str] = &[
+    include_str!("../lexicon/events.tsv"),
+    include_str!("../lexicon/procedures.tsv"),
+    include_str!("../lexicon/events_more.tsv"),
+    include_str!("../lexicon/procedures_more.tsv"),
+];
 /// The status of what is still to come.
 pub(super) const PLANNED: &str = "planned";
+
+/// How surely an operation is read that only the ending of its name tells.
+const UNLISTED: f64 = 0.75;
 
 /// Finds events and procedures; see the module.
 pub struct EventRules {
@@ -39,10 +51,20 @@ impl EventRules {
 
     pub fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {
         for (index, sentence) in scene.sentences() {
-            for mention in self.lexicon.find(scene.reading, sentence.words.clone()) {
+            let known = self.lexicon.find(scene.reading, sentence.words.clone());
+            for mention in &known {
                 if mention.concept.group != "none" {
-                    out.extend(self.entity(scene, index, &mention));
+                    out.extend(self.entity(scene, index, mention));
                 }
+            }
+            // Operations that no list holds are known by how their names end.
+            for mention in morphology::find(scene.reading, sentence.words.clone(), &known) {
+                let mut entity = self.entity(scene, index, &mention);
+                if let Some(entity) = entity.as_mut() {
+                    entity.value = scene.reading.source(&mention.words).of(scene.text()).to_lowercase();
+                    entity.confidence = entity.confidence.min(UNLISTED);
+                }
+                out.extend(entity);
             }
         }
     }
@@ -57,11 +79,10 @@ impl EventRules {
         };
         let event = mention.concept.group == "event";
         let planned = traits == PLANNED || (!event && is_planned(scene, mention, &sentence.words));
-        if traits == "relative" && !is_loss(scene, mention, index) {
+        if traits == "relative" && (!is_loss(scene, mention, index) || !named::is_dated_letter(scene, mention)) {
             return None;
         }
         if relative.is_some() {
-            // Whose relative it is, is the patient: a death of one befalls them.
             stance.context.experiencer = Experiencer::Patient;
             stance.context.negated = false;
         }
@@ -85,7 +106,10 @@ impl EventRules {
             stance.context.temporality = Temporality::Recent;
         }
         // What befalls a relative is theirs, and no part of the patient's story.
-        let couple = matches!(mention.concept.name, "separation" | "divorce" | "marriage");
+        let couple = matches!(
+            mention.concept.name,
+            "separation" | "divorce" | "marriage" | "removal of firearms" | "police report" | "protection order"
+        );
         let theirs = relative.is_none() && !couple && is_of_relative(scene, &mention.words, &sentence.words);
         let named = (mention.words.start.saturating_sub(12).max(sentence.words.start)..mention.words.start)
             .any(|word| person(scene.reading.word(word)).is_some());
@@ -106,13 +130,20 @@ impl EventRules {
         {
             return None;
         }
+        // A death is the relative's own; that it befell the patient is said by whose relative it was.
+        if let Some(who) = relative {
+            stance.context.experiencer = bereaved(who);
+        }
         finished(scene, index, mention, &mut stance);
         let kind = if event { EntityType::Event } else { EntityType::Procedure };
         let mut entity = scene.entity(kind, &mention.words, mention.concept.name.to_owned(), &stance)?;
         entity.status = planned.then(|| PLANNED.to_owned());
         entity.subject = relative.filter(|_| sentence.speaker != Speaker::Family).map(str::to_owned);
         let label = sentence.words.contains(&mention.words.end) && scene.reading.word(mention.words.end) == ":";
-        let needs_day = traits == "dated" || (event && label && !entity.context.negated && !planned);
+        let entry = relative.is_some()
+            && !matches!(mention.concept.name, "death by suicide")
+            && scene.section(mention.words.start) == Some(Section::Family);
+        let needs_day = traits == "dated" || entry || (event && label && !entity.context.negated && !planned);
         entity.group = Some(if needs_day { "dated" } else { mention.concept.group });
         Some(entity)
     }
@@ -129,78 +160,3 @@ fn finished(scene: &Scene<'_>, sentence: usize, mention: &Mention, stance: &mut 
 
 /// A sentence that is longer than this is quoted by the clause.
 const LONGEST_QUOTE: usize = 160;
-
-/// Abbreviations are in capitals, organs under a title of operations, and a bare "operations" is a title, unless denied.
-fn is_named(scene: &Scene<'_>, mention: &Mention, sentence: usize) -> bool {
-    let reading = scene.reading;
-    let raw = reading.source(&mention.words).of(scene.text());
-    let within = reading.sentences[sentence].span.of(scene.text());
-    if mention.words.len() == 1 && raw.chars().count() <= 4 && raw.chars().all(char::is_alphabetic) {
-        let whole = raw.chars().all(char::is_uppercase);
-        let spoken = !within.chars().any(char::is_uppercase);
-        if !whole
-            && !(spoken && raw.len() == 3 && matches!(raw, "mri" | "ekg" | "ecg" | "ect" | "eeg"))
-            && !is_word(raw)
-        {
-            return false;
-        }
-    }
-    if mention.concept.code == Some("organ") {
-        let titled = scene.section(mention.words.start) == Some(Section::Surgical);
-        let from = reading.sentences[sentence].words.start;
-        let labelled = (from..mention.words.start).any(|word| is_operations(reading.word(word)));
-        let asked = sentence.checked_sub(1).map(|before| &reading.sentences[before]).filter(|before| before.question);
-        let asked = asked.is_some_and(|asked| asked.words.clone().any(|word| is_operations(reading.word(word))));
-        return titled || labelled || asked;
-    }
-    let bare = mention.words.len() == 1
-        && matches!(
-            reading.word(mention.words.start),
-            "operaciones" | "cirugias" | "surgeries" | "operations" | "surgery" | "cirugia"
-        );
-    !bare || scene.contexts.of(reading, &mention.words).negated
-}
-
-fn is_ticked(text: &str) -> bool {
-    ["_x_", "[x]", "(x)", "☒", "[X]", "(X)", "☑"].iter().any(|mark| text.contains(mark))
-}
-
-fn is_operations(word: &str) -> bool {
-    matches!(
-        word,
-        "operado"
-            | "operada"
-            | "operaron"
-            | "operated"
-            | "operacion"
-            | "operaciones"
-            | "cirugias"
-            | "surgeries"
-            | "operations"
-            | "quirurgicos"
-            | "quirurgicas"
-            | "iq"
-    )
-}
-
-/// Short words of the lists that are no abbreviations.
-fn is_word(raw: &str) -> bool {
-    matches!(
-        raw.to_lowercase().as_str(),
-        "fell"
-            | "died"
-            | "dead"
-            | "echo"
-            | "yeso"
-            | "dies"
-            | "cast"
-            | "lost"
-            | "cai"
-            | "caí"
-            | "eco"
-            | "tox"
-            | "paro"
-            | "move"
-            | "fall"
-    )
-}

@@ -4,11 +4,20 @@ use std::ops::Range;
 
 use super::super::lexicon::Mention;
 use super::super::scene::Scene;
-use super::super::structure::Section;
+use crate::domain::finding::Experiencer;
 use crate::domain::wording::person;
 
 /// Words between a death and who died.
 const RELATIVE_REACH: usize = 6;
+
+/// Whose death it is: of a relative, of a friend, or of an animal, whose loss is the patient's alone.
+pub(super) fn bereaved(who: &str) -> Experiencer {
+    match who {
+        "pet" | "baby" => Experiencer::Patient,
+        "friend" | "colleague" => Experiencer::Other,
+        _ => Experiencer::Family,
+    }
+}
 
 /// The relative or companion of whom a clause speaks.
 pub(super) fn relative(scene: &Scene<'_>, mention: &Mention, within: &Range<usize>) -> Option<&'static str> {
@@ -24,10 +33,16 @@ pub(super) fn relative(scene: &Scene<'_>, mention: &Mention, within: &Range<usiz
             "abuelita" | "nan" | "gran" | "nana" | "granny" => Some("grandmother"),
             "suegra" | "suegro" => Some("parent-in-law"),
             "papi" | "viejo" | "taita" => Some("father"),
+            "vieja" | "mam" | "mummy" | "jefa" => Some("mother"),
+            "tio" | "tios" => Some("uncle"),
+            "tia" => Some("aunt"),
+            "primo" | "prima" | "cousin" => Some("cousin"),
+            "grandad" | "granda" | "grandpa" | "gramps" | "abuelito" | "yayo" | "nono" => Some("grandfather"),
+            "yaya" | "nona" | "grandma" | "granma" | "nanna" => Some("grandmother"),
             "hermanito" => Some("brother"),
             "fiance" | "fiancee" | "conviviente" => Some("partner"),
             "colleague" | "companero" | "companera" => Some("colleague"),
-            "friends" | "mate" | "compadre" => Some("friend"),
+            "friend" | "friends" | "mate" | "compadre" | "amigo" | "amiga" | "parcero" | "comrade" => Some("friend"),
             "family" | "familia" | "familiar" | "familiares" | "relative" | "relatives" => None,
             word => person(word),
         }
@@ -68,16 +83,10 @@ pub(super) fn is_loss(scene: &Scene<'_>, mention: &Mention, sentence: usize) -> 
     let within = &reading.sentences[sentence].words;
     let rest = mention.words.end..within.end.min(mention.words.end + 8);
     let rest: Vec<&str> = rest.map(|word| reading.word(word)).collect();
-    let suicide = rest.iter().any(|word| matches!(*word, "suicide" | "suicidio" | "suicido"));
-    if suicide {
-        let near = relative(scene, mention, within);
-        return matches!(
-            near,
-            Some("mother" | "father" | "brother" | "sister" | "son" | "daughter" | "husband" | "wife" | "partner")
-        );
-    }
-    if scene.section(mention.words.start) == Some(Section::Family) {
-        return false;
+    if mention.concept.name == "death by suicide"
+        || rest.iter().any(|word| matches!(*word, "suicide" | "suicidio" | "suicido"))
+    {
+        return true;
     }
     let aged = rest.iter().any(|word| matches!(*word, "aged" | "age"))
         || rest
@@ -101,7 +110,20 @@ pub(super) fn is_of_relative(scene: &Scene<'_>, words: &Range<usize>, within: &R
             let before = word.checked_sub(2).map_or("", |at| reading.word(at));
             return !matches!(
                 before,
-                "with" | "con" | "by" | "por" | "of" | "de" | "from" | "to" | "a" | "for" | "para"
+                "with"
+                    | "con"
+                    | "by"
+                    | "por"
+                    | "of"
+                    | "de"
+                    | "from"
+                    | "to"
+                    | "a"
+                    | "for"
+                    | "para"
+                    | "lost"
+                    | "losing"
+                    | "perdio"
             );
         }
     }

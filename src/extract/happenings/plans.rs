@@ -42,6 +42,12 @@ pub(super) fn is_planned(scene: &Scene<'_>, mention: &Mention, within: &Range<us
                     | "scheduled"
                     | "planned"
                     | "listed"
+                    | "starts"
+                    | "starting"
+                    | "begins"
+                    | "empieza"
+                    | "comienza"
+                    | "inicia"
             )
         });
     let section = scene.section(words.start) == Some(Section::Plan);

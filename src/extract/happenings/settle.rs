@@ -33,6 +33,10 @@ pub fn settle(entities: &mut Vec<Entity>, today: NaiveDate) {
             }
         }
     }
+    // "Cardiac rehab, the 10th at 2 pm": what is attended on a day to come is told as the appointment.
+    let met = |e: &&Entity| e.kind == EntityType::Appointment && e.at.is_some_and(|at| at.day >= today);
+    let met: Vec<Span> = entities.iter().filter(met).map(|e| e.span).collect();
+    entities.retain(|e| e.kind != EntityType::Procedure || !met.iter().any(|span| span.overlaps(&e.span)));
     entities.retain(|entity| match entity.kind {
         // An analysis without a day that is not planned is told by its values.
         EntityType::Procedure if entity.value == "blood tests" => entity.status.is_some(),
@@ -108,7 +112,7 @@ fn is_same(kept: &Entity, other: &Entity, today: NaiveDate) -> bool {
     let generic = kept.kind == EntityType::Appointment
         && other.kind == EntityType::Appointment
         && other.value == VISIT
-        && (kept.evidence.overlaps(&other.evidence) || kept.at == other.at);
+        && (kept.at == other.at || other.at.is_none() && kept.evidence.overlaps(&other.evidence));
     let context =
         kept.context.negated == other.context.negated && kept.context.experiencer == other.context.experiencer;
     let who = kept.subject == other.subject || other.subject.is_none();
@@ -120,7 +124,9 @@ fn is_same(kept: &Entity, other: &Entity, today: NaiveDate) -> bool {
         }
         _ => true,
     };
-    (named || general || generic) && context && who && (when || generic)
+    // Two visits that name nobody are told apart by their days alone.
+    let twice = named && kept.kind == EntityType::Appointment && other.value == VISIT && kept.at != other.at;
+    (named || general || generic) && context && who && (when || generic) && !twice
 }
 
 /// Whether one date may be the other said less exactly.

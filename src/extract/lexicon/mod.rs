@@ -29,6 +29,7 @@ pub(super) const CLINICAL: &[&str] = &[
     include_str!("clinical/infection_cancer_blood.tsv"),
     include_str!("clinical/mind.tsv"),
     include_str!("clinical/substances.tsv"),
+    include_str!("clinical/as_people_say.tsv"),
     include_str!("clinical/not_meant.tsv"),
 ];
 pub(super) const DRUGS: &[&str] = &[
@@ -36,6 +37,7 @@ pub(super) const DRUGS: &[&str] = &[
     include_str!("drugs_more.tsv"),
     include_str!("drugs_wide.tsv"),
     include_str!("drugs_everyday.tsv"),
+    include_str!("drugs_brands.tsv"),
 ];
 pub(super) const ALLERGENS: &[&str] = &[include_str!("allergens.tsv")];
 pub(super) const REACTIONS: &[&str] = &[include_str!("reactions.tsv")];

@@ -43,7 +43,7 @@ fn regex(pattern: &str) -> Option<Regex> {
 static JOIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
         r#"(?ix)^(?: ['’]s\b | [\s:=→~≈–—\-|*"'“”«»\u{2022}]+ | \d{1,2}/\d{1,2}(?:/\d{2,4})?\s | [(\[] (?:\d{1,2}:\d{2}|[^()\[\]\n\d]{0,24}|\[?[A-Z]+(?:_[0-9A-F]+)?\]?) [)\]]
-        | (?: is|was|were|are|of|at|came|come|back|returned|result(?:s|ed|ado)?|today|now|currently|this|morning|hoy|ahora|actual(?:es)?|es|era|fue|eran|est[aá](?:ba|n)?|en|de|del|a|al|con
+        | \d{1,2}\s?-?\s?(?:h|hr|hrs|hour|hours|horas)\s | (?: is|was|were|are|of|at|came|come|back|returned|result(?:s|ed|ado)?|today|now|currently|this|morning|hoy|ahora|actual(?:es)?|es|era|fue|eran|est[aá](?:ba|n)?|en|de|del|a|al|con
             |sali[oó]|sale|ha|salido|me|le|te|nos|les|da|dio|daba|por|around|about|approx(?:imately)?|approx\.|unos?|unas|alrededor|aprox(?:imadamente)?\.?|levels?|nivel(?:es)?
             |scores?|scored|puntaje|puntuaci[oó]n|puntos|total|readings?|values?|valor(?:es)?|discharge|alta|ayunas|fasting|random|capilar|cap\.?|s[eé]ric[oa]|serum|arterial|basal|baseline|the|el|la|un|una|has|have|had|been|gone|went|goes|up|down
             |to|ya|tengo|tiene|ten[ií]a|anda|andaba|sigue|running|reads?|showed|shows|showing|measured|estimated|repeat|repetid[oa]|control|latest|most|recent|[uú]ltim[oa]|pasad[oa]|mes|semana|month|week|last|admission|ingreso|from|desde
@@ -95,7 +95,7 @@ static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
         r"(?ix)^ (?: (?P<pos>\+{1,4}|\(\+{1,4}\)|positiv[eoa]s?\b|pos\b|reactiv[eoa]s?\b)
         | (?P<neg>\(-\)|negativ[eoa]s?\b|neg\b|non-?reactive\b|no\ reactiv[oa]s?\b|undetectable\b|indetectable\b|not\ detected\b)
-        | (?P<normal>normal(?:es)?\b|nl\b|wnl\b|unremarkable\b|within\ normal\ limits|(?:sin|no)\ alteraciones|dentro\ de\ (?:lo\ normal|l[ií]mites\ normales|par[aá]metros)|in\ range|en\ rango(?:\ normal)?)
+        | (?P<normal>normal(?:es)?\b|fine\b|ok(?:ay)?\b|all\ (?:clear|good|normal|fine)\b|good\b|bien\b|perfect[oa]s?\b|s/p\b|nl\b|wnl\b|unremarkable\b|within\ normal\ limits|(?:sin|no)\ alteraciones|dentro\ de\ (?:lo\ normal|l[ií]mites\ normales|par[aá]metros)|in\ range|en\ rango(?:\ normal)?)
         | (?P<high>elevad[oa]s?\b|elevated\b|raised\b|alt[oa]s?\b|high\b|hi\b)
         | (?P<low>baj[oa]s?\b|low\b|lo\b)
         | (?P<odd>abnormal\b|alterad[oa]s?\b|deranged\b|trace\b|trazas\b|borderline\b|therapeutic\b|subtherapeutic\b|pending\b) )",

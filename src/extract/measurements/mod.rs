@@ -5,7 +5,6 @@ mod spoken;
 mod units;
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use super::lexicon::{Concept, Lexicon, List, Mention};
 use super::phrasebook::Builder;
@@ -15,11 +14,13 @@ use super::{Entity, EntityType};
 use crate::domain::finding::{Experiencer, Temporality};
 use crate::domain::measured::Measured;
 use crate::domain::wording::{person, plain_words};
-use crate::text::Span;
+use crate::text::{Span, Speaker};
 use amount::{Amount, Reader};
 
 pub(super) const FILE: &str = include_str!("../lexicon/measurements.tsv");
 
+/// Words of a question that a bare value answers.
+const LONGEST_QUESTION: usize = 10;
 /// Bytes of a clause that are quoted before and looked at behind a name.
 const REACH: usize = 110;
 
@@ -46,8 +47,8 @@ impl MeasurementRules {
     /// The measurements of a document, each value once.
     pub fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {
         let mut known: BTreeSet<(String, String, Option<&'static str>)> = BTreeSet::new();
-        for (index, sentence) in scene.sentences() {
-            let readings = self.readings(scene, sentence.span, sentence.words.clone());
+        for (index, _) in scene.sentences() {
+            let readings = self.readings(scene, index);
             let among_labs = readings.iter().filter(|r| kind(&r.mention) == "lab").count();
             for reading in &readings {
                 let labs = scene.section(reading.mention.words.start) == Some(Section::Labs);
@@ -65,7 +66,9 @@ impl MeasurementRules {
     }
 
     /// All names of a sentence that have a value. A value belongs to one name.
-    fn readings(&self, scene: &Scene<'_>, sentence: Span, words: Range<usize>) -> Vec<Reading> {
+    fn readings(&self, scene: &Scene<'_>, index: usize) -> Vec<Reading> {
+        let (sentence, words) = (scene.reading.sentences[index].span, scene.reading.sentences[index].words.clone());
+        let answer = answer_to(scene, index).map(|at| scene.reading.sentences[at].span);
         let reading = scene.reading;
         let mentions = self.lexicon.find(reading, words);
         let starts: Vec<usize> = mentions.iter().map(|m| reading.source(&m.words).start).collect();
@@ -85,12 +88,22 @@ impl MeasurementRules {
             let amount = reader
                 .after(Span::new(name.end, end), group, mention.concept.name)
                 .or_else(|| reader.before(Span::new(from, name.start), group, mention.concept.name));
+            let last = at + 1 == starts.len();
+            let amount = amount
+                .or_else(|| answer.filter(|_| last).and_then(|place| reader.after(place, group, mention.concept.name)));
             let Some(amount) = amount.filter(|amount| units::fits(&mention.concept, amount)) else { continue };
             let span = Span::new(name.start.min(amount.span.start), name.end.max(amount.span.end));
             out.push(Reading { mention, amount, span });
         }
         out
     }
+}
+
+/// The sentence that answers a short question of a dialogue: "BP? – 96 over 58."
+fn answer_to(scene: &Scene<'_>, index: usize) -> Option<usize> {
+    let (asked, given) = (&scene.reading.sentences[index], scene.reading.sentences.get(index + 1)?);
+    let short = asked.words.len() <= LONGEST_QUESTION;
+    (scene.is_dialogue() && short && asked.turn != given.turn && given.speaker != Speaker::Agent).then_some(index + 1)
 }
 
 /// The kind of a name without the mark of a short one.
@@ -109,7 +122,15 @@ fn is_measured(scene: &Scene<'_>, reading: &Reading, company: bool) -> bool {
     {
         return false;
     }
-    if kind(&reading.mention) == "level" && !(company || units::is_concentration(&reading.amount)) {
+    // "Vitamin D was forty-one": an amount that is taken "is" not.
+    let verb = || {
+        let between = text.get(name.end..reading.amount.span.start).unwrap_or_default().to_lowercase();
+        let words: Vec<&str> = between.split_whitespace().collect();
+        words.iter().any(|word| {
+            matches!(*word, "was" | "were" | "came" | "level" | "salio" | "salió" | "estaba" | "tenia" | "tenía")
+        })
+    };
+    if kind(&reading.mention) == "level" && !(company || units::is_concentration(&reading.amount) || verb()) {
         return false;
     }
     !units::is_wished_for(text, name.start.min(reading.amount.span.start))
@@ -122,7 +143,12 @@ fn follows_number(text: &str, name: Span) -> bool {
 }
 
 fn entity(scene: &Scene<'_>, sentence: usize, reading: &Reading) -> Option<Entity> {
-    let mut stance = scene.stance(sentence, &reading.mention.words)?;
+    let answer =
+        answer_to(scene, sentence).filter(|at| scene.reading.sentences[*at].span.contains(&reading.amount.span));
+    let mut stance = match answer {
+        Some(answer) => scene.answered(sentence, answer, &reading.mention.words),
+        None => scene.stance(sentence, &reading.mention.words)?,
+    };
     let words = scene.reading.words_at(reading.span);
     let place = scene.reading.sentences[sentence].span;
     // What was measured was measured: a denial or a doubt of the same sentence speaks of other things.

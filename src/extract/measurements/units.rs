@@ -118,7 +118,10 @@ pub(super) fn fits(concept: &Concept, amount: &Amount) -> bool {
         },
         "pain score" => within(number) && (amount.second == Some(10.0) || amount.is_close),
         "temperature" => (34.0..=43.0).contains(&number) || (94.0..=108.0).contains(&number),
-        "iron level" | "vitamin D" if concept.group == "level" => is_concentration(amount) && within(number),
+        // Of a substance that is also swallowed, a bare number is a level only while it is smaller than any dose.
+        "iron level" | "vitamin D" if concept.group == "level" => {
+            within(number) && (is_concentration(amount) || unit.is_none() && number <= 150.0)
+        }
         _ if concept.group == "score" => within(number) && amount.second.is_none_or(|most| most >= number),
         "oxygen saturation" => within(number) && unit.is_none_or(|unit| unit == "%"),
         _ => {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::regimen::Regimen;
 use super::status::Status;
-use super::{MedicationRules, SentenceDrugs};
+use super::{Around, MedicationRules, SentenceDrugs};
 use crate::extract::lexicon::Mention;
 use crate::extract::scene::{Scene, Stance};
 use crate::text::Speaker;
@@ -62,6 +62,23 @@ impl MedicationRules {
             }
         }
         None
+    }
+
+    /// "I was on 20 of it but they put me up to 40": the number behind the change; "was increased from 20" names the old one.
+    pub(super) fn brought_to(&self, scene: &Scene<'_>, around: &Around, mut regimen: Regimen) -> Regimen {
+        let after = around.after.clone();
+        let Some(at) = self.statuses.changed_to(scene.reading, after.clone()).filter(|_| !regimen.changed) else {
+            return regimen;
+        };
+        let from = |word: usize| matches!(scene.reading.word(word), "from" | "de" | "desde");
+        if from(at) || from(at - 1) {
+            return regimen;
+        }
+        if let Some(dose) = self.regimen.answered_dose(scene.reading, at..after.end.min(at + 3)) {
+            regimen.dose = Some(dose);
+            regimen.changed = true;
+        }
+        regimen
     }
 
     /// "You take a hundred of sertraline, right?" — "No, fifty.": the number is denied, not the medicine.
@@ -134,6 +151,7 @@ impl MedicationRules {
             }
             let said = self.regimen.read_words(scene.reading, later.words.clone());
             if let Some(at) = self.statuses.changed_to(scene.reading, later.words.clone())
+                && !matches!(scene.reading.word(at), "from" | "de" | "desde")
                 && let Some(dose) = self.regimen.answered_dose(scene.reading, at..later.words.end.min(at + 3))
             {
                 regimen.dose = Some(dose);
@@ -146,8 +164,11 @@ impl MedicationRules {
             if later.question {
                 about_dose = self.asks_dose(scene, &later.words) || said.dose.is_some();
             }
+            let strength = self.regimen.strength_named(scene.reading, later.words.clone());
             if with_unit && asserts {
                 regimen.dose = said.dose;
+            } else if let Some(strength) = strength.filter(|_| asserts && later.turn != Some(turn)) {
+                regimen.dose = Some(strength);
             } else if asserts && answers && about_dose {
                 let bare = self.regimen.answered_dose(scene.reading, later.words.clone());
                 regimen.dose = bare.or(regimen.dose);

@@ -2,9 +2,13 @@
 
 use std::ops::Range;
 
+use super::change::{follows, is_brought_to, is_second_of_pair};
 use crate::extract::lexicon::Labels;
 use crate::extract::reading::Reading;
 use crate::text::{Language, begins_number, number_words};
+
+/// Words between a name and a number that stands alone behind a comma.
+const ASIDE: usize = 4;
 
 /// A number with its unit, and where it stood.
 #[derive(Debug, Clone)]
@@ -56,9 +60,16 @@ impl DoseRules {
                 }),
                 Some(_) => None,
                 // A bare number is a dose where it follows the name at once and is not "2 times", "3 years" or a list.
-                None if (anywhere || opens(reading, words.start, word))
-                    && bare(reading, end, words.end)
-                    && !is_year(&number) =>
+                None if (anywhere
+                    || opens(reading, words.start, word)
+                    || out.last().is_some_and(|known: &Dose| follows(reading, known.words.end, word))
+                    || is_second_of_pair(reading, words.start, word)
+                    || is_brought_to(reading, words.start, word) && closes(reading, end, words.end)
+                    || stands_alone(reading, words.clone(), word, end))
+                    && (bare(reading, end, words.end)
+                        || reading.word(end) == "of" && is_second_of_pair(reading, words.start, word))
+                    && !is_year(&number)
+                    && !is_day_of_month(&number) =>
                 {
                     Some(Dose { words: word..end, text: number, rank: 1 })
                 }
@@ -76,14 +87,113 @@ fn is_year(number: &str) -> bool {
     number.len() == 4 && number.parse::<u32>().is_ok_and(|year| (1950..=2060).contains(&year) && year % 50 != 0)
 }
 
+/// "Changed to levofloxacin 8/1": a day and a month, no strengths of two parts.
+fn is_day_of_month(number: &str) -> bool {
+    let parts = number.split_once('/').map(|(day, month)| (day.parse::<u32>(), month.parse::<u32>()));
+    matches!(parts, Some((Ok(first), Ok(second))) if first <= 31 && second <= 12 && first != second)
+}
+
 /// Right at the beginning, but for "de", "of", "at".
 fn opens(reading: &Reading<'_>, start: usize, word: usize) -> bool {
     (start..word).all(|w| {
         matches!(
             reading.word(w),
-            "de" | "of" | "at" | "a" | "los" | "back" | "to" | "up" | "down" | "hasta" | "now" | "ahora"
+            "de" | "of"
+                | "at"
+                | "a"
+                | "los"
+                | "back"
+                | "to"
+                | "up"
+                | "down"
+                | "hasta"
+                | "now"
+                | "ahora"
+                | "from"
+                | "is"
+                | "'s"
+                | "still"
+                | "on"
+                | "en"
+                | "sigue"
+                | "va"
+                | "@"
         )
     })
+}
+
+/// "Carvedilol, 12.5 twice", "rosuvastatin now, ten.": between a comma and the end, or the times of the day.
+fn stands_alone(reading: &Reading<'_>, words: Range<usize>, word: usize, end: usize) -> bool {
+    let now = (word.saturating_sub(3).max(words.start)..word).any(|at| matches!(reading.word(at), "now" | "ahora"));
+    let opened = word > words.start
+        && (word - words.start <= ASIDE
+            && matches!(reading.word(word - 1), "," | "-" | "–" | "—" | ":" | "(" | "now" | "ahora")
+            || now
+                && matches!(
+                    reading.word(word - 1),
+                    "now"
+                        | "ahora"
+                        | "'s"
+                        | "is"
+                        | "es"
+                        | "de"
+                        | "a"
+                        | "on"
+                        | "en"
+                        | "con"
+                        | "to"
+                        | "at"
+                        | "take"
+                        | "takes"
+                        | "taking"
+                        | "toma"
+                        | "tomo"
+                ));
+    let amount = reading.word(word).starts_with(|c: char| c.is_ascii_digit()) || word + 1 >= end;
+    opened
+        && closes(reading, end, words.end)
+        && amount
+        && !matches!(reading.word(word), "one" | "uno" | "una" | "un" | "a")
+}
+
+/// What a bare amount may be followed by: the end, a sign, the times of the day.
+fn closes(reading: &Reading<'_>, end: usize, limit: usize) -> bool {
+    end >= limit
+        || matches!(
+            reading.word(end),
+            "." | ","
+                | ")"
+                | ";"
+                | "twice"
+                | "once"
+                | "bd"
+                | "bid"
+                | "od"
+                | "tds"
+                | "tid"
+                | "qds"
+                | "nocte"
+                | "mane"
+                | "daily"
+                | "diarios"
+                | "al"
+                | "cada"
+                | "por"
+                | "every"
+                | "at"
+                | "in"
+                | "each"
+                | "am"
+                | "pm"
+                | "c/24h"
+                | "c/12h"
+                | "c/8h"
+                | "qd"
+                | "qhs"
+                | "hs"
+                | "now"
+                | "ahora"
+        )
 }
 
 /// "Media pastilla", "medio comprimido", "half a tablet".
@@ -168,9 +278,7 @@ fn bare(reading: &Reading<'_>, next: usize, end: usize) -> bool {
         "more",
         "mas",
         "of",
-        "de",
-        "y",
-        "and",
+        ":",
         "am",
         "pm",
         "ciclos",
@@ -182,7 +290,14 @@ fn bare(reading: &Reading<'_>, next: usize, end: usize) -> bool {
         "/",
         "o'clock",
     ];
-    next >= end || !NOT_DOSES.contains(&reading.word(next))
+    let follows = reading.word(next);
+    // "Quetiapine 100 de noche" says when; "2 de ellas" says how many of them.
+    let joined = match follows {
+        "de" => matches!(reading.word(next + 1), "noche" | "manana" | "tarde" | "dia" | "la"),
+        "y" | "and" => reading.word(next.saturating_sub(1)).len() > 1,
+        _ => true,
+    };
+    next >= end || joined && !NOT_DOSES.contains(&follows)
 }
 
 /// A number in figures or words: the word after it, and its digits with a decimal point.
@@ -269,8 +384,9 @@ fn spoken_strength(reading: &Reading<'_>, word: usize, limit: usize) -> Option<(
     if end - word >= 2 && times(end) && value(end - 1).is_some_and(|n| n < 10) {
         let source = reading.source(&(word..end - 1));
         let said = number_words(source.of(reading.text), Language::Unknown);
-        let whole = said.first().filter(|number| number.span.len() == source.len())?;
-        return Some((end - 1, whole.digits.clone()));
+        // "Two fifty three times": read as it is spoken, up to the times.
+        let whole = said.first().filter(|number| number.span.len() == source.len());
+        return whole.map(|whole| (end - 1, whole.digits.clone())).or_else(|| spoken_strength(reading, word, end - 1));
     }
     let rest: Vec<u32> = (word + 1..end).filter_map(value).collect();
     match (first, rest.as_slice()) {

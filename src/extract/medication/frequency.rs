@@ -50,6 +50,9 @@ fn frequency_at(
         return Some(one(text.to_owned()));
     }
     if let Some(hours) = shorthand(text) {
+        if let Some(unit) = unit(reading.word(word + 1)).filter(|unit| *unit != "hours") {
+            return Some(Said { text: every(hours, unit), words: word..word + 2 });
+        }
         let unit = matches!(reading.word(word + 1), "h" | "hs" | "hr" | "hrs" | "horas" | "hours");
         let end = if unit { word + 2 } else { word + 1 };
         return Some(Said { text: every(hours, "hours"), words: word..end });

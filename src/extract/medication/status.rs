@@ -119,6 +119,9 @@ impl StatusRules {
         if self.is_not_meant(reading, mention, &around.sentence) || is_heap(reading, mention) {
             return Some(Status::NotMeant);
         }
+        if let Some(remark) = super::tags::remark(reading, around.after.clone()) {
+            return Some(remark);
+        }
         let after = self.behind(reading, around.after.clone());
         if let Some((_, status)) =
             after.filter(|(_, status)| !matches!(status, Status::Active | Status::Changed | Status::NotAdherent))
@@ -163,6 +166,31 @@ impl StatusRules {
             }
         }
         best.map(|(_, _, status)| status)
+    }
+
+    /// "Me cambiaron X por Y", "swapped X for Y": two medicines, of which the second takes the place of the first.
+    pub fn swaps(&self, reading: &Reading<'_>, first: &Range<usize>, second: &Range<usize>, from: usize) -> bool {
+        const VERBS: &[&str] =
+            &["cambi", "sustitu", "reemplaz", "switch", "swap", "chang", "replac", "convert", "rota"];
+        let verb = (from.max(first.start.saturating_sub(6))..first.start)
+            .any(|word| VERBS.iter().any(|stem| reading.word(word).starts_with(stem)));
+        let between = first.end..second.start;
+        let link =
+            between.clone().any(|word| matches!(reading.word(word), "por" | "for" | "to" | "with" | "a" | "onto"));
+        verb && link
+            && between.len() <= ADJACENT
+            && between.clone().all(|word| {
+                is_small(reading.word(word))
+                    || matches!(reading.word(word), "for" | "to" | "onto" | "a" | "mg" | "over")
+            })
+    }
+
+    /// "(Was Levemir 10)", ", antes citalopram": named only as what was taken before.
+    pub fn was_before(&self, reading: &Reading<'_>, mention: &Range<usize>, from: usize) -> bool {
+        let word =
+            |back: usize| mention.start.checked_sub(back).filter(|at| *at >= from).map_or("", |at| reading.word(at));
+        let former = matches!(word(1), "was" | "antes" | "previously" | "formerly" | "were" | "previo" | "ex" | "era");
+        former && matches!(word(2), "(" | "," | "-" | "–" | "—" | ":" | "[")
     }
 
     /// "I propose to restart X and add Y": a verb in its base form, after a proposal in the same sentence.
@@ -298,6 +326,18 @@ impl StatusRules {
             })
         };
         let status = at(&self.answer).or_else(|| at(&self.after))?;
+        // "I quit the other one": of something that is named there.
+        let named = opening.clone().any(|word| {
+            matches!(reading.word(word), "quit" | "stopped" | "dropped" | "deje" | "dejo" | "suspendi" | "stop")
+                && matches!(
+                    reading.word(word + 1),
+                    "the" | "my" | "smoking" | "drinking" | "el" | "mi" | "un" | "work" | "de"
+                )
+                && !matches!(reading.word(word + 2), "tomarla" | "tomarlo" | "tomarlas" | "tomarlos" | "tomar")
+        });
+        if named {
+            return None;
+        }
         (!matches!(status, Status::Active | Status::Changed | Status::Suggested)).then_some(status)
     }
 }

@@ -9,6 +9,7 @@ use super::topics::{Topic, Topics};
 use super::whose::is_relative;
 use super::words::Words;
 use crate::extract::dialogue::Polarity;
+use crate::extract::reading::Sentence;
 use crate::extract::scene::Scene;
 use crate::extract::{Experiencer, RiskClass};
 use crate::text::Speaker;
@@ -17,8 +18,8 @@ use crate::text::Speaker;
 const LONGEST: usize = 56;
 /// Sentences of an answer that are read.
 const ANSWER: usize = 4;
-/// Words of a question that asks again about what was asked before.
-const SHORT: usize = 10;
+/// Words of a question that asks again about what was asked before: "And now, these weeks?".
+const AGAIN: usize = 5;
 
 pub(super) struct Answers<'a> {
     pub topics: &'a Topics,
@@ -52,7 +53,10 @@ impl Answers<'_> {
                 answer.sentences.clone().take(ANSWER).map(|at| sentences[at].words.clone()).collect();
             let somebody = self.names_somebody(scene, turn, &given);
             let who = somebody.is_some();
-            let Some((polarity, at)) = self.words.answer(scene.reading, &given).or(somebody) else {
+            let unsafe_at = asked.iter().any(|topic| topic.safe) && self.words.half_safe(scene.reading, &given[0]);
+            let half_safe = unsafe_at.then_some((Polarity::No, 0));
+            let Some((polarity, at)) = half_safe.or_else(|| self.words.answer(scene.reading, &given)).or(somebody)
+            else {
                 if !asked.is_empty() {
                     before = asked;
                 }
@@ -69,12 +73,18 @@ impl Answers<'_> {
                 let start = self.start(scene, topic, end);
                 let sentence = &sentences[scene.reading.sentence_of(topic.words.start)].words;
                 let polarity = if self.asks_no(scene, sentence, topic) { Polarity::No } else { polarity };
-                self.hear(topic, (polarity, start..end), out);
+                self.hear(scene, topic, (polarity, start..end), out);
             }
             let words = sentences[last].words.clone();
-            if asked.is_empty() && words.len() <= SHORT && self.words.asks_again(scene.reading, words.clone()) {
+            let plain = words.clone().filter(|word| !scene.reading.words[*word].punctuation).count() <= AGAIN;
+            if asked.is_empty() && plain && !who && self.words.asks_again(scene.reading, words.clone()) {
                 for topic in &before {
-                    self.hear(&Topic { words: words.clone(), ..topic.clone() }, (polarity, words.start..end), out);
+                    self.hear(
+                        scene,
+                        &Topic { words: words.clone(), ..topic.clone() },
+                        (polarity, words.start..end),
+                        out,
+                    );
                 }
             }
             if !asked.is_empty() {
@@ -133,10 +143,6 @@ impl Answers<'_> {
                 continue;
             }
             let found = self.topics.find(scene.reading, sentence.words.clone(), self.spoken_of);
-            let found = found
-                .into_iter()
-                .filter(|topic| topic.class != RiskClass::Abuse || !of_children(scene, &sentence.words));
-            let found: Vec<Topic> = found.collect();
             if found.is_empty() {
                 rest += 1;
                 // Another question stands behind: the answer is to that one.
@@ -165,14 +171,23 @@ impl Answers<'_> {
             .unwrap_or(topic.words.start)
     }
 
-    fn hear(&self, topic: &Topic, (polarity, words): (Polarity, Range<usize>), out: &mut Vec<Heard>) {
+    fn hear(
+        &self,
+        scene: &Scene<'_>,
+        topic: &Topic,
+        (polarity, words): (Polarity, Range<usize>),
+        out: &mut Vec<Heard>,
+    ) {
         let denied = match (polarity, topic.safe) {
             (Polarity::Other, _) => return,
             (Polarity::No, false) | (Polarity::Yes, true) => true,
             _ => false,
         };
         let core = topic.words.clone();
-        out.push(Heard { class: topic.class, denied, words, core, experiencer: Experiencer::Patient, confirmed: None });
+        // "¿Y a los niños les pega?": theirs.
+        let theirs = topic.class == RiskClass::Abuse && of_children(scene, &topic.words);
+        let experiencer = if theirs { Experiencer::Family } else { Experiencer::Patient };
+        out.push(Heard { class: topic.class, denied, words, core, experiencer, confirmed: None });
     }
 
     /// "¿Se ha cortado? No.", "Asked about self-harm: says no", "Pregunto si ha pensado en matarse: que sí".
@@ -197,10 +212,13 @@ impl Answers<'_> {
                 if reported && is_stated(scene, &before) {
                     continue;
                 }
-                let polarity = if reported {
+                let titled = !reported && !sentence.question && is_titled(scene, &clause, &topic);
+                let polarity = if titled {
+                    self.titled(scene, &topic, &sentence.words)
+                } else if reported {
                     self.reported(scene, topic.words.end..sentence.words.end, index)
                 } else if sentence.question && !is_own(scene, &sentence.words) {
-                    let next = sentences.get(index + 1).filter(|next| !next.question).map(|next| next.words.clone());
+                    let next = sentences.get(index + 1).and_then(|next| plain_answer(scene, next));
                     let answer = next.and_then(|next| {
                         Some((self.words.answer(scene.reading, std::slice::from_ref(&next))?.0, next.end))
                     });
@@ -209,14 +227,25 @@ impl Answers<'_> {
                 } else {
                     continue;
                 };
-                settled.words.push(if reported { topic.words.clone() } else { sentence.words.clone() });
+                if titled && polarity.is_none() {
+                    continue;
+                }
+                settled.words.push(if reported || titled { topic.words.clone() } else { sentence.words.clone() });
                 if let Some((polarity, end)) = polarity {
                     let end = end.min(topic.words.end + LONGEST);
-                    let start = if reported { clause.start } else { sentence.words.start.max(clause.start) };
-                    self.hear(&topic, (polarity, start..end), out);
+                    let start = if reported || titled { clause.start } else { sentence.words.start.max(clause.start) };
+                    self.hear(scene, &topic, (polarity, start..end), out);
                 }
             }
         }
+    }
+
+    /// The answer behind a dash, and where it ends: "Thoughts of ending life – "no love"".
+    fn titled(&self, scene: &Scene<'_>, topic: &Topic, sentence: &Range<usize>) -> Option<(Polarity, usize)> {
+        let from = (topic.words.end + 1..sentence.end).find(|word| !scene.reading.words[*word].punctuation)?;
+        let rest = from..sentence.end;
+        let (polarity, _) = self.words.answer(scene.reading, std::slice::from_ref(&rest))?;
+        Some((polarity, clause_of(scene.reading, sentence, from).end))
     }
 
     /// The answer behind a reported question, and where it ends.
@@ -252,6 +281,26 @@ impl Answers<'_> {
         Some((polarity, next.words.end))
     }
 }
+
+/// The words of a sentence that may answer the question before it. "No. ¿Ha tomado algo?" is read as one sentence, for "no."
+/// is short for a number too: its first words answer.
+fn plain_answer(scene: &Scene<'_>, next: &Sentence) -> Option<Range<usize>> {
+    let word = |at: usize| scene.reading.word(next.words.start + at);
+    if !next.question {
+        return Some(next.words.clone());
+    }
+    let short = matches!((word(0), word(1)), ("no", ".") | ("no", "") | ("no.", _));
+    short.then(|| next.words.start..next.words.start + 1)
+}
+
+/// Whether a topic is all that its clause says, and a dash or an arrow with an answer follows.
+fn is_titled(scene: &Scene<'_>, clause: &Range<usize>, topic: &Topic) -> bool {
+    let sign = matches!(scene.reading.word(topic.words.end), "–" | "—" | "→" | "=" | "-");
+    sign && topic.words.start - clause.start <= TITLE
+}
+
+/// Words before a topic in the title of an answer.
+const TITLE: usize = 3;
 
 /// Whether what is said after these words of a sentence is stated and not asked about: a colon stands after what was asked
 /// about, or a word with which the answer goes on.
@@ -329,11 +378,15 @@ fn continues(scene: &Scene<'_>, words: &Range<usize>) -> bool {
     words.clone().filter(|word| !scene.reading.words[*word].punctuation).count() <= 4
 }
 
-/// "¿Y a los niños les hace algo?".
-fn of_children(scene: &Scene<'_>, words: &Range<usize>) -> bool {
-    words
-        .clone()
-        .any(|word| matches!(scene.reading.word(word), "ninos" | "hijos" | "children" | "kids" | "wawas" | "chicos"))
+/// "¿Y a los niños les hace algo?": children are named in the question about violence.
+fn of_children(scene: &Scene<'_>, topic: &Range<usize>) -> bool {
+    let sentence = &scene.reading.sentences[scene.reading.sentence_of(topic.start)].words;
+    let child = |word: &str| {
+        ["nin", "hij", "wawa", "guagua", "chic", "child", "kid", "baby", "bebe", "nen", "gury"]
+            .iter()
+            .any(|stem| word.starts_with(stem) && word.len() <= stem.len() + 4)
+    };
+    sentence.clone().any(|word| child(scene.reading.word(word)))
 }
 
 /// A question that the writer asks of themselves.

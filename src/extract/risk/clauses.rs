@@ -9,6 +9,9 @@ use crate::extract::reading::Reading;
 /// Words of a clause at most: a longer one is evidence of nothing in particular.
 const LONGEST: usize = 48;
 
+/// Words of a label before its colon, with the colon.
+const LABEL: usize = 5;
+
 /// The clauses of a sentence, in order; together they hold every word of it.
 pub(super) fn clauses(reading: &Reading<'_>, sentence: &Range<usize>) -> Vec<Range<usize>> {
     let mut out = Vec::new();
@@ -69,6 +72,10 @@ fn begins(reading: &Reading<'_>, start: usize, word: usize) -> bool {
     let here = reading.word(word);
     if before == "," {
         return turns(here) || opens(reading, word) || denies(here) && !denies(reading.word(start));
+    }
+    // "IPV: denied", "ideación suicida: niega": the answer to the label before it.
+    if before == ":" && word <= start + LABEL && denies(here) {
+        return false;
     }
     // "Niega X niega Y no ha habido Z", "he denies wanting to die denies any past attempt".
     turns(here) || word > start + 1 && opens(reading, word) && !matches!(before, "que" | "q" | "that" | "and" | "y")
@@ -150,6 +157,12 @@ mod tests {
             cut("niega ideas de quitarse la vida niega plan no ha habido intentos"),
             ["niega ideas de quitarse la vida", "niega plan", "no ha habido intentos"]
         );
+    }
+
+    #[test]
+    fn a_label_keeps_the_denial_that_answers_it() {
+        assert_eq!(cut("IPV: denied, asked alone."), ["IPV: denied,", "asked alone."]);
+        assert_eq!(cut("Ideación suicida: niega."), ["Ideación suicida: niega."]);
     }
 
     #[test]

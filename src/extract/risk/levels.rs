@@ -12,6 +12,10 @@ use crate::text::Span;
 const RECENT: i64 = 60;
 /// Bytes behind a passage in which its date may stand, on the same line.
 const BEHIND: usize = 60;
+/// The same before it.
+const BEFORE: usize = 40;
+/// Words of a sentence that says little but when.
+const ALONE: usize = 5;
 
 /// Gives findings their dates, their time and their levels.
 pub(super) fn grade(scene: &Scene<'_>, found: &mut [Risk]) {
@@ -40,6 +44,23 @@ pub(super) fn grade(scene: &Scene<'_>, found: &mut [Risk]) {
         let (armed, over) = (is_armed(scene, &words), risk.at.is_some() || says(scene, &words, PAST));
         risk.level = level(risk, Beside { wishes, acts, more, armed, over });
     }
+}
+
+/// Takes away denials of one kind of abuse or self-harm where another is told of now: "hits her", "sexual violence: no".
+pub(super) fn drop_contradicted(found: &mut Vec<Risk>) {
+    let tells = |class: RiskClass| {
+        found.iter().any(|risk| {
+            risk.is_own()
+                && risk.learned.is_none()
+                && risk.temporality != Temporality::Historical
+                && risk.class == class
+        })
+    };
+    let told = [RiskClass::Abuse, RiskClass::SelfHarm].map(|class| (class, tells(class)));
+    found.retain(|risk| {
+        let own = risk.denied && risk.experiencer == Experiencer::Patient;
+        !(own && told.contains(&(risk.class, true)))
+    });
 }
 
 /// What the document says beside a finding.
@@ -77,17 +98,54 @@ fn level(risk: &Risk, beside: Beside) -> RiskLevel {
     if high { RiskLevel::High } else { RiskLevel::Medium }
 }
 
-/// The date that a passage says, or that stands right behind it on its line: the nearest to its end.
+/// The date that a passage says, or that stands right behind or before it on its line, or alone in the sentence beside it.
 fn date(scene: &Scene<'_>, passage: Span) -> Option<FactDate> {
     let today = scene.input.today?;
-    let reaches = |span: Span| {
-        let between = scene.text().get(passage.end..span.start).unwrap_or("\n");
-        passage.overlaps(&span)
-            || (span.start >= passage.end && between.len() <= BEHIND && !between.contains(['\n', '.', ';', '?']))
-    };
-    let near = scene.input.dates.iter().filter(|mention| reaches(mention.span));
-    let dated = near.filter_map(|mention| Some((mention.span, mention.said.resolve(today, Direction::Back)?)));
-    dated.filter(|(_, date)| date.day <= today).max_by_key(|(span, _)| passage.overlaps(span)).map(|(_, date)| date)
+    let dated = scene.input.dates.iter().filter_map(|mention| {
+        let nearness = nearness(scene, passage, mention.span)?;
+        let date = mention.said.resolve(today, Direction::Back).filter(|date| date.day <= today)?;
+        Some((nearness, date))
+    });
+    dated.min_by_key(|(nearness, _)| *nearness).map(|(_, date)| date)
+}
+
+/// How near a date stands to a passage, 0 within it; `None` where it dates something else.
+fn nearness(scene: &Scene<'_>, passage: Span, span: Span) -> Option<usize> {
+    if passage.overlaps(&span) {
+        return Some(0);
+    }
+    let ends = ['\n', '.', ';', '?', '!'];
+    let between = |from: usize, to: usize| scene.text().get(from..to).unwrap_or("\n");
+    if span.start >= passage.end {
+        let gap = between(passage.end, span.start);
+        if gap.len() <= BEHIND && !gap.contains(ends) {
+            return Some(1);
+        }
+    } else {
+        // "On 15/1 denies intent", "On Sunday, she …": what a comma parts further on is another statement.
+        let gap = between(span.end, passage.start);
+        if gap.len() <= BEFORE && !gap.contains(ends) && !gap.trim_start_matches([']', ',']).contains([',', '(', ':']) {
+            return Some(2);
+        }
+    }
+    stands_alone_beside(scene, passage, span).then_some(3)
+}
+
+/// "El jueves pasado. Me subí a la azotea.": a sentence beside the passage, of the same speaker, that says little but when.
+fn stands_alone_beside(scene: &Scene<'_>, passage: Span, span: Span) -> bool {
+    let reading = scene.reading;
+    let words = reading.words_at(passage);
+    let (first, last) = (reading.sentence_of(words.start), reading.sentence_of(words.end.saturating_sub(1)));
+    let here = reading.sentence_of(reading.words_at(span).start);
+    if here + 1 != first && here != last + 1 {
+        return false;
+    }
+    let (own, beside) = (&reading.sentences[first.min(last)], &reading.sentences[here]);
+    let line = passage.start.min(span.start)..passage.end.max(span.end);
+    let same_line = own.turn.is_some() && own.turn == beside.turn
+        || own.turn.is_none() && scene.text().get(line).is_some_and(|text| !text.contains('\n'));
+    let spoken = beside.words.clone().filter(|word| !reading.words[*word].punctuation).count();
+    same_line && own.speaker == beside.speaker && spoken <= ALONE
 }
 
 fn is_past(scene: &Scene<'_>, risk: &Risk, words: &Range<usize>) -> bool {
@@ -101,7 +159,21 @@ fn is_past(scene: &Scene<'_>, risk: &Risk, words: &Range<usize>) -> bool {
     }
     // An attempt that is told without a day is one of the past, as far as its time goes; its level takes care (below).
     let now = says(scene, words, NOW);
+    if matches!(risk.class, RiskClass::Abuse | RiskClass::SelfHarm) && at_an_age(scene, words) {
+        return true;
+    }
     !now && (risk.class == RiskClass::AttemptHistory || says(scene, words, PAST))
+}
+
+/// "A los 15", "hasta los 14", "until 9", "aged 12".
+fn at_an_age(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+    let word = |at: usize| scene.reading.word(at);
+    let age = |at: usize| word(at).parse::<u8>().is_ok_and(|age| (1..=60).contains(&age));
+    words.clone().any(|at| match word(at) {
+        "a" | "hasta" | "desde" => matches!(word(at + 1), "los" | "sus") && age(at + 2),
+        "aged" | "age" | "until" => age(at + 1),
+        _ => false,
+    })
 }
 
 fn says(scene: &Scene<'_>, words: &Range<usize>, list: &[&str]) -> bool {

@@ -12,7 +12,9 @@ pub(super) mod learned;
 mod levels;
 mod parts;
 mod patterns;
+mod replies;
 mod screens;
+mod thought;
 mod topics;
 mod whose;
 mod words;
@@ -34,7 +36,7 @@ use super::context::tells_more;
 use super::dialogue::Polarity;
 use super::matcher::Matcher;
 use super::phrasebook::Builder;
-use super::reading::Sentence;
+use super::reading::{Reading, Sentence};
 use super::scene::Scene;
 use super::{Experiencer, Risk, RiskClass};
 use crate::text::Speaker;
@@ -137,6 +139,7 @@ impl RiskRules {
             ear.find(scene, &Heeds { ruled: &ruled, closed: &closed, cued: &cued }, &mut out);
         }
         levels::grade(scene, &mut out);
+        levels::drop_contradicted(&mut out);
         // The gravest first: what a reader must see, whatever came first in the text.
         out.sort_by_key(|risk| (risk.denied, risk.experiencer != Experiencer::Patient, gravity(risk.class), risk.span));
         out.dedup_by_key(|risk| (risk.span, risk.class));
@@ -230,7 +233,12 @@ impl RiskRules {
         // "I wish I was dead" holds "wish I was dead": one finding.
         found.sort_by_key(|words| (words.words.start, std::cmp::Reverse(words.words.end)));
         let mut out: Vec<Words> = Vec::new();
-        for words in found {
+        for mut words in found {
+            if words.class == RiskClass::AttemptHistory
+                && thought::is_only_thought(scene.reading, sentence, &words.words)
+            {
+                words.class = RiskClass::PlanOrMeans;
+            }
             let inside = |known: &&Words| {
                 known.class == words.class
                     && (known.sure || !words.sure)
@@ -254,7 +262,12 @@ impl RiskRules {
         let behind = if found.own { DENIAL_BEHIND } else { usize::MAX };
         let reached =
             |words: &Range<usize>| scene.contexts.denied_within(scene.reading, words, found.words.end, behind);
-        let negated = if found.beside {
+        // "Ya no sirvo, a veces le pido a Dios que me recoja": what is denied before a wish is not the wish.
+        let wish = found.sure && class == RiskClass::PassiveIdeation;
+        let negated = if wish {
+            // "Would not mind dying": a "not" within the words is part of the wish.
+            denied_itself(scene.reading, &sentence.words, &(found.words.start..found.words.start + 1))
+        } else if found.beside {
             denied_itself(scene.reading, &sentence.words, &found.words)
         } else {
             (context.negated
@@ -272,6 +285,7 @@ impl RiskRules {
                 || nobody_does(scene.reading, &sentence.words, &found.words)
                 || self.screens.answered_no(scene.reading, index, &found.words)
         };
+        let negated = negated && !is_behind_box(scene.reading, &sentence.words, &found.words);
         let asked = scene.is_dialogue() && scene.exchanges.asks(index) && sentence.speaker != Speaker::Patient;
         let mut denied = match (asked, scene.exchanges.answer(index).map(|answer| answer.polarity)) {
             (true, Some(Polarity::No)) => true,
@@ -312,6 +326,25 @@ fn is_done_to_oneself(scene: &Scene<'_>, words: &Words) -> bool {
         && reading.word(words.words.start - 2) == "estoy"
         && reading.word(words.words.start) == "me";
     words.class == RiskClass::Abuse && (idiom || words.words.clone().any(own))
+}
+
+/// "Sí [x]  No [ ]  tomó raticida a los 17": the "no" of a box denies nothing behind it.
+fn is_behind_box(reading: &Reading<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
+    let boxed = |word: usize| match reading.word(word) {
+        "☐" | "☒" | "☑" | "□" => true,
+        "]" | ")" => {
+            word > sentence.start + 1
+                && ["[", "("].iter().any(|open| {
+                    reading.word(word - 1) == *open
+                        || reading.word(word - 2) == *open && reading.word(word - 1).len() < 3
+                })
+        }
+        _ => false,
+    };
+    let Some(last) = (sentence.start..found.start).rev().find(|word| boxed(*word)) else { return false };
+    let denies =
+        |word: usize| matches!(reading.word(word), "no" | "not" | "niega" | "denies" | "never" | "nunca" | "sin");
+    !(last..found.end).any(denies)
 }
 
 /// "Me tomé las pastillas": who takes the pills that they have, and no number of them, has attempted nothing.
@@ -392,5 +425,7 @@ fn gravity(class: RiskClass) -> u8 {
     }
 }
 
+#[cfg(test)]
+mod answer_tests;
 #[cfg(test)]
 mod tests;

@@ -22,7 +22,7 @@ pub(super) const PATTERNS: &str = include_str!("../lexicon/risk_patterns.tsv");
 const MOST_HITS: usize = 24;
 /// Parts that say what would be done: a denial counts where it reaches them.
 const CORES: &[&str] =
-    &["selfkill", "hurtothers", "hurtself", "hits", "amount", "violent", "hurtsme", "harmact", "violenthim"];
+    &["selfkill", "hurtothers", "hurtself", "hits", "amount", "violent", "hurtsme", "harmact", "violenthim", "nintent"];
 
 /// Sentences before and behind in which a part that must stand beside a pattern is looked for: a question, its "no" and
 /// what follows.

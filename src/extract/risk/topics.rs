@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::whose::is_relative;
 use crate::extract::RiskClass;
 use crate::extract::matcher::Matcher;
 use crate::extract::phrasebook::Builder;
@@ -28,6 +29,8 @@ enum Mode {
     Safe,
     /// In capitals, in English.
     Short,
+    /// Where somebody is named behind it whom it would befall: "thoughts of hurting the kids".
+    Aimed,
 }
 
 /// A phrase found.
@@ -43,12 +46,14 @@ pub(super) struct Topics {
     /// No class for what only sounds alike, two for "SI/HI".
     rows: Vec<(Vec<RiskClass>, Mode)>,
     matcher: Matcher,
+    /// Phrases that need a person behind them; another phrase may begin within one that names nobody.
+    aimed: Matcher,
 }
 
 impl Topics {
     pub fn builtin(book: &mut Builder) -> Self {
         let mut rows = Vec::new();
-        let mut phrases = Vec::new();
+        let (mut phrases, mut aimed) = (Vec::new(), Vec::new());
         for line in FILE.lines().filter(|line| !line.starts_with('#')) {
             let mut fields = line.splitn(3, '\t');
             let (Some(class), Some(mode), Some(words)) = (fields.next(), fields.next(), fields.next()) else {
@@ -58,15 +63,16 @@ impl Topics {
             let mode = match mode {
                 "near" => Mode::Near,
                 "safe" => Mode::Safe,
+                "aimed" => Mode::Aimed,
                 "short" | "shortes" | "pair" => Mode::Short,
                 _ => Mode::Name,
             };
             let index = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-            phrases
-                .extend(words.split('|').map(|phrase| (phrase.trim(), index)).filter(|(phrase, _)| !phrase.is_empty()));
+            let list = if mode == Mode::Aimed { &mut aimed } else { &mut phrases };
+            list.extend(words.split('|').map(|phrase| (phrase.trim(), index)).filter(|(phrase, _)| !phrase.is_empty()));
             rows.push((classes, mode));
         }
-        Self { matcher: Matcher::new(book, phrases), rows }
+        Self { matcher: Matcher::new(book, phrases), aimed: Matcher::new(book, aimed), rows }
     }
 
     /// For each sentence whether a word there names risk by itself.
@@ -90,9 +96,14 @@ impl Topics {
     }
 
     fn hits<'a>(&'a self, reading: &'a Reading<'_>, within: Range<usize>) -> impl Iterator<Item = (Topic, Mode)> + 'a {
-        self.matcher.find(reading, within).into_iter().flat_map(move |hit| {
+        let aimed = self.aimed.find(reading, within.clone());
+        self.matcher.find(reading, within).into_iter().chain(aimed).flat_map(move |hit| {
             let row = self.rows.get(hit.meaning as usize);
-            let row = row.filter(|(_, mode)| *mode != Mode::Short || is_short(reading, &hit.words));
+            let row = row.filter(|(_, mode)| match mode {
+                Mode::Short => is_short(reading, &hit.words),
+                Mode::Aimed => names_person(reading, hit.words.end),
+                _ => true,
+            });
             let topic = |class: &RiskClass, mode: Mode| {
                 (Topic { class: *class, safe: mode == Mode::Safe, words: hit.words.clone() }, mode)
             };
@@ -101,10 +112,135 @@ impl Topics {
     }
 }
 
+/// Whether somebody is named at a word or right behind an article: "the kids", "[PERSON_12]", "a nadie".
+fn names_person(reading: &Reading<'_>, at: usize) -> bool {
+    let article = |word: &str| {
+        matches!(
+            word,
+            "the"
+                | "your"
+                | "his"
+                | "her"
+                | "my"
+                | "any"
+                | "a"
+                | "an"
+                | "to"
+                | "al"
+                | "la"
+                | "el"
+                | "los"
+                | "las"
+                | "su"
+                | "sus"
+                | "tu"
+                | "tus"
+                | "mi"
+                | "mis"
+                | "["
+                | "otra"
+                | "otras"
+                | "other"
+        )
+    };
+    let end = (at + 4).min(reading.words.len());
+    let named = (at..end).find(|word| !article(reading.word(*word))).map_or("", |word| reading.word(word));
+    let alone = reading.word(at) == "her" && reading.words.get(at + 1).is_none_or(|next| next.punctuation);
+    named.starts_with("person_") || is_relative(named) || PEOPLE.contains(&named) || alone
+}
+
+/// Words for those whom somebody may hurt.
+const PEOPLE: &[&str] = &[
+    "him",
+    "them",
+    "her",
+    "someone",
+    "somebody",
+    "anyone",
+    "anybody",
+    "others",
+    "people",
+    "baby",
+    "child",
+    "children",
+    "kid",
+    "kids",
+    "staff",
+    "peers",
+    "peer",
+    "patients",
+    "partner",
+    "ex",
+    "neighbour",
+    "neighbours",
+    "neighbor",
+    "boss",
+    "coworker",
+    "coworkers",
+    "colleagues",
+    "teacher",
+    "newborn",
+    "infant",
+    "toddler",
+    "girlfriend",
+    "boyfriend",
+    "family",
+    "person",
+    "animals",
+    "nurse",
+    "nurses",
+    "bebe",
+    "bebes",
+    "beba",
+    "nino",
+    "ninos",
+    "nina",
+    "ninas",
+    "alguien",
+    "nadie",
+    "otros",
+    "otras",
+    "terceros",
+    "pareja",
+    "vecino",
+    "vecina",
+    "vecinos",
+    "jefe",
+    "jefa",
+    "ellos",
+    "ellas",
+    "ella",
+    "guagua",
+    "guaguas",
+    "wawa",
+    "wawas",
+    "rn",
+    "demas",
+    "gente",
+    "persona",
+    "personas",
+    "companero",
+    "companeros",
+    "novio",
+    "novia",
+    "nene",
+    "nena",
+    "hijitos",
+    "hijito",
+    "hijita",
+    "chicos",
+    "familia",
+    "profe",
+];
+
 /// "SI", "HI" and "SH" are names in capitals alone: "si" is Spanish for yes and "hi" greets.
 fn is_short(reading: &Reading<'_>, words: &Range<usize>) -> bool {
     let source = reading.source(words).of(reading.text);
     let capitals = source.chars().filter(|c| c.is_alphabetic()).all(|c| c.is_uppercase() && c.is_ascii());
+    if reading.word(words.start) == "is" {
+        let before = words.start.checked_sub(1).map_or("", |word| reading.word(word));
+        return capitals && matches!(before, "niega" | "sin" | "presenta" | "refiere" | "nego" | "ni" | "con");
+    }
     if reading.word(words.start) != "si" {
         return capitals;
     }
@@ -142,6 +278,9 @@ fn is_short(reading: &Reading<'_>, words: &Range<usize>) -> bool {
                 | "neg"
                 | "present"
                 | "yes"
-        );
+        )
+        || after == ":" && further == "no" && reading.word(words.end + 2) != ":"
+        || after.starts_with("yes_")
+        || after.starts_with("no_");
     capitals && (named || listed || titled || before == "/")
 }

@@ -66,7 +66,7 @@ impl Whose {
         if taught || self.fiction.first(reading, before.clone()).is_some() {
             return Experiencer::Other;
         }
-        if let Some(other) = self.right_before(reading, before) {
+        if let Some(other) = self.right_before(reading, before).filter(|_| !is_done_by_another(reading, found)) {
             return relation(reading, &other);
         }
         // "He held a knife to his sister, that's why I brought him in": whoever is spoken of is the patient.
@@ -86,6 +86,11 @@ impl Whose {
         // "Mum says she tried to hang herself", written by a patient: hers.
         if is_said_by_patient(scene, sentence.start) && self.kin_says(scene, sentence.start..found.words.start, false) {
             return Experiencer::Family;
+        }
+        // "The time I slit my wrists my roommate found me": what the speaker did is the speaker's, whoever stands behind it.
+        let begins_own = found.words.start > sentence.start && reading.word(found.words.start - 1) == "i";
+        if (begins_own || reading.word(found.words.start) == "i") && is_said_first(reading, sentence, found) {
+            return Experiencer::Patient;
         }
         if found.own || found.beside || matches!(found.class, RiskClass::HarmToOthers | RiskClass::Abuse) {
             return Experiencer::Patient;
@@ -229,6 +234,22 @@ fn relation(reading: &Reading<'_>, person: &Range<usize>) -> Experiencer {
     let kin =
         |word: usize| KIN.iter().any(|stem| reading.word(word).strip_prefix(stem).is_some_and(|end| end.len() <= 3));
     if person.clone().any(kin) { Experiencer::Family } else { Experiencer::Other }
+}
+
+/// "Padre de mano larga": who stands right before active words of abuse does it; who "was beaten" suffers it.
+fn is_done_by_another(reading: &Reading<'_>, found: &Words) -> bool {
+    let suffers = |word: &str| {
+        matches!(
+            word,
+            "was" | "were" | "been" | "being" | "got" | "gets" | "is" | "fue" | "era" | "ha" | "victim" | "victima"
+        )
+    };
+    found.class == RiskClass::Abuse && !suffers(reading.word(found.words.start)) && found.sure
+}
+
+/// Whether a speaker says something of themselves: "I" is not quoted from somebody who is named before.
+fn is_said_first(reading: &Reading<'_>, sentence: &Range<usize>, found: &Words) -> bool {
+    !(sentence.start..found.words.start).any(|word| matches!(reading.word(word), "said" | "says" | "told" | "texted"))
 }
 
 /// Whether words name a relative, or somebody else who is close: whole words alone, for they are looked for in whole clauses.

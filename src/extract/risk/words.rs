@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::replies::{is_filler, plain_no};
 use super::topics::Topic;
 use crate::extract::RiskClass;
 use crate::extract::dialogue::Polarity;
@@ -32,6 +33,7 @@ pub(super) struct Words {
     score: Matcher,
     who: Matcher,
     calls: Matcher,
+    half_safe: Matcher,
 }
 
 impl Words {
@@ -52,6 +54,7 @@ impl Words {
             score: list("score"),
             who: list("who"),
             calls: list("calls"),
+            half_safe: list("halfsafe"),
         }
     }
 
@@ -109,7 +112,21 @@ impl Words {
             return true;
         }
         while word < clause.end
-            && matches!(reading.word(word), ":" | "-" | "=" | "is" | "are" | "was" | "were" | "," | ")")
+            && matches!(
+                reading.word(word),
+                ":" | "-"
+                    | "="
+                    | "is"
+                    | "are"
+                    | "was"
+                    | "were"
+                    | ","
+                    | ")"
+                    | "screen"
+                    | "screening"
+                    | "screened"
+                    | "\""
+            )
         {
             word += 1;
         }
@@ -145,6 +162,12 @@ impl Words {
         points.filter(|(_, points)| *points <= 3).map(|(word, points)| (item.start..word + 1, points))
     }
 
+    /// "Do you feel safe at home? Not really.": who is safe at times is not safe.
+    pub fn half_safe(&self, reading: &Reading<'_>, answer: &Range<usize>) -> bool {
+        let head = answer.start..answer.end.min(answer.start + HEAD);
+        self.half_safe.first(reading, head).is_some()
+    }
+
     /// Whether a question asks who does something.
     pub fn asks_who(&self, reading: &Reading<'_>, sentence: Range<usize>) -> bool {
         self.who.first(reading, sentence).is_some()
@@ -164,6 +187,29 @@ impl Words {
             opens && (matches!(reading.word(word), "if" | "si" | "should") || reading.word(word) == "cuando" && !past())
                 || reading.word(word) == "caso"
         };
+        // "Si ideación suicida → urgencias", "If SI, call": a noun at once names a case.
+        let noun = |word: &str| {
+            matches!(
+                word,
+                "idea"
+                    | "ideas"
+                    | "ideacion"
+                    | "pensamientos"
+                    | "intencion"
+                    | "deseos"
+                    | "autolesion"
+                    | "autolesiones"
+                    | "riesgo"
+                    | "suicidal"
+                    | "thoughts"
+                    | "worsening"
+                    | "si"
+            )
+        };
+        let opener = reading.word(sentence.start);
+        if matches!(opener, "si" | "if" | "ante") && noun(reading.word(sentence.start + 1)) {
+            return true;
+        }
         (sentence.start..at.min(sentence.end)).any(case) && self.calls.first(reading, sentence.clone()).is_some()
     }
 
@@ -208,6 +254,11 @@ impl Words {
                 return Some((Polarity::No, place));
             }
             let last = sentence.clone().rev().find(|word| !reading.words[*word].punctuation);
+            // "On Sunday, yeah", "el otro día he pensado sí".
+            let agrees = |word: usize| matches!(reading.word(word), "yes" | "yeah" | "yep" | "yeh" | "aye" | "si");
+            if opens && sentence.len() < 14 && last.is_some_and(|word| agrees(word) && word > sentence.start) {
+                return Some((Polarity::Yes, place));
+            }
             if last.is_some_and(|word| matches!(reading.word(word), "no" | "nunca" | "never" | "nah"))
                 && sentence.len() < 14
             {
@@ -259,105 +310,6 @@ impl Words {
         }
         None
     }
-}
-
-/// "No" with nothing behind it that it denies instead: "no, sir", "no, never"; "no puedo más" answers nothing.
-fn plain_no(reading: &Reading<'_>, sentence: &Range<usize>, words: &Range<usize>) -> bool {
-    if words.len() > 1 || reading.word(words.start) != "no" {
-        return true;
-    }
-    let next = words.end;
-    next >= sentence.end
-        || reading.words[next].punctuation
-        || matches!(
-            reading.word(next),
-            "no" | "never"
-                | "nunca"
-                | "sir"
-                | "maam"
-                | "ma"
-                | "senora"
-                | "senor"
-                | "senorita"
-                | "doctor"
-                | "doctora"
-                | "dr"
-                | "dra"
-                | "la"
-                | "not"
-                | "eso"
-                | "para"
-                | "ni"
-                | "jamas"
-                | "i"
-                | "plan"
-                | "licenciada"
-                | "que"
-                | "way"
-                | "thanks"
-                | "gracias"
-                | "nothing"
-                | "none"
-                | "padre"
-                | "mire"
-                | "hombre"
-                | "mujer"
-                | "nobody"
-                | "he"
-                | "she"
-                | "they"
-                | "it"
-                | "we"
-                | "ellos"
-                | "ella"
-                | "este"
-                | "ahora"
-                | "pero"
-                | "but"
-                | "mam"
-        )
-}
-
-fn is_filler(word: &str) -> bool {
-    matches!(
-        word,
-        "um" | "uh"
-            | "well"
-            | "oh"
-            | "ay"
-            | "uy"
-            | "pues"
-            | "bueno"
-            | "eh"
-            | "este"
-            | "mm"
-            | "mmm"
-            | "hmm"
-            | "y"
-            | "and"
-            | "like"
-            | "i"
-            | "mean"
-            | "honestly"
-            | "look"
-            | "mire"
-            | "la"
-            | "verdad"
-            | "es"
-            | "que"
-            | "lol"
-            | "haha"
-            | "jaja"
-            | "ah"
-            | "not"
-            | "just"
-            | "so"
-            | "emmm"
-            | "emm"
-            | "neta"
-            | "doctor"
-            | "doctora"
-    )
 }
 
 /// "Daño no le haría a nadie", "nada contra su cuerpo": the words of the topic deny themselves.

@@ -37,6 +37,8 @@ pub struct Place {
     pub from: usize,
     /// This sentence holds the title, or is the rest of its line.
     pub on_title_line: bool,
+    /// The number before the title, in a form that numbers its questions.
+    pub number: Option<u32>,
 }
 
 impl Structure {

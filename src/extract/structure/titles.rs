@@ -11,6 +11,8 @@ use super::{Place, Section};
 pub const FILE: &str = include_str!("../lexicon/titles.tsv");
 /// Words of an unknown line that still looks like a title.
 const LONGEST_TITLE: usize = 6;
+/// Words in brackets behind a title, over a full stop of an abbreviation: "Medication (incl. over the counter):".
+const LONGEST_BRACKET: usize = 12;
 /// Signs and numbers before a title: "- ", "3) ", "## ", "**".
 const LONGEST_BULLET: usize = 4;
 /// Letters of a title that needs no colon where it is written in capitals ("PMH asthma").
@@ -48,7 +50,12 @@ impl Titles {
             let gap = Gap::before(reading, index);
             if let Some(title) = gap.line.then(|| self.title(reading, index)).flatten() {
                 let has_content = title.end < sentence.words.end;
-                let place = Place { section: title.section, from: title.end, on_title_line: has_content };
+                let place = Place {
+                    section: title.section,
+                    from: title.end,
+                    on_title_line: has_content,
+                    number: number_of(reading, index),
+                };
                 open = Some(place);
                 out.push(open);
                 continue;
@@ -79,13 +86,15 @@ impl Titles {
         }
         // "Allergies (drug):"
         if reading.word(end) == "("
-            && let Some(close) = (end..words.end.min(end + LONGEST_TITLE)).find(|word| reading.word(*word) == ")")
+            && let Some(close) = (end..end + LONGEST_BRACKET).find(|word| reading.word(*word) == ")")
             && reading.word(close + 1) == ":"
         {
             end = close + 1;
         }
+        let over_a_stop = end > words.end;
         let asks = reading.word(end) == "?" && reading.sentences[index].turn.is_none();
-        let signed = asks || matches!(reading.word(end), ":" | "-" | "–" | "—" | "=" | "→") && end < words.end;
+        let signed =
+            asks || matches!(reading.word(end), ":" | "-" | "–" | "—" | "=" | "→") && (end < words.end || over_a_stop);
         let source = reading.source(&hit.words).of(reading.text);
         let letters = || source.chars().filter(|c| c.is_alphabetic());
         let capitals = letters().all(char::is_uppercase);
@@ -137,6 +146,14 @@ impl Gap {
     }
 }
 
+/// The number at the beginning of a line: "4. Medication".
+fn number_of(reading: &Reading<'_>, index: usize) -> Option<u32> {
+    let text = reading.sentences[index].span.of(reading.text);
+    let (number, rest) = text.split_once(['.', ')'])?;
+    let heads = number.len() <= 2 && rest.starts_with(' ');
+    number.parse().ok().filter(|_| heads)
+}
+
 /// Whether a section that is open reaches over a sentence without a title that the list knows.
 fn goes_on(reading: &Reading<'_>, index: usize, open: &Place, gap: &Gap) -> bool {
     if !gap.line {
@@ -148,7 +165,9 @@ fn goes_on(reading: &Reading<'_>, index: usize, open: &Place, gap: &Gap) -> bool
         || text.split_once([')', '.']).is_some_and(|(number, _)| {
             number.len() <= 2 && number.bytes().all(|b| b.is_ascii_digit()) && !number.is_empty()
         });
-    if looks_like_a_title(text, sentence.words.len()) {
+    // "3. Family: …" ends where the form goes on with "4. …".
+    let next = open.number.is_some_and(|number| number_of(reading, index) == Some(number + 1));
+    if next || looks_like_a_title(text, sentence.words.len()) {
         return false;
     }
     // A title with content on its line: only items below it still belong to it.

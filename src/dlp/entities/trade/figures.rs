@@ -6,8 +6,8 @@ use super::super::super::finding::Finding;
 use super::super::super::label;
 use super::super::super::token::{Case, Kind, Token};
 use super::super::cues::RELATIONS;
-use super::super::lexicon;
 use super::super::traits::{Traits, traits};
+use super::super::{lexicon, places};
 use super::names::is_behind_employer;
 use super::tidy::{is_short_form, words_of};
 
@@ -18,9 +18,16 @@ const YEARS: std::ops::RangeInclusive<u32> = 1940..=2039;
 /// nobody's name, no long number and no street among them.
 pub(super) fn is_of_the_clinic(context: &Context<'_>, one: &Finding, (first, end): (usize, usize)) -> bool {
     let lower = |at: usize| context.lower(&context.tokens[at]);
+    // "The Old Forge Surgery": a word of the clinic may be a part of what a house is called.
+    let house_like = matches!(one.label, label::ADDRESS | label::ORGANIZATION | label::LOCATION);
     let clinic = |at: usize| {
         let lower = lower(at);
+        if traits(lower).has(Traits::NUMBER) {
+            return false;
+        }
         super::is_medicine(lower)
+            || super::clinic::is_word(lower) && !(house_like && context.tokens[at].case == Case::Title)
+            || one.label != label::DATE && super::clinic::is_measure(lower) && is_with_a_figure(context, at)
             || super::is_abbreviation(lower)
                 && is_short_form(context, at)
                 && !(one.label == label::ADDRESS && STREETS.contains(&lower))
@@ -41,8 +48,13 @@ pub(super) fn is_of_the_clinic(context: &Context<'_>, one: &Finding, (first, end
     };
     let listed =
         |at: usize| is_apart(context, at) && (first..end).any(|at| super::is_kin(lower(at)) || lower(at).len() == 1);
-    let house = one.label == label::ORGANIZATION && is_behind_employer(context, first);
-    !house && (first..end).any(|at| clinic(at) || listed(at)) && (first..end).all(plain)
+    let disease = (first..end).all(|at| super::clinic::is_word(lower(at)) && context.tokens[at].case == Case::Lower);
+    let house = one.label == label::ORGANIZATION && is_behind_employer(context, first) && !disease;
+    !house
+        && (one.label != label::PHONE
+            || (first..end).filter(|at| traits(lower(*at)).has(Traits::NUMBER)).count() < SAID)
+        && (first..end).any(|at| clinic(at) || listed(at))
+        && (first..end).all(plain)
 }
 
 /// Written in capitals, these are kinds of streets too.
@@ -72,16 +84,130 @@ pub(super) fn is_measure(context: &Context<'_>, (first, end): (usize, usize)) ->
             Kind::Word => {
                 let measured = super::is_abbreviation(lower) && is_short_form(context, at) && !CODES.contains(&lower)
                     || super::is_medicine(lower)
+                    || super::clinic::is_measure(lower)
+                    || super::clinic::is_word(lower)
                     || MEASURES.contains(&lower);
-                any |= measured && token.span.len() > 1;
-                measured || token.span.len() == 1
+                let number = traits(lower).has(Traits::NUMBER);
+                any |= measured && token.span.len() > 1 && !number;
+                measured || token.span.len() == 1 || number
             }
             _ => matches!(context.plain(token), "/" | "." | "," | ":" | "%" | "-" | "(" | ")"),
         }
     });
     let letters = words_of(context, first, end).all(|token| token.span.len() == 1)
         && !context.tokens[first..end].iter().any(|token| token.kind == Kind::Number);
-    any && only && end - first > 1 || letters || is_lone_year(context, (first, end))
+    any && only && end - first > 1
+        || letters
+        || is_lone_year(context, (first, end))
+        || only && is_pressure(context, (first, end))
+}
+
+/// "07:00 BO. PU'd. Wt 51", "Hb 10.9 Hto 33 leuc 13.2": what is measured and its figure, and no street, no name and no long
+/// number among them.
+pub(super) fn holds_a_reading(context: &Context<'_>, (first, end): (usize, usize)) -> bool {
+    let lower = |at: usize| context.lower(&context.tokens[at]);
+    let measure = |at: usize| {
+        let token = &context.tokens[at];
+        token.is_word()
+            && token.span.len() > 1
+            && !(at > 0 && context.tokens[at - 1].span.end == token.span.start)
+            && !CODES.contains(&lower(at))
+            && !STREETS.contains(&lower(at))
+            && (MEASURES.contains(&lower(at)) || super::clinic::is_measure(lower(at)))
+            && !traits(lower(at)).has(Traits::NUMBER)
+    };
+    let read = (first..end).any(|at| measure(at) && is_with_a_figure(context, at));
+    let foreign = |at: usize| {
+        let token = &context.tokens[at];
+        match token.kind {
+            Kind::Number => token.span.len() > 3 && !is_year(lower(at)),
+            Kind::Word => {
+                STREET_WORDS.contains(&lower(at))
+                    || token.case == Case::Title
+                        && (lexicon::word(lower(at)).is_strong() || places::is_place(lower(at)))
+            }
+            _ => false,
+        }
+    };
+    let said = (first..end).filter(|at| traits(lower(*at)).has(Traits::NUMBER)).count();
+    read && said < SAID && !(first..end).any(|at| foreign(at) && !measure(at))
+}
+
+/// How many words name what is measured.
+pub(super) fn counts_measures(context: &Context<'_>, (first, end): (usize, usize)) -> usize {
+    let measure = |token: &&Token| {
+        let lower = context.lower(token);
+        MEASURES.contains(&lower) || super::clinic::is_measure(lower)
+    };
+    words_of(context, first, end).filter(measure).count()
+}
+
+/// Words of digits from which a telephone may be said.
+const SAID: usize = 6;
+
+/// "104/68 P 58 T": a figure over another.
+fn is_pressure(context: &Context<'_>, (first, end): (usize, usize)) -> bool {
+    let figure = |at: usize| {
+        let token = &context.tokens[at];
+        token.kind == Kind::Number && (2..=3).contains(&token.span.len())
+    };
+    (first + 1..end.saturating_sub(1)).any(|at| {
+        let sign = &context.tokens[at];
+        let tight = context.tokens[at - 1].span.end == sign.span.start
+            && context.tokens.get(at + 1).is_some_and(|next| next.span.start == sign.span.end);
+        context.plain(sign) == "/" && tight && figure(at - 1) && figure(at + 1)
+    })
+}
+
+/// "168/62", "97%", "7.2", "2 nights": a number of up to three digits that belongs to what stands beside it, or one of up
+/// to two that nothing announces.
+pub(super) fn is_bare_figure(context: &Context<'_>, (first, end): (usize, usize)) -> bool {
+    let [token] = &context.tokens[first..end] else { return false };
+    let plain = |at: Option<usize>| {
+        at.and_then(|at| context.tokens.get(at)).map(|token| context.plain(token)).unwrap_or_default()
+    };
+    let (before, behind) = (plain(first.checked_sub(1)), plain(Some(end)));
+    let joined = matches!(before, "/" | ".") || matches!(behind, "/" | "." | "%");
+    token.kind == Kind::Number
+        && (token.span.len() <= 2 && !matches!(before, "#" | "-") && behind != "-" || token.span.len() == 3 && joined)
+}
+
+/// "@0340", "@1625": an hour behind the sign, with no more than measures beside it.
+pub(super) fn is_clock(context: &Context<'_>, (first, end): (usize, usize)) -> bool {
+    let hour = |at: usize| {
+        let token = &context.tokens[at];
+        let digits = context.plain(token);
+        let behind = at > 0
+            && context.plain(&context.tokens[at - 1]) == "@"
+            && context.tokens[at - 1].span.end == token.span.start;
+        let value = digits.parse::<u32>().unwrap_or(u32::MAX);
+        behind && (3..=4).contains(&digits.len()) && value / 100 < 24 && value % 100 < 60
+    };
+    let other = |at: usize| {
+        let token = &context.tokens[at];
+        let lower = context.lower(token);
+        match token.kind {
+            Kind::Number => token.span.len() < 4,
+            Kind::Word => {
+                MEASURES.contains(&lower) || super::clinic::is_measure(lower) || super::is_abbreviation(lower)
+            }
+            _ => true,
+        }
+    };
+    (first..end).any(hour) && (first..end).all(|at| hour(at) || other(at))
+}
+
+/// A figure, or one that is said, stands right behind.
+fn is_with_a_figure(context: &Context<'_>, at: usize) -> bool {
+    let figure = |at: usize| {
+        let token = context.tokens.get(at);
+        token.is_some_and(|next| next.kind == Kind::Number || traits(context.lower(next)).has(Traits::NUMBER))
+    };
+    let sign = context
+        .tokens
+        .get(at + 1)
+        .is_some_and(|next| matches!(context.plain(next), "<" | ">" | "=" | ":" | "~" | "-" | "actual" | "is" | "was"));
+    figure(at + 1) || sign && figure(at + 2)
 }
 
 /// Letters that stand before the numbers of records.
@@ -143,6 +269,37 @@ const MEASURES: &[&str] = &[
     "frecuencia",
     "pulso",
     "obs",
+    "spo2",
+    "cows",
+    "ciwa",
+    "leuc",
+    "leucos",
+    "leu",
+    "plaq",
+    "plaquetas",
+    "creat",
+    "hb",
+    "hto",
+    "hcto",
+    "glucom",
+    "glu",
+    "gluc",
+    "altura",
+    "urea",
+    "phq",
+    "gad",
+    "audit",
+    "pcl",
+    "edss",
+    "dtx",
+    "hgt",
+    "trop",
+    "troponin",
+    "troponina",
+    "lipase",
+    "lipasa",
+    "resps",
+    "saturations",
     "sv",
     "vs",
     "eva",
@@ -242,5 +399,25 @@ pub(super) fn is_without_figures(context: &Context<'_>, (first, end): (usize, us
 /// A score out of another ("41/56").
 pub(super) fn is_no_number(context: &Context<'_>, (first, end): (usize, usize)) -> bool {
     let short = |token: &Token| token.kind == Kind::Number && token.span.len() < 4;
-    matches!(&context.tokens[first..end], [a, sign, b] if short(a) && context.plain(sign) == "/" && short(b))
+    let named = |token: &Token| {
+        let lower = context.lower(token);
+        token.case == Case::Upper && super::is_abbreviation(lower) && !CODES.contains(&lower)
+    };
+    // "/ T2" of "T2DM": a part of a word.
+    let cut = context
+        .tokens
+        .get(end)
+        .is_some_and(|next| next.is_word() && next.span.start == context.tokens[end - 1].span.end);
+    let digits: usize = context.tokens[first..end]
+        .iter()
+        .filter(|token| token.kind == Kind::Number)
+        .map(|token| token.span.len())
+        .sum();
+    cut && digits <= 2
+        || match &context.tokens[first..end] {
+            [a, sign, b] => short(a) && context.plain(sign) == "/" && short(b),
+            // "AF 2022": a disease and its year.
+            [word, year] => named(word) && year.kind == Kind::Number && is_year(context.lower(year)),
+            _ => false,
+        }
 }

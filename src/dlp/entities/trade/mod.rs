@@ -2,6 +2,8 @@
 //! begin to speak with and what notes begin a sentence with. Lists: `data/trade.tsv`, and the extractor's own lists of
 //! medicines, so that what is read as a medicine is not taken for a person.
 
+mod clinic;
+mod cuts;
 mod figures;
 mod names;
 mod speech;
@@ -19,10 +21,12 @@ pub use verbs::is_verb;
 
 const TABLE: &str = include_str!("../../data/trade.tsv");
 /// Lists of medicines: class, name, code, phrases.
-const MEDICINES: [&str; 3] = [
+const MEDICINES: [&str; 5] = [
+    include_str!("../../../extract/lexicon/drugs_everyday.tsv"),
     include_str!("../../../extract/lexicon/drugs.tsv"),
     include_str!("../../../extract/lexicon/drugs_more.tsv"),
     include_str!("../../../extract/lexicon/drugs_wide.tsv"),
+    include_str!("../../../extract/lexicon/drugs_brands.tsv"),
 ];
 /// Least letters of a medicine's name that is told by itself.
 const LEAST: usize = 4;
@@ -45,12 +49,27 @@ static KINDS: LazyLock<WordMap<WordSet>> = LazyLock::new(|| {
 static DRUGS: LazyLock<WordSet> = LazyLock::new(|| {
     let names = MEDICINES.iter().flat_map(|list| list.lines()).filter(|line| !line.starts_with('#'));
     let words = names.flat_map(|line| line.split('\t').skip(1)).flat_map(|column| column.split('|'));
+    // "fluoxetin{e,a}": the lists live as long as the program, so its written-out words may too.
+    let written = |phrase: &'static str| -> Vec<&'static str> {
+        if !phrase.contains('{') {
+            return vec![phrase];
+        }
+        let words = clinic::expand(phrase).into_iter().filter(|word| !word.contains(' '));
+        words.map(|word| &*Box::leak(word.into_boxed_str())).collect()
+    };
     words
         .map(str::trim)
+        .flat_map(written)
         .filter(|word| word.len() >= LEAST && word.bytes().all(|byte| byte.is_ascii_lowercase()))
         .filter(|word| !lexicon::word(word).is_name() && !places::is_place(word) && !STUFFS.contains(word))
+        .filter(|word| !is_of_speech(word))
         .collect()
 });
+
+/// Trade names that are words of every day, and T4, are told by what stands around them.
+fn is_of_speech(word: &str) -> bool {
+    lexicon::is_ordinary(word) && !word.ends_with("ine") && !word.ends_with("ina") && word.len() < 6
+}
 
 fn has(kind: &str, word: &str) -> bool {
     KINDS.get(kind).is_some_and(|words| words.contains(word))
@@ -70,6 +89,11 @@ pub fn is_sure_abbreviation(lower: &str) -> bool {
 /// A medicine by its own name or brand, and no name of people or places.
 pub fn is_medicine(lower: &str) -> bool {
     has("brand", lower) || DRUGS.contains(lower) || lower.strip_suffix('s').is_some_and(|one| DRUGS.contains(one))
+}
+
+/// A medicine, an abbreviation, a disease or a measure: no street and nobody.
+pub fn is_clinical(lower: &str) -> bool {
+    is_medicine(lower) || is_abbreviation(lower) || clinic::is_word(lower) || clinic::is_measure(lower)
 }
 
 /// A device, a service or a game.

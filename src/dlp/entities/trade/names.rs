@@ -10,6 +10,7 @@ use super::super::traits::{Traits, traits};
 use super::super::{deeds, lexicon, places, set_phrases, words};
 use super::speech::{is_everyday_speech, is_opener};
 use super::tidy::{is_short_form, words_of};
+use crate::text::Language;
 
 /// Most letters of an abbreviation that no list has.
 const SHORT: usize = 5;
@@ -38,8 +39,13 @@ pub(super) fn names_nobody(context: &Context<'_>, one: &Finding, (first, end): (
     }
     if one.recognizer == "field" {
         let medicine = all(&|token| super::is_medicine(context.lower(token)));
-        if medicine || one.label != label::PERSON || !is_spoken(context, first) {
+        let told = context.tokens.get(end).is_some_and(|next| super::is_medicine(context.lower(next)));
+        if medicine || one.label != label::PERSON || !told && !is_spoken(context, first) {
             return medicine;
+        }
+        // "DOCTOR: Toma Sintrom": a medicine stands behind no name.
+        if context.tokens.get(end).is_some_and(|next| super::is_medicine(context.lower(next))) {
+            return true;
         }
         let known = |token: &Token| lexicon::word(context.lower(token)).is_strong();
         if is_followed_by_small(context, end) && !words_of(context, first, end).any(known) {
@@ -51,8 +57,24 @@ pub(super) fn names_nobody(context: &Context<'_>, one: &Finding, (first, end): (
     {
         return true;
     }
+    if is_scale(context, first) {
+        return true;
+    }
     if announced == Trigger::Strong {
-        return false;
+        // "Padre HTA": who is a title is a relative too.
+        let kin = first.checked_sub(1).is_some_and(|at| RELATIONS.contains(context.lower(&context.tokens[at])));
+        let short = |at: usize| !context.tokens[at].is_word() || is_abbreviated(context, one, at);
+        // "Female therapist PLEASE": a word in capitals behind a trade in small letters.
+        let loud = first > 0
+            && end - first == 1
+            && context.tokens[first - 1].case == Case::Lower
+            && context.tokens[first].case == Case::Upper
+            && lexicon::is_ordinary(context.lower(&context.tokens[first]))
+            && !lexicon::is_name(context.lower(&context.tokens[first]));
+        return loud || kin && ((first..end).all(short) || is_relative(context, (first, end)));
+    }
+    if is_no_name_of_spanish(context, one, (first, end)) {
+        return true;
     }
     let house = one.label == label::ORGANIZATION && is_behind_employer(context, first);
     (first..end).all(|at| !context.tokens[at].is_word() || is_abbreviated(context, one, at))
@@ -65,6 +87,44 @@ pub(super) fn names_nobody(context: &Context<'_>, one: &Finding, (first, end): (
         || is_product(context, (first, end), house)
         || end - first == 1 && announced != Trigger::Relation && is_opener(context, first)
         || is_everyday_speech(context, one, (first, end))
+}
+
+/// "Edimburgo 19", "your Edinburgh was 16": a town that a scale is called by, and its points; nothing leads to a place.
+fn is_scale(context: &Context<'_>, first: usize) -> bool {
+    const REACH: usize = 3;
+    let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
+    let placed =
+        first > 0 && matches!(word(first - 1), "en" | "in" | "de" | "from" | "to" | "desde" | "near" | "hasta");
+    let points = (first + 1..=first + REACH).any(|at| {
+        context.tokens.get(at).is_some_and(|token| token.kind == Kind::Number && token.span.len() <= 2)
+            || matches!(word(at), "score" | "scale" | "escala" | "puntaje" | "pts" | "epds")
+    });
+    matches!(word(first), "edimburgo" | "edinburgh" | "eva" | "zung" | "barthel" | "norton" | "glasgow")
+        && !placed
+        && points
+}
+
+/// Words of Spanish that are names in other languages: "Una", "Te", "ella".
+fn is_no_name_of_spanish(context: &Context<'_>, one: &Finding, (first, end): (usize, usize)) -> bool {
+    const WORDS: &[&str] = &[
+        "una", "te", "se", "lo", "le", "y", "ella", "el", "hara", "alla", "aca", "ahi", "esa", "ese", "eso", "meta",
+        "linea", "ojala",
+    ];
+    let word = |at: usize| context.lower(&context.tokens[at]);
+    // "mi gata", "la meta de correr": a thing of somebody's in small letters.
+    let owned = one.label == label::LOCATION
+        && end - first == 1
+        && first > 0
+        && context.tokens[first].case == Case::Lower
+        && matches!(word(first - 1), "mi" | "tu" | "su" | "un" | "una" | "my" | "his" | "her" | "our");
+    let goal = word(first) == "meta" && context.tokens[first].case == Case::Lower;
+    owned
+        || goal
+        || context.language == Language::Spanish
+            && end - first == 1
+            && (WORDS.contains(&word(first))
+                || matches!(word(first), "viva" | "vivo" | "sana" | "sano" | "muerta" | "muerto"))
+            && !(WORDS.contains(&word(first)) && first > 0 && context.plain(&context.tokens[first - 1]) == "(")
 }
 
 /// "Patient: Look.", "Médico: Bueno.": the colon of somebody who speaks, and more than a name behind it.
@@ -162,7 +222,7 @@ fn is_relative(context: &Context<'_>, (first, end): (usize, usize)) -> bool {
             .get(end)
             .is_some_and(|token| token.span.start > context.tokens[end - 1].span.end || sign == ":");
     let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
-    let sided = end - first == 1
+    let sided = words_of(context, first, end).count() == 1
         && matches!(word(first), "mat" | "pat")
         && (RELATIONS.contains(word(end)) || first > 0 && RELATIONS.contains(word(first - 1)));
     sided

@@ -40,7 +40,8 @@ pub(super) fn is_opener(context: &Context<'_>, at: usize) -> bool {
             (false, _) => begins || !token.is_large(),
         };
     }
-    begins && spanish && !known.given && !places::is_place(lower) && super::is_verb(lower)
+    let called = words::is_everyday_name(lower) && at > 0 && context.plain(&context.tokens[at - 1]) == ",";
+    begins && spanish && !known.given && !called && !places::is_place(lower) && super::is_verb(lower)
 }
 
 /// "Ever had a seizure?": an ordinary word, and what is asked.

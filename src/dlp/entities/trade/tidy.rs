@@ -8,8 +8,10 @@ use super::super::super::label;
 use super::super::super::token::{Case, Kind, Token};
 use super::super::lexicon;
 use super::super::traits::{Traits, traits};
+use super::cuts::{apart, relabelled};
 use super::figures::{
-    is_measure, is_no_mail, is_no_number, is_no_street, is_of_the_clinic, is_plate_of_the_trade, is_without_figures,
+    counts_measures, holds_a_reading, is_bare_figure, is_clock, is_measure, is_no_mail, is_no_number, is_no_street,
+    is_of_the_clinic, is_plate_of_the_trade, is_without_figures,
 };
 use super::names::{is_hyphenated_letter, names_nobody};
 use crate::dlp::deadline;
@@ -20,8 +22,11 @@ const GAP: usize = 3;
 
 /// Takes back what is a word of the clinic or of speech, and cuts such words off the ends of what is not.
 pub fn tidy(context: &Context<'_>, found: &mut Vec<Finding>) {
+    let rest: Vec<Finding> = found.iter_mut().flat_map(|one| apart(context, one)).collect();
+    found.extend(rest);
     for one in found.iter_mut().filter(|one| is_questioned(one) && !holds_number(context, one)) {
         deadline::check();
+        relabelled(context, one);
         one.span = trimmed(context, one);
         if is_month(context, one) || is_said_year(context, one) {
             one.label = label::DATE;
@@ -39,7 +44,13 @@ fn is_questioned(one: &Finding) -> bool {
     match one.label {
         label::PERSON | label::LOCATION | label::ORGANIZATION | label::ADDRESS => one.layer == Layer::Entity,
         label::VEHICLE_ID => one.recognizer == "plate",
-        label::DATE | label::MEDICAL_RECORD | label::NUMBER | label::EMAIL => learned,
+        label::DATE
+        | label::MEDICAL_RECORD
+        | label::NUMBER
+        | label::EMAIL
+        | label::PHONE
+        | label::POSTAL_CODE
+        | label::HANDLE => learned,
         _ => false,
     }
 }
@@ -49,6 +60,14 @@ const IDENTIFIER_DIGITS: usize = 7;
 
 fn holds_number(context: &Context<'_>, one: &Finding) -> bool {
     let long = |run: &[u8]| run.len() >= IDENTIFIER_DIGITS;
+    // "2.431.278-1".
+    let grouped = |part: &str| part.bytes().filter(u8::is_ascii_digit).count() >= IDENTIFIER_DIGITS;
+    let pieces = |text: &str| text.split(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-')).any(grouped);
+    if matches!(one.label, label::ADDRESS | label::MEDICAL_RECORD | label::NUMBER | label::PHONE)
+        && pieces(one.span.of(&context.view.plain))
+    {
+        return true;
+    }
     one.span.of(&context.view.plain).as_bytes().split(|byte| !byte.is_ascii_digit()).any(long)
 }
 
@@ -94,11 +113,19 @@ fn is_edge(context: &Context<'_>, one: &Finding, at: usize) -> bool {
     match (one.label, token.kind) {
         // "DM2 2024".
         (label::DATE, Kind::Number) => learned && clings,
-        (label::DATE, Kind::Word) => learned && is_short_form(context, at) && !is_time(lower) && lower.len() > 1,
+        (label::DATE, Kind::Word) => {
+            let unknown = token.case == Case::Lower
+                && token.span.len() > 3
+                && !lexicon::is_ordinary(lower)
+                && !lexicon::is_ordinary_in(context.language, lower);
+            learned && (is_short_form(context, at) || unknown) && !is_time(lower) && lower.len() > 1
+        }
         (label::PERSON, Kind::Word) => {
             let named = lexicon::word(lower).is_name();
             super::is_abbreviation(lower) && is_short_form(context, at)
-                || learned && super::is_medicine(lower)
+                || is_answer_of_a_box(context, at)
+                || is_grade_letter(context, at)
+                || learned && (super::is_medicine(lower) || super::clinic::is_word(lower))
                 || learned
                     && !named
                     && token.span.len() > 1
@@ -107,6 +134,35 @@ fn is_edge(context: &Context<'_>, one: &Finding, at: usize) -> bool {
         }
         _ => false,
     }
+}
+
+/// "[X] N": the letter that answers a box.
+fn is_answer_of_a_box(context: &Context<'_>, at: usize) -> bool {
+    let letter = matches!(context.plain(&context.tokens[at]), "Y" | "N" | "S");
+    let before = at.checked_sub(1).map(|at| context.plain(&context.tokens[at])).unwrap_or_default();
+    letter && matches!(before, "]" | ")" | "☐" | "☒" | "☑")
+}
+
+/// "hepatitis C", "grade B": the letter of a kind or a grade.
+fn is_grade_letter(context: &Context<'_>, at: usize) -> bool {
+    const OF: &[&str] = &[
+        "hepatitis",
+        "hep",
+        "grade",
+        "stage",
+        "type",
+        "class",
+        "vitamin",
+        "influenza",
+        "grado",
+        "estadio",
+        "tipo",
+        "clase",
+        "vitamina",
+        "pugh",
+    ];
+    let before = at.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
+    context.tokens[at].span.len() == 1 && OF.contains(&before)
 }
 
 /// "two thousand eight", "dos mil doce" as the number of a record: the model knows numbers, and not what they count.
@@ -167,17 +223,34 @@ fn is_no_data(context: &Context<'_>, one: &Finding) -> bool {
     if one.recognizer == "learned" && is_of_the_clinic(context, one, (first, end)) {
         return true;
     }
+    let learned = one.recognizer == "learned";
+    let figures = matches!(one.label, label::ADDRESS | label::MEDICAL_RECORD | label::NUMBER | label::PHONE);
+    if learned && figures && holds_a_reading(context, (first, end)) {
+        return true;
+    }
+    // "RR 15 SpO2 95 RA GCS 14": two measures at least, for "HR5 2TG" is a place in Hereford.
+    if learned && one.label == label::POSTAL_CODE {
+        let apart = !one.span.of(&context.view.plain).contains("  ") && end - first > 2;
+        return is_clock(context, (first, end))
+            || apart && holds_a_reading(context, (first, end)) && counts_measures(context, (first, end)) > 1;
+    }
+    if learned && (figures || one.label == label::HANDLE) && is_clock(context, (first, end)) {
+        return true;
+    }
     match one.label {
         label::PERSON | label::LOCATION | label::ORGANIZATION => names_nobody(context, one, (first, end)),
         label::EMAIL => is_no_mail(context, (first, end)),
         label::ADDRESS if one.recognizer == "learned" && is_no_street(context, (first, end)) => true,
         label::ADDRESS => {
             is_measure(context, (first, end))
-                || one.recognizer == "learned" && is_hyphenated_letter(context, first, end)
+                || one.recognizer == "learned"
+                    && (is_hyphenated_letter(context, first, end) || is_bare_figure(context, (first, end)))
         }
         label::VEHICLE_ID => is_plate_of_the_trade(context, (first, end)),
+        label::PHONE => is_measure(context, (first, end)),
         label::MEDICAL_RECORD | label::NUMBER => {
             is_no_number(context, (first, end))
+                || is_bare_figure(context, (first, end))
                 || is_measure(context, (first, end))
                 || is_without_figures(context, (first, end))
         }
