@@ -206,11 +206,11 @@ impl AllergyRules {
             self.asked(scene, index, dialogue, (&substances, more), asks_allergy && !in_list, &mut topic, &mut out);
             self.effects(scene, index, &substances, &mut out);
             self.ended_for(scene, index, &substances, &mut out);
-            if let Some((before, substance)) = named.take().filter(|_| substances.is_empty()) {
-                if self.follows(scene, before, index) {
-                    self.ended_later(scene, index, &substance, &mut out);
-                    named = Some((before, substance));
-                }
+            if let Some((before, substance)) = named.take().filter(|_| substances.is_empty())
+                && self.follows(scene, before, index)
+            {
+                self.ended_later(scene, index, &substance, &mut out);
+                named = Some((before, substance));
             }
             if let [only] = substances.iter().filter(|s| s.drug && !s.class).cloned().collect::<Vec<_>>().as_slice() {
                 named = Some((index, only.clone()));

@@ -147,7 +147,7 @@ impl AllergyRules {
         }
         let from = placed.words.start.saturating_sub(REACH).max(sentence.words.start);
         let before =
-            (from..placed.words.start).filter_map(|word| self.owners.of_speaker.at(scene.reading, word)).last();
+            (from..placed.words.start).filter_map(|word| self.owners.of_speaker.at(scene.reading, word)).next_back();
         before.is_some_and(|hit| {
             hit.words.end <= placed.words.start && !has_subject(scene, hit.words.end..placed.words.start)
         })
@@ -294,7 +294,8 @@ fn regions(scene: &Scene<'_>, placed: &Placed, places: &[Range<usize>]) -> Vec<R
     let previous = places.iter().map(|other| other.end).filter(|end| *end <= placed.words.start).max();
     let limit = next.unwrap_or(usize::MAX);
     let from = previous.unwrap_or(0).max(here.words.start).max(placed.words.start.saturating_sub(REACH));
-    let mut out = vec![from..here.words.end.min(limit).min(placed.words.end + REACH)];
+    let own = from..here.words.end.min(limit).min(placed.words.end + REACH);
+    let mut out: Vec<Range<usize>> = std::iter::once(own).collect();
     let mut answering = None;
     for (at, later) in reading.sentences.iter().enumerate().skip(index + 1).take(3) {
         let gap = scene.text().get(here.span.end..later.span.start).unwrap_or("");
