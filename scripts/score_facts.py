@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds what a reader is shown against what a clinician would want remembered: whole documents in, memory out.
 
-usage: score_facts.py GOLD.jsonl... [--anamnesis PROGRAM] [--misses N] [--rows FILE]   facts of whole documents; several sets: each, then all together
+usage: score_facts.py GOLD.jsonl... [--anamnesis PROGRAM] [--misses N] [--rows FILE] [--profile P] [--everything]   facts of whole documents; several sets: each, then all together
        score_facts.py --agreement FIRST.jsonl SECOND.jsonl                   two annotators of the same documents: F1 of their facts
 
 GOLD, one document a line:
@@ -29,7 +29,7 @@ FAMILIES = [{'condition', 'symptom', 'substance_use'}, {'medication', 'adherence
 WIDE = {'preference', 'goal', 'event', 'procedure', 'appointment', 'relationship', 'lab', 'measurement'}
 CLASSES = ('passive_ideation', 'active_ideation', 'plan_or_means', 'attempt_history', 'self_harm', 'harm_to_others', 'abuse')
 LONGEST_QUOTE = 300
-EVERYTHING = False  # training looks at doubtful findings too
+SETTINGS = {}  # of the program, by --profile and --everything
 STATUS = {'active', 'started', 'stopped', 'changed', 'on_hold', 'not_taken', 'never', 'suggested', 'intended', 'declined', 'resolved', 'completed'}
 
 
@@ -80,8 +80,7 @@ def run(program, folder, *args, now=None):
     env = {k: v for k, v in os.environ.items() if not k.startswith('ANAMNESIS')}
     if now:
         env['ANAMNESIS__PIPELINE__NOW'] = now
-    if EVERYTHING:
-        env['ANAMNESIS__EXTRACTION__MIN_CONFIDENCE'] = '0'
+    env.update(SETTINGS)
     done = subprocess.run([program, *args], capture_output=True, text=True, cwd=folder, timeout=900, env=env)
     if done.returncode not in (0, 3) and args[0] in ('memory', 'context', 'export') and not done.stdout.strip():
         return ''
@@ -225,7 +224,10 @@ def score(docs, rows, texts, misses, verdicts=None):
                 total['keep_of'] += 1; total['kept'] += fold(word) in texts[name]
         facts_of = [f for _, f in gold]
         for n, r in enumerate(mine):
-            if r['entity'] in ('health_signal', 'summary') or (n not in taken and any(excused(m, r) for m in may)): continue
+            if r['entity'] in ('health_signal', 'summary'): continue
+            if n not in taken and any(excused(m, r) for m in may):
+                if verdicts is not None: verdicts.append((None, r))
+                continue
             if n not in taken and r.get('state') in ('superseded', 'resolved_unconfirmed') and any(
                     same_kind(f, r) and same_value(f, r) and denied(r) == (f['polarity'] == 'denied') and (r.get('experiencer') == 'patient') == (f['experiencer'] == 'patient') for f in facts_of): continue
             right = n in taken
@@ -268,7 +270,7 @@ def reliability(verdicts):
     """Rows by the confidence with which they were read: how many, how many of them right."""
     bins = collections.defaultdict(lambda: [0, 0])
     for right, row in verdicts:
-        if row.get('extraction_confidence') is not None:
+        if right is not None and row.get('extraction_confidence') is not None:
             cell = bins[min(int(row['extraction_confidence'] * 10), 9)]
             cell[0] += 1; cell[1] += right
     print('extraction confidence   rows  right')
@@ -311,7 +313,7 @@ def facts(args, program):
         for lang, c in langs.items(): all_langs[lang].update(c)
         if args.rows:
             with open(args.rows, 'a', encoding='utf-8') as out:
-                for right, row in verdicts: out.write(json.dumps({'right': bool(right), **row}, ensure_ascii=False) + '\n')
+                for right, row in verdicts: out.write(json.dumps({'right': right, **row}, ensure_ascii=False) + '\n')
     if len(sets) == 1:
         print(json.dumps(next(iter(sets.values()))))
         return
@@ -342,9 +344,13 @@ def agreement(paths):
 def main():
     ask = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     ask.add_argument('gold', nargs='*'); ask.add_argument('--anamnesis', default=os.environ.get('ANAMNESIS', 'anamnesis'))
-    ask.add_argument('--misses', type=int, default=0); ask.add_argument('--rows', metavar='FILE', help='append each row with its verdict')
+    ask.add_argument('--misses', type=int, default=0); ask.add_argument('--rows', metavar='FILE', help='append each row with its verdict: right, or null where it is true and unimportant')
     ask.add_argument('--agreement', nargs=2, metavar=('FIRST', 'SECOND'))
+    ask.add_argument('--profile', choices=('fast', 'careful'), help='how the program reads; without it, as it does by default')
+    ask.add_argument('--everything', action='store_true', help='doubtful findings are stored too: what training looks at')
     args = ask.parse_args()
+    if args.profile: SETTINGS['ANAMNESIS__EXTRACTION__PROFILE'] = args.profile
+    if args.everything: SETTINGS['ANAMNESIS__EXTRACTION__MIN_CONFIDENCE'] = '0'
     program = os.path.abspath(args.anamnesis) if os.path.exists(args.anamnesis) else args.anamnesis
     if args.agreement: agreement(args.agreement)
     elif args.gold: facts(args, program)

@@ -67,7 +67,8 @@ pub async fn recall(world: &World, org: crate::domain::ids::OrgId) -> Result<Rec
     let policy = rules.map_or_else(|| "safe_harbor".to_owned(), |rules| rules.redaction_policy);
     let redactors = Redactors::load(&world.settings.redaction).map_err(|error| Failure::usage(error.to_string()))?;
     let redactor = redactors.of(org, &policy).ok_or_else(|| Failure::failed("the redaction policy is not known"))?;
-    let extractors = Extractors::load(&world.settings.extraction).map_err(|error| Failure::usage(error.to_string()))?;
+    let extractors =
+        Extractors::rules(&world.settings.extraction).map_err(|error| Failure::usage(error.to_string()))?;
     let recall = Recall::new(world.store.clone(), world.models()?, Arc::clone(redactor), Arc::clone(&world.metrics));
     Ok(recall.reading_with(extractors.of(org)))
 }

@@ -10,12 +10,25 @@ use super::embedding::InvalidSetting;
 use crate::domain::ids::OrgId;
 use crate::transport::{AddressError, Endpoint};
 
+/// How documents are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReadingProfile {
+    /// By rules alone: some thousand documents a second on one core.
+    Fast,
+    /// By rules and the learned reader: more is remembered, at some tenths of a second of processor for a document.
+    Careful,
+}
+
 /// The whole section.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExtractionConfig {
-    /// Findings read with less confidence are not remembered, 0.0–1.0. Allergies always are.
+    /// Findings read with less confidence are not remembered, 0.0–1.0. Allergies that a rule found always are.
     pub min_confidence: f64,
+    pub profile: ReadingProfile,
+    /// File of the reader that the profile `careful` reads with; empty: the one in the program.
+    pub reader_file: PathBuf,
     /// Lexicon files for all organisations, beside the built-in lists.
     pub lexicons: Vec<PathBuf>,
     pub organizations: Vec<OrganizationExtraction>,
@@ -41,7 +54,14 @@ impl ExtractionConfig {
 
 impl Default for ExtractionConfig {
     fn default() -> Self {
-        Self { min_confidence: 0.3, lexicons: Vec::new(), organizations: Vec::new(), model: ModelConfig::default() }
+        Self {
+            min_confidence: 0.45,
+            profile: ReadingProfile::Fast,
+            reader_file: PathBuf::new(),
+            lexicons: Vec::new(),
+            organizations: Vec::new(),
+            model: ModelConfig::default(),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use super::allergies::{self, AllergyRules, WORDS as ALLERGY_WORDS};
+use super::careful::{Careful, SURETY};
 use super::clinical::{self, ClinicalRules};
 use super::context::{CLAUSES, Contexts, Cues, DENIED_VERBS, SUBJECTS};
 use super::dates;
@@ -15,6 +16,7 @@ use super::lexicon::{ALLERGENS, CLINICAL, DRUGS, Extension, REACTIONS, SPEECH};
 use super::measurements::{self, MeasurementRules};
 use super::medication::{MedicationRules, REGIMEN, WORDS as MEDICINE_WORDS};
 use super::phrasebook::{Builder, Phrasebook};
+use super::reader::Reader;
 use super::reading::{Reading, Sentence};
 use super::risk::learned::{Ear, Ruled, features_of, is_asked};
 use super::risk::{self, RiskRules};
@@ -49,6 +51,8 @@ pub struct Extractor {
     events: EventRules,
     appointments: AppointmentRules,
     measurements: MeasurementRules,
+    /// Reads with the rules; `None`: the rules read alone.
+    reader: Option<Reader>,
     version: String,
 }
 
@@ -57,6 +61,15 @@ impl Extractor {
     pub fn shared() -> Arc<Self> {
         static SHARED: LazyLock<Arc<Extractor>> = LazyLock::new(|| Arc::new(Extractor::builtin()));
         Arc::clone(&SHARED)
+    }
+
+    /// The same rules, with the learned reader next to them.
+    #[must_use]
+    pub fn with_reader(mut self, reader: Reader) -> Self {
+        let weights = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, SURETY.as_bytes());
+        self.version.push_str(&format!("+reader.{}.{}", reader.version(), hex::encode(&weights.as_ref()[..3])));
+        self.reader = Some(reader);
+        self
     }
 
     /// The embedded lexicons, by the printed book where it is of them; see [`Extractor::shared`].
@@ -100,6 +113,7 @@ impl Extractor {
             events: EventRules::builtin(&mut book),
             appointments: AppointmentRules::builtin(&mut book),
             measurements: MeasurementRules::builtin(&mut book),
+            reader: None,
             version: String::new(),
         };
         (this, book)
@@ -129,13 +143,22 @@ impl Extractor {
         self.measurements.find(&scene, &mut entities);
         let mut statements = allergies.statements.clone();
         statements.extend(self.statements.find(&scene, &self.medication, &drugs, &entities));
+        let careful = self.reader.as_ref().map(|reader| Careful::read(&scene, reader));
+        if let Some(careful) = &careful {
+            careful.add(&scene, &mut entities);
+            careful.bind(&scene, &mut entities);
+        }
         if let Some(today) = input.today {
             dates::bind(&scene, input.dates, today, &mut entities);
             when::settle(&scene, today, &mut entities);
             happenings::settle(&mut entities, today);
+            measurements::settle(&scene, today, &mut entities);
+        }
+        if let Some(careful) = &careful {
+            careful.weigh(&mut entities);
         }
         entities.sort_by_key(|entity| (entity.span, entity.kind));
-        let (risk, hypotheses) = (self.risk.find(&scene), self.hypotheses.find(&scene));
+        let (risk, hypotheses) = (self.risk.find(&scene, careful.as_ref()), self.hypotheses.find(&scene));
         entities.retain(|entity| !is_wish_for_harm(entity, &risk));
         let burdened = !hypotheses.is_empty() || risk.iter().any(Risk::is_own);
         Extraction {

@@ -2,6 +2,7 @@
 //! input and versions, same result. The shapes below are those of contract.md (`extract`), with byte spans.
 
 mod allergies;
+mod careful;
 mod clinical;
 mod context;
 pub mod dates;
@@ -20,6 +21,7 @@ mod medication;
 pub mod model;
 mod phrasebook;
 mod questions;
+pub mod reader;
 mod reading;
 mod risk;
 mod scene;
@@ -33,6 +35,7 @@ pub mod training;
 mod values;
 mod when;
 
+pub use careful::{Surety, View};
 pub use extractor::Extractor;
 pub use input::ExtractionInput;
 pub use settled::settled;
@@ -112,6 +115,8 @@ pub struct Entity {
     pub subject: Option<String>,
     /// Of events, procedures and appointments: the part of the list that named it.
     pub group: Option<&'static str>,
+    /// What the learned reader thinks of it, where one reads.
+    pub view: Option<View>,
 }
 
 /// What a substance does to the patient, and where the text says so.
@@ -213,9 +218,12 @@ impl Risk {
 }
 
 impl Entity {
-    /// Whether it is read surely enough to be remembered at all. An allergy always is: to leave one out would harm.
+    /// Whether it is read surely enough to be remembered at all. An allergy that a rule found always is: to leave one out
+    /// would harm.
     pub fn is_worth_remembering(&self, min_confidence: f64) -> bool {
-        self.confidence >= min_confidence || matches!(self.kind, EntityType::Allergy | EntityType::Intolerance)
+        let ruled = self.view.is_none_or(|view| !view.alone);
+        let allergy = matches!(self.kind, EntityType::Allergy | EntityType::Intolerance);
+        self.confidence >= min_confidence || (allergy && ruled)
     }
 
     /// Whether mention and evidence are literally there, on character boundaries, one inside the other.

@@ -260,6 +260,7 @@ impl Scene<'_> {
             measured: None,
             subject: None,
             group: None,
+            view: None,
         };
         entity.is_grounded(self.text()).then_some(entity)
     }

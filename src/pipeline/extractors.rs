@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::extraction::ExtractionConfig;
+use crate::config::extraction::{ExtractionConfig, ReadingProfile};
 use crate::domain::ids::OrgId;
 use crate::extract::Extractor;
 use crate::extract::lexicon::{Extension, LexiconError};
+use crate::extract::reader::{Reader, ReaderError};
 
 /// What is wrong with the lexicons of the configuration: the key, then file, line and column; never what stands there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,6 +20,9 @@ pub enum ExtractorsError {
     Organization { at: usize, problem: LexiconError },
     #[error("extraction.organizations[{at}].organization: is listed twice")]
     Twice { at: usize },
+    /// Of the profile `careful`: a file that is not there, or no reader.
+    #[error("extraction.reader_file: {0}")]
+    Reader(ReaderError),
 }
 
 /// All extractors of a process.
@@ -33,6 +37,25 @@ impl Extractors {
     /// # Errors
     /// The first key whose files cannot be used.
     pub fn load(config: &ExtractionConfig) -> Result<Self, ExtractorsError> {
+        let reader = match config.profile {
+            ReadingProfile::Fast => None,
+            ReadingProfile::Careful if config.reader_file.as_os_str().is_empty() => Some(Reader::builtin()),
+            ReadingProfile::Careful => Some(Reader::open(&config.reader_file)),
+        };
+        let reader = reader.transpose().map_err(ExtractorsError::Reader)?;
+        Self::with(config, reader.as_ref())
+    }
+
+    /// The rules alone, whatever the profile: for questions, which are no documents.
+    ///
+    /// # Errors
+    /// As [`Extractors::load`].
+    pub fn rules(config: &ExtractionConfig) -> Result<Self, ExtractorsError> {
+        Self::with(config, None)
+    }
+
+    fn with(config: &ExtractionConfig, reader: Option<&Reader>) -> Result<Self, ExtractorsError> {
+        let extractor = |files: &[PathBuf]| extractor(files, reader);
         let usual = extractor(&config.lexicons).map_err(ExtractorsError::Deployment)?;
         let mut own = BTreeMap::new();
         for (at, rules) in config.organizations.iter().enumerate() {
@@ -52,9 +75,17 @@ impl Extractors {
     }
 }
 
-fn extractor(files: &[PathBuf]) -> Result<Option<Arc<Extractor>>, LexiconError> {
+/// `None`: the program's own rules, without a reader.
+fn extractor(files: &[PathBuf], reader: Option<&Reader>) -> Result<Option<Arc<Extractor>>, LexiconError> {
     let extension = Extension::load(files)?;
-    Ok((!extension.is_empty()).then(|| Arc::new(Extractor::extended(&extension))))
+    if extension.is_empty() && reader.is_none() {
+        return Ok(None);
+    }
+    let rules = Extractor::extended(&extension);
+    Ok(Some(Arc::new(match reader {
+        Some(reader) => rules.with_reader(reader.clone()),
+        None => rules,
+    })))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod broker;
 mod broker_tls;
 mod callbacks;
 mod canary;
+mod careful;
 mod commands;
 mod contract;
 mod crash;

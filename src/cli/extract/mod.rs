@@ -19,6 +19,7 @@ use serde_json::{Map, Value, json};
 use super::lines::{self, Line};
 use super::{Context, Exit, Failure, output};
 use crate::extract::lexicon::Extension;
+use crate::extract::reader::Reader;
 use crate::extract::{DocumentType, ExtractionInput, Extractor, dates};
 use crate::text::{CodePoints, Document, Language, Span, Speaker};
 
@@ -30,6 +31,9 @@ pub struct Args {
     /// Add to every finding the cues that reach it, and to every answer the version of rules and lexicons.
     #[arg(long)]
     explain: bool,
+    /// Read with the learned reader of this file next to the rules, as the profile `careful` does.
+    #[arg(long, value_name = "FILE")]
+    reader: Option<PathBuf>,
     #[command(flatten)]
     own: Own,
     /// NDJSON file; standard input without it or with `-`.
@@ -76,7 +80,11 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         Some(What::Train(args)) => return train::run(&args),
         None => {}
     }
-    let extractor = args.own.extractor()?;
+    let mut extractor = args.own.extractor()?;
+    if let Some(path) = &args.reader {
+        let reader = Reader::open(path).map_err(|error| Failure::usage(format!("--reader: {error}")))?;
+        extractor = extractor.with_reader(reader);
+    }
     let out = BufWriter::new(io::stdout().lock());
     match args.path.filter(|path| path.as_os_str() != "-") {
         Some(path) => stream(BufReader::new(File::open(path)?), out, &extractor, args.explain),
@@ -137,6 +145,7 @@ fn answer(line: &[u8], extractor: &Extractor, explain: bool) -> Result<Value, Va
     if explain {
         shown::explain(&mut answer, &places, &document.text, &extractor.explain(&input, &found));
         answer["version"] = json!(extractor.version());
+        shown::views(&mut answer, &found);
     }
     if let (Some(id), Some(fields)) = (id, answer.as_object_mut()) {
         fields.insert("id".into(), id.clone());

@@ -181,3 +181,13 @@ pub(super) fn explain(answer: &mut Value, places: &CodePoints<'_>, text: &str, w
         entity["why"] = cues.collect();
     }
 }
+
+/// Adds to each finding what the learned reader thinks of it, where one read.
+pub(super) fn views(answer: &mut Value, found: &Extraction) {
+    let Some(entities) = answer.get_mut("entities").and_then(Value::as_array_mut) else { return };
+    for (entity, found) in entities.iter_mut().zip(&found.entities) {
+        if let Some(surety) = extract::Surety::of(found) {
+            (entity["reader"], entity["surety"]) = (json!(found.view), json!(surety));
+        }
+    }
+}

@@ -2,10 +2,10 @@
 //! The steps are those of Google's multilingual Universal Sentence Encoder 3 (models/README.md).
 
 use super::ModelError;
-use super::layers::{self, Norm};
-use super::matmul::{Matrix, Rows};
 use super::tokenizer::Tokenizer;
 use super::weights::{ModelFile, Table, WIDTH};
+use anamnesis_neural::layers::{self, Norm};
+use anamnesis_neural::matmul::{Matrix, Rows};
 
 /// Length of a vector.
 pub(super) const DIMENSION: usize = 512;
@@ -163,7 +163,7 @@ impl Encoder {
     fn finish(&self, sums: &[f32], lengths: &[f32]) -> Vec<Vec<f32>> {
         let texts = lengths.len();
         let mut mean = vec![0f32; texts * DIMENSION];
-        self.out.apply(dense(sums, FEATURES), 0.0, &mut mean);
+        self.out.apply(Rows::dense(sums, FEATURES), 0.0, &mut mean);
         for (row, &length) in mean.chunks_exact_mut(DIMENSION).zip(lengths) {
             for (value, bias) in row.iter_mut().zip(&self.out_bias) {
                 *value = (*value + length * bias) / length.sqrt();
@@ -174,12 +174,12 @@ impl Encoder {
         let mut inner = product(d0, &mean);
         layers::positive(&mut inner);
         let mut middle = product(p1, &mean);
-        d1.apply(dense(&inner, d1.inputs), 1.0, &mut middle);
+        d1.apply(Rows::dense(&inner, d1.inputs), 1.0, &mut middle);
         layers::positive(&mut middle);
         let mut inner = product(d2, &middle);
         layers::positive(&mut inner);
         let mut last = product(p3, &middle);
-        d3.apply(dense(&inner, d3.inputs), 1.0, &mut last);
+        d3.apply(Rows::dense(&inner, d3.inputs), 1.0, &mut last);
         last.chunks_exact_mut(DIMENSION)
             .map(|row| {
                 row.iter_mut().for_each(|value| *value = value.tanh());
@@ -199,12 +199,8 @@ fn conv(file: &ModelFile, order: usize) -> Result<Conv, ModelError> {
     })
 }
 
-fn dense(data: &[f32], cols: usize) -> Rows<'_> {
-    Rows { data, rows: data.len() / cols, cols, stride: cols }
-}
-
 fn product(matrix: &Matrix, data: &[f32]) -> Vec<f32> {
     let mut out = vec![0f32; data.len() / matrix.inputs * matrix.outputs];
-    matrix.apply(dense(data, matrix.inputs), 0.0, &mut out);
+    matrix.apply(Rows::dense(data, matrix.inputs), 0.0, &mut out);
     out
 }

@@ -4,8 +4,6 @@
 
 mod charsmap;
 mod forward;
-mod layers;
-mod matmul;
 mod tokenizer;
 mod weights;
 

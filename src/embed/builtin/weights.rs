@@ -5,95 +5,65 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use half::f16;
-use safetensors::SafeTensors;
-use safetensors::tensor::{Dtype, TensorInfo};
+use safetensors::tensor::Dtype;
 
 use super::ModelError;
 use super::charsmap::Charsmap;
-use super::matmul::Matrix;
 use super::tokenizer::Tokenizer;
+use anamnesis_neural::file::{TensorError, TensorFile};
+use anamnesis_neural::matmul::Matrix;
 
 /// Columns of the piece table.
 pub(super) const WIDTH: usize = 512;
 
-/// The file's bytes and where each tensor lies in them.
-pub(super) struct ModelFile {
-    bytes: Cow<'static, [u8]>,
-    tensors: Vec<(String, TensorInfo)>,
-    body: usize,
+/// Which tensor is wrong does not matter: the file is one of a known SHA-256, or none.
+impl From<TensorError> for ModelError {
+    fn from(_: TensorError) -> Self {
+        Self::Format
+    }
 }
+
+/// The file, and what the encoder takes from it.
+pub(super) struct ModelFile(TensorFile);
 
 impl ModelFile {
     pub(super) fn parse(bytes: Cow<'static, [u8]>) -> Result<Self, ModelError> {
-        let (header, metadata) = SafeTensors::read_metadata(&bytes).map_err(|_| ModelError::Format)?;
-        // Eight bytes tell the header's length.
-        let body = header + 8;
-        let tensors = metadata.tensors().into_iter().map(|(name, info)| (name, info.clone())).collect();
-        Ok(Self { bytes, tensors, body })
-    }
-
-    fn range(&self, name: &str, dtype: Dtype) -> Result<(Range<usize>, &[usize]), ModelError> {
-        let (_, info) = self.tensors.iter().find(|(known, _)| known == name).ok_or(ModelError::Format)?;
-        let range = self.body + info.data_offsets.0..self.body + info.data_offsets.1;
-        if info.dtype != dtype || range.end > self.bytes.len() {
-            return Err(ModelError::Format);
-        }
-        Ok((range, &info.shape))
-    }
-
-    fn raw(&self, name: &str, dtype: Dtype) -> Result<&[u8], ModelError> {
-        Ok(&self.bytes[self.range(name, dtype)?.0])
-    }
-
-    pub(super) fn floats(&self, name: &str) -> Result<Vec<f32>, ModelError> {
-        let raw = self.raw(name, Dtype::F32)?;
-        Ok(raw.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
+        Ok(Self(TensorFile::parse(bytes)?))
     }
 
     /// A vector of exactly `len` numbers.
     pub(super) fn vector(&self, name: &str, len: usize) -> Result<Vec<f32>, ModelError> {
-        let values = self.floats(name)?;
-        if values.len() == len { Ok(values) } else { Err(ModelError::Format) }
+        Ok(self.0.vector(name, len)?)
     }
 
     /// A dense layer: i8, with one scale per column.
     pub(super) fn matrix(&self, name: &str, inputs: usize, outputs: usize) -> Result<Matrix, ModelError> {
         let scale = self.vector(&format!("{name}.scale"), outputs)?;
-        let (range, shape) = self.range(name, Dtype::I8)?;
-        if *shape != [inputs, outputs] {
-            return Err(ModelError::Format);
-        }
+        let codes = self.0.shaped(name, Dtype::I8, &[inputs, outputs])?;
         let mut data = Vec::with_capacity(inputs * outputs);
-        for row in self.bytes[range].chunks_exact(outputs) {
+        for row in codes.chunks_exact(outputs) {
             data.extend(row.iter().zip(&scale).map(|(&code, scale)| f32::from(code.cast_signed()) * scale));
         }
         Ok(Matrix { data, inputs, outputs })
     }
 
     pub(super) fn tokenizer(&self) -> Result<Tokenizer, ModelError> {
-        let text = self.raw("pieces.bytes", Dtype::U8)?;
-        let mut pieces: Vec<&[u8]> = Vec::new();
-        let mut start = 0;
-        for end in self.raw("pieces.ends", Dtype::U32)?.chunks_exact(4) {
-            let end = u32::from_le_bytes([end[0], end[1], end[2], end[3]]) as usize;
-            pieces.push(text.get(start..end).ok_or(ModelError::Format)?);
-            start = end;
-        }
-        let charsmap = Charsmap::parse(self.raw("charsmap", Dtype::U8)?).ok_or(ModelError::Format)?;
+        let charsmap = Charsmap::parse(self.0.raw("charsmap", Dtype::U8)?.0).ok_or(ModelError::Format)?;
         let unknown = self.vector("pieces.unknown_score", 1)?[0];
-        Tokenizer::new(charsmap, &pieces, self.floats("pieces.scores")?, unknown).ok_or(ModelError::Format)
+        let scores = self.0.floats("pieces.scores")?.0;
+        Tokenizer::new(charsmap, &self.0.texts("pieces")?, scores, unknown).ok_or(ModelError::Format)
     }
 
     /// The piece table; takes the bytes along.
     pub(super) fn into_table(self) -> Result<Table, ModelError> {
-        let levels = self.floats("table.levels")?;
+        let levels = self.0.floats("table.levels")?.0;
         let levels: [f32; 16] = levels.try_into().map_err(|_| ModelError::Format)?;
-        let scale = self.range("table.scale", Dtype::F16)?.0;
-        let (codes, shape) = self.range("table.codes", Dtype::U8)?;
+        let scale = self.0.place("table.scale", Dtype::F16)?.0;
+        let (codes, shape) = self.0.place("table.codes", Dtype::U8)?;
         if *shape != [scale.len() / 2, WIDTH / 2] {
             return Err(ModelError::Format);
         }
-        Ok(Table { bytes: self.bytes, codes, scale, levels })
+        Ok(Table { bytes: self.0.into_bytes(), codes, scale, levels })
     }
 }
 

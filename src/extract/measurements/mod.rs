@@ -6,11 +6,14 @@ mod units;
 
 use std::collections::BTreeSet;
 
+use chrono::NaiveDate;
+
 use super::lexicon::{Concept, Lexicon, List, Mention};
 use super::phrasebook::Builder;
 use super::scene::Scene;
 use super::structure::Section;
 use super::{Entity, EntityType};
+use crate::domain::fact_date::{DatePrecision, FactDate};
 use crate::domain::finding::{Experiencer, Temporality};
 use crate::domain::measured::Measured;
 use crate::domain::wording::{person, plain_words};
@@ -29,6 +32,49 @@ const TEMPERATURE: Concept = Concept { group: "vital", name: "temperature", code
 /// Finds measurements; see the module.
 pub struct MeasurementRules {
     lexicon: Lexicon,
+}
+
+/// Words that put a value on a day of its own, which may not be that of the document.
+const ELSEWHEN: &[&str] = &[
+    "admission",
+    "admitted",
+    "arrival",
+    "previous",
+    "previously",
+    "prior",
+    "baseline",
+    "initial",
+    "last",
+    "before",
+    "was",
+    "earlier",
+    "ingreso",
+    "ingresar",
+    "llegada",
+    "previo",
+    "previa",
+    "anterior",
+    "basal",
+    "inicial",
+    "ultimo",
+    "ultima",
+    "antes",
+    "era",
+];
+/// Words before a value in which those are looked for.
+const LOOKED_BACK: usize = 8;
+
+/// A value that the document gives without a day was measured on the day of the document.
+pub(super) fn settle(scene: &Scene<'_>, today: NaiveDate, entities: &mut [Entity]) {
+    for entity in entities.iter_mut().filter(|entity| entity.kind == EntityType::Measurement && entity.at.is_none()) {
+        let words = scene.reading.words_at(entity.span);
+        let near = words.start.saturating_sub(LOOKED_BACK)..words.end;
+        let own =
+            entity.context.experiencer == Experiencer::Patient && entity.context.temporality == Temporality::Recent;
+        if own && !near.clone().any(|word| ELSEWHEN.contains(&scene.reading.word(word))) {
+            entity.at = Some(FactDate::new(today, DatePrecision::Day));
+        }
+    }
 }
 
 /// A name with its value.

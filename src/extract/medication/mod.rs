@@ -35,7 +35,7 @@ const SHORT_LINE: usize = 64;
 /// Words between a denial and the medicine that it denies.
 const DENIAL_REACH: usize = 6;
 /// How surely a bare denial is read: below `min_extraction_confidence`, so that it is a hypothesis.
-const SELDOM: f64 = 0.4;
+const SELDOM: f64 = 0.45;
 /// The group of a medicine that no list names, known by the stem of its name.
 pub(super) const STEM: &str = "stem";
 pub struct MedicationRules {

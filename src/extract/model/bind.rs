@@ -106,6 +106,7 @@ fn entity(item: &Item, text: &str, place: Place, stance: &Stance, seen: &mut Mod
         measured: None,
         subject: None,
         group: None,
+        view: None,
     })
 }
 

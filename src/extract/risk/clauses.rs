@@ -31,7 +31,7 @@ pub(super) fn clauses(reading: &Reading<'_>, sentence: &Range<usize>) -> Vec<Ran
 }
 
 /// The clause that holds a word.
-pub(super) fn clause_of(reading: &Reading<'_>, sentence: &Range<usize>, word: usize) -> Range<usize> {
+pub(in crate::extract) fn clause_of(reading: &Reading<'_>, sentence: &Range<usize>, word: usize) -> Range<usize> {
     let found = clauses(reading, sentence).into_iter().find(|clause| clause.contains(&word));
     found.unwrap_or_else(|| sentence.clone())
 }

@@ -14,6 +14,7 @@ mod parts;
 mod patterns;
 mod replies;
 mod screens;
+mod tagged;
 mod thought;
 mod topics;
 mod whose;
@@ -22,6 +23,7 @@ mod words;
 use std::ops::Range;
 
 use answers::Answers;
+pub(super) use clauses::clause_of;
 use denials::{denied_as_subject, denied_behind, denied_itself, nobody_does, noted_answer, wish_denied};
 use denied::Denials;
 use forms::Forms;
@@ -32,6 +34,7 @@ use screens::Screens;
 use topics::Topics;
 use whose::{Whose, is_relative};
 
+use super::careful::Careful;
 use super::context::tells_more;
 use super::dialogue::Polarity;
 use super::matcher::Matcher;
@@ -120,7 +123,7 @@ impl RiskRules {
         self.ear = Some(ear);
     }
 
-    pub fn find(&self, scene: &Scene<'_>) -> Vec<Risk> {
+    pub fn find(&self, scene: &Scene<'_>, careful: Option<&Careful>) -> Vec<Risk> {
         let (said, ruled) = self.said(scene);
         let (mut heard, mut settled) = (Vec::new(), Settled::default());
         let spoken_of = self.topics.spoken_of(scene.reading);
@@ -137,6 +140,10 @@ impl RiskRules {
             let cued = |sentence: &Sentence| self.around.is_cued(scene.reading, sentence.words.clone());
             let cued: Vec<bool> = scene.reading.sentences.iter().map(cued).collect();
             ear.find(scene, &Heeds { ruled: &ruled, closed: &closed, cued: &cued }, &mut out);
+        }
+        if let Some(careful) = careful {
+            out.retain(|risk| risk.learned.is_none() || careful.hears_risk(risk.span));
+            tagged::add(scene, &careful.risks(scene), &mut out);
         }
         levels::grade(scene, &mut out);
         levels::drop_contradicted(&mut out);

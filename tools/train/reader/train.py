@@ -24,7 +24,7 @@ from encoder import Encoder, vocabulary
 # A generator that costs less than a layer: dropout needs millions of draws a step. The same seed gives the same draws.
 jax.config.update('jax_default_prng_impl', 'unsafe_rbg')
 REDACTED = .65  # share of documents that an epoch shows as redaction leaves them
-INSIDE = 3.  # a piece inside a mention weighs so much; most pieces are outside
+INSIDE = 1.5  # a piece inside a mention weighs so much; most pieces are outside
 GROUPS = [len(options) for options in material.ATTRIBUTES.values()]
 
 
@@ -36,6 +36,8 @@ def arguments():
     ask.add_argument('--hands', nargs='+', default=[], help='folders of the material to use; without it all')
     ask.add_argument('--held-out', default='', help='the hand whose documents are not learned from, but measured on')
     ask.add_argument('--out')
+    ask.add_argument('--keep', help='writes parameters and pieces there (npz), to go on from')
+    ask.add_argument('--start', help='goes on from what --keep wrote, with its pieces')
     ask.add_argument('--layers', type=int, default=6)
     ask.add_argument('--frozen', type=int, default=1)
     ask.add_argument('--epochs', type=int, default=8)
@@ -144,6 +146,22 @@ def table(kinds, groups):
     print('attributes right: ' + ', '.join(f'{name} {right / max(of, 1):.3f}' for name, (right, of) in groups.items()), flush=True)
 
 
+def keep(path, parameters, pieces):
+    np.savez(path, *map(np.asarray, jax.tree.leaves(parameters)), pieces=np.array(sorted(pieces)))
+
+
+def pieces_of(path):
+    with np.load(path) as file:
+        return set(file['pieces'].tolist())
+
+
+def begun(path, parameters):
+    """What --keep wrote, in the shape of the parameters given."""
+    with np.load(path) as file:
+        leaves, tree = jax.tree.flatten(parameters)
+        return jax.tree.unflatten(tree, [jnp.asarray(file[f'arr_{n}']) for n in range(len(leaves))])
+
+
 def optimizer(args, steps, parameters):
     pace = optax.warmup_cosine_decay_schedule(0, 1, max(10, steps // 20), steps, .02)
     which = jax.tree_util.tree_map_with_path(lambda path, _: path[0].key, parameters)
@@ -155,11 +173,13 @@ def main():
     args = arguments()
     read = [d for d in material.documents(args.material) if not args.hands or any(f'/{hand}/' in d.path for hand in args.hands)]
     texts = [text for document in read for _, text in document.lines.values()]
-    kept = vocabulary(Encoder(args.wheel), texts, [word for path in args.words for word in words_of(path)])
+    kept = pieces_of(args.start) if args.start else vocabulary(Encoder(args.wheel), texts, [word for path in args.words for word in words_of(path)])
     encoder, random = Encoder(args.wheel, kept), np.random.default_rng(args.seed)
     held = lambda document: bool(args.held_out) and f'/{args.held_out}/' in document.path
     learned, held_out = [d for d in read if not held(d)], windows.windows(encoder, [d for d in read if held(d)])
     parameters = jax.tree.map(jnp.asarray, {'body': encoder.body(args.layers), 'heads': network.heads(encoder.width, random)})
+    if args.start:
+        parameters = begun(args.start, parameters)
     batches, steps = Batches(encoder), args.epochs * (len(windows.windows(encoder, learned)) // args.batch)
     print(f'{len(learned)} documents to learn from, {len(held_out)} windows to measure on, {len(kept)} pieces, about {steps} steps', flush=True)
     optimize = optimizer(args, steps, parameters)
@@ -182,6 +202,8 @@ def main():
         print(f'epoch {epoch + 1} of {args.epochs}: loss {np.mean(lost):.3f}, {time.time() - began:.0f} s', flush=True)
         if held_out:
             table(*measured(parameters, batches, held_out, run))
+        if args.keep:
+            keep(args.keep, parameters, kept)
     if args.out:
         export.write(args.out, encoder, sorted(kept), jax.tree.map(np.array, parameters))
 

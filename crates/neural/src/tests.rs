@@ -1,0 +1,101 @@
+//! The steps against the same in f64, and the cutting against a search through every way to cut.
+
+use proptest::prelude::*;
+
+use super::layers::{erf, exp, gelu, softmax};
+use super::matmul::{Right, Rows, Scale, multiply};
+use super::pieces::Pieces;
+
+/// The error function by its series, in f64.
+fn error_function(x: f64) -> f64 {
+    let (mut term, mut sum) = (x, x);
+    for n in 1..200 {
+        term *= -x * x / f64::from(n);
+        sum += term / f64::from(2 * n + 1);
+    }
+    sum * std::f64::consts::FRAC_2_SQRT_PI
+}
+
+#[test]
+fn the_exponential_and_the_error_function_are_those_of_the_books() {
+    for i in -40_000..=40_000 {
+        let x = i as f32 / 10_000.0;
+        assert!((f64::from(erf(x)) - error_function(f64::from(x))).abs() < 1e-6, "erf {x}");
+        let (power, x) = (exp(20.0 * x), f64::from(20.0 * x));
+        assert!((f64::from(power) / x.exp() - 1.0).abs() < 2.5e-7, "exp {x}");
+    }
+    assert_eq!((exp(0.0), erf(0.0)), (1.0, 0.0));
+    assert!(exp(-1e9) > 0.0 && exp(1e9).is_finite() && (erf(9.0) - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn logits_become_probabilities_and_a_row_with_one_far_above_the_others_stays_finite() {
+    let mut row = vec![3.0, 1.0, -2.0, 0.5, 0.0, 0.0, 0.0, 0.0, 3.0];
+    softmax(&mut row);
+    assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+    assert_eq!(row[0], row[8]);
+    assert!((row[0] / row[1] - 2f32.exp()).abs() < 1e-5);
+    let mut steep = vec![1e30, 0.0, -1e30];
+    softmax(&mut steep);
+    assert!((steep[0] - 1.0).abs() < 1e-6 && steep.iter().all(|value| value.is_finite()));
+    softmax(&mut []);
+}
+
+#[test]
+fn the_gate_is_the_exact_one_with_its_bias_added_first() {
+    let mut row = vec![-3.0, -0.5, 0.0, 0.5, 3.0];
+    gelu(&mut row, &[0.0, 0.0, 0.0, 0.5, -1.0]);
+    for (got, x) in row.iter().zip([-3.0f64, -0.5, 0.0, 1.0, 2.0]) {
+        let exact = 0.5 * x * (1.0 + error_function(x / std::f64::consts::SQRT_2));
+        assert!((f64::from(*got) - exact).abs() < 2e-6, "{x}");
+    }
+}
+
+#[test]
+fn a_product_takes_its_right_side_as_it_lies_or_transposed_and_writes_between_other_columns() {
+    let left = [1.0, 2.0, 3.0, 4.0];
+    let right = [1.0, 10.0, 9.0, 2.0, 20.0, 9.0];
+    let (left, right) = (Rows::dense(&left, 2), Rows { data: &right, rows: 2, cols: 2, stride: 3 });
+    let mut out = [7.0; 6];
+    multiply(left, Right::Plain(right), Scale { factor: 1.0, keep: 0.0 }, &mut out, 3);
+    assert_eq!(out, [5.0, 50.0, 7.0, 11.0, 110.0, 7.0]);
+    multiply(left, Right::Transposed(right), Scale { factor: 2.0, keep: 1.0 }, &mut out, 3);
+    assert_eq!(out, [47.0, 134.0, 7.0, 97.0, 282.0, 7.0]);
+}
+
+fn pieces() -> Pieces {
+    let texts = ["", "a", "b", "ab", "ba", "aab", "ñ", "bañ"];
+    let scores = vec![0.0, -2.0, -3.0, -4.0, -4.5, -5.0, -6.0, -7.0];
+    Pieces::new(&texts, scores, &[0], (0, -20.0)).unwrap()
+}
+
+/// The score of the best way to cut, by trying all.
+fn best(pieces: &[(&str, f64)], text: &str) -> f64 {
+    let Some(first) = text.chars().next() else { return 0.0 };
+    let known = pieces.iter().filter_map(|(piece, score)| Some(score + best(pieces, text.strip_prefix(piece)?)));
+    known.fold(best(pieces, &text[first.len_utf8()..]) - 20.0, f64::max)
+}
+
+#[test]
+fn a_vocabulary_that_does_not_fit_its_scores_or_fears_no_unknown_is_refused() {
+    assert!(Pieces::new(&["", "a"], vec![0.0], &[0], (0, -20.0)).is_none());
+    assert!(Pieces::new(&["", "a"], vec![0.0, -30.0], &[0], (0, -20.0)).is_none());
+    assert!(Pieces::new(&["", "a"], vec![0.0, -3.0], &[2], (2, -20.0)).is_none());
+    assert!(Pieces::new(&["", ""], vec![0.0, -3.0], &[0], (0, -20.0)).is_none());
+    assert!(Pieces::new(&[""], vec![0.0], &[0], (0, -20.0)).is_none());
+}
+
+proptest! {
+    #[test]
+    fn the_cut_is_the_most_probable_one(text in "[abñx]{0,9}") {
+        let known =
+            [("a", -2.0), ("b", -3.0), ("ab", -4.0), ("ba", -4.5), ("aab", -5.0), ("ñ", -6.0), ("bañ", -7.0)];
+        let scores = [-20.0, -2.0, -3.0, -4.0, -4.5, -5.0, -6.0, -7.0];
+        let mut cuts = Vec::new();
+        pieces().cut(&text, &mut Vec::new(), &mut cuts);
+        let score: f64 = cuts.iter().map(|cut| scores[cut.id as usize]).sum();
+        prop_assert!((score - best(&known, &text)).abs() < 1e-9);
+        prop_assert_eq!(cuts.last().map_or(0, |cut| cut.end), text.len());
+        prop_assert!(cuts.iter().all(|cut| text.is_char_boundary(cut.end)));
+    }
+}

@@ -1,0 +1,79 @@
+//! The profile `careful`: what the learned reader adds to what rules find, seen by who reads the patient's memory.
+
+use serde_json::Value;
+
+use crate::support::{Engine, ORG, PATIENT, Program, bodies, document};
+
+/// The reader of this repository, as another file.
+const READER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/models/reader.safetensors");
+
+async fn rows(profile: &str, reader: &str, text: &str) -> Vec<Value> {
+    let program = Program::on(Engine::File).await;
+    let more = [("ANAMNESIS__EXTRACTION__PROFILE", profile), ("ANAMNESIS__EXTRACTION__READER_FILE", reader)];
+    let output = program.ingest(&bodies(&[document(1, 1, "2026-03-17T10:00:00Z", text)]), &more);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let scope = [ORG.to_string(), PATIENT.to_string()];
+    let listed = program
+        .command(&more)
+        .args(["memory", "list", "--org", &scope[0], "--patient", &scope[1], "--output", "json"])
+        .output()
+        .unwrap();
+    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    serde_json::from_slice::<Vec<Value>>(&listed.stdout)
+        .unwrap()
+        .into_iter()
+        .filter(|row| row["entity"].is_string())
+        .collect()
+}
+
+fn of<'a>(rows: &'a [Value], entity: &str) -> Vec<&'a str> {
+    rows.iter().filter(|row| row["entity"] == entity).map(|row| row["statement"].as_str().unwrap()).collect()
+}
+
+/// Said in words that no list holds.
+const SAID: &str = "Their house burnt down in January and they lost everything. Takes sertraline 50 mg daily.";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_careful_reader_remembers_what_no_list_holds_and_a_fast_one_does_not() {
+    let fast = rows("fast", "", SAID).await;
+    let named = rows("careful", READER, SAID).await;
+    let careful = rows("careful", "", SAID).await;
+    assert!(!of(&fast, "event").iter().any(|said| said.contains("burnt down")), "{fast:?}");
+    assert!(of(&careful, "event").iter().any(|said| said.contains("burnt down")), "{careful:?}");
+    assert_eq!(of(&careful, "event"), of(&named, "event"), "the reader in the program is that of the file");
+    // What rules find is the same.
+    assert_eq!(of(&fast, "medication"), of(&careful, "medication"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_only_asked_is_remembered_by_neither() {
+    for asked in ["Did their house burn down in January?", "¿Se les quemó la casa en enero?"] {
+        assert_eq!(of(&rows("careful", "", asked).await, "event"), of(&rows("fast", "", asked).await, "event"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_row_of_a_careful_reader_says_how_surely_it_was_read_and_harmful_kinds_need_a_rule_for_decisions() {
+    let text = "Vino con su tía. Le dan jarabe de zarzaparrilla 10 ml al día y unas gotas de floripondio. Padece el mal de arco.";
+    for row in rows("careful", "", text).await {
+        let sure = row["extraction_confidence"].as_f64().unwrap();
+        assert!((0.0..=0.99).contains(&sure), "{row}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_that_is_not_there_stops_the_start_and_says_which_setting_names_it() {
+    let program = Program::on(Engine::File).await;
+    let none = program.folder.path().join("none").display().to_string();
+    let torn = program.folder.path().join("torn");
+    let whole = std::fs::read(READER).unwrap();
+    std::fs::write(&torn, &whole[..whole.len() / 2]).unwrap();
+    for file in [none, torn.display().to_string()] {
+        let more =
+            [("ANAMNESIS__EXTRACTION__PROFILE", "careful"), ("ANAMNESIS__EXTRACTION__READER_FILE", file.as_str())];
+        let output = program.ingest(&bodies(&[document(1, 1, "2026-03-17T10:00:00Z", SAID)]), &more);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{file}: {said}");
+        assert!(said.contains("extraction.reader_file"), "{file}: {said}");
+    }
+}
