@@ -24,6 +24,7 @@ LABEL org.opencontainers.image.title="anamnesis" \
 COPY --from=build /out/usr/local/bin/anamnesis /usr/local/bin/anamnesis
 COPY --from=build --chown=65532:65532 /out/var/lib/anamnesis /var/lib/anamnesis
 COPY LICENSE NOTICE /licenses/
+COPY models/NOTICE /licenses/NOTICE.models
 USER 65532:65532
 WORKDIR /var/lib/anamnesis
 # Inside a container the probes come from outside it. Memory that is free goes back after ten milliseconds, not a second.

@@ -53,11 +53,19 @@ async fn what_is_only_asked_is_remembered_by_neither() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_row_of_a_careful_reader_says_how_surely_it_was_read_and_harmful_kinds_need_a_rule_for_decisions() {
-    let text = "Vino con su tía. Le dan jarabe de zarzaparrilla 10 ml al día y unas gotas de floripondio. Padece el mal de arco.";
-    for row in rows("careful", "", text).await {
-        let sure = row["extraction_confidence"].as_f64().unwrap();
-        assert!((0.0..=0.99).contains(&sure), "{row}");
+async fn a_medicine_that_only_the_reader_finds_is_kept_with_its_dose_and_waits_for_review() {
+    let text =
+        "Current medication: Florvexin 20 mg every morning, sertraline 50 mg daily. Allergies: Zandrocil (rash).";
+    let rows = rows("careful", "", text).await;
+    let row = |name: &str| {
+        let names = |row: &&Value| row["statement"].as_str().unwrap().to_lowercase().contains(name);
+        rows.iter().find(names).unwrap_or_else(|| panic!("{name} is not in {rows:?}"))
+    };
+    assert!(row("florvexin")["statement"].as_str().unwrap().contains("20 mg"), "{}", row("florvexin"));
+    for (name, usable) in [("florvexin", "hypothesis"), ("zandrocil", "hypothesis"), ("sertraline", "decision")] {
+        assert_eq!(row(name)["use"], usable, "{}", row(name));
+        let sure = row(name)["extraction_confidence"].as_f64().unwrap();
+        assert_eq!(sure >= 0.6, usable == "decision", "{name} is read with {sure}");
     }
 }
 

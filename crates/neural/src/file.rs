@@ -47,7 +47,7 @@ impl TensorFile {
         self.metadata.get(key).map(String::as_str)
     }
 
-    /// The bytes of the file, for whoever keeps a tensor where it lies ([`TensorFile::place`]).
+    /// The bytes of the file, for a caller that keeps a tensor where it lies ([`TensorFile::place`]).
     pub fn into_bytes(self) -> Cow<'static, [u8]> {
         self.bytes
     }

@@ -29,7 +29,7 @@ pub enum Right<'a> {
 }
 
 /// `out` = `keep` × `out` + `factor` × `left` × `right`. Rows of `out` lie `stride` apart. A row's result does not
-/// depend on the rows beside it.
+/// depend on the rows next to it.
 pub fn multiply(left: Rows<'_>, right: Right<'_>, scale: Scale, out: &mut [f32], stride: usize) {
     let (view, inputs, outputs) = match right {
         Right::Plain(view) => (view, view.rows, view.cols),
@@ -86,7 +86,7 @@ pub struct Matrix {
 
 impl Matrix {
     /// `out` (rows × outputs, dense) = `keep` × `out` + `input` × self. A row's result does not depend on the rows
-    /// beside it, so that a text has the same vector in every batch.
+    /// next to it, so that a text has the same vector in every batch.
     pub fn apply(&self, input: Rows<'_>, keep: f32, out: &mut [f32]) {
         let weights = Rows { data: &self.data, rows: self.inputs, cols: self.outputs, stride: self.outputs };
         multiply(input, Right::Plain(weights), Scale { factor: 1.0, keep }, out, self.outputs);

@@ -26,7 +26,7 @@ pub(super) fn find(scene: &Scene<'_>, careful: &Careful, out: &mut Vec<Entity>) 
         let known = |(at, other): (usize, &Entity)| {
             let here = other.span.overlaps(&entity.span);
             let alike = is_same_family(other.kind, entity.kind) || (is_name(other.kind) && is_name(entity.kind));
-            // The reader never repeats itself either: two of its layers may tag one place.
+            // Two layers of the reader may tag one place.
             here && (alike || at >= by_rules) || says_the_same(other, &entity)
         };
         if !out.iter().enumerate().any(known) {
@@ -124,8 +124,8 @@ fn names(scene: &Scene<'_>, word: usize) -> bool {
     letters > 3 || (letters > 1 && said.chars().all(|c| c.is_uppercase() || c.is_ascii_digit()))
 }
 
-/// What a tag's kind is to the memory. Adherence and substance use are findings of the rules alone: their value is more
-/// than the words.
+/// What a tag's kind is to the memory: the use of a substance is a condition. Adherence and measurements are left to the
+/// rules, for their value is more than the words.
 fn kind(tag: &str) -> Option<EntityType> {
     match tag {
         "substance_use" => Some(EntityType::Condition),

@@ -12,7 +12,7 @@ use crate::text::{Span, Speaker};
 /// How probable a risk must be, on the average of its pieces, and a denial of one. A denial that nobody uttered harms.
 const LEAST: f32 = 0.5;
 const LEAST_DENIED: f32 = 0.8;
-/// How probable it must be for what the ear alone hears.
+/// How probable it must be for what only the linear classifier finds.
 const HEARD: f32 = 0.15;
 /// How probable its class, its polarity and its person must be.
 const SURE: f32 = 0.5;
@@ -35,7 +35,7 @@ impl Careful {
         risks
     }
 
-    /// Whether the reader too thinks that a passage may speak of risk: what only the linear ear hears needs that.
+    /// Whether the reader too thinks that a passage may speak of risk: what only the linear classifier finds needs that.
     pub(in crate::extract) fn hears_risk(&self, passage: Span) -> bool {
         let touched = self.lines.iter().enumerate().filter(|(_, (_, line))| line.overlaps(&passage));
         touched.into_iter().any(|(at, (_, line))| {

@@ -19,7 +19,7 @@ pub struct View {
     /// That anything worth keeping is said there.
     pub anything: f32,
     pub denied: f32,
-    /// Of a relative or of somebody else.
+    /// Of a relative or of another person.
     pub others: f32,
     pub past: f32,
     /// Only possible or planned.

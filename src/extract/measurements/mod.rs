@@ -34,7 +34,7 @@ pub struct MeasurementRules {
     lexicon: Lexicon,
 }
 
-/// Words that put a value on a day of its own, which may not be that of the document.
+/// Words that put a value on another day than that of the document.
 const ELSEWHEN: &[&str] = &[
     "admission",
     "admitted",

@@ -15,7 +15,7 @@ pub enum Layer {
     Clauses,
     /// What belongs to a name: doses, dates …
     Details,
-    /// What tells who somebody is.
+    /// What identifies a person.
     Identifiers,
 }
 

@@ -1,4 +1,4 @@
-//! What the reader thinks of every word of a document, and of any place in it that somebody else found.
+//! What the reader thinks of every word of a document, and of any place in it that a rule found.
 
 use std::ops::Range;
 use std::sync::Arc;

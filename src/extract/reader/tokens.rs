@@ -117,7 +117,7 @@ impl Tokenizer {
             if !word.is_empty() {
                 self.word(word, at, room, out);
             }
-            // The white space that ended the word has a length of its own.
+            // The white space that ended the word has its own length.
             let after = at + word.len();
             at = after + text[after..].chars().next().map_or(0, char::len_utf8);
         }

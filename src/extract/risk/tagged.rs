@@ -9,7 +9,7 @@ use crate::extract::scene::Scene;
 /// A class that is known in the document already is heard once more only this surely.
 const HEARD_AGAIN: f64 = 0.85;
 
-/// Adds what the learned reader hears: where neither rules nor ear have heard that class in the passage. A question that
+/// Adds what the learned reader hears: where neither rules nor classifier have found that class in the passage. A question that
 /// nobody answers with yes says nothing, and what is denied is kept once, where nothing tells of it.
 pub(super) fn add(scene: &Scene<'_>, tagged: &[TaggedRisk], out: &mut Vec<Risk>) {
     for risk in tagged {
