@@ -1,4 +1,4 @@
-//! The numbers of `[embedding]`: batches, rates, time limits, retries, circuit breaker. Defaults from traps.md.
+//! The numbers of `[embedding]`: batches, rates, time limits, retries, circuit breaker. Defaults from docs/dependencies.md.
 
 use std::time::Duration;
 

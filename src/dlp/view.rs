@@ -2,7 +2,7 @@
 //! with the way back to the source for every byte.
 //!
 //! Case is kept in [`View::plain`] and dropped in [`View::lower`]; both have the same length, so that one span fits
-//! both. Folding makes ASCII word boundaries right for Spanish (targets.md, "Known limits").
+//! both. Folding makes ASCII word boundaries right for Spanish.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;

@@ -11,7 +11,7 @@ pub struct BatchLimits {
 }
 
 impl BatchLimits {
-    /// When neither configuration nor server says: below the limits of every provider of wire.md.
+    /// When neither configuration nor server says: below the limits of every provider of docs/providers.md.
     pub const DEFAULT: Self = Self { texts: 64, tokens: 16_000 };
 }
 

@@ -27,7 +27,7 @@ pub use self::models::{Models, Offered};
 pub use self::observe::{EmbedObserver, Outcome, RequestSeen, Unobserved};
 pub use crate::config::embedding::ModelProfile;
 
-/// What the vector is for: some models embed questions and documents differently (wire.md, RETRIEVAL_QUERY).
+/// What the vector is for: some models embed questions and documents differently (docs/providers.md, RETRIEVAL_QUERY).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {

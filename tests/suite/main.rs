@@ -13,6 +13,7 @@ mod broker_tls;
 mod callbacks;
 mod canary;
 mod careful;
+mod citations;
 mod commands;
 mod contract;
 mod crash;

@@ -2,7 +2,7 @@
 //!
 //! Memories are not edited; they are folded. The log of one group (all that is stated of one attribute of one subject,
 //! or of all allergies) is sorted by (time of the event, source, id) and walked once. Any permutation or repetition of
-//! the same messages therefore ends in the same state (model.md, "Change of mind: order does not matter"), and a late
+//! the same messages therefore ends in the same state (model.md, "Change of mind"), and a late
 //! message is no special case: the group is folded again.
 
 mod allergies;

@@ -1,4 +1,4 @@
-//! What every answer must be before anything is stored of it (traps.md, "Embedding replies").
+//! What every answer must be before anything is stored of it (docs/dependencies.md, "Embedding replies").
 
 use crate::embed::EmbedError;
 

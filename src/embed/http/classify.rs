@@ -1,4 +1,4 @@
-//! From a status to a decision (wire.md, "Uniform classes"). The body of an error is looked at for known words and
+//! From a status to a decision (docs/providers.md, "Uniform classes"). The body of an error is looked at for known words and
 //! then forgotten: it may quote the text that was sent.
 
 use std::time::Duration;

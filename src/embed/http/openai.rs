@@ -1,4 +1,4 @@
-//! OpenAI's `POST /v1/embeddings` as TEI, Ollama, vLLM and LiteLLM speak it (wire.md, "OpenAI-compatible").
+//! OpenAI's `POST /v1/embeddings` as TEI, Ollama, vLLM and LiteLLM speak it (docs/providers.md, "OpenAI-compatible").
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Vertex AI text models, `:predict` (wire.md, "Vertex text models"). They cut long texts silently unless told not to.
+//! Vertex AI text models, `:predict` (docs/providers.md, "Vertex text models"). They cut long texts silently unless told not to.
 
 use reqwest::Url;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! OpenAI's chat API with a strict JSON schema (wire.md, "LLM extraction"), as Ollama, vLLM and LiteLLM speak it too.
+//! OpenAI's chat API with a strict JSON schema (docs/providers.md, "LLM extraction"), as Ollama, vLLM and LiteLLM speak it too.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

@@ -27,7 +27,7 @@ pub use value::{Arg, Cell, Row};
 use crate::domain::ids::OrgId;
 
 /// What may go wrong between us and the database. Carries no statement arguments and no database detail text, since
-/// both may quote a row (traps.md).
+/// both may quote a row (docs/dependencies.md).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DbError {
     /// Connection lost, time-out, lock not obtained, disk full: try again.
@@ -213,7 +213,7 @@ impl Database {
         Ok(Transaction { inner, access })
     }
 
-    /// Empties SQLite's write-ahead log into the main file, so that deleted rows are in no file (traps.md,
+    /// Empties SQLite's write-ahead log into the main file, so that deleted rows are in no file (docs/dependencies.md,
     /// `secure_delete`). A server does so by itself.
     pub async fn checkpoint(&self) -> Result<(), DbError> {
         match &self.inner {
