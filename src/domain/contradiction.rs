@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use super::code::codes;
 use super::finding::Experiencer;
-use super::wording::{Word, denies, person, plain_words};
+use super::wording::{Word, denies, person, plain_words, starts_with};
 use crate::text::{Language, detect, stems};
 
 #[rustfmt::skip] // lists of words read as paragraphs
 #[path = "contradiction_words.rs"]
 mod vocabulary;
-use vocabulary::{COMPARISONS, CUE_PREFIX_STOPS, DIRECT, DISLIKES, FUNCTION_CUES, LIKES};
+use vocabulary::{BEARS, COMPARISONS, CUE_PREFIX_STOPS, DIRECT, DISLIKES, FUNCTION_CUES, LIKES, PAST};
 
 codes!(
     ContradictionType {
@@ -76,7 +76,7 @@ pub fn contradiction(
     }
     let language = detect(&format!("{}\n{}", a.text, b.text));
     let (left, right) = (Side::of(a.text, language), Side::of(b.text, language));
-    if !same_experiencer(a, &left, b, &right) {
+    if !same_experiencer(a, &left, b, &right) || left.past != right.past {
         return None;
     }
     let shared = left.stems().intersection(&right.stems()).count();
@@ -85,6 +85,16 @@ pub fn contradiction(
         return None;
     }
     opposition(&left, &right)
+}
+
+/// Whether one of two statements speaks of nothing that the other does not speak of: "I love swimming", "I can't stand
+/// swimming in the sea". Attitudes and denials are no subject.
+pub fn shares_subject(a: &str, b: &str) -> bool {
+    let language = detect(&format!("{a}\n{b}"));
+    let (left, right) = (Side::of(a, language), Side::of(b, language));
+    let (left, right) = (left.subjects(), right.subjects());
+    let (shorter, longer) = if left.len() <= right.len() { (left, right) } else { (right, left) };
+    !shorter.is_empty() && shorter.is_subset(&longer)
 }
 
 fn overlap(a: &Claim<'_>, b: &Claim<'_>) -> bool {
@@ -112,11 +122,16 @@ struct Side {
     clauses: Vec<Clause>,
     /// The relative it speaks of, where it begins or ends with one.
     subject: Option<&'static str>,
+    /// It speaks of a time that is over: what holds now does not contradict it.
+    past: bool,
 }
 
 /// One clause: its content stems, those that a denial governs, and its cue words.
+#[derive(Default)]
 struct Clause {
     stems: BTreeSet<String>,
+    /// Those that are no attitude and no pole: what the clause speaks of.
+    subjects: BTreeSet<String>,
     denied: BTreeSet<String>,
     cues: Vec<(String, bool)>,
 }
@@ -133,7 +148,12 @@ impl Side {
             .filter(|clause| !clause.is_empty())
             .map(|clause| Clause::of(clause, language))
             .collect();
-        Self { clauses, subject: subject(&words) }
+        let past = (0..words.len()).any(|at| PAST.iter().any(|phrase| starts_with(&words[at..], phrase)));
+        Self { clauses, subject: subject(&words), past }
+    }
+
+    fn subjects(&self) -> BTreeSet<&str> {
+        self.clauses.iter().flat_map(|clause| clause.subjects.iter().map(String::as_str)).collect()
     }
 
     fn stems(&self) -> BTreeSet<&str> {
@@ -143,7 +163,7 @@ impl Side {
 
 impl Clause {
     fn of(words: &[Word], language: Language) -> Self {
-        let mut clause = Self { stems: BTreeSet::new(), denied: BTreeSet::new(), cues: Vec::new() };
+        let mut clause = Self::default();
         let mut denied_for = 0usize;
         for (at, word) in words.iter().enumerate() {
             let denied = denied_for > 0;
@@ -151,17 +171,21 @@ impl Clause {
             if denies(&word.folded) {
                 denied_for = SCOPE;
             }
-            if is_cue(words, at) {
+            let cue = is_cue(words, at);
+            if cue {
                 clause.cues.push((word.folded.clone(), denied));
             }
             if denies(&word.folded) || word.is(FUNCTION_CUES) {
                 continue;
             }
             // "No me gusta el café" denies the liking, not the coffee.
-            if denied && (word.is(LIKES) || word.is(DISLIKES)) {
+            if denied && (word.is(LIKES) || word.is(DISLIKES) || word.is(BEARS)) {
                 denied_for = 0;
             }
             for stem in stems(&word.folded, language) {
+                if !cue {
+                    clause.subjects.insert(stem.clone());
+                }
                 if denied {
                     clause.denied.insert(stem.clone());
                 }
@@ -180,7 +204,7 @@ impl Clause {
     }
 
     fn dislikes(&self) -> bool {
-        self.has(DISLIKES, false) || self.has(LIKES, true)
+        self.has(DISLIKES, false) || self.has(LIKES, true) || self.has(BEARS, true)
     }
 }
 
@@ -189,7 +213,7 @@ fn is_cue(words: &[Word], at: usize) -> bool {
     let pairs = || DIRECT.iter().chain(COMPARISONS).any(|(one, other)| word.is(one) || word.is(other));
     // "feels like" likes nothing.
     let preposition = word.is(&["like"]) && at > 0 && words[at - 1].is(CUE_PREFIX_STOPS);
-    !preposition && (word.is(LIKES) || word.is(DISLIKES) || pairs())
+    !preposition && (word.is(LIKES) || word.is(DISLIKES) || word.is(BEARS) || pairs())
 }
 
 fn opposition(left: &Side, right: &Side) -> Option<ContradictionType> {

@@ -51,6 +51,14 @@ pub(super) const DISLIKES: &[&str] = &[
     "avoid", "avoids", "avoided", "avoiding", "evito", "evita", "evitan", "evitar", "evitaba", "dislike", "dislikes",
     "disliked", "hate", "hates", "hated", "oppose", "opposes", "opposed", "refuse", "refuses", "refused", "detest",
     "detests", "disgusta", "disgustan", "detesta", "detesto", "odia", "odio", "rehuye", "rehuyo", "aborrece",
+    "aborrezco", "loathe", "loathes", "loathed", "despise", "despises", "dread", "dreads", "dreaded", "resent", "resents",
+    "repugna", "molesta", "molestan", "agobia", "agobian", "disgusto", "rechazo", "fastidia", "fastidian", "incomoda",
+];
+
+/// What is denied when somebody cannot bear a thing; affirmed they say little.
+pub(super) const BEARS: &[&str] = &[
+    "stand", "bear", "tolerate", "stomach", "soporto", "soporta", "soportar", "aguanto", "aguanta", "aguantar", "tolero",
+    "tolera", "trago", "apetece",
 ];
 
 /// After these, "like" is no attitude.
@@ -64,4 +72,21 @@ pub(super) const FUNCTION_CUES: &[&str] = &[
     "never", "always", "nunca", "jamas", "siempre", "more", "less", "fewer", "mas", "menos", "better", "worse",
     "mejor", "peor", "nothing", "everything", "nada", "todo", "todos", "todas", "everyone", "everybody", "nobody",
     "nadie",
+];
+
+/// Frames of a time that is over.
+pub(super) const PAST: &[&[&str]] = &[
+    &["used", "to"], &["as", "a", "child"], &["as", "a", "kid"], &["as", "a", "boy"], &["as", "a", "girl"],
+    &["as", "a", "teenager"], &["as", "a", "teen"], &["as", "a", "student"], &["as", "a", "young"], &["when", "i", "was"],
+    &["when", "he", "was"], &["when", "she", "was"], &["growing", "up"], &["in", "my", "twenties"],
+    &["in", "my", "thirties"], &["in", "my", "forties"], &["in", "my", "teens"], &["in", "my", "youth"],
+    &["in", "my", "childhood"], &["in", "his", "youth"], &["in", "her", "youth"], &["years", "ago"], &["back", "then"],
+    &["in", "the", "past"], &["formerly"], &["previously"], &["in", "those", "days"], &["at", "that", "time"],
+    &["antes"], &["antano"], &["antiguamente"], &["anteriormente"], &["de", "nino"], &["de", "nina"], &["de", "joven"],
+    &["de", "pequeno"], &["de", "pequena"], &["de", "chico"], &["de", "chica"], &["de", "adolescente"],
+    &["de", "estudiante"], &["de", "soltero"], &["de", "soltera"], &["en", "mi", "juventud"], &["en", "mi", "infancia"],
+    &["en", "mi", "ninez"], &["en", "mi", "adolescencia"], &["en", "su", "juventud"], &["en", "su", "infancia"],
+    &["cuando", "era"], &["cuando", "tenia"], &["cuando", "vivia"], &["hace", "anos"], &["hace", "tiempo"], &["solia"],
+    &["solian"], &["en", "el", "pasado"], &["en", "aquella", "epoca"], &["en", "aquel", "entonces"],
+    &["por", "entonces"], &["en", "esa", "epoca"],
 ];

@@ -21,13 +21,21 @@ pub(super) const DEMANDS: &[&str] = &[
     "dime", "decir", "decirme", "digas", "digame", "envia", "enviar", "enviame", "enviarme", "envies", "comparte",
     "compartir", "comparteme", "saca", "sacar", "sacame", "extrae", "extraer", "ver", "descarga", "descargar",
     "enumera", "enumerar", "enumerame", "pasame", "pasar", "pasarme", "entregame", "facilitame", "proporciona",
-    "proporcioname", "recita", "repite", "copia", "escribe", "cuentame", "leeme", "resume", "obtener",
+    "proporcioname", "hand", "turn", "back", "clone", "mirror", "unload", "spit", "transcribe", "compile", "gather", "collect",
+    "surrender", "divulge", "describe", "recap", "entrega", "entregar", "vuelque", "transcribe", "transcribeme", "compila",
+    "reune", "recopila", "suelta", "sueltame", "expon", "clona", "respalda", "recita", "repite", "copia", "escribe", "cuentame", "leeme", "resume", "obtener",
 ];
 
 pub(super) const TOTAL: &[&str] = &[
     "all", "every", "everything", "entire", "whole", "full", "complete", "everyone", "everybody", "anything", "todo",
     "toda", "todos", "todas", "entero", "entera", "completo", "completa", "completos", "completas", "integro",
-    "integra", "cada",
+    "integra", "cada", "whatever", "unabridged", "cuanto", "cuantos", "cuantas", "enterito", "completito",
+];
+
+/// Words that give a part to play before they demand.
+pub(super) const PRETEND: &[&str] = &[
+    "pretend", "act", "imagine", "roleplay", "behave", "suppose", "assume", "haz", "haga", "hagamos", "actua", "actue",
+    "imagina", "imaginate", "finge", "simula", "supon", "comportate",
 ];
 
 /// What is stored, as a whole.
@@ -42,7 +50,8 @@ pub(super) const STORED: &[&str] = &[
 pub(super) const KNOWING: &[&str] = &[
     "know", "remember", "stored", "store", "saved", "recorded", "kept", "remembered", "sabes", "sabe", "recuerdas",
     "recuerda", "guardado", "guardada", "guardados", "almacenado", "almacenada", "almacenados", "registrado",
-    "memorizado", "conoces",
+    "memorizado", "conoces", "hold", "holding", "gathered", "collected", "keep", "keeping", "guardas", "conservas",
+    "recopilado", "reunido", "acumulado", "archivado",
 ];
 
 /// After a total, these narrow it down: "all my appointments in the record" is a question about appointments.
@@ -51,4 +60,17 @@ pub(super) const NARROW: &[&str] = &[
     "goals", "notes", "results", "labs", "doses", "citas", "medicamentos", "medicacion", "alergias", "sintomas",
     "condiciones", "metas", "notas", "resultados", "dosis", "pastillas", "pills", "sleep", "family", "familia",
     "familiar", "familiares", "diagnosis", "diagnostico", "childhood", "infancia", "about", "sobre",
+];
+
+/// Phrases for the whole of something.
+pub(super) const WHOLLY: &[&[&str]] = &[
+    &["contents", "of"], &["content", "of"], &["contenido", "de"], &["contenidos", "de"], &["nothing", "out"],
+    &["leaving", "nothing"], &["leave", "nothing"], &["omitting", "nothing"], &["without", "omitting"],
+    &["without", "leaving"], &["start", "to", "finish"], &["beginning", "to", "end"], &["top", "to", "bottom"],
+    &["end", "to", "end"], &["word", "for", "word"], &["verbatim"], &["in", "full"], &["in", "its", "entirety"],
+    &["the", "lot"], &["line", "by", "line"], &["one", "by", "one"], &["sin", "omitir"], &["sin", "dejar"],
+    &["sin", "saltarte"], &["sin", "resumir"], &["de", "cabo", "a", "rabo"], &["de", "principio", "a", "fin"],
+    &["de", "pe", "a", "pa"], &["de", "arriba", "abajo"], &["al", "completo"], &["por", "completo"],
+    &["en", "su", "totalidad"], &["palabra", "por", "palabra"], &["linea", "por", "linea"], &["uno", "por", "uno"],
+    &["una", "por", "una"], &["al", "pie", "de", "la", "letra"], &["tal", "cual"],
 ];

@@ -3,16 +3,16 @@
 //! consolidation of memories. The seed's own code matched parts of words.
 
 use super::provenance::SourceType;
-use super::wording::{Word, words};
+use super::wording::{Word, denies, words};
 use crate::text::TokenKind;
 
 #[rustfmt::skip] // lists of words read as paragraphs
 #[path = "source_words.rs"]
 mod vocabulary;
 use vocabulary::{
-    ACTS, ARTICLES, AUSCULTATION, BEFORE_NAME, BREAKS, CONSOLIDATION, CONSOLIDATION_HOMONYMS, DOCUMENTS,
-    FUNCTION_WORDS, HEARING, INFERENCE, NOBODY, OBJECTS, OBSERVED, PLACES_TO_READ, SAYING, SEED, SEED_HOMONYMS,
-    STANDING_ORDERS, TITLES, UNKNOWN,
+    ACTS, ARTICLES, AUSCULTATION, BEFORE_NAME, BREAKS, CONSOLIDATION, CONSOLIDATION_HOMONYMS, DOCUMENTS, ENTRIES,
+    FUNCTION_WORDS, HEARING, INFERENCE, JOINING, LEGACY, NO_ONE, NOBODY, OBJECTS, OBSERVED, ORIGINS, PATTERNS,
+    PLACES_TO_READ, PRELOADED, SAYING, SEED, SEED_HOMONYMS, STANDING_ORDERS, TITLES, UNKNOWN,
 };
 
 /// What a free-text source says.
@@ -38,12 +38,16 @@ pub fn read(source: &str) -> Reading {
     if let Some(stated) = SourceType::from_code(source.trim()) {
         return reading(stated, None);
     }
+    if is_unknown(&meaning) {
+        return reading(SourceType::Unknown, None);
+    }
     match external(source, &words) {
         Some(Told::By(entity)) => reading(SourceType::External, entity),
         Some(Told::Document) => reading(SourceType::Observation, None),
         None if is_act(&meaning, CONSOLIDATION, CONSOLIDATION_HOMONYMS, 0) => reading(SourceType::Consolidation, None),
         None if is_act(&meaning, SEED, SEED_HOMONYMS, 1) => reading(SourceType::Seed, None),
-        None if meaning.iter().any(|word| word.is(INFERENCE)) => reading(SourceType::Inference, None),
+        None if meaning.iter().any(|word| word.is(PRELOADED)) => reading(SourceType::Seed, None),
+        None if is_inference(&meaning) => reading(SourceType::Inference, None),
         None if is_observation(&meaning) => reading(SourceType::Observation, None),
         None => reading(SourceType::DirectExperience, None),
     }
@@ -55,9 +59,43 @@ enum Told {
     Document,
 }
 
+/// The text says that nothing is known of the origin: "no source recorded", "sin procedencia", a legacy entry.
+fn is_unknown(words: &[&Word]) -> bool {
+    let has = |any_of: &[&str]| words.iter().any(|word| word.is(any_of));
+    let missing = words.iter().any(|word| denies(&word.folded) || word.is(UNKNOWN));
+    // "Fever of unknown origin" says nothing of where the words come from.
+    let other = |word: &&&Word| {
+        !(word.is(ORIGINS) || word.is(UNKNOWN) || word.is(ENTRIES) || word.is(FUNCTION_WORDS) || denies(&word.folded))
+    };
+    let of_words = words.iter().filter(other).count() <= usize::from(has(ENTRIES)) + 1 && !attributed(words);
+    has(ORIGINS) && missing && of_words || has(LEGACY) && has(ENTRIES) && !has(SAYING)
+}
+
+/// Whether an origin is that of something else than an entry: "rash of unknown origin", "dolor de origen desconocido".
+fn attributed(words: &[&Word]) -> bool {
+    let origin = words.iter().position(|word| word.is(ORIGINS));
+    let of = origin.and_then(|at| words[..at].iter().rposition(|word| word.is(&["of", "de"])));
+    of.is_some_and(|of| of > 0 && !words[of - 1].is(ENTRIES))
+}
+
+/// Reasoned over what was known: said by its own word, or as patterns that were joined.
+fn is_inference(words: &[&Word]) -> bool {
+    let has = |any_of: &[&str]| words.iter().any(|word| word.is(any_of));
+    has(INFERENCE) || has(JOINING) && has(PATTERNS)
+}
+
+/// "Nobody told me", "not told by anyone": the saying is denied.
+fn is_denied(words: &[Word], at: usize) -> bool {
+    let before = &words[at.saturating_sub(4)..at];
+    let clause = before.iter().rposition(Word::is_sign).map_or(0, |sign| sign + 1);
+    before[clause..].iter().any(|word| word.is(NO_ONE))
+        || before.last().is_some_and(|word| denies(&word.folded))
+        || before.len() >= 2 && before[before.len() - 2..].iter().map(|w| w.folded.as_str()).eq(["no", "one"])
+}
+
 fn external(source: &str, words: &[Word]) -> Option<Told> {
     let mut nameless = None;
-    for at in 0..words.len() {
+    for at in (0..words.len()).filter(|at| !is_denied(words, *at)) {
         if let Some(length) = BEFORE_NAME.iter().find_map(|phrase| matches_at(words, at, phrase)) {
             let name = name_after(source, words, at + length);
             match first_meaning(words, at + length) {

@@ -4,7 +4,43 @@ pub(super) const UNKNOWN: &[&str] = &["unknown", "desconocido", "desconocida", "
 
 pub(super) const INFERENCE: &[&str] = &[
     "inferred", "inference", "inferences", "inferring", "infers", "deduced", "inferido", "inferida", "inferencia",
-    "inferencias", "infiero", "infiere", "deducido", "deducida",
+    "inferencias", "infiero", "infiere", "deducido", "deducida", "deduction", "deduccion", "deduje", "reasoned",
+    "reasoning", "razonado", "razonada", "razonando", "razonamiento", "concluded", "conclusion", "concluido", "concluida",
+    "inductive", "extrapolated", "extrapolado", "extrapolada",
+];
+
+/// Patterns that are joined make an inference; patterns alone do not.
+pub(super) const JOINING: &[&str] = &[
+    "connecting", "connected", "connect", "linking", "linked", "joining", "combining", "combined", "conectar",
+    "conectando", "enlazar", "enlazando", "unir", "uniendo", "relacionar", "relacionando", "combinar", "combinando",
+    "atando", "atar",
+];
+pub(super) const PATTERNS: &[&str] = &[
+    "pattern", "patterns", "dots", "clues", "facts", "patron", "patrones", "cabos", "indicios", "hechos", "pistas",
+    "memories", "recuerdos",
+];
+
+/// Where something comes from: without one, or with an unknown one, nothing is known.
+pub(super) const ORIGINS: &[&str] = &[
+    "source", "sources", "origin", "origins", "provenance", "attribution", "fuente", "fuentes", "origen", "procedencia",
+    "autor", "atribucion",
+];
+/// What has an origin that may be missing.
+pub(super) const ENTRIES: &[&str] = &[
+    "entry", "entries", "record", "records", "memory", "memories", "row", "note", "item", "data", "import", "recorded",
+    "registered", "entrada", "entradas", "registro", "registros", "recuerdo", "recuerdos", "memoria", "memorias", "nota",
+    "dato", "datos", "registrada", "registrado", "antiguo", "antigua", "old", "consta", "constar", "known", "conocida",
+    "conocido", "sabe",
+];
+pub(super) const LEGACY: &[&str] = &["legacy", "pre-provenance", "heredado", "heredada", "heredados", "heredadas"];
+
+/// Who did not say it.
+pub(super) const NO_ONE: &[&str] = &["nobody", "no-one", "noone", "nadie", "none", "ninguno", "ninguna"];
+
+/// Loaded before anything was said.
+pub(super) const PRELOADED: &[&str] = &[
+    "preloaded", "pre-loaded", "precargado", "precargada", "precargados", "precargadas", "preinstalado", "preinstalada",
+    "built-in",
 ];
 
 /// Words after which the one who said it is named.
@@ -114,7 +150,8 @@ pub(super) const ACTS: &[&str] = &[
     "entradas", "belief", "beliefs", "creencia", "creencias", "pattern", "patterns", "reflection", "reflexion",
     "review", "sleep", "automatic", "automatica", "summary", "summaries", "resumen", "resumenes", "data", "datos",
     "import", "importacion", "initialization", "inicializacion", "initial", "inicial", "preloaded", "roundtable",
-    "stack", "script", "values", "valores", "learned", "aprendido",
+    "stack", "script", "values", "valores", "learned", "aprendido", "set", "conjunto", "loaded", "cargado", "cargada",
+    "cargados", "load", "carga", "start", "startup", "arranque", "bootstrap", "installation", "instalacion",
 ];
 
 pub(super) const CONSOLIDATION_HOMONYMS: &[&str] = &[
@@ -148,4 +185,7 @@ pub(super) const OBSERVED: &[&str] = &[
     "observed", "observation", "observations", "observado", "observada", "observacion",
 ];
 
-pub(super) const PLACES_TO_READ: &[&str] = &["read", "found", "saw", "seen", "leido", "lei", "visto"];
+pub(super) const PLACES_TO_READ: &[&str] = &[
+    "read", "found", "saw", "seen", "looked", "googled", "consulted", "browsed", "leido", "lei", "leida", "visto", "vi",
+    "encontrado", "encontrada", "encontre", "hallado", "consultado", "consultada", "consulte", "busque", "buscado",
+];

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Duration, Utc};
 use serde_json::{Map, Value, json};
 
+use super::concepts::in_concepts;
 use super::fields::{Fields, Refusal};
 use crate::domain::confidence::{self, Creation, DecayPolicy};
 use crate::domain::contradiction::{Claim, ContradictionPolicy, contradiction};
@@ -27,13 +28,18 @@ pub(super) fn answer(fields: &mut Fields<'_>) -> Answer {
         "verify" => verify(fields),
         "source_type" => source_type(fields),
         "contradiction" => contradicts(fields),
-        "same_fact" => Ok(object(json!({ "same": same_fact(fields.text("a")?, fields.text("b")?) }))),
+        "same_fact" => Ok(object(json!({ "same": is_same_fact(fields.text("a")?, fields.text("b")?) }))),
         "lifecycle" => lifecycle(fields),
         "trust" => trust(fields),
         "supersede" => supersede(fields),
         "dump_request" => Ok(object(json!({ "refused": is_dump_request(fields.text("text")?) }))),
         _ => Err(Refusal::of("unknown_rule", "rule")),
     }
+}
+
+/// The same words, or the same once the lexicon has named what they speak of.
+fn is_same_fact(a: &str, b: &str) -> bool {
+    same_fact(a, b) || same_fact(&in_concepts(a), &in_concepts(b))
 }
 
 fn object(value: Value) -> Map<String, Value> {
@@ -251,6 +257,6 @@ fn class_of_kind(old: &Fields<'_>) -> Result<Option<Class>, Refusal> {
 /// `"same_fact": true`, or equal facts in `old.value` and `new.value`.
 fn is_same(fields: &Fields<'_>, old: &Fields<'_>, new: &Fields<'_>) -> Result<bool, Refusal> {
     let values = (old.text_or_none("value")?, new.text_or_none("value")?);
-    let same = matches!(values, (Some(old), Some(new)) if same_fact(old, new));
+    let same = matches!(values, (Some(old), Some(new)) if is_same_fact(old, new));
     Ok(same || fields.flag("same_fact")? || new.flag("same_fact")?)
 }

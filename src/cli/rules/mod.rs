@@ -2,6 +2,7 @@
 //! For reviews and tests of policy: nothing is stored, no configuration is read.
 
 mod answer;
+mod concepts;
 mod fields;
 
 use std::io::{self, BufRead, Write};

@@ -1,0 +1,67 @@
+//! A text with its medical terms in the words of the lexicon, as a document's findings have them: "HTN" and "hipertensión
+//! arterial" are both "hypertension". What the lexicon does not know stays as it was written.
+
+use crate::domain::finding::EntityType;
+use crate::extract::{Entity, Extraction, ExtractionInput, Extractor};
+use crate::text::{Document, Language, Span, fold};
+
+/// The text with each term replaced by its concept's preferred name.
+pub(super) fn in_concepts(text: &str) -> String {
+    let document = Document::plain(text, Language::Unknown);
+    let found = Extractor::shared().extract(&ExtractionInput::of(&document));
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for (span, name) in terms(text, &found) {
+        if span.start < from {
+            continue;
+        }
+        out.push_str(&text[from..span.start]);
+        out.push_str(&name);
+        from = span.end;
+    }
+    out.push_str(&text[from..]);
+    out
+}
+
+/// A name with what the term itself says besides: its side, and that it is denied ("no fuma").
+fn name(text: &str, entity: &Entity) -> String {
+    const SIDES: [&str; 12] = [
+        "left",
+        "right",
+        "bilateral",
+        "both",
+        "izquierda",
+        "izquierdo",
+        "derecha",
+        "derecho",
+        "ambos",
+        "ambas",
+        "upper",
+        "lower",
+    ];
+    let words = fold(entity.span.of(text));
+    let sides = words.split(|c: char| !c.is_alphanumeric()).filter(|word| SIDES.contains(word));
+    let denied = entity.context.negated.then_some("no");
+    denied.into_iter().chain(sides).chain([entity.value.as_str()]).collect::<Vec<_>>().join(" ")
+}
+
+/// Terms that have a name of their own, first and longest first. What a person prefers is said in no term.
+fn terms(text: &str, found: &Extraction) -> Vec<(Span, String)> {
+    let named = |kind| {
+        matches!(
+            kind,
+            EntityType::Condition
+                | EntityType::Symptom
+                | EntityType::Allergy
+                | EntityType::Intolerance
+                | EntityType::Medication
+                | EntityType::Procedure
+        )
+    };
+    let entities = found.entities.iter().filter(|entity| named(entity.kind));
+    let mut terms: Vec<(Span, String)> = entities.map(|entity| (entity.span, name(text, entity))).collect();
+    let statements = found.statements.iter();
+    terms.extend(statements.map(|statement| (statement.span, statement.kind.code().replace('_', " "))));
+    terms.sort_by_key(|(span, _)| (span.start, std::cmp::Reverse(span.end)));
+    terms
+}
