@@ -2,6 +2,7 @@
 
 mod load;
 pub(in crate::store) mod rows;
+mod tensions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -97,6 +98,7 @@ impl Writer<'_> {
         self.write_conflicts(&before, &conflicts).await?;
         let found = conflicts.iter().filter(|(_, c)| new.contains(&c.claim)).map(|(_, c)| rows::conflict_type(c));
         self.done.contradictions.extend(found);
+        self.write_tensions(&gone, &changed).await?;
         for change in &changed {
             self.announce_memory(change);
         }
@@ -260,5 +262,6 @@ pub(super) fn statements() -> Vec<&'static Sql> {
         vec![&DELETE_MEMORY, &DELETE_HISTORY, &DELETE_LINKS, &DELETE_BACK_LINKS, &DELETE_CONFLICTS];
     all.extend(load::statements());
     all.extend(rows::statements());
+    all.extend(tensions::statements());
     all
 }
