@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use anamnesis::broker::{Letter, Link, Queue, Role, definitions, topology};
+use anamnesis::broker::{Letter, Link, Queue, Role, Tier, definitions, topology};
 use anamnesis::intake::amqp::letter;
 use lapin::options::{BasicGetOptions, BasicPublishOptions, ConfirmSelectOptions, QueueDeclareOptions};
 use lapin::types::FieldTable;
@@ -193,7 +193,7 @@ async fn the_spool_of_a_worker_that_nobody_bound_brings_a_patients_words_and_no_
     let spool = program.folder.path().join("spool");
     std::fs::create_dir(&spool).unwrap();
     let lines = [document(1, 1, AT, "Alergia a la penicilina."), chat_says(2, "Me duele la cabeza.")];
-    std::fs::write(spool.join("a.ndjson"), lines.map(|line| format!("{line}\n")).concat()).unwrap();
+    std::fs::write(spool.join("a.ndjson"), lines.each_ref().map(|line| format!("{line}\n")).concat()).unwrap();
     let port = crate::support::free_port();
     let mut command =
         program.command(&[REFUSE, ("ANAMNESIS__WORKER__POLL_MS", "20"), ("ANAMNESIS__JOBS__TICK", "false")]);
@@ -312,8 +312,8 @@ async fn the_shipped_user_of_producers_reads_nothing_and_speaks_for_nobody_else(
     let queue = corner.names.queue(Queue::Bulk);
     let read = link.channel().await.unwrap().basic_get(queue.as_str().into(), BasicGetOptions::default()).await;
     assert!(read.unwrap_err().to_string().contains("ACCESS_REFUSED"), "it reads the intake");
-    let made =
-        link.channel().await.unwrap().queue_declare("q".into(), QueueDeclareOptions::default(), FieldTable::default());
+    let channel = link.channel().await.unwrap();
+    let made = channel.queue_declare("q".into(), QueueDeclareOptions::default(), FieldTable::default());
     assert!(made.await.unwrap_err().to_string().contains("ACCESS_REFUSED"), "it makes a queue");
     let note = of("urn:ehr", DOCUMENT, "u1", &document(1, 1, AT, "Refiere insomnio."));
     let note = letter(&corner.names.ingest(), note.to_string().into_bytes(), false);
@@ -350,6 +350,12 @@ async fn the_shipped_user_of_producers_reads_nothing_and_speaks_for_nobody_else(
     );
     corner.config.url = as_user(&workers).into();
     let environment = [corner.environment(), bound(&program, &bindings)].concat();
+    // While embedding fails it waits, published again by the worker, and is still the producer's.
+    let away = ("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned());
+    let first = Worker::start(&program, &[environment.clone(), vec![away]].concat()).await;
+    let waits = corner.names.tier(Tier::ALL[0]);
+    until("it waits in a tier", || async { corner.ready(&waits).await == 1 }).await;
+    assert!(first.terminate().0.success());
     let mut worker = Worker::start(&program, &environment).await;
     until("it is stored", || async { number(&program, STORED).await == 1 }).await;
     everything_is_acknowledged(&corner).await;
