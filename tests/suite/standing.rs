@@ -240,5 +240,5 @@ async fn nobody_is_a_clinician_at_a_terminal_without_saying_so() {
     let (code, _, said) = told(&program, &["memory", "end", &id, "--role", "clinician", "--by", by[1]], &[]);
     assert_eq!(code, 0, "{said}");
     let after = listed(&["memory", "show", &id]);
-    assert_eq!(after["state"], json!("resolved"), "{after}");
+    assert_eq!(after["memory"]["standing"]["state"], json!("resolved"), "{after}");
 }
