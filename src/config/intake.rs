@@ -44,7 +44,7 @@ pub enum UnboundProducers {
     /// It is set aside, and a worker of the broker does not start without a producer that is bound.
     #[default]
     Refuse,
-    /// Whoever may publish may say anything as anybody.
+    /// Everyone who may publish may say anything as anybody.
     Allow,
 }
 

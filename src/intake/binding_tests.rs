@@ -125,7 +125,7 @@ fn files_act_under_the_source_of_the_configuration_whatever_they_call_themselves
     assert!(
         !unbound.grant(&file("urn:any", "session_transcript"), DateTime::UNIX_EPOCH).unwrap().lends(SetBy::Clinician)
     );
-    // Whoever has opened the store with its keys is held back by nobody.
+    // The one who has opened the store with its keys is held back by nobody.
     assert_eq!(refused(&unbound, &document("urn:any", OURS, "clinical_note")), None);
 }
 

@@ -119,7 +119,7 @@ impl Message {
     }
 
     /// The same message, as it leaves to be offered again, with the proof of its new counts, of who published it first and
-    /// when it came. `user_id` stays behind: the broker refuses another connection's.
+    /// when it came. `user_id` is left out: the broker refuses another connection's.
     pub fn again(
         &self,
         (exchange, routing_key): (String, String),
