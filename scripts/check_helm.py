@@ -32,6 +32,7 @@ REFUSED = [
 # Values that contradict each other.
 CONTRADICTIONS = [
     ["store.keys.masterKey.inService=true"],
+    ["broker.url.existingSecret=rabbitmq"],
     ["store.keys.masterKey.inService=true", "store.keys.masterKey.existingSecret=a", "config=root = 'vault'"],
 ]
 # What must lie apart, and the setting that says where it lies.

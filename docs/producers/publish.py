@@ -2,7 +2,8 @@
 import json, os, sys, uuid
 import pika
 
-connection = pika.BlockingConnection(pika.URLParameters(os.environ["AMQP_URL"]))
+parameters = pika.URLParameters(os.environ["AMQP_URL"])
+connection = pika.BlockingConnection(parameters)
 channel = connection.channel()
 channel.confirm_delivery()  # from now on basic_publish raises when the broker does not take the message
 data = json.load(sys.stdin)
@@ -16,6 +17,7 @@ channel.basic_publish(
         content_type="application/json",
         delivery_mode=2,
         message_id=event_id,
+        user_id=parameters.credentials.username,  # RabbitMQ compares it with the connection: nobody sends as another
         headers={
             "cloudEvents_specversion": "1.0",
             "cloudEvents_id": event_id,

@@ -18,6 +18,7 @@ channel.publish(
     persistent: true,
     contentType: "application/json",
     messageId: id,
+    userId: decodeURIComponent(new URL(process.env.AMQP_URL!).username), // RabbitMQ compares it with the connection
     headers: {
       "cloudEvents_specversion": "1.0",
       "cloudEvents_id": id,

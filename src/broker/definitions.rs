@@ -61,6 +61,32 @@ pub fn shipped(names: &Names) -> Json {
     })
 }
 
+/// The users of an installation: one for workers, and one for producers that may publish to the intake and do nothing else.
+/// Neither has a password, and nobody can log in before one is set from outside (`rabbitmqctl change_password`). For more
+/// producers the second is repeated under other names.
+pub fn users(names: &Names) -> Json {
+    let prefix = names.prefix();
+    let escaped = prefix.replace('.', "\\.");
+    let vhost = "/";
+    let (worker, producer) = (format!("{prefix}-worker"), format!("{prefix}-producer"));
+    let user = |name: &str| json!({"name": name, "password_hash": "", "hashing_algorithm": "rabbit_password_hashing_sha256", "tags": []});
+    let own = format!("^{escaped}\\.");
+    let (intake, nothing) = (format!("^{escaped}\\.ingest$"), "^$");
+    json!({
+        "vhosts": [{"name": vhost}],
+        "users": [user(&worker), user(&producer)],
+        // Dead letters of the intake go through the default exchange, which a queue's owner must be allowed to use.
+        "permissions": [
+            {"user": worker, "vhost": vhost, "configure": own, "write": format!("{own}|^amq\\.default$"), "read": own},
+            {"user": producer, "vhost": vhost, "configure": nothing, "write": intake, "read": nothing},
+        ],
+        // What comes back from a waiting room has keys of its own: no producer makes up one of them.
+        "topic_permissions": [
+            {"user": producer, "vhost": vhost, "exchange": names.ingest(), "write": "^(realtime|bulk)\\.", "read": nothing},
+        ],
+    })
+}
+
 /// What a broker exports: `rabbitmqctl export_definitions -`, or `GET /api/definitions/VHOST`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

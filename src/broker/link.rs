@@ -68,6 +68,12 @@ impl Link {
         Ok(Self { connection, answer: config.answer_timeout(), prefix: config.prefix.clone() })
     }
 
+    /// The user as whom connections are opened: `user_id` of what they publish, where a message says who sends it.
+    pub fn user(config: &BrokerConfig) -> Option<String> {
+        let uri: AMQPUri = config.url.expose_secret().parse().ok()?;
+        Some(uri.authority.userinfo.username).filter(|user| !user.is_empty())
+    }
+
     /// Whether somebody who speaks AMQP listens there. Asked before another attempt where the last one met silence:
     /// each handshake that hangs costs the library a thread until its socket ends. TLS listeners are believed.
     pub async fn answers(config: &BrokerConfig) -> bool {

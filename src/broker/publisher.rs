@@ -26,6 +26,18 @@ pub struct Letter {
     pub body: Vec<u8>,
 }
 
+impl Letter {
+    /// With the user who sends it, whom the broker compares with the connection. A name too long for the protocol is left
+    /// out.
+    #[must_use]
+    pub fn by(mut self, user: Option<&str>) -> Self {
+        if let Some(user) = user.filter(|user| user.len() <= 255) {
+            self.properties = self.properties.with_user_id(user.into());
+        }
+        self
+    }
+}
+
 /// Prefix of the headers that carry a CloudEvent's attributes in binary mode.
 pub const CE_PREFIX: &str = "cloudEvents_";
 

@@ -12,7 +12,7 @@ use super::{Context, Exit, Failure, output};
 use crate::config;
 use crate::config::secrets::{self, Handed};
 use crate::domain::reason::Reason;
-use crate::intake::{Attributes, Problem, Refusal};
+use crate::intake::{Attributes, Origin, Problem, Refusal};
 use crate::metrics::Label as _;
 use crate::metrics::labels::Queue;
 use crate::pipeline::{Disposition, Raw};
@@ -29,6 +29,8 @@ pub struct Asked {
     /// A code of [`Queue`].
     queue: String,
     attributes: Option<Attributes>,
+    /// The door that it came through.
+    origin: Origin,
     /// Reason, problem and field of what the headers already show to be wrong.
     refused: Option<(Reason, Problem, Option<String>)>,
     body: String,
@@ -93,6 +95,7 @@ impl Asked {
         Self {
             queue: queue.code().to_owned(),
             attributes: message.attributes.clone(),
+            origin: message.origin.clone(),
             refused,
             body,
             secrets: Handed::of_this_process(),
@@ -111,7 +114,8 @@ impl Asked {
 
     fn raw(self) -> Option<Raw> {
         let refused = self.refused.map(|(reason, problem, field)| Refusal { reason, problem, field });
-        Some(Raw { body: STANDARD.decode(self.body).ok()?, attributes: self.attributes, refused })
+        let body = STANDARD.decode(self.body).ok()?;
+        Some(Raw { body, attributes: self.attributes, refused, origin: self.origin })
     }
 }
 

@@ -7,12 +7,13 @@ use serde_json::json;
 
 use super::isolation::Isolation;
 use super::output::{self, Format};
+use super::producers;
 use super::world::World;
 use super::{Context, Exit, Failure};
 use crate::config::PipelineConfig;
 use crate::domain::reason::Reason;
 use crate::intake::spool::{Content, Records, Spool};
-use crate::intake::{Limits, Problem, Refusal};
+use crate::intake::{Limits, Origin, Problem, Refusal};
 use crate::pipeline::{Disposition, Pipeline, Raw, Tally};
 
 /// How often a batch is offered again when something outside fails, before the verb gives up on it.
@@ -37,7 +38,11 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         let spool =
             Spool::find(&args.paths, limits.max_body_bytes).map_err(|error| Failure::failed(error.to_string()))?;
         let started = Instant::now();
-        let feeding = Feeding::of(&world.settings.pipeline, Exhausted::No);
+        let mut feeding = Feeding::of(&world.settings.pipeline, Exhausted::No);
+        match producers::of_files_by_hand(&world.settings) {
+            Origin::Operator => feeding = feeding.by_operator(),
+            _ => producers::say_what_files_may(&world.settings),
+        }
         let Fed { tally, .. } = feed((&pipeline, &isolation), spool, &feeding).await?;
         world.store.close().await;
         report(&tally, started.elapsed(), format)?;
@@ -61,17 +66,25 @@ pub struct Feeding {
     exhausted: Exhausted,
     /// Name of the sealed original that a line leads to which is longer than quarantine keeps.
     sealed: Option<String>,
+    /// The door that lines come through.
+    origin: Origin,
 }
 
 impl Feeding {
     /// In batches of the pipeline's size.
     pub fn of(config: &PipelineConfig, exhausted: Exhausted) -> Self {
-        Self { batch: (config.batch_documents, config.batch_bytes), exhausted, sealed: None }
+        let batch = (config.batch_documents, config.batch_bytes);
+        Self { batch, exhausted, sealed: None, origin: Origin::Files }
     }
 
     /// Of a file whose original is sealed under this name where a line is longer than quarantine keeps.
     pub fn sealed_as(self, name: String) -> Self {
         Self { sealed: Some(name), ..self }
+    }
+
+    /// Of the files of somebody who holds the store and its keys.
+    fn by_operator(self) -> Self {
+        Self { origin: Origin::Operator, ..self }
     }
 }
 
@@ -148,7 +161,7 @@ impl Batches<'_> {
             let body = match record.content {
                 Content::Line(body) => {
                     size += body.len();
-                    bodies.push(Raw::of(body));
+                    bodies.push(Raw { body, origin: self.feeding.origin.clone(), ..Raw::default() });
                     if bodies.len() >= documents.max(1) || size >= bytes {
                         break;
                     }
@@ -161,7 +174,7 @@ impl Batches<'_> {
                 }
             };
             let refused = Some(Refusal::new(Reason::TooLarge, Problem::Size));
-            let raw = Raw { body, attributes: None, refused };
+            let raw = Raw { body, attributes: None, refused, origin: self.feeding.origin.clone() };
             if bodies.is_empty() {
                 bodies.push(raw);
             } else {

@@ -26,6 +26,7 @@ mod migrate;
 mod org;
 pub mod output;
 mod patient;
+mod producers;
 mod profile;
 mod publish;
 mod quarantine;

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::output::{self, Format};
 use super::topology::failure;
 use super::{Context, Exit, Failure};
-use crate::broker::{BrokerError, Letter, Names, Outlet as _, Publisher, Role};
+use crate::broker::{BrokerError, Letter, Link, Names, Outlet as _, Publisher, Role};
 use crate::clock::SystemEntropy;
 use crate::config;
 use crate::intake::amqp::letter;
@@ -49,6 +49,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     }
     // The consumer says what is too large, not we.
     let spool = Spool::find(&args.paths, 16 << 20).map_err(|error| Failure::failed(error.to_string()))?;
+    let user = Link::user(&settings.broker);
     let exchange = Names::new(&settings.broker.prefix).ingest();
     context.block_on(async {
         let publisher = Publisher::new(&settings.broker, Role::Publish, Arc::new(SystemEntropy));
@@ -59,7 +60,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             let mut letters = Vec::new();
             for record in records.by_ref().take(WINDOW) {
                 match record.map_err(|error| Failure::failed(error.to_string()))?.content {
-                    Content::Line(body) => letters.push(letter(&exchange, body, args.structured)),
+                    Content::Line(body) => letters.push(letter(&exchange, body, args.structured).by(user.as_deref())),
                     Content::TooLong(_) | Content::Beyond => counts.skipped += 1,
                 }
             }

@@ -10,7 +10,7 @@ use super::world::World;
 use super::{Context, Exit, Failure};
 use crate::pipeline::{Disposition, Raw};
 use crate::store::StoreError;
-use crate::store::quarantine::{Aside, Content, Deed};
+use crate::store::quarantine::{Aside, Deed};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -115,8 +115,13 @@ async fn show(world: &World, id: Uuid, content: bool, actor: &str) -> Result<Exi
     let mut answer = json!({"message": aside, "bytes": held.as_ref().map(|held| held.body.len()), "history": trace});
     if content && let (Some(held), Value::Object(fields)) = (&held, &mut answer) {
         fields.insert("body".to_owned(), json!(String::from_utf8_lossy(&held.body)));
-        let attributes = held.attributes.as_deref().and_then(|json| serde_json::from_slice::<Value>(json).ok());
-        fields.insert("attributes".to_owned(), attributes.unwrap_or(Value::Null));
+        let kept = held.attributes.as_deref().and_then(|json| serde_json::from_slice::<Value>(json).ok());
+        let mut kept = kept.unwrap_or(Value::Null);
+        let origin = kept.get_mut("origin").map(Value::take);
+        // Older versions kept the attributes alone.
+        let attributes = if origin.is_some() { kept.get_mut("attributes").map(Value::take) } else { Some(kept) };
+        fields.insert("attributes".to_owned(), attributes.unwrap_or_default());
+        fields.insert("origin".to_owned(), origin.unwrap_or_default());
     }
     output::json(&answer)?;
     Ok(Exit::Done)
@@ -137,7 +142,7 @@ async fn retry(world: &World, ids: Vec<Uuid>, reason: &str, actor: &str, format:
             missing += 1;
             continue;
         };
-        let Some(raw) = raw(content) else {
+        let Some(raw) = Raw::kept(content.body, content.attributes.as_deref()) else {
             missing += 1;
             continue;
         };
@@ -149,14 +154,6 @@ async fn retry(world: &World, ids: Vec<Uuid>, reason: &str, actor: &str, format:
         }
     }
     report(&[("stored", stored), ("set aside again", again), ("without content", missing)], format)
-}
-
-fn raw(content: Content) -> Option<Raw> {
-    let attributes = match content.attributes {
-        None => None,
-        Some(json) => Some(serde_json::from_slice(&json).ok()?),
-    };
-    Some(Raw { body: content.body, attributes, refused: None })
 }
 
 async fn discard(world: &World, ids: &[Uuid], actor: &str, format: Format) -> Result<Exit, Failure> {

@@ -9,6 +9,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::json;
 
 use super::output::{self, Format};
+use super::producers;
 use super::{Context, Exit, Failure};
 use crate::broker::topology::{self, Difference, Topology};
 use crate::broker::{BrokerError, Link, Names, Role, definitions};
@@ -44,17 +45,24 @@ enum What {
     /// Declare what is missing; what is there stays as it is
     Apply,
     /// Print the definitions file with the limits, for `rabbitmqctl import_definitions`
-    Definitions,
+    Definitions {
+        /// Instead the users with their permissions: a worker's, and a producer's that may publish and do nothing else.
+        /// Neither can log in before `rabbitmqctl change_password`.
+        #[arg(long)]
+        users: bool,
+    },
 }
 
 /// # Errors
 /// When no broker is configured, it cannot be asked, or the export cannot be read.
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let open = producers::open_bindings(&settings.intake);
     let config = settings.broker;
     match args.what {
-        What::Definitions => {
-            output::json(&definitions::shipped(&Names::new(&config.prefix)))?;
+        What::Definitions { users } => {
+            let names = Names::new(&config.prefix);
+            output::json(&if users { definitions::users(&names) } else { definitions::shipped(&names) })?;
             Ok(Exit::Done)
         }
         What::Apply => {
@@ -66,7 +74,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         What::Check { definitions, vhost } => {
             let format = context.format_or(Format::Table);
             let seen = context.block_on(check(&config, definitions.as_deref(), &vhost))?;
-            report(&seen, format)
+            report(&seen, &open, format)
         }
     }
 }
@@ -152,11 +160,12 @@ async fn fetched(config: &BrokerConfig, vhost: &str) -> Result<Option<Vec<u8>>, 
     }
 }
 
-fn report(seen: &Seen, format: Format) -> Result<Exit, Failure> {
+/// Who may speak is configuration and no difference of the broker's: it is said, and changes no exit code.
+fn report(seen: &Seen, open: &[String], format: Format) -> Result<Exit, Failure> {
     let Seen { differences, unseen } = seen;
     if format == Format::Json {
         let same = differences.is_empty() && unseen.is_empty();
-        output::json(&json!({"same": same, "differences": differences, "unseen": unseen}))?;
+        output::json(&json!({"same": same, "differences": differences, "unseen": unseen, "open": open}))?;
     } else if !differences.is_empty() {
         let rows = differences
             .iter()
@@ -166,6 +175,9 @@ fn report(seen: &Seen, format: Format) -> Result<Exit, Failure> {
         output::note("nothing is different");
     } else {
         output::note("nothing is different in what was seen");
+    }
+    for problem in open {
+        output::note(&format!("open: {problem} (docs/producers/README.md)"));
     }
     if !unseen.is_empty() {
         let what = unseen.join(" and ");

@@ -146,6 +146,7 @@ impl Settings {
     /// # Errors
     /// The first address that cannot be.
     fn validate(&self) -> Result<(), ConfigError> {
+        self.intake.validate()?;
         self.broker.validate()?;
         self.redaction.validate()?;
         self.extraction.validate()?;

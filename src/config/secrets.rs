@@ -81,6 +81,9 @@ pub(super) fn fill(settings: &mut Settings) -> Result<(), ConfigError> {
     for hook in &mut broker.webhooks {
         one("broker.webhooks.secret_file", &mut hook.secret, &hook.secret_file)?;
     }
+    for producer in &settings.intake.producers {
+        later("intake.producers.key_file", &producer.key_file)?;
+    }
     let mut embedding = Some(&mut settings.embedding);
     while let Some(section) = embedding {
         if !section.proxy_file.as_os_str().is_empty() {

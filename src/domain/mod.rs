@@ -20,6 +20,7 @@ pub mod lineage;
 pub mod measured;
 pub mod memory;
 pub mod preference;
+pub mod producer;
 pub mod profile;
 pub mod provenance;
 pub mod quantity;

@@ -31,6 +31,8 @@ reasons! {
     UnknownOrganization = "unknown_organization",
     /// The producer may not speak for this organisation.
     OrganizationMismatch = "organization_mismatch",
+    /// The producer may not send this: unknown or unproven, or its binding lacks the type, document type or role.
+    NotPermitted = "not_permitted",
     /// The same message id came before with another body.
     IdReused = "id_reused",
     /// The patient was erased.

@@ -67,8 +67,8 @@ pub fn later(old: DateTime<Utc>, new: DateTime<Utc>) -> Outcome {
     if new < old { Outcome::CloseBackdated } else { Outcome::Supersede }
 }
 
-/// Clinical wins: only T1 and T2 change anything, T2 never T1, and a conversation never what a clinician, a profile
-/// event or an answered task set in the clinical store, nor any allergy, whatever its trust.
+/// Clinical wins: only T1 and T2 change anything, T2 never T1. What a clinician, a profile event or an answered task set in
+/// the clinical store, and any allergy, is changed by one of these alone, and by no conversation, whatever its trust.
 fn may_change(old: &Current, new: &Arriving) -> bool {
     let trusted = match new.trust {
         Trust::T1 => true,
@@ -79,7 +79,9 @@ fn may_change(old: &Current, new: &Arriving) -> bool {
     let guarded = (clinical && old.set_by.is_authoritative())
         || matches!(old.entity, Some(EntityType::Allergy | EntityType::Intolerance));
     let conversational = new.document_type.is_some_and(DocumentType::is_conversational);
-    trusted && !(conversational && guarded)
+    // An intake form is no conversation, and its words are the patient's all the same.
+    let entitled = !matches!(new.set_by, SetBy::Patient | SetBy::Family | SetBy::Agent | SetBy::Device);
+    trusted && (!guarded || (entitled && !conversational))
 }
 
 /// Patterns and preferences keep both sides of a tension (seed 001, section 9, principle 8), unless a clinician, a
@@ -164,6 +166,17 @@ mod tests {
         assert_eq!(outcome(&allergy, &chat), Outcome::Contradiction);
         let profile = Arriving { document_type: None, set_by: SetBy::Profile, ..chat };
         assert_eq!(outcome(&allergy, &profile), Outcome::Supersede);
+    }
+
+    #[test]
+    fn a_patients_form_is_no_conversation_and_changes_no_allergy_and_nothing_that_a_clinician_set() {
+        let form = Arriving { set_by: SetBy::Patient, ..arriving(Trust::T1, DocumentType::IntakeForm) };
+        let allergy = Current { entity: Some(EntityType::Allergy), ..medication(Trust::T1, SetBy::Patient) };
+        assert_eq!(outcome(&allergy, &form), Outcome::Contradiction);
+        assert_eq!(outcome(&medication(Trust::T1, SetBy::Clinician), &form), Outcome::Contradiction);
+        assert_eq!(outcome(&medication(Trust::T1, SetBy::Patient), &form), Outcome::Supersede);
+        let answered = Arriving { set_by: SetBy::Task, ..form };
+        assert_eq!(outcome(&medication(Trust::T1, SetBy::Clinician), &answered), Outcome::Supersede);
     }
 
     #[test]

@@ -1,12 +1,19 @@
-//! Which producer may speak for which organisation (contract.md, "Messages in"). The organisation is taken from the
-//! data, the producer from the envelope: a producer that writes another tenant's id is stopped here.
+//! Which producer may say what for which organisation (contract.md, "Messages in"). The organisation is taken from the
+//! data; who sends it from the door: the broker's user, a signature, or the folder. What a message says of its own sender
+//! only chooses the binding that it must then prove.
 
-use std::collections::{HashMap, HashSet};
+use chrono::{DateTime, TimeDelta, Utc};
 
+use super::Envelope;
+use super::grant::{Grant, not_permitted};
+use super::origin::Origin;
 use super::refusal::{Problem, Refusal};
-use crate::config::intake::{IntakeConfig, UnknownOrganizations};
+use super::signature::SigningKey;
+use crate::config::intake::{IntakeConfig, Producer, UnboundProducers, UnknownOrganizations};
+use crate::config::secrets::{self, SecretFile};
 use crate::domain::ids::OrgId;
 use crate::domain::reason::Reason;
+use secrecy::ExposeSecret as _;
 
 /// What to do with an organisation that a message names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,104 +24,131 @@ pub enum Admission {
     Register,
 }
 
+/// A producer's key that cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("intake.producers.key_file: {0}")]
+pub struct KeyDefect(#[from] SecretFile);
+
+/// One producer with its key.
+#[derive(Debug, Clone)]
+struct Bound {
+    producer: Producer,
+    key: Option<SigningKey>,
+}
+
 /// The bindings of the configuration, ready to be asked for each message.
 #[derive(Debug, Clone)]
 pub struct Bindings {
-    /// `None`: no producer is bound and any may speak for any organisation.
-    allowed: Option<HashMap<String, HashSet<OrgId>>>,
+    bound: Vec<Bound>,
+    files: String,
+    allow_unbound: bool,
+    window: TimeDelta,
     unknown: UnknownOrganizations,
 }
 
 impl Bindings {
-    pub fn new(config: &IntakeConfig) -> Self {
-        let mut allowed: HashMap<String, HashSet<OrgId>> = HashMap::new();
+    /// # Errors
+    /// When a key cannot be read.
+    pub fn new(config: &IntakeConfig) -> Result<Self, KeyDefect> {
+        let mut bound = Vec::with_capacity(config.producers.len());
         for producer in &config.producers {
-            allowed.entry(producer.source.clone()).or_default().extend(&producer.organizations);
+            let key = match producer.key_file.as_os_str().is_empty() {
+                true => None,
+                false => {
+                    let secret = secrets::read(&producer.key_file)?;
+                    Some(SigningKey::new(&producer.key_id, secret.expose_secret().as_bytes()))
+                }
+            };
+            bound.push(Bound { producer: producer.clone(), key });
         }
-        Self { allowed: (!allowed.is_empty()).then_some(allowed), unknown: config.unknown_organizations }
+        Ok(Self {
+            bound,
+            files: config.files.source.clone(),
+            allow_unbound: config.unbound_producers == UnboundProducers::Allow,
+            window: TimeDelta::seconds(i64::from(config.replay_window_seconds)),
+            unknown: config.unknown_organizations,
+        })
     }
 
-    /// Judges one message by its source and organisation. `registered` asks the store.
+    /// What the producer of a message may say, where it may say this.
     ///
     /// # Errors
-    /// `organization_mismatch` when the source is not bound to the organisation, `unknown_organization` when it is not
-    /// registered and may not be.
-    pub fn admit(
-        &self,
-        source: &str,
-        organization: OrgId,
-        registered: impl FnOnce(OrgId) -> bool,
-    ) -> Result<Admission, Refusal> {
-        let bound = match &self.allowed {
-            None => true,
-            Some(allowed) => allowed.get(source).is_some_and(|organizations| organizations.contains(&organization)),
+    /// `not_permitted` when no binding is shown to be the sender's, or it lacks type, document type or role;
+    /// `organization_mismatch` when it is bound to other organisations.
+    pub fn grant(&self, envelope: &Envelope, now: DateTime<Utc>) -> Result<Grant, Refusal> {
+        let source = match &envelope.origin {
+            Origin::Operator => return Ok(Grant::everything()),
+            Origin::Files => &self.files,
+            Origin::Broker { .. } => &envelope.source,
         };
-        if !bound {
-            return Err(refusal(Reason::OrganizationMismatch, Problem::UnboundProducer));
+        let mut refused = None;
+        for bound in self.bound.iter().filter(|bound| bound.producer.source == *source) {
+            match self.of(bound, envelope, now) {
+                Ok(grant) => return Ok(grant),
+                // Of several bindings of one source the last one that knows the sender says what is wrong.
+                Err(refusal) => refused = Some(refusal),
+            }
         }
-        match (registered(organization), self.unknown) {
+        match (refused, &envelope.origin) {
+            (Some(refusal), _) => Err(refusal),
+            (None, _) if self.bound.is_empty() && self.allow_unbound => Ok(Grant::everything()),
+            (None, Origin::Files) => {
+                let grant = Grant::of_unbound_files();
+                grant.permits(&envelope.message).map(|()| grant)
+            }
+            (None, _) => Err(not_permitted("source")),
+        }
+    }
+
+    fn of(&self, bound: &Bound, envelope: &Envelope, now: DateTime<Utc>) -> Result<Grant, Refusal> {
+        if let Origin::Broker { user, received } = &envelope.origin {
+            self.prove(bound, envelope, user.as_deref(), received.unwrap_or(now))?;
+        }
+        if !bound.producer.organizations.include(envelope.organization()) {
+            return Err(organization(Reason::OrganizationMismatch, Problem::UnboundProducer));
+        }
+        let grant = Grant::of(&bound.producer);
+        grant.permits(&envelope.message).map(|()| grant)
+    }
+
+    /// Each proof that the binding names must be there: the broker's user and the signature.
+    fn prove(
+        &self,
+        bound: &Bound,
+        envelope: &Envelope,
+        user: Option<&str>,
+        came: DateTime<Utc>,
+    ) -> Result<(), Refusal> {
+        let wanted = bound.producer.broker_user.as_str();
+        if !wanted.is_empty() && user != Some(wanted) {
+            return Err(not_permitted("user_id"));
+        }
+        match &bound.key {
+            Some(key) => key.verify(envelope, came, self.window).map_err(not_permitted),
+            None if wanted.is_empty() && !self.allow_unbound => Err(not_permitted("user_id")),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a message of this organisation goes on. `registered` asks the store.
+    ///
+    /// # Errors
+    /// `unknown_organization` when it is not registered and may not be.
+    pub fn admit(&self, organization_id: OrgId, registered: impl FnOnce(OrgId) -> bool) -> Result<Admission, Refusal> {
+        match (registered(organization_id), self.unknown) {
             (true, _) => Ok(Admission::Known),
             (false, UnknownOrganizations::Register) => Ok(Admission::Register),
             (false, UnknownOrganizations::Refuse) => {
-                Err(refusal(Reason::UnknownOrganization, Problem::UnregisteredOrganization))
+                Err(organization(Reason::UnknownOrganization, Problem::UnregisteredOrganization))
             }
         }
     }
 }
 
-fn refusal(reason: Reason, problem: Problem) -> Refusal {
+fn organization(reason: Reason, problem: Problem) -> Refusal {
     Refusal { reason, problem, field: Some("organization_id".to_string()) }
 }
 
 #[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-    use crate::config::intake::Producer;
-
-    const OURS: OrgId = OrgId(Uuid::from_u128(1));
-    const OTHERS: OrgId = OrgId(Uuid::from_u128(2));
-
-    fn bindings(producers: &[(&str, OrgId)], unknown_organizations: UnknownOrganizations) -> Bindings {
-        let producers = producers
-            .iter()
-            .map(|(source, org)| Producer { source: (*source).to_string(), organizations: vec![*org] })
-            .collect();
-        Bindings::new(&IntakeConfig { producers, unknown_organizations, ..IntakeConfig::default() })
-    }
-
-    fn reason(result: Result<Admission, Refusal>) -> Reason {
-        result.expect_err("refused").reason
-    }
-
-    #[test]
-    fn without_bindings_every_source_speaks_for_every_organisation() {
-        let open = bindings(&[], UnknownOrganizations::Register);
-        assert_eq!(open.admit("urn:anything", OURS, |_| true), Ok(Admission::Known));
-        assert_eq!(open.admit("urn:anything", OURS, |_| false), Ok(Admission::Register));
-    }
-
-    #[test]
-    fn a_bound_producer_speaks_for_its_organisations_only() {
-        let bound = bindings(&[("urn:clinic", OURS), ("urn:hospital", OTHERS)], UnknownOrganizations::Register);
-        assert_eq!(bound.admit("urn:clinic", OURS, |_| true), Ok(Admission::Known));
-        assert_eq!(reason(bound.admit("urn:clinic", OTHERS, |_| true)), Reason::OrganizationMismatch);
-        assert_eq!(reason(bound.admit("urn:stranger", OURS, |_| true)), Reason::OrganizationMismatch);
-        assert_eq!(reason(bound.admit("urn:clinic/", OURS, |_| true)), Reason::OrganizationMismatch);
-    }
-
-    #[test]
-    fn an_organisation_that_may_not_register_itself_is_refused() {
-        let closed = bindings(&[], UnknownOrganizations::Refuse);
-        assert_eq!(closed.admit("urn:clinic", OURS, |_| true), Ok(Admission::Known));
-        assert_eq!(reason(closed.admit("urn:clinic", OURS, |_| false)), Reason::UnknownOrganization);
-    }
-
-    #[test]
-    fn one_source_listed_twice_has_both_organisations() {
-        let bound = bindings(&[("urn:clinic", OURS), ("urn:clinic", OTHERS)], UnknownOrganizations::Register);
-        assert!(bound.admit("urn:clinic", OURS, |_| true).is_ok());
-        assert!(bound.admit("urn:clinic", OTHERS, |_| true).is_ok());
-    }
-}
+#[path = "binding_tests.rs"]
+mod tests;

@@ -10,7 +10,9 @@ use super::Limits;
 use super::contract::MessageType;
 use super::envelope::{Attributes, BARE_SOURCE, Envelope, Form, bare_id, body_hash, traceparent};
 use super::guard::{Guarded, guard};
+use super::origin::Origin;
 use super::refusal::{Problem, Refusal};
+use super::signature::Signature;
 use crate::domain::reason::Reason;
 
 /// Longest CloudEvents id or source: they are keys of the inbox.
@@ -49,6 +51,11 @@ impl Decoder {
             content_type: attribute(&outer, "datacontenttype")?,
             partition_key: attribute(&outer, "partitionkey")?,
             traceparent: attribute(&outer, "traceparent")?,
+            signature: Signature::of(
+                attribute(&outer, "signaturekey")?,
+                attribute(&outer, "signedat")?,
+                attribute(&outer, "signature")?,
+            ),
         };
         let encoded: Option<String> = attribute(&outer, "data_base64")?;
         match (outer.value("data"), encoded) {
@@ -105,6 +112,7 @@ impl Decoder {
         envelope.time = attributes.time;
         envelope.partition_key = attributes.partition_key;
         envelope.traceparent = traceparent(attributes.traceparent);
+        envelope.signature = attributes.signature;
         Ok(envelope)
     }
 
@@ -131,6 +139,8 @@ impl Decoder {
             traceparent: None,
             body_hash,
             form: Form::Bare,
+            signature: None,
+            origin: Origin::default(),
             message,
             unknown_fields,
         })

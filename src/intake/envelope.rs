@@ -7,6 +7,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::contract::{Message, MessageType};
+use super::origin::Origin;
+use super::signature::Signature;
 use crate::domain::ids::{OrgId, PatientId};
 
 /// The source of data that came without an envelope. A producer binding may name it like any other.
@@ -25,6 +27,8 @@ pub struct Attributes {
     pub content_type: Option<String>,
     pub partition_key: Option<String>,
     pub traceparent: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
 }
 
 impl fmt::Debug for Attributes {
@@ -56,6 +60,9 @@ pub struct Envelope {
     /// SHA-256 over the message type and the canonical data: equal for equal content, however it was serialised.
     pub body_hash: [u8; 32],
     pub form: Form,
+    pub signature: Option<Signature>,
+    /// The door that it came through.
+    pub origin: Origin,
     pub message: Message,
     /// Paths of fields that the contract does not have (`metadata.mood`, `turns[].words`), for `doctor`.
     pub unknown_fields: Vec<String>,

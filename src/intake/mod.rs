@@ -1,8 +1,8 @@
 //! The door: what producers send becomes an [`Envelope`] with a typed, checked message, or a [`Refusal`] that names the
 //! field and never the value.
 //!
-//! `contract` holds the types of the wire, `decode` reads bytes, `binding` says which producer may speak for which
-//! organisation, `spool` reads NDJSON from files, folders and standard input, `convert` hands a document to redaction.
+//! `contract` holds the types of the wire, `decode` reads bytes, `binding` says which producer may say what for
+//! which organisation, `spool` reads NDJSON from files, folders and standard input, `convert` hands a document to redaction.
 
 pub mod amqp;
 pub mod binding;
@@ -10,8 +10,11 @@ pub mod contract;
 pub mod convert;
 pub mod decode;
 pub mod envelope;
+pub mod grant;
 mod guard;
+pub mod origin;
 pub mod refusal;
+pub mod signature;
 mod speakers;
 pub mod spool;
 pub mod spool_folder;
@@ -22,7 +25,9 @@ use crate::config::IntakeConfig;
 pub use contract::{Message, MessageType};
 pub use decode::Decoder;
 pub use envelope::{Attributes, Envelope, Form};
+pub use origin::Origin;
 pub use refusal::{Problem, Refusal};
+pub use signature::Signature;
 
 /// How much one message may hold. What is beyond is refused at the first delivery: no retry makes it smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

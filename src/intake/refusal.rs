@@ -40,6 +40,8 @@ codes!(
     UnregisteredOrganization = "unregistered_organization",
     /// The producer is not bound to this organisation.
     UnboundProducer = "unbound_producer",
+    /// The producer is not known, not proven, or not bound to this type, document type or role.
+    NotPermitted = "not_permitted",
 }
 );
 

@@ -11,8 +11,9 @@ use crate::domain::ids::{DocumentId, OrgId, PatientId};
 use crate::domain::reason::Reason;
 use crate::domain::scope::Scope;
 use crate::intake::binding::Admission;
-use crate::intake::contract::{Command, MemoryCommand};
-use crate::intake::{Envelope, Message};
+use crate::intake::contract::{Command, DocumentSubmitted, MemoryCommand};
+use crate::intake::grant::Grant;
+use crate::intake::{Envelope, Message, Refusal};
 use crate::store::Keys;
 use crate::store::admission::{Known, Organization, Wanted};
 
@@ -41,13 +42,13 @@ impl Pipeline {
         let wanted = self.wanted(&entries);
         let mut known = self.store.known(org, &wanted, self.store.clock().now()).await?;
         let rules = known.rules.take();
-        let entries = self.bound(org, rules.is_some(), entries, &mut done).await?;
+        let (entries, grants) = self.bound(org, rules.is_some(), entries, &mut done).await?;
         if entries.is_empty() {
             return Ok(Doorstep { done, ..Doorstep::default() });
         }
         let rules = rules.unwrap_or_else(unregistered);
         let keys = self.keys_of(&entries).await?;
-        let mut batch = Batch { known, seen: HashMap::new(), revisions: HashMap::new() };
+        let mut batch = Batch { known, grants, seen: HashMap::new(), revisions: HashMap::new() };
         batch.modes(&entries, self.store.clock().now());
         let generation = rules.generation;
         let mut doorstep = Doorstep { done, keys, generation, ..Doorstep::default() };
@@ -71,13 +72,17 @@ impl Pipeline {
         registered: bool,
         entries: Vec<Entry>,
         done: &mut Vec<Verdict>,
-    ) -> Result<Vec<Entry>, PipelineError> {
-        let mut kept = Vec::new();
+    ) -> Result<(Vec<Entry>, HashMap<usize, Grant>), PipelineError> {
+        let (mut kept, mut grants) = (Vec::new(), HashMap::new());
         let mut register = false;
+        let now = self.store.clock().now();
         for entry in entries {
-            match self.bindings.admit(&entry.1.source, org, |_| registered) {
-                Ok(admission) => {
+            let granted = self.bindings.grant(&entry.1, now);
+            let admission = granted.and_then(|grant| Ok((self.bindings.admit(org, |_| registered)?, grant)));
+            match admission {
+                Ok((admission, grant)) => {
                     register |= admission == Admission::Register;
+                    grants.insert(entry.0, grant);
                     kept.push(entry);
                 }
                 Err(refusal) => done.push((entry.0, Disposition::Quarantined(refusal.reason), refusal.field)),
@@ -86,7 +91,7 @@ impl Pipeline {
         if register {
             self.store.register(org).await?;
         }
-        Ok(kept)
+        Ok((kept, grants))
     }
 
     fn wanted(&self, entries: &[Entry]) -> Wanted {
@@ -150,6 +155,7 @@ impl Pipeline {
             return Err(quarantine(Reason::ErasedSubject, Some("patient_id")));
         }
         let patient = scope.patient();
+        let grant = batch.grants.remove(&place).ok_or_else(|| quarantine(Reason::NotPermitted, None))?;
         if let Some(field) = not_yet(&envelope, self.store.clock().now()) {
             return Err(quarantine(Reason::NotYet, Some(field)));
         }
@@ -157,7 +163,12 @@ impl Pipeline {
             if rules.consent_required && !batch.known.consented.contains(&patient) {
                 return Err(quarantine(Reason::NoConsent, Some("patient_id")));
             }
+            batch
+                .same_type(document, &grant)
+                .map_err(|refusal| quarantine(refusal.reason, refusal.field.as_deref()))?;
             batch.revision(place, document.patient_id, document.document_id, document.revision, body_hash)?;
+            let types = batch.known.types.entry((document.patient_id, document.document_id)).or_default();
+            types.push(document.document_type);
         }
         batch.seen.insert(message, body_hash);
         Ok(Admitted {
@@ -167,6 +178,7 @@ impl Pipeline {
             body_hash,
             envelope,
             policy: rules.redaction_policy.clone(),
+            grant,
             ephemeral: false,
             spoken: None,
         })
@@ -210,6 +222,8 @@ pub(super) fn ephemeral_switch(command: Command) -> Option<bool> {
 /// What is known, stored or earlier in this batch.
 struct Batch {
     known: Known,
+    /// What the producer of each message may say, by place.
+    grants: HashMap<usize, Grant>,
     seen: HashMap<[u8; 32], [u8; 32]>,
     revisions: HashMap<(PatientId, DocumentId, u32), [u8; 32]>,
 }
@@ -242,6 +256,12 @@ impl Batch {
             Message::ConsentRecorded(_) | Message::MemoryCommand(_) => return false,
         };
         self.known.ephemeral.get(&envelope.patient()).and_then(|course| course.at(at)).unwrap_or(false)
+    }
+
+    /// Whether the revisions that are there already are of types that this producer may replace.
+    fn same_type(&self, document: &DocumentSubmitted, grant: &Grant) -> Result<(), Refusal> {
+        let known = self.known.types.get(&(document.patient_id, document.document_id));
+        known.into_iter().flatten().try_for_each(|old| grant.replaces(*old, document.document_type))
     }
 
     /// The same revision of a document under another message id: a repetition if it says the same, a reused id if not.

@@ -1,17 +1,56 @@
 //! What is done with messages outside a batch: reading their envelope, asking whether they killed a process before, and
 //! setting them aside.
 
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
 use super::{Pipeline, Raw};
 use crate::domain::fold::KeyHash;
 use crate::domain::ids::OrgId;
 use crate::domain::reason::Reason;
 use crate::domain::scope::Scope;
-use crate::intake::{Envelope, Problem, Refusal};
+use crate::intake::{Attributes, Envelope, Origin, Problem, Refusal};
 use crate::store::StoreError;
 use crate::store::admission::Rejected;
 
 /// Attempts that began and never ended, after which a message is worked alone.
 const SUSPECT: i64 = 2;
+
+/// What quarantine keeps next to a body.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kept {
+    attributes: Option<Attributes>,
+    origin: Origin,
+}
+
+impl Kept {
+    fn of(raw: &Raw, now: DateTime<Utc>) -> Self {
+        let origin = match raw.origin.clone() {
+            // A signature is held against the time at which the message came, however late it is offered again.
+            Origin::Broker { user, received } => Origin::Broker { user, received: received.or(Some(now)) },
+            other => other,
+        };
+        Self { attributes: raw.attributes.clone(), origin }
+    }
+
+    fn written(&self) -> Option<Vec<u8>> {
+        serde_json::to_vec(self).ok()
+    }
+}
+
+impl Raw {
+    /// A message as quarantine kept it; `None` when it cannot be read. Older versions kept attributes alone, which only
+    /// the broker's messages have: their sender is not known any more.
+    pub fn kept(body: Vec<u8>, kept: Option<&[u8]>) -> Option<Self> {
+        let Some(kept) = kept else { return Some(Self::of_file(body)) };
+        let (attributes, origin) = match serde_json::from_slice::<Kept>(kept) {
+            Ok(Kept { attributes, origin }) => (attributes, origin),
+            Err(_) => (Some(serde_json::from_slice(kept).ok()?), Origin::Broker { user: None, received: None }),
+        };
+        Some(Self { body, attributes, origin, refused: None })
+    }
+}
 
 impl Pipeline {
     /// Whether the key of the message's patient is away: not erased, not new, but missing from the key store.
@@ -23,11 +62,12 @@ impl Pipeline {
 
     /// Bytes to a typed message, whichever way the attributes came.
     pub(super) fn read_envelope(&self, raw: &Raw) -> Result<Envelope, Refusal> {
-        match (&raw.refused, &raw.attributes) {
+        let envelope = match (&raw.refused, &raw.attributes) {
             (Some(refusal), _) => Err(refusal.clone()),
             (None, Some(attributes)) => self.decoder.decode_with(attributes.clone(), &raw.body),
             (None, None) => self.decoder.decode(&raw.body),
-        }
+        }?;
+        Ok(Envelope { origin: raw.origin.clone(), ..envelope })
     }
 
     /// Which of these messages were begun twice and never ended: with whom or with what is to be found out alone.
@@ -69,14 +109,21 @@ impl Pipeline {
         self.read_envelope(raw).ok().map(|envelope| self.message_key(&envelope))
     }
 
-    /// As quarantine keeps it: the same body under another id is another message.
+    /// As quarantine keeps it: the same body under another id is another message. The door is kept with it, so that who
+    /// offers it again does not lend it rights that its sender had not.
     pub(super) fn rejected(&self, org: Option<OrgId>, raw: Raw, refusal: &Refusal) -> Rejected {
-        let attributes = raw.attributes.as_ref().and_then(|attributes| serde_json::to_vec(attributes).ok());
+        let named = raw.attributes.as_ref().and_then(|attributes| serde_json::to_vec(attributes).ok());
         let platform = self.store.keys().platform();
-        let message = match &attributes {
-            None => platform.hash("body", &[&raw.body]),
-            Some(attributes) => platform.hash("body", &[&raw.body, attributes]),
+        let user = match &raw.origin {
+            Origin::Broker { user, .. } => user.as_deref().unwrap_or_default(),
+            Origin::Operator | Origin::Files => "",
         };
+        let message = match (&named, user) {
+            (None, "") => platform.hash("body", &[&raw.body]),
+            (Some(named), "") => platform.hash("body", &[&raw.body, named]),
+            (named, user) => platform.hash("body", &[&raw.body, named.as_deref().unwrap_or_default(), user.as_bytes()]),
+        };
+        let attributes = Kept::of(&raw, self.store.clock().now()).written();
         let (reason, field) = (refusal.reason, refusal.field.clone());
         Rejected { org, message, reason, field, body: Some(raw.body), attributes }
     }

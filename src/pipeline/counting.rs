@@ -124,6 +124,7 @@ fn stage_of(reason: Reason) -> Option<Stage> {
         Reason::CrashSuspect | Reason::ConstraintViolation => Some(Stage::Store),
         Reason::UnknownOrganization
         | Reason::OrganizationMismatch
+        | Reason::NotPermitted
         | Reason::IdReused
         | Reason::ErasedSubject
         | Reason::NoConsent

@@ -45,9 +45,10 @@ use crate::domain::scope::Scope;
 use crate::embed::{EmbedError, Models};
 use crate::extract::Extractor;
 use crate::extract::model::{ModelDefect, ModelReader};
-use crate::intake::binding::Bindings;
+use crate::intake::binding::{Bindings, KeyDefect};
 use crate::intake::decode::said_at;
-use crate::intake::{Attributes, Decoder, Envelope, Refusal};
+use crate::intake::grant::Grant;
+use crate::intake::{Attributes, Decoder, Envelope, Origin, Refusal};
 use crate::metrics::Metrics;
 use crate::metrics::labels::{MessageType, Queue, Stage};
 use crate::store::admission::Begun;
@@ -86,6 +87,8 @@ pub enum SetupError {
     Threads(#[from] rayon::ThreadPoolBuildError),
     #[error(transparent)]
     Model(#[from] ModelDefect),
+    #[error(transparent)]
+    Key(#[from] KeyDefect),
 }
 
 /// A body as it came in.
@@ -96,12 +99,19 @@ pub struct Raw {
     pub attributes: Option<Attributes>,
     /// What the door already knows to be wrong (a line beyond the limit).
     pub refused: Option<Refusal>,
+    /// The door that it came through.
+    pub origin: Origin,
 }
 
 impl Raw {
-    /// A body that describes itself.
+    /// A body that describes itself, from somebody who has opened the store with its keys.
     pub fn of(body: Vec<u8>) -> Self {
         Self { body, ..Self::default() }
+    }
+
+    /// A body that describes itself, from a file.
+    pub fn of_file(body: Vec<u8>) -> Self {
+        Self { body, origin: Origin::Files, ..Self::default() }
     }
 }
 
@@ -114,6 +124,8 @@ pub(crate) struct Admitted {
     /// In a place of its own: messages go from list to list, and an envelope is a kilobyte.
     pub envelope: Box<Envelope>,
     pub policy: String,
+    /// What its producer may say.
+    pub grant: Grant,
     /// Nothing of it may be kept.
     pub ephemeral: bool,
     /// A correction or an answer whose words travel as the envelope's document.
@@ -167,7 +179,7 @@ impl Pipeline {
             extractors: Extractors::load(&settings.extraction)?,
             model: model::reader(&settings.extraction.model, clock)?,
             redactors: Redactors::load(&settings.redaction)?,
-            bindings: Bindings::new(&settings.intake),
+            bindings: Bindings::new(&settings.intake)?,
             decoder: Decoder::new((&settings.intake).into()),
             config: settings.pipeline.clone(),
             min_confidence: settings.extraction.min_confidence,

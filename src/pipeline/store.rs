@@ -12,19 +12,21 @@ use super::profile::Stating;
 use super::spoken::{Reply, Spoken, actor, reply};
 use super::{Admitted, Disposition, Pipeline, PipelineError, Verdict, crash_at};
 use crate::bug;
-use crate::domain::finding::RiskLevel;
+use crate::domain::finding::{EntityType, RiskLevel};
 use crate::domain::fold::{Act, Deed};
 use crate::domain::ids::{MemoryEventId, MemoryId, OrgId, derive};
 use crate::domain::memory::SetBy;
+use crate::domain::provenance::{SourceType, Trust};
 use crate::domain::reason::Reason;
 use crate::intake::contract::{ActorRole, Command, DocumentSubmitted, MemoryCommand, Provision};
+use crate::intake::grant::Grant;
 use crate::intake::{Message, MessageType};
 use crate::metrics::labels::Stage;
 use crate::store::admission::Begun;
 use crate::store::engine::Fault;
 use crate::store::records::{
-    Alarm, Brought, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewConsent, NewDocument, NewPassage, NewRisk,
-    OrgBatch, RiskDetail, StoredFile, Taken,
+    Alarm, Brought, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewConsent, NewDocument, NewFinding,
+    NewPassage, NewRisk, OrgBatch, RiskDetail, StoredFile, Taken,
 };
 use crate::store::{Keys, StoreError};
 
@@ -140,6 +142,7 @@ impl Pipeline {
                 let occurred_at = document.occurred_at.to_utc();
                 let document = self.document(document, (&entry, passages), &version).map_err(plain)?;
                 batch.documents.push(document);
+                lend(&entry.read.admitted.grant, &mut batch.findings);
                 if let Some(spoken) = &entry.read.admitted.spoken {
                     instead(spoken, &entry.read.admitted, occurred_at, &mut batch);
                 }
@@ -286,6 +289,17 @@ impl Pipeline {
     }
 }
 
+/// A role that the producer may not bring is nobody's: what is said in it is a hypothesis until somebody else says it.
+fn lend(grant: &Grant, findings: &mut [NewFinding]) {
+    for finding in findings.iter_mut().filter(|finding| !grant.lends(finding.assertion.set_by)) {
+        let assertion = &mut finding.assertion;
+        assertion.set_by = SetBy::Unknown;
+        assertion.source_type = SourceType::Unknown;
+        assertion.epistemic = SourceType::Unknown.epistemic();
+        assertion.trust = Trust::T5;
+    }
+}
+
 /// The same act on each memory that a command names.
 fn acts(command: &MemoryCommand, admitted: &Admitted, at: DateTime<Utc>, deed: Deed) -> Vec<NewAct> {
     let (by, role) = actor(command);
@@ -310,15 +324,24 @@ fn acts(command: &MemoryCommand, admitted: &Admitted, at: DateTime<Utc>, deed: D
 }
 
 /// A person said what holds instead: the words' findings stand for it, and what they speak of ends unless they replace
-/// it. An answer is an answered task, whoever gives it.
+/// it. An answer is an answered task. A patient's is one for what was asked alone, and never for an allergy: other words
+/// of the same answer are what the patient says, or any text could be sent with a clinician's standing.
 fn instead(spoken: &Spoken, admitted: &Admitted, at: DateTime<Utc>, batch: &mut OrgBatch) {
     // What is made by hand replaces by what it says, where it may; it ends nothing.
     if spoken.made.is_some() {
         return;
     }
     let is_answer = spoken.command.command == Command::Answer;
-    if is_answer && spoken.command.actor.role != ActorRole::System {
-        batch.findings.iter_mut().for_each(|finding| finding.assertion.set_by = SetBy::Task);
+    let answers = |finding: &NewFinding| match spoken.command.actor.role {
+        ActorRole::Clinician => true,
+        ActorRole::Patient => {
+            let allergy = matches!(finding.assertion.entity, EntityType::Allergy | EntityType::Intolerance);
+            !allergy && spoken.subject.as_deref() == Some(finding.words.concept.as_str())
+        }
+        ActorRole::System => false,
+    };
+    for finding in batch.findings.iter_mut().filter(|finding| is_answer && answers(finding)) {
+        finding.assertion.set_by = SetBy::Task;
     }
     let deed = if is_answer { Deed::Answered } else { Deed::Corrected };
     batch.acts.extend(acts(&spoken.command, admitted, at, deed));

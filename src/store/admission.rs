@@ -10,6 +10,7 @@ use super::engine::{Access, Arg, Bulk, Column, ColumnType, Row, Sql, Transaction
 use super::write::profile;
 use super::{Store, StoreError};
 use crate::clock::micros;
+use crate::domain::document::DocumentType;
 use crate::domain::fold::KeyHash;
 use crate::domain::ids::{DocumentId, OrgId, PatientId};
 use crate::domain::profile::EphemeralCourse;
@@ -31,7 +32,7 @@ static SEEN: LazyLock<Sql> = LazyLock::new(|| {
 });
 static REVISIONS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::for_each(
-        "SELECT patient_id, document_id, revision, body_hash FROM documents WHERE org_id = $1",
+        "SELECT patient_id, document_id, revision, body_hash, document_type FROM documents WHERE org_id = $1",
         &["patient_id", "document_id"],
         "{pairs $2}",
     )
@@ -105,6 +106,8 @@ pub struct Known {
     pub seen: HashMap<KeyHash, KeyHash>,
     /// Body hash by revision.
     pub revisions: HashMap<(PatientId, DocumentId, u32), KeyHash>,
+    /// Types of the revisions of a document; one that this version does not know is left out.
+    pub types: HashMap<(PatientId, DocumentId), Vec<DocumentType>>,
     /// When nothing was to be kept, by patient.
     pub ephemeral: HashMap<PatientId, EphemeralCourse>,
     /// Patients whose latest consent in force permits memory.
@@ -174,7 +177,9 @@ impl Store {
         let pairs = wanted.documents.iter().map(|(p, d)| (p.0, d.0.as_bytes().to_vec())).collect();
         for row in tx.fetch_all(&REVISIONS, vec![org.0.into(), Arg::Pairs(pairs)]).await? {
             let revision = u32::try_from(row.i64(2)?).unwrap_or(u32::MAX);
-            known.revisions.insert((PatientId(row.uuid(0)?), DocumentId(row.uuid(1)?), revision), row.bytes(3)?);
+            let (patient, document) = (PatientId(row.uuid(0)?), DocumentId(row.uuid(1)?));
+            known.revisions.insert((patient, document, revision), row.bytes(3)?);
+            known.types.entry((patient, document)).or_default().extend(DocumentType::from_code(&row.text(4)?));
         }
         let patients = || Arg::Uuids(wanted.patients.iter().map(|p| p.0).collect());
         let mut modes = HashMap::new();

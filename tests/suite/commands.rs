@@ -158,6 +158,7 @@ async fn the_command_line_shows_what_waits_and_acts_by_the_same_messages() {
     assert_eq!((waiting[0]["cause"].as_str(), waiting[0]["entity"].as_str()), (Some("age"), Some("symptom")));
     let symptom = waiting[0]["memory_id"].as_str().unwrap().to_owned();
     let by = ["--by", "00000000-0000-4000-8000-000000000009"];
+    let clinician = [&by[..], &["--role", "clinician"]].concat();
 
     let (code, done) = memory(&program, &[&["answer", symptom.as_str(), "--role", "patient"][..], &by[..]].concat());
     assert_eq!((code, done["disposition"].as_str()), (0, Some("stored")));
@@ -169,7 +170,7 @@ async fn the_command_line_shows_what_waits_and_acts_by_the_same_messages() {
     assert_eq!((source["derived_from"].as_u64(), source["is_orphan"].as_bool()), (Some(1), Some(false)));
     let (code, done) = memory(
         &program,
-        &[&["correct", medicine.as_str(), "--text", "sertralina 100 mg al día"][..], &by[..]].concat(),
+        &[&["correct", medicine.as_str(), "--text", "sertralina 100 mg al día"][..], &clinician[..]].concat(),
     );
     assert_eq!((code, done["memories"][0]["state"].as_str()), (0, Some("superseded")));
     let (_, sure) = memory(&program, &["uncertain"]);
@@ -195,5 +196,5 @@ async fn the_command_line_shows_what_waits_and_acts_by_the_same_messages() {
     let (_, source) = memory(&program, &["source", &orphan]);
     assert_eq!((source["source_type"].as_str(), source["is_orphan"].as_bool()), (Some("unknown"), Some(true)));
     let nobody = Uuid::from_u128(77).to_string();
-    assert_eq!(memory(&program, &[&["verify", nobody.as_str()][..], &by[..]].concat()).0, 1, "no such memory");
+    assert_eq!(memory(&program, &[&["verify", nobody.as_str()][..], &clinician[..]].concat()).0, 1, "no such memory");
 }

@@ -25,4 +25,6 @@ fn the_page_of_metrics_is_what_the_registry_declares() {
 fn the_definitions_for_the_broker_are_the_topology_of_the_code() {
     let shipped = definitions::shipped(&Names::new("anamnesis"));
     holds("deploy/rabbitmq/definitions.json", &format!("{}\n", serde_json::to_string_pretty(&shipped).unwrap()));
+    let users = definitions::users(&Names::new("anamnesis"));
+    holds("deploy/rabbitmq/users.json", &format!("{}\n", serde_json::to_string_pretty(&users).unwrap()));
 }

@@ -307,6 +307,8 @@ impl Program {
             ("STORE__POSTGRES__ALLOW_NOT_DURABLE", "true".to_owned()),
             ("STORE__KEYS", own("keys")),
             ("PIPELINE__NOW", NOW.to_owned()),
+            // Proofs of anything but bindings publish as nobody in particular; those of bindings say otherwise.
+            ("INTAKE__UNBOUND_PRODUCERS", "allow".to_owned()),
             ("EMBEDDING__URL", self.provider.openai_url()),
         ]
         .map(|(key, value)| (format!("ANAMNESIS__{key}"), value))

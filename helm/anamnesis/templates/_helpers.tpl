@@ -148,6 +148,11 @@ app.kubernetes.io/part-of: anamnesis
   mountPath: /etc/anamnesis-certificates
   readOnly: true
 {{- end }}
+{{- if .Values.producers.keys.existingSecret }}
+- name: producers
+  mountPath: /etc/anamnesis-producers
+  readOnly: true
+{{- end }}
 {{- end }}
 
 {{- define "anamnesis.volumes" -}}
@@ -187,6 +192,13 @@ app.kubernetes.io/part-of: anamnesis
   secret:
     secretName: {{ . }}
     # Readable by the group of the pod only: there may be a key among them.
+    defaultMode: 0440
+{{- end }}
+{{- with .Values.producers.keys.existingSecret }}
+- name: producers
+  secret:
+    secretName: {{ . }}
+    # Readable by the group of the pod only.
     defaultMode: 0440
 {{- end }}
 {{- with .Values.embedding.apiKey }}

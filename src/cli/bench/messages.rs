@@ -108,6 +108,8 @@ pub(super) fn environment(settings: &Settings) -> Vec<(String, String)> {
         ("STORE__MASTER_KEY", String::new()),
         ("BROKER__URL", settings.broker.url.expose_secret().to_owned()),
         ("BROKER__PREFIX", settings.broker.prefix.clone()),
+        // The benchmark is the only producer of its own queues.
+        ("INTAKE__UNBOUND_PRODUCERS", "allow".to_owned()),
         ("EMBEDDING__PROVIDER", settings.embedding.provider.name().to_owned()),
         ("EMBEDDING__URL", settings.embedding.url.clone().unwrap_or_default()),
         ("EMBEDDING__PROFILE__MODEL", told(profile.map(|profile| profile.model.clone()))),

@@ -70,11 +70,27 @@ pub struct Answering {
 #[derive(Debug, clap::Args)]
 pub(super) struct By {
     /// Who acts.
-    #[arg(long, value_name = "UUID")]
-    by: Uuid,
-    /// patient, clinician or system.
-    #[arg(long, default_value = "clinician", value_parser = |text: &str| known(text, ActorRole::ALL, ActorRole::code))]
-    role: ActorRole,
+    #[arg(long, visible_alias = "actor", env = "ANAMNESIS_ACTOR", value_name = "UUID")]
+    by: Option<Uuid>,
+    /// In which role: patient, clinician or system. Nobody is a clinician by default.
+    #[arg(long, env = "ANAMNESIS_ROLE", value_parser = |text: &str| known(text, ActorRole::ALL, ActorRole::code))]
+    role: Option<ActorRole>,
+}
+
+impl By {
+    /// # Errors
+    /// When one of the two was not said: neither is assumed.
+    pub(super) fn actor(&self) -> Result<Actor, Failure> {
+        let id = self.by.ok_or_else(|| {
+            Failure::usage("who acts? Give --by UUID (the same for each person), or set ANAMNESIS_ACTOR")
+        })?;
+        let role = self.role.ok_or_else(|| {
+            Failure::usage(
+                "in which role? Give --role patient, clinician or system, or set ANAMNESIS_ROLE: none is assumed",
+            )
+        })?;
+        Ok(Actor { id, role })
+    }
 }
 
 /// What came of it.
@@ -149,13 +165,13 @@ async fn previewed(
 }
 
 async fn act(args: Args, command: Command, text: Option<String>, context: &Context) -> Result<Exit, Failure> {
-    let scope = args.of.scope()?;
+    let (scope, actor) = (args.of.scope()?, args.by.actor()?);
     let world = World::open(context).await?;
     let held = world.store.memories(scope, &Filter::ids(args.ids.clone()), When::Now).await?;
     if args.ids.iter().any(|id| !held.iter().any(|memory| memory.id == *id)) {
         return Err(unknown());
     }
-    let mut message = message(scope, &args.by, args.ids.clone(), command, world.clock.now());
+    let mut message = message(scope, actor, args.ids.clone(), command, world.clock.now());
     message.text = text.map(Into::into);
     let body = serde_json::to_vec(&message).map_err(|_| Failure::failed("the command cannot be written"))?;
     let done = world.pipeline()?.run(vec![Raw::of(body)]).await;
@@ -189,7 +205,7 @@ pub(super) fn ended(disposition: Disposition) -> Result<Exit, Failure> {
 
 pub(super) fn message(
     scope: Scope,
-    by: &By,
+    actor: Actor,
     ids: Vec<MemoryId>,
     command: Command,
     now: chrono::DateTime<chrono::Utc>,
@@ -197,7 +213,7 @@ pub(super) fn message(
     MemoryCommand {
         organization_id: scope.org(),
         patient_id: scope.patient(),
-        actor: Actor { id: by.by, role: by.role },
+        actor,
         command,
         memory_ids: Some(ids),
         topic: None,

@@ -145,7 +145,7 @@ struct Done<'a> {
 
 async fn run(asked: Asked, context: &Context) -> Result<Exit, Failure> {
     let Asked { command, ids, kind, text, made } = asked;
-    let scope = made.of.scope()?;
+    let (scope, actor) = (made.of.scope()?, made.by.actor()?);
     let world = World::open(context).await?;
     let all = Filter { states: State::ALL.to_vec(), ..Filter::default() };
     let before: BTreeSet<MemoryId> =
@@ -154,7 +154,7 @@ async fn run(asked: Asked, context: &Context) -> Result<Exit, Failure> {
         return Err(super::unknown());
     }
     let named: BTreeSet<MemoryId> = ids.iter().copied().collect();
-    let mut message = message(scope, &made.by, ids, command, world.clock.now());
+    let mut message = message(scope, actor, ids, command, world.clock.now());
     message.text = text.map(Into::into);
     message.kind = kind;
     message.derived_from = (!made.derived_from.is_empty()).then_some(made.derived_from);

@@ -1,5 +1,7 @@
 //! `memory uncertain|orphans|review`: what a person should look at (seed 001, section 8; seed 002, section 8).
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
@@ -8,6 +10,7 @@ use crate::cli::patient::{Of, Point, when};
 use crate::cli::world::World;
 use crate::cli::{Context, Exit, Failure, sections};
 use crate::domain::confidence::{uncertain, uncertain_at};
+use crate::domain::ids::MemoryId;
 use crate::domain::memory::{Kind, State};
 use crate::recall::Item;
 use crate::store::read::{Filter, Memory};
@@ -86,16 +89,25 @@ pub async fn orphans(args: Args, context: &Context) -> Result<Exit, Failure> {
 pub async fn review(args: Args, context: &Context) -> Result<Exit, Failure> {
     let world = World::open(context).await?;
     let all = memories(&args, vec![State::Active, State::Stale, State::Quarantined], &world).await?;
-    let mut listed: Vec<Listed> = all.iter().filter_map(|m| waiting(&world, m)).collect();
+    // Who may not end it said that it is over: it holds, and waits for somebody who may say.
+    let known = world.store.contradictions(args.of.scope()?).await?;
+    let disputed: HashMap<MemoryId, DateTime<Utc>> = known
+        .iter()
+        .filter(|one| one.kept == one.claim && one.state == "open")
+        .map(|one| (one.kept, one.found_at))
+        .collect();
+    let mut listed: Vec<Listed> = all.iter().filter_map(|m| waiting(&world, m, disputed.get(&m.id))).collect();
     listed.sort_by_key(|l| (l.since, l.item.memory_id));
     print(listed, "Nothing waits for review.", context)
 }
 
-fn waiting(world: &World, m: &Memory) -> Option<Listed> {
+fn waiting(world: &World, m: &Memory, disputed: Option<&DateTime<Utc>>) -> Option<Listed> {
     let (cause, since) = if m.standing.state == State::Quarantined {
         ("quarantined", m.standing.since)
     } else if m.contested {
         ("contradiction", Some(m.said_at))
+    } else if let Some(at) = disputed {
+        ("contradiction", Some(*at))
     } else if m.standing.reconfirm_due {
         ("age", m.reconfirm_due_at.or(m.last_confirmed_at))
     } else if m.ungrounded {

@@ -4,11 +4,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 
 use super::gate::Gate;
 use crate::broker::Queue;
 use crate::cli::isolation::Isolation;
 use crate::domain::reason::Reason;
+use crate::intake::Origin;
 use crate::intake::amqp::{Message, Offers, Verdict, Work, label};
 use crate::pipeline::{Disposition, Pipeline, Raw};
 
@@ -71,6 +73,10 @@ impl Work for Through {
         self.pipeline.retry_proof((offers.retries, offers.waits), body)
     }
 
+    fn now(&self) -> Option<DateTime<Utc>> {
+        Some(self.pipeline.store().clock().now())
+    }
+
     async fn give_up(&self, _: Queue, message: &Message) -> Verdict {
         // However often: a message is not to blame for a key that is away.
         if self.gate.is_shut().await || self.pipeline.lacks_keys(&raw(message)).await {
@@ -106,5 +112,7 @@ fn verdict(disposition: Disposition) -> Verdict {
 }
 
 fn raw(message: &Message) -> Raw {
-    Raw { body: message.body.clone(), attributes: message.attributes.clone(), refused: message.refused.clone() }
+    let (attributes, refused) = (message.attributes.clone(), message.refused.clone());
+    let origin = Origin::Broker { user: message.user.clone(), received: message.received };
+    Raw { body: message.body.clone(), attributes, refused, origin }
 }

@@ -18,6 +18,7 @@ use self::gate::Gate;
 use self::probes::Ready;
 use self::spool::SpoolStatus;
 use super::isolation::Isolation;
+use super::producers;
 use super::world::World;
 use super::{Context, Exit, Failure};
 use crate::broker::{BrokerError, Names, Publisher, Role};
@@ -64,6 +65,9 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
     let pipeline = Arc::new(world.pipeline()?.fed_by(Queue::Spool));
     let draining = shutdown.draining();
     let gate = Arc::new(Gate::new(world.store.clone(), Arc::clone(&world.metrics), draining.clone()));
+    if world.settings.broker.is_set() {
+        producers::must_be_bound(&world.settings.intake)?;
+    }
     let broker = world.settings.broker.is_set().then(|| broker(&world, &pipeline, isolation.clone(), &gate));
     let listener = TcpListener::bind(world.settings.http.bind)
         .await

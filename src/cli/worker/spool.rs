@@ -175,7 +175,7 @@ impl Watcher<'_> {
     /// killed in between, the file is found again and the row is the same.
     async fn give_up(&mut self, claim: &Claim) {
         let kept = SpoolFolder::unreadable_name(claim);
-        let place = Raw::of(ingest::place(&claim.name, None, Some(&kept)));
+        let place = Raw::of_file(ingest::place(&claim.name, None, Some(&kept)));
         if self.by.0.set_aside(&place, Reason::TransientExhausted).await.is_err() {
             return self.put_off(claim, true);
         }

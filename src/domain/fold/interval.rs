@@ -99,6 +99,12 @@ impl Interval {
             || (self.entity.is_clinical() && self.folded.set_by.is_authoritative())
     }
 
+    /// An allergy or an intolerance that holds: no act of a patient or a program takes it away. A missed one kills.
+    pub fn is_allergy(&self) -> bool {
+        let kind = matches!(self.entity, EntityType::Allergy | EntityType::Intolerance);
+        kind && self.polarity == Polarity::Affirmed && self.is_active()
+    }
+
     pub fn current(&self) -> Current {
         Current {
             trust: self.trust,

@@ -186,6 +186,12 @@ impl<'a> Walk<'a> {
         self.pass_time(act.at);
         let Some(at) = self.memories.iter().position(|m| m.folded.id == act.memory) else { return };
         let (when, cause) = (act.at, act.id.0);
+        if matches!(act.deed, Deed::Confirmed | Deed::Verified)
+            && !act.by.is_authoritative()
+            && let Some(allergy) = self.allergy_against(at)
+        {
+            return self.dispute(allergy, act);
+        }
         let memory = &mut self.memories[at];
         match act.deed {
             Deed::Verified => {
@@ -199,6 +205,9 @@ impl<'a> Walk<'a> {
             }
             Deed::Confirmed => {}
             Deed::Ended if memory.is_active() && memory.is_guarded() && !act.by.is_authoritative() => {
+                self.dispute(at, act);
+            }
+            Deed::Denied | Deed::Forgotten if memory.is_allergy() && !act.by.is_authoritative() => {
                 self.dispute(at, act);
             }
             Deed::Ended | Deed::Denied => {
@@ -217,6 +226,14 @@ impl<'a> Walk<'a> {
             Deed::Recovered => {}
             Deed::Corrected | Deed::Answered => self.instead(at, act),
         }
+    }
+
+    /// The allergy that this is a claim against: who insists on the claim says that the allergy is over.
+    fn allergy_against(&self, claim: usize) -> Option<usize> {
+        let id = self.memories[claim].folded.id;
+        let open = |known: &&Conflict| known.claim == id && known.kept != id && !known.answered;
+        let kept: Vec<MemoryId> = self.conflicts.iter().filter(open).map(|known| known.kept).collect();
+        self.memories.iter().position(|m| m.is_allergy() && kept.contains(&m.folded.id))
     }
 
     /// Who may not end it says that it is over: nothing changes, and a person is asked (model.md, "Clinical wins").
@@ -270,14 +287,23 @@ impl<'a> Walk<'a> {
 
     /// What a person said instead has findings of its own, which came before this act: they replaced the memory, said it
     /// again, or speak of something else, and then it ends here. A patient's correction ends nothing that a clinician set
-    /// and no allergy (model.md, "Clinical wins").
+    /// and no allergy, and a patient's answer no allergy either (model.md, "Clinical wins"): a person is asked.
     fn instead(&mut self, at: usize, act: &Act) {
         let memory = &mut self.memories[at];
         let said_again = memory.folded.last_verified == Some(act.at);
-        let may = act.deed == Deed::Answered || act.by.is_authoritative() || !memory.is_guarded();
-        if memory.is_active() && !said_again && may {
+        if !memory.is_active() || said_again {
+            return;
+        }
+        let answered = act.deed == Deed::Answered && !memory.is_allergy();
+        if answered || act.by.is_authoritative() || !memory.is_guarded() {
             memory.become_state(State::Resolved, act.at, Some(act.id.0));
             memory.folded.valid_to = Some(act.at);
+            return;
+        }
+        // Where its own words already stand against it, the question is asked.
+        let id = memory.folded.id;
+        if !self.conflicts.iter().any(|known| known.kept == id && !known.answered) {
+            self.dispute(at, act);
         }
     }
 

@@ -8,7 +8,7 @@ use lapin::types::{AMQPValue, FieldTable};
 use crate::broker::Letter;
 use crate::broker::publisher::CE_PREFIX;
 use crate::domain::reason::Reason;
-use crate::intake::{Attributes, Problem, Refusal};
+use crate::intake::{Attributes, Problem, Refusal, Signature};
 
 /// Prefixes of CloudEvents headers: of the AMQP binding, and of those that came before it.
 const PREFIXES: [&str; 2] = [CE_PREFIX, "cloudEvents:"];
@@ -18,6 +18,9 @@ pub const RETRIES: &str = "x-anamnesis-retries";
 pub const WAITS: &str = "x-anamnesis-waits";
 /// Shows that the counts are ours ([`super::Work::retry_proof`]).
 pub const RETRIES_PROOF: &str = "x-anamnesis-retries-proof";
+/// Who published a message that is offered again, and when it came first: believed with the counts.
+const USER: &str = "x-anamnesis-user";
+const RECEIVED: &str = "x-anamnesis-received";
 /// Headers of the broker's own that must not travel on: it would take a second stay in a tier for a loop.
 const BROKERS_OWN: [&str; 9] = [
     "x-death",
@@ -67,6 +70,11 @@ pub struct Message {
     /// What the headers already show to be wrong.
     pub refused: Option<Refusal>,
     pub body: Vec<u8>,
+    /// Who published it: `user_id`, which the broker compares with the connection. Of one that this program offers again, as
+    /// its own proof says.
+    pub user: Option<String>,
+    /// When it came first, of one that is offered again.
+    pub received: Option<DateTime<Utc>>,
     properties: BasicProperties,
 }
 
@@ -88,7 +96,9 @@ impl Message {
             }
         };
         let routing_key = routing_key.to_owned();
-        Self { tag, redelivered, offers: Offers::default(), routing_key, attributes, refused, body, properties }
+        let user = properties.user_id().as_ref().map(|user| user.as_str().to_owned());
+        let (offers, received) = (Offers::default(), None);
+        Self { tag, redelivered, offers, routing_key, attributes, refused, body, user, received, properties }
     }
 
     /// Takes over the counts that the headers state, if their proof is ours.
@@ -99,32 +109,97 @@ impl Message {
             Some(AMQPValue::LongString(shown)) => shown.as_bytes(),
             _ => return,
         };
-        if stated.total() > 0 && shown == hex::encode(proof(stated, &self.body)).as_bytes() {
+        let (user, received) = (stated_text(headers, USER), stated_time(headers));
+        let proven = covered(user.as_deref(), received, &self.body);
+        if stated.total() > 0 && shown == hex::encode(proof(stated, &proven)).as_bytes() {
             self.offers = stated;
+            // Ours was the connection that published it again.
+            (self.user, self.received) = (user, received);
         }
     }
 
-    /// The same message, as it leaves to be offered again, with the proof of its new counts.
+    /// The same message, as it leaves to be offered again, with the proof of its new counts, of who published it first and
+    /// when it came. `user_id` is left out: the broker refuses another connection's.
     pub fn again(
         &self,
         (exchange, routing_key): (String, String),
-        counts: bool,
+        (counts, now): (bool, Option<DateTime<Utc>>),
         proof: impl Fn(Offers, &[u8]) -> [u8; 32],
     ) -> Letter {
         let mut headers = FieldTable::default();
         let old = self.properties.headers().as_ref();
         for (name, value) in old.into_iter().flat_map(|headers| headers.inner().iter()) {
-            if !BROKERS_OWN.contains(&name.as_str()) {
+            if !BROKERS_OWN.contains(&name.as_str()) && ![USER, RECEIVED].contains(&name.as_str()) {
                 headers.insert(name.clone(), value.clone());
             }
         }
         let offers = self.offers.and_one(counts);
         headers.insert(RETRIES.into(), AMQPValue::LongUInt(offers.retries));
         headers.insert(WAITS.into(), AMQPValue::LongUInt(offers.waits));
-        let proof = hex::encode(proof(offers, &self.body));
+        let received = self.received.or(now);
+        if let Some(user) = &self.user {
+            headers.insert(USER.into(), AMQPValue::LongString(user.as_str().into()));
+        }
+        if let Some(received) = received {
+            headers.insert(RECEIVED.into(), AMQPValue::LongLongInt(received.timestamp_micros()));
+        }
+        let proof = hex::encode(proof(offers, &covered(self.user.as_deref(), received, &self.body)));
         headers.insert(RETRIES_PROOF.into(), AMQPValue::LongString(proof.into()));
-        let properties = self.properties.clone().with_headers(headers);
+        let properties = without_user(&self.properties).with_headers(headers);
         Letter { exchange, routing_key, properties, body: self.body.clone() }
+    }
+}
+
+/// What the proof of a repetition covers: the body, and who published it when. Without these it is what older versions
+/// covered. No body that is read holds the byte 255.
+fn covered(user: Option<&str>, received: Option<DateTime<Utc>>, body: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(body.len() + 64);
+    if user.is_some() || received.is_some() {
+        bytes.push(u8::from(user.is_some()));
+        bytes.extend_from_slice(user.unwrap_or_default().as_bytes());
+        bytes.push(255);
+        bytes.extend_from_slice(&received.map_or(0, |at| at.timestamp_micros()).to_be_bytes());
+        bytes.push(255);
+    }
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+/// The properties of a message but for `user_id`, which the library sets and never takes back.
+fn without_user(properties: &BasicProperties) -> BasicProperties {
+    let mut copy = BasicProperties::default();
+    macro_rules! copied {
+        ($($get:ident => $set:ident),+ $(,)?) => {
+            $(if let Some(value) = properties.$get() { copy = copy.$set(value.clone()); })+
+        };
+    }
+    copied!(
+        content_type => with_content_type,
+        content_encoding => with_content_encoding,
+        delivery_mode => with_delivery_mode,
+        priority => with_priority,
+        correlation_id => with_correlation_id,
+        reply_to => with_reply_to,
+        expiration => with_expiration,
+        message_id => with_message_id,
+        timestamp => with_timestamp,
+        kind => with_type,
+        app_id => with_app_id,
+    );
+    copy
+}
+
+fn stated_text(headers: &FieldTable, name: &str) -> Option<String> {
+    match headers.inner().get(name) {
+        Some(AMQPValue::LongString(text)) => std::str::from_utf8(text.as_bytes()).ok().map(str::to_owned),
+        _ => None,
+    }
+}
+
+fn stated_time(headers: &FieldTable) -> Option<DateTime<Utc>> {
+    match headers.inner().get(RECEIVED) {
+        Some(AMQPValue::LongLongInt(micros)) => DateTime::from_timestamp_micros(*micros),
+        _ => None,
     }
 }
 
@@ -168,6 +243,11 @@ fn attributes(properties: &BasicProperties) -> Result<Option<Attributes>, Refusa
         content_type: content_type.or(text(headers, "datacontenttype")?),
         partition_key: text(headers, "partitionkey")?,
         traceparent: text(headers, "traceparent")?,
+        signature: Signature::of(
+            text(headers, "signaturekey")?,
+            text(headers, "signedat")?,
+            text(headers, "signature")?,
+        ),
     }))
 }
 
@@ -298,7 +378,8 @@ mod tests {
         let properties = headers(&[("cloudEvents_id", long("e-1")), ("x-death", long("…"))]);
         let message = read(properties);
         let ours = |o: Offers, body: &[u8]| [u8::try_from(3 * o.retries + o.waits).unwrap() + body[0]; 32];
-        let again = |message: &Message, counts| message.again(("retry".into(), "5s.bulk.x".into()), counts, ours);
+        let again =
+            |message: &Message, counts| message.again(("retry".into(), "5s.bulk.x".into()), (counts, None), ours);
         let letter = again(&message, true);
         let mut second = Message::new(2, false, "bulk.x", letter.properties.clone(), letter.body, 1024);
         assert_eq!(second.offers, Offers::default(), "nothing is believed unseen");
@@ -312,5 +393,35 @@ mod tests {
         let mut third = Message::new(3, false, "bulk.x", letter.properties, letter.body, 1024);
         third.believe(ours);
         assert_eq!((third.offers, third.offers.total()), (Offers { retries: 1, waits: 1 }, 2));
+    }
+    #[test]
+    fn who_published_a_message_travels_with_its_repetition_and_nobody_else_can_say_so() {
+        let message = read(headers(&[("cloudEvents_id", long("e-1"))]).with_user_id("chat".into()));
+        assert_eq!(message.user.as_deref(), Some("chat"));
+        let ours = |offers: Offers, covered: &[u8]| {
+            let sum =
+                covered.iter().fold(offers.retries, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
+            [sum.to_be_bytes(); 8].as_flattened().try_into().unwrap()
+        };
+        let now = DateTime::from_timestamp_micros(1_770_000_000_000_001);
+        let letter = message.again(("retry".into(), "5s.bulk.x".into()), (true, now), ours);
+        assert_eq!(letter.properties.user_id().as_ref(), None, "the broker refuses another connection's");
+        let mut again = Message::new(2, false, "bulk.x", letter.properties.clone(), letter.body.clone(), 1024);
+        assert_eq!(again.user, None, "nothing is believed unseen");
+        again.believe(ours);
+        assert_eq!((again.user.as_deref(), again.received), (Some("chat"), now));
+        // A second repetition keeps the first time.
+        let later = DateTime::from_timestamp_micros(1_780_000_000_000_000);
+        let second = again.again(("retry".into(), "1m.bulk.x".into()), (true, later), ours);
+        let mut third = Message::new(3, false, "bulk.x", second.properties, second.body, 1024);
+        third.believe(ours);
+        assert_eq!((third.user.as_deref(), third.received, third.offers.retries), (Some("chat"), now, 2));
+        // The same proof with another name.
+        let mut forged = letter.properties.headers().clone().unwrap();
+        forged.insert(USER.into(), long("ehr"));
+        let properties = letter.properties.with_headers(forged).with_user_id("chat".into());
+        let mut forged = Message::new(4, false, "bulk.x", properties, letter.body, 1024);
+        forged.believe(ours);
+        assert_eq!((forged.user.as_deref(), forged.offers), (Some("chat"), Offers::default()));
     }
 }

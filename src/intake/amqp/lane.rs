@@ -227,7 +227,7 @@ impl<A: Acks + 'static> Lane<A> {
         let tier = Tier::after(message.offers.total());
         let proof = |offers: Offers, body: &[u8]| self.work.retry_proof(offers, body);
         let to = (self.names.retry(), retry_key(tier, self.queue, &message.routing_key));
-        message.again(to, counts, proof)
+        message.again(to, (counts, self.work.now()), proof)
     }
 }
 

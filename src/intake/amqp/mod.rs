@@ -12,6 +12,7 @@ mod status;
 mod supervisor;
 
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 
 pub use delivery::{Message, Offers, RETRIES};
 pub use lane::Lane;
@@ -47,6 +48,11 @@ pub trait Work: Send + Sync {
     /// A keyed hash that says that this program counted so many offers of this body: a producer cannot make it, so that
     /// nobody else's count is believed.
     fn retry_proof(&self, offers: Offers, body: &[u8]) -> [u8; 32];
+
+    /// The present, for messages that are offered again; `None` where nobody asks when they came.
+    fn now(&self) -> Option<DateTime<Utc>> {
+        None
+    }
 
     /// The message was offered as often as allowed: sets it aside. [`Verdict::Waits`] when even that fails.
     async fn give_up(&self, queue: Queue, message: &Message) -> Verdict;

@@ -19,6 +19,9 @@ struct Line<'a> {
     time: Option<String>,
     partitionkey: Option<String>,
     traceparent: Option<String>,
+    signaturekey: Option<String>,
+    signedat: Option<String>,
+    signature: Option<String>,
     document_type: Option<String>,
     #[serde(borrow)]
     data: Option<&'a RawValue>,
@@ -50,6 +53,9 @@ pub fn letter(exchange: &str, body: Vec<u8>, structured: bool) -> Letter {
                 ("time", &line.time),
                 ("partitionkey", &line.partitionkey),
                 ("traceparent", &line.traceparent),
+                ("signaturekey", &line.signaturekey),
+                ("signedat", &line.signedat),
+                ("signature", &line.signature),
             ];
             let attributes: Vec<(&str, &str)> =
                 attributes.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?))).collect();

@@ -1,0 +1,61 @@
+//! Whether the doors of this configuration are bound: what a verb says, and refuses, before it lets anything in.
+
+use secrecy::ExposeSecret as _;
+
+use super::{Failure, output};
+use crate::config::Settings;
+use crate::config::intake::{IntakeConfig, UnboundProducers};
+use crate::intake::Origin;
+
+/// Files that somebody names on the command line. Into an embedded store for which nobody was ever bound they come from the
+/// one who holds store and keys, and could write both without this program. A server's store has many users, and a
+/// configuration that binds producers means what it says: files act under `intake.files.source` there.
+pub fn of_files_by_hand(settings: &Settings) -> Origin {
+    let embedded = settings.store.url.expose_secret().is_empty();
+    if embedded && settings.intake.producers.is_empty() { Origin::Operator } else { Origin::Files }
+}
+
+/// Says so where files may not speak for clinicians because nobody bound them.
+pub fn say_what_files_may(settings: &Settings) {
+    let intake = &settings.intake;
+    if !intake.binds_files() && !is_open(intake) {
+        output::note(
+            "files act as intake.files.source, which no [[intake.producers]] binds: clinical notes and profiles are set aside",
+        );
+    }
+}
+
+fn is_open(intake: &IntakeConfig) -> bool {
+    intake.producers.is_empty() && intake.unbound_producers == UnboundProducers::Allow
+}
+
+/// A worker of the broker needs producers that are bound, or the word that nobody is.
+///
+/// # Errors
+/// With the remedy.
+pub fn must_be_bound(intake: &IntakeConfig) -> Result<(), Failure> {
+    match open_bindings(intake).first() {
+        Some(problem) if intake.unbound_producers == UnboundProducers::Refuse => Err(Failure::usage(format!(
+            "{problem}. Bind each producer in [[intake.producers]] with broker_user or key_file (docs/producers/README.md), \
+             or set intake.unbound_producers = \"allow\" where everyone who may publish may speak as anybody"
+        ))),
+        Some(problem) => {
+            tracing::warn!(code = "producers_open", "{problem}: everyone who may publish may speak as anybody");
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}
+
+/// What leaves the broker's door open, in words.
+pub fn open_bindings(intake: &IntakeConfig) -> Vec<String> {
+    let mut open: Vec<String> = Vec::new();
+    let only_files =
+        intake.producers.iter().all(|producer| producer.source == intake.files.source && !producer.is_proven());
+    if only_files {
+        open.push("no producer of the broker is bound".to_owned());
+    }
+    let unproven = intake.unproven().into_iter();
+    open.extend(unproven.map(|source| format!("the producer {source} has neither broker_user nor key_file")));
+    open
+}

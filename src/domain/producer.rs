@@ -1,0 +1,42 @@
+//! What a producer may bring, in words that configuration, admission and documentation share: types of messages and the
+//! roles in which somebody speaks or acts.
+
+use super::code::codes;
+use super::memory::SetBy;
+
+codes!(
+    /// The types of messages of the contract, by their names.
+    Sort {
+        Document = "anamnesis.document.submitted.v1",
+        HealthSignal = "anamnesis.health_signal.recorded.v1",
+        Profile = "anamnesis.profile.updated.v1",
+        Consent = "anamnesis.consent.recorded.v1",
+        Command = "anamnesis.memory.command.v1",
+    }
+);
+
+codes!(
+    /// In which role a command of a producer may act, and whose words in its documents count as that role's.
+    Role {
+        Patient = "patient",
+        Clinician = "clinician",
+        Family = "family",
+        Agent = "agent",
+        /// Commands of programs.
+        System = "system",
+    }
+);
+
+impl Role {
+    /// The role that a row's standing comes from; `None` for what needs none: devices and profile events are types of
+    /// messages of their own, and nobody known has no standing to lend.
+    pub fn of(set_by: SetBy) -> Option<Self> {
+        match set_by {
+            SetBy::Patient | SetBy::Task => Some(Self::Patient),
+            SetBy::Clinician => Some(Self::Clinician),
+            SetBy::Family => Some(Self::Family),
+            SetBy::Agent => Some(Self::Agent),
+            SetBy::Profile | SetBy::Device | SetBy::Unknown => None,
+        }
+    }
+}

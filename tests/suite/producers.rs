@@ -1,0 +1,363 @@
+//! Who may say what, through the real doors: RabbitMQ with its users, signed events, files and the spool.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use anamnesis::broker::{Letter, Link, Queue, Role, Tier, definitions, topology};
+use anamnesis::intake::amqp::letter;
+use lapin::options::{BasicGetOptions, BasicPublishOptions, ConfirmSelectOptions, QueueDeclareOptions};
+use lapin::types::FieldTable;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::broker::{Corner, PrivateBroker, Worker, told, until};
+use crate::intake_amqp::everything_is_acknowledged;
+use crate::support::{Engine, ORG, PATIENT, Program, bodies, count, counts, document, event, on_every_program, rows};
+
+on_every_program!(
+    a_chat_application_of_the_broker_never_acts_as_a_clinician,
+    files_that_nobody_bound_bring_no_clinicians_words_and_bound_ones_do,
+);
+
+const AT: &str = "2026-06-28T10:00:00Z";
+const DOCUMENT: &str = "anamnesis.document.submitted.v1";
+const REFUSE: (&str, &str) = ("ANAMNESIS__INTAKE__UNBOUND_PRODUCERS", "refuse");
+
+/// A configuration file with these bindings, and the variables that name it.
+fn bound(program: &Program, bindings: &str) -> Vec<(String, String)> {
+    let path = program.folder.path().join("bindings.toml");
+    std::fs::write(&path, bindings).unwrap();
+    let path = path.display().to_string();
+    vec![("ANAMNESIS_CONFIG".to_owned(), path), (REFUSE.0.to_owned(), REFUSE.1.to_owned())]
+}
+
+fn of(source: &str, kind: &str, id: &str, data: &Value) -> Value {
+    let mut event = event(id, kind, data);
+    event["source"] = json!(source);
+    event
+}
+
+fn chat_says(id: u128, text: &str) -> Value {
+    let mut document = document(id, 1, AT, text);
+    document["document_type"] = json!("chat_message");
+    document
+}
+
+fn command(role: &str, memory: &str) -> Value {
+    json!({"organization_id": ORG, "patient_id": PATIENT, "command": "end", "memory_ids": [memory],
+        "actor": {"id": Uuid::from_u128(9), "role": role}, "issued_at": "2026-06-30T10:00:00Z"})
+}
+
+/// Fields by which messages were set aside as not permitted, with how many each.
+async fn refused(program: &Program) -> BTreeMap<String, usize> {
+    let store = program.store().await;
+    let mut fields = BTreeMap::new();
+    for row in rows(&store, "SELECT field FROM quarantine WHERE reason = 'not_permitted' AND state = 'open'").await {
+        *fields.entry(row.text(0).unwrap().to_owned()).or_default() += 1;
+    }
+    store.close().await;
+    fields
+}
+
+async fn number(program: &Program, sql: &'static str) -> i64 {
+    let store = program.store().await;
+    let number = count(&store, sql).await;
+    store.close().await;
+    number
+}
+
+/// What `memory list` shows of one entity.
+fn listed(program: &Program, entity: &str) -> Value {
+    let (org, patient) = (ORG.to_string(), PATIENT.to_string());
+    let mut command = program.command(&[]);
+    command.args(["memory", "list", "--entity", entity, "--org", &org, "--patient", &patient, "--output", "json"]);
+    told(&command.output().unwrap())
+}
+
+const STORED: &str = "SELECT count(*) FROM inbox";
+const ALLERGIES: &str = "SELECT count(*) FROM allergies WHERE status = 'active'";
+
+/// Publishes as a user of the broker; the result of the confirmation.
+async fn publish(corner: &Corner, letters: Vec<Letter>) {
+    corner.send(&letters).await;
+}
+
+async fn a_chat_application_of_the_broker_never_acts_as_a_clinician(engine: Engine) {
+    let (corner, program) = (Corner::new().await, Program::on(engine).await);
+    let bindings = format!(
+        "[[intake.producers]]\nsource = 'urn:ehr'\norganizations = 'any'\nbroker_user = 'guest'\n\
+         types = ['{DOCUMENT}', 'anamnesis.profile.updated.v1', 'anamnesis.memory.command.v1']\n\
+         document_types = ['clinical_note']\nroles = ['clinician']\n\
+         [[intake.producers]]\nsource = 'urn:chat'\norganizations = ['{ORG}']\nbroker_user = 'guest'\n\
+         types = ['{DOCUMENT}', 'anamnesis.memory.command.v1']\ndocument_types = ['chat_message']\nroles = ['patient']\n\
+         [[intake.producers]]\nsource = 'urn:other'\norganizations = 'any'\nbroker_user = 'somebody-else'\n\
+         types = ['{DOCUMENT}']\ndocument_types = ['clinical_note']\nroles = ['clinician']\n"
+    );
+    let environment = [corner.environment(), bound(&program, &bindings)].concat();
+    let worker = Worker::start(&program, &environment).await;
+    let exchange = corner.names.ingest();
+    let sent = |event: &Value, user: Option<&str>, structured| {
+        letter(&exchange, event.to_string().into_bytes(), structured).by(user)
+    };
+    let guest = Some("guest");
+    let note = document(1, 1, AT, "Alergia a la penicilina con anafilaxia.");
+    publish(&corner, vec![sent(&of("urn:ehr", DOCUMENT, "n1", &note), guest, false)]).await;
+    until("the note is stored", || async { number(&program, STORED).await == 1 }).await;
+    let allergy = listed(&program, "allergy")[0]["memory_id"].as_str().unwrap().to_owned();
+
+    let end = "anamnesis.memory.command.v1";
+    let profile = json!({"organization_id": ORG, "patient_id": PATIENT, "actor": Uuid::from_u128(9), "recorded_at": AT,
+        "medications": [{"name": "warfarina", "status": "stopped"}]});
+    let forged = document(7, 1, AT, "No es alérgica a la penicilina.");
+    let tries = [
+        // As a chat, what a chat may not: type, document type, role.
+        sent(&of("urn:chat", DOCUMENT, "t1", &forged), guest, false),
+        sent(&of("urn:chat", DOCUMENT, "t2", &forged), guest, true),
+        sent(&of("urn:chat", "anamnesis.profile.updated.v1", "t3", &profile), guest, false),
+        sent(&of("urn:chat", end, "t4", &command("clinician", &allergy)), guest, false),
+        sent(&of("urn:chat", end, "t5", &command("system", &allergy)), guest, true),
+        // As somebody else: under a source that is another user's, under none, and without saying who.
+        sent(&of("urn:other", DOCUMENT, "t6", &forged), guest, false),
+        sent(&of("urn:nobody", DOCUMENT, "t7", &forged), guest, false),
+        sent(&of("urn:ehr", DOCUMENT, "t8", &forged), None, false),
+        sent(&forged, guest, false),
+    ];
+    publish(&corner, tries.to_vec()).await;
+    until("all are set aside", || async { refused(&program).await.values().sum::<usize>() == 9 }).await;
+    let fields = BTreeMap::from(
+        [("document_type", 2), ("type", 1), ("actor.role", 2), ("user_id", 2), ("source", 2)]
+            .map(|(f, n)| (f.to_owned(), n)),
+    );
+    assert_eq!(refused(&program).await, fields);
+
+    // What it may say is heard, and ends nothing.
+    let mut denial = chat_says(8, "");
+    denial.as_object_mut().unwrap().remove("text");
+    denial["turns"] = json!([{"speaker": "clinician", "text": "No es alérgica a la penicilina. Toma litio 300 mg."}]);
+    let patient = [
+        sent(&of("urn:chat", DOCUMENT, "p1", &denial), guest, false),
+        sent(&of("urn:chat", end, "p2", &command("patient", &allergy)), guest, false),
+    ];
+    publish(&corner, patient.to_vec()).await;
+    until("both are stored", || async { number(&program, STORED).await == 3 }).await;
+    everything_is_acknowledged(&corner).await;
+    assert_eq!(number(&program, ALLERGIES).await, 1);
+    assert!(number(&program, "SELECT count(*) FROM contradiction WHERE state = 'open'").await >= 1);
+    // A clinician's turn in a chat that may bring no clinicians is nobody's word: known of, and not acted on.
+    let lithium = listed(&program, "medication");
+    assert_eq!((&lithium[0]["use"], &lithium[0]["trust"]), (&json!("hypothesis"), &json!("T5")), "{lithium}");
+    let allergies = listed(&program, "allergy");
+    let held = allergies.as_array().unwrap().iter().find(|one| one["memory_id"] == json!(allergy)).unwrap();
+    assert_eq!((&held["state"], &held["use"]), (&json!("active"), &json!("decision")), "{allergies}");
+
+    // Offered again by a person, what was not permitted is not permitted.
+    let (code, said) = worker.terminate();
+    assert!(code.success(), "{said:?}");
+    let mut retry = program.command(&[]);
+    retry.args(["quarantine", "retry", "--output", "json"]).envs(environment);
+    let output = retry.output().unwrap();
+    assert_eq!((told(&output)["stored"].as_u64(), told(&output)["set_aside_again"].as_u64()), (Some(0), Some(9)));
+    assert_eq!(refused(&program).await, fields);
+}
+
+async fn files_that_nobody_bound_bring_no_clinicians_words_and_bound_ones_do(engine: Engine) {
+    let program = Program::on(engine).await;
+    // Somebody is bound, and it is not the folder.
+    let ehr = format!(
+        "source = 'urn:ehr'\norganizations = 'any'\ntypes = ['{DOCUMENT}', 'anamnesis.memory.command.v1']\n\
+         document_types = ['clinical_note', 'chat_message']\nroles = ['clinician', 'patient']\n"
+    );
+    let environment = bound(&program, &format!("[[intake.producers]]\nbroker_user = 'ehr'\n{ehr}"));
+    let as_named: Vec<(&str, &str)> = environment.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    let note = document(1, 1, AT, "Alergia a la penicilina con anafilaxia.");
+    let lines = [
+        of("urn:ehr", DOCUMENT, "f1", &note),
+        of("urn:ehr", DOCUMENT, "f2", &chat_says(2, "Me duele la cabeza.")),
+        of("urn:ehr", "anamnesis.memory.command.v1", "f3", &command("clinician", &Uuid::from_u128(5).to_string())),
+    ];
+    let done = counts(&program.ingest(&bodies(&lines), &as_named));
+    assert_eq!((&done["stored"], &done["reasons"]), (&json!(1), &json!({"not_permitted": 2})), "{done}");
+    let fields = BTreeMap::from([("document_type".to_owned(), 1), ("actor.role".to_owned(), 1)]);
+    assert_eq!(refused(&program).await, fields);
+    // Under the binding that the configuration gives them, whatever they call themselves.
+    let named = format!("[intake.files]\nsource = 'urn:ehr'\n[[intake.producers]]\n{ehr}");
+    let environment = bound(&program, &named);
+    let as_named: Vec<(&str, &str)> = environment.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    let done = counts(&program.ingest(&bodies(&[of("urn:any", DOCUMENT, "f4", &note)]), &as_named));
+    assert_eq!(done["stored"], 1, "{done}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_spool_of_a_worker_that_nobody_bound_brings_a_patients_words_and_no_clinicians() {
+    let program = Program::on(Engine::File).await;
+    let spool = program.folder.path().join("spool");
+    std::fs::create_dir(&spool).unwrap();
+    let lines = [document(1, 1, AT, "Alergia a la penicilina."), chat_says(2, "Me duele la cabeza.")];
+    std::fs::write(spool.join("a.ndjson"), lines.each_ref().map(|line| format!("{line}\n")).concat()).unwrap();
+    let port = crate::support::free_port();
+    let mut command =
+        program.command(&[REFUSE, ("ANAMNESIS__WORKER__POLL_MS", "20"), ("ANAMNESIS__JOBS__TICK", "false")]);
+    command.arg("worker").env("ANAMNESIS__WORKER__SPOOL", &spool);
+    let mut worker = command.env("ANAMNESIS__HTTP__BIND", format!("127.0.0.1:{port}")).spawn().unwrap();
+    until("both lines are worked", || async {
+        number(&program, STORED).await == 1 && !refused(&program).await.is_empty()
+    })
+    .await;
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+    assert_eq!(refused(&program).await, BTreeMap::from([("document_type".to_owned(), 1)]));
+    // By hand, over the same embedded store, somebody who holds its keys brings everything.
+    assert_eq!(counts(&program.ingest(&bodies(&lines[..1]), &[REFUSE]))["stored"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_of_the_broker_does_not_start_while_nobody_is_bound() {
+    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
+    let unproven = format!(
+        "[[intake.producers]]\nsource = 'urn:chat'\norganizations = 'any'\ntypes = ['{DOCUMENT}']\n\
+         document_types = ['chat_message']\nroles = ['patient']\n"
+    );
+    for (bindings, problem) in [("", "no producer of the broker is bound"), (unproven.as_str(), "urn:chat")] {
+        let environment = [corner.environment(), bound(&program, bindings)].concat();
+        let output = program.command(&[]).arg("worker").envs(environment.clone()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(problem) && said.contains("broker_user") && said.contains("unbound_producers"), "{said}");
+        // The check of the topology says so too.
+        let check = Command::new(env!("CARGO_BIN_EXE_anamnesis"))
+            .args(["topology", "check", "--output", "json"])
+            .envs(environment)
+            .output()
+            .unwrap();
+        assert!(told(&check)["open"].to_string().contains(problem), "{}", told(&check));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signed_event_is_its_producers_and_a_changed_or_old_one_is_nobodys() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (corner, program) = (Corner::new().await, Program::on(Engine::File).await);
+    let key = program.folder.path().join("scribe.key");
+    std::fs::write(&key, "a secret of the scribe\n").unwrap();
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let bindings = format!(
+        "[[intake.producers]]\nsource = 'urn:scribe'\norganizations = 'any'\nkey_id = 'k1'\nkey_file = '{}'\n\
+         types = ['{DOCUMENT}']\ndocument_types = ['clinical_note']\nroles = ['clinician']\n",
+        key.display()
+    );
+    let signed = |id: &str, at: &str, n: u128| {
+        let mut event = of("urn:scribe", DOCUMENT, id, &document(n, 1, AT, "Refiere insomnio — 3 €."));
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/producers/sign.py");
+        let mut child = Command::new("python3")
+            .args([script, "k1", at])
+            .env("KEY_FILE", &key)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), event.to_string().as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        event = serde_json::from_slice(&output.stdout).unwrap();
+        event
+    };
+    let now = crate::support::NOW;
+    let good = [signed("s1", now, 1), signed("s2", now, 2)];
+    let mut changed = signed("s3", now, 3);
+    changed["data"]["text"] = json!("Alergia a todo.");
+    let mut renamed = signed("s4", now, 4);
+    renamed["id"] = json!("s5");
+    let old = signed("s6", "2026-06-01T00:00:00Z", 6);
+    let unsigned = of("urn:scribe", DOCUMENT, "s7", &document(7, 1, AT, "Refiere insomnio."));
+    let exchange = corner.names.ingest();
+    let sent = |event: &Value, structured| letter(&exchange, event.to_string().into_bytes(), structured);
+    let letters = vec![
+        sent(&good[0], false),
+        sent(&good[1], true),
+        sent(&changed, false),
+        sent(&renamed, true),
+        sent(&old, false),
+        sent(&unsigned, false),
+    ];
+    let environment = [corner.environment(), bound(&program, &bindings)].concat();
+    let _worker = Worker::start(&program, &environment).await;
+    publish(&corner, letters).await;
+    until("all are worked", || async {
+        number(&program, STORED).await == 2 && refused(&program).await.values().sum::<usize>() == 4
+    })
+    .await;
+    assert_eq!(refused(&program).await, BTreeMap::from([("signature".to_owned(), 3), ("signedat".to_owned(), 1)]));
+}
+
+/// The user of a producer in the shipped definitions: it may publish to the intake as itself, and nothing else.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_shipped_user_of_producers_reads_nothing_and_speaks_for_nobody_else() {
+    let broker = PrivateBroker::start("");
+    let mut corner = Corner::at(&broker.url);
+    topology::apply(&corner.config).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("users.json");
+    std::fs::write(&file, definitions::users(&corner.names).to_string()).unwrap();
+    broker.script(&["ctl", "-q", "import_definitions", file.to_str().unwrap()]);
+    let prefix = corner.names.prefix().to_owned();
+    let (producer, workers) = (format!("{prefix}-producer"), format!("{prefix}-worker"));
+    let as_user = |user: &str| broker.url.replace("guest:guest", &format!("{user}:s3cret-{user}"));
+    let config = |user: &str| anamnesis::config::BrokerConfig { url: as_user(user).into(), ..corner.config.clone() };
+    assert!(Link::open(&config(&producer), Role::Publish).await.is_err(), "no password is shipped");
+    for user in [&producer, &workers] {
+        broker.script(&["ctl", "-q", "change_password", user, &format!("s3cret-{user}")]);
+    }
+
+    let link = Link::open(&config(&producer), Role::Publish).await.unwrap();
+    let queue = corner.names.queue(Queue::Bulk);
+    let read = link.channel().await.unwrap().basic_get(queue.as_str().into(), BasicGetOptions::default()).await;
+    assert!(read.unwrap_err().to_string().contains("ACCESS_REFUSED"), "it reads the intake");
+    let channel = link.channel().await.unwrap();
+    let made = channel.queue_declare("q".into(), QueueDeclareOptions::default(), FieldTable::default());
+    assert!(made.await.unwrap_err().to_string().contains("ACCESS_REFUSED"), "it makes a queue");
+    let note = of("urn:ehr", DOCUMENT, "u1", &document(1, 1, AT, "Refiere insomnio."));
+    let note = letter(&corner.names.ingest(), note.to_string().into_bytes(), false);
+    for (exchange, key, user, why) in [
+        (corner.names.ingest(), note.routing_key.clone(), workers.as_str(), "PRECONDITION_FAILED"),
+        (corner.names.events(), "x".to_owned(), producer.as_str(), "ACCESS_REFUSED"),
+        (corner.names.retry(), "5s.bulk.x".to_owned(), producer.as_str(), "ACCESS_REFUSED"),
+        (corner.names.ingest(), "5s.bulk.x".to_owned(), producer.as_str(), "ACCESS_REFUSED"),
+    ] {
+        let channel = link.channel().await.unwrap();
+        channel.confirm_select(ConfirmSelectOptions::default()).await.unwrap();
+        let properties = note.clone().by(Some(user)).properties;
+        let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
+        let sent =
+            channel.basic_publish(exchange.as_str().into(), key.as_str().into(), options, &note.body, properties);
+        let ended = match sent.await {
+            Ok(confirm) => confirm.await.map(|_| ()),
+            Err(error) => Err(error),
+        };
+        assert!(ended.unwrap_err().to_string().contains(why), "{exchange} {key} {user}");
+    }
+    link.close().await;
+    assert_eq!(corner.ready(&queue).await, 0);
+
+    // As itself it is heard, by a worker that is no administrator either.
+    let publishing = Corner { config: config(&producer), names: corner.names.clone() };
+    publishing.send(&[note.by(Some(&producer))]).await;
+    std::mem::forget(publishing); // it may remove nothing; the broker goes as a whole
+    assert_eq!(corner.ready(&queue).await, 1);
+    let program = Program::on(Engine::File).await;
+    let bindings = format!(
+        "[[intake.producers]]\nsource = 'urn:ehr'\norganizations = 'any'\nbroker_user = '{producer}'\ntypes = ['{DOCUMENT}']\n\
+         document_types = ['clinical_note']\nroles = ['clinician']\n"
+    );
+    corner.config.url = as_user(&workers).into();
+    let environment = [corner.environment(), bound(&program, &bindings)].concat();
+    // While embedding fails it waits, published again by the worker, and is still the producer's.
+    let away = ("ANAMNESIS__EMBEDDING__URL".to_owned(), "http://127.0.0.1:9/v1".to_owned());
+    let first = Worker::start(&program, &[environment.clone(), vec![away]].concat()).await;
+    let waits = corner.names.tier(Tier::ALL[0]);
+    until("it waits in a tier", || async { corner.ready(&waits).await == 1 }).await;
+    assert!(first.terminate().0.success());
+    let mut worker = Worker::start(&program, &environment).await;
+    until("it is stored", || async { number(&program, STORED).await == 1 }).await;
+    everything_is_acknowledged(&corner).await;
+    assert!(worker.running());
+}
