@@ -4,6 +4,3 @@ ALTER TABLE consent ADD COLUMN reason_sealed BLOB;
 
 -- What becomes of memories when a patient withdraws consent: they are kept and handed to nobody, or forgotten.
 ALTER TABLE organization ADD COLUMN withdrawal TEXT NOT NULL DEFAULT 'keep' CHECK (withdrawal IN ('keep', 'forget'));
-
--- What came without consent was kept whole. Its ids and codes stay.
-UPDATE quarantine SET body_sealed = NULL, attributes_sealed = NULL WHERE reason = 'no_consent';

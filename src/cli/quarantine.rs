@@ -72,6 +72,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let format = context.format_or(Format::Table);
     context.block_on(async {
         let world = World::open(context).await?;
+        world.store.drop_without_consent().await.map_err(failed)?;
         let exit = match args.what {
             What::List { state, reason, limit } => list(&world, &state, &reason, limit, format).await,
             What::Show { id, content, by } => show(&world, id, content, &by.actor).await,

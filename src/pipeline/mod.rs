@@ -259,8 +259,9 @@ impl Pipeline {
             }
         }
         let mut rejected = Vec::new();
-        let refused = self.refused(refused.into_iter().map(|(_, raw, refusal)| (raw, refusal)), &mut rejected).await;
         let outcome = self.work(envelopes, &mut dispositions, &mut rejected).await;
+        // After the others: a command of this batch may say that nothing is kept.
+        let refused = self.refused(refused.into_iter().map(|(_, raw, refusal)| (raw, refusal)), &mut rejected).await;
         let kept = match refused {
             Ok(()) => self.store.quarantine(&rejected).await,
             failed => failed,
