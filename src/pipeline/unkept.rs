@@ -81,12 +81,14 @@ fn mentions(raw: &Raw) -> Vec<(OrgId, PatientId, Option<DateTime<Utc>>)> {
     texts.extend(values(&raw.body, "data_base64").filter_map(|encoded| STANDARD.decode(encoded).ok()));
     let ids = |field| -> BTreeSet<Uuid> {
         let found = texts.iter().flat_map(|text| values(text, field));
-        found.filter_map(|value| Uuid::try_parse_ascii(value.trim_ascii()).ok()).take(MOST).collect()
+        let read = found.filter_map(|value| Uuid::try_parse_ascii(value.trim_ascii()).ok());
+        // Nobody is named by nil: the store would refuse to look.
+        read.filter(|id| !id.is_nil()).take(MOST).collect()
     };
     let mut patients = ids("patient_id");
     if patients.is_empty() {
         let key = raw.attributes.as_ref().and_then(|attributes| attributes.partition_key.as_deref());
-        patients.extend(key.and_then(|key| key.parse::<Uuid>().ok()));
+        patients.extend(key.and_then(|key| key.parse::<Uuid>().ok()).filter(|key| !key.is_nil()));
         patients.extend(ids("partitionkey"));
     }
     let written = texts.iter().flat_map(|text| TIMES.iter().flat_map(|field| values(text, field)));
@@ -141,5 +143,6 @@ mod tests {
         assert_eq!(of(&format!("{{\"data_base64\": \"{encoded}\"}}")), [(ORG, PATIENT, noon)]);
         assert_eq!(of("{\"patient_id\": \"nobody\"}"), []);
         assert_eq!(of("no JSON at all"), []);
+        assert_eq!(of(&format!("{{\"organization_id\": \"{}\", \"patient_id\": \"{PATIENT}\"}}", Uuid::nil())), []);
     }
 }

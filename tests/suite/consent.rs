@@ -238,9 +238,9 @@ async fn a_patient_who_denies_is_told_to_nobody_who_asks_until_a_new_permit(engi
             let answer: Value = serde_json::from_str(&printed).unwrap();
             assert_eq!((done, &answer["answer"]), (false, &json!("withheld")), "{scope} {reader:?}");
             assert!(!printed.contains("sertralina") && !printed.contains("penicilina"), "{printed}");
-            let org = ORG.to_string();
-            let table = program.command(&[]).args(reader).args(["--org", &org, "--patient", &PATIENT.to_string()]);
-            let table = table.output().unwrap();
+            let of = [ORG, PATIENT].map(|id| id.to_string());
+            let named = ["--org", &of[0], "--patient", &of[1]];
+            let table = program.command(&[]).args(reader).args(named).output().unwrap();
             assert!(!String::from_utf8_lossy(&table.stdout).contains("sertralina"));
             assert!(String::from_utf8_lossy(&table.stderr).contains("consent"), "{table:?}");
         }

@@ -275,10 +275,11 @@ async fn no_canary_of_an_ephemeral_patient_is_left_when_the_command_comes_late(e
             assert!(!bytes.windows(bird.len()).any(|part| part == bird.as_bytes()), "{}", path.display());
         }
     }
-    let org = ORG.to_string();
+    let of = [ORG, PATIENT].map(|id| id.to_string());
     for reader in [&["context", "--query", bird, "--min-score", "-1"][..], &["export"], &["profile"]] {
-        let read = program.command(&[]).args(reader).args(["--org", &org, "--patient", &PATIENT.to_string()]);
-        let read = String::from_utf8(read.args(["--output", "json"]).output().unwrap().stdout).unwrap();
+        let named = ["--org", &of[0], "--patient", &of[1], "--output", "json"];
+        let read = program.command(&[]).args(reader).args(named).output().unwrap();
+        let read = String::from_utf8(read.stdout).unwrap();
         assert!(!read.replace(&format!("\"query\":\"{bird}\""), "").contains(bird), "{reader:?}: {read}");
     }
 }
