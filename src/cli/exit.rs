@@ -41,7 +41,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// What there is to say of a patient: one of four, and never one for the other. A program finds it as `answer`.
+/// What there is to say of a patient: one of five, and never one for the other. A program finds it as `answer`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
@@ -50,6 +50,8 @@ pub enum Answer {
     Unknown,
     /// The patient was erased: the key was destroyed, and nothing can be read any more.
     Erased,
+    /// The patient denies that anything is told of what is held.
+    Withheld,
     /// The key store is away or not the right one: nothing can be said of any patient.
     KeysUnavailable,
 }
@@ -64,6 +66,7 @@ impl Answer {
     pub fn of(error: &StoreError) -> Option<Self> {
         match error {
             StoreError::Erased => Some(Self::Erased),
+            StoreError::NoConsent => Some(Self::Withheld),
             StoreError::Key(_) => Some(Self::KeysUnavailable),
             _ => None,
         }

@@ -5,6 +5,7 @@ mod archive;
 mod backup;
 mod bench;
 mod completions;
+mod consent;
 mod context;
 mod contract;
 mod demo;
@@ -122,6 +123,8 @@ verbs! {
     Profile(profile::Args) => profile::run,
     /// Look at memories, see what needs a person, and act: verify, answer, correct, forget
     Memory(memory::Args) => memory::run,
+    /// What a patient permits and denies: show it, write down a permission or its withdrawal
+    Consent(consent::Args) => consent::run,
     /// Keep a patient's data from retention and purge: a legal hold
     Hold(hold::Args) => hold::run,
     /// What the nights reckoned: the course of a patient's confidence, what patients have in common

@@ -6,8 +6,10 @@ use super::output::{self, Format};
 use super::patient::known;
 use super::world::World;
 use super::{Context, Exit, Failure};
+use crate::domain::consent::Withdrawal;
 use crate::domain::ids::OrgId;
 use crate::domain::retention::{PrivacyTier, country};
+use crate::store::organizations::OrganizationChange;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -33,6 +35,12 @@ enum What {
         /// Two letters (ISO 3166-1): what holds where neither patient nor organisation said a tier.
         #[arg(long, value_name = "CODE", value_parser = code)]
         country: Option<String>,
+        /// true: nothing is stored of a patient without a permit in force.
+        #[arg(long, value_name = "BOOL")]
+        consent_required: Option<bool>,
+        /// keep or forget: what becomes of memories when a patient withdraws consent.
+        #[arg(long, value_name = "WHAT", value_parser = |text: &str| known(text, Withdrawal::ALL, Withdrawal::code))]
+        withdrawal: Option<Withdrawal>,
     },
 }
 
@@ -49,9 +57,9 @@ fn code(text: &str) -> Result<String, String> {
 pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let world = World::open(context).await?;
-        if let What::Set { org, time_zone, privacy_tier, country } = args.what {
-            let set = world.store.set_organization(org, time_zone.as_deref(), privacy_tier, country.as_deref());
-            if !set.await? {
+        if let What::Set { org, time_zone, privacy_tier, country, consent_required, withdrawal } = args.what {
+            let change = OrganizationChange { time_zone, privacy_tier, country, consent_required, withdrawal };
+            if !world.store.set_organization(org, &change).await? {
                 return Err(Failure::usage("the store knows no such organisation"));
             }
         }
@@ -61,9 +69,12 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             Format::Table => {
                 let rows = rows.iter().map(|row| {
                     let tier = row.privacy_tier.map(|tier| tier.to_string()).unwrap_or_default();
-                    [row.org.to_string(), row.time_zone.clone(), tier, row.country.clone().unwrap_or_default()]
+                    let consent = if row.consent_required { "required" } else { "not required" };
+                    let country = row.country.clone().unwrap_or_default();
+                    let consent = format!("{consent}, {} after withdrawal", row.withdrawal);
+                    [row.org.to_string(), row.time_zone.clone(), tier, country, consent]
                 });
-                output::table(&["organisation", "time zone", "privacy tier", "country"], rows)?;
+                output::table(&["organisation", "time zone", "privacy tier", "country", "consent"], rows)?;
             }
         }
         Ok(Exit::Done)

@@ -72,6 +72,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let format = context.format_or(Format::Table);
     context.block_on(async {
         let world = World::open(context).await?;
+        world.store.drop_without_consent().await.map_err(failed)?;
         let exit = match args.what {
             What::List { state, reason, limit } => list(&world, &state, &reason, limit, format).await,
             What::Show { id, content, by } => show(&world, id, content, &by.actor).await,
@@ -113,6 +114,9 @@ async fn show(world: &World, id: Uuid, content: bool, actor: &str) -> Result<Exi
     let shown = world.store.open_aside(id, actor, Deed::Shown).await.map_err(failed)?;
     let Some((aside, held, trace)) = shown else { return Err(Failure::failed("no such message in quarantine")) };
     let mut answer = json!({"message": aside, "bytes": held.as_ref().map(|held| held.body.len()), "history": trace});
+    if let (None, Value::Object(fields)) = (&held, &mut answer) {
+        fields.insert("content".to_owned(), json!(why_not_kept(&aside)));
+    }
     if content && let (Some(held), Value::Object(fields)) = (&held, &mut answer) {
         fields.insert("body".to_owned(), json!(String::from_utf8_lossy(&held.body)));
         let kept = held.attributes.as_deref().and_then(|json| serde_json::from_slice::<Value>(json).ok());
@@ -135,12 +139,19 @@ async fn retry(world: &World, ids: Vec<Uuid>, reason: &str, actor: &str, format:
         ids
     };
     let pipeline = world.pipeline()?;
-    let (mut stored, mut again, mut missing) = (0u64, 0u64, 0u64);
+    let (mut stored, mut again, mut missing, mut unkept) = (0u64, 0u64, 0u64, 0u64);
     for id in ids {
         let opened = world.store.open_aside(id, actor, Deed::Retried).await.map_err(failed)?;
-        let Some((_, Some(content), _)) = opened else {
-            missing += 1;
-            continue;
+        let content = match opened {
+            Some((_, Some(content), _)) => content,
+            Some((aside, None, _)) if aside.state != "dropped" => {
+                unkept += 1;
+                continue;
+            }
+            _ => {
+                missing += 1;
+                continue;
+            }
         };
         let Some(raw) = Raw::kept(content.body, content.attributes.as_deref()) else {
             missing += 1;
@@ -153,7 +164,22 @@ async fn retry(world: &World, ids: Vec<Uuid>, reason: &str, actor: &str, format:
             _ => again += 1,
         }
     }
-    report(&[("stored", stored), ("set aside again", again), ("without content", missing)], format)
+    if unkept > 0 {
+        output::note(
+            "note: of patients without consent or in ephemeral mode no content was kept; the producer can send it again",
+        );
+    }
+    let counts = [("stored", stored), ("set aside again", again), ("without content", missing), ("never kept", unkept)];
+    report(&counts, format)
+}
+
+/// Why there is no content.
+fn why_not_kept(aside: &Aside) -> &'static str {
+    match (aside.state.as_str(), aside.reason.as_str()) {
+        ("dropped", _) => "dropped",
+        (_, "no_consent") => "never kept: the patient's consent does not permit it",
+        _ => "never kept: nothing may be kept of the patient",
+    }
 }
 
 async fn discard(world: &World, ids: &[Uuid], actor: &str, format: Format) -> Result<Exit, Failure> {

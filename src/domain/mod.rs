@@ -5,6 +5,7 @@ pub mod account;
 pub(crate) mod code;
 pub mod cohort;
 pub mod confidence;
+pub mod consent;
 pub mod contradiction;
 pub mod course;
 pub mod document;

@@ -74,6 +74,14 @@ impl<T: Copy> Course<T> {
         later.checked_sub(1).map(|last| self.0[last].1)
     }
 
+    /// Whether this value held at any time.
+    pub fn ever(&self, value: T) -> bool
+    where
+        T: PartialEq,
+    {
+        self.0.iter().any(|(_, held)| *held == value)
+    }
+
     pub fn latest(&self) -> Option<T> {
         self.0.last().map(|(_, value)| *value)
     }

@@ -1,6 +1,8 @@
 //! Cohort patterns: what the patients of an organisation have in common in a month that is over, from columns in the clear
-//! alone, with rare values left out (seed 003, phase 3; `domain::cohort`). A month is told once and never again; one of which
+//! alone, with rare values left out (seed 003, phase 3; `domain::cohort`), of those who permit research. A month is told once and never again; one of which
 //! nothing may be told is reckoned once.
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Datelike, Months, NaiveDate, NaiveTime, TimeDelta, Utc};
@@ -12,15 +14,19 @@ use super::ledger::Cursor;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
+use crate::crypto::KeyStore;
 use crate::domain::cohort::told;
 use crate::store::cohorts::{self, Pattern};
+use crate::store::consents;
 use crate::store::engine::Transaction;
 use crate::store::fading;
 
 /// The job.
-#[derive(Debug, Clone)]
 pub struct CohortPatterns {
     pub policy: CohortThresholds,
+    keys: Arc<dyn KeyStore>,
+    /// Who permits it at this moment is counted.
+    now: DateTime<Utc>,
 }
 
 /// Thresholds of `jobs/cohort_patterns.toml`. How many patients must share a value is no matter of policy
@@ -70,8 +76,8 @@ impl Job for CohortPatterns {
     type Change = Month;
     type Status = CohortPatternsStatus;
 
-    fn of(Means { policies, .. }: &Means<'_>) -> Self {
-        Self { policy: policies.cohort_patterns.thresholds.clone() }
+    fn of(Means { policies, keys, now, .. }: &Means<'_>) -> Self {
+        Self { policy: policies.cohort_patterns.thresholds.clone(), keys: Arc::clone(keys), now: *now }
     }
 
     async fn plan(&self, tx: &mut Transaction, window: &Window, _: Option<&Cursor>) -> Result<Page<Month>, JobError> {
@@ -81,7 +87,8 @@ impl Job for CohortPatterns {
         if reckoned(tx, window).await? == Some(mark) || cohorts::is_told(tx, window.org, &name).await? {
             return Ok(Page::end());
         }
-        let counts = cohorts::counts(tx, window.org, (from, until)).await?;
+        let left_out = consents::left_out_of_research(tx, window.org, self.keys.as_ref(), self.now).await?;
+        let counts = cohorts::counts(tx, window.org, (from, until), &left_out).await?;
         let examined = counts.values().map(|values| values.len() as u64).sum();
         let told = counts.iter().flat_map(|(dimension, values)| {
             let (name, dimension) = (name.clone(), dimension.clone());

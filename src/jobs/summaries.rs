@@ -34,6 +34,7 @@ use crate::domain::provenance::Trust;
 use crate::domain::scope::Scope;
 use crate::extract::model::Writer;
 use crate::store::condensing::{self, FactRow, Known};
+use crate::store::consents;
 use crate::store::engine::Transaction;
 use crate::store::nightly::{AUTHOR, Condensed, Rules, raw_id};
 use crate::store::records::{Evidence, FindingWords, finding_id};
@@ -46,6 +47,7 @@ pub struct Summaries {
     pub rules: Rules,
     keys: Arc<dyn KeyStore>,
     writer: Option<Writer>,
+    now: DateTime<Utc>,
 }
 
 /// Thresholds of `jobs/summaries.toml`.
@@ -309,9 +311,9 @@ impl Job for Summaries {
     type Change = Unit;
     type Status = SummariesStatus;
 
-    fn of(Means { policies, keys, writer, .. }: &Means<'_>) -> Self {
+    fn of(Means { policies, keys, writer, now, .. }: &Means<'_>) -> Self {
         let policy = policies.summaries.thresholds.clone();
-        Self { policy, rules: policies.rules(), keys: Arc::clone(keys), writer: writer.cloned() }
+        Self { policy, rules: policies.rules(), keys: Arc::clone(keys), writer: writer.cloned(), now: *now }
     }
 
     fn prepares(&self) -> bool {
@@ -333,10 +335,13 @@ impl Job for Summaries {
             known.entry(patient).or_default().insert(id, one);
         }
         let forgotten = condensing::forgotten(tx, window.org, &patients).await?;
+        let permits = consents::recallable(tx, window.org, (self.keys.as_ref(), self.now), patients.clone()).await?;
         let mut changes = Vec::new();
         for patient in &patients {
             let Ok(scope) = Scope::new(window.org, *patient) else { continue };
-            let own: Vec<FactRow> = facts.iter().filter(|fact| fact.patient == *patient).copied().collect();
+            // Of a patient who denies it nothing new is told; what was forgotten is told no more.
+            let own = facts.iter().filter(|fact| fact.patient == *patient && permits.contains(patient));
+            let own: Vec<FactRow> = own.copied().collect();
             let units = self.units(scope, &own, window.cutoff);
             let before = known.remove(patient).unwrap_or_default();
             changes.extend(changed(scope, units, &before, forgotten.get(patient).copied()));

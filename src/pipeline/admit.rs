@@ -1,13 +1,16 @@
 //! Admission: before any work, and by a fixed number of look-ups for the whole batch.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use uuid::Uuid;
 
 use super::spoken::{Reply, reply};
 use super::{Admitted, Disposition, Entry, Pipeline, PipelineError, Verdict};
 use crate::bug;
-use crate::domain::ids::{DocumentId, OrgId, PatientId};
+use crate::domain::consent::{Consent, ConsentScope, Consents, Withdrawal};
+use crate::domain::ids::{DocumentId, OrgId, PatientId, derive};
 use crate::domain::reason::Reason;
 use crate::domain::scope::Scope;
 use crate::intake::binding::Admission;
@@ -16,6 +19,7 @@ use crate::intake::grant::Grant;
 use crate::intake::{Envelope, Message, Refusal};
 use crate::store::Keys;
 use crate::store::admission::{Known, Organization, Wanted};
+use crate::store::consents::Looked;
 
 /// The messages of one organisation after admission.
 #[derive(Default)]
@@ -28,11 +32,18 @@ pub(super) struct Doorstep {
     pub keys: Keys,
     /// The generation of vectors that the organisation is searched by; `None`: the configured one.
     pub generation: Option<i64>,
+    /// What decided of whom something may be kept.
+    pub looked: Arc<Looked>,
 }
 
 /// What binds an organisation that nothing is known of.
 fn unregistered() -> Organization {
-    Organization { redaction_policy: "safe_harbor".into(), consent_required: false, generation: None }
+    Organization {
+        redaction_policy: "safe_harbor".into(),
+        consent_required: false,
+        withdrawal: Withdrawal::default(),
+        generation: None,
+    }
 }
 
 impl Pipeline {
@@ -40,40 +51,49 @@ impl Pipeline {
     pub(super) async fn admit(&self, org: OrgId, entries: Vec<Entry>) -> Result<Doorstep, PipelineError> {
         let mut done = Vec::new();
         let wanted = self.wanted(&entries);
-        let mut known = self.store.known(org, &wanted, self.store.clock().now()).await?;
+        let mut known = self.store.known(org, &wanted).await?;
         let rules = known.rules.take();
-        let (entries, grants) = self.bound(org, rules.is_some(), entries, &mut done).await?;
+        let (entries, Sorted { grants, refused }) = self.bound(org, rules.is_some(), entries, &mut done).await?;
+        let unkept = self.unkept(org, &refused).await?;
         if entries.is_empty() {
-            return Ok(Doorstep { done, ..Doorstep::default() });
+            return Ok(Doorstep { done, unkept, ..Doorstep::default() });
         }
         let rules = rules.unwrap_or_else(unregistered);
         let keys = self.keys_of(&entries).await?;
-        let mut batch = Batch { known, grants, seen: HashMap::new(), revisions: HashMap::new() };
-        batch.modes(&entries, self.store.clock().now());
+        let mut batch = Batch::new(known, &keys, grants);
+        let now = self.store.clock().now();
+        batch.modes(&entries, now);
         let generation = rules.generation;
-        let mut doorstep = Doorstep { done, keys, generation, ..Doorstep::default() };
+        let mut doorstep = Doorstep { done, unkept, keys, generation, ..Doorstep::default() };
+        // In their order: a consent binds what comes after it.
         for (place, envelope) in entries {
-            if batch.ephemeral(&envelope, self.store.clock().now()) {
+            let ephemeral = batch.ephemeral(&envelope, now);
+            let permitted = batch.permits(&envelope, rules.consent_required, now);
+            if ephemeral || !permitted {
                 doorstep.unkept.insert(place);
             }
-            let ephemeral = doorstep.unkept.contains(&place);
-            match self.verdict(place, envelope, &rules, &doorstep.keys, &mut batch) {
-                Ok(entry) => doorstep.admitted.push(Admitted { ephemeral, ..entry }),
+            match self.verdict((place, permitted), envelope, &rules, &doorstep.keys, &mut batch) {
+                Ok(entry) => {
+                    batch.note(&entry);
+                    doorstep.admitted.push(Admitted { ephemeral, ..entry });
+                }
                 Err(verdict) => doorstep.done.push(verdict),
             }
         }
+        doorstep.looked = Arc::new(batch.known.looked);
         Ok(doorstep)
     }
 
-    /// Producers that may speak for this organisation; a new organisation is registered where that is allowed.
+    /// Messages of producers that may speak for this organisation, and the others; a new organisation is registered where
+    /// that is allowed.
     async fn bound(
         &self,
         org: OrgId,
         registered: bool,
         entries: Vec<Entry>,
         done: &mut Vec<Verdict>,
-    ) -> Result<(Vec<Entry>, HashMap<usize, Grant>), PipelineError> {
-        let (mut kept, mut grants) = (Vec::new(), HashMap::new());
+    ) -> Result<(Vec<Entry>, Sorted), PipelineError> {
+        let (mut kept, mut sorted) = (Vec::new(), Sorted::default());
         let mut register = false;
         let now = self.store.clock().now();
         for entry in entries {
@@ -82,16 +102,19 @@ impl Pipeline {
             match admission {
                 Ok((admission, grant)) => {
                     register |= admission == Admission::Register;
-                    grants.insert(entry.0, grant);
+                    sorted.grants.insert(entry.0, grant);
                     kept.push(entry);
                 }
-                Err(refusal) => done.push((entry.0, Disposition::Quarantined(refusal.reason), refusal.field)),
+                Err(refusal) => {
+                    done.push((entry.0, Disposition::Quarantined(refusal.reason), refusal.field));
+                    sorted.refused.push(entry);
+                }
             }
         }
         if register {
             self.store.register(org).await?;
         }
-        Ok((kept, grants))
+        Ok((kept, sorted))
     }
 
     fn wanted(&self, entries: &[Entry]) -> Wanted {
@@ -131,7 +154,7 @@ impl Pipeline {
 
     fn verdict(
         &self,
-        place: usize,
+        (place, permitted): (usize, bool),
         envelope: Box<Envelope>,
         rules: &Organization,
         alive: &Keys,
@@ -154,15 +177,14 @@ impl Pipeline {
         if !alive.contains_key(&scope) {
             return Err(quarantine(Reason::ErasedSubject, Some("patient_id")));
         }
-        let patient = scope.patient();
         let grant = batch.grants.remove(&place).ok_or_else(|| quarantine(Reason::NotPermitted, None))?;
         if let Some(field) = not_yet(&envelope, self.store.clock().now()) {
             return Err(quarantine(Reason::NotYet, Some(field)));
         }
+        if !permitted {
+            return Err(quarantine(Reason::NoConsent, Some("patient_id")));
+        }
         if let Message::DocumentSubmitted(document) = &envelope.message {
-            if rules.consent_required && !batch.known.consented.contains(&patient) {
-                return Err(quarantine(Reason::NoConsent, Some("patient_id")));
-            }
             batch
                 .same_type(document, &grant)
                 .map_err(|refusal| quarantine(refusal.reason, refusal.field.as_deref()))?;
@@ -179,6 +201,7 @@ impl Pipeline {
             envelope,
             policy: rules.redaction_policy.clone(),
             grant,
+            withdrawal: rules.withdrawal,
             ephemeral: false,
             spoken: None,
         })
@@ -210,6 +233,33 @@ fn not_yet(envelope: &Envelope, now: DateTime<Utc>) -> Option<&'static str> {
     (at > latest).then_some(field)
 }
 
+/// When what a message says was said. `None` for what says what may be kept, or what is to be done: a consent, a command
+/// without words of its own.
+pub(super) fn said_at(envelope: &Envelope, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    match &envelope.message {
+        Message::DocumentSubmitted(document) => Some(document.occurred_at.to_utc()),
+        Message::HealthSignalRecorded(signal) => Some(signal.synced_at),
+        Message::ProfileUpdated(profile) => Some(profile.recorded_at),
+        // Who promotes a capture without words means the capture's own.
+        Message::MemoryCommand(command)
+            if command.command == Command::Promote || matches!(reply(command), Some(Reply::Words(_))) =>
+        {
+            Some(issued_at(command, envelope, now))
+        }
+        Message::ConsentRecorded(_) | Message::MemoryCommand(_) => None,
+    }
+}
+
+/// The row of a consent.
+pub(super) fn consent_id(message: &[u8; 32]) -> Uuid {
+    derive("consent", &[message])
+}
+
+/// The row of a switch of the ephemeral mode.
+pub(super) fn mode_id(message: &[u8; 32]) -> Uuid {
+    derive("ephemeral", &[message])
+}
+
 /// Whether a command switches the ephemeral mode on or off.
 pub(super) fn ephemeral_switch(command: Command) -> Option<bool> {
     match command {
@@ -219,16 +269,59 @@ pub(super) fn ephemeral_switch(command: Command) -> Option<bool> {
     }
 }
 
+/// What the bindings of producers said of a batch.
+#[derive(Default)]
+struct Sorted {
+    /// What the producer of each message may say, by place.
+    grants: HashMap<usize, Grant>,
+    /// Messages of producers that may not speak for this organisation.
+    refused: Vec<Entry>,
+}
+
 /// What is known, stored or earlier in this batch.
 struct Batch {
     known: Known,
     /// What the producer of each message may say, by place.
     grants: HashMap<usize, Grant>,
+    /// What each patient permits and denies, this far into the batch.
+    consents: HashMap<PatientId, Consents>,
     seen: HashMap<[u8; 32], [u8; 32]>,
     revisions: HashMap<(PatientId, DocumentId, u32), [u8; 32]>,
 }
 
 impl Batch {
+    fn new(known: Known, keys: &Keys, grants: HashMap<usize, Grant>) -> Self {
+        let consents = keys.keys().map(|scope| (scope.patient(), known.consents_of(*scope, keys))).collect();
+        Self { known, grants, consents, seen: HashMap::new(), revisions: HashMap::new() }
+    }
+
+    /// Whether what the message says may be stored: the consent in force when it was said counts, and the one in force now.
+    fn permits(&self, envelope: &Envelope, required: bool, now: DateTime<Utc>) -> bool {
+        let Some(at) = said_at(envelope, now) else { return true };
+        match self.consents.get(&envelope.patient()) {
+            Some(consents) => consents.may_remember(required, at, now),
+            None => !required,
+        }
+    }
+
+    /// Takes in what an admitted message decides for those after it. Their rows are then this batch's own.
+    fn note(&mut self, entry: &Admitted) {
+        let patient = entry.scope.patient();
+        let own = match &entry.envelope.message {
+            Message::ConsentRecorded(consent) => {
+                if let Some(scope) = ConsentScope::read(&consent.scope) {
+                    let (provision, from, until) = (consent.provision, consent.from, consent.until);
+                    let meant = Consent { scope, provision, from, until };
+                    self.consents.entry(patient).or_default().add(meant);
+                }
+                consent_id(&entry.message)
+            }
+            Message::MemoryCommand(command) if ephemeral_switch(command.command).is_some() => mode_id(&entry.message),
+            _ => return,
+        };
+        self.known.looked.entry(patient).or_default().insert(own);
+    }
+
     /// Commands of this very batch that switch the ephemeral mode: a document beside them must not slip through.
     fn modes(&mut self, entries: &[Entry], now: DateTime<Utc>) {
         for (_, envelope) in entries {
@@ -237,7 +330,7 @@ impl Batch {
                 continue;
             }
             if let Some(on) = ephemeral_switch(command.command) {
-                let stamp = (issued_at(command, envelope, now), uuid::Uuid::nil());
+                let stamp = (issued_at(command, envelope, now), Uuid::nil());
                 self.known.ephemeral.entry(envelope.patient()).or_default().add(stamp, on);
             }
         }
@@ -246,16 +339,8 @@ impl Batch {
     /// Whether nothing of the message may be kept: the mode that counts is the one at its own time. What a person
     /// commands or consents to is kept, since it says what may be; what a correction says is not.
     fn ephemeral(&self, envelope: &Envelope, now: DateTime<Utc>) -> bool {
-        let at = match &envelope.message {
-            Message::DocumentSubmitted(document) => document.occurred_at.to_utc(),
-            Message::HealthSignalRecorded(signal) => signal.synced_at,
-            Message::ProfileUpdated(profile) => profile.recorded_at,
-            Message::MemoryCommand(command) if matches!(reply(command), Some(Reply::Words(_))) => {
-                issued_at(command, envelope, now)
-            }
-            Message::ConsentRecorded(_) | Message::MemoryCommand(_) => return false,
-        };
-        self.known.ephemeral.get(&envelope.patient()).and_then(|course| course.at(at)).unwrap_or(false)
+        let course = self.known.ephemeral.get(&envelope.patient());
+        said_at(envelope, now).zip(course).and_then(|(at, course)| course.at(at)).unwrap_or(false)
     }
 
     /// Whether the revisions that are there already are of types that this producer may replace.

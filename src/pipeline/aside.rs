@@ -95,9 +95,16 @@ impl Pipeline {
     /// # Errors
     /// Of the store: then it is not set aside and must not be acknowledged.
     pub async fn set_aside(&self, raw: &Raw, reason: Reason) -> Result<(), StoreError> {
-        let org = self.read_envelope(raw).ok().map(|envelope| envelope.organization());
+        let envelope = self.read_envelope(raw).ok();
+        let org = envelope.as_ref().map(Envelope::organization);
         let refusal = Refusal::new(reason, Problem::Conflict);
-        self.store.quarantine(&[self.rejected(org, raw.clone(), &refusal)]).await?;
+        let mut rejected = self.rejected(org, raw.clone(), &refusal);
+        if let Some(envelope) = envelope
+            && self.is_unkept(&envelope).await?
+        {
+            rejected = rejected.without_content();
+        }
+        self.store.quarantine(&[rejected]).await?;
         self.metrics.ingest.quarantined.of(reason).inc();
         match self.key_of(raw) {
             Some(key) => self.store.end_attempts(None, &[key]).await,

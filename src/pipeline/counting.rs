@@ -111,7 +111,7 @@ fn store_code(error: &StoreError) -> ErrorCode {
     match error {
         StoreError::Key(_) | StoreError::Open(_) => ErrorCode::Key,
         StoreError::Db(_) | StoreError::Race => ErrorCode::Store,
-        StoreError::Shape | StoreError::Ungrounded | StoreError::Erased => ErrorCode::Invalid,
+        StoreError::Shape | StoreError::Ungrounded | StoreError::Erased | StoreError::NoConsent => ErrorCode::Invalid,
     }
 }
 

@@ -24,6 +24,7 @@ mod spoken;
 mod store;
 mod terms;
 mod topics;
+mod unkept;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -39,6 +40,7 @@ use spoken::Spoken;
 use crate::bug::{self, crash_at};
 use crate::config::PipelineConfig;
 use crate::dlp::{RedactionError, Redactor};
+use crate::domain::consent::Withdrawal;
 use crate::domain::fold::KeyHash;
 use crate::domain::ids::OrgId;
 use crate::domain::scope::Scope;
@@ -52,6 +54,7 @@ use crate::intake::{Attributes, Decoder, Envelope, Origin, Refusal};
 use crate::metrics::Metrics;
 use crate::metrics::labels::{MessageType, Queue, Stage};
 use crate::store::admission::Begun;
+use crate::store::consents::Looked;
 use crate::store::engine::Fault;
 use crate::store::{Keys, Store, StoreError};
 
@@ -126,6 +129,8 @@ pub(crate) struct Admitted {
     pub policy: String,
     /// What its producer may say.
     pub grant: Grant,
+    /// What a withdrawal of consent does to memories.
+    pub withdrawal: Withdrawal,
     /// Nothing of it may be kept.
     pub ephemeral: bool,
     /// A correction or an answer whose words travel as the envelope's document.
@@ -259,16 +264,20 @@ impl Pipeline {
             said[*place] = said_at(envelope);
             self.count_unknown(envelope);
         }
-        let mut rejected = Vec::new();
-        for (place, raw, refusal) in refused {
-            dispositions[place] = Some(Disposition::Quarantined(refusal.reason));
+        for (place, raw, refusal) in &refused {
+            dispositions[*place] = Some(Disposition::Quarantined(refusal.reason));
             if bug::is("error_text_logged") {
                 tracing::error!("refused: {}", String::from_utf8_lossy(&raw.body));
             }
-            rejected.push(self.rejected(None, raw, &refusal));
         }
+        let mut rejected = Vec::new();
         let outcome = self.work(envelopes, &mut dispositions, &mut rejected).await;
-        let kept = self.store.quarantine(&rejected).await;
+        // After the others: a command of this batch may say that nothing is kept.
+        let refused = self.refused(refused.into_iter().map(|(_, raw, refusal)| (raw, refusal)), &mut rejected).await;
+        let kept = match refused {
+            Ok(()) => self.store.quarantine(&rejected).await,
+            failed => failed,
+        };
         let open = if outcome.is_err() || (kept.is_err() && !bug::is("quarantine_unwritten")) {
             Disposition::Waits
         } else {
@@ -335,7 +344,7 @@ impl Pipeline {
                     if let Some(raw) = raws.remove(&place) {
                         let mut entry = self.rejected(Some(org), raw, &refusal);
                         if unkept.contains(&place) {
-                            entry.body = None;
+                            entry = entry.without_content();
                         }
                         rejected.push(entry);
                     }
@@ -353,7 +362,8 @@ impl Pipeline {
         org: OrgId,
         entries: Vec<Entry>,
     ) -> Result<(Vec<Verdict>, BTreeSet<usize>), PipelineError> {
-        let admit::Doorstep { mut admitted, mut done, unkept, keys, generation } = self.admit(org, entries).await?;
+        let doorstep = self.admit(org, entries).await?;
+        let admit::Doorstep { mut admitted, mut done, unkept, keys, generation, looked } = doorstep;
         if admitted.is_empty() {
             return Ok((done, unkept));
         }
@@ -365,7 +375,7 @@ impl Pipeline {
             begun = self.store.begin_attempts(&messages.values().copied().collect::<Vec<_>>()).await?;
         }
         crash_at("attempt_recorded");
-        let outcome = self.attempt(org, admitted, (&keys, generation), &begun).await;
+        let outcome = self.attempt(org, admitted, (&keys, generation, &looked), &begun).await;
         // Whatever the end, it is one: only a death leaves an attempt behind. Those of stored messages ended in the
         // transaction of their effects. An end that cannot be written now is written with the next beginning, or when the
         // message is worked again.
@@ -383,7 +393,7 @@ impl Pipeline {
         &self,
         org: OrgId,
         admitted: Vec<Admitted>,
-        (keys, generation): (&Keys, Option<i64>),
+        (keys, generation, looked): (&Keys, Option<i64>, &Arc<Looked>),
         begun: &Begun,
     ) -> Result<Vec<Verdict>, PipelineError> {
         let mut done = Vec::new();
@@ -400,7 +410,7 @@ impl Pipeline {
         let (embedded, refused) = self.embed_all(read, keys, generation).await?;
         done.extend(refused.into_iter().map(|(place, reason)| (place, Disposition::Quarantined(reason), None)));
         crash_at("embedded");
-        done.extend(self.store_all(org, embedded, keys, begun).await?);
+        done.extend(self.store_all(org, embedded, (keys, looked), begun).await?);
         Ok(done)
     }
 }

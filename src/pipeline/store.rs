@@ -1,10 +1,11 @@
 //! The last stage: effects of a batch in one transaction; a bad one is found alone.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use chrono::{DateTime, Utc};
 
-use super::admit::{ephemeral_switch, issued_at};
+use super::admit::{consent_id, ephemeral_switch, issued_at, mode_id};
 use super::embed::Embedded;
 use super::facts::Teaching;
 use super::pages::Pages;
@@ -12,21 +13,23 @@ use super::profile::Stating;
 use super::spoken::{Reply, Spoken, actor, reply};
 use super::{Admitted, Disposition, Pipeline, PipelineError, Verdict, crash_at};
 use crate::bug;
+use crate::domain::consent::{ConsentScope, Provision, Withdrawal};
 use crate::domain::finding::{EntityType, RiskLevel};
 use crate::domain::fold::{Act, Deed};
 use crate::domain::ids::{MemoryEventId, MemoryId, OrgId, derive};
 use crate::domain::memory::SetBy;
 use crate::domain::provenance::{SourceType, Trust};
 use crate::domain::reason::Reason;
-use crate::intake::contract::{ActorRole, Command, DocumentSubmitted, MemoryCommand, Provision};
+use crate::intake::contract::{ActorRole, Command, ConsentRecorded, DocumentSubmitted, MemoryCommand};
 use crate::intake::grant::Grant;
 use crate::intake::{Message, MessageType};
 use crate::metrics::labels::Stage;
 use crate::store::admission::Begun;
+use crate::store::consents::{Looked, NewConsent};
 use crate::store::engine::Fault;
 use crate::store::records::{
-    Alarm, Brought, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewConsent, NewDocument, NewFinding,
-    NewPassage, NewRisk, OrgBatch, RiskDetail, StoredFile, Taken,
+    Alarm, Brought, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewDocument, NewFinding, NewPassage, NewRisk,
+    OrgBatch, RiskDetail, StoredFile, Taken,
 };
 use crate::store::{Keys, StoreError};
 
@@ -40,12 +43,13 @@ impl Pipeline {
         &self,
         org: OrgId,
         work: Vec<Embedded>,
-        keys: &Keys,
+        (keys, looked): (&Keys, &Arc<Looked>),
         begun: &Begun,
     ) -> Result<Vec<Verdict>, PipelineError> {
         let started = Instant::now();
         let mut done = Vec::new();
-        let mut whole = OrgBatch { begun: Some(begun.clone()), ..OrgBatch::default() };
+        let looked = Arc::clone(looked);
+        let mut whole = OrgBatch { begun: Some(begun.clone()), looked, ..OrgBatch::default() };
         let mut good: Vec<(usize, bool, Brought)> = Vec::new();
         for entry in work {
             let (place, ephemeral) = (entry.read.admitted.place, entry.read.admitted.ephemeral);
@@ -157,15 +161,7 @@ impl Pipeline {
                 let stating = Stating { admitted, guard: &entry.read.guard, keys: patient, now, concept: &concept };
                 batch.findings.push(stating.signal(signal).map_err(plain)?);
             }
-            Message::ConsentRecorded(consent) => batch.consents.push(NewConsent {
-                scope,
-                id: derive("consent", &[&admitted.message]),
-                consent_scope: consent.scope.as_str().to_owned(),
-                permit: consent.provision == Provision::Permit,
-                from: consent.from,
-                until: consent.until,
-                recorded_by: consent.recorded_by,
-            }),
+            Message::ConsentRecorded(consent) => batch.consents.push(given(consent, &entry)),
             Message::MemoryCommand(command) => self.command(command, &entry, &mut batch)?,
         }
         Ok(batch)
@@ -189,7 +185,7 @@ impl Pipeline {
         let admitted = &entry.read.admitted;
         let at = issued_at(command, &admitted.envelope, self.store.clock().now());
         if let Some(on) = ephemeral_switch(command.command) {
-            let stamp = (at, derive("ephemeral", &[&admitted.message]));
+            let stamp = (at, mode_id(&admitted.message));
             batch.ephemeral.push(EphemeralChange { scope: admitted.scope, stamp, on });
             return Ok(());
         }
@@ -297,6 +293,28 @@ fn lend(grant: &Grant, findings: &mut [NewFinding]) {
         assertion.source_type = SourceType::Unknown;
         assertion.epistemic = SourceType::Unknown.epistemic();
         assertion.trust = Trust::T5;
+    }
+}
+
+/// A consent as it is stored. What of its words cannot be redacted is left out: a withdrawal binds all the same.
+fn given(consent: &ConsentRecorded, entry: &Embedded) -> NewConsent {
+    let (admitted, guard) = (&entry.read.admitted, &entry.read.guard);
+    let meant = ConsentScope::read(&consent.scope);
+    NewConsent {
+        scope: admitted.scope,
+        id: consent_id(&admitted.message),
+        consent_scope: match meant {
+            Some(scope) => scope.code().to_owned(),
+            None => guard.clean(&consent.scope).unwrap_or_default(),
+        },
+        provision: consent.provision,
+        from: consent.from,
+        until: consent.until,
+        recorded_by: consent.recorded_by,
+        reason: guard.clean_option(consent.reason.as_deref()).unwrap_or_default(),
+        forgets: admitted.withdrawal == Withdrawal::Forget
+            && consent.provision == Provision::Deny
+            && meant == Some(ConsentScope::Memory),
     }
 }
 

@@ -144,6 +144,7 @@ impl Recall {
         if let Some(query) = &request.query {
             self.guard(query)?;
         }
+        self.store.may_recall(scope).await?;
         let when = request.when();
         let found = match &request.query {
             Some(query) => {
@@ -259,8 +260,9 @@ impl Store {
     /// The clinical profile of a patient as it stands.
     ///
     /// # Errors
-    /// When the store cannot be read or a cell does not open.
+    /// When the store cannot be read or a cell does not open; [`StoreError::NoConsent`].
     pub async fn clinical_profile(&self, scope: Scope, when: When) -> Result<PatientSummary, StoreError> {
+        self.may_recall(scope).await?;
         let clinical = self.clinical(scope, when).await?;
         self.patient_summary(scope, clinical, when).await
     }

@@ -46,6 +46,7 @@ impl RecallError {
         match self {
             Self::DumpRefused => "dump_refused",
             Self::Redaction(_) => "redaction_failed",
+            Self::Store(StoreError::NoConsent) => "no_consent",
             Self::Store(error) if error.is_transient() => "store_unavailable",
             Self::Store(_) => "store_failed",
         }
@@ -111,15 +112,15 @@ impl Recall {
         let outcome = match told {
             Ok(context) if context.known => ReadOutcome::Hit,
             Ok(_) => ReadOutcome::Empty,
-            Err(RecallError::DumpRefused) => ReadOutcome::Refused,
+            Err(RecallError::DumpRefused | RecallError::Store(StoreError::NoConsent)) => ReadOutcome::Refused,
             Err(_) => ReadOutcome::Error,
         };
         self.metrics.memory.reads.of((Door::Context, outcome)).inc();
         let code = match told {
             Err(RecallError::Redaction(_)) => ErrorCode::Redaction,
             Err(RecallError::Store(StoreError::Key(_) | StoreError::Open(_))) => ErrorCode::Key,
+            Ok(_) | Err(RecallError::DumpRefused | RecallError::Store(StoreError::NoConsent)) => return,
             Err(RecallError::Store(_)) => ErrorCode::Store,
-            Ok(_) | Err(RecallError::DumpRefused) => return,
         };
         self.metrics.memory.errors.of((Operation::Read, code)).inc();
     }

@@ -107,6 +107,7 @@ impl Recall {
     pub async fn search(&self, scope: Scope, request: &SearchRequest) -> Result<Found, RecallError> {
         // The guard comes first: whether a patient is known must not be told by how a refusal reads.
         self.guard(&request.query)?;
+        self.store.may_recall(scope).await?;
         let Some(keys) = self.store.keys_of(scope).await? else { return Ok(Found::default()) };
         let prepared = self.prepare(&keys, &request.query)?;
         let Compared { mut snapshot, candidates, by_meaning, min_score } =

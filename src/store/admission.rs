@@ -1,15 +1,16 @@
 //! What is asked before work begins: is the organisation known, was the message seen, may the patient be remembered.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{LazyLock, MutexGuard, PoisonError};
 
-use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
+use super::consents::{self, Looked, Recorded};
 use super::engine::{Access, Arg, Bulk, Column, ColumnType, Row, Sql, Transaction};
 use super::write::profile;
 use super::{Store, StoreError};
 use crate::clock::micros;
+use crate::domain::consent::Withdrawal;
 use crate::domain::document::DocumentType;
 use crate::domain::fold::KeyHash;
 use crate::domain::ids::{DocumentId, OrgId, PatientId};
@@ -19,7 +20,8 @@ use crate::embed::cache::CacheKey;
 
 static ORGANIZATIONS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT org_id, redaction_policy, consent_required, vector_generation FROM organization WHERE org_id IN {uuids $1}",
+        "SELECT org_id, redaction_policy, consent_required, vector_generation, withdrawal FROM organization \
+         WHERE org_id IN {uuids $1}",
     )
 });
 static REGISTER: LazyLock<Sql> = LazyLock::new(|| {
@@ -35,12 +37,6 @@ static REVISIONS: LazyLock<Sql> = LazyLock::new(|| {
         "SELECT patient_id, document_id, revision, body_hash, document_type FROM documents WHERE org_id = $1",
         &["patient_id", "document_id"],
         "{pairs $2}",
-    )
-});
-static CONSENTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, provision FROM consent WHERE org_id = $1 AND patient_id IN {uuids $2} AND from_at <= $3 \
-         AND (until_at IS NULL OR until_at > $3) ORDER BY patient_id, from_at, id",
     )
 });
 pub(super) static ATTEMPTS: LazyLock<Bulk> = LazyLock::new(|| {
@@ -93,6 +89,7 @@ static CACHED: LazyLock<Sql> = LazyLock::new(|| {
 pub struct Organization {
     pub redaction_policy: String,
     pub consent_required: bool,
+    pub withdrawal: Withdrawal,
     /// The generation of vectors that it is searched by; `None`: the configured one.
     pub generation: Option<i64>,
 }
@@ -110,8 +107,10 @@ pub struct Known {
     pub types: HashMap<(PatientId, DocumentId), Vec<DocumentType>>,
     /// When nothing was to be kept, by patient.
     pub ephemeral: HashMap<PatientId, EphemeralCourse>,
-    /// Patients whose latest consent in force permits memory.
-    pub consented: HashSet<PatientId>,
+    /// What was permitted and denied, by patient.
+    pub consents: HashMap<PatientId, Vec<Recorded>>,
+    /// The rows that the two above were read from.
+    pub looked: Looked,
 }
 
 /// Messages on which work began.
@@ -139,15 +138,24 @@ pub struct Rejected {
     pub message: KeyHash,
     pub reason: Reason,
     pub field: Option<String>,
-    /// `None` for patients in ephemeral mode: nothing is kept.
+    /// `None` for patients of whom nothing may be kept.
     pub body: Option<Vec<u8>>,
     /// CloudEvents attributes that travelled beside the body, as JSON.
     pub attributes: Option<Vec<u8>>,
 }
 
+impl Rejected {
+    /// Ids and codes alone: of a patient of whom nothing may be kept.
+    #[must_use]
+    pub fn without_content(self) -> Self {
+        Self { body: None, attributes: None, ..self }
+    }
+}
+
 fn organization(row: &Row) -> Result<Organization, StoreError> {
     let (redaction_policy, consent_required) = (row.text(1)?, row.bool(2)?);
-    Ok(Organization { redaction_policy, consent_required, generation: row.opt_i64(3)? })
+    let withdrawal = Withdrawal::from_code(&row.text(4)?).unwrap_or_default();
+    Ok(Organization { redaction_policy, consent_required, withdrawal, generation: row.opt_i64(3)? })
 }
 
 impl Store {
@@ -166,7 +174,7 @@ impl Store {
     }
 
     /// Five look-ups in one transaction, for any number of messages.
-    pub async fn known(&self, org: OrgId, wanted: &Wanted, now: DateTime<Utc>) -> Result<Known, StoreError> {
+    pub async fn known(&self, org: OrgId, wanted: &Wanted) -> Result<Known, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
         let rules = tx.fetch_optional(&ORGANIZATIONS, vec![Arg::Uuids(vec![org.0])]).await?;
         let mut known = Known { rules: rules.as_ref().map(organization).transpose()?, ..Known::default() };
@@ -184,16 +192,13 @@ impl Store {
         let patients = || Arg::Uuids(wanted.patients.iter().map(|p| p.0).collect());
         let mut modes = HashMap::new();
         for row in tx.fetch_all(profile::modes(), vec![org.0.into(), patients()]).await? {
+            known.looked.entry(PatientId(row.uuid(0)?)).or_default().insert(row.uuid(1)?);
             profile::add_mode(&mut modes, &row)?;
         }
         known.ephemeral = modes.into_iter().map(|(patient, course)| (PatientId(patient), course)).collect();
-        for row in tx.fetch_all(&CONSENTS, vec![org.0.into(), patients(), now.into()]).await? {
-            let patient = PatientId(row.uuid(0)?);
-            if row.text(1)? == "permit" {
-                known.consented.insert(patient)
-            } else {
-                known.consented.remove(&patient)
-            };
+        known.consents = consents::rows_of(&mut tx, org, patients()).await?;
+        for (patient, rows) in &known.consents {
+            known.looked.entry(*patient).or_default().extend(rows.iter().map(|row| row.id));
         }
         Ok(known)
     }
@@ -425,7 +430,6 @@ pub(super) fn statements() -> Vec<&'static Sql> {
         &REGISTER,
         &SEEN,
         &REVISIONS,
-        &CONSENTS,
         ATTEMPTS.sql(),
         &BEGIN,
         &OPEN,

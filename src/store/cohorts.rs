@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::engine::{Access, Arg, Bulk, ColumnType, DbError, Sql, Transaction};
 use super::{Store, StoreError};
-use crate::domain::ids::OrgId;
+use crate::domain::ids::{OrgId, PatientId};
 
 macro_rules! counted {
     ($dimension:literal, $value:literal, $from:literal) => {
@@ -31,24 +31,27 @@ static SENTIMENT: LazyLock<Sql> = counted!(
     "sentiment",
     "sentiment",
     "documents WHERE org_id = $1 AND current = 1 AND document_type <> 'analysis' AND sentiment IS NOT NULL \
-     AND occurred_at >= $2 AND occurred_at < $3"
+     AND occurred_at >= $2 AND occurred_at < $3 AND patient_id NOT IN {uuids $4}"
 );
 static RISK: LazyLock<Sql> = counted!(
     "risk",
     "class",
-    "risk_flag WHERE org_id = $1 AND denied = 0 AND experiencer = 'patient' AND at >= $2 AND at < $3"
+    "risk_flag WHERE org_id = $1 AND denied = 0 AND experiencer = 'patient' AND at >= $2 AND at < $3 \
+     AND patient_id NOT IN {uuids $4}"
 );
 static ABOUT: LazyLock<Sql> = counted!(
     "about",
     "entity_type",
     "extracted_findings WHERE org_id = $1 AND live = 1 AND negated = 0 AND experiencer = 'patient' \
-     AND document_type IS NOT NULL AND document_type <> 'analysis' AND asserted_at >= $2 AND asserted_at < $3"
+     AND document_type IS NOT NULL AND document_type <> 'analysis' AND asserted_at >= $2 AND asserted_at < $3 \
+     AND patient_id NOT IN {uuids $4}"
 );
 static OUTCOME: LazyLock<Sql> = counted!(
     "outcome",
     "state",
     "memory WHERE org_id = $1 AND kind <> 'raw' AND state IN ('active', 'resolved', 'resolved_unconfirmed', 'superseded') \
-     AND class IN ('time_bound_state', 'long_lived_fact') AND valid_from >= $2 AND valid_from < $3"
+     AND class IN ('time_bound_state', 'long_lived_fact') AND valid_from >= $2 AND valid_from < $3 \
+     AND patient_id NOT IN {uuids $4}"
 );
 static TOLD: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT count(*) FROM cohort_pattern WHERE org_id = $1 AND month = $2"));
@@ -87,7 +90,7 @@ pub struct Pattern {
     pub patients: u64,
 }
 
-/// Distinct patients of a month, by dimension and value: not to be told as they are.
+/// Distinct patients of a month but for those who are left out, by dimension and value: not to be told as they are.
 ///
 /// # Errors
 /// Of the database.
@@ -95,10 +98,12 @@ pub async fn counts(
     tx: &mut Transaction,
     org: OrgId,
     (from, until): (DateTime<Utc>, DateTime<Utc>),
+    left_out: &[PatientId],
 ) -> Result<BTreeMap<String, BTreeMap<String, u64>>, DbError> {
     let mut found: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+    let left_out = || Arg::Uuids(left_out.iter().map(|patient| patient.0).collect());
     for sql in [&SENTIMENT, &RISK, &ABOUT, &OUTCOME] {
-        for row in tx.fetch_all(sql, vec![org.0.into(), from.into(), until.into()]).await? {
+        for row in tx.fetch_all(sql, vec![org.0.into(), from.into(), until.into(), left_out()]).await? {
             let patients = u64::try_from(row.i64(2)?).unwrap_or(0);
             found.entry(row.text(0)?).or_default().insert(row.text(1)?, patients);
         }

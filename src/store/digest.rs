@@ -50,7 +50,7 @@ macro_rules! tables {
 }
 
 tables! {
-    "organization", RowId::Open, ["org_id", "time_zone", "redaction_policy", "consent_required",
+    "organization", RowId::Open, ["org_id", "time_zone", "redaction_policy", "consent_required", "withdrawal",
         "privacy_tier", "country"];
     "patient_profile", RowId::Column(1), ["org_id", "patient_id", "cognitive_state", "cognitive_state_at",
         "disclaimer_accepted_at", "region_sealed", "privacy_tier_sealed", "emergency_contacts_sealed", "profile_at",
@@ -105,8 +105,8 @@ tables! {
         "synced_at"];
     "conversation_preferences", RowId::Hash(2), ["org_id", "patient_id", "key_hash", "key_sealed", "value_sealed",
         "source", "confidence", "stated_at", "stated_by"];
-    "consent", RowId::Open, ["org_id", "patient_id", "id", "scope_hash", "provision", "from_at", "until_at",
-        "recorded_by"];
+    "consent", RowId::Column(2), ["org_id", "patient_id", "id", "scope_hash", "scope_sealed", "provision", "from_at",
+        "until_at", "recorded_by", "reason_sealed"];
     "action_audit", RowId::Open, ["org_id", "patient_id", "id", "at", "actor", "action", "subject_id", "outcome"];
     "risk_flag", RowId::Column(2), ["org_id", "patient_id", "id", "document_id", "revision", "class", "denied",
         "experiencer", "heard_by", "probability", "level", "temporality", "detail_sealed", "evidence_sealed", "evidence_start",

@@ -10,6 +10,7 @@ pub mod census;
 pub mod cohorts;
 pub mod comparing;
 pub mod condensing;
+pub mod consents;
 pub mod courses;
 pub mod digest;
 pub mod engine;
@@ -72,7 +73,10 @@ pub enum StoreError {
     /// Nothing of the patient can be read any more, and nothing may be stored.
     #[error("the patient was erased: the key was destroyed")]
     Erased,
-    /// Another worker stored one of the messages first: look again.
+    /// The patient denies that anything is told of what is held.
+    #[error("the patient's consent does not permit it")]
+    NoConsent,
+    /// Another worker stored one of the messages, or a consent, first: look again.
     #[error("another worker was first")]
     Race,
     /// A finding's evidence is not literally in its document.
@@ -88,7 +92,7 @@ impl StoreError {
             // The right key store may come back while we run; what it sealed must not be set aside meanwhile.
             Self::Key(_) => true,
             Self::Race => true,
-            Self::Open(_) | Self::Shape | Self::Ungrounded | Self::Erased => false,
+            Self::Open(_) | Self::Shape | Self::Ungrounded | Self::Erased | Self::NoConsent => false,
         }
     }
 
@@ -99,7 +103,7 @@ impl StoreError {
             Self::Key(_) | Self::Race => Fault::Store,
             Self::Ungrounded => Fault::Rows,
             // What the patient has already does not open: one patient's matter, and no fault of the message.
-            Self::Open(_) | Self::Shape | Self::Erased => Fault::Unclear,
+            Self::Open(_) | Self::Shape | Self::Erased | Self::NoConsent => Fault::Unclear,
         }
     }
 }
@@ -220,6 +224,7 @@ pub fn statements() -> Vec<&'static engine::Sql> {
     all.extend(building::statements());
     all.extend(cohorts::statements());
     all.extend(condensing::statements());
+    all.extend(consents::statements());
     all.extend(courses::statements());
     all.extend(holds::statements());
     all.extend(legacy::statements());

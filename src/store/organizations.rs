@@ -6,18 +6,21 @@ use serde::Serialize;
 
 use super::engine::{Access, Sql};
 use super::{Store, StoreError};
+use crate::domain::consent::Withdrawal;
 use crate::domain::ids::OrgId;
 use crate::domain::retention::PrivacyTier;
 
 static LIST: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT org_id, time_zone, redaction_policy, consent_required, privacy_tier, country FROM organization ORDER BY org_id",
+        "SELECT org_id, time_zone, redaction_policy, consent_required, privacy_tier, country, withdrawal FROM organization \
+         ORDER BY org_id",
     )
 });
 static SET: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "UPDATE organization SET time_zone = coalesce($2, time_zone), privacy_tier = coalesce($3, privacy_tier), \
-         country = coalesce($4, country), updated_at = $5 WHERE org_id = $1",
+         country = coalesce($4, country), consent_required = coalesce($5, consent_required), \
+         withdrawal = coalesce($6, withdrawal), updated_at = $7 WHERE org_id = $1",
     )
 });
 
@@ -33,11 +36,24 @@ pub struct OrganizationRow {
     /// An IANA name.
     pub time_zone: String,
     pub redaction_policy: String,
+    /// Nothing is stored of a patient without a permit.
     pub consent_required: bool,
+    /// What becomes of memories when a patient withdraws consent.
+    pub withdrawal: Withdrawal,
     /// What it asks for where a patient said nothing.
     pub privacy_tier: Option<PrivacyTier>,
     /// ISO 3166-1, two letters.
     pub country: Option<String>,
+}
+
+/// What an organisation is to say of itself from now on; `None` leaves it as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OrganizationChange {
+    pub time_zone: Option<String>,
+    pub privacy_tier: Option<PrivacyTier>,
+    pub country: Option<String>,
+    pub consent_required: Option<bool>,
+    pub withdrawal: Option<Withdrawal>,
 }
 
 impl Store {
@@ -54,6 +70,7 @@ impl Store {
                 time_zone: row.text(1)?,
                 redaction_policy: row.text(2)?,
                 consent_required: row.bool(3)?,
+                withdrawal: Withdrawal::from_code(&row.text(6)?).unwrap_or_default(),
                 privacy_tier: row.opt_text(4)?.as_deref().and_then(PrivacyTier::from_code),
                 country: row.opt_text(5)?,
             })
@@ -65,19 +82,15 @@ impl Store {
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub async fn set_organization(
-        &self,
-        org: OrgId,
-        time_zone: Option<&str>,
-        tier: Option<PrivacyTier>,
-        country: Option<&str>,
-    ) -> Result<bool, StoreError> {
+    pub async fn set_organization(&self, org: OrgId, set: &OrganizationChange) -> Result<bool, StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;
         let args = vec![
             org.0.into(),
-            time_zone.map(str::to_owned).into(),
-            tier.map(|tier| tier.code().to_owned()).into(),
-            country.map(str::to_owned).into(),
+            set.time_zone.clone().into(),
+            set.privacy_tier.map(|tier| tier.code().to_owned()).into(),
+            set.country.clone().into(),
+            set.consent_required.map(i64::from).into(),
+            set.withdrawal.map(|withdrawal| withdrawal.code().to_owned()).into(),
             self.clock.now().into(),
         ];
         let set = tx.execute(&SET, args).await? > 0;

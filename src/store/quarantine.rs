@@ -32,6 +32,12 @@ static FORGET: LazyLock<Sql> = LazyLock::new(|| {
          WHERE id = $1 AND state IN ('open', 'retried')",
     )
 });
+static UNKEEP: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "UPDATE quarantine SET body_sealed = NULL, attributes_sealed = NULL, updated_at = $1 \
+         WHERE reason = 'no_consent' AND body_sealed IS NOT NULL",
+    )
+});
 static LOG: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "INSERT INTO quarantine_act (id, quarantine_id, at, actor, action, created_at, updated_at) \
@@ -152,6 +158,17 @@ impl Store {
         Ok(turned > 0)
     }
 
+    /// Destroys what older versions kept of messages that came without consent: ids and codes stay.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn drop_without_consent(&self) -> Result<u64, StoreError> {
+        let mut tx = self.db.begin(Access::Platform).await?;
+        let dropped = tx.execute(&UNKEEP, vec![self.clock.now().into()]).await?;
+        tx.commit().await?;
+        Ok(dropped)
+    }
+
     /// Drops it: its content is gone for good, that it was there is kept. `false` when it is not there any more.
     ///
     /// # Errors
@@ -181,5 +198,5 @@ impl Store {
 }
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![&LIST, &SHOW, &TURN, &FORGET, &LOG, &ACTS]
+    vec![&LIST, &SHOW, &TURN, &FORGET, &UNKEEP, &LOG, &ACTS]
 }

@@ -1,6 +1,8 @@
 //! What the pipeline hands to the store, and what the store gives back: plain records, texts in the clear. Sealing and
 //! opening happen inside this module's neighbours, nowhere else.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -17,6 +19,7 @@ use crate::domain::memory::{Kind, State};
 use crate::domain::profile::{ProfileStatement, Stamp};
 use crate::domain::scope::Scope;
 use crate::store::admission::Begun;
+use crate::store::consents::{Looked, NewConsent};
 use crate::text::{Language, Span, Speaker};
 
 /// The redacted text of a document with all that may hold words, as one sealed cell.
@@ -308,18 +311,6 @@ pub struct Alarm {
     pub level: RiskLevel,
 }
 
-/// A permission or its withdrawal.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewConsent {
-    pub scope: Scope,
-    pub id: Uuid,
-    pub consent_scope: String,
-    pub permit: bool,
-    pub from: DateTime<Utc>,
-    pub until: Option<DateTime<Utc>>,
-    pub recorded_by: Uuid,
-}
-
 /// An act of a person on a memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewAct {
@@ -343,6 +334,8 @@ pub struct InboxEntry {
 pub struct OrgBatch {
     /// The attempt that ends with these effects, where it is one of several messages.
     pub begun: Option<Begun>,
+    /// What decided of whom something may be kept, when it was decided.
+    pub looked: Arc<Looked>,
     pub inbox: Vec<InboxEntry>,
     pub documents: Vec<NewDocument>,
     pub findings: Vec<NewFinding>,
@@ -381,6 +374,7 @@ impl OrgBatch {
     pub fn cut_last(&mut self, Brought(of): Brought) -> Self {
         Self {
             begun: None,
+            looked: Arc::clone(&self.looked),
             inbox: cut(&mut self.inbox, of[0]),
             documents: cut(&mut self.documents, of[1]),
             findings: cut(&mut self.findings, of[2]),

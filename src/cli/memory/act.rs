@@ -194,7 +194,7 @@ async fn act(args: Args, command: Command, text: Option<String>, context: &Conte
 }
 
 /// How the command ended, for whoever gave it.
-pub(super) fn ended(disposition: Disposition) -> Result<Exit, Failure> {
+pub(in crate::cli) fn ended(disposition: Disposition) -> Result<Exit, Failure> {
     match disposition {
         Disposition::Stored | Disposition::Duplicate => Ok(Exit::Done),
         Disposition::Ephemeral => Err(Failure::failed("the patient is in ephemeral mode: nothing was kept")),

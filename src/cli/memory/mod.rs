@@ -7,6 +7,8 @@ mod review;
 mod show;
 mod tree;
 
+pub(super) use act::ended;
+
 use clap::Subcommand;
 
 use super::patient::{Of, Point};

@@ -97,6 +97,9 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
         }
     };
     let night = night(&world, draining.clone())?;
+    if let Err(error) = world.store.drop_without_consent().await {
+        tracing::warn!(%error, code = "quarantine", "what came without consent is still in quarantine");
+    }
     tracing::info!(code = "started", %address, tick = world.settings.jobs.tick, "the worker takes work");
     let nights = async {
         if world.settings.jobs.tick {

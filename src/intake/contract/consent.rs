@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::Words;
 use super::rules::{self, Checked};
-use crate::domain::code::codes;
+use crate::domain::consent::Provision;
 use crate::domain::ids::{OrgId, PatientId};
 use crate::intake::refusal::Problem;
 
@@ -16,7 +16,7 @@ use crate::intake::refusal::Problem;
 pub struct ConsentRecorded {
     pub organization_id: OrgId,
     pub patient_id: PatientId,
-    /// What it is about: `memory`.
+    /// What it is about: `memory`, `recall` or `research`. Another scope is recorded; it opens and closes nothing.
     pub scope: Words,
     pub provision: Provision,
     pub from: DateTime<Utc>,
@@ -24,12 +24,10 @@ pub struct ConsentRecorded {
     pub until: Option<DateTime<Utc>>,
     /// Who wrote it down.
     pub recorded_by: Uuid,
+    /// Why, where somebody said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Words>,
 }
-
-codes!(
-    /// Permission given or withheld.
-    Provision { Permit = "permit", Deny = "deny" }
-);
 
 impl ConsentRecorded {
     pub(super) fn check(&self) -> Checked {

@@ -15,7 +15,7 @@ pub mod schema;
 mod words;
 
 pub use command::{Actor, ActorRole, Command, MemoryCommand};
-pub use consent::{ConsentRecorded, Provision};
+pub use consent::ConsentRecorded;
 pub use document::{
     DocumentSubmitted, IdentityHint, IdentityRole, Metadata, Participant, Provenance, SourceFile, SpokenTurn,
 };

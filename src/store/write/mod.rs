@@ -11,8 +11,10 @@ pub(super) mod patients;
 pub(super) mod profile;
 pub mod reconciling;
 pub mod redacting;
+mod removal;
 pub(super) mod retention;
 pub(super) mod summaries;
+mod withdrawal;
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -102,6 +104,7 @@ impl Store {
         writer.findings(&batch.findings).await?;
         writer.acts(&batch.acts).await?;
         writer.fold().await?;
+        writer.forget_withdrawn(&batch.consents).await?;
         writer.flush_events().await?;
         let done = writer.done;
         // Last, since the one row of the binding is held until the commit.
@@ -164,7 +167,9 @@ pub(super) fn statements() -> Vec<&'static Sql> {
     all.extend(nightly::statements());
     all.extend(reconciling::statements());
     all.extend(redacting::statements());
+    all.extend(removal::statements());
     all.extend(retention::statements());
     all.extend(summaries::statements());
+    all.extend(withdrawal::statements());
     all
 }

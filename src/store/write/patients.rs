@@ -6,11 +6,14 @@ use std::sync::LazyLock;
 use uuid::Uuid;
 
 use super::Writer;
+use crate::domain::consent::Provision;
 use crate::domain::ids::OrgId;
 use crate::domain::scope::Scope;
 use crate::store::StoreError;
+use crate::store::consents::{self, NewConsent};
 use crate::store::engine::{Arg, Bulk, ColumnType, Sql, Transaction};
-use crate::store::records::{NewConsent, OrgBatch};
+use crate::store::records::OrgBatch;
+use crate::store::seal::Sealer;
 
 static PATIENT: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
@@ -27,6 +30,8 @@ static CONSENT: LazyLock<Bulk> = LazyLock::new(|| {
         ("patient_id", ColumnType::Uuid),
         ("id", ColumnType::Uuid),
         ("scope_hash", ColumnType::Bytes),
+        ("scope_sealed", ColumnType::Bytes),
+        ("reason_sealed", ColumnType::Bytes),
         ("provision", ColumnType::Text),
         ("from_at", ColumnType::Int),
         ("until_at", ColumnType::Int),
@@ -75,12 +80,25 @@ impl Writer<'_> {
         let rows = patients.iter().map(|s| vec![org.into(), s.patient().0.into(), now.clone(), now.clone()]).collect();
         self.tx.bulk(&PATIENT, rows).await?;
         self.hold(patients.iter().map(|s| s.patient().0).collect()).await?;
+        self.still_permitted(batch).await?;
         self.profiles(&batch.profiles).await?;
         self.ephemeral_modes(&batch.ephemeral).await?;
         let consents = batch.consents.iter().map(|c| self.consent_row(c)).collect::<Result<Vec<_>, _>>()?;
         self.tx.bulk(&CONSENT, consents).await?;
         self.tx.bulk(&AUDIT, self.audit_rows(batch)).await?;
         Ok(())
+    }
+
+    /// Nobody withdrew consent or began ephemeral mode since that was looked up: the patients are held.
+    async fn still_permitted(&mut self, batch: &OrgBatch) -> Result<(), StoreError> {
+        let documents = batch.documents.iter().map(|d| d.scope);
+        let findings = batch.findings.iter().map(|f| f.scope);
+        let profiles = batch.profiles.iter().map(|p| p.scope);
+        let said: BTreeSet<Uuid> = documents.chain(findings).chain(profiles).map(|s| s.patient().0).collect();
+        if said.is_empty() {
+            return Ok(());
+        }
+        consents::still(self.tx, self.target.org, said.into_iter().collect(), &batch.looked).await
     }
 
     /// Keeps other writers off these patients until the transaction ends.
@@ -114,14 +132,17 @@ impl Writer<'_> {
     }
 
     fn consent_row(&self, c: &NewConsent) -> Result<Vec<Arg>, StoreError> {
-        let scope_hash = self.keys_of(c.scope)?.hash("consent", c.consent_scope.as_bytes());
+        let keys = self.keys_of(c.scope)?;
+        let sealer = Sealer { keys, entropy: self.entropy };
         let now = Arg::from(self.target.now);
         Ok(vec![
             self.org().0.into(),
             c.scope.patient().0.into(),
             c.id.into(),
-            scope_hash.into(),
-            if c.permit { "permit" } else { "deny" }.into(),
+            consents::scope_hash(keys, &c.consent_scope).into(),
+            sealer.text(consents::consent_cell(c.id, "scope"), &c.consent_scope),
+            sealer.optional(consents::consent_cell(c.id, "reason"), c.reason.as_deref()),
+            c.provision.code().into(),
             c.from.into(),
             c.until.into(),
             c.recorded_by.into(),
@@ -158,7 +179,17 @@ impl Writer<'_> {
             .iter()
             .map(|a| row(a.scope, a.act.id.0, a.act.at, a.by, a.act.deed.code(), Some(a.act.memory.0)));
         let consents = batch.consents.iter().map(|c| {
-            row(c.scope, c.id, c.from, "producer", if c.permit { "consent_permit" } else { "consent_deny" }, None)
+            row(
+                c.scope,
+                c.id,
+                c.from,
+                "producer",
+                match c.provision {
+                    Provision::Permit => "consent_permit",
+                    Provision::Deny => "consent_deny",
+                },
+                None,
+            )
         });
         let profiles = batch.profiles.iter().map(|p| {
             row(p.scope, p.statement.stamp.1, p.statement.stamp.0, "profile", "profile_updated", Some(p.actor))

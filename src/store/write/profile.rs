@@ -221,13 +221,26 @@ impl Writer<'_> {
         let row = |(patient, course): (Uuid, EphemeralCourse)| {
             vec![org.clone(), patient.into(), course.latest().unwrap_or(false).into(), now.clone()]
         };
+        let began = changes.iter().filter(|change| change.on).map(|change| change.scope).collect();
+        self.remove_ephemeral(&courses, &began).await?;
         self.tx.bulk(&PROJECT_MODE, courses.into_iter().map(row).collect()).await?;
+        Ok(())
+    }
+
+    /// The patient's row after some of what was stated is gone, and what was weighed by it.
+    pub(super) async fn stated_again(&mut self, scope: Scope) -> Result<(), StoreError> {
+        let patients = || Arg::Uuids(vec![scope.patient().0]);
+        self.project(&BTreeMap::from([(scope.patient().0, scope)])).await?;
+        self.tx.execute(&UNRECKON, vec![self.org().0.into(), patients()]).await?;
+        for row in self.tx.fetch_all(&WEIGHED, vec![self.org().0.into(), patients()]).await? {
+            self.touched.insert((scope, row.bytes(1)?));
+        }
         Ok(())
     }
 
     async fn project(&mut self, scopes: &BTreeMap<Uuid, Scope>) -> Result<(), StoreError> {
         let args = vec![self.org().0.into(), Arg::Uuids(scopes.keys().copied().collect())];
-        let mut stated: BTreeMap<Uuid, Vec<ProfileStatement>> = BTreeMap::new();
+        let mut stated: BTreeMap<Uuid, Vec<ProfileStatement>> = scopes.keys().map(|id| (*id, Vec::new())).collect();
         for row in self.tx.fetch_all(&STATEMENTS, args).await? {
             let patient = row.uuid(0)?;
             let Some(scope) = scopes.get(&patient) else { continue };

@@ -2,6 +2,7 @@
 
 mod analytics;
 mod attempts;
+mod consents;
 mod durability;
 mod embedded;
 mod isolation;

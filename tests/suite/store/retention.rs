@@ -6,6 +6,7 @@ use anamnesis::domain::memory::State;
 use anamnesis::domain::retention::PrivacyTier;
 use anamnesis::jobs::JobName;
 use anamnesis::jobs::driver::Report;
+use anamnesis::store::organizations::OrganizationChange;
 use anamnesis::store::read::{Filter, Memory, When};
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -22,6 +23,11 @@ on_every_engine!(
 );
 
 const TEXT: &str = "Toma sertralina 50 mg al día. Refiere cefalea. Es alérgica a la penicilina.";
+
+fn dropping(country: Option<&str>) -> OrganizationChange {
+    let country = country.map(str::to_owned);
+    OrganizationChange { privacy_tier: Some(PrivacyTier::DropSource), country, ..OrganizationChange::default() }
+}
 
 /// A clinic with one document.
 async fn with_document(engine: Engine) -> Ward {
@@ -139,7 +145,7 @@ async fn the_patients_tier_comes_before_the_organisations_and_another_one_is_hee
     let ward = with_document(engine).await;
     ward.tier("standard", "2026-06-21T10:00:00Z").await;
     let org = scope().org();
-    assert!(ward.store().set_organization(org, None, Some(PrivacyTier::DropSource), Some("ES")).await.unwrap());
+    assert!(ward.store().set_organization(org, &dropping(Some("ES"))).await.unwrap());
     let report = ward.after(60, JobName::Retention).await;
     assert_eq!((told(&report, "reckoned"), ward.text().await.as_str()), (1, TEXT), "the patient wants it kept");
     assert_eq!(ward.after(1, JobName::Retention).await.examined, 0, "nothing is due: nothing is looked at");
@@ -148,6 +154,6 @@ async fn the_patients_tier_comes_before_the_organisations_and_another_one_is_hee
 
     // Where the patient said nothing, the organisation's word holds.
     let other = with_document(engine).await;
-    other.store().set_organization(org, None, Some(PrivacyTier::DropSource), None).await.unwrap();
+    other.store().set_organization(org, &dropping(None)).await.unwrap();
     assert_eq!(told(&other.after(2, JobName::Retention).await, "source_dropped"), 1);
 }

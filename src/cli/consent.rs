@@ -1,0 +1,139 @@
+//! `consent show|record`: what a patient permits and denies. A record is the message of the contract on its way through the
+//! same pipeline, so that a terminal, a queue and a file do the same.
+
+use chrono::{DateTime, Utc};
+use clap::Subcommand;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::memory::ended;
+use super::output::{self, Format};
+use super::patient::{Answered, Of, Point, known, note_unknown};
+use super::world::World;
+use super::{Answer, Context, Exit, Failure};
+use crate::domain::consent::{ConsentScope, Provision};
+use crate::domain::scope::Scope;
+use crate::intake::contract::ConsentRecorded;
+use crate::pipeline::Raw;
+use crate::store::consents::ConsentRow;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// All consents of a patient, and what is in force now for each scope
+    Show {
+        #[command(flatten)]
+        of: Of,
+    },
+    /// Write down a permission or its withdrawal
+    Record(Record),
+}
+
+#[derive(Debug, clap::Args)]
+struct Record {
+    #[command(flatten)]
+    of: Of,
+    /// memory, recall or research. Another scope is recorded; it opens and closes nothing.
+    #[arg(long, value_name = "SCOPE", default_value = "memory")]
+    scope: String,
+    /// permit or deny.
+    #[arg(long, value_name = "WHAT", value_parser = |text: &str| known(text, Provision::ALL, Provision::code))]
+    provision: Provision,
+    /// From this date or instant on [default: now].
+    #[arg(long, value_name = "DATE")]
+    from: Option<Point>,
+    /// Up to this date (with it) or instant (without it) [default: without end].
+    #[arg(long, value_name = "DATE")]
+    until: Option<Point>,
+    /// Why. Redacted and sealed.
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// Who writes it down.
+    #[arg(long, value_name = "UUID")]
+    by: Uuid,
+}
+
+/// # Errors
+/// When the configuration is wrong, the store cannot be opened, or the consent is refused.
+pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    context.block_on(async {
+        let world = World::open(context).await?;
+        match args.what {
+            What::Show { of } => {
+                let scope = of.scope()?;
+                show(&world, scope, context).await?;
+                Ok(Exit::Done)
+            }
+            What::Record(record) => write_down(&world, record, context).await,
+        }
+    })
+}
+
+/// What is in force of each scope, and all that was recorded.
+#[derive(serde::Serialize)]
+struct Shown {
+    in_force: Value,
+    consents: Vec<ConsentRow>,
+}
+
+async fn show(world: &World, scope: Scope, context: &Context) -> Result<(), Failure> {
+    let rows = world.store.consent_rows(scope).await?;
+    let now = world.store.clock().now();
+    let consents = world.store.consents(scope).await?;
+    let in_force: Vec<(ConsentScope, Option<Provision>)> =
+        ConsentScope::ALL.iter().map(|scope| (*scope, consents.in_force(*scope, now))).collect();
+    match context.format_or(Format::Table) {
+        Format::Json => {
+            let in_force = in_force.iter().map(|(scope, provision)| (scope.code().to_owned(), json!(provision)));
+            let shown = Shown { in_force: Value::Object(in_force.collect()), consents: rows };
+            let answer = Answer::known(world.store.is_known(scope).await?);
+            output::json(&Answered { answer, read: &shown })?;
+        }
+        Format::Table => {
+            note_unknown(world, scope, rows.is_empty()).await?;
+            let now = in_force.iter().map(|(scope, provision)| {
+                [scope.to_string(), provision.map_or_else(|| "nothing recorded".to_owned(), |p| p.to_string())]
+            });
+            output::table(&["scope", "in force now"], now)?;
+            output::table(&["id", "scope", "provision", "from", "until", "decides", "reason"], rows.iter().map(cells))?;
+        }
+    }
+    Ok(())
+}
+
+fn cells(row: &ConsentRow) -> [String; 7] {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let at = |at: DateTime<Utc>| at.to_rfc3339();
+    let decides = if row.decides { "yes" } else { "" };
+    let until = row.until.map(at).unwrap_or_default();
+    let provision = row.provision.to_string();
+    [row.id.to_string(), text(&row.scope), provision, at(row.from), until, decides.to_owned(), text(&row.reason)]
+}
+
+async fn write_down(world: &World, record: Record, context: &Context) -> Result<Exit, Failure> {
+    let scope = record.of.scope()?;
+    let said = ConsentRecorded {
+        organization_id: scope.org(),
+        patient_id: scope.patient(),
+        scope: record.scope.trim().into(),
+        provision: record.provision,
+        from: record.from.map_or_else(|| world.store.clock().now(), Point::start),
+        until: record.until.map(Point::end),
+        recorded_by: record.by,
+        reason: record.reason.map(Into::into),
+    };
+    let body = serde_json::to_vec(&said).map_err(|_| Failure::failed("the consent cannot be written as JSON"))?;
+    let done = world.pipeline()?.run(vec![Raw::of(body)]).await;
+    let disposition = done.first().copied().ok_or_else(|| Failure::failed("the consent was not taken"))?;
+    let exit = ended(disposition)?;
+    if ConsentScope::read(&said.scope).is_none() {
+        output::note("note: this scope is none of memory, recall and research; it opens and closes nothing");
+    }
+    show(world, scope, context).await?;
+    Ok(exit)
+}

@@ -1,0 +1,317 @@
+//! What a patient permits and denies binds whatever is said of them, in every kind of message and for every reader.
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::support::{Engine, ORG, PATIENT, Program, bodies, count, counts, document, event, on_every_program, rows};
+
+on_every_program!(
+    a_denial_binds_where_no_consent_is_required_and_its_messages_are_kept_nowhere,
+    where_consent_is_required_only_a_permit_of_memory_opens_memory,
+    a_withdrawal_and_a_permit_bind_what_comes_after_them_in_the_same_batch,
+    what_was_said_before_a_withdrawal_and_arrives_after_it_is_refused,
+    rights_are_heard_without_consent,
+    a_patient_who_denies_is_told_to_nobody_who_asks_until_a_new_permit,
+    a_withdrawal_forgets_where_the_organisation_says_so_and_can_be_recovered,
+    consents_are_shown_with_what_is_in_force,
+);
+
+const BY: &str = "00000000-0000-4000-8000-000000000009";
+const NOTE: &str = "Toma sertralina 50 mg al día. Refiere insomnio.";
+const ENGLISH: &str = "She takes lithium 400 mg daily. She reports headaches.";
+
+/// Runs a verb for the patient.
+fn verb(program: &Program, arguments: &[&str], more: &[(&str, &str)]) -> (bool, String) {
+    let (org, patient) = (ORG.to_string(), PATIENT.to_string());
+    let of = ["--org", &org, "--patient", &patient, "--output", "json"];
+    let output = program.command(more).args(arguments).args(of).output().unwrap();
+    (output.status.success(), String::from_utf8(output.stdout).unwrap())
+}
+
+fn json_of(program: &Program, arguments: &[&str], more: &[(&str, &str)]) -> Value {
+    let (_, printed) = verb(program, arguments, more);
+    serde_json::from_str(&printed).unwrap_or_else(|_| panic!("{arguments:?}: {printed}"))
+}
+
+fn organisation(program: &Program, arguments: &[&str]) {
+    let org = ORG.to_string();
+    let output = program.command(&[]).args(["org", "set", "--org", &org]).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Writes a consent down by the verb.
+fn record(program: &Program, scope: &str, provision: &str, more: &[&str]) -> Value {
+    let arguments = ["consent", "record", "--scope", scope, "--provision", provision, "--by", BY];
+    json_of(program, &[&arguments[..], more].concat(), &[])
+}
+
+fn consent(provision: &str, from: &str, until: Option<&str>) -> Value {
+    json!({"organization_id": ORG, "patient_id": PATIENT, "scope": "memory", "provision": provision, "from": from,
+        "until": until, "recorded_by": BY})
+}
+
+fn profile(at: &str) -> Value {
+    json!({"organization_id": ORG, "patient_id": PATIENT, "actor": BY, "recorded_at": at,
+        "allergies": [{"substance": "penicilina"}], "preferences": {"idioma": "es"}})
+}
+
+fn signal(at: &str) -> Value {
+    json!({"organization_id": ORG, "patient_id": PATIENT, "metric": "sleep_hours", "unit": "h", "value": 6.5,
+        "device": "watch", "synced_at": at})
+}
+
+fn command(what: &str, at: &str, more: &Value) -> Value {
+    let mut data = json!({"organization_id": ORG, "patient_id": PATIENT, "command": what, "issued_at": at,
+        "actor": {"id": BY, "role": "clinician"}});
+    data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    event(&format!("{what} {at}"), "anamnesis.memory.command.v1", &data)
+}
+
+/// One of each kind that says something.
+fn everything(at: &str) -> Vec<Value> {
+    let some = json!({"memory_ids": [Uuid::from_u128(5)], "text": "sertralina 100 mg"});
+    let answer = json!({"memory_ids": [Uuid::from_u128(5)], "text": "ahora 100 mg"});
+    vec![
+        document(1, 1, at, NOTE),
+        document(2, 1, at, ENGLISH),
+        profile(at),
+        signal(at),
+        command("correct", at, &some),
+        command("answer", at, &answer),
+        command("add", at, &json!({"text": "Prefiere venir por la tarde."})),
+    ]
+}
+
+fn ingested(program: &Program, messages: &[Value]) -> Value {
+    counts(&program.ingest(&bodies(messages), &[]))
+}
+
+/// Stored and set aside.
+fn outcome(program: &Program, messages: &[Value]) -> (u64, u64) {
+    let counts = ingested(program, messages);
+    (counts["stored"].as_u64().unwrap(), counts["quarantined"].as_u64().unwrap())
+}
+
+async fn a_denial_binds_where_no_consent_is_required_and_its_messages_are_kept_nowhere(engine: Engine) {
+    let program = Program::on(engine).await;
+    assert_eq!(outcome(&program, &[consent("deny", "2026-06-01T00:00:00Z", None)]), (1, 0));
+    let all = everything("2026-06-20T10:00:00Z");
+    assert_eq!(outcome(&program, &all), (0, all.len() as u64));
+    let store = program.store().await;
+    for row in rows(&store, "SELECT reason, field FROM quarantine").await {
+        assert_eq!((row.text(0).unwrap().as_str(), row.text(1).unwrap().as_str()), ("no_consent", "patient_id"));
+    }
+    let kept = "SELECT count(*) FROM quarantine WHERE body_sealed IS NOT NULL OR attributes_sealed IS NOT NULL";
+    assert_eq!(count(&store, kept).await, 0);
+    for sql in [
+        "SELECT count(*) FROM documents",
+        "SELECT count(*) FROM extracted_findings",
+        "SELECT count(*) FROM memory",
+        "SELECT count(*) FROM profile_statement",
+        "SELECT count(*) FROM conversation_preferences",
+        "SELECT count(*) FROM embedding_cache",
+    ] {
+        assert_eq!(count(&store, sql).await, 0, "{sql}");
+    }
+    store.close().await;
+    let listed = program.command(&[]).args(["quarantine", "list", "--output", "json"]).output().unwrap();
+    let first: Value = serde_json::from_slice(listed.stdout.split(|byte| *byte == b'\n').next().unwrap()).unwrap();
+    let id = first["id"].as_str().unwrap();
+    let shown = program.command(&[]).args(["quarantine", "show", id, "--content"]).output().unwrap();
+    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!(shown["content"], json!("never kept: the patient's consent does not permit it"));
+    let retried = program.command(&[]).args(["quarantine", "retry", "--output", "json"]).output().unwrap();
+    let retried: Value = serde_json::from_slice(&retried.stdout).unwrap();
+    assert_eq!((&retried["stored"], &retried["never_kept"]), (&json!(0), &json!(all.len())));
+    // What was refused can be sent again, once the patient permits it.
+    assert_eq!(outcome(&program, &[consent("permit", "2026-06-02T00:00:00Z", None)]), (1, 0));
+    assert_eq!(outcome(&program, &all[..4]), (4, 0));
+}
+
+async fn where_consent_is_required_only_a_permit_of_memory_opens_memory(engine: Engine) {
+    let program = Program::on(engine).await;
+    record(&program, "research", "permit", &["--from", "2026-01-01"]);
+    organisation(&program, &["--consent-required", "true"]);
+    let note = |id| document(id, 1, "2026-06-20T10:00:00Z", NOTE);
+    for scope in ["research", "recall", "memoria", "everything"] {
+        let shown = record(&program, scope, "permit", &["--from", "2026-01-01"]);
+        assert_eq!(shown["in_force"]["memory"], Value::Null, "{shown}");
+        assert_eq!(outcome(&program, &[note(1)]), (0, 1), "{scope} opens nothing");
+    }
+    record(&program, "Memory", "permit", &["--from", "2026-01-01", "--until", "2026-06-25"]);
+    assert_eq!(outcome(&program, &[note(1)]), (0, 1), "the permit is over");
+    record(&program, "memory", "permit", &["--from", "2026-06-10"]);
+    let all = everything("2026-06-21T10:00:00Z");
+    assert_eq!(outcome(&program, &all[..4]), (4, 0));
+    let early = document(3, 1, "2025-06-21T10:00:00Z", NOTE);
+    assert_eq!(outcome(&program, &[early]), (0, 1), "nobody permitted it when it was said");
+    organisation(&program, &["--consent-required", "false"]);
+    assert_eq!(outcome(&program, &[document(3, 1, "2025-06-21T10:00:00Z", NOTE)]), (1, 0));
+}
+
+async fn a_withdrawal_and_a_permit_bind_what_comes_after_them_in_the_same_batch(engine: Engine) {
+    let program = Program::on(engine).await;
+    record(&program, "research", "permit", &[]);
+    organisation(&program, &["--consent-required", "true"]);
+    let note = |id, at: &str| document(id, 1, at, NOTE);
+    let at = "2026-06-20T10:00:00Z";
+    let batch = [
+        note(1, at),
+        consent("permit", "2026-06-01T00:00:00Z", None),
+        note(2, at),
+        profile(at),
+        consent("deny", "2026-06-15T00:00:00Z", None),
+        note(3, at),
+        signal(at),
+        consent("permit", "2026-06-16T00:00:00Z", None),
+        note(4, at),
+    ];
+    let counts = ingested(&program, &batch);
+    assert_eq!((&counts["stored"], &counts["quarantined"]), (&json!(6), &json!(3)), "{counts}");
+    let store = program.store().await;
+    let mut stored: Vec<Uuid> = Vec::new();
+    for row in rows(&store, "SELECT document_id FROM documents ORDER BY document_id").await {
+        stored.push(row.uuid(0).unwrap());
+    }
+    assert_eq!(stored, [2, 4].map(Uuid::from_u128));
+}
+
+async fn what_was_said_before_a_withdrawal_and_arrives_after_it_is_refused(engine: Engine) {
+    let program = Program::on(engine).await;
+    let last_year = document(1, 1, "2025-06-20T10:00:00Z", ENGLISH);
+    assert_eq!(outcome(&program, &[consent("permit", "2025-01-01T00:00:00Z", None)]), (1, 0));
+    assert_eq!(outcome(&program, &[consent("deny", "2026-06-01T00:00:00Z", Some("2026-06-30T00:00:00Z"))]), (1, 0));
+    assert_eq!(outcome(&program, &[last_year.clone()]), (1, 0), "the denial is over");
+    let during = document(2, 1, "2026-06-10T10:00:00Z", ENGLISH);
+    assert_eq!(outcome(&program, &[during]), (0, 1), "said while it was denied");
+    assert_eq!(outcome(&program, &[consent("deny", "2026-06-30T12:00:00Z", None)]), (1, 0));
+    let mut again = last_year;
+    again["document_id"] = json!(Uuid::from_u128(3));
+    assert_eq!(outcome(&program, &[again]), (0, 1), "said before the withdrawal, arrived after it");
+    let later = consent("deny", "2026-08-01T00:00:00Z", None);
+    let other = Uuid::from_u128(0x77);
+    let of_other = |mut message: Value| {
+        message["patient_id"] = json!(other);
+        message
+    };
+    assert_eq!(outcome(&program, &[of_other(later), of_other(document(4, 1, "2026-06-20T10:00:00Z", NOTE))]), (2, 0));
+}
+
+async fn rights_are_heard_without_consent(engine: Engine) {
+    let program = Program::on(engine).await;
+    assert_eq!(outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE)]), (1, 0));
+    let ids: Vec<Value> = json_of(&program, &["memory", "list"], &[])
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|memory| memory["memory_id"].clone())
+        .collect();
+    assert_eq!(outcome(&program, &[consent("deny", "2026-06-25T00:00:00Z", None)]), (1, 0));
+    let at = "2026-06-30T10:00:00Z";
+    let rights = [
+        command("forget", at, &json!({"memory_ids": ids})),
+        command("ephemeral_on", at, &json!({})),
+        command("ephemeral_off", "2026-06-30T11:00:00Z", &json!({})),
+        consent("deny", "2026-06-26T00:00:00Z", None),
+    ];
+    assert_eq!(outcome(&program, &rights), (4, 0));
+    let store = program.store().await;
+    let forgotten = "SELECT count(*) FROM memory WHERE kind <> 'raw' AND state <> 'inactive'";
+    assert_eq!(count(&store, forgotten).await, 0);
+}
+
+async fn a_patient_who_denies_is_told_to_nobody_who_asks_until_a_new_permit(engine: Engine) {
+    let program = Program::on(engine).await;
+    assert_eq!(
+        outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE), profile("2026-06-20T10:00:00Z")]),
+        (2, 0)
+    );
+    let asked: [&[&str]; 3] = [&["context"], &["context", "--query", "sertralina", "--min-score", "-1"], &["profile"]];
+    for reader in asked {
+        let (done, printed) = verb(&program, reader, &[]);
+        assert!(done && printed.contains("sertralina"), "{reader:?}: {printed}");
+    }
+    for scope in ["memory", "recall"] {
+        record(&program, scope, "deny", &["--from", "2026-06-30"]);
+        for reader in asked {
+            let (done, printed) = verb(&program, reader, &[]);
+            let answer: Value = serde_json::from_str(&printed).unwrap();
+            assert_eq!((done, &answer["answer"]), (false, &json!("withheld")), "{scope} {reader:?}");
+            assert!(!printed.contains("sertralina") && !printed.contains("penicilina"), "{printed}");
+            let of = [ORG, PATIENT].map(|id| id.to_string());
+            let named = ["--org", &of[0], "--patient", &of[1]];
+            let table = program.command(&[]).args(reader).args(named).output().unwrap();
+            assert!(!String::from_utf8_lossy(&table.stdout).contains("sertralina"));
+            assert!(String::from_utf8_lossy(&table.stderr).contains("consent"), "{table:?}");
+        }
+        // What is held is the patient's own to see, and a clinician's to look after.
+        assert!(verb(&program, &["export"], &[]).1.contains("sertralina"));
+        record(&program, scope, "permit", &["--from", "2026-07-01"]);
+        for reader in asked {
+            let (done, printed) = verb(&program, reader, &[]);
+            assert!(done && printed.contains("sertralina"), "{scope} {reader:?}: {printed}");
+        }
+    }
+    record(&program, "research", "deny", &[]);
+    assert!(verb(&program, &["context"], &[]).0, "research is about something else");
+}
+
+async fn a_withdrawal_forgets_where_the_organisation_says_so_and_can_be_recovered(engine: Engine) {
+    let program = Program::on(engine).await;
+    assert_eq!(outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE)]), (1, 0));
+    organisation(&program, &["--withdrawal", "forget"]);
+    let listed = json_of(&program, &["memory", "list"], &[]);
+    let ids: Vec<String> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|memory| memory["kind"] != json!("raw"))
+        .map(|memory| memory["memory_id"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(ids.len() >= 2);
+    // A denial that was taken back before it was heard forgets nothing.
+    let late = [consent("permit", "2026-06-25T00:00:00Z", None), consent("deny", "2026-06-24T00:00:00Z", None)];
+    assert_eq!(outcome(&program, &late), (2, 0));
+    let store = program.store().await;
+    let active = "SELECT count(*) FROM memory WHERE kind <> 'raw' AND state <> 'inactive'";
+    assert_eq!(count(&store, active).await, ids.len() as i64);
+    record(&program, "memory", "deny", &["--from", "2026-06-30"]);
+    assert_eq!(count(&store, active).await, 0);
+    record(&program, "memory", "permit", &["--from", "2026-07-01"]);
+    let (_, printed) = verb(&program, &["context", "--query", "sertralina", "--min-score", "-1"], &[]);
+    assert!(!printed.contains("50 mg"), "a new permit brings nothing back by itself: {printed}");
+    let later = [("ANAMNESIS__PIPELINE__NOW", "2026-07-01T13:00:00Z")];
+    let named: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let (done, _) = verb(&program, &[&["memory", "recover"][..], &named, &["--by", BY]].concat(), &later);
+    assert!(done);
+    let (_, printed) = verb(&program, &["context", "--query", "sertralina", "--min-score", "-1"], &later);
+    assert!(printed.contains("50 mg"), "{printed}");
+}
+
+async fn consents_are_shown_with_what_is_in_force(engine: Engine) {
+    let program = Program::on(engine).await;
+    let empty = json_of(&program, &["consent", "show"], &[]);
+    assert_eq!((&empty["answer"], &empty["consents"]), (&json!("unknown"), &json!([])));
+    record(&program, "memory", "permit", &["--from", "2026-01-01", "--reason", "Firmó en recepción"]);
+    record(&program, "memory", "deny", &["--from", "2026-06-30"]);
+    record(&program, "recall", "deny", &["--from", "2026-05-01", "--until", "2026-05-31"]);
+    let shown = record(&program, "telemetry", "permit", &[]);
+    assert_eq!(shown["answer"], json!("known"));
+    assert_eq!(shown["in_force"], json!({"memory": "deny", "recall": null, "research": null}));
+    let consents = shown["consents"].as_array().unwrap();
+    let brief: Vec<_> = consents.iter().map(|one| (one["scope"].as_str(), one["decides"].as_bool().unwrap())).collect();
+    assert_eq!(
+        brief,
+        [(Some("memory"), false), (Some("recall"), false), (Some("memory"), true), (Some("telemetry"), false)]
+    );
+    assert_eq!(consents[0]["reason"], json!("Firmó en recepción"));
+    assert_eq!(consents[1]["until"], json!("2026-06-01T00:00:00Z"), "with its last day");
+    let (done, _) = verb(&program, &["consent", "record", "--provision", "perhaps", "--by", BY], &[]);
+    assert!(!done);
+    let (done, printed) = verb(
+        &program,
+        &["consent", "record", "--provision", "deny", "--from", "2026-06-02", "--until", "2026-06-01", "--by", BY],
+        &[],
+    );
+    assert!(!done, "{printed}");
+}

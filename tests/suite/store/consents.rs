@@ -1,0 +1,52 @@
+//! Jobs ask for consent: a patient who denies is not counted among others, and nothing new is told of one who denies memory.
+
+use anamnesis::jobs::JobName;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::ward::Ward;
+use crate::support::{Engine, ORG, PATIENT, count, document, on_every_engine, scope};
+
+on_every_engine!(
+    a_month_counts_only_those_who_permit_research,
+    of_a_patient_who_denies_no_summary_is_made_until_a_new_permit,
+);
+
+fn consent(patient: Uuid, scope: &str, provision: &str, from: &str) -> Value {
+    json!({"organization_id": ORG, "patient_id": patient, "scope": scope, "provision": provision, "from": from,
+        "recorded_by": Uuid::from_u128(9)})
+}
+
+async fn a_month_counts_only_those_who_permit_research(engine: Engine) {
+    for (scopes, told) in [(&[][..], true), (&["research", "memory", "research"], false), (&["recall"], true)] {
+        let ward = Ward::on(engine).await;
+        let patient = |n: u128| Uuid::from_u128(0x500 + n);
+        let of = |n: u128| {
+            let mut said = document(n, 1, "2026-06-20T10:00:00Z", "Refiere cefalea.");
+            said["patient_id"] = json!(patient(n));
+            said
+        };
+        ward.tell(&(1..=12).map(of).collect::<Vec<_>>()).await;
+        let denied = (1u128..).zip(scopes.iter());
+        let denied: Vec<Value> =
+            denied.map(|(n, scope)| consent(patient(n), scope, "deny", "2026-06-25T00:00:00Z")).collect();
+        ward.tell(&denied).await;
+        ward.after(9, JobName::CohortPatterns).await;
+        let patterns = ward.store().cohort_patterns(scope().org()).await.unwrap();
+        assert_eq!(patterns.iter().any(|one| one.value == "symptom"), told, "{scopes:?}: {patterns:?}");
+    }
+}
+
+async fn of_a_patient_who_denies_no_summary_is_made_until_a_new_permit(engine: Engine) {
+    let ward = Ward::on(engine).await;
+    let note = |id, text: &str| document(id, 1, "2026-06-30T10:00:00Z", text);
+    let said = note(1, "Toma sertralina 50 mg al día. Refiere cefalea. Refiere insomnio. Es alérgica a la penicilina.");
+    ward.tell(&[said, consent(PATIENT, "memory", "deny", "2026-07-01T00:00:00Z")]).await;
+    ward.after(1, JobName::Summaries).await;
+    let summaries = "SELECT count(*) FROM summary";
+    assert_eq!(count(ward.store(), summaries).await, 0);
+    ward.tell(&[consent(PATIENT, "memory", "permit", "2026-07-01T00:00:01Z")]).await;
+    ward.tell(&[note(2, "Toma litio 400 mg al día. Refiere náuseas. Refiere mareo.")]).await;
+    ward.after(1, JobName::Summaries).await;
+    assert!(count(ward.store(), summaries).await > 0);
+}
