@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::made::Grounds;
 use super::spoken::{Reply, reply};
 use super::{Admitted, Disposition, Entry, Pipeline, PipelineError, Verdict};
 use crate::bug;
@@ -169,6 +170,7 @@ impl Pipeline {
             policy: rules.redaction_policy.clone(),
             ephemeral: false,
             spoken: None,
+            grounds: Grounds::default(),
         })
     }
 }

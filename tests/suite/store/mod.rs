@@ -14,6 +14,7 @@ mod order;
 mod pair;
 mod pooler;
 mod preferences;
+mod provenance;
 mod reconciliation;
 mod reembedding;
 mod reembedding_left;

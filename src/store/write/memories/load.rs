@@ -29,7 +29,8 @@ static FINDINGS: LazyLock<Sql> = LazyLock::new(|| {
         "SELECT patient_id, group_hash, id, source_id, revision, live, attribute_hash, entity_type, kind, class, set_by, \
          document_type, source_type, epistemic, trust, ending, blanket, negated, experiencer, extraction_confidence, \
          initial_confidence, confidence_basis, is_proxy, asserted_at, valid_from, expires_at, recorded_at, payload_sealed, \
-         evidence_sealed, evidence_start, evidence_end, temporality, tombstone_of FROM extracted_findings \
+         evidence_sealed, evidence_start, evidence_end, temporality, tombstone_of, \
+         ends_at, text_hash FROM extracted_findings \
          WHERE org_id = $1",
         &["patient_id", "group_hash"],
         "{keyed $2}",
@@ -128,6 +129,7 @@ fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, Told), StoreErro
     let assertion = Assertion {
         id: FindingId(id),
         source: row.uuid(3)?,
+        text: row.opt_blob(34)?.map(|hash| hash.try_into().map_err(|_| StoreError::Shape)).transpose()?,
         live: row.bool(5)?,
         attribute: row.bytes(6)?,
         entity,
@@ -150,6 +152,7 @@ fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, Told), StoreErro
         asserted_at: row.time(23)?,
         valid_from: row.time(24)?,
         expires_at: row.opt_time(25)?,
+        ends_at: row.opt_time(33)?,
         recorded_at: row.time(26)?,
         tombstone: row.opt_uuid(32)?.map(MemoryId),
         details: details(&words),
