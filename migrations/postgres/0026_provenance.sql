@@ -1,7 +1,3 @@
--- Row-level security binds the owner too, who would find no row to change: it is lifted within this transaction.
-ALTER TABLE documents NO FORCE ROW LEVEL SECURITY;
-ALTER TABLE extracted_findings NO FORCE ROW LEVEL SECURITY;
-ALTER TABLE memory NO FORCE ROW LEVEL SECURITY;
 -- Which clinician signed a document of a model, and when all that a document says ends, where its producer says so.
 ALTER TABLE documents ADD COLUMN signed_by uuid;
 ALTER TABLE documents ADD COLUMN ends_at bigint;
@@ -9,21 +5,4 @@ ALTER TABLE extracted_findings ADD COLUMN ends_at bigint;
 ALTER TABLE memory ADD COLUMN ends_at bigint;
 -- Keyed hash of the whole redacted text that carries a finding: the same words under another document id are one piece of
 -- evidence. NULL for what was stored before.
-ALTER TABLE extracted_findings ADD COLUMN text_hash bytea CHECK (octet_length(text_hash) = 32);
--- What a model wrote is an inference, which lives for a day; it was kept like the statements of a person.
-UPDATE extracted_findings SET class = 'inference' WHERE document_type = 'analysis';
-UPDATE memory SET class = 'inference', is_protected = 0, fold_hash = NULL,
-    expires_at = least(coalesce(expires_at, recorded_at + 86400000000), least(recorded_at, valid_from) + 86400000000)
-  WHERE trust = 4 AND kind <> 'raw' AND class <> 'pattern' AND EXISTS (SELECT 1 FROM documents AS d
-    WHERE d.org_id = memory.org_id AND d.patient_id = memory.patient_id AND d.document_id = memory.document_id
-      AND d.revision = memory.revision AND d.document_type = 'analysis');
-UPDATE memory SET trust = 4 WHERE kind = 'raw' AND EXISTS (SELECT 1 FROM documents AS d
-  WHERE d.org_id = memory.org_id AND d.patient_id = memory.patient_id AND d.document_id = memory.document_id
-    AND d.revision = memory.revision AND d.document_type = 'analysis');
--- The patient's cognitive state weighed everybody's words: what others said is as sure as it was before.
-UPDATE extracted_findings SET initial_confidence = 1.0, confidence_basis = 'default'
-  WHERE confidence_basis = 'cognitive_state' AND NOT (source_type = 'direct_experience' AND (set_by = 'patient'
-    OR (set_by = 'task' AND document_type IN ('intake_form', 'chat_message'))));
-ALTER TABLE memory FORCE ROW LEVEL SECURITY;
-ALTER TABLE extracted_findings FORCE ROW LEVEL SECURITY;
-ALTER TABLE documents FORCE ROW LEVEL SECURITY;
+ALTER TABLE extracted_findings ADD COLUMN text_hash bytea;

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use super::origin::Origin;
 use super::spoken::{Reply, reply};
 use super::{Admitted, Pipeline, PipelineError};
+use crate::domain::document::DocumentType;
 use crate::domain::fold::KeyHash;
 use crate::domain::ids::MemoryId;
 use crate::domain::memory::{Class, Kind};
@@ -65,6 +66,12 @@ impl Admitted {
     }
 }
 
+/// A capture of a model's document that was stored before captures told it is no better than one stored now.
+pub(super) fn trust_in(memory: &Memory) -> Trust {
+    let of_model = memory.document_type == Some(DocumentType::Analysis) && memory.signed_by.is_none();
+    if memory.kind == Kind::Raw && of_model { memory.trust.max(Trust::T4) } else { memory.trust }
+}
+
 impl Pipeline {
     /// What a command names, as far as the patient has it. What it makes comes from the memories that it acts on too.
     ///
@@ -90,7 +97,7 @@ impl Pipeline {
         };
         let puts_right = speaks && !matches!(command.command, Command::Add | Command::Promote);
         let replaced = acted.first().copied().filter(|_| puts_right);
-        let named = |memory: &Memory| Named { kind: memory.kind, id: memory.id, trust: memory.trust };
+        let named = |memory: &Memory| Named { kind: memory.kind, id: memory.id, trust: trust_in(memory) };
         Ok(Grounds { named: known.iter().map(named).collect(), replaced, lost, until: None })
     }
 

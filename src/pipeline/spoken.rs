@@ -4,7 +4,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::made::HandMade;
+use super::made::{HandMade, trust_in};
 use super::{Admitted, Pipeline, PipelineError};
 use crate::domain::document::DocumentType;
 use crate::domain::fold::Deed;
@@ -186,7 +186,7 @@ impl Pipeline {
         };
         let Some(memory) = self.store.memory(scope, *id, When::Now).await? else { return Ok(None) };
         command.text = self.own_words(scope, &memory).await?.map(Into::into);
-        let of_model = memory.class == Class::Inference || (memory.kind == Kind::Raw && memory.trust >= Trust::T4);
+        let of_model = memory.class == Class::Inference || (memory.kind == Kind::Raw && trust_in(&memory) >= Trust::T4);
         let class = if of_model { Class::Inference } else { memory.class };
         let said = memory.recorded_at.min(memory.said_at);
         let ends = memory.expires_at.or_else(|| self.store.policy().expires_at(class, said, None));

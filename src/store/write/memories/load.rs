@@ -12,7 +12,7 @@ use crate::crypto::PatientKeys;
 use crate::domain::confidence::ConfidenceBasis;
 use crate::domain::document::DocumentType;
 use crate::domain::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
-use crate::domain::fold::{Act, Assertion, Deed, Details, KeyHash};
+use crate::domain::fold::{Act, Assertion, Deed, Details, KeyHash, speaks_for_themselves};
 use crate::domain::ids::{FindingId, MemoryEventId, MemoryId};
 use crate::domain::memory::{Class, Kind, SetBy};
 use crate::domain::provenance::{SourceType, Trust};
@@ -126,7 +126,7 @@ fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, Told), StoreErro
     let document_type = row.opt_text(11)?.map(|c| DocumentType::from_code(&c).ok_or(StoreError::Shape)).transpose()?;
     let entity = code(row, 7, EntityType::from_code)?;
     let temporality = code(row, 31, Temporality::from_code)?;
-    let assertion = Assertion {
+    let mut assertion = Assertion {
         id: FindingId(id),
         source: row.uuid(3)?,
         text: row.opt_blob(34)?.map(|hash| hash.try_into().map_err(|_| StoreError::Shape)).transpose()?,
@@ -157,6 +157,7 @@ fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, Told), StoreErro
         tombstone: row.opt_uuid(32)?.map(MemoryId),
         details: details(&words),
     };
+    as_judged_now(&mut assertion);
     let evidence = match row.opt_blob(28)?.filter(|sealed| !sealed.is_empty()) {
         Some(sealed) => Some(Evidence {
             quote: open_text(keys, finding_cell(id, "evidence"), &sealed)?,
@@ -166,6 +167,17 @@ fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, Told), StoreErro
     };
     let revision = u32::try_from(row.i64(4)?).map_err(|_| StoreError::Shape)?;
     Ok((assertion, Told { words, evidence, revision, from_document: document_type.is_some() }))
+}
+
+/// What was stored before model output had an end, and before only the patient's own words were weighed.
+fn as_judged_now(a: &mut Assertion) {
+    if a.document_type == Some(DocumentType::Analysis) && a.trust >= Trust::T4 {
+        a.class = Class::Inference;
+    }
+    let own = speaks_for_themselves(a.source_type, a.set_by, a.document_type);
+    if a.basis == ConfidenceBasis::CognitiveState && !own {
+        (a.basis, a.initial_confidence) = (ConfidenceBasis::Default, 1.0);
+    }
 }
 
 fn code<T>(row: &Row, index: usize, from: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
