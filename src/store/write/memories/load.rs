@@ -171,7 +171,7 @@ fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, Told), StoreErro
 
 /// What was stored before model output had an end, and before only the patient's own words were weighed.
 fn as_judged_now(a: &mut Assertion) {
-    if a.document_type == Some(DocumentType::Analysis) && a.trust >= Trust::T4 {
+    if a.document_type == Some(DocumentType::Analysis) && a.set_by == SetBy::Agent {
         a.class = Class::Inference;
     }
     let own = speaks_for_themselves(a.source_type, a.set_by, a.document_type);
