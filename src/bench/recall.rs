@@ -17,6 +17,7 @@ use crate::clock::from_micros;
 use crate::dlp::{Policy, Redactor};
 use crate::domain::document::DocumentType;
 use crate::domain::ids::{DocumentId, OrgId, PassageId, PatientId, derive};
+use crate::domain::provenance::Trust;
 use crate::domain::scope::Scope;
 use crate::embed::{EmbedError, Embedder, ModelProfile, Purpose};
 use crate::metrics::Metrics;
@@ -243,6 +244,9 @@ fn document(scope: Scope, number: u64, passages: &[u64], dimension: usize) -> Ne
         occurred_at: said(number),
         language: Language::English,
         therapist_id: None,
+        signed_by: None,
+        ends_at: None,
+        trust: Trust::T1,
         sentiment: None,
         risk_level: None,
         body_hash: hash(scope, "body", id.as_bytes()),

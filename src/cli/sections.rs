@@ -45,6 +45,7 @@ pub fn row(item: &Item) -> [String; 5] {
     let mut notes: Vec<String> = item.flags().into_iter().map(str::to_owned).collect();
     notes.extend(item.status.filter(|status| *status != "active").map(str::to_owned));
     notes.extend(item.when().map(|when| format!("dated {when}")));
+    notes.extend(item.ends().map(|end| format!("ends {}", end.format("%Y-%m-%d %H:%M UTC"))));
     [
         item.statement.clone(),
         item.source.label.clone(),

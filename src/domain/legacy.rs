@@ -2,12 +2,14 @@
 //! and without provenance, `told_by_agent` and `told_by_human`, seed beliefs under another source) and seed 004 (`UserMemory`,
 //! plain or enhanced). What a record does not say is unknown, never explicit (model.md, "Provenance"). Pure.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, NaiveDateTime, Utc};
 use serde_json::{Map, Value};
 
 use super::code::codes;
 use super::memory::Kind;
-use super::provenance::SourceType;
+use super::provenance::{SourceType, Teller, Trust, TrustBasis, trust_of};
 
 codes!(
     /// Which system wrote a record.
@@ -44,6 +46,30 @@ pub struct Legacy {
     pub confidence: Option<f64>,
     /// Of a profile dictionary: what it says, by the path of its key.
     pub entries: Vec<(String, String)>,
+    /// Ids of the records that it was made from; captures are no records.
+    pub parents: Vec<String>,
+}
+
+/// What was made from other records is no better known than the worst of them; one that is not among them is unknown.
+pub fn take_the_worst_of_parents(records: &mut [Option<Legacy>]) {
+    let trust = |source_type| trust_of(&TrustBasis::stated(source_type, Teller::Unknown));
+    // A chain is no longer than there are records.
+    for _ in 0..records.len() {
+        let known: HashMap<String, SourceType> =
+            records.iter().flatten().filter_map(|one| Some((one.id.clone()?, one.source_type))).collect();
+        let mut changed = false;
+        for record in records.iter_mut().flatten() {
+            let of = |parent: &String| known.get(parent).copied().unwrap_or(SourceType::Unknown);
+            let Some(worst) = record.parents.iter().map(of).max_by_key(|one| trust(*one)) else { continue };
+            if trust(worst) > trust(record.source_type).max(Trust::T3) {
+                record.source_type = worst;
+                changed = true;
+            }
+        }
+        if !changed {
+            return;
+        }
+    }
 }
 
 /// Reads a record; `None` for what is none of these formats, or says nothing.
@@ -132,7 +158,14 @@ fn common(format: LegacyFormat, fields: &Map<String, Value>, text: String, kind:
         proxy_agent: None,
         confidence: None,
         entries: Vec::new(),
+        parents: list(fields, "derived_from").iter().filter_map(|parent| record_of(parent)).collect(),
     }
+}
+
+/// The id of a parent that is a record: a capture, a seed and a context are none.
+fn record_of(parent: &str) -> Option<String> {
+    let (kind, id) = parent.split_once(':')?;
+    Kind::from_code(kind).filter(|kind| *kind != Kind::Raw).map(|_| id.to_owned())
 }
 
 /// What a memory says, in the words of whichever field its kind has.

@@ -76,6 +76,8 @@ pub struct Life {
     /// Last synchronisation of a health signal.
     pub synced_at: Option<DateTime<Utc>>,
     pub expires_at: Option<DateTime<Utc>>,
+    /// When all that its documents say ends, by their producer's word; at or after `expires_at`.
+    pub ends_at: Option<DateTime<Utc>>,
 }
 
 /// What else decides about use.
@@ -129,12 +131,27 @@ impl Moment {
 /// The state of a memory at `now`. Evaluating late, twice or in steps gives the same answer, with the instant at which
 /// the change happened rather than the instant at which somebody looked.
 pub fn moment(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
+    let own = of_class(life, now, policy);
+    let goes_on = |state| matches!(state, State::Active | State::Stale);
+    let Some(end) = life.ends_at.filter(|_| goes_on(life.state)) else { return own };
+    if !goes_on(own.state) && own.since.is_some_and(|since| since < end) {
+        return own;
+    }
+    if now >= end {
+        return until(life, Some(end), now, policy);
+    }
+    Moment { next_change_at: earliest(own.next_change_at, Some(end)), ..own }
+}
+
+/// What its class alone makes of it.
+fn of_class(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
     match (life.class, life.state) {
         (Class::TimeBoundState, State::Active) => time_bound(life, now, policy),
         (Class::HealthSignal, State::Active | State::Stale) => signal(life, now, policy),
         (Class::LongLivedFact, State::Active) => at_rest(life, policy),
         (Class::Event, State::Active) => appointed(life, now, policy),
-        (Class::Inference, State::Active) => {
+        // What a model says of the past ends like what it says of now.
+        (Class::Inference, State::Active | State::Resolved) => {
             let limit = plus(life.recorded_at, hours(policy.inference_hours));
             until(life, earliest(limit, life.expires_at), now, policy)
         }

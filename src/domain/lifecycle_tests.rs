@@ -16,6 +16,7 @@ fn life(class: Class) -> Life {
         last_confirmed_at: None,
         synced_at: None,
         expires_at: None,
+        ends_at: None,
     }
 }
 

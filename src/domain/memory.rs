@@ -43,9 +43,14 @@ codes!(
 );
 
 impl Class {
-    /// The class of what a person vouches for (model.md, "Verify"): a hypothesis does not end with its day any more.
-    pub fn vouched(self) -> Self {
-        if self == Self::Inference { Self::Pattern } else { self }
+    /// The class of what a person vouches for (model.md, "Verify"): a hypothesis does not end with its day any more. A
+    /// clinical fact that a model found is kept like one that a person states.
+    pub fn vouched(self, entity: EntityType) -> Self {
+        match self {
+            Self::Inference if entity.is_clinical() => Self::of_finding(entity),
+            Self::Inference => Self::Pattern,
+            other => other,
+        }
     }
 
     /// The class in which a stated finding is kept. What a model infers is `Inference`, whatever it is about; a chronic

@@ -176,7 +176,7 @@ impl Consolidation {
         let mut seen: Vec<Telling> = Vec::new();
         let mut found = Vec::new();
         for telling in tellings {
-            if telling.negated || seen.iter().any(|t| t.document == telling.document) {
+            if telling.negated || seen.iter().any(|t| t.is_same_evidence(telling)) {
                 continue;
             }
             seen.push(*telling);
@@ -352,6 +352,7 @@ fn finding(
         scope: change.scope,
         id: change.id,
         source: change.source,
+        text: None,
         attribute: keys.hash(change.rule.domain, &telling.attribute),
         kind: change.rule.kind,
         document_type: None,

@@ -21,6 +21,8 @@ pub struct Formed<'a> {
     pub id: FindingId,
     /// The document that tells it, or an id that stands for the reason.
     pub source: Uuid,
+    /// The whole text that tells it, where one does: a copy of it tells nothing more.
+    pub text: Option<KeyHash>,
     pub attribute: KeyHash,
     pub kind: Kind,
     /// Of the document that tells it, where it has one of its own.
@@ -51,6 +53,7 @@ impl Formed<'_> {
         let assertion = Assertion {
             id: self.id,
             source: self.source,
+            text: self.text,
             live: true,
             attribute: self.attribute,
             entity: EntityType::Preference,
@@ -74,6 +77,7 @@ impl Formed<'_> {
             asserted_at: self.span.1,
             valid_from: self.span.0,
             expires_at: None,
+            ends_at: None,
             recorded_at: self.recorded_at,
             tombstone: None,
         };

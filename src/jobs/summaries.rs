@@ -194,6 +194,7 @@ impl Summaries {
             scope: unit.scope,
             id: finding_id(unit.scope, unit.id, 1, unit.input.as_bytes()),
             source: unit.id,
+            text: None,
             attribute: group,
             kind: if unit.stretch == Stretch::Document { Kind::Episode } else { Kind::Note },
             document_type: unit.stretch.has_text().then_some(DocumentType::Analysis),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
 
+use super::made::Grounds;
 use super::spoken::{Reply, reply};
 use super::{Admitted, Disposition, Entry, Pipeline, PipelineError, Verdict};
 use crate::bug;
@@ -204,6 +205,7 @@ impl Pipeline {
             withdrawal: rules.withdrawal,
             ephemeral: false,
             spoken: None,
+            grounds: Grounds::default(),
         })
     }
 }

@@ -6,23 +6,22 @@ use chrono::{DateTime, NaiveTime, Utc};
 use super::embed::Embedded;
 use super::lifelong::is_lifelong;
 use super::made::HandMade;
+use super::origin::Origin;
 use super::pages::Pages;
 use super::relation;
 use crate::crypto::PatientKeys;
-use crate::domain::confidence::{Creation, initial};
-use crate::domain::document::DocumentType;
+use crate::dlp::Redacted;
 use crate::domain::fact::FactParts;
 use crate::domain::fact_date::FactDate;
 use crate::domain::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
 use crate::domain::fold::{Assertion, Details, KeyHash};
 use crate::domain::measured::Measured;
-use crate::domain::memory::{Class, Kind, SetBy};
-use crate::domain::provenance::{SourceType, Teller, Trust, TrustBasis, trust_of};
-use crate::domain::source;
+use crate::domain::memory::{Class, Kind};
+use crate::domain::provenance::Teller;
 use crate::extract::{Entity, Hypothesis, StatementKind, settled};
 use crate::intake::contract::DocumentSubmitted;
 use crate::store::records::{Evidence, FindingWords, NewFinding, finding_id};
-use crate::text::{Span, Speaker};
+use crate::text::Span;
 
 /// The words of a blanket statement ("no known allergies").
 pub(crate) const EVERY: &str = "*";
@@ -34,8 +33,10 @@ pub(crate) struct Teaching<'a> {
     pub keys: &'a PatientKeys,
     pub now: DateTime<Utc>,
     pub version: &'a str,
-    source_type: Option<SourceType>,
+    origin: Origin<'a>,
     source_entity: Option<String>,
+    /// Keyed hash of the whole text, as it is compared with other documents.
+    text: Option<KeyHash>,
     pages: Option<Pages>,
 }
 
@@ -47,13 +48,12 @@ impl<'a> Teaching<'a> {
         now: DateTime<Utc>,
         version: &'a str,
     ) -> Self {
-        let provenance = document.provenance.as_ref();
-        let reading = provenance.and_then(|p| p.source.as_ref()).map(|text| source::read(text));
-        let stated = provenance.and_then(|p| p.source_type);
-        let source_type = stated.or_else(|| reading.as_ref().map(|r| r.source_type));
-        let source_entity = reading.and_then(|r| r.entity).map(|who| entity(&who, keys));
-        let pages = work.read.text.as_deref().and_then(|(redacted, _)| Pages::of(document, redacted));
-        Self { document, work, keys, now, version, source_type, source_entity, pages }
+        let origin = work.read.admitted.origin(document);
+        let source_entity = origin.entity.as_deref().map(|who| entity(who, keys));
+        let redacted = work.read.text.as_deref().map(|(redacted, _)| redacted);
+        let text = redacted.and_then(|redacted| text_hash(redacted, keys));
+        let pages = redacted.and_then(|redacted| Pages::of(document, redacted));
+        Self { document, work, keys, now, version, origin, source_entity, text, pages }
     }
 
     /// All findings of the document.
@@ -77,7 +77,8 @@ impl<'a> Teaching<'a> {
             Kind::Episode | Kind::Note | Kind::Raw => (EntityType::Preference, Class::Event),
             Kind::Belief | Kind::Value | Kind::Drive => (EntityType::Preference, Class::Preference),
         };
-        let derived_from = made.parents.iter().map(|(kind, id, _)| format!("{}:{id}", kind.code())).collect();
+        let named = &self.work.read.admitted.grounds.named;
+        let derived_from = named.iter().map(|one| format!("{}:{}", one.kind.code(), one.id)).collect();
         let words = FindingWords {
             concept: text.to_owned(),
             // Another wording is another value of what it replaces.
@@ -87,9 +88,10 @@ impl<'a> Teaching<'a> {
             derived_from,
             ..FindingWords::default()
         };
+        let model = made.repeats.filter(|class| *class == Class::Inference);
         let mut finding = self.finding(Parts {
             kind,
-            class,
+            class: model.unwrap_or(class),
             memory: made.kind,
             polarity: Polarity::Affirmed,
             experiencer: Experiencer::Patient,
@@ -104,11 +106,6 @@ impl<'a> Teaching<'a> {
         let (attribute, group) = made.place.unwrap_or_else(|| (own(), own()));
         finding.assertion.attribute = attribute;
         finding.group = group;
-        // What is inferred from memories is trusted like the worst of them (model.md, "Provenance").
-        if finding.assertion.epistemic == Epistemic::Inferred {
-            let parents = made.parents.iter().map(|(_, _, trust)| *trust);
-            finding.assertion.trust = parents.fold(finding.assertion.trust, Trust::max);
-        }
         Some(finding)
     }
 
@@ -118,14 +115,7 @@ impl<'a> Teaching<'a> {
 
     fn teller(&self, turn: Option<usize>) -> Teller {
         let turns = self.work.read.text.as_deref().map(|(redacted, _)| &redacted.document().turns);
-        match turn.and_then(|t| turns?.get(t)).map(|t| t.speaker) {
-            Some(Speaker::Patient) => Teller::Patient,
-            Some(Speaker::Clinician) => Teller::Clinician,
-            Some(Speaker::Family) => Teller::Family,
-            Some(Speaker::Agent) => Teller::Agent,
-            Some(Speaker::Unknown) => Teller::Unknown,
-            None => Teller::of_document(self.document.document_type),
-        }
+        self.origin.teller(turn.and_then(|t| turns?.get(t)).map(|t| t.speaker))
     }
 
     fn entity(&self, e: &Entity) -> Option<NewFinding> {
@@ -169,19 +159,19 @@ impl<'a> Teaching<'a> {
         };
         let mut finding = self.finding(Parts {
             kind: e.kind,
-            class,
+            class: self.origin.class(class),
             memory: kind_of(e.kind),
             polarity,
             experiencer: e.context.experiencer,
             teller,
-            interpreted,
+            interpreted: interpreted || self.origin.infers(),
             extraction_confidence: e.confidence,
             words,
             evidence: e.evidence,
             key: e.span,
         })?;
         if let Some(at) = e.at.filter(|_| e.kind == EntityType::Appointment) {
-            finding.assertion.expires_at = over(at);
+            finding.assertion.expires_at = over(at).into_iter().chain(finding.assertion.expires_at).min();
         }
         finding.assertion.ending = ending && !e.context.negated;
         finding.uncertain = e.context.uncertain;
@@ -213,12 +203,12 @@ impl<'a> Teaching<'a> {
         };
         let mut finding = self.finding(Parts {
             kind: entity,
-            class: Class::LongLivedFact,
+            class: self.origin.class(Class::LongLivedFact),
             memory: Kind::Note,
             polarity: Polarity::Negated,
             experiencer: Experiencer::Patient,
             teller: self.teller(self.turn_at(span)),
-            interpreted: false,
+            interpreted: self.origin.infers(),
             extraction_confidence: 0.9,
             words,
             evidence: span,
@@ -260,24 +250,9 @@ impl<'a> Teaching<'a> {
         if quote.is_empty() || !self.text().contains(quote) {
             return None;
         }
-        let source_type = self.source_type_of(&parts);
-        let provenance = self.document.provenance.as_ref();
-        let is_proxy = provenance.and_then(|p| p.is_proxy).unwrap_or(false);
-        let trust = trust_of(&TrustBasis {
-            source_type,
-            teller: parts.teller,
-            is_proxy,
-            document_type: Some(self.document.document_type),
-            signed: false,
-            parents: &[],
-        });
-        let creation = Creation {
-            is_proxy,
-            given: provenance.and_then(|p| p.confidence),
-            cognitive_state: provenance.and_then(|p| p.cognitive_state),
-            formed_from: (trust >= Trust::T4).then_some(1.0),
-        };
-        let first = initial(&creation).ok()?;
+        let source_type = self.origin.source_type(parts.teller, parts.interpreted);
+        let trust = self.origin.trust(source_type, parts.teller);
+        let first = self.origin.confidence(source_type, parts.teller, trust)?;
         let (attribute, group) = hashes(self.keys, &parts);
         let scope = self.work.read.admitted.scope;
         let source = self.document.document_id.0;
@@ -285,6 +260,7 @@ impl<'a> Teaching<'a> {
         let assertion = Assertion {
             id,
             source,
+            text: self.text,
             live: true,
             attribute,
             entity: parts.kind,
@@ -296,18 +272,19 @@ impl<'a> Teaching<'a> {
             ending: false,
             past: false,
             blanket: false,
-            set_by: set_by(parts.teller, self.document.document_type),
+            set_by: self.origin.set_by(parts.teller),
             document_type: Some(self.document.document_type),
             source_type,
             epistemic: source_type.epistemic(),
             trust,
-            is_proxy,
+            is_proxy: self.origin.is_proxy(),
             extraction_confidence: parts.extraction_confidence.clamp(0.0, 1.0),
             initial_confidence: first.confidence,
             basis: first.basis,
             asserted_at: self.document.occurred_at.to_utc(),
             valid_from: self.document.occurred_at.to_utc(),
-            expires_at: None,
+            expires_at: self.work.read.admitted.grounds.until,
+            ends_at: self.document.ends_at(),
             recorded_at: self.now,
             tombstone: None,
         };
@@ -322,22 +299,6 @@ impl<'a> Teaching<'a> {
             evidence: Some(Evidence { quote: quote.to_owned(), span: parts.evidence }),
             extractor_version: self.version.to_owned(),
         })
-    }
-
-    fn source_type_of(&self, parts: &Parts) -> SourceType {
-        if parts.interpreted {
-            return SourceType::Inference;
-        }
-        if let Some(stated) = self.source_type {
-            return stated;
-        }
-        match parts.teller {
-            Teller::Patient | Teller::Clinician => SourceType::DirectExperience,
-            Teller::Family => SourceType::External,
-            Teller::Agent => SourceType::Inference,
-            Teller::Device => SourceType::Observation,
-            Teller::Unknown => SourceType::Observation,
-        }
     }
 
     fn turn_at(&self, span: Span) -> Option<usize> {
@@ -430,16 +391,14 @@ fn kind_of(entity: EntityType) -> Kind {
     }
 }
 
-fn set_by(teller: Teller, document: DocumentType) -> SetBy {
-    match (teller, document) {
-        (_, DocumentType::Analysis) => SetBy::Agent,
-        (Teller::Patient, _) => SetBy::Patient,
-        (Teller::Clinician, _) => SetBy::Clinician,
-        (Teller::Family, _) => SetBy::Family,
-        (Teller::Agent, _) => SetBy::Agent,
-        (Teller::Device, _) => SetBy::Device,
-        (Teller::Unknown, _) => SetBy::Unknown,
-    }
+/// Words alone, in lower case and without accents: signs and spacing make no other text of it, another date or name does.
+/// `None` of no words.
+fn text_hash(redacted: &Redacted, keys: &PatientKeys) -> Option<KeyHash> {
+    let folded = crate::text::fold(&redacted.document().text);
+    let words: Vec<&str> = folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let mut form = words.join(" ").into_bytes();
+    form.extend(redacted.redactions().iter().flat_map(|taken| taken.fingerprint.to_be_bytes()));
+    (!words.is_empty()).then(|| keys.hash("text", &form))
 }
 
 /// Who said so, as a surrogate: the name itself is never stored.

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{Disposition, Pipeline, Raw};
 use crate::dlp::{People, SurrogateKey};
-use crate::domain::legacy::{Legacy, LegacyFormat, is_typed, read};
+use crate::domain::legacy::{Legacy, LegacyFormat, is_typed, read, take_the_worst_of_parents};
 use crate::domain::scope::Scope;
 use crate::intake::contract::{Actor, ActorRole, Command, MemoryCommand, Provenance};
 use crate::store::StoreError;
@@ -39,8 +39,13 @@ impl Pipeline {
         (by, undated): (Uuid, DateTime<Utc>),
     ) -> Result<Vec<Imported>, StoreError> {
         let mut done = Vec::with_capacity(records.len());
-        for (ordinal, record) in records.iter().enumerate() {
-            done.push(self.import_one(scope, (ordinal, record), (by, undated)).await?);
+        let mut all: Vec<Option<Legacy>> = records.iter().map(read).collect();
+        take_the_worst_of_parents(&mut all);
+        for (ordinal, (record, legacy)) in records.iter().zip(all).enumerate() {
+            done.push(match legacy {
+                Some(legacy) => self.import_one(scope, (ordinal, record, legacy), (by, undated)).await?,
+                None => Imported::Unread,
+            });
         }
         Ok(done)
     }
@@ -48,10 +53,9 @@ impl Pipeline {
     async fn import_one(
         &self,
         scope: Scope,
-        (ordinal, record): (usize, &Value),
+        (ordinal, record, legacy): (usize, &Value, Legacy),
         (by, undated): (Uuid, DateTime<Utc>),
     ) -> Result<Imported, StoreError> {
-        let Some(legacy) = read(record) else { return Ok(Imported::Unread) };
         let own = legacy.id.clone().unwrap_or_else(|| record.to_string());
         let id = record_id(scope, legacy.format, &own);
         // Keys are made with the first message: before it nothing of the patient is there to be unchanged.
@@ -176,6 +180,8 @@ fn message(scope: Scope, legacy: &Legacy, (by, undated): (Uuid, DateTime<Utc>), 
         proxy_agent: legacy.proxy_agent.clone().map(Into::into),
         confidence: legacy.confidence,
         cognitive_state: None,
+        signed_by: None,
+        expires_at: None,
     };
     let add = MemoryCommand {
         text: Some(legacy.text.clone().into()),

@@ -2,28 +2,105 @@
 //! (seed 001, sections 4, 5 and 10). Their words are a document like everything that is said: redacted, quoted as evidence,
 //! searched. What they were made from is named once, at their making.
 
-use super::{Pipeline, PipelineError};
+use chrono::{DateTime, Utc};
+
+use super::origin::Origin;
+use super::spoken::{Reply, reply};
+use super::{Admitted, Pipeline, PipelineError};
+use crate::domain::document::DocumentType;
 use crate::domain::fold::KeyHash;
 use crate::domain::ids::MemoryId;
-use crate::domain::memory::Kind;
+use crate::domain::memory::{Class, Kind};
 use crate::domain::provenance::Trust;
 use crate::domain::scope::Scope;
-use crate::intake::contract::{Command, MemoryCommand};
+use crate::intake::contract::{Command, DocumentSubmitted, MemoryCommand};
 use crate::store::read::{Filter, Memory, When};
 
 /// What somebody makes of words.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct HandMade {
     pub kind: Kind,
-    /// What it was made from: kind, id, trust.
-    pub parents: Vec<(Kind, MemoryId, Trust)>,
     /// The attribute whose value it replaces, and its unit of folding.
     pub place: Option<(KeyHash, KeyHash)>,
-    /// A parent that this patient has not: nothing is made.
-    pub orphaned: bool,
+    /// The class of what it says again in its own words.
+    pub repeats: Option<Class>,
+}
+
+/// A memory that a command names as what its words, or its act, come from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Named {
+    pub kind: Kind,
+    pub id: MemoryId,
+    pub trust: Trust,
+}
+
+/// All that a command names.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Grounds {
+    pub named: Vec<Named>,
+    /// Of these, what the words are put in the place of.
+    replaced: Option<MemoryId>,
+    /// The field that names what this patient has not: nothing is made or done.
+    pub lost: Option<&'static str>,
+    /// When a model's words end, which are only said again.
+    pub until: Option<DateTime<Utc>>,
+}
+
+impl Grounds {
+    /// Whether any of it is a model's inference or of unknown origin: that speaks for nothing.
+    pub fn are_weak(&self) -> bool {
+        self.parents().any(|trust| trust >= Trust::T4)
+    }
+
+    /// Trust of what the words, or the act, come from.
+    fn parents(&self) -> impl Iterator<Item = Trust> {
+        self.named.iter().filter(|one| Some(one.id) != self.replaced).map(|one| one.trust)
+    }
+}
+
+impl Admitted {
+    /// Where the statements of its document come from.
+    pub fn origin<'a>(&self, document: &'a DocumentSubmitted) -> Origin<'a> {
+        let replaced = self.grounds.named.iter().find(|one| Some(one.id) == self.grounds.replaced);
+        Origin::of(document, self.grounds.parents().collect(), replaced.map(|one| one.trust))
+    }
+}
+
+/// A capture of a model's document that was stored before captures told it is no better than one stored now.
+pub(super) fn trust_in(memory: &Memory) -> Trust {
+    let of_model = memory.document_type == Some(DocumentType::Analysis) && memory.signed_by.is_none();
+    if memory.kind == Kind::Raw && of_model { memory.trust.max(Trust::T4) } else { memory.trust }
 }
 
 impl Pipeline {
+    /// What a command names, as far as the patient has it. What it makes comes from the memories that it acts on too.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub(super) async fn grounds(&self, scope: Scope, command: &MemoryCommand) -> Result<Grounds, PipelineError> {
+        let acted = command.memory_ids.clone().unwrap_or_default();
+        let parents = command.derived_from.clone().unwrap_or_default();
+        let speaks = matches!(reply(command), Some(Reply::Words(_)));
+        let mut wanted = parents.clone();
+        wanted.extend(acted.iter().filter(|_| speaks));
+        wanted.sort_unstable();
+        wanted.dedup();
+        if wanted.is_empty() {
+            return Ok(Grounds::default());
+        }
+        let known = self.store.memories(scope, &Filter::ids(wanted), When::Now).await?;
+        let lacks = |ids: &[MemoryId]| ids.iter().any(|id| !known.iter().any(|memory| memory.id == *id));
+        let lost = match () {
+            () if lacks(&parents) => Some("derived_from"),
+            () if speaks && command.command.makes() && lacks(&acted) => Some("memory_ids"),
+            () => None,
+        };
+        let puts_right = speaks && !matches!(command.command, Command::Add | Command::Promote);
+        let replaced = acted.first().copied().filter(|_| puts_right);
+        let named = |memory: &Memory| Named { kind: memory.kind, id: memory.id, trust: trust_in(memory) };
+        Ok(Grounds { named: known.iter().map(named).collect(), replaced, lost, until: None })
+    }
+
     /// What a command makes by hand; `None` for one that corrects a clinical fact, which is read like any other text.
     ///
     /// # Errors
@@ -36,29 +113,20 @@ impl Pipeline {
         if !command.command.makes() {
             return Ok(None);
         }
-        let named = command.memory_ids.clone().unwrap_or_default();
-        let mut wanted = command.derived_from.clone().unwrap_or_default();
-        wanted.extend(&named);
-        wanted.sort_unstable();
-        wanted.dedup();
-        let known = match wanted.is_empty() {
-            true => Vec::new(),
-            false => self.store.memories(scope, &Filter::ids(wanted.clone()), When::Now).await?,
-        };
-        let replaced = match command.command {
-            Command::Supersede | Command::Revise => known.iter().find(|memory| Some(&memory.id) == named.first()),
+        let first = command.memory_ids.as_deref().and_then(<[MemoryId]>::first);
+        let replaced = match (command.command, first) {
+            (Command::Supersede | Command::Revise, Some(id)) => self.store.memory(scope, *id, When::Now).await?,
             _ => None,
         };
-        if replaced.is_some_and(|memory| memory.entity.is_some_and(|entity| entity.is_clinical())) {
+        if replaced.as_ref().is_some_and(|memory| memory.entity.is_some_and(|entity| entity.is_clinical())) {
             return Ok(None);
         }
-        let place = match replaced {
+        let place = match &replaced {
             Some(memory) => self.store.place_of(scope, memory.id).await?,
             None => None,
         };
-        let kind = command.kind.or(replaced.map(|memory| memory.kind)).unwrap_or(Kind::Note);
-        let parents = known.iter().map(|memory| (memory.kind, memory.id, memory.trust)).collect();
-        Ok(Some(HandMade { kind, parents, place, orphaned: known.len() < wanted.len() }))
+        let kind = command.kind.or(replaced.as_ref().map(|memory| memory.kind)).unwrap_or(Kind::Note);
+        Ok(Some(HandMade { kind, place, repeats: None }))
     }
 
     /// The words of what is promoted without words of its own.

@@ -15,6 +15,7 @@ mod legacy;
 mod lifelong;
 mod made;
 mod model;
+mod origin;
 mod pages;
 mod profile;
 mod read;
@@ -33,6 +34,7 @@ use std::time::Instant;
 pub use disposition::{Disposition, Tally};
 pub use extractors::{Extractors, ExtractorsError};
 pub use legacy::Imported;
+use made::Grounds;
 pub use model::writer;
 pub use redactors::{Redactors, RedactorsError};
 use spoken::Spoken;
@@ -135,6 +137,8 @@ pub(crate) struct Admitted {
     pub ephemeral: bool,
     /// A correction or an answer whose words travel as the envelope's document.
     pub spoken: Option<Spoken>,
+    /// What a command names as what it comes from.
+    pub grounds: Grounds,
 }
 
 /// A message with its place in the batch.

@@ -78,7 +78,7 @@ impl Pipeline {
             Some(async move {
                 let input = ExtractionInput {
                     document: redacted.document(),
-                    document_type: Some(message.document_type),
+                    document_type: Some(message.read_as()),
                     targets: &[],
                     values: redacted.values(),
                     dates: &[],

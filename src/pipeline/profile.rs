@@ -12,7 +12,7 @@ use crate::domain::finding::{EntityType, Experiencer, Polarity, Temporality};
 use crate::domain::fold::{Assertion, Details};
 use crate::domain::memory::{Class, Kind, SetBy};
 use crate::domain::profile::ProfileStatement;
-use crate::domain::provenance::{SourceType, Trust};
+use crate::domain::provenance::{SourceType, Teller, Trust, TrustBasis, trust_of};
 use crate::intake::contract::{
     AllergyFact, ConditionFact, ConditionStatus, HealthSignalRecorded, MedicationFact, MedicationStatus, ProfileUpdated,
 };
@@ -188,7 +188,7 @@ impl Stating<'_> {
         Ok(self.finding(Said {
             class: Class::HealthSignal,
             set_by: SetBy::Device,
-            trust: Trust::T2,
+            trust: trust_of(&TrustBasis::stated(SourceType::Observation, Teller::Device)),
             ..explicit(EntityType::HealthSignal, words, s.synced_at)
         }))
     }
@@ -209,6 +209,7 @@ impl Stating<'_> {
         let assertion = Assertion {
             id: finding_id(scope, self.source(), 1, &key),
             source: self.source(),
+            text: None,
             live: true,
             attribute,
             entity: said.kind,
@@ -232,6 +233,7 @@ impl Stating<'_> {
             asserted_at: said.at,
             valid_from: said.valid_from,
             expires_at: None,
+            ends_at: None,
             recorded_at: self.now,
             tombstone: None,
         };
@@ -257,7 +259,8 @@ fn explicit(kind: EntityType, words: FindingWords, at: DateTime<Utc>) -> Said {
         polarity: Polarity::Affirmed,
         ending: false,
         set_by: SetBy::Profile,
-        trust: Trust::T1,
+        // A profile is kept by those who treat the patient.
+        trust: trust_of(&TrustBasis::stated(SourceType::DirectExperience, Teller::Clinician)),
         at,
         valid_from: at,
     }

@@ -191,7 +191,7 @@ impl Pipeline {
         let started = Instant::now();
         let input = ExtractionInput {
             document: redacted.document(),
-            document_type: Some(document.document_type),
+            document_type: Some(document.read_as()),
             targets: &[],
             values: redacted.values(),
             dates: &dates,

@@ -4,12 +4,13 @@
 
 use chrono::{DateTime, Utc};
 
-use super::made::HandMade;
+use super::made::{HandMade, trust_in};
 use super::{Admitted, Pipeline, PipelineError};
 use crate::domain::document::DocumentType;
 use crate::domain::fold::Deed;
 use crate::domain::ids::{DocumentId, derive};
-use crate::domain::memory::SetBy;
+use crate::domain::memory::{Class, Kind, SetBy};
+use crate::domain::provenance::Trust;
 use crate::domain::scope::Scope;
 use crate::intake::Message;
 use crate::intake::contract::{ActorRole, Command, DocumentSubmitted, MemoryCommand};
@@ -52,6 +53,9 @@ const NO: [&str; 13] = [
     "para nada",
     "ya paso",
 ];
+
+/// The class of what is said again, and when it ends.
+type Repeated = (Class, Option<DateTime<Utc>>);
 
 /// A command whose words travel as a document.
 #[derive(Debug, Clone)]
@@ -148,12 +152,15 @@ impl Pipeline {
     /// When the store cannot say of what they speak.
     pub(super) async fn give_words(&self, admitted: &mut [Admitted]) -> Result<(), PipelineError> {
         for entry in admitted {
-            if let Message::MemoryCommand(command) = &mut entry.envelope.message {
-                self.promoted(entry.scope, command).await?;
-            }
+            let Message::MemoryCommand(command) = &mut entry.envelope.message else { continue };
+            let repeated = self.promoted(entry.scope, command).await?;
             let Message::MemoryCommand(command) = &entry.envelope.message else { continue };
+            entry.grounds = self.grounds(entry.scope, command).await?;
             let Some(Reply::Words(text)) = reply(command) else { continue };
-            let made = self.hand_made(entry.scope, command).await?;
+            let mut made = self.hand_made(entry.scope, command).await?;
+            if let (Some((class, until)), Some(made)) = (repeated, &mut made) {
+                (made.repeats, entry.grounds.until) = (Some(class), until);
+            }
             let at = super::admit::issued_at(command, &entry.envelope, self.store.clock().now());
             let document = document(command, &entry.message, at, text);
             let known = match command.memory_ids.as_deref() {
@@ -170,16 +177,20 @@ impl Pipeline {
 }
 
 impl Pipeline {
-    /// Who promotes a capture without words means the capture's own.
-    async fn promoted(&self, scope: Scope, command: &mut MemoryCommand) -> Result<(), PipelineError> {
+    /// Who promotes a capture without words means the capture's own. Of which class these are, and when they end: a model's
+    /// words live no longer for being said again.
+    async fn promoted(&self, scope: Scope, command: &mut MemoryCommand) -> Result<Option<Repeated>, PipelineError> {
         let silent = command.text.as_ref().is_none_or(|text| text.is_blank());
         let (Command::Promote, true, Some([id, ..])) = (command.command, silent, command.memory_ids.as_deref()) else {
-            return Ok(());
+            return Ok(None);
         };
-        if let Some(memory) = self.store.memory(scope, *id, When::Now).await? {
-            command.text = self.own_words(scope, &memory).await?.map(Into::into);
-        }
-        Ok(())
+        let Some(memory) = self.store.memory(scope, *id, When::Now).await? else { return Ok(None) };
+        command.text = self.own_words(scope, &memory).await?.map(Into::into);
+        let of_model = memory.class == Class::Inference || (memory.kind == Kind::Raw && trust_in(&memory) >= Trust::T4);
+        let class = if of_model { Class::Inference } else { memory.class };
+        let said = memory.recorded_at.min(memory.said_at);
+        let ends = memory.expires_at.or_else(|| self.store.policy().expires_at(class, said, None));
+        Ok(Some((class, ends.filter(|_| of_model))))
     }
 }
 

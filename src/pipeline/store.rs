@@ -129,6 +129,9 @@ impl Pipeline {
             },
         });
         let patient = keys.get(&scope).ok_or((Disposition::Quarantined(Reason::ErasedSubject), None))?;
+        if let Some(field) = admitted.grounds.lost {
+            return Err((Disposition::Quarantined(Reason::Malformed), Some(field.to_owned())));
+        }
         let now = self.store.clock().now();
         let plain = |disposition| (disposition, None);
         let concept = |name: &str| self.concept_of(scope.org(), name);
@@ -138,9 +141,6 @@ impl Pipeline {
                 let teaching = Teaching::new(document, &entry, patient, now, &version);
                 batch.findings = teaching.findings();
                 if let Some(made) = admitted.spoken.as_ref().and_then(|spoken| spoken.made.as_ref()) {
-                    if made.orphaned {
-                        return Err((Disposition::Quarantined(Reason::Malformed), Some("derived_from".to_owned())));
-                    }
                     batch.findings.extend(teaching.hand_made(made));
                 }
                 let occurred_at = document.occurred_at.to_utc();
@@ -193,6 +193,10 @@ impl Pipeline {
         let Some(Reply::Act(deed)) = reply(command) else {
             return Err((Disposition::Quarantined(Reason::SchemaUnknown), Some("command".to_owned())));
         };
+        // What a model inferred is no evidence.
+        if deed == Deed::Reinforced && admitted.grounds.are_weak() {
+            return Err((Disposition::Quarantined(Reason::Malformed), Some("derived_from".to_owned())));
+        }
         // A preview counts and changes nothing.
         if command.preview != Some(true) {
             batch.acts.extend(acts(command, admitted, at, deed));
@@ -273,6 +277,9 @@ impl Pipeline {
             occurred_at: document.occurred_at.to_utc(),
             language: redacted.document().language,
             therapist_id: document.therapist_id,
+            signed_by: document.signed_by(),
+            ends_at: document.ends_at(),
+            trust: entry.read.admitted.origin(document).capture(&redacted.document().turns),
             sentiment: is_read.then_some(sentiment),
             risk_level: is_read.then_some(risk_level),
             body_hash: entry.read.admitted.body_hash,
@@ -345,8 +352,8 @@ fn acts(command: &MemoryCommand, admitted: &Admitted, at: DateTime<Utc>, deed: D
 /// it. An answer is an answered task. A patient's is one for what was asked alone, and never for an allergy: other words
 /// of the same answer are what the patient says, or any text could be sent with a clinician's standing.
 fn instead(spoken: &Spoken, admitted: &Admitted, at: DateTime<Utc>, batch: &mut OrgBatch) {
-    // What is made by hand replaces by what it says, where it may; it ends nothing.
-    if spoken.made.is_some() {
+    // What is made by hand replaces by what it says, where it may; it ends nothing, and neither does what comes from a model.
+    if spoken.made.is_some() || admitted.grounds.are_weak() {
         return;
     }
     let is_answer = spoken.command.command == Command::Answer;

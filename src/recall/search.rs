@@ -224,7 +224,11 @@ fn hit(fused: &Fused, c: &Candidate, document: &StoredDocument, memories: &[Memo
         fragment: c.span.of(&document.content.text).to_owned(),
         start: c.span.start,
         end: c.span.end,
-        use_: if c.document_type == DocumentType::Analysis { Use::Hypothesis } else { Use::History },
+        use_: if c.document_type == DocumentType::Analysis && document.signed_by.is_none() {
+            Use::Hypothesis
+        } else {
+            Use::History
+        },
         effective_confidence: effective,
         low_confidence: resting.iter().any(|m| m.standing.low_confidence),
         memories: resting.iter().map(|m| m.id).collect(),

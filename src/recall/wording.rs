@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use serde::Serialize;
+use uuid::Uuid;
 
 use crate::domain::document::DocumentType;
 use crate::domain::fact_date::{DatePrecision, FactDate};
@@ -38,6 +39,9 @@ pub struct Source {
     pub who: SetBy,
     /// Another entity that said so (a surrogate).
     pub through: Option<String>,
+    /// The clinician who vouches for what a model wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signed_by: Option<Uuid>,
     /// `patient, session_transcript, 2026-03-02`.
     pub label: String,
 }
@@ -79,6 +83,9 @@ pub struct Item {
     pub valid_from: DateTime<Utc>,
     pub valid_to: Option<DateTime<Utc>>,
     pub last_confirmed_at: Option<DateTime<Utc>>,
+    /// When it ends by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<DateTime<Utc>>,
     /// When it happened, began or is due: the first instant of what `precision` says is known.
     pub at: Option<DateTime<Utc>>,
     /// day, week, month or year.
@@ -143,6 +150,7 @@ impl Item {
             valid_from: m.valid_from,
             valid_to: m.valid_to,
             last_confirmed_at: m.last_confirmed_at,
+            expires_at: m.expires_at,
             at: said_at(m).map(|at| at.day.and_time(NaiveTime::MIN).and_utc()),
             precision: said_at(m).map(|at| at.precision),
             reaction: m.words.as_ref().and_then(|words| words.reaction.clone()),
@@ -164,11 +172,20 @@ impl Item {
             line.push_str(", dated ");
             line.push_str(&when);
         }
+        if let Some(end) = self.ends() {
+            line.push_str(&format!(", ends {}", end.format("%Y-%m-%d %H:%M UTC")));
+        }
         for flag in self.flags() {
             line.push_str(", ");
             line.push_str(flag);
         }
         line
+    }
+
+    /// When it ends, of what is not ended by a rule that everything of its class has.
+    pub fn ends(&self) -> Option<DateTime<Utc>> {
+        let told = self.state == State::Active && !matches!(self.class, Class::TimeBoundState | Class::Event);
+        self.expires_at.filter(|_| told)
     }
 
     /// The date to its known precision: `2015`, `2025-05`, `2026-02-27`, `week of 2026-02-09`.
@@ -220,6 +237,9 @@ fn source(m: &Memory, section: &'static str) -> Source {
         label.push_str(", ");
         label.push_str(part);
     }
+    if let Some(clinician) = m.signed_by {
+        label.push_str(&format!(", signed by {clinician}"));
+    }
     label.push_str(&page_of(m.file.as_ref()));
     label.push_str(&format!(", {date}"));
     Source {
@@ -231,6 +251,7 @@ fn source(m: &Memory, section: &'static str) -> Source {
         date,
         who: m.set_by,
         through: m.source_entity.clone(),
+        signed_by: m.signed_by,
         label,
     }
 }

@@ -20,7 +20,7 @@ macro_rules! select {
             Sql::new(concat!(
                 "SELECT ",
                 $at,
-                ", patient_id, id, class, state, state_at, recorded_at, last_confirmed_at, expires_at, cycle, confidence, kind \
+                ", patient_id, id, class, state, state_at, recorded_at, last_confirmed_at, expires_at, cycle, confidence, kind, ends_at \
                  FROM memory WHERE org_id = $1 AND state = 'active' AND ",
                 $which,
                 " AND ",
@@ -164,6 +164,7 @@ fn aging(row: &Row) -> Result<Aging, DbError> {
         // A signal is confirmed by being synchronised.
         synced_at: last_confirmed_at.filter(|_| class == Class::HealthSignal),
         expires_at: row.opt_time(8)?,
+        ends_at: row.opt_time(12)?,
     };
     Ok(Aging {
         place: Place(row.i64(0)?, patient, id),

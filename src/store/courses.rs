@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use chrono::{DateTime, NaiveDate, Utc};
 use uuid::Uuid;
 
-use super::engine::{Arg, Bulk, ColumnType, DbError, Sql, Transaction};
+use super::engine::{Arg, Bulk, ColumnType, DbError, Row, Sql, Transaction};
 use super::records::FindingWords;
 use super::seal::{Sealer, open_record, open_text};
 use super::write::clinical::clinical_cell;
@@ -16,14 +16,19 @@ use super::{Keys, Store, StoreError};
 use crate::clock::Entropy;
 use crate::crypto::Cell;
 use crate::domain::course::{Course, Said};
+use crate::domain::document::DocumentType;
+use crate::domain::fold::speaks_for_themselves;
 use crate::domain::ids::{OrgId, PatientId};
+use crate::domain::memory::SetBy;
 use crate::domain::profile::CognitiveCourse;
+use crate::domain::provenance::SourceType;
 use crate::domain::scope::Scope;
 
 // A proxy's confidence is nobody's state; what a model formed or a device measured is no statement.
 static SAID: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT patient_id, asserted_at, initial_confidence, confidence_basis, kind, entity_type, document_type \
+        "SELECT patient_id, asserted_at, initial_confidence, confidence_basis, kind, entity_type, document_type, \
+         source_type, set_by \
          FROM extracted_findings WHERE org_id = $1 AND patient_id IN {uuids $2} AND live = 1 AND is_proxy = 0 \
          AND confidence_basis IN ('given', 'cognitive_state', 'default') AND document_type IS NOT NULL \
          AND document_type <> 'analysis' AND tombstone_of IS NULL AND recorded_at <= $3 ORDER BY patient_id, asserted_at, id",
@@ -104,6 +109,7 @@ pub async fn said(
     for row in tx.fetch_all(&SAID, vec![org.0.into(), ids, until.into()]).await? {
         let (patient, at) = (row.uuid(0)?, row.time(1)?);
         let confidence = match row.text(3)?.as_str() {
+            "default" if !is_own(&row)? => None,
             "default" => states.get(&patient).and_then(|course| course.at(at)).map(|state| state / 100.0),
             _ => Some(row.f64(2)?),
         };
@@ -112,6 +118,13 @@ pub async fn said(
         found.entry(PatientId(patient)).or_default().push(Said { at, confidence, kind, topic, situation });
     }
     Ok(found)
+}
+
+/// Whether it is the patient's own word, which alone the patient's state weighs.
+fn is_own(row: &Row) -> Result<bool, DbError> {
+    let source_type = SourceType::from_code(&row.text(7)?).ok_or(DbError::Decode { index: 7 })?;
+    let set_by = SetBy::from_code(&row.text(8)?).ok_or(DbError::Decode { index: 8 })?;
+    Ok(speaks_for_themselves(source_type, set_by, DocumentType::from_code(&row.text(6)?)))
 }
 
 /// Readings of devices of these patients: the mean of each day.

@@ -17,6 +17,7 @@ use crate::domain::ids::{DocumentId, FindingId, OrgId, PassageId};
 use crate::domain::measured::Measured;
 use crate::domain::memory::{Kind, State};
 use crate::domain::profile::{ProfileStatement, Stamp};
+use crate::domain::provenance::Trust;
 use crate::domain::scope::Scope;
 use crate::store::admission::Begun;
 use crate::store::consents::{Looked, NewConsent};
@@ -156,6 +157,11 @@ pub struct NewDocument {
     pub occurred_at: DateTime<Utc>,
     pub language: Language,
     pub therapist_id: Option<Uuid>,
+    /// The clinician who vouches for a model's words.
+    pub signed_by: Option<Uuid>,
+    pub ends_at: Option<DateTime<Utc>>,
+    /// Of its capture.
+    pub trust: Trust,
     pub sentiment: Option<&'static str>,
     pub risk_level: Option<&'static str>,
     /// Keyed hash of the message body.

@@ -25,11 +25,11 @@ static FINDINGS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT f.patient_id, f.attribute_hash, f.source_id, f.revision, f.id, f.asserted_at, f.initial_confidence, f.recorded_at, \
          f.trust, f.extraction_confidence, f.entity_type, f.negated, f.kind, f.class, \
-         CASE WHEN f.tombstone_of IS NULL AND f.evidence_sealed IS NOT NULL THEN 1 ELSE 0 END \
+         CASE WHEN f.tombstone_of IS NULL AND f.evidence_sealed IS NOT NULL THEN 1 ELSE 0 END, f.text_hash \
          FROM extracted_findings AS f WHERE f.org_id = $1 AND f.patient_id IN {uuids $2} AND f.live = 1 \
          AND f.entity_type IN ('symptom', 'event', 'preference', 'goal', 'relationship') AND f.class <> 'inference' \
          AND (f.negated = 0 OR f.entity_type = 'preference') AND f.ending = 0 AND f.uncertain = 0 AND f.experiencer = 'patient' \
-         AND f.temporality = 'recent' AND f.document_type IS NOT NULL AND f.document_type <> 'analysis' \
+         AND f.temporality = 'recent' AND f.document_type IS NOT NULL AND (f.document_type <> 'analysis' OR f.trust < 4) \
          AND f.recorded_at <= $3 AND NOT EXISTS (SELECT 1 FROM memory AS m \
            WHERE m.org_id = f.org_id AND m.patient_id = f.patient_id AND m.group_hash = f.group_hash \
              AND m.attribute_hash = f.attribute_hash AND m.state = 'inactive' AND m.state_at >= f.asserted_at) \
@@ -66,6 +66,8 @@ pub struct Telling {
     pub patient: PatientId,
     pub attribute: KeyHash,
     pub document: Uuid,
+    /// The whole text that carries it: a copy of it tells nothing more.
+    pub text: Option<KeyHash>,
     pub revision: u32,
     pub finding: FindingId,
     pub asserted_at: DateTime<Utc>,
@@ -80,6 +82,13 @@ pub struct Telling {
     pub is_stated: bool,
     /// Its words are there. Without them nothing new is formed of it, and what was formed stays.
     pub is_worded: bool,
+}
+
+impl Telling {
+    /// One document, or one text under several documents.
+    pub fn is_same_evidence(&self, other: &Self) -> bool {
+        self.document == other.document || self.text.is_some_and(|text| other.text == Some(text))
+    }
 }
 
 /// What was formed before.
@@ -113,6 +122,7 @@ fn telling(row: &Row) -> Result<Telling, DbError> {
         patient: PatientId(row.uuid(0)?),
         attribute: row.bytes(1)?,
         document: row.uuid(2)?,
+        text: row.opt_blob(15)?.map(|hash| hash.try_into().map_err(|_| decode(15))).transpose()?,
         revision: u32::try_from(row.i64(3)?).map_err(|_| decode(3))?,
         finding: FindingId(row.uuid(4)?),
         asserted_at: row.time(5)?,

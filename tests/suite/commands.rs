@@ -198,3 +198,55 @@ async fn the_command_line_shows_what_waits_and_acts_by_the_same_messages() {
     let nobody = Uuid::from_u128(77).to_string();
     assert_eq!(memory(&program, &[&["verify", nobody.as_str()][..], &clinician[..]].concat()).0, 1, "no such memory");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_line_shows_who_signed_and_when_it_ends_and_trusts_as_the_rules_say() {
+    let program = Program::on(Engine::File).await;
+    let signer = Uuid::from_u128(0x51).to_string();
+    let mut inferred = document(1, 1, "2026-07-01T11:00:00Z", "The patient has epilepsy.");
+    inferred["document_type"] = json!("analysis");
+    let mut signed = document(2, 1, "2026-07-01T11:00:00Z", "El paciente tiene asma.");
+    signed["document_type"] = json!("analysis");
+    signed["provenance"] = json!({"signed_by": signer, "expires_at": "2026-09-01T00:00:00Z"});
+    program.ingest(&bodies(&[inferred, signed]), &[]);
+    let (_, held) = memory(&program, &["list", "--entity", "condition"]);
+    let by_trust = |trust: &str| held.as_array().unwrap().iter().find(|item| item["trust"] == trust).unwrap().clone();
+    let (model, own) = (by_trust("T4"), by_trust("T1"));
+    assert_eq!(
+        (model["use"].as_str(), model["expires_at"].as_str()),
+        (Some("hypothesis"), Some("2026-07-02T11:00:00Z"))
+    );
+    let id = own["memory_id"].as_str().unwrap();
+    let (_, shown) = memory(&program, &["show", id]);
+    assert_eq!(shown["memory"]["signed_by"].as_str(), Some(signer.as_str()), "{shown}");
+    assert_eq!(shown["memory"]["ends_at"].as_str(), Some("2026-09-01T00:00:00Z"));
+    let (org, patient) = (ORG.to_string(), PATIENT.to_string());
+    let context = program.command(&[]).args(["context", "--org", &org, "--patient", &patient]).output().unwrap();
+    let context = String::from_utf8_lossy(&context.stdout).into_owned();
+    let plain: String = context.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain.contains("signed by") && plain.contains("ends 2026-07-02"), "{context}");
+
+    let parent = model["memory_id"].as_str().unwrap();
+    let by = ["--by", "00000000-0000-4000-8000-000000000009"];
+    let add = |parent: &str, more: &[&str]| {
+        let all = [&["add", "--text", "She tires easily.", "--derived-from", parent][..], more, &by[..]].concat();
+        memory(&program, &all)
+    };
+    let (_, told) = add(parent, &["--source", "told by Claire"]);
+    let (_, system) = add(parent, &["--role", "system"]);
+    for made in [told, system] {
+        for item in made["memories"].as_array().unwrap() {
+            assert_eq!((item["trust"].as_str(), item["use"].as_str()), (Some("T4"), Some("hypothesis")), "{item}");
+        }
+    }
+    assert_eq!(add(&Uuid::from_u128(77).to_string(), &[]).0, 1, "no such parent");
+    let reinforce = [&["reinforce", id, "--derived-from", parent][..], &by[..]].concat();
+    assert_eq!(memory(&program, &reinforce).0, 1, "a model is no evidence");
+    let mut rules = program.command(&[]);
+    rules.arg("rules").stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut rules = rules.spawn().unwrap();
+    let question = json!({"rule": "trust", "source_type": "external", "is_proxy": false, "parents": ["T4"]});
+    std::io::Write::write_all(&mut rules.stdin.take().unwrap(), format!("{question}\n").as_bytes()).unwrap();
+    let answer: Value = serde_json::from_slice(&rules.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(answer["trust"].as_str(), Some("T4"), "{answer}");
+}

@@ -38,8 +38,11 @@ async fn text(pipeline: &Pipeline, sql: &'static str) -> Vec<String> {
 
 async fn a_profile_that_arrives_late_weighs_what_was_said_after_it(engine: Engine) {
     let clinic = Clinic::on(engine).await;
-    let before = document(1, 1, "2026-05-01T10:00:00Z", "Refiere insomnio.");
-    let after = document(2, 1, SAID, "Refiere ansiedad.");
+    let [mut before, mut after] =
+        [document(1, 1, "2026-05-01T10:00:00Z", "Tengo insomnio."), document(2, 1, SAID, "Tengo ansiedad.")];
+    for said in [&mut before, &mut after] {
+        said["document_type"] = json!("chat_message");
+    }
     let clear = profile("2026-05-05T10:00:00Z", &json!({"cognitive_state": 25}));
     let messages = bodies(&[clear, before, after]);
     let calm = clinic.pipeline().await;

@@ -12,6 +12,7 @@ use crate::cli::world::World;
 use crate::cli::{Context, Exit, Failure, sections};
 use crate::domain::ids::MemoryId;
 use crate::domain::memory::{Kind, State};
+use crate::domain::provenance::Trust;
 use crate::intake::contract::{Command, Provenance};
 use crate::pipeline::{Disposition, Raw};
 use crate::recall::Item;
@@ -148,8 +149,12 @@ async fn run(asked: Asked, context: &Context) -> Result<Exit, Failure> {
     let (scope, actor) = (made.of.scope()?, made.by.actor()?);
     let world = World::open(context).await?;
     let all = Filter { states: State::ALL.to_vec(), ..Filter::default() };
-    let before: BTreeSet<MemoryId> =
-        world.store.memories(scope, &all, When::Now).await?.iter().map(|memory| memory.id).collect();
+    let held = world.store.memories(scope, &all, When::Now).await?;
+    let before: BTreeSet<MemoryId> = held.iter().map(|memory| memory.id).collect();
+    let speaks = !matches!(command, Command::Reinforce | Command::Revise) || text.is_some();
+    if !speaks && held.iter().any(|m| made.derived_from.contains(&m.id) && m.trust >= Trust::T4) {
+        return Err(Failure::failed("what was only inferred is no evidence: name what somebody said"));
+    }
     if ids.iter().chain(&made.derived_from).any(|id| !before.contains(id)) {
         return Err(super::unknown());
     }

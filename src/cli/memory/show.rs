@@ -64,12 +64,14 @@ fn fields(m: &Memory, item: &Item) -> Vec<[String; 2]> {
         ("last confirmed", m.last_confirmed_at),
         ("reconfirm due", m.reconfirm_due_at),
         ("expires", m.expires_at),
+        ("its documents end", m.ends_at),
         ("recorded", Some(m.recorded_at)),
     ];
     rows.extend(times.into_iter().filter_map(|(name, at)| Some(row(name, at?.to_rfc3339()))));
     rows.extend(m.supersedes.map(|id| row("supersedes", id.to_string())));
     rows.extend(m.superseded_by.map(|id| row("superseded by", id.to_string())));
     rows.extend(m.document_id.map(|id| row("document", format!("{id}, revision {}", m.revision.unwrap_or(0)))));
+    rows.extend(m.signed_by.map(|clinician| row("signed by", clinician.to_string())));
     rows.extend(m.file.as_ref().map(|file| row("file", file.to_string())));
     rows.extend(item.fragment.clone().map(|quote| row("evidence", quote)));
     let notes = sections::row(item)[4].clone();

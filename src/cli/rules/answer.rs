@@ -167,6 +167,7 @@ fn lifecycle(fields: &Fields<'_>) -> Answer {
         last_confirmed_at: confirmed,
         synced_at: synced,
         expires_at: ahead(fields, "seconds_until_expiry", now)?,
+        ends_at: None,
     };
     let here = moment(&life, now, &LifecyclePolicy::default());
     let standing = Standing {

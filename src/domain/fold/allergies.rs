@@ -3,7 +3,7 @@
 
 use super::walk::Walk;
 use crate::domain::finding::{EntityType, Polarity};
-use crate::domain::memory::State;
+use crate::domain::memory::{Class, State};
 
 /// Sets the statements of the group against its substances, once all are walked.
 pub(super) fn settle(walk: &mut Walk<'_>) {
@@ -21,6 +21,11 @@ pub(super) fn settle(walk: &mut Walk<'_>) {
             }
             let said = last_said(walk, statement);
             let known = walk.memories[substance].folded.history[0].at;
+            if is_inferred(walk, substance) && !is_inferred(walk, statement) {
+                // What a model found speaks against nothing: a person is asked whether it is so.
+                walk.contradict_at(statement, substance, known.max(said));
+                continue;
+            }
             if known <= said {
                 walk.contradict_at(substance, statement, said);
                 let id = walk.memories[substance].folded.id;
@@ -38,6 +43,11 @@ pub(super) fn settle(walk: &mut Walk<'_>) {
             break;
         }
     }
+}
+
+/// Found by a model alone.
+fn is_inferred(walk: &Walk<'_>, at: usize) -> bool {
+    walk.memories[at].class == Class::Inference
 }
 
 fn last_said(walk: &Walk<'_>, at: usize) -> chrono::DateTime<chrono::Utc> {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::{Act, Assertion, Change, Folded};
+use super::{Act, Assertion, Change, Folded, KeyHash};
 use crate::domain::confidence::{reinforced, verified};
 use crate::domain::finding::{EntityType, Polarity};
 use crate::domain::ids::MemoryId;
@@ -16,17 +16,21 @@ use crate::domain::supersede::Current;
 #[derive(Debug, Clone)]
 pub(super) struct Interval {
     pub folded: Folded,
-    pub attribute: super::KeyHash,
+    pub attribute: KeyHash,
     pub polarity: Polarity,
     pub entity: EntityType,
     pub class: Class,
     pub trust: Trust,
     pub blanket: bool,
+    /// When somebody said so last.
+    pub last_said: DateTime<Utc>,
     recorded_at: DateTime<Utc>,
     /// Its own end of life, as stated.
     asked_expiry: Option<DateTime<Utc>>,
     /// Sources that were counted: evidence reinforces once.
     evidence: Vec<Uuid>,
+    /// Texts that were counted: another copy of one is no other evidence.
+    texts: Vec<KeyHash>,
     told: usize,
 }
 
@@ -61,6 +65,7 @@ impl Interval {
             valid_to: None,
             last_confirmed_at: confirmed.then_some(a.asserted_at),
             expires_at: None,
+            ends_at: a.ends_at,
             supersedes: None,
             superseded_by: None,
             history: vec![created],
@@ -74,9 +79,11 @@ impl Interval {
             class: a.class,
             trust: a.trust,
             blanket: a.blanket,
+            last_said: a.asserted_at,
             recorded_at: a.recorded_at.min(a.asserted_at),
             asked_expiry: a.expires_at,
             evidence: vec![a.source],
+            texts: a.text.into_iter().collect(),
             told: a.details.count(),
         };
         interval.set_expiry(policy);
@@ -117,10 +124,12 @@ impl Interval {
 
     /// The same fact again from another place: the clock restarts, and new evidence reinforces (seed 001, section 5).
     pub fn confirm(&mut self, a: &Assertion, policy: &LifecyclePolicy) {
+        self.last_said = self.last_said.max(a.asserted_at);
         if self.folded.sources.contains(&a.id) {
             return;
         }
         self.folded.sources.push(a.id);
+        self.folded.ends_at = self.folded.ends_at.zip(a.ends_at).map(|(one, other)| one.max(other));
         if a.details.count() > self.told {
             self.told = a.details.count();
             self.folded.told_by = a.id;
@@ -130,11 +139,36 @@ impl Interval {
             self.folded.set_by = a.set_by;
         }
         if self.evidence.contains(&a.source) {
-            return;
+            return self.set_expiry(policy);
         }
         self.evidence.push(a.source);
-        self.reinforce(a);
+        if self.copies(a) {
+            // No other evidence; said again later, it still says that a passing state goes on.
+            let later = self.folded.last_confirmed_at.is_some_and(|last| a.asserted_at > last);
+            if self.class != Class::TimeBoundState || !later {
+                return self.set_expiry(policy);
+            }
+        } else {
+            self.texts.extend(a.text);
+            self.reinforce(a);
+        }
         self.restart(a.asserted_at, policy);
+    }
+
+    /// Whether the finding stands in a text that was counted already, under whatever document.
+    pub fn copies(&self, a: &Assertion) -> bool {
+        a.text.is_some_and(|text| self.texts.contains(&text))
+    }
+
+    /// A model's text says an inference again: nothing but that a copy of that text tells nothing new.
+    pub fn repeated(&mut self, a: &Assertion) {
+        self.texts.extend(a.text.filter(|_| self.class == Class::Inference));
+    }
+
+    /// An inference is as old as the first telling of its document: a revision makes it no younger.
+    pub fn told_since(&mut self, at: DateTime<Utc>, policy: &LifecyclePolicy) {
+        self.recorded_at = self.recorded_at.min(at);
+        self.set_expiry(policy);
     }
 
     fn reinforce(&mut self, a: &Assertion) {
@@ -183,19 +217,22 @@ impl Interval {
     /// Whether it is only inferred: a pattern, a model's hypothesis, or a clinical fact that somebody thinks possible.
     pub fn is_inferred(&self) -> bool {
         let of_class = matches!(self.class, Class::Inference | Class::Pattern);
-        self.trust >= Trust::T4 && (of_class || self.entity.is_clinical())
+        self.trust == Trust::T4 || (self.trust > Trust::T4 && (of_class || self.entity.is_clinical()))
     }
 
     /// The same on a person's own word: it no longer ends with an inference's day.
     pub fn vouched(&mut self, id: MemoryId, act: &Act, policy: &LifecyclePolicy) {
         self.folded.id = id;
         self.folded.vouched = true;
-        self.class = self.class.vouched();
+        self.class = self.class.vouched(self.entity);
         self.trust = Trust::T1;
-        if self.folded.last_confirmed_at.is_some() {
+        let confirmed = matches!(self.class, Class::TimeBoundState | Class::LongLivedFact | Class::HealthSignal);
+        if self.folded.last_confirmed_at.is_some() || confirmed {
             self.folded.last_confirmed_at = Some(act.at);
         }
+        self.folded.is_protected |= self.class == Class::LongLivedFact;
         self.asked_expiry = None;
+        self.folded.ends_at = None;
         self.folded.set_by = act.by;
         self.folded.contested = false;
         self.folded.valid_from = act.at;
@@ -246,6 +283,7 @@ impl Interval {
             last_confirmed_at: self.folded.last_confirmed_at,
             synced_at: self.folded.last_confirmed_at,
             expires_at: self.folded.expires_at,
+            ends_at: self.folded.ends_at,
         }
     }
 
@@ -256,6 +294,7 @@ impl Interval {
             Class::Inference => self.recorded_at,
             _ => self.folded.last_confirmed_at.unwrap_or(self.recorded_at),
         };
-        self.folded.expires_at = policy.expires_at(self.class, since, self.asked_expiry);
+        let own = policy.expires_at(self.class, since, self.asked_expiry);
+        self.folded.expires_at = own.into_iter().chain(self.folded.ends_at).min();
     }
 }

@@ -95,6 +95,9 @@ pub struct Assertion {
     pub id: FindingId,
     /// The document or profile event that carries it; evidence counts once per source.
     pub source: Uuid,
+    /// The whole text that carries it: the same words under another source are no other evidence. `None` of what no text
+    /// carries, or of what was stored before this was kept.
+    pub text: Option<KeyHash>,
     /// False when its revision was replaced: it supports nothing any more.
     pub live: bool,
     pub attribute: KeyHash,
@@ -123,16 +126,18 @@ pub struct Assertion {
     pub valid_from: DateTime<Utc>,
     /// Its own end of life, where it names one.
     pub expires_at: Option<DateTime<Utc>>,
+    /// When all that its document says ends, by the producer's word.
+    pub ends_at: Option<DateTime<Utc>>,
     pub recorded_at: DateTime<Utc>,
     /// Its words are gone: it still holds the place of this memory in the order of things.
     pub tombstone: Option<MemoryId>,
 }
 
 impl Assertion {
-    /// What was said in a document without a confidence of its own is as sure as its speaker was then: the patient's
-    /// cognitive state at that time (seed 004). Profile events and devices do not depend on it.
+    /// What the patient said in a document without a confidence of its own is as sure as the patient was then: the
+    /// cognitive state at that time (seed 004). What anybody else says does not depend on it.
     pub fn weigh(&mut self, course: &CognitiveCourse) {
-        if self.basis != ConfidenceBasis::Default || self.document_type.is_none() {
+        if self.basis != ConfidenceBasis::Default || !self.is_by_the_patient() {
             return;
         }
         if let Some(state) = course.at(self.asserted_at) {
@@ -140,6 +145,23 @@ impl Assertion {
             self.basis = ConfidenceBasis::CognitiveState;
         }
     }
+}
+
+impl Assertion {
+    /// The patient's own first-hand words. An answer is set by the task that asked: the document tells who gave it.
+    fn is_by_the_patient(&self) -> bool {
+        speaks_for_themselves(self.source_type, self.set_by, self.document_type)
+    }
+}
+
+/// Whether words are the patient's own, first-hand: the cognitive state of the patient weighs these and no others.
+pub fn speaks_for_themselves(source_type: SourceType, set_by: SetBy, document: Option<DocumentType>) -> bool {
+    let by_patient = match set_by {
+        SetBy::Patient => document.is_some(),
+        SetBy::Task => matches!(document, Some(DocumentType::IntakeForm | DocumentType::ChatMessage)),
+        _ => false,
+    };
+    by_patient && source_type == SourceType::DirectExperience
 }
 
 codes!(
@@ -218,6 +240,8 @@ pub struct Folded {
     pub valid_to: Option<DateTime<Utc>>,
     pub last_confirmed_at: Option<DateTime<Utc>>,
     pub expires_at: Option<DateTime<Utc>>,
+    /// When all that its documents say ends; `None` as soon as one of them names no end.
+    pub ends_at: Option<DateTime<Utc>>,
     pub supersedes: Option<MemoryId>,
     pub superseded_by: Option<MemoryId>,
     pub history: Vec<Change>,

@@ -18,6 +18,7 @@ fn finding(n: u128, entity: EntityType, at: i64) -> Assertion {
     Assertion {
         id: FindingId(Uuid::from_u128(n)),
         source: Uuid::from_u128(1000 + n),
+        text: None,
         live: true,
         attribute: [entity as u8; 32],
         entity,
@@ -41,6 +42,7 @@ fn finding(n: u128, entity: EntityType, at: i64) -> Assertion {
         asserted_at: day(at),
         valid_from: day(at),
         expires_at: None,
+        ends_at: None,
         recorded_at: day(at),
         tombstone: None,
     }

@@ -47,6 +47,9 @@ impl<'a> Walk<'a> {
             return;
         }
         self.pass_time(a.asserted_at);
+        if self.is_said_already(a) {
+            return;
+        }
         if a.ending {
             return self.end(a);
         }
@@ -64,6 +67,14 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Whether a model's text says it once more, under another document: an inference that ended does not come back with a
+    /// copy of its words.
+    fn is_said_already(&self, a: &Assertion) -> bool {
+        let by_copy = |m: &Interval| m.class == Class::Inference && m.attribute == a.attribute && m.copies(a);
+        a.class == Class::Inference
+            && self.memories.iter().any(|m| by_copy(m) && m.says(a) && m.folded.state != State::Inactive)
+    }
+
     /// A value that the attribute does not have yet. Somebody in charge says what was so far only claimed: the claim is
     /// settled by it.
     fn value(&mut self, claim: Option<usize>, a: &Assertion) {
@@ -78,13 +89,19 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The same fact again: better standing opens a new memory over an inferred one; model output confirms nothing.
+    /// The same fact again: better standing opens a new memory over an inferred one; model output confirms nothing. The
+    /// same text once more is better only as somebody's own word.
     fn again(&mut self, same: usize, a: &Assertion) {
         if self.memories[same].trust >= Trust::T4 && a.trust < Trust::T4 {
+            if a.trust > Trust::T1 && self.memories[same].copies(a) {
+                return;
+            }
             let new = self.open(a);
             self.link(same, new, a);
         } else if a.trust < Trust::T4 || self.recurs(same, a) {
             self.memories[same].confirm(a, self.policy);
+        } else {
+            self.memories[same].repeated(a);
         }
     }
 
@@ -217,6 +234,8 @@ impl<'a> Walk<'a> {
             }
             Deed::Reinforced if memory.is_active() => memory.reinforced_by(when, act.evidence.unwrap_or(cause)),
             Deed::Reinforced => {}
+            // What a model found ends with its day, whatever is said of it, unless somebody vouches for it.
+            Deed::Protected if memory.class == Class::Inference => {}
             Deed::Protected => memory.folded.is_protected = true,
             Deed::Unprotected => memory.folded.is_protected = false,
             Deed::Forgotten => memory.become_state(State::Inactive, when, Some(cause)),
@@ -290,7 +309,7 @@ impl<'a> Walk<'a> {
     /// and no allergy, and a patient's answer no allergy either (model.md, "Clinical wins"): a person is asked.
     fn instead(&mut self, at: usize, act: &Act) {
         let memory = &mut self.memories[at];
-        let said_again = memory.folded.last_verified == Some(act.at);
+        let said_again = memory.last_said == act.at;
         if !memory.is_active() || said_again {
             return;
         }
@@ -340,8 +359,24 @@ impl<'a> Walk<'a> {
 
     fn open(&mut self, a: &Assertion) -> usize {
         let id = a.tombstone.unwrap_or_else(|| self.next_id((a.attribute, a.polarity, a.details.clone())));
-        self.memories.push(Interval::open(id, a, self.policy));
+        let mut memory = Interval::open(id, a, self.policy);
+        if let Some(first) = self.first_told(a) {
+            memory.told_since(first, self.policy);
+        }
+        self.memories.push(memory);
         self.memories.len() - 1
+    }
+
+    /// When a replaced revision or a copy that is gone told an inference first.
+    fn first_told(&self, a: &Assertion) -> Option<DateTime<Utc>> {
+        let same = |r: &&&Assertion| {
+            (r.source == a.source || r.text.is_some_and(|text| a.text == Some(text)))
+                && r.attribute == a.attribute
+                && r.polarity == a.polarity
+                && r.details.agrees(&a.details)
+        };
+        let inferred = self.retired.iter().filter(|_| a.class == Class::Inference);
+        inferred.filter(same).map(|r| r.recorded_at.min(r.asserted_at)).min()
     }
 
     fn next_id(&mut self, fact: Fact) -> MemoryId {

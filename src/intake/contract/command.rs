@@ -119,10 +119,7 @@ impl MemoryCommand {
         for (index, id) in self.derived_from.iter().flatten().enumerate() {
             rules::ensure_at(!id.0.is_nil(), Problem::NilId, || format!("derived_from[{index}]"))?;
         }
-        if let Some(provenance) = &self.provenance {
-            rules::within(provenance.confidence, 0.0, 1.0, "provenance.confidence")?;
-            rules::within(provenance.cognitive_state, 0.0, 100.0, "provenance.cognitive_state")?;
-        }
+        self.provenance.as_ref().map_or(Ok(()), Provenance::check)?;
         self.issued_at.map_or(Ok(()), |at| rules::instant(at, "issued_at"))
     }
 }

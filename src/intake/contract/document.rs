@@ -1,6 +1,6 @@
 //! `anamnesis.document.submitted.v1`: a text about a patient, whole or turn by turn.
 
-use chrono::{DateTime, FixedOffset, NaiveDate};
+use chrono::{DateTime, FixedOffset, NaiveDate, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -153,6 +153,22 @@ pub struct Provenance {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub cognitive_state: Option<f64>,
+    /// The clinician who vouches for an `analysis`: without one it is a model's output, which ends within a day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signed_by: Option<Uuid>,
+    /// When everything that the document says ends, whatever its type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<DateTime<Utc>>,
+}
+
+impl Provenance {
+    /// Rules that types alone cannot hold.
+    pub(super) fn check(&self) -> Checked {
+        rules::within(self.confidence, 0.0, 1.0, "provenance.confidence")?;
+        rules::within(self.cognitive_state, 0.0, 100.0, "provenance.cognitive_state")?;
+        rules::optional_id(self.signed_by, "provenance.signed_by")?;
+        self.expires_at.map_or(Ok(()), |at| rules::instant(at, "provenance.expires_at"))
+    }
 }
 
 /// The file behind an uploaded document. `name` and `uri` pass redaction like the text.
@@ -177,6 +193,22 @@ impl DocumentSubmitted {
         self.occurred_at.date_naive()
     }
 
+    /// The clinician who vouches for what a model wrote; of documents of other types nobody needs to.
+    pub fn signed_by(&self) -> Option<Uuid> {
+        let signed = self.provenance.as_ref().and_then(|p| p.signed_by);
+        signed.filter(|_| self.document_type == DocumentType::Analysis)
+    }
+
+    /// As what its text is read: what a clinician signed is theirs like a note.
+    pub fn read_as(&self) -> DocumentType {
+        if self.signed_by().is_some() { DocumentType::ClinicalNote } else { self.document_type }
+    }
+
+    /// When everything that it says ends, by the producer's word.
+    pub fn ends_at(&self) -> Option<DateTime<Utc>> {
+        self.provenance.as_ref().and_then(|p| p.expires_at)
+    }
+
     /// Rules that types alone cannot hold.
     pub(super) fn check(&self, limits: &Limits) -> Checked {
         rules::scope(self.organization_id, self.patient_id)?;
@@ -193,10 +225,7 @@ impl DocumentSubmitted {
         }
         let several = self.participants.as_ref().map_or(0, Vec::len);
         rules::ensure(several <= limits.max_identities, Problem::TooMany, "participants")?;
-        if let Some(provenance) = &self.provenance {
-            rules::within(provenance.confidence, 0.0, 1.0, "provenance.confidence")?;
-            rules::within(provenance.cognitive_state, 0.0, 100.0, "provenance.cognitive_state")?;
-        }
+        self.provenance.as_ref().map_or(Ok(()), Provenance::check)?;
         self.file.as_ref().map_or(Ok(()), |file| file.check(self.text.as_deref().unwrap_or("")))
     }
 

@@ -121,6 +121,7 @@ impl Consolidation {
             scope: preferred.scope,
             id: preferred.id,
             source: preferred.source,
+            text: telling.text,
             attribute: keys.hash(STATED, stated.key().as_bytes()),
             kind: Kind::Belief,
             document_type: None,

@@ -21,14 +21,15 @@ use crate::text::Language;
 static RECENT: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT document_id, revision, document_type, occurred_at, language, therapist_id, sentiment, risk_level, current, \
-         recorded_at, content_sealed FROM documents WHERE org_id = $1 AND patient_id = $2 AND current = 1 \
-         AND occurred_at >= $3 AND occurred_at < $4 ORDER BY occurred_at DESC, document_id LIMIT $5",
+         recorded_at, content_sealed, signed_by FROM documents WHERE org_id = $1 AND patient_id = $2 AND current = 1 \
+         AND occurred_at >= $3 AND occurred_at < $4 AND (ends_at IS NULL OR ends_at > $6) \
+         ORDER BY occurred_at DESC, document_id LIMIT $5",
     )
 });
 static BY_ID: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT document_id, revision, document_type, occurred_at, language, therapist_id, sentiment, risk_level, current, \
-         recorded_at, content_sealed FROM documents WHERE org_id = $1 AND patient_id = $2 AND document_id IN {uuids $3} \
+         recorded_at, content_sealed, signed_by FROM documents WHERE org_id = $1 AND patient_id = $2 AND document_id IN {uuids $3} \
          ORDER BY document_id, revision",
     )
 });
@@ -65,6 +66,8 @@ pub struct StoredDocument {
     pub occurred_at: DateTime<Utc>,
     pub language: Language,
     pub therapist_id: Option<Uuid>,
+    /// The clinician who vouches for a model's words.
+    pub signed_by: Option<Uuid>,
     pub sentiment: Option<String>,
     pub risk_level: Option<String>,
     /// False for a revision that was replaced.
@@ -88,6 +91,7 @@ impl Store {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut args = window.seen(when).args().to_vec();
         args.push(Arg::I64(i64::try_from(limit).unwrap_or(i64::MAX)));
+        args.push(self.instant(when).into());
         let mut tx = self.reading(scope).await?;
         let forgotten = Forgotten::of(&mut tx, scope).await?;
         let args = [vec![scope.org().0.into(), scope.patient().0.into()], args].concat();
@@ -151,6 +155,7 @@ fn read(row: &Row, keys: &PatientKeys, forgotten: &Forgotten) -> Result<StoredDo
         occurred_at: row.time(3)?,
         language: code(row, 4, language)?,
         therapist_id: row.opt_uuid(5)?,
+        signed_by: row.opt_uuid(11)?,
         sentiment: row.opt_text(6)?,
         risk_level: row.opt_text(7)?,
         current: row.bool(8)?,

@@ -35,7 +35,7 @@ macro_rules! select {
                  m.times_reinforced, m.verification_count, m.last_verified, m.is_protected, m.cycle, m.valid_from, m.valid_to, \
                  m.last_confirmed_at, m.reconfirm_due_at, m.expires_at, m.supersedes, m.superseded_by, m.terms, m.recorded_at, \
                  (SELECT min(e.at) FROM memory_event AS e WHERE e.org_id = m.org_id AND e.patient_id = m.patient_id \
-                   AND e.memory_id = m.id AND e.derived = 1), m.file_sealed \
+                   AND e.memory_id = m.id AND e.derived = 1), m.file_sealed, m.ends_at, d.signed_by \
                  FROM memory AS m LEFT JOIN documents AS d ON d.org_id = m.org_id AND d.patient_id = m.patient_id \
                    AND d.document_id = m.document_id AND d.revision = m.revision \
                  WHERE m.org_id = $1 AND m.patient_id = $2 AND ",
@@ -165,6 +165,12 @@ pub struct Memory {
     pub last_confirmed_at: Option<DateTime<Utc>>,
     pub reconfirm_due_at: Option<DateTime<Utc>>,
     pub expires_at: Option<DateTime<Utc>>,
+    /// When all that its documents say ends, by their producer's word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ends_at: Option<DateTime<Utc>>,
+    /// The clinician who vouches for the model's document that states it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signed_by: Option<Uuid>,
     pub supersedes: Option<MemoryId>,
     pub superseded_by: Option<MemoryId>,
     pub recorded_at: DateTime<Utc>,
@@ -289,6 +295,8 @@ fn read(row: &Row, at: DateTime<Utc>, store: &Store) -> Result<Memory, StoreErro
         last_confirmed_at: row.opt_time(36)?,
         reconfirm_due_at: row.opt_time(37)?,
         expires_at: row.opt_time(38)?,
+        ends_at: row.opt_time(45)?,
+        signed_by: row.opt_uuid(46)?,
         supersedes: row.opt_uuid(39)?.map(MemoryId),
         superseded_by: row.opt_uuid(40)?.map(MemoryId),
         recorded_at,
@@ -313,6 +321,7 @@ fn standing(m: &Memory, at: DateTime<Utc>, (policy, decay): (&LifecyclePolicy, &
         last_confirmed_at: m.last_confirmed_at,
         synced_at: m.last_confirmed_at,
         expires_at: m.expires_at,
+        ends_at: m.ends_at,
     };
     let moment = lifecycle::moment(&life, at, policy);
     let basis = lifecycle::Standing {

@@ -24,7 +24,8 @@ use crate::text::Span;
 static DOCUMENTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT {all uuids document_id}, {all ints revision}, {all texts document_type}, {all ints occurred_at}, \
-         (SELECT vector_generation FROM organization WHERE org_id = $1) FROM documents WHERE org_id = $1 AND patient_id = $2 AND current = 1 AND occurred_at >= $3 AND occurred_at < $4",
+         (SELECT vector_generation FROM organization WHERE org_id = $1) FROM documents WHERE org_id = $1 AND patient_id = $2 AND current = 1 AND occurred_at >= $3 AND occurred_at < $4 \
+         AND (ends_at IS NULL OR ends_at > $5)",
     )
 });
 static PASSAGES: LazyLock<Sql> = LazyLock::new(|| {
@@ -91,7 +92,9 @@ impl Snapshot<'_> {
         window: Window,
         when: When,
     ) -> Result<(Option<i64>, Vec<Candidate>), StoreError> {
-        let documents = self.tx.gather(&DOCUMENTS, args(self.scope, &window.seen(when).args())).await?;
+        let [since, until] = window.seen(when).args();
+        let at = self.store.instant(when).into();
+        let documents = self.tx.gather(&DOCUMENTS, args(self.scope, &[since, until, at])).await?;
         let (active, documents) = (documents.opt_i64(4)?, current(&documents)?);
         // As exact as what it is compared with, on every engine.
         let stored = query.filter(|_| active.is_none_or(|active| active == generation)).map(vector_bytes);

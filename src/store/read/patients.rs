@@ -35,7 +35,7 @@ static RISKS: LazyLock<Sql> = LazyLock::new(|| {
         "SELECT r.id, r.document_id, r.revision, r.class, r.denied, r.experiencer, r.evidence_sealed, r.at, r.file_sealed, \
          r.heard_by, r.probability, r.level, r.temporality, r.detail_sealed FROM risk_flag AS r \
          JOIN documents AS d ON d.org_id = r.org_id AND d.patient_id = r.patient_id AND d.document_id = r.document_id \
-           AND d.revision = r.revision AND d.current = 1 \
+           AND d.revision = r.revision AND d.current = 1 AND (d.ends_at IS NULL OR d.ends_at > $3) \
          WHERE r.org_id = $1 AND r.patient_id = $2 ORDER BY r.at DESC, r.id",
     )
 });
@@ -158,7 +158,7 @@ impl Store {
     pub async fn risks(&self, scope: Scope, when: When) -> Result<Vec<RiskFlag>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
-        for row in self.rows(&RISKS, scope, Vec::new()).await? {
+        for row in self.rows(&RISKS, scope, vec![self.instant(when).into()]).await? {
             let (id, at) = (row.uuid(0)?, row.time(7)?);
             if when.limit().is_some_and(|limit| at > limit) {
                 continue;

@@ -229,9 +229,11 @@ fn has_standing(f: &Folded, a: &Assertion) -> bool {
         entity if entity.happens() => a.polarity == Polarity::Affirmed,
         _ => !a.blanket,
     };
-    let is_hypothesis = matches!(a.class, Class::Inference | Class::Pattern);
+    let class = if f.vouched { a.class.vouched(a.entity) } else { a.class };
+    let is_hypothesis = matches!(class, Class::Inference | Class::Pattern);
     a.tombstone.is_none()
-        && (a.trust <= Trust::T3 || (f.vouched && !is_hypothesis))
+        && !is_hypothesis
+        && (a.trust <= Trust::T3 || f.vouched)
         && !f.contested
         && !f.ungrounded
         && subject

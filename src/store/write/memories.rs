@@ -1,5 +1,6 @@
 //! Folding: the groups that a batch touches are read, folded and written back where they changed.
 
+mod conflicts;
 mod load;
 pub(in crate::store) mod rows;
 mod tensions;
@@ -96,7 +97,7 @@ impl Writer<'_> {
         let before: Vec<&Group> =
             loaded.iter().filter(|(_, l)| !l.existing.is_empty()).map(|(group, _)| group).collect();
         self.write_conflicts(&before, &conflicts).await?;
-        let found = conflicts.iter().filter(|(_, c)| new.contains(&c.claim)).map(|(_, c)| rows::conflict_type(c));
+        let found = conflicts.iter().filter(|(_, c)| new.contains(&c.claim)).map(|(_, c)| conflicts::conflict_type(c));
         self.done.contradictions.extend(found);
         self.write_tensions(&gone, &changed).await?;
         for change in &changed {
@@ -169,18 +170,18 @@ impl Writer<'_> {
         for (group, conflict) in conflicts {
             let scope = group.0;
             let id = derive("contradiction", &[conflict.kept.0.as_bytes(), conflict.claim.0.as_bytes()]);
-            written.push(rows::conflict_row(group, id, conflict, self.target.now));
+            written.push(conflicts::conflict_row(group, id, conflict, self.target.now));
             if conflict.answered {
                 continue;
             }
             let body = json!({"contradiction_id": id, "kept_memory_id": conflict.kept, "claim_memory_id": conflict.claim,
-                "type": rows::conflict_type(conflict)});
+                "type": conflicts::conflict_type(conflict)});
             self.events.push(scope, "anamnesis.contradiction.found.v1", &[id.as_bytes()], body);
             // One task per contradiction: a person is asked, nothing is changed (seed 002, section 6).
             let body = json!({"memory_id": conflict.kept, "contradiction_id": id, "cause": "contradiction"});
             self.events.push(scope, "anamnesis.reconfirmation.due.v1", &[id.as_bytes()], body);
         }
-        self.tx.bulk(&rows::CONFLICT, written).await?;
+        self.tx.bulk(&conflicts::CONFLICT, written).await?;
         Ok(())
     }
 
@@ -260,6 +261,7 @@ fn hash_of(folded: &Folded) -> [u8; 32] {
 pub(super) fn statements() -> Vec<&'static Sql> {
     let mut all: Vec<&'static Sql> =
         vec![&DELETE_MEMORY, &DELETE_HISTORY, &DELETE_LINKS, &DELETE_BACK_LINKS, &DELETE_CONFLICTS];
+    all.push(conflicts::CONFLICT.sql());
     all.extend(load::statements());
     all.extend(rows::statements());
     all.extend(tensions::statements());

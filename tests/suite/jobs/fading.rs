@@ -100,6 +100,7 @@ fn told(n: u8, at: DateTime<Utc>) -> OrgBatch {
     let assertion = Assertion {
         id: FindingId(Uuid::from_u128(n.into())),
         source: Uuid::from_u128(0x50 + u128::from(n)),
+        text: None,
         live: true,
         attribute: [3; 32],
         entity: EntityType::Symptom,
@@ -123,6 +124,7 @@ fn told(n: u8, at: DateTime<Utc>) -> OrgBatch {
         asserted_at: at,
         valid_from: at,
         expires_at: None,
+        ends_at: None,
         recorded_at: at,
         tombstone: None,
     };

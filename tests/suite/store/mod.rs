@@ -15,6 +15,7 @@ mod order;
 mod pair;
 mod pooler;
 mod preferences;
+mod provenance;
 mod reconciliation;
 mod reembedding;
 mod reembedding_left;

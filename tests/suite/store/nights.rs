@@ -113,7 +113,8 @@ async fn consolidated(night: &Night) -> (u64, u64) {
 async fn what_recurs_becomes_a_belief_that_names_its_captures_and_every_further_telling_reinforces_it_once(
     engine: Engine,
 ) {
-    let told = |n: u128, at: &str| document(n, 1, at, "Refiere cefalea.");
+    let more = ["Camina.", "Lee.", "Descansa.", "Trabaja."];
+    let told = |n: usize, at: &str| document(n as u128, 1, at, &format!("Refiere cefalea. {}", more[n - 1]));
     let first = [told(1, "2026-06-20T10:00:00Z"), told(2, "2026-06-22T10:00:00Z"), told(3, "2026-06-24T10:00:00Z")];
     let fourth = told(4, "2026-06-26T10:00:00Z");
     let patterns = async |pipeline: &Pipeline| {

@@ -129,10 +129,11 @@ async fn an_account_grows_with_what_comes_in_and_forgets_what_is_forgotten(engin
 
 async fn what_lasts_half_a_year_becomes_a_value(engine: Engine) {
     let ward = Ward::on(engine).await;
-    let said = "Prefiere las sesiones por la tarde.";
+    let more = ["Camina.", "Lee.", "Descansa.", "Trabaja.", "Cocina."];
+    let said = |n: usize| format!("Prefiere las sesiones por la tarde. {}", more[n - 1]);
     let dates = ["2025-12-01", "2026-02-01", "2026-03-01", "2026-04-01", "2026-06-20"];
     let told: Vec<Value> =
-        dates.iter().zip(1u128..).map(|(date, n)| document(n, 1, &format!("{date}T10:00:00Z"), said)).collect();
+        dates.iter().zip(1..).map(|(date, n)| document(n as u128, 1, &format!("{date}T10:00:00Z"), &said(n))).collect();
     ward.tell(&told[..4]).await;
     let report = ward.after(1, JobName::Consolidation).await;
     assert_eq!((report.changed, report.status["preferences"].as_u64()), (4, Some(4)), "four months are no value");

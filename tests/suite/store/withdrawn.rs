@@ -18,7 +18,9 @@ on_every_engine!(
 const DAYS: [&str; 3] = ["2026-06-20T10:00:00Z", "2026-06-22T10:00:00Z", "2026-06-24T10:00:00Z"];
 
 fn headache(n: u128, at: &str) -> Value {
-    document(n, 1, at, "Refiere cefalea.")
+    // A copy of a text is no other evidence.
+    let more = ["Camina.", "Lee.", "Descansa.", "Trabaja."][usize::try_from(n - 1).unwrap()];
+    document(n, 1, at, &format!("Refiere cefalea. {more}"))
 }
 
 /// A ward in which a headache was told of on three days, and became a belief.

@@ -12,7 +12,7 @@ use crate::crypto::PatientKeys;
 use crate::domain::confidence::ConfidenceBasis;
 use crate::domain::document::DocumentType;
 use crate::domain::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
-use crate::domain::fold::{Act, Assertion, Deed, Details, KeyHash};
+use crate::domain::fold::{Act, Assertion, Deed, Details, KeyHash, speaks_for_themselves};
 use crate::domain::ids::{FindingId, MemoryEventId, MemoryId};
 use crate::domain::memory::{Class, Kind, SetBy};
 use crate::domain::provenance::{SourceType, Trust};
@@ -29,7 +29,8 @@ static FINDINGS: LazyLock<Sql> = LazyLock::new(|| {
         "SELECT patient_id, group_hash, id, source_id, revision, live, attribute_hash, entity_type, kind, class, set_by, \
          document_type, source_type, epistemic, trust, ending, blanket, negated, experiencer, extraction_confidence, \
          initial_confidence, confidence_basis, is_proxy, asserted_at, valid_from, expires_at, recorded_at, payload_sealed, \
-         evidence_sealed, evidence_start, evidence_end, temporality, tombstone_of FROM extracted_findings \
+         evidence_sealed, evidence_start, evidence_end, temporality, tombstone_of, \
+         ends_at, text_hash FROM extracted_findings \
          WHERE org_id = $1",
         &["patient_id", "group_hash"],
         "{keyed $2}",
@@ -125,9 +126,10 @@ fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, Told), StoreErro
     let document_type = row.opt_text(11)?.map(|c| DocumentType::from_code(&c).ok_or(StoreError::Shape)).transpose()?;
     let entity = code(row, 7, EntityType::from_code)?;
     let temporality = code(row, 31, Temporality::from_code)?;
-    let assertion = Assertion {
+    let mut assertion = Assertion {
         id: FindingId(id),
         source: row.uuid(3)?,
+        text: row.opt_blob(34)?.map(|hash| hash.try_into().map_err(|_| StoreError::Shape)).transpose()?,
         live: row.bool(5)?,
         attribute: row.bytes(6)?,
         entity,
@@ -150,10 +152,12 @@ fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, Told), StoreErro
         asserted_at: row.time(23)?,
         valid_from: row.time(24)?,
         expires_at: row.opt_time(25)?,
+        ends_at: row.opt_time(33)?,
         recorded_at: row.time(26)?,
         tombstone: row.opt_uuid(32)?.map(MemoryId),
         details: details(&words),
     };
+    as_judged_now(&mut assertion);
     let evidence = match row.opt_blob(28)?.filter(|sealed| !sealed.is_empty()) {
         Some(sealed) => Some(Evidence {
             quote: open_text(keys, finding_cell(id, "evidence"), &sealed)?,
@@ -163,6 +167,17 @@ fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, Told), StoreErro
     };
     let revision = u32::try_from(row.i64(4)?).map_err(|_| StoreError::Shape)?;
     Ok((assertion, Told { words, evidence, revision, from_document: document_type.is_some() }))
+}
+
+/// What was stored before model output had an end, and before only the patient's own words were weighed.
+fn as_judged_now(a: &mut Assertion) {
+    if a.document_type == Some(DocumentType::Analysis) && a.set_by == SetBy::Agent {
+        a.class = Class::Inference;
+    }
+    let own = speaks_for_themselves(a.source_type, a.set_by, a.document_type);
+    if a.basis == ConfidenceBasis::CognitiveState && !own {
+        (a.basis, a.initial_confidence) = (ConfidenceBasis::Default, 1.0);
+    }
 }
 
 fn code<T>(row: &Row, index: usize, from: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {

@@ -5,13 +5,12 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
+use super::super::Writer;
 use super::super::findings::trust_number;
-use super::super::{Group, Writer};
 use super::{Changed, raw_id};
 use crate::crypto::Cell;
 use crate::domain::confidence;
 use crate::domain::finding::{EntityType, Epistemic, Polarity};
-use crate::domain::fold::Conflict;
 use crate::domain::ids::derive;
 use crate::domain::memory::Class;
 use crate::domain::provenance::{SourceType, Trust};
@@ -26,7 +25,7 @@ use crate::text::{Language, stems};
 /// The shape of a memory row's sealed content.
 const SCHEMA_VERSION: i64 = 1;
 
-const MEMORY_COLUMNS: [(&str, ColumnType); 51] = [
+const MEMORY_COLUMNS: [(&str, ColumnType); 52] = [
     ("org_id", ColumnType::Uuid),
     ("patient_id", ColumnType::Uuid),
     ("id", ColumnType::Uuid),
@@ -78,6 +77,7 @@ const MEMORY_COLUMNS: [(&str, ColumnType); 51] = [
     ("recorded_at", ColumnType::Int),
     ("updated_at", ColumnType::Int),
     ("fade_level", ColumnType::Int),
+    ("ends_at", ColumnType::Int),
 ];
 
 // A message that comes late may open a memory that others opened before: all of its provenance is the opening's then.
@@ -110,7 +110,9 @@ static MEMORY: LazyLock<Bulk> = LazyLock::new(|| {
          fade_level = excluded.fade_level, cycle = excluded.cycle, valid_from = excluded.valid_from, valid_to = excluded.valid_to, \
          last_confirmed_at = excluded.last_confirmed_at, expires_at = excluded.expires_at, state_at = excluded.state_at, \
          supersedes = excluded.supersedes, superseded_by = excluded.superseded_by, terms = excluded.terms, \
-         redaction_policy = excluded.redaction_policy, fold_hash = excluded.fold_hash, updated_at = excluded.updated_at",
+         redaction_policy = excluded.redaction_policy, fold_hash = excluded.fold_hash, ends_at = excluded.ends_at, \
+         recorded_at = CASE WHEN excluded.class = 'inference' THEN excluded.recorded_at ELSE memory.recorded_at END, \
+         updated_at = excluded.updated_at",
     )
 });
 pub(super) static RAW: LazyLock<Bulk> = LazyLock::new(|| {
@@ -124,6 +126,9 @@ pub(super) static RAW: LazyLock<Bulk> = LazyLock::new(|| {
         ("valid_from", ColumnType::Int),
         ("state_at", ColumnType::Int),
         ("redaction_policy", ColumnType::Text),
+        ("trust", ColumnType::Int),
+        ("expires_at", ColumnType::Int),
+        ("ends_at", ColumnType::Int),
     ];
     let kind =
         |name| MEMORY_COLUMNS.iter().find(|(known, _)| *known == name).map_or(ColumnType::Int, |(_, kind)| *kind);
@@ -145,23 +150,6 @@ static LINK: LazyLock<Bulk> = LazyLock::new(|| {
     ];
     Bulk::new("memory_link", &columns, "ON CONFLICT (org_id, patient_id, relation, from_id, to_id) DO NOTHING")
 });
-pub(super) static CONFLICT: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("id", ColumnType::Uuid),
-        ("group_hash", ColumnType::Bytes),
-        ("kept_id", ColumnType::Uuid),
-        ("claim_id", ColumnType::Uuid),
-        ("type", ColumnType::Text),
-        ("state", ColumnType::Text),
-        ("found_at", ColumnType::Int),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
-    Bulk::new("contradiction", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
-});
-
 /// Cells of a memory.
 pub(in crate::store) fn memory_cell(id: Uuid, column: &'static str) -> Cell {
     Cell { table: "memory", row: id, column }
@@ -193,7 +181,7 @@ impl Writer<'_> {
         let evidence = opened.evidence.as_ref();
         let recorded = Arg::from(a.recorded_at);
         let (class, source_type, trust) = match f.vouched {
-            true => (a.class.vouched(), SourceType::DirectExperience, Trust::T1),
+            true => (a.class.vouched(a.entity), SourceType::DirectExperience, Trust::T1),
             false => (a.class, a.source_type, a.trust),
         };
         let epistemic = if f.vouched { source_type.epistemic() } else { a.epistemic };
@@ -255,6 +243,7 @@ impl Writer<'_> {
             recorded.clone(),
             self.target.now.into(),
             fading::level(a.kind, f.confidence, protected).into(),
+            f.ends_at.into(),
             recorded,
         ])
     }
@@ -371,26 +360,6 @@ fn history_rows(c: &Changed<'_>, now: DateTime<Utc>) -> Vec<Vec<Arg>> {
     c.folded.history.iter().enumerate().map(row).collect()
 }
 
-pub(super) fn conflict_type(conflict: &Conflict) -> &'static str {
-    if conflict.negation { "direct_negation" } else { "clinical_conflict" }
-}
-
-pub(super) fn conflict_row(group: &Group, id: Uuid, conflict: &Conflict, now: DateTime<Utc>) -> Vec<Arg> {
-    vec![
-        group.0.org().0.into(),
-        group.0.patient().0.into(),
-        id.into(),
-        group.1.into(),
-        conflict.kept.0.into(),
-        conflict.claim.0.into(),
-        conflict_type(conflict).into(),
-        if conflict.answered { "answered" } else { "open" }.into(),
-        conflict.at.into(),
-        now.into(),
-        now.into(),
-    ]
-}
-
 /// What all raw captures of a batch have, by column: no words of their own, the document holds them; never used for
 /// decisions.
 pub(super) fn raw_shared(org: Uuid, now: Arg) -> Vec<(&'static str, Arg)> {
@@ -405,7 +374,6 @@ pub(super) fn raw_shared(org: Uuid, now: Arg) -> Vec<(&'static str, Arg)> {
         ("source_type", "observation".into()),
         ("epistemic", "observed".into()),
         ("is_proxy", false.into()),
-        ("trust", 3i64.into()),
         ("set_by", "unknown".into()),
         ("negated", false.into()),
         ("experiencer", "patient".into()),
@@ -438,9 +406,12 @@ pub(super) fn raw_row(d: &NewDocument) -> Vec<Arg> {
         d.occurred_at.into(),
         d.occurred_at.into(),
         d.redaction_policy.clone().into(),
+        trust_number(d.trust).into(),
+        d.ends_at.into(),
+        d.ends_at.into(),
     ]
 }
 
 pub(super) fn statements() -> Vec<&'static Sql> {
-    vec![MEMORY.sql(), RAW.sql(), LINK.sql(), CONFLICT.sql()]
+    vec![MEMORY.sql(), RAW.sql(), LINK.sql()]
 }
