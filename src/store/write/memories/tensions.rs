@@ -10,7 +10,8 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::rows::{CONFLICT, memory_cell};
+use super::conflicts::CONFLICT;
+use super::rows::memory_cell;
 use super::{Changed, Writer};
 use crate::domain::contradiction::{Claim, ContradictionPolicy, ContradictionType, contradiction, shares_subject};
 use crate::domain::finding::{EntityType, Experiencer};
