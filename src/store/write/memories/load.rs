@@ -171,7 +171,9 @@ fn finding(row: &Row, keys: &PatientKeys) -> Result<(Assertion, Told), StoreErro
 
 /// What was stored before model output had an end, and before only the patient's own words were weighed.
 fn as_judged_now(a: &mut Assertion) {
-    if a.document_type == Some(DocumentType::Analysis) && a.set_by == SetBy::Agent {
+    // An account that a job forms is a document of the same type, and lives under decay.
+    let by_model = a.set_by == SetBy::Agent && a.source_type != SourceType::Consolidation;
+    if a.document_type == Some(DocumentType::Analysis) && by_model {
         a.class = Class::Inference;
     }
     let own = speaks_for_themselves(a.source_type, a.set_by, a.document_type);
