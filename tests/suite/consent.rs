@@ -181,7 +181,7 @@ async fn what_was_said_before_a_withdrawal_and_arrives_after_it_is_refused(engin
     let last_year = document(1, 1, "2025-06-20T10:00:00Z", ENGLISH);
     assert_eq!(outcome(&program, &[consent("permit", "2025-01-01T00:00:00Z", None)]), (1, 0));
     assert_eq!(outcome(&program, &[consent("deny", "2026-06-01T00:00:00Z", Some("2026-06-30T00:00:00Z"))]), (1, 0));
-    assert_eq!(outcome(&program, &[last_year.clone()]), (1, 0), "the denial is over");
+    assert_eq!(outcome(&program, std::slice::from_ref(&last_year)), (1, 0), "the denial is over");
     let during = document(2, 1, "2026-06-10T10:00:00Z", ENGLISH);
     assert_eq!(outcome(&program, &[during]), (0, 1), "said while it was denied");
     assert_eq!(outcome(&program, &[consent("deny", "2026-06-30T12:00:00Z", None)]), (1, 0));

@@ -199,7 +199,7 @@ async fn a_broken_message_of_an_ephemeral_patient_is_dropped_and_others_are_kept
     let dropped = [
         whole.clone().into_bytes(),
         event("broken", "anamnesis.document.submitted.v1", &broken(INSIDE)).to_string().into_bytes(),
-        whole[..whole.len() - 2].as_bytes().to_vec(),
+        whole.as_bytes()[..whole.len() - 2].to_vec(),
         undated.to_string().into_bytes(),
         event("unknown", "anamnesis.document.sent.v9", &document(1, 1, INSIDE, "Refiere náuseas."))
             .to_string()
