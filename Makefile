@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test features facts readers proofs check check-scripts check-deps check-helm check-alerts lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
+.PHONY: help setup demo test scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,7 +24,7 @@ test: setup check ## Every test that CI runs
 	@scripts/nextest.sh
 	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
 	export ANAMNESIS_TEST_AMQP_URL=$${ANAMNESIS_TEST_AMQP_URL:-$$(scripts/rabbitmq.sh start)}; \
-	cargo nextest run --locked --workspace --no-fail-fast
+	ANAMNESIS_SCENARIOS=$${ANAMNESIS_SCENARIOS:-quick} cargo nextest run --locked --workspace --no-fail-fast
 
 proofs: setup ## The long proofs: 2,000 orders, 10⁶ random operations, 50 starts of eight programs
 	@scripts/nextest.sh
@@ -76,6 +76,9 @@ docs: setup ## Write again what is made from the code (docs/metrics.md, phrasebo
 facts: setup ## Whole documents in, memory out: what is remembered rightly, for each set of tests/data/facts; last line JSON
 	@cargo build --locked --quiet --bin anamnesis
 	@python3 scripts/score_facts.py tests/data/facts/*.jsonl --anamnesis "$${CARGO_TARGET_DIR:-target}/debug/anamnesis"
+
+scenarios: setup ## Every scenario of tests/scenarios, on both engines
+	@ANAMNESIS_TEST_POSTGRES_URL=$$(scripts/postgres.sh start) cargo nextest run --locked --test scenarios
 
 features: setup ## docs/features.md from the scenarios and their tags
 	@ANAMNESIS_UPDATE_DOCS=1 cargo nextest run --locked --test scenarios -E 'test(page of features)'

@@ -72,7 +72,7 @@ fn needs(clause: &[Word]) -> (bool, &[Word]) {
 fn asks_for_all(words: &[Word]) -> bool {
     let says = |phrase: &&[&str]| (0..words.len()).any(|at| starts_with(&words[at..], phrase));
     let stored = words.iter().any(|word| word.is(STORED)) || knows(words) || about_a_person(words);
-    if WHOLLY.iter().any(|phrase| says(phrase)) && stored && !words.iter().any(|word| word.is(NARROW)) {
+    if WHOLLY.iter().any(says) && stored && !words.iter().any(|word| word.is(NARROW)) {
         return true;
     }
     let Some(total) = words.iter().position(|word| word.is(TOTAL)) else { return false };

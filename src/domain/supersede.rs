@@ -28,7 +28,8 @@ codes!(
 pub struct Current {
     pub trust: Trust,
     pub set_by: SetBy,
-    /// What it is about; `None` (unknown) is treated as clinical.
+    /// What it is about; `None` (unknown) is treated as clinical. That there is no allergy is guarded like any other
+    /// clinical value, not like an allergy: who reports one must be heard.
     pub entity: Option<EntityType>,
     pub class: Option<Class>,
     pub valid_from: Option<DateTime<Utc>>,

@@ -12,6 +12,7 @@ use super::{Admitted, Disposition, Entry, Pipeline, PipelineError, Verdict};
 use crate::bug;
 use crate::domain::consent::{Consent, ConsentScope, Consents, Withdrawal};
 use crate::domain::ids::{DocumentId, OrgId, PatientId, derive};
+use crate::domain::memory::SetBy;
 use crate::domain::reason::Reason;
 use crate::domain::scope::Scope;
 use crate::intake::binding::Admission;
@@ -81,6 +82,9 @@ impl Pipeline {
                 Err(verdict) => doorstep.done.push(verdict),
             }
         }
+        // What this batch itself switches or denies holds for what its bindings refuse too.
+        let barred = |entry: &&Entry| batch.ephemeral(&entry.1, now) || batch.denies(&entry.1, now);
+        doorstep.unkept.extend(refused.iter().filter(barred).map(|(place, _)| *place));
         doorstep.looked = Arc::new(batch.known.looked);
         Ok(doorstep)
     }
@@ -189,6 +193,10 @@ impl Pipeline {
             batch
                 .same_type(document, &grant)
                 .map_err(|refusal| quarantine(refusal.reason, refusal.field.as_deref()))?;
+            // Who signs speaks as a clinician.
+            if document.signed_by().is_some() && !grant.lends(SetBy::Clinician) {
+                return Err(quarantine(Reason::NotPermitted, Some("provenance.signed_by")));
+            }
             batch.revision(place, document.patient_id, document.document_id, document.revision, body_hash)?;
             let types = batch.known.types.entry((document.patient_id, document.document_id)).or_default();
             types.push(document.document_type);
@@ -304,6 +312,11 @@ impl Batch {
             Some(consents) => consents.may_remember(required, at, now),
             None => !required,
         }
+    }
+
+    /// Whether the patient denies what the message says, required or not.
+    fn denies(&self, envelope: &Envelope, now: DateTime<Utc>) -> bool {
+        !self.permits(envelope, false, now)
     }
 
     /// Takes in what an admitted message decides for those after it. Their rows are then this batch's own.

@@ -98,6 +98,15 @@ impl<'a> Origin<'a> {
         Trust::worst(turns.iter().map(|turn| of(Some(turn.speaker)))).unwrap_or_else(|| of(None))
     }
 
+    /// Whose words a capture holds: each speaker's, or the document's as a whole.
+    pub fn tellers(&self, turns: &[Turn]) -> Vec<SetBy> {
+        let of = |speaker| self.set_by(self.teller(speaker));
+        match turns {
+            [] => vec![of(None)],
+            turns => turns.iter().map(|turn| of(Some(turn.speaker))).collect(),
+        }
+    }
+
     pub fn set_by(&self, teller: Teller) -> SetBy {
         match teller {
             _ if self.is_model_output() => SetBy::Agent,

@@ -32,6 +32,7 @@ use crate::store::records::{
     OrgBatch, RiskDetail, StoredFile, Taken,
 };
 use crate::store::{Keys, StoreError};
+use crate::text::Turn;
 
 /// Why a message has no effects, and the field that is to blame where that is known.
 type Refused = (Disposition, Option<String>);
@@ -279,7 +280,7 @@ impl Pipeline {
             therapist_id: document.therapist_id,
             signed_by: document.signed_by(),
             ends_at: document.ends_at(),
-            trust: entry.read.admitted.origin(document).capture(&redacted.document().turns),
+            trust: captured(&entry.read.admitted, document, &redacted.document().turns),
             sentiment: is_read.then_some(sentiment),
             risk_level: is_read.then_some(risk_level),
             body_hash: entry.read.admitted.body_hash,
@@ -290,6 +291,14 @@ impl Pipeline {
             risks,
         })
     }
+}
+
+/// Trust of the capture: what is said in a role that the producer may not bring is nobody's there too, or who promotes it
+/// would make it somebody's.
+fn captured(admitted: &Admitted, document: &DocumentSubmitted, turns: &[Turn]) -> Trust {
+    let origin = admitted.origin(document);
+    let lent = origin.tellers(turns).into_iter().all(|teller| admitted.grant.lends(teller));
+    if lent { origin.capture(turns) } else { Trust::T5 }
 }
 
 /// A role that the producer may not bring is nobody's: what is said in it is a hypothesis until somebody else says it.

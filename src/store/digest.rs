@@ -74,14 +74,14 @@ tables! {
         "attribute_hash", "entity_type", "kind", "class", "set_by", "document_type", "source_type", "epistemic", "trust",
         "ending", "blanket", "negated", "uncertain", "temporality", "experiencer", "extraction_confidence",
         "initial_confidence", "confidence_basis", "is_proxy", "asserted_at", "valid_from", "expires_at",
-        "payload_sealed", "evidence_sealed", "evidence_start", "evidence_end", "extractor_version", "tombstone_of"];
+        "ends_at", "text_hash", "payload_sealed", "evidence_sealed", "evidence_start", "evidence_end", "extractor_version", "tombstone_of"];
     "memory", RowId::Column(2), ["org_id", "patient_id", "id", "group_hash", "attribute_hash", "kind", "class",
         "entity_type", "sensitivity", "state", "contested", "ungrounded", "content_sealed", "finding_id", "document_id",
         "revision", "evidence_sealed", "evidence_start", "evidence_end", "file_sealed", "source_type", "epistemic",
         "source_entity_sealed", "is_proxy", "trust", "set_by", "negated", "experiencer", "extraction_confidence",
         "initial_confidence", "confidence_basis", "confidence", "fade_level", "times_reinforced", "verification_count",
         "last_verified", "is_protected", "cycle", "valid_from", "valid_to", "last_confirmed_at", "reconfirm_due_at",
-        "expires_at", "state_at", "supersedes", "superseded_by", "terms", "embedding_generation", "redaction_policy",
+        "expires_at", "ends_at", "state_at", "supersedes", "superseded_by", "terms", "embedding_generation", "redaction_policy",
         "schema_version"];
     "legacy_record", RowId::Column(2), ["org_id", "patient_id", "id", "format", "ordinal", "record_hash", "record_sealed"];
     "confidence_course", RowId::Column(1), ["org_id", "patient_id", "input_id", "course_sealed", "alert", "alerted_at", "as_of"];

@@ -43,7 +43,8 @@ fn has(memory: &Value, field: &str, wanted: &str) -> bool {
             }
             Err(_) => false,
         },
-        other => other.to_string() == wanted,
+        Value::Bool(flag) => (if *flag { "true" } else { "false" }) == wanted,
+        Value::Array(_) | Value::Object(_) => false,
     }
 }
 

@@ -32,6 +32,24 @@ impl Engine {
     }
 }
 
+/// Files of a scenario come from a clinic that may say everything, on both engines.
+const CONFIGURATION: &str = r#"
+[intake.files]
+source = "urn:scenario"
+
+[[intake.producers]]
+source = "urn:scenario"
+organizations = "any"
+types = [
+  "anamnesis.document.submitted.v1", "anamnesis.health_signal.recorded.v1", "anamnesis.profile.updated.v1",
+  "anamnesis.consent.recorded.v1", "anamnesis.memory.command.v1",
+]
+document_types = [
+  "session_transcript", "analysis", "intake_form", "chat_message", "clinical_note", "uploaded_document",
+]
+roles = ["patient", "clinician", "family", "agent", "system"]
+"#;
+
 /// What a process printed.
 struct Printed {
     succeeded: bool,
@@ -63,6 +81,7 @@ impl Stage {
             }
         };
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        std::fs::write(folder.path().join("anamnesis.toml"), CONFIGURATION).map_err(|error| error.to_string())?;
         let now = Utc.with_ymd_and_hms(2026, 1, 1, 9, 0, 0).single().expect("an instant");
         let stage =
             Self { folder, server, now, carried: Map::new(), documents: Map::new(), sent: 0, last: Value::Null };
@@ -270,6 +289,7 @@ impl Stage {
         let mut child = Command::new(env!("CARGO_BIN_EXE_anamnesis"))
             .args(arguments)
             .current_dir(self.folder.path())
+            .env("ANAMNESIS_CONFIG", own("anamnesis.toml"))
             .env("ANAMNESIS__STORE__PATH", own("store.db"))
             .env("ANAMNESIS__STORE__KEYS", own("keys"))
             .env("ANAMNESIS__STORE__URL", url)

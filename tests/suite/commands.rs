@@ -232,15 +232,15 @@ async fn the_command_line_shows_who_signed_and_when_it_ends_and_trusts_as_the_ru
         let all = [&["add", "--text", "She tires easily.", "--derived-from", parent][..], more, &by[..]].concat();
         memory(&program, &all)
     };
-    let (_, told) = add(parent, &["--source", "told by Claire"]);
+    let (_, told) = add(parent, &["--source", "told by Claire", "--role", "clinician"]);
     let (_, system) = add(parent, &["--role", "system"]);
     for made in [told, system] {
         for item in made["memories"].as_array().unwrap() {
             assert_eq!((item["trust"].as_str(), item["use"].as_str()), (Some("T4"), Some("hypothesis")), "{item}");
         }
     }
-    assert_eq!(add(&Uuid::from_u128(77).to_string(), &[]).0, 1, "no such parent");
-    let reinforce = [&["reinforce", id, "--derived-from", parent][..], &by[..]].concat();
+    assert_eq!(add(&Uuid::from_u128(77).to_string(), &["--role", "clinician"]).0, 1, "no such parent");
+    let reinforce = [&["reinforce", id, "--derived-from", parent, "--role", "clinician"][..], &by[..]].concat();
     assert_eq!(memory(&program, &reinforce).0, 1, "a model is no evidence");
     let mut rules = program.command(&[]);
     rules.arg("rules").stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());

@@ -282,7 +282,8 @@ async fn a_withdrawal_forgets_where_the_organisation_says_so_and_can_be_recovere
     assert!(!printed.contains("50 mg"), "a new permit brings nothing back by itself: {printed}");
     let later = [("ANAMNESIS__PIPELINE__NOW", "2026-07-01T13:00:00Z")];
     let named: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let (done, _) = verb(&program, &[&["memory", "recover"][..], &named, &["--by", BY]].concat(), &later);
+    let (done, _) =
+        verb(&program, &[&["memory", "recover"][..], &named, &["--by", BY, "--role", "clinician"]].concat(), &later);
     assert!(done);
     let (_, printed) = verb(&program, &["context", "--query", "sertralina", "--min-score", "-1"], &later);
     assert!(printed.contains("50 mg"), "{printed}");

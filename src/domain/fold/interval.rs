@@ -34,6 +34,13 @@ pub(super) struct Interval {
     told: usize,
 }
 
+/// An affirmed allergy or intolerance that somebody stated.
+fn holds_an_allergy(a: &Assertion) -> bool {
+    matches!(a.entity, EntityType::Allergy | EntityType::Intolerance)
+        && a.polarity == Polarity::Affirmed
+        && a.class != Class::Inference
+}
+
 impl Interval {
     pub fn open(id: MemoryId, a: &Assertion, policy: &LifecyclePolicy) -> Self {
         let confirmed = matches!(a.class, Class::TimeBoundState | Class::LongLivedFact | Class::HealthSignal);
@@ -65,7 +72,8 @@ impl Interval {
             valid_to: None,
             last_confirmed_at: confirmed.then_some(a.asserted_at),
             expires_at: None,
-            ends_at: a.ends_at,
+            // No producer's date ends an allergy: only a person's word does.
+            ends_at: a.ends_at.filter(|_| !holds_an_allergy(a)),
             supersedes: None,
             superseded_by: None,
             history: vec![created],
@@ -113,10 +121,13 @@ impl Interval {
     }
 
     pub fn current(&self) -> Current {
+        // That there is none is guarded like another clinical value: who reports an allergy later must be heard.
+        let no_allergy =
+            matches!(self.entity, EntityType::Allergy | EntityType::Intolerance) && self.polarity == Polarity::Negated;
         Current {
             trust: self.trust,
             set_by: self.folded.set_by,
-            entity: Some(self.entity),
+            entity: Some(if no_allergy { EntityType::Condition } else { self.entity }),
             class: Some(self.class),
             valid_from: Some(self.folded.valid_from),
         }

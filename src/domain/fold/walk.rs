@@ -247,12 +247,18 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The allergy that this is a claim against: who insists on the claim says that the allergy is over.
-    fn allergy_against(&self, claim: usize) -> Option<usize> {
-        let id = self.memories[claim].folded.id;
-        let open = |known: &&Conflict| known.claim == id && known.kept != id && !known.answered;
-        let kept: Vec<MemoryId> = self.conflicts.iter().filter(open).map(|known| known.kept).collect();
-        self.memories.iter().position(|m| m.is_allergy() && kept.contains(&m.folded.id))
+    /// The allergy that this stands against, on whichever side of the conflict: who insists on this says that the allergy is
+    /// over.
+    fn allergy_against(&self, insisted: usize) -> Option<usize> {
+        let id = self.memories[insisted].folded.id;
+        let open = |known: &&Conflict| known.kept != known.claim && !known.answered;
+        let other = |known: &Conflict| match (known.kept == id, known.claim == id) {
+            (true, false) => Some(known.claim),
+            (false, true) => Some(known.kept),
+            _ => None,
+        };
+        let others: Vec<MemoryId> = self.conflicts.iter().filter(open).filter_map(other).collect();
+        self.memories.iter().position(|m| m.is_allergy() && others.contains(&m.folded.id))
     }
 
     /// Who may not end it says that it is over: nothing changes, and a person is asked (model.md, "Clinical wins").
@@ -290,7 +296,8 @@ impl<'a> Walk<'a> {
             let Some(other) = self.memories.iter().position(|m| m.folded.id == other && m.is_active()) else {
                 continue;
             };
-            if matches!(self.memories[other].class, Class::Pattern | Class::Preference) {
+            let allergy = self.memories[other].is_allergy() && !act.by.is_authoritative();
+            if allergy || matches!(self.memories[other].class, Class::Pattern | Class::Preference) {
                 continue;
             }
             if claim == id && self.memories[other].attribute == self.memories[holds].attribute {

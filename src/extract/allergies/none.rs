@@ -123,7 +123,9 @@ impl AllergyRules {
             }
             let context = scene.contexts.of(scene.reading, &(cue.words.start..cue.words.start + 1));
             let own = context.experiencer == Experiencer::Patient && context.temporality != Temporality::Hypothetical;
-            context.negated && !context.uncertain && own && is_of_all(scene, &sentence.words, cue.words.start)
+            let all = context.negated && is_of_all(scene, &sentence.words, cue.words.start)
+                || is_none_known(scene, &sentence.words, cue.words.start);
+            all && !context.uncertain && own
         });
         if abbreviated || (denied && !other) {
             out.statements.push(Statement { kind: StatementKind::NoKnownAllergies, span: sentence.span });
@@ -158,6 +160,46 @@ impl AllergyRules {
             _ => false,
         }
     }
+}
+
+/// "No known drug allergies": nothing but kinds of allergy stands between the denial and the word.
+fn is_none_known(scene: &Scene<'_>, sentence: &Range<usize>, cue: usize) -> bool {
+    let word = |at: usize| scene.reading.word(at);
+    let kind = |at: &usize| {
+        matches!(
+            word(*at),
+            "known"
+                | "drug"
+                | "food"
+                | "medication"
+                | "medicine"
+                | "medical"
+                | "environmental"
+                | "seasonal"
+                | "documented"
+                | "recorded"
+                | "reported"
+                | "relevant"
+                | "significant"
+                | "or"
+                | "and"
+                | "/"
+                | ","
+        )
+    };
+    let Some(no) = (sentence.start..cue).rev().find(|at| !kind(at)).filter(|at| word(*at) == "no") else {
+        return false;
+    };
+    let said = |any_of: &[&str]| (no + 1..cue).any(|at| any_of.contains(&word(at)));
+    // "No known food allergies" leaves medicines open.
+    let all = said(&["drug", "medication", "medicine", "medical"]) || !said(&["food", "environmental", "seasonal"]);
+    said(&["known"]) && all
+}
+
+/// Whether a sentence says so of any word of allergy.
+pub(super) fn says_none_known(scene: &Scene<'_>, sentence: &Range<usize>) -> bool {
+    let allergy = |at: &usize| scene.reading.word(*at).starts_with("allerg");
+    sentence.clone().filter(allergy).any(|at| is_none_known(scene, sentence, at))
 }
 
 /// Words by which a denial speaks of all allergies.

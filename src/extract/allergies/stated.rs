@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::none::says_none_known;
 use super::{Allergies, AllergyRules, Frame, LONGEST_ANSWER, Substance};
 use crate::extract::Temporality;
 use crate::extract::scene::Scene;
@@ -35,7 +36,7 @@ impl AllergyRules {
             let from = nth.checked_sub(1).map_or(words.start, |before| cues[before].0.end);
             found |= self.named_with(scene, index, cue, *frame, (from..end, substances), out);
         }
-        if !found {
+        if !found || says_none_known(scene, &words) {
             self.none_in_words(scene, index, out);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::extract::{EntityType, Experiencer, ExtractionInput, Extractor};
+use crate::extract::{EntityType, Experiencer, ExtractionInput, Extractor, StatementKind};
 use crate::text::{Document, Language, Speaker};
 
 /// The allergies and intolerances of a text, one a line: "allergy: latex (hives)", "no allergy: egg", "family's …".
@@ -166,4 +166,34 @@ fn a_pen_of_adrenaline_is_carried_and_no_allergen() {
     assert_eq!(note("Alergias: penicilina (rash). Lleva Altellus."), "allergy: penicillin (rash)");
     assert_eq!(note("Allergies: peanut, Jext, wasp, Anapen"), "allergy: peanuts; allergy: wasp venom");
     assert_eq!(note("Alérgico a cacahuete, EpiPen en el cole."), "allergy: peanuts");
+}
+
+#[test]
+fn no_known_allergies_are_none_in_every_common_wording_and_a_single_substance_is_not_all() {
+    let none = |text: &str| {
+        let found = Extractor::shared().extract(&ExtractionInput::of(&Document::plain(text, Language::Unknown)));
+        found.statements.iter().any(|statement| statement.kind == StatementKind::NoKnownAllergies)
+    };
+    for text in [
+        "No known drug allergies.",
+        "No known allergies",
+        "There are no known allergies.",
+        "PMH: asthma.\nNo known drug allergies\nMeds: none",
+        "Takes sertraline 50 mg. No known drug or food allergies. Sleeps well.",
+        "No known allergies to medications",
+        "No known drug allergies, lives alone.",
+        "Sin alergias medicamentosas conocidas.",
+    ] {
+        assert!(none(text), "{text}");
+    }
+    for text in [
+        "No known food allergies.",
+        "No known penicillin allergy.",
+        "Known allergies: latex.",
+        "His known drug allergies were reviewed.",
+        "If no known drug allergies, start amoxicillin 500 mg.",
+        "Her husband has no known drug allergies.",
+    ] {
+        assert!(!none(text), "{text}");
+    }
 }

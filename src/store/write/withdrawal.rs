@@ -50,8 +50,9 @@ impl Writer<'_> {
                 let memory = MemoryId(row.uuid(0)?);
                 let id = MemoryEventId(derive("withdrawn", &[last.as_bytes(), memory.0.as_bytes()]));
                 let at = self.target.now;
-                let act = Act { id, memory, at, deed: Deed::Forgotten, by: SetBy::Patient, evidence: None };
-                acts.push(NewAct { scope, act, by: "patient" });
+                // A right, not a claim about what is so: allergies are forgotten with the rest.
+                let act = Act { id, memory, at, deed: Deed::Forgotten, by: SetBy::Task, evidence: None };
+                acts.push(NewAct { scope, act, by: SetBy::Task.code() });
             }
             self.acts(&acts).await?;
         }

@@ -126,7 +126,7 @@ fn a_newer_program_leaves_a_file_alone_while_an_older_one_runs_and_copies_it_bef
         let _ = std::fs::remove_file(folder.path().join(format!("store.db{suffix}")));
     }
     std::fs::copy(&copy, folder.path().join("store.db")).unwrap();
-    let back = program(&["org", "list"], true).output().unwrap();
+    let back = program(&["events", "list"], true).output().unwrap();
     assert!(back.status.success(), "{}", String::from_utf8_lossy(&back.stderr));
 }
 

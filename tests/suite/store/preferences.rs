@@ -73,7 +73,12 @@ async fn what_is_said_twice_is_one_preference_and_the_opposite_replaces_it_while
     let (old, new) = (found.iter().find(|m| m.id == wanted.id).unwrap(), found.last().unwrap());
     assert_eq!((old.standing.state, old.superseded_by), (State::Superseded, Some(new.id)));
     assert_eq!((old.valid_to, new.supersedes), (Some(new.valid_from), Some(old.id)));
-    assert!(ward.store().opposed(scope(), When::Now).await.unwrap().is_empty(), "nobody is asked what was just said");
+    let opposed = ward.store().opposed(scope(), When::Now).await.unwrap();
+    assert!(!opposed.is_empty(), "statements that oppose each other are shown");
+    assert!(
+        opposed.iter().all(|pair| pair.type_ != "clinical_conflict"),
+        "nobody is asked what was just said: {opposed:#?}"
+    );
     let filter = Filter { classes: vec![Class::Preference], states: vec![State::Active], ..Filter::default() };
     let said = ward.store().memories(scope(), &filter, When::Now).await.unwrap();
     assert_eq!(said.len(), 4, "what was said stays as it was said");

@@ -23,22 +23,24 @@ use crate::store::StoreError;
 use crate::store::engine::{Arg, Row, Sql};
 use crate::store::records::FindingWords;
 use crate::store::seal::{open_record, open_text};
+use crate::text::fold;
 
-/// The newest statements of a patient that a new one is compared with.
-const MOST: usize = 200;
+/// The newest statements of a patient that are compared.
+const MOST: usize = 100;
 
+// What a model inferred, and what ends by itself, opposes nothing for good: its time passes without a fold.
 static STATED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT patient_id, id, experiencer, valid_from, content_sealed, evidence_sealed FROM memory \
-         WHERE org_id = $1 AND patient_id IN {uuids $2} AND state = 'active' \
-           AND entity_type IN ('preference', 'goal', 'relationship') ORDER BY valid_from DESC, id",
+        "SELECT patient_id, id, experiencer, valid_from, content_sealed, evidence_sealed FROM \
+         (SELECT patient_id, id, experiencer, valid_from, content_sealed, evidence_sealed, \
+            row_number() OVER (PARTITION BY patient_id ORDER BY valid_from DESC, id) AS place FROM memory \
+          WHERE org_id = $1 AND patient_id IN {uuids $2} AND state = 'active' AND class <> 'inference' \
+            AND expires_at IS NULL AND entity_type IN ('preference', 'goal', 'relationship')) AS stated \
+         WHERE place <= $3 ORDER BY patient_id, place",
     )
 });
 static DELETE: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "DELETE FROM contradiction WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2} \
-         AND (kept_id IN {uuids $3} OR claim_id IN {uuids $4})",
-    )
+    Sql::new("DELETE FROM contradiction WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2}")
 });
 
 /// Whether statements of this kind can oppose each other without one of them being wrong.
@@ -54,10 +56,12 @@ struct Stated {
     person: Option<String>,
     valid_from: DateTime<Utc>,
     text: String,
+    /// The words of the text that may be its subject.
+    words: BTreeSet<String>,
 }
 
 impl Writer<'_> {
-    /// Compares the statements that this batch changed with all that the patient holds, and writes the pairs.
+    /// Compares anew what a patient of this batch states, where a statement changed or a memory vanished.
     ///
     /// # Errors
     /// When the store cannot be read or written, or a cell does not open.
@@ -67,48 +71,30 @@ impl Writer<'_> {
         changed: &[Changed<'_>],
     ) -> Result<(), StoreError> {
         let soft: Vec<&Changed<'_>> = changed.iter().filter(|c| is_soft(c.opening().entity)).collect();
-        // What vanished may have been soft: its pairs go by its id.
-        let touched = soft.iter().map(|c| (c.scope, c.folded.id)).chain(gone.iter().copied());
-        let touched: BTreeSet<(Scope, MemoryId)> = touched.collect();
-        if touched.is_empty() {
+        let scopes = soft.iter().map(|c| c.scope).chain(gone.iter().map(|(scope, _)| *scope));
+        let scopes: BTreeSet<Scope> = scopes.collect();
+        if scopes.is_empty() {
             return Ok(());
         }
-        self.delete_tensions(&touched).await?;
+        let groups = scopes.iter().map(|scope| Ok((scope.patient().0, self.tension_group(*scope)?.to_vec())));
+        let groups = Arg::Pairs(groups.collect::<Result<_, StoreError>>()?);
+        self.tx.execute(&DELETE, vec![self.target.org.0.into(), groups]).await?;
         let fresh: BTreeSet<MemoryId> =
             soft.iter().filter(|c| c.was != Some(State::Active.code())).map(|c| c.folded.id).collect();
-        let scopes: BTreeSet<Scope> = soft.iter().map(|c| c.scope).collect();
         let mut rows = Vec::new();
         for (scope, stated) in self.stated(&scopes).await? {
-            let newest = &stated[..stated.len().min(MOST)];
-            let is_touched = |one: &Stated| touched.contains(&(scope, one.id));
-            // One sentence may have given two memories: it opposes another sentence once.
-            let mut seen = BTreeSet::new();
-            for (at, one) in newest.iter().enumerate() {
-                let others = newest[at + 1..].iter().filter(|other| is_touched(one) || is_touched(other));
-                let opposed = others.filter_map(|other| Some((other, opposition(one, other)?)));
-                let opposed = opposed.filter(|(other, _)| seen.insert((one.text.as_str(), other.text.as_str())));
-                for (earlier, type_) in opposed.collect::<Vec<_>>() {
-                    let id = derive("contradiction", &[earlier.id.0.as_bytes(), one.id.0.as_bytes()]);
-                    rows.push(self.tension_row(scope, id, (earlier, one), type_)?);
-                    if fresh.contains(&one.id) || fresh.contains(&earlier.id) {
-                        self.done.contradictions.push(type_.code());
-                        let body = json!({"contradiction_id": id, "kept_memory_id": earlier.id,
-                            "claim_memory_id": one.id, "type": type_.code()});
-                        self.events.push(scope, "anamnesis.contradiction.found.v1", &[id.as_bytes()], body);
-                    }
+            for (kept, claim, type_) in pairs(&stated) {
+                let id = derive("contradiction", &[kept.id.0.as_bytes(), claim.id.0.as_bytes()]);
+                rows.push(self.tension_row(scope, id, (kept, claim), type_)?);
+                if fresh.contains(&kept.id) || fresh.contains(&claim.id) {
+                    self.done.contradictions.push(type_.code());
+                    let body = json!({"contradiction_id": id, "kept_memory_id": kept.id, "claim_memory_id": claim.id,
+                        "type": type_.code()});
+                    self.events.push(scope, "anamnesis.contradiction.found.v1", &[id.as_bytes()], body);
                 }
             }
         }
         self.tx.bulk(&CONFLICT, rows).await?;
-        Ok(())
-    }
-
-    async fn delete_tensions(&mut self, touched: &BTreeSet<(Scope, MemoryId)>) -> Result<(), StoreError> {
-        let scopes: BTreeSet<Scope> = touched.iter().map(|(scope, _)| *scope).collect();
-        let groups = scopes.iter().map(|scope| Ok((scope.patient().0, self.tension_group(*scope)?.to_vec())));
-        let groups = Arg::Pairs(groups.collect::<Result<_, StoreError>>()?);
-        let ids = Arg::Uuids(touched.iter().map(|(_, id)| id.0).collect());
-        self.tx.execute(&DELETE, vec![self.target.org.0.into(), groups, ids.clone(), ids]).await?;
         Ok(())
     }
 
@@ -120,30 +106,35 @@ impl Writer<'_> {
     /// The active statements of each patient, newest first.
     async fn stated(&mut self, scopes: &BTreeSet<Scope>) -> Result<BTreeMap<Scope, Vec<Stated>>, StoreError> {
         let patients = Arg::Uuids(scopes.iter().map(|scope| scope.patient().0).collect());
-        let rows = self.tx.fetch_all(&STATED, vec![self.target.org.0.into(), patients]).await?;
+        let most = Arg::I64(MOST as i64);
+        let rows = self.tx.fetch_all(&STATED, vec![self.target.org.0.into(), patients, most]).await?;
         let mut stated: BTreeMap<Scope, Vec<Stated>> = BTreeMap::new();
         for row in rows {
             let patient = row.uuid(0)?;
             if let Some(scope) = scopes.iter().find(|scope| scope.patient().0 == patient) {
-                stated.entry(*scope).or_default().push(self.opened(*scope, &row)?);
+                stated.entry(*scope).or_default().extend(self.opened(*scope, &row)?);
             }
         }
         Ok(stated)
     }
 
-    fn opened(&self, scope: Scope, row: &Row) -> Result<Stated, StoreError> {
+    /// `None` for a memory whose words are gone.
+    fn opened(&self, scope: Scope, row: &Row) -> Result<Option<Stated>, StoreError> {
         let keys = self.keys_of(scope)?;
         let id = row.uuid(1)?;
-        let words: FindingWords = open_record(keys, memory_cell(id, "content"), &row.blob(4)?)?;
+        let Some(sealed) = row.opt_blob(4)? else { return Ok(None) };
+        let words: FindingWords = open_record(keys, memory_cell(id, "content"), &sealed)?;
         let quote = row.opt_blob(5)?.filter(|sealed| !sealed.is_empty());
         let quote = quote.map(|sealed| open_text(keys, memory_cell(id, "evidence"), &sealed)).transpose()?;
-        Ok(Stated {
+        let text = quote.unwrap_or(words.mention);
+        Ok(Some(Stated {
             id: MemoryId(id),
             experiencer: Experiencer::from_code(&row.text(2)?).ok_or(StoreError::Shape)?,
             person: words.person,
             valid_from: row.time(3)?,
-            text: quote.unwrap_or(words.mention),
-        })
+            words: content(&text),
+            text,
+        }))
     }
 
     fn tension_row(
@@ -168,6 +159,31 @@ impl Writer<'_> {
             now,
         ])
     }
+}
+
+/// Words of four letters and more, folded.
+fn content(text: &str) -> BTreeSet<String> {
+    fold(text).split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).map(str::to_owned).collect()
+}
+
+/// The pairs that oppose each other, the earlier statement first. A sentence that gave several memories counts once.
+fn pairs(stated: &[Stated]) -> Vec<(&Stated, &Stated, ContradictionType)> {
+    let mut texts = BTreeSet::new();
+    let distinct: Vec<&Stated> = stated.iter().filter(|one| texts.insert(one.text.as_str())).collect();
+    let mut found = Vec::new();
+    for (at, claim) in distinct.iter().enumerate() {
+        // Newest first: what follows was said before.
+        let near = distinct[at + 1..].iter().filter(|kept| shares_a_word(kept, claim));
+        found.extend(near.filter_map(|kept| Some((*kept, *claim, opposition(kept, claim)?))));
+    }
+    found
+}
+
+/// Whether they may speak of one thing: a word in common, or one that begins like another ("swim", "swimming").
+fn shares_a_word(one: &Stated, other: &Stated) -> bool {
+    let begins = |word: &str| word.chars().take(4).collect::<String>();
+    let stems: BTreeSet<String> = one.words.iter().map(|word| begins(word)).collect();
+    other.words.iter().any(|word| stems.contains(&begins(word)))
 }
 
 /// How two statements of a patient oppose each other.

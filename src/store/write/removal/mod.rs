@@ -169,10 +169,10 @@ impl Writer<'_> {
         self.remove_messages(scope, &gone, &before).await?;
         self.delete(&DELETE_FINDINGS, scope, gone.findings.iter().copied()).await?;
         self.delete(&DELETE_ACCOUNTS, scope, gone.accounts.iter().copied()).await?;
-        self.delete(&DELETE_PASSAGES, scope, gone.documents.iter().map(|(id, _)| *id)).await?;
         let accounts = gone.accounts.iter().map(|id| (*id, 1));
         for (id, revision) in gone.documents.iter().copied().chain(accounts) {
             let args = vec![scope.org().0.into(), scope.patient().0.into(), id.into(), revision.into()];
+            self.tx.execute(&DELETE_PASSAGES, args.clone()).await?;
             self.tx.execute(&DELETE_DOCUMENT, args).await?;
         }
         let raws = gone.documents.iter().map(|(id, revision)| raw_id(scope, *id, *revision));

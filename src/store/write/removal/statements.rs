@@ -31,7 +31,7 @@ statements! {
         AND revision = $4";
 
     DELETE_DOCUMENT = "DELETE FROM documents WHERE org_id = $1 AND patient_id = $2 AND document_id = $3 AND revision = $4";
-    DELETE_PASSAGES = "DELETE FROM passage WHERE org_id = $1 AND patient_id = $2 AND document_id IN {uuids $3}";
+    DELETE_PASSAGES = "DELETE FROM passage WHERE org_id = $1 AND patient_id = $2 AND document_id = $3 AND revision = $4";
     DELETE_ACCOUNTS = "DELETE FROM summary WHERE org_id = $1 AND patient_id = $2 AND id IN {uuids $3}";
     DELETE_FINDINGS = "DELETE FROM extracted_findings WHERE org_id = $1 AND patient_id = $2 AND id IN {uuids $3}";
     DELETE_STATEMENTS = "DELETE FROM profile_statement WHERE org_id = $1 AND patient_id = $2 AND id IN {uuids $3}";

@@ -1,0 +1,188 @@
+@every-run
+Feature: Forgetting and erasing
+
+  Forgetting can be taken back for thirty days; erasing cannot.
+
+  @row-76
+  Scenario: What a patient has forgotten is found by nobody until the patient takes it back
+    Given on 2 March 2026 at 10:00, the clinical note says
+      """
+      Refiere acúfenos desde hace un mes.
+      """
+    And on 2 March 2026 at 11:00, the chat message says
+      """
+      Patient: Por las tardes paseo por el puerto con mi perro.
+      """
+    When on 3 March 2026, the patient forgets "tinnitus"
+    Then the memory does not hold
+      | statement |
+      | tinnitus  |
+    And a search for "acúfenos" does not find "acúfenos"
+    And the export does not show "acúfenos"
+    And a search for "puerto perro" finds "puerto"
+    When on 1 April 2026, the patient recovers "tinnitus"
+    Then the memory holds
+      | statement |
+      | tinnitus  |
+    And a search for "acúfenos" finds "acúfenos"
+
+  # why: the export still has the rest, but search leaves out the whole passage in which something was forgotten
+  @row-76 @not-yet
+  Scenario: The rest of a note that held something forgotten is still found
+    Given on 2 March 2026 at 10:00, the clinical note says
+      """
+      Reports tinnitus since January.
+      She walks along the harbour every evening with her dog and her neighbours.
+      Her brother repairs clocks in a small shop.
+      """
+    Then a search for "harbour dog neighbours" finds "harbour"
+    When on 3 March 2026, the patient forgets "tinnitus"
+    Then the export shows "harbour"
+    And the export does not show "tinnitus"
+    And a search for "harbour dog neighbours" finds "harbour"
+    And a search for "tinnitus" does not find "tinnitus"
+
+  @row-76
+  Scenario: Thirty days after it was forgotten, the words are gone and cannot be taken back
+    Given on 2 March 2026 at 10:00, the clinical note says
+      """
+      He was treated for gonorrhea last year. Known asthma.
+      """
+    When on 3 March 2026, the patient forgets "gonorrhea"
+    And on 5 April 2026, the job "purge" runs
+    Then nothing anywhere holds "gonorr"
+    And `anamnesis memory list --state inactive --org {org} --patient {patient} --output json` does not show "gonorr"
+    And the memory holds
+      | statement |
+      | asthma    |
+
+  @row-78
+  Scenario: A topic is forgotten by its name, in whatever words it was told
+    Given on 2 March 2026, the session transcript says
+      """
+      Clinician: ¿Cómo ha dormido?
+      Patient: Sigo con insomnio, me despierto a las cuatro.
+      Patient: Tengo náuseas por la mañana.
+      """
+    And on 4 March 2026, the clinical note says
+      """
+      Persiste el insomnio de conciliación.
+      """
+    When on 5 March 2026, the patient forgets everything about "insomnio"
+    Then the last message was stored
+    And nothing anywhere holds "insomn"
+    And the memory holds
+      | statement |
+      | nausea    |
+
+  @row-78
+  Scenario: Before a topic is forgotten, a preview shows what is meant and changes nothing
+    Given on 2 March 2026, the clinical note says
+      """
+      Reports migraine since Monday. Allergic to penicillin: rash.
+      """
+    Then `anamnesis memory forget --topic migraine --preview --by {actor} --role patient --org {org} --patient {patient}` shows "migraine"
+    And `anamnesis memory forget --topic migraine --preview --by {actor} --role patient --org {org} --patient {patient}` does not show "penicillin"
+    And the memory holds
+      | statement  |
+      | migraine   |
+      | penicillin |
+
+  @row-76
+  Scenario: What was forgotten can be learned again from a new document
+    Given on 2 March 2026, the clinical note says
+      """
+      Padece migraña con aura.
+      """
+    When on 3 March 2026, the patient forgets "migraine"
+    And on 10 March 2026, the clinical note says
+      """
+      La paciente padece migraña con aura, hoy con vómitos.
+      """
+    Then the memory holds
+      | statement | state  |
+      | migraine  | active |
+
+  @row-95
+  Scenario: A clinician gives a memory its end, and it is history from then on
+    Given on 2 March 2026, the clinical note says
+      """
+      Takes prednisone 20 mg daily. Known asthma.
+      """
+    When on 9 March 2026, a clinician ends "prednisone"
+    Then the memory holds
+      | statement  | state    | use      |
+      | prednisone | resolved | history  |
+      | asthma     | active   | decision |
+    And the history of "prednisone" shows "resolved"
+
+  @row-95
+  Scenario: What a producer sends with an end is in force before it and not after it
+    Given the next document carries
+      | provenance.expires_at | 2026-03-10T00:00:00Z |
+    And on 2 March 2026, the clinical note says
+      """
+      Toma amoxicilina 500 mg cada 8 horas.
+      """
+    And on 2 March 2026 at 12:00, the clinical note says
+      """
+      Toma enalapril 10 mg al día.
+      """
+    Then the memory holds
+      | statement   | state  | use      |
+      | amoxicillin | active | decision |
+    When on 12 March 2026, time passes
+    Then the memory does not hold
+      | statement   | use      |
+      | amoxicillin | decision |
+    And the memory holds
+      | statement | state  | use      |
+      | enalapril | active | decision |
+
+  # why: "hasta el 9 de marzo" and "until 9 March" are read as an end that lies a year back, and the medicine as stopped
+  @row-95 @row-107 @not-yet
+  Scenario Outline: A medicine that is prescribed until a day is taken before it and history after it
+    Given on 2 March 2026 at 10:00, the clinical note says
+      """
+      <text>
+      """
+    Then the memory holds
+      | entity     | statement | state  | use      |
+      | medication | <name>    | active | decision |
+    When on 12 March 2026, time passes
+    Then the memory does not hold
+      | entity     | statement | use      |
+      | medication | <name>    | decision |
+
+    Examples:
+      | text                                                            | name        |
+      | Toma amoxicilina 500 mg cada 8 horas hasta el 9 de marzo.       | amoxicillin |
+      | She is to take doxycycline 100 mg twice daily until 9 March 2026. | doxycycline |
+
+  # why: the command is set aside as schema_unknown; nothing is erased
+  @row-92 @row-93 @row-e @not-yet
+  Scenario: A patient who is erased is held nowhere, and a receipt counts what went
+    Given on 2 March 2026, the clinical note says
+      """
+      Diagnosticada de endometriosis. Refiere vértigo desde ayer.
+      """
+    When on 4 March 2026, a clinician erases the patient
+    Then the last message was stored
+    And nothing anywhere holds "endometriosis"
+    And nothing anywhere holds "vértigo"
+    And `anamnesis events list --state all --type erasure.completed.v1` shows "erasure.completed"
+
+  # why: the command is set aside as schema_unknown; nothing is erased
+  @row-92 @not-yet
+  Scenario: A message that comes late about an erased patient is refused
+    Given on 2 March 2026, the clinical note says
+      """
+      Known asthma since childhood.
+      """
+    When on 4 March 2026, a clinician erases the patient
+    And on 3 March 2026, the clinical note says
+      """
+      Reports wheezing at night.
+      """
+    Then the last message was set aside as "erased_subject"
+    And nothing anywhere holds "wheez"

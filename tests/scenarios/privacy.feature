@@ -1,0 +1,195 @@
+Feature: Privacy
+
+  A patient sees what is held, can talk without being remembered, and sources go when their time is over.
+
+  # why: the command is set aside as schema_unknown and no verb gives this overview
+  @row-77 @not-yet
+  Scenario: A patient is shown what is held, by class, source and state
+    Given on 2 March 2026, the clinical note says
+      """
+      Alérgica a la penicilina: urticaria. Refiere náuseas desde ayer.
+      """
+    When on 3 March 2026, the command is sent
+      """
+      {"command": "privacy_report", "actor": {"id": "0c110000-0000-4000-8000-000000000003", "role": "patient"}}
+      """
+    Then the last message was stored
+    And the memory holds
+      | statement  |
+      | penicillin |
+
+  @row-79 @row-l
+  Scenario: Of what is said in the ephemeral mode nothing is kept, and what was said before and after is
+    Given on 2 March 2026, the chat message says
+      """
+      Patient: Desde ayer tengo náuseas.
+      """
+    When on 3 March 2026 at 10:00, the patient turns the ephemeral mode on
+    And on 3 March 2026 at 11:00, the chat message says
+      """
+      Patient: Tengo migraña desde que discutí con mi suegra.
+      """
+    Then the last message was ephemeral
+    When on 3 March 2026 at 12:00, the patient turns the ephemeral mode off
+    And on 3 March 2026 at 13:00, the chat message says
+      """
+      Patient: También me noto vértigo al levantarme.
+      """
+    Then the last message was stored
+    And the memory holds
+      | statement |
+      | nausea    |
+      | vertigo   |
+    And nothing anywhere holds "migra"
+    And nothing anywhere holds "suegra"
+
+  @row-79 @row-l
+  Scenario: The mode at the time of the words counts, not that of their arrival
+    Given on 3 March 2026 at 10:00, the patient turns the ephemeral mode on
+    And on 3 March 2026 at 12:00, the patient turns the ephemeral mode off
+    When on 4 March 2026, time passes
+    And on 3 March 2026 at 11:00, the session transcript says
+      """
+      Patient: I had a panic attack in the supermarket.
+      """
+    Then the last message was ephemeral
+    And nothing anywhere holds "supermarket"
+    When on 3 March 2026 at 13:00, the session transcript says
+      """
+      Patient: I have had a headache in the afternoon since Sunday.
+      """
+    Then the last message was stored
+    And the memory holds
+      | statement |
+      | headache  |
+
+  @row-79 @row-l @row-104
+  Scenario: Danger that is told in the ephemeral mode still calls somebody, without a word of it
+    Given on 3 March 2026 at 10:00, the patient turns the ephemeral mode on
+    When on 3 March 2026 at 11:00, the chat message says
+      """
+      Patient: I am going to kill myself tonight, I have the pills here.
+      """
+    Then the last message was ephemeral
+    And `anamnesis events list --type risk.flagged.v1` shows "risk.flagged.v1"
+    And nothing anywhere holds "pills"
+    And the memory does not hold
+      | kind |
+      | raw  |
+
+  @row-87
+  Scenario: Of a patient with the tier "summary only", the text goes after thirty days and what was understood stays
+    Given on 2 March 2026, the profile says
+      """
+      {"privacy_tier": "summary_only"}
+      """
+    And on 2 March 2026 at 10:00, the chat message says
+      """
+      Patient: Me han diagnosticado celiaquía en la clínica del pueblo de mi abuelo.
+      """
+    Then a search for "celiaquía abuelo" finds "abuelo"
+    When on 31 March 2026, the job "retention" runs
+    Then a search for "celiaquía abuelo" finds "abuelo"
+    When on 5 April 2026, the job "retention" runs
+    Then nothing anywhere holds "abuelo"
+    And the memory holds
+      | statement | state  |
+      | celiac    | active |
+
+  @row-87
+  Scenario: Of a patient with the tier "drop source", the text goes on the next night and the quotes of its facts stay
+    Given on 2 March 2026, the profile says
+      """
+      {"privacy_tier": "drop_source"}
+      """
+    And on 2 March 2026 at 10:00, the clinical note says
+      """
+      Diagnosed with celiac disease.
+      The waiting room was painted in turquoise by a volunteer.
+      """
+    When on 5 March 2026, the job "retention" runs
+    Then nothing anywhere holds "turquoise"
+    And the memory holds
+      | statement | state  | fragment                      |
+      | celiac    | active | Diagnosed with celiac disease |
+
+  @row-87 @row-108
+  Scenario: In the cold archive a chat leaves every search before a note does
+    Given on 2 March 2026, the profile says
+      """
+      {"privacy_tier": "cold_archive"}
+      """
+    And on 2 March 2026 at 10:00, the chat message says
+      """
+      Patient: Mi gato Bigotes rompió el jarrón azul.
+      """
+    And on 2 March 2026 at 11:00, the clinical note says
+      """
+      Describe un sueño recurrente con un jarrón verde.
+      """
+    When on 10 June 2026, the job "retention" runs
+    Then a search for "jarrón" does not find "jarrón azul"
+    And a search for "jarrón" finds "jarrón verde"
+    And `anamnesis archive list --org {org} --patient {patient}` shows "chat_message"
+    And `anamnesis archive list --org {org} --patient {patient}` does not show "clinical_note"
+
+  @row-87
+  Scenario: The patient's own tier comes before that of the organisation
+    Given on 2 March 2026, the profile says
+      """
+      {"privacy_tier": "standard"}
+      """
+    And on 2 March 2026 at 10:00, the chat message says
+      """
+      Patient: My neighbour plays the trombone in the attic.
+      """
+    And `anamnesis org set --privacy-tier summary_only --org {org}` succeeds
+    When on 5 April 2026, the job "retention" runs
+    Then a search for "trombone" finds "attic"
+
+  @row-87
+  Scenario: The organisation's tier holds where the patient said nothing
+    Given on 2 March 2026 at 10:00, the chat message says
+      """
+      Patient: My neighbour plays the trombone in the attic and I have had a headache since Sunday.
+      """
+    And `anamnesis org set --privacy-tier summary_only --org {org}` succeeds
+    When on 5 April 2026, the job "retention" runs
+    Then nothing anywhere holds "trombone"
+    And the memory holds
+      | statement |
+      | headache  |
+
+  @row-108
+  Scenario: A legal hold keeps what retention would take
+    Given on 2 March 2026, the profile says
+      """
+      {"privacy_tier": "summary_only"}
+      """
+    And on 2 March 2026 at 10:00, the chat message says
+      """
+      Patient: El conductor del autobús iba borracho cuando me caí en la rotonda.
+      """
+    And `anamnesis hold set --org {org} --patient {patient} --by {actor} --reference "expediente 7"` succeeds
+    When on 5 April 2026, the job "retention" runs
+    Then a search for "rotonda" finds "autobús"
+    And `anamnesis hold list --org {org} --patient {patient}` shows "expediente 7"
+
+  @row-83 @row-104
+  Scenario: Lists for operators name events and refused messages by ids and codes, never by words
+    Given on 2 March 2026 at 10:00, the clinical note says
+      """
+      Diagnosticada de endometriosis.
+      """
+    And the next document carries
+      | occurred_at | 2026-03-09T10:00:00Z |
+    And the clinical note says
+      """
+      Refiere cefalea en racimos.
+      """
+    Then the last message was set aside as "not_yet"
+    And `anamnesis quarantine list` shows "not_yet"
+    And `anamnesis quarantine list --output json` does not show "cefalea"
+    And `anamnesis events list` shows "memory.changed.v1"
+    And `anamnesis events list --output json` does not show "endometriosis"
+    And `anamnesis job history` does not show "endometriosis"
