@@ -50,7 +50,7 @@ pub enum Answer {
     Unknown,
     /// The patient was erased: the key was destroyed, and nothing can be read any more.
     Erased,
-    /// The patient denies that anything is told of what is held.
+    /// The patient denies that readers show what is held.
     Withheld,
     /// The key store is away or not the right one: nothing can be said of any patient.
     KeysUnavailable,

@@ -1,5 +1,5 @@
 //! Cohort patterns: what the patients of an organisation have in common in a month that is over, from columns in the clear
-//! alone, with rare values left out (seed 003, phase 3; `domain::cohort`), of those who permit research. A month is told once and never again; one of which
+//! alone, with rare values left out (seed 003, phase 3; `domain::cohort`), of those who permit research. A month is announced once and never again; one of which
 //! nothing may be told is reckoned once.
 
 use std::sync::Arc;

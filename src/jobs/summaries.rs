@@ -340,7 +340,7 @@ impl Job for Summaries {
         let mut changes = Vec::new();
         for patient in &patients {
             let Ok(scope) = Scope::new(window.org, *patient) else { continue };
-            // Of a patient who denies it nothing new is told; what was forgotten is told no more.
+            // Of a patient who denies it no new summary is written; what was forgotten is left out.
             let own = facts.iter().filter(|fact| fact.patient == *patient && permits.contains(patient));
             let own: Vec<FactRow> = own.copied().collect();
             let units = self.units(scope, &own, window.cutoff);

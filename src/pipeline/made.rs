@@ -66,7 +66,7 @@ impl Admitted {
     }
 }
 
-/// A capture of a model's document that was stored before captures told it is no better than one stored now.
+/// A capture of a model's document that was stored before captures kept their trust is no better than one stored now.
 pub(super) fn trust_in(memory: &Memory) -> Trust {
     let of_model = memory.document_type == Some(DocumentType::Analysis) && memory.signed_by.is_none();
     if memory.kind == Kind::Raw && of_model { memory.trust.max(Trust::T4) } else { memory.trust }

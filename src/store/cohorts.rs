@@ -90,7 +90,7 @@ pub struct Pattern {
     pub patients: u64,
 }
 
-/// Distinct patients of a month but for those who are left out, by dimension and value: not to be told as they are.
+/// Distinct patients of a month but for those who are left out, by dimension and value; not to be published as they are.
 ///
 /// # Errors
 /// Of the database.

@@ -1,4 +1,4 @@
-//! Consents as they are stored, and what follows of them: of whom nothing may be kept, and of whom nothing may be told.
+//! Consents as they are stored, and what follows of them: of whom nothing may be stored, and of whom nothing may be shown.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
@@ -200,7 +200,7 @@ pub async fn left_out_of_research(
     Ok(patients.into_iter().filter(|patient| !may(patient)).collect())
 }
 
-/// Those of these patients of whom something may be told.
+/// Those of these patients of whom something may be shown.
 ///
 /// # Errors
 /// As [`within`].

@@ -73,7 +73,7 @@ pub enum StoreError {
     /// Nothing of the patient can be read any more, and nothing may be stored.
     #[error("the patient was erased: the key was destroyed")]
     Erased,
-    /// The patient denies that anything is told of what is held.
+    /// The patient denies that readers show what is held.
     #[error("the patient's consent does not permit it")]
     NoConsent,
     /// Another worker stored one of the messages, or a consent, first: look again.

@@ -374,7 +374,7 @@ impl<'a> Walk<'a> {
         self.memories.len() - 1
     }
 
-    /// When a replaced revision or a copy that is gone told an inference first.
+    /// When a replaced revision or a copy that is gone stated an inference first.
     fn first_told(&self, a: &Assertion) -> Option<DateTime<Utc>> {
         let same = |r: &&&Assertion| {
             (r.source == a.source || r.text.is_some_and(|text| a.text == Some(text)))

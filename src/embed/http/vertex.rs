@@ -1,4 +1,4 @@
-//! Vertex AI text models, `:predict` (docs/providers.md, "Vertex text models"). They cut long texts silently unless told not to.
+//! Vertex AI text models, `:predict` (docs/providers.md, "Vertex text models"). They cut long texts silently unless `autoTruncate` is false.
 
 use reqwest::Url;
 use serde::{Deserialize, Serialize};

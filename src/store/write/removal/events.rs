@@ -18,7 +18,7 @@ const RISK: &str = "anamnesis.risk.flagged.v1";
 const TOLD: [&str; 5] = ["class", "experiencer", "level", "by", "confidence"];
 
 impl Writer<'_> {
-    /// Takes events back that name what is gone. A danger stays told, without naming where it was said.
+    /// Takes events back that name what is gone. A risk stays announced, without naming where it was said.
     pub(super) async fn take_back_events(
         &mut self,
         scope: Scope,

@@ -1,5 +1,5 @@
 //! What a patient said while nothing was to be kept, and what was stored all the same because the command came late: it is
-//! removed as if it had not been stored, with all that was made of it. A danger that was not told yet is told without content.
+//! removed as if it had not been stored, with all that was made of it. A risk that was not announced yet is announced without content.
 //! What a legal hold keeps stays.
 
 mod events;
@@ -180,7 +180,7 @@ impl Writer<'_> {
         for (id, revision) in &gone.revived {
             self.revive(scope, *id, *revision).await?;
         }
-        // Vectors of equal texts, and a course that was reckoned over all: both are made anew when they are needed.
+        // Vectors of equal texts, and a trend that was computed over all: both are made anew when they are needed.
         for sql in [&*DELETE_CACHE, &*DELETE_COURSE] {
             self.tx.execute(sql, vec![scope.org().0.into(), scope.patient().0.into()]).await?;
         }
@@ -199,7 +199,7 @@ impl Writer<'_> {
         rows.iter().map(|row| Ok((row.uuid(0)?, row.bytes(1)?))).collect()
     }
 
-    /// What is known of the messages themselves, and what a correction did beside what it said.
+    /// What is known of the messages themselves, and what a correction did in addition to what it said.
     async fn remove_messages(
         &mut self,
         scope: Scope,
