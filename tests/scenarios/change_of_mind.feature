@@ -220,7 +220,7 @@ Feature: Change of mind
 
   # why: the note ends what the patient said in the session, and the clinician's own row stays active and fit for decisions;
   # in English, by a chat and with a date it is the same.
-  @row-45 @not-yet
+  @row-45
   Scenario: A clinician's later note ends a medicine that the patient had already said was stopped
     Given on 1 September 2026 at 10:00, the clinical note "primera" says
       """

@@ -22,6 +22,8 @@ pub(super) struct Interval {
     pub class: Class,
     pub trust: Trust,
     pub blanket: bool,
+    /// A claim that the fact is over, from a source that may not end it.
+    pub ending: bool,
     /// When somebody said so last.
     pub last_said: DateTime<Utc>,
     recorded_at: DateTime<Utc>,
@@ -87,6 +89,7 @@ impl Interval {
             class: a.class,
             trust: a.trust,
             blanket: a.blanket,
+            ending: a.ending,
             last_said: a.asserted_at,
             recorded_at: a.recorded_at.min(a.asserted_at),
             asked_expiry: a.expires_at,

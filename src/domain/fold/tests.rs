@@ -151,6 +151,47 @@ fn what_the_patient_says_has_ended_is_resolved_and_a_clinicians_word_is_asked_ab
 }
 
 #[test]
+fn a_clinicians_end_ends_the_prescription_whatever_was_claimed_about_it_before() {
+    let stopped = |n, at| Assertion { ending: true, ..finding(n, EntityType::Medication, at) };
+    // The patient claims that it is over, twice; then the clinician stops it.
+    let claimed = vec![by_clinician(dose(1, 0, 50)), stopped(2, 3), stopped(3, 5)];
+    let open = folded(claimed.clone(), 6);
+    assert_eq!((states(&open), open.conflicts.len()), (vec![State::Active, State::Active], 1));
+    let closed = folded([claimed.clone(), vec![by_clinician(stopped(4, 9))]].concat(), 10);
+    assert_eq!(states(&closed), [State::Resolved, State::Resolved]);
+    assert!(closed.conflicts.iter().all(|known| known.answered));
+    // The patient claims another dose; the clinician stops the medicine.
+    let other_dose = vec![by_clinician(dose(1, 0, 50)), dose(2, 3, 100), by_clinician(stopped(3, 9))];
+    assert_eq!(states(&folded(other_dose, 10)), [State::Resolved, State::Resolved]);
+    // The patient takes back one's own claim of another dose; the prescription is in question all the same.
+    let taken_back = folded(vec![by_clinician(dose(1, 0, 50)), dose(2, 3, 100), stopped(3, 9)], 10);
+    assert_eq!(taken_back.memories[0].state, State::Active);
+    assert!(taken_back.conflicts.iter().any(|known| known.kept == taken_back.memories[0].id && !known.answered));
+    // A new dose of the patient's never confirms the claim that it was over.
+    let resumed = folded([claimed, vec![dose(4, 9, 75)]].concat(), 10);
+    assert_eq!(resumed.memories.last().unwrap().details.dose.as_deref(), Some("75 mg"));
+}
+
+#[test]
+fn a_clinician_who_answers_that_it_is_over_leaves_no_active_memory_of_it() {
+    let stopped = Assertion { ending: true, ..finding(2, EntityType::Medication, 3) };
+    let claimed = vec![by_clinician(dose(1, 0, 50)), stopped];
+    let open = folded(claimed.clone(), 4);
+    let deed = |deed, memory| Act {
+        id: MemoryEventId(Uuid::from_u128(99)),
+        memory,
+        at: day(5),
+        by: SetBy::Clinician,
+        deed,
+        evidence: None,
+    };
+    for act in [deed(Deed::Confirmed, open.memories[1].id), deed(Deed::Ended, open.memories[0].id)] {
+        let answered = with_acts(claimed.clone(), vec![act], 6);
+        assert_eq!(states(&answered), [State::Resolved, State::Resolved], "{:?}", answered.memories);
+    }
+}
+
+#[test]
 fn a_past_illness_is_history_and_changes_nothing_that_is_active() {
     let past = |n, at| Assertion { past: true, ..finding(n, EntityType::Condition, at) };
     let alone = folded(vec![past(1, 0), past(2, 3)], 4);
