@@ -63,15 +63,15 @@ check-alerts:
 
 lint: setup ## Formatting and clippy, warnings are errors
 	@cargo fmt --all --check
-	@cargo clippy --locked --all-targets -- -D warnings
-	@cargo clippy --locked --lib --features kms-aws -- -D warnings
+	@cargo clippy --locked --workspace --all-targets -- -D warnings
+	@cargo clippy --locked --package anamnesis-crypto --lib --features kms-aws -- -D warnings
 
 fmt: ## Format the sources
 	@cargo fmt --all
 
 docs: setup ## Write again what is made from the code (docs/metrics.md, phrasebook.bin …)
 	@scripts/nextest.sh
-	@ANAMNESIS_UPDATE_DOCS=1 cargo nextest run --locked -E 'test(generated_docs) + test(the_printed_book_of_phrases)'
+	@ANAMNESIS_UPDATE_DOCS=1 cargo nextest run --locked --workspace -E 'test(generated_docs) + test(the_printed_book_of_phrases)'
 
 facts: setup ## Whole documents in, memory out: what is remembered rightly, for each set of tests/data/facts; last line JSON
 	@cargo build --locked --quiet --bin anamnesis
@@ -89,7 +89,8 @@ readers: setup ## Rules alone, and with the learned reader, on the cold sets of 
 		--anamnesis "$${CARGO_TARGET_DIR:-target}/debug/anamnesis"; done
 
 bench: setup ## Benchmarks: tables, and one JSON line each
-	@cargo run --locked --profile dist --quiet -- bench ingest
+	@cargo build --locked --profile dist --quiet --package anamnesis --package anamnesis-bench
+	@cargo run --locked --profile dist --quiet --package anamnesis-bench -- ingest
 
 replay: setup ## Ingest FILES="…" twice and look for each document again: counts, memory, changed tables
 	@cargo build --locked --release --quiet --bin anamnesis

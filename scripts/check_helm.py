@@ -98,7 +98,7 @@ def keys(tree: dict, prefix: tuple = ()):
 
 def reference() -> set[tuple]:
     """Every configuration key, those that stand there as a comment included."""
-    text = pathlib.Path("src/config/default.toml").read_text()
+    text = pathlib.Path("crates/config/src/default.toml").read_text()
     found = set(keys(tomllib.loads(text)))
     section: tuple = ()
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""Stores documents with another memory library, as fast as its own interface allows: `anamnesis bench peers` runs it.
+"""Stores documents with another memory library, as fast as its own interface allows: `anamnesis-bench peers` runs it.
 
 One JSON line each: {"peer", "version", "documents", "seconds"}, or {"peer", "error"} where the library is not installed.
 What is measured is embedding (by the same fake server) and storing, one text and one vector for each document (`llamaindex`

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what a reader must say of a few lines: the plain computation that src/extract/reader is held against.
+"""Writes what a reader must say of a few lines: the plain computation that crates/extraction/src/reader is held against.
 
 usage: reader_reference.py                          tests/data/reader/tiny.safetensors (random) and tiny.json
        reader_reference.py --model FILE --out FILE  the same lines under another model

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Breaks each promise on purpose (src/bug.rs) and runs the proof that must notice. Prints a table and one JSON line; fails
+# Breaks each promise on purpose (crates/core/src/failpoints.rs) and runs the proof that must notice. Prints a table and one JSON line; fails
 # when a bug goes unnoticed, or when a proof fails without any.
 . "$(dirname "$0")/lib.sh"
 
@@ -9,8 +9,8 @@ ack_before_commit|intake_amqp::as_a_process_on_a_file::a_kill_at_any_point
 no_inbox|crash::as_a_process_on_a_file
 no_body_check|intake_amqp::as_a_process_on_a_file::poison_is_set_aside
 ignore_ack_false|settle::tests::an_acknowledgement_that_was_not_sent
-ack_over_open|simulation::whatever_fails
-retry_without_confirm|simulation::whatever_fails
+ack_over_open|whatever_fails
+retry_without_confirm|whatever_fails
 no_mandatory|relay::an_event_that_no_queue_takes
 publish_unconfirmed|relay::on_a_file::an_event_that_is_not_taken
 outbox_watermark|relay::on_a_file::an_event_that_was_committed_late
@@ -26,7 +26,7 @@ refused_is_ok|relay::on_a_file::an_event_that_a_callback_does_not_take_waits
 amqp_plain|transport::a_broker_beyond_this_machine_is_reached_encrypted_or_not_at_all
 keys_reminted|keys::as_a_process_on_a_file::a_second_host
 master_swapped|keys::as_a_process_on_a_file::another_master
-absent_is_erased|crypto::keyring::tests::a_key_that_is_absent
+absent_is_erased|keyring::tests::a_key_that_is_absent
 restore_foreign_keys|backup::on_a_file::a_pair_that
 header_flood|endpoints::requests_that_are_never_finished
 spool_by_path|spool::as_a_process_on_a_file::a_file_renamed
@@ -41,9 +41,9 @@ ANAMNESIS_TEST_POSTGRES_URL=${ANAMNESIS_TEST_POSTGRES_URL:-$(scripts/postgres.sh
 ANAMNESIS_TEST_AMQP_URL=${ANAMNESIS_TEST_AMQP_URL:-$(scripts/rabbitmq.sh start)}
 export ANAMNESIS_TEST_POSTGRES_URL ANAMNESIS_TEST_AMQP_URL
 
-proof() { cargo nextest run --locked --no-fail-fast --hide-progress-bar --status-level none --final-status-level none -E "test($1)" >"$CACHE/seeded-bug.log" 2>&1; }
+proof() { cargo nextest run --locked --workspace --no-fail-fast --hide-progress-bar --status-level none --final-status-level none -E "test($1)" >"$CACHE/seeded-bug.log" 2>&1; }
 
-cargo nextest run --locked --no-run >&2
+cargo nextest run --locked --workspace --no-run >&2
 proofs=$(printf '%s\n' "$table" | cut -d'|' -f2 -s | sort -u)
 say "the proofs, without a bug …"
 for name in $proofs; do
@@ -69,7 +69,7 @@ while IFS='|' read -r bug name; do
 done <<<"$table"
 
 # The table and the code name the same bugs.
-known=$(sed -n '/^pub const BUGS/,/^];/s/^    ("\([a-z_]*\)".*/\1/p' src/bug.rs | sort)
-[ "$known" = "$(printf '%s\n' "$table" | cut -d'|' -f1 -s | sort)" ] || die "src/bug.rs and this table name different bugs"
+known=$(sed -n '/^pub const BUGS/,/^];/s/^    ("\([a-z_]*\)".*/\1/p' crates/core/src/failpoints.rs | sort)
+[ "$known" = "$(printf '%s\n' "$table" | cut -d'|' -f1 -s | sort)" ] || die "crates/core/src/failpoints.rs and this table name different bugs"
 printf '{"bugs":%d,"caught":%d}\n' "$bugs" "$caught"
 [ "$bugs" = "$caught" ]

@@ -17,9 +17,9 @@ use tokio_util::sync::CancellationToken;
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::timeout::TimeoutLayer;
 
-pub use serve::serve;
+pub(crate) use serve::serve;
 
-use crate::metrics::Metrics;
+use anamnesis_observability::metrics::Metrics;
 
 /// `/readyz` answers within two seconds whatever hangs: the rest of them is for the answer's way.
 const READY_WITHIN: Duration = Duration::from_millis(1_800);
@@ -28,31 +28,31 @@ const BODY: usize = 1024;
 
 /// One thing that must work before work is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Check {
+pub(crate) struct Check {
     /// What was looked at: `store`, `schema`, `broker` …
-    pub name: &'static str,
-    pub ready: bool,
+    pub(crate) name: &'static str,
+    pub(crate) ready: bool,
     /// Why not, as a code; never a library's own words.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub code: Option<&'static str>,
+    pub(crate) code: Option<&'static str>,
     /// How many things a person should look at, although work can be done.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub attention: Option<u64>,
+    pub(crate) attention: Option<u64>,
 }
 
 impl Check {
-    pub fn ready(name: &'static str) -> Self {
+    pub(crate) fn ready(name: &'static str) -> Self {
         Self { name, ready: true, code: None, attention: None }
     }
 
-    pub fn failed(name: &'static str, code: &'static str) -> Self {
+    pub(crate) fn failed(name: &'static str, code: &'static str) -> Self {
         Self { name, ready: false, code: Some(code), attention: None }
     }
 }
 
 /// Looks at what the role needs. Called at every probe: it should be cheap.
 #[async_trait]
-pub trait Readiness: Send + Sync {
+pub(crate) trait Readiness: Send + Sync {
     async fn check(&self) -> Vec<Check>;
 
     /// Why this process should be replaced by another, as a code. A dependency that is away is no reason: another
@@ -64,16 +64,16 @@ pub trait Readiness: Send + Sync {
 
 /// What the endpoints answer from.
 #[derive(Clone)]
-pub struct Probes {
-    pub metrics: Arc<Metrics>,
-    pub readiness: Arc<dyn Readiness>,
+pub(crate) struct Probes {
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) readiness: Arc<dyn Readiness>,
     /// Cancelled while the process drains: it lives, but must get no more work.
-    pub draining: CancellationToken,
+    pub(crate) draining: CancellationToken,
 }
 
 /// The three endpoints. A request that takes longer than `timeout` is answered 503; `/readyz` has a limit of its own, so
 /// that its answer says what hangs. A body of more than a kilobyte is refused (413).
-pub fn router(probes: Probes, timeout: Duration) -> Router {
+pub(crate) fn router(probes: Probes, timeout: Duration) -> Router {
     let within = READY_WITHIN.min(timeout);
     Router::new()
         .route("/healthz", get(healthz))
@@ -125,7 +125,7 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::metrics::Identity;
+    use anamnesis_observability::metrics::Identity;
 
     const LINGER: Duration = Duration::from_secs(2);
 

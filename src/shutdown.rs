@@ -9,23 +9,23 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// How long work in hand may take to finish. Kubernetes' grace period must be longer (helm/anamnesis, values.yaml).
-pub const DRAIN: Duration = Duration::from_secs(10);
+pub(crate) const DRAIN: Duration = Duration::from_secs(10);
 
 /// Work was still in hand at the drain deadline, or the operator did not want to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("work was still in hand when the time to drain was over")]
-pub struct Overdue;
+pub(crate) struct Overdue;
 
 /// The two moments of an ending.
 #[derive(Debug, Clone, Default)]
-pub struct Shutdown {
+pub(crate) struct Shutdown {
     draining: CancellationToken,
     impatient: CancellationToken,
 }
 
 impl Shutdown {
     /// Nothing has been asked yet, and no signal is listened to.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
@@ -33,7 +33,7 @@ impl Shutdown {
     ///
     /// # Errors
     /// When the operating system refuses a handler.
-    pub fn on_signals() -> io::Result<Self> {
+    pub(crate) fn on_signals() -> io::Result<Self> {
         let shutdown = Self::new();
         let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
         let heard = shutdown.clone();
@@ -48,17 +48,17 @@ impl Shutdown {
     }
 
     /// Cancelled when no new work may be taken.
-    pub fn draining(&self) -> CancellationToken {
+    pub(crate) fn draining(&self) -> CancellationToken {
         self.draining.clone()
     }
 
     /// Asks to end, as a signal would.
-    pub fn begin(&self) {
+    pub(crate) fn begin(&self) {
         self.draining.cancel();
     }
 
     /// Asks to end without waiting, as a second signal would.
-    pub fn hurry(&self) {
+    pub(crate) fn hurry(&self) {
         self.draining.cancel();
         self.impatient.cancel();
     }
@@ -68,7 +68,7 @@ impl Shutdown {
     ///
     /// # Errors
     /// [`Overdue`] when the deadline passed or a second signal came; `work` is dropped then.
-    pub async fn drain<T>(&self, deadline: Duration, work: impl Future<Output = T>) -> Result<T, Overdue> {
+    pub(crate) async fn drain<T>(&self, deadline: Duration, work: impl Future<Output = T>) -> Result<T, Overdue> {
         let over = async {
             self.draining.cancelled().await;
             tokio::select! {

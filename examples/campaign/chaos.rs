@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use anamnesis::bench::relay::{TcpRelay, Weather};
-use anamnesis::clock::{Entropy as _, SeededEntropy};
+use anamnesis_core::clock::{Entropy as _, SeededEntropy};
+use anamnesis_test_servers::fault_proxy::{TcpRelay, Weather};
 
 use crate::Outcome;
 use crate::keystore::{KeyFault, rotate};
@@ -14,7 +14,7 @@ use crate::workers::{Checks, Workers};
 
 /// How often each thing happens.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Plan {
+pub(crate) struct Plan {
     pub kills: u32,
     pub broker_restarts: u32,
     pub database_crashes: u32,
@@ -30,7 +30,7 @@ impl Plan {
 
 /// What was gone and is back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Gone {
+pub(crate) enum Gone {
     Broker,
     Database,
     Keys,
@@ -48,7 +48,7 @@ impl Gone {
     }
 }
 
-pub struct Chaos {
+pub(crate) struct Chaos {
     draws: SeededEntropy,
     plan: Plan,
     /// Between two disturbances, on the average.
@@ -67,7 +67,7 @@ pub struct Chaos {
 }
 
 impl Chaos {
-    pub fn new(seed: u64, plan: Plan, pause: Duration) -> Self {
+    pub(crate) fn new(seed: u64, plan: Plan, pause: Duration) -> Self {
         let draws = SeededEntropy::new(seed);
         let (keys, recoveries) = (BTreeMap::new(), BTreeMap::new());
         Self {
@@ -90,7 +90,7 @@ impl Chaos {
     }
 
     /// Sends the messages in portions, with something breaking after each.
-    pub async fn rage(&mut self, servers: &Servers, workers: &mut Workers, messages: &Messages) -> Outcome<()> {
+    pub(crate) async fn rage(&mut self, servers: &Servers, workers: &mut Workers, messages: &Messages) -> Outcome<()> {
         let steps = self.plan.total().max(1) as usize;
         let mut portions = messages.all.chunks(messages.all.len().div_ceil(steps));
         while self.done.total() < self.plan.total() {
@@ -241,7 +241,7 @@ const BEGINNING: Duration = Duration::from_secs(3);
 
 /// A line that dies without a word, under the heartbeat that ships: how long until a worker says so, and how long until
 /// it consumes again once the line lives.
-pub async fn half_open(servers: &Servers) -> Outcome<(Duration, Duration)> {
+pub(crate) async fn half_open(servers: &Servers) -> Outcome<(Duration, Duration)> {
     let mut workers = Workers::start(servers, 1, &[("ANAMNESIS__BROKER__HEARTBEAT_SECONDS", "10")])?;
     let consumes = async |workers: &Workers| workers.look().await.values().all(|checks| checks.broker);
     let waited = async |workers: &Workers, wanted: bool| {

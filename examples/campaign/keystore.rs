@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anamnesis::clock::{Clock, Entropy};
-use anamnesis::config;
-use anamnesis::crypto::{KeyDatabase, Keyring, LocalRoot, PostgresTable, copies};
+use anamnesis_config as config;
+use anamnesis_core::clock::{Clock, Entropy};
+use anamnesis_crypto::{KeyDatabase, Keyring, LocalRoot, PostgresTable, copies};
 use clap::ValueEnum;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
@@ -18,7 +18,7 @@ use crate::workers::program;
 
 /// Where keys lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum KeysKind {
+pub(crate) enum KeysKind {
     File,
     /// In a PostgreSQL database of their own.
     Table,
@@ -26,7 +26,7 @@ pub enum KeysKind {
 
 /// What happens to a key store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum KeyFault {
+pub(crate) enum KeyFault {
     /// It is not there, torn, or its server refuses.
     Killed,
     /// New keys while workers run; sometimes the rotation itself is killed.
@@ -38,9 +38,9 @@ pub enum KeyFault {
 }
 
 impl KeyFault {
-    pub const ALL: [Self; 4] = [Self::Killed, Self::Rotated, Self::Swapped, Self::Restored];
+    pub(crate) const ALL: [Self; 4] = [Self::Killed, Self::Rotated, Self::Swapped, Self::Restored];
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Killed => "killed",
             Self::Rotated => "rotated",
@@ -58,13 +58,13 @@ const RIGHT: &str = "keys_right";
 const FOREIGN: &str = "keys_foreign";
 const OLD: &str = "keys_old";
 
-pub struct KeyPlace {
+pub(crate) struct KeyPlace {
     kind: KeysKind,
     folder: PathBuf,
 }
 
 impl KeyPlace {
-    pub fn new(kind: KeysKind, folder: &Path) -> Self {
+    pub(crate) fn new(kind: KeysKind, folder: &Path) -> Self {
         Self { kind, folder: folder.to_owned() }
     }
 
@@ -73,7 +73,7 @@ impl KeyPlace {
     }
 
     /// The settings that name it; `server` is where its database is reached.
-    pub fn settings(&self, server: Option<String>) -> Vec<(String, String)> {
+    pub(crate) fn settings(&self, server: Option<String>) -> Vec<(String, String)> {
         let mut all = vec![("ANAMNESIS__STORE__KEYS".to_owned(), self.own("keys").display().to_string())];
         if let (KeysKind::Table, Some(server)) = (self.kind, server) {
             all.push(("ANAMNESIS__STORE__KEYS_URL".to_owned(), format!("postgres://{LOGIN}@{server}/{DATABASE}")));
@@ -82,7 +82,7 @@ impl KeyPlace {
     }
 
     /// Database and role of the table, as an administrator makes them.
-    pub async fn prepare(&self, admin: &str) -> Outcome<()> {
+    pub(crate) async fn prepare(&self, admin: &str) -> Outcome<()> {
         if self.kind == KeysKind::File {
             return Ok(());
         }
@@ -98,7 +98,7 @@ impl KeyPlace {
     }
 
     /// The foreign key store, then the own one by `keys init`.
-    pub async fn initialise(&self, environment: &[(String, String)], admin: Option<&str>) -> Outcome<()> {
+    pub(crate) async fn initialise(&self, environment: &[(String, String)], admin: Option<&str>) -> Outcome<()> {
         let mut foreign = environment.to_vec();
         foreign.push(("ANAMNESIS__STORE__URL".to_owned(), String::new()));
         foreign.push(("ANAMNESIS__STORE__PATH".to_owned(), self.own("foreign.db").display().to_string()));
@@ -113,7 +113,7 @@ impl KeyPlace {
     }
 
     /// Copies it, as it is at this moment.
-    pub async fn copy(&self, admin: Option<&str>) -> Outcome<()> {
+    pub(crate) async fn copy(&self, admin: Option<&str>) -> Outcome<()> {
         if self.kind == KeysKind::File {
             let old = self.own("keys.old");
             let _ = std::fs::remove_file(&old);
@@ -130,7 +130,7 @@ impl KeyPlace {
     }
 
     /// Takes the right one away; `draw` chooses how.
-    pub async fn take_away(&self, fault: KeyFault, draw: u64, admin: Option<&str>) -> Outcome<()> {
+    pub(crate) async fn take_away(&self, fault: KeyFault, draw: u64, admin: Option<&str>) -> Outcome<()> {
         match self.kind {
             KeysKind::File => self.take_file(fault, draw),
             KeysKind::Table => self.take_table(fault, draw, admin).await,
@@ -171,7 +171,7 @@ impl KeyPlace {
     }
 
     /// Puts the right one back.
-    pub async fn bring_back(&self, fault: KeyFault, draw: u64, admin: Option<&str>) -> Outcome<()> {
+    pub(crate) async fn bring_back(&self, fault: KeyFault, draw: u64, admin: Option<&str>) -> Outcome<()> {
         if self.kind == KeysKind::File {
             return Ok(std::fs::rename(self.own("keys.right"), self.own("keys"))?);
         }
@@ -209,7 +209,7 @@ impl KeyPlace {
     }
 
     /// Opens it; `server` is where its database is reached.
-    pub async fn open(
+    pub(crate) async fn open(
         &self,
         server: Option<String>,
         clock: Arc<dyn Clock>,
@@ -227,7 +227,7 @@ impl KeyPlace {
 }
 
 /// Runs a verb of the program to its end.
-pub fn verb(arguments: &[&str], environment: &[(String, String)]) -> Outcome<()> {
+pub(crate) fn verb(arguments: &[&str], environment: &[(String, String)]) -> Outcome<()> {
     let mut command = Command::new(program()?);
     let ended = command.args(arguments).envs(environment.iter().cloned()).stdin(Stdio::null()).output()?;
     if ended.status.success() {
@@ -237,7 +237,7 @@ pub fn verb(arguments: &[&str], environment: &[(String, String)]) -> Outcome<()>
 }
 
 /// Rotates keys while workers run; with `killed` the rotation is killed after so long, to go on with the next one.
-pub fn rotate(which: &str, environment: &[(String, String)], killed: Option<Duration>) -> Outcome<()> {
+pub(crate) fn rotate(which: &str, environment: &[(String, String)], killed: Option<Duration>) -> Outcome<()> {
     let Some(after) = killed else { return verb(&["keys", "rotate", which], environment) };
     let mut command = Command::new(program()?);
     command.args(["keys", "rotate", which]).envs(environment.iter().cloned()).stdin(Stdio::null());

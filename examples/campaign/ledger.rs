@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use anamnesis::broker::{Link, Names, Role};
-use anamnesis::domain::memory::State;
-use anamnesis::store::Store;
-use anamnesis::store::digest::Digest;
-use anamnesis::store::quarantine::Deed;
-use anamnesis::store::read::{Filter, When, Window};
+use anamnesis_core::memory::State;
+use anamnesis_rabbitmq::{Link, Names, Role};
+use anamnesis_store::Store;
+use anamnesis_store::digest::Digest;
+use anamnesis_store::quarantine::Deed;
+use anamnesis_store::read::{Filter, When, Window};
 use lapin::options::BasicGetOptions;
 use uuid::Uuid;
 
@@ -19,14 +19,14 @@ use crate::servers::Servers;
 use crate::workers::program;
 
 /// The end of the calm run.
-pub struct Calm {
+pub(crate) struct Calm {
     digest: Digest,
     /// Ids of what was set aside, as only this content and this reason have them.
     aside: BTreeSet<Uuid>,
 }
 
 /// What was found after the rage.
-pub struct Found {
+pub(crate) struct Found {
     pub lost: u64,
     pub duplicated: u64,
     pub innocent: u64,
@@ -41,20 +41,20 @@ pub struct Found {
 
 impl Calm {
     /// Messages that were stored, and messages that were set aside.
-    pub fn counts(&self) -> (u64, u64) {
+    pub(crate) fn counts(&self) -> (u64, u64) {
         (self.digest.tables.get("inbox").map_or(0, |table| table.rows), self.aside.len() as u64)
     }
 }
 
 impl Found {
-    pub fn is_right(&self) -> bool {
+    pub(crate) fn is_right(&self) -> bool {
         let nothing = self.lost + self.duplicated + self.innocent + self.unreadable + self.events_missing == 0;
         nothing && self.differs.is_empty() && self.poison == self.expected_poison
     }
 }
 
 /// Ingests everything once, in order, with nothing in the way.
-pub async fn calm(servers: &Servers, messages: &Messages) -> Outcome<Calm> {
+pub(crate) async fn calm(servers: &Servers, messages: &Messages) -> Outcome<Calm> {
     let provider = Servers::calm_provider().await?;
     let file = servers.path().join("calm.ndjson");
     let mut text = messages.calm.join(&b'\n');
@@ -79,7 +79,7 @@ async fn aside(store: &Store) -> Outcome<Vec<Uuid>> {
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
 
-pub async fn found(servers: &Servers, calm: &Calm, messages: &Messages) -> Outcome<Found> {
+pub(crate) async fn found(servers: &Servers, calm: &Calm, messages: &Messages) -> Outcome<Found> {
     let store = servers.store(false).await?;
     let unreadable = unreadable(&store, messages).await?;
     if unreadable > 0 {

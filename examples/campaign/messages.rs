@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use anamnesis::bench::corpus;
-use anamnesis::clock::{Entropy as _, SeededEntropy};
-use anamnesis::domain::ids::{OrgId, PatientId};
-use anamnesis::domain::scope::Scope;
+use anamnesis_bench::corpus;
+use anamnesis_core::clock::{Entropy as _, SeededEntropy};
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::scope::Scope;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// The word that ends the process that reads it.
-pub const DEADLY: &str = "XYZZY-PLUGH";
+pub(crate) const DEADLY: &str = "XYZZY-PLUGH";
 
 /// All messages of a campaign, in the order of sending.
-pub struct Messages {
+pub(crate) struct Messages {
     pub all: Vec<Vec<u8>>,
     /// What a run that nothing disturbs is given: everything but the deadly one, each once.
     pub calm: Vec<Vec<u8>>,
@@ -25,7 +25,7 @@ pub struct Messages {
 
 impl Messages {
     /// The lines of an NDJSON file, each once; what is good and what is poison among them the calm run tells.
-    pub fn of_file(path: &std::path::Path) -> std::io::Result<Self> {
+    pub(crate) fn of_file(path: &std::path::Path) -> std::io::Result<Self> {
         let text = std::fs::read(path)?;
         let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         let all: Vec<Vec<u8>> = lines.map(<[u8]>::to_vec).collect();
@@ -33,7 +33,7 @@ impl Messages {
     }
 
     /// Whom the good ones are of.
-    pub fn patients(&self) -> BTreeSet<Scope> {
+    pub(crate) fn patients(&self) -> BTreeSet<Scope> {
         let of = |message: &Vec<u8>| {
             let message: Value = serde_json::from_slice(message).ok()?;
             let data = message.get("data").unwrap_or(&message);
@@ -43,7 +43,7 @@ impl Messages {
         self.calm.iter().filter_map(of).collect()
     }
 
-    pub fn of(seed: u64, good: u64) -> Self {
+    pub(crate) fn of(seed: u64, good: u64) -> Self {
         let draws = SeededEntropy::new(seed.wrapping_mul(77));
         let draw = |of: u64| {
             let mut bytes = [0u8; 8];

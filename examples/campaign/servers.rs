@@ -7,17 +7,17 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use anamnesis::bench::provider::{FakeOptions, FakeProvider, model_environment};
-use anamnesis::bench::relay::{TcpRelay, Weather};
-use anamnesis::broker::{Letter, Names, Outlet as _, Publisher, Role, topology};
-use anamnesis::clock::{Clock, ManualClock, SeededEntropy, SystemEntropy};
-use anamnesis::config::store::PostgresConfig;
-use anamnesis::config::{self, BrokerConfig};
-use anamnesis::crypto::Keyring;
-use anamnesis::domain::fold::KeyHash;
-use anamnesis::intake::amqp::letter;
-use anamnesis::store::Store;
-use anamnesis::store::engine::{self, Access, Database, Location, PostgresOptions, ROLES, Sql};
+use anamnesis_config::store::PostgresConfig;
+use anamnesis_config::{self as config, BrokerConfig};
+use anamnesis_core::clock::{Clock, ManualClock, SeededEntropy, SystemEntropy};
+use anamnesis_core::fold::KeyHash;
+use anamnesis_crypto::Keyring;
+use anamnesis_rabbitmq::consumer::letter;
+use anamnesis_rabbitmq::{Letter, Names, Outlet as _, Publisher, Role, topology};
+use anamnesis_sql::{self as engine, Access, Database, Location, PostgresOptions, ROLES, Sql};
+use anamnesis_store::Store;
+use anamnesis_test_servers::fault_proxy::{TcpRelay, Weather};
+use anamnesis_test_servers::provider::{FakeOptions, FakeProvider, model_environment};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 
@@ -26,13 +26,13 @@ use crate::workers::Workers;
 use crate::{Outcome, StoreKind};
 
 /// The instant at which memory lives: equal in both runs, so that their digests can be.
-pub const NOW: &str = "2026-07-01T12:00:00Z";
+pub(crate) const NOW: &str = "2026-07-01T12:00:00Z";
 const PREFIX: &str = "campaign";
 const DIMENSION: usize = 16;
 /// Longer than some ticks of the private broker's queues (`scripts/rabbitmq.sh`: 500 ms each).
 const SETTLED: Duration = Duration::from_secs(3);
 
-pub struct Servers {
+pub(crate) struct Servers {
     folder: Option<tempfile::TempDir>,
     path: PathBuf,
     pub provider: FakeProvider,
@@ -64,7 +64,7 @@ fn place(url: &str) -> Outcome<SocketAddr> {
 }
 
 impl Servers {
-    pub async fn start((kind, keys): (StoreKind, KeysKind), faults: f64, seed: u64) -> Outcome<Self> {
+    pub(crate) async fn start((kind, keys): (StoreKind, KeysKind), faults: f64, seed: u64) -> Outcome<Self> {
         let folder = tempfile::Builder::new().prefix("anamnesis-campaign-").tempdir()?;
         let path = folder.path().to_owned();
         // The database server runs as another user.
@@ -97,7 +97,7 @@ impl Servers {
     }
 
     /// An administrator's URL of the database server, which moves when it is started again.
-    pub fn admin(&self) -> Outcome<Option<String>> {
+    pub(crate) fn admin(&self) -> Outcome<Option<String>> {
         self.database.is_some().then(|| script("postgres.sh", &self.path, &["url"])).transpose()
     }
 
@@ -106,12 +106,12 @@ impl Servers {
         self.database.as_ref().map(|relay| relay.address().to_string())
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The environment of a worker: everything by lines that break.
-    pub fn environment(&self) -> Vec<(String, String)> {
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
         let url = match &self.database {
             Some(relay) => format!("postgres://campaign_app@{}/anamnesis", relay.address()),
             None => String::new(),
@@ -138,7 +138,7 @@ impl Servers {
     }
 
     /// The environment of the run that nothing disturbs: the same keys and clock, a store of its own.
-    pub fn calm_environment(&self, store: &str) -> Vec<(String, String)> {
+    pub(crate) fn calm_environment(&self, store: &str) -> Vec<(String, String)> {
         let own = |name: &str| self.path.join(name).display().to_string();
         [("STORE__PATH", own(&format!("{store}.db"))), ("PIPELINE__NOW", NOW.to_owned())]
             .map(|(key, value)| (format!("ANAMNESIS__{key}"), value))
@@ -149,12 +149,12 @@ impl Servers {
     }
 
     /// An embedding server that never fails, with the same vectors.
-    pub async fn calm_provider() -> Outcome<FakeProvider> {
+    pub(crate) async fn calm_provider() -> Outcome<FakeProvider> {
         Ok(FakeProvider::start(FakeOptions { dimension: DIMENSION, ..FakeOptions::default() }).await?)
     }
 
     /// Opens a store: the calm one, or the one that was raged at.
-    pub async fn store(&self, calm: bool) -> Outcome<Store> {
+    pub(crate) async fn store(&self, calm: bool) -> Outcome<Store> {
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW.parse()?));
         let entropy = Arc::new(SeededEntropy::new(3));
         let keys = self.keys.open(self.server(), Arc::clone(&clock), entropy.clone()).await?;
@@ -169,7 +169,7 @@ impl Servers {
     }
 
     /// Messages of which the store holds the effects.
-    pub async fn stored(&self) -> Outcome<BTreeSet<KeyHash>> {
+    pub(crate) async fn stored(&self) -> Outcome<BTreeSet<KeyHash>> {
         static STORED: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT message_hash FROM inbox WHERE org_id = $1"));
         let store = self.without_keys().await?;
         let mut stored = BTreeSet::new();
@@ -184,7 +184,7 @@ impl Servers {
     }
 
     /// Messages on which work has begun and, as far as the store knows, not ended.
-    pub async fn begun(&self) -> Outcome<BTreeSet<KeyHash>> {
+    pub(crate) async fn begun(&self) -> Outcome<BTreeSet<KeyHash>> {
         static ALONE: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT message_hash FROM attempt"));
         static BATCHES: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT messages FROM attempt_batch"));
         let store = self.without_keys().await?;
@@ -211,7 +211,7 @@ impl Servers {
     }
 
     /// Sends messages straight to the broker, until each is confirmed.
-    pub async fn publish(&self, messages: &[Vec<u8>]) -> Outcome<()> {
+    pub(crate) async fn publish(&self, messages: &[Vec<u8>]) -> Outcome<()> {
         let exchange = Names::new(PREFIX).ingest();
         let publisher = Publisher::new(&self.config, Role::Publish, Arc::new(SystemEntropy));
         for window in messages.chunks(500) {
@@ -230,12 +230,12 @@ impl Servers {
     }
 
     /// Kills the broker's node and starts it again; its messages stay.
-    pub fn restart_broker(&self) -> Outcome<()> {
+    pub(crate) fn restart_broker(&self) -> Outcome<()> {
         script("rabbitmq.sh", &self.path, &["restart"]).map(drop)
     }
 
     /// Ends the database server as a crash would, and starts it again.
-    pub fn crash_database(&self) -> Outcome<()> {
+    pub(crate) fn crash_database(&self) -> Outcome<()> {
         let Some(relay) = &self.database else { return Ok(()) };
         let pid = std::fs::read_to_string(self.path.join("pg/data/postmaster.pid"))?;
         let pid = pid.lines().next().unwrap_or_default().to_owned();
@@ -252,7 +252,7 @@ impl Servers {
     }
 
     /// Clear weather on every line.
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         self.broker.set(Weather::Clear);
         if let Some(relay) = &self.database {
             relay.set(Weather::Clear);
@@ -261,7 +261,7 @@ impl Servers {
 
     /// Messages in the intake and its tiers, unacknowledged ones included, as of each queue's last tick: a quorum queue
     /// writes its counts down then and at no other time.
-    pub fn waiting(&self) -> Outcome<u64> {
+    pub(crate) fn waiting(&self) -> Outcome<u64> {
         let told =
             script("rabbitmq.sh", &self.path, &["ctl", "-q", "list_queues", "--no-table-headers", "name", "messages"])?;
         let counts = told.lines().filter_map(|line| {
@@ -273,7 +273,7 @@ impl Servers {
     }
 
     /// Waits until nothing has waited for as long as counts may be old; whether that came to be.
-    pub async fn quiet(&self, workers: &mut Workers, patience: Duration) -> Outcome<bool> {
+    pub(crate) async fn quiet(&self, workers: &mut Workers, patience: Duration) -> Outcome<bool> {
         let over = Instant::now() + patience;
         let mut since = None;
         while Instant::now() < over {
@@ -302,11 +302,11 @@ impl Servers {
     }
 
     /// Leaves everything as it is.
-    pub fn keep(mut self) -> PathBuf {
+    pub(crate) fn keep(mut self) -> PathBuf {
         self.folder.take().map_or_else(|| self.path.clone(), tempfile::TempDir::keep)
     }
 
-    pub fn stop(self) {
+    pub(crate) fn stop(self) {
         let _ = script("rabbitmq.sh", &self.path, &["stop"]);
         let _ = script("postgres.sh", &self.path, &["stop"]);
     }

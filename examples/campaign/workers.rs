@@ -11,19 +11,19 @@ use crate::servers::Servers;
 
 /// What a worker says of itself, part by part.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Checks {
+pub(crate) struct Checks {
     pub store: bool,
     pub broker: bool,
     pub keys: bool,
 }
 
 impl Checks {
-    pub fn all(self) -> bool {
+    pub(crate) fn all(self) -> bool {
         self.store && self.broker && self.keys
     }
 }
 
-pub struct Workers {
+pub(crate) struct Workers {
     living: Vec<(Child, String)>,
     /// Environment beside the servers' own.
     more: Vec<(String, String)>,
@@ -34,7 +34,7 @@ pub struct Workers {
 }
 
 /// The program, beside this one.
-pub fn program() -> Outcome<PathBuf> {
+pub(crate) fn program() -> Outcome<PathBuf> {
     let own = std::env::current_exe()?;
     let built = own.parent().and_then(|folder| folder.parent()).ok_or("no folder of programs")?.join("anamnesis");
     if built.exists() { Ok(built) } else { Err("build the program first: cargo build --bin anamnesis".into()) }
@@ -42,7 +42,7 @@ pub fn program() -> Outcome<PathBuf> {
 
 impl Workers {
     #[expect(clippy::disallowed_methods, reason = "the campaign is the other side of the program")]
-    pub fn start(servers: &Servers, count: usize, more: &[(&str, &str)]) -> Outcome<Self> {
+    pub(crate) fn start(servers: &Servers, count: usize, more: &[(&str, &str)]) -> Outcome<Self> {
         let more = more.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let asking = reqwest::Client::builder().timeout(Duration::from_secs(2)).no_proxy().build()?;
         let mut workers = Self { living: Vec::new(), more, asking, self_ended: 0, started: 0 };
@@ -65,7 +65,7 @@ impl Workers {
     }
 
     /// SIGKILL for one, and another in its place.
-    pub fn kill(&mut self, which: usize, servers: &Servers) -> Outcome<()> {
+    pub(crate) fn kill(&mut self, which: usize, servers: &Servers) -> Outcome<()> {
         let which = which % self.living.len();
         let (mut child, _) = self.living.swap_remove(which);
         child.kill()?;
@@ -74,7 +74,7 @@ impl Workers {
     }
 
     /// Starts others for those that ended by themselves, as Kubernetes would.
-    pub fn revive(&mut self, servers: &Servers) -> Outcome<()> {
+    pub(crate) fn revive(&mut self, servers: &Servers) -> Outcome<()> {
         let mut dead = 0;
         self.living.retain_mut(|(child, _)| {
             let lives = matches!(child.try_wait(), Ok(None));
@@ -89,12 +89,12 @@ impl Workers {
     }
 
     /// The processes that live now.
-    pub fn processes(&self) -> Vec<u32> {
+    pub(crate) fn processes(&self) -> Vec<u32> {
         self.living.iter().map(|(child, _)| child.id()).collect()
     }
 
     /// What each of them says of itself; one that does not answer says nothing good.
-    pub async fn look(&self) -> BTreeMap<u32, Checks> {
+    pub(crate) async fn look(&self) -> BTreeMap<u32, Checks> {
         let asked = self.living.iter().map(async |(child, address)| (child.id(), self.checks(address).await));
         futures::future::join_all(asked).await.into_iter().collect()
     }
@@ -110,7 +110,7 @@ impl Workers {
     }
 
     /// SIGTERM for all; how long each took.
-    pub fn terminate(&mut self) -> Vec<Duration> {
+    pub(crate) fn terminate(&mut self) -> Vec<Duration> {
         let mut times = Vec::new();
         for (mut child, _) in self.living.drain(..) {
             let began = Instant::now();

@@ -9,13 +9,13 @@ use zeroize::Zeroizing;
 
 use super::world::World;
 use super::{Context, Exit, Failure, output};
-use crate::config;
-use crate::config::secrets::{self, Handed};
-use crate::domain::reason::Reason;
-use crate::intake::{Attributes, Origin, Problem, Refusal};
-use crate::metrics::Label as _;
-use crate::metrics::labels::Queue;
-use crate::pipeline::{Disposition, Raw};
+use anamnesis_config as config;
+use anamnesis_config::secrets::{self, Handed};
+use anamnesis_core::reason::Reason;
+use anamnesis_messages::{Attributes, Origin, Problem, Refusal};
+use anamnesis_observability::metrics::Label as _;
+use anamnesis_observability::metrics::labels::Queue;
+use anamnesis_pipeline::{Disposition, Raw};
 
 /// Processor time for one message, in seconds over all cores: far beyond what the largest message takes.
 const PROCESSOR_SECONDS: u64 = 90;
@@ -25,7 +25,7 @@ pub struct Args {}
 
 /// What the worker writes.
 #[derive(Serialize, Deserialize)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// A code of [`Queue`].
     queue: String,
     attributes: Option<Attributes>,
@@ -41,7 +41,7 @@ pub struct Asked {
 
 /// What this process writes.
 #[derive(Serialize, Deserialize)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// A code of [`Disposition`], or `waits`.
     disposition: String,
     /// Of a message that was set aside.
@@ -49,7 +49,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub fn of(disposition: Disposition) -> Self {
+    pub(crate) fn of(disposition: Disposition) -> Self {
         let reason = match disposition {
             Disposition::Quarantined(reason) => Some(reason),
             _ => None,
@@ -58,7 +58,7 @@ impl Answer {
     }
 
     /// `None` for a word of another version.
-    pub fn disposition(self) -> Option<Disposition> {
+    pub(crate) fn disposition(self) -> Option<Disposition> {
         let quarantined = self.reason.map(Disposition::Quarantined);
         let open = [Disposition::Retry, Disposition::Waits];
         let plain = [Disposition::Stored, Disposition::Duplicate, Disposition::Ephemeral].into_iter().chain(open);
@@ -89,7 +89,7 @@ impl std::io::Write for Length {
 }
 
 impl Asked {
-    pub fn new(queue: Queue, message: &Raw) -> Self {
+    pub(crate) fn new(queue: Queue, message: &Raw) -> Self {
         let refused = message.refused.as_ref().map(|r| (r.reason, r.problem, r.field.clone()));
         let body = STANDARD.encode(&message.body);
         Self {
@@ -103,7 +103,7 @@ impl Asked {
     }
 
     /// As it is written to the pipe; wiped when it is dropped.
-    pub fn written(&self) -> Option<Zeroizing<Vec<u8>>> {
+    pub(crate) fn written(&self) -> Option<Zeroizing<Vec<u8>>> {
         // Measured first: a buffer that grows leaves copies that nobody wipes.
         let mut length = Length(0);
         serde_json::to_writer(&mut length, self).ok()?;
@@ -121,7 +121,7 @@ impl Asked {
 
 /// # Errors
 /// When standard input does not hold a message, or the store cannot be opened.
-pub fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
     // What computes without end dies of it, and is known as the cause; what waits for a store uses no processor.
     let limit = Rlimit { current: Some(PROCESSOR_SECONDS), maximum: None };
     setrlimit(Resource::Cpu, limit).map_err(std::io::Error::from)?;

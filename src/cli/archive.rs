@@ -8,7 +8,7 @@ use super::output::{self, Format};
 use super::patient::{Of, note_unknown};
 use super::world::World;
 use super::{Context, Exit, Failure};
-use crate::store::holds::Archived;
+use anamnesis_store::holds::Archived;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -35,7 +35,7 @@ enum What {
 
 /// # Errors
 /// When the configuration is wrong, the store cannot be read, or the archive has no such document of this patient.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let world = World::open(context).await?;
         match args.what {

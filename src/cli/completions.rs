@@ -13,7 +13,7 @@ pub struct Args {
 
 /// # Errors
 /// When standard output cannot be written.
-pub fn run(args: Args, _context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, _context: &Context) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "anamnesis", &mut script);
     output::bytes(&script)?;

@@ -11,11 +11,11 @@ use super::output::{self, Format};
 use super::patient::{Answered, Of, Point, known, note_unknown};
 use super::world::World;
 use super::{Answer, Context, Exit, Failure};
-use crate::domain::consent::{ConsentScope, Provision};
-use crate::domain::scope::Scope;
-use crate::intake::contract::ConsentRecorded;
-use crate::pipeline::Raw;
-use crate::store::consents::ConsentRow;
+use anamnesis_core::consent::{ConsentScope, Provision};
+use anamnesis_core::scope::Scope;
+use anamnesis_messages::contract::ConsentRecorded;
+use anamnesis_pipeline::Raw;
+use anamnesis_store::consents::ConsentRow;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -60,7 +60,7 @@ struct Record {
 
 /// # Errors
 /// When the configuration is wrong, the store cannot be opened, or the consent is refused.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let world = World::open(context).await?;
         match args.what {

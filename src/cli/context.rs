@@ -6,8 +6,8 @@ use super::output::Format;
 use super::patient::{Answered, NOBODY, Of, Point};
 use super::world::World;
 use super::{Answer, Context, Exit, Failure, output, sections};
-use crate::pipeline::{Extractors, Redactors};
-use crate::recall::{Context as Known, ContextRequest, Recall};
+use anamnesis_pipeline::{Extractors, Redactors};
+use anamnesis_search::{Context as Known, ContextRequest, Recall};
 
 /// The assembled context of a patient.
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,7 @@ pub struct Args {
 
 /// # Errors
 /// When the configuration is wrong, the store cannot be read, or the question asks for everything.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let scope = args.of.scope()?;
     if args.min_score.is_some_and(|score| !(-1.0..=1.0).contains(&score)) {
         return Err(Failure::usage("--min-score is a cosine: −1.0 to 1.0"));
@@ -62,7 +62,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 /// The reading side of a world, with the redaction policy of the organisation's documents.
-pub async fn recall(world: &World, org: crate::domain::ids::OrgId) -> Result<Recall, Failure> {
+pub async fn recall(world: &World, org: anamnesis_core::ids::OrgId) -> Result<Recall, Failure> {
     let rules = world.store.organizations(&[org]).await?.remove(&org);
     let policy = rules.map_or_else(|| "safe_harbor".to_owned(), |rules| rules.redaction_policy);
     let redactors = Redactors::load(&world.settings.redaction).map_err(|error| Failure::usage(error.to_string()))?;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::output::{self, Format};
 use super::{Context, Exit, Failure};
-use crate::intake::contract::{MessageType, schema};
+use anamnesis_messages::contract::{MessageType, schema};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -27,7 +27,7 @@ enum What {
 
 /// # Errors
 /// When a file or standard output cannot be written.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let What::Schemas { out } = args.what;
     if let Some(folder) = out {
         write_all(&folder)?;

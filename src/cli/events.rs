@@ -9,11 +9,11 @@ use uuid::Uuid;
 use super::output::{self, Format};
 use super::world::World;
 use super::{Context, Exit, Failure};
-use crate::config::BrokerConfig;
-use crate::domain::ids::OrgId;
-use crate::relay::{EXCHANGE, hook_name};
-use crate::store::StoreError;
-use crate::store::events::{Listed, Which};
+use anamnesis_config::BrokerConfig;
+use anamnesis_core::ids::OrgId;
+use anamnesis_outbox::{EXCHANGE, hook_name};
+use anamnesis_store::StoreError;
+use anamnesis_store::events::{Listed, Which};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -120,7 +120,7 @@ struct By {
 
 /// # Errors
 /// When the store cannot be opened, or the arguments name nothing.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let format = context.format_or(Format::Table);
     context.block_on(async {
         let world = World::open(context).await?;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::store::StoreError;
+use anamnesis_store::StoreError;
 
 /// The exit codes that scripts and CronJobs rely on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    pub fn code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self {
             Exit::Done => 0,
             Exit::Failed => 1,
@@ -58,12 +58,12 @@ pub enum Answer {
 
 impl Answer {
     /// Of a patient who can be read.
-    pub fn known(known: bool) -> Self {
+    pub(crate) fn known(known: bool) -> Self {
         if known { Self::Known } else { Self::Unknown }
     }
 
     /// What an error of the store says of patients; most say nothing of them.
-    pub fn of(error: &StoreError) -> Option<Self> {
+    pub(crate) fn of(error: &StoreError) -> Option<Self> {
         match error {
             StoreError::Erased => Some(Self::Erased),
             StoreError::NoConsent => Some(Self::Withheld),
@@ -84,18 +84,18 @@ pub struct Failure {
 }
 
 impl Failure {
-    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self { exit, message: message.into(), answer: None }
     }
 
     /// The same with what it says of patients.
     #[must_use]
-    pub fn answering(self, answer: Option<Answer>) -> Self {
+    pub(crate) fn answering(self, answer: Option<Answer>) -> Self {
         Self { answer, ..self }
     }
 
     /// What a program reads on standard output in place of a result: an object with `answer` and `error`.
-    pub fn json(&self) -> Option<serde_json::Value> {
+    pub(crate) fn json(&self) -> Option<serde_json::Value> {
         self.answer.map(|answer| json!({"answer": answer, "error": self.message}))
     }
 
@@ -110,11 +110,11 @@ impl Failure {
     }
 
     /// The reader of our output went away (`… | head`): nothing to say, as other tools do.
-    pub fn is_silent(&self) -> bool {
+    pub(crate) fn is_silent(&self) -> bool {
         self.message.is_empty()
     }
 
-    pub fn exit(&self) -> Exit {
+    pub(crate) fn exit(&self) -> Exit {
         self.exit
     }
 }

@@ -5,8 +5,8 @@ use serde_json::json;
 use super::patient::Of;
 use super::world::World;
 use super::{Answer, Context, Exit, Failure, output};
-use crate::domain::memory::State;
-use crate::store::read::{Filter, When, Window};
+use anamnesis_core::memory::State;
+use anamnesis_store::read::{Filter, When, Window};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -19,7 +19,7 @@ pub struct Args {
 
 /// # Errors
 /// When the configuration is wrong or the store cannot be read.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let world = World::open(context).await?;
         let (store, scope) = (&world.store, args.of.scope()?);

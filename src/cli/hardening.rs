@@ -12,7 +12,7 @@ use rustix::process::{Resource, Rlimit, setrlimit, umask};
 ///
 /// # Errors
 /// When the machine refuses to switch core dumps off.
-pub fn begin() -> io::Result<()> {
+pub(crate) fn begin() -> io::Result<()> {
     umask(Mode::RWXG | Mode::RWXO);
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     #[cfg(target_os = "linux")]

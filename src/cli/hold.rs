@@ -8,8 +8,8 @@ use super::output::{self, Format};
 use super::patient::{Of, note_unknown};
 use super::world::World;
 use super::{Context, Exit, Failure};
-use crate::domain::ids::DocumentId;
-use crate::store::holds::Hold;
+use anamnesis_core::ids::DocumentId;
+use anamnesis_store::holds::Hold;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -53,7 +53,7 @@ enum What {
 
 /// # Errors
 /// When the configuration is wrong, the store cannot be opened, or the patient or the hold is not known.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let world = World::open(context).await?;
         match args.what {

@@ -13,7 +13,7 @@ use super::output::{self, Format};
 use super::patient::{Of, Point};
 use super::world::World;
 use super::{Context, Exit, Failure};
-use crate::pipeline::Imported;
+use anamnesis_pipeline::Imported;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -41,7 +41,7 @@ struct Tally {
 
 /// # Errors
 /// When the file is not JSON, or the configuration or the store cannot be read.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let mut text = String::new();
     match args.path.to_str() {
         Some("-") => std::io::stdin().read_to_string(&mut text).map(|_| ())?,

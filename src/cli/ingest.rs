@@ -10,11 +10,11 @@ use super::output::{self, Format};
 use super::producers;
 use super::world::World;
 use super::{Context, Exit, Failure};
-use crate::config::PipelineConfig;
-use crate::domain::reason::Reason;
-use crate::intake::spool::{Content, Records, Spool};
-use crate::intake::{Limits, Origin, Problem, Refusal};
-use crate::pipeline::{Disposition, Pipeline, Raw, Tally};
+use anamnesis_config::PipelineConfig;
+use anamnesis_core::reason::Reason;
+use anamnesis_messages::{Limits, Origin, Problem, Refusal};
+use anamnesis_pipeline::intake::spool::{Content, Records, Spool};
+use anamnesis_pipeline::{Disposition, Pipeline, Raw, Tally};
 
 /// How often a batch is offered again when something outside fails, before the verb gives up on it.
 const OFFERS: u32 = 4;
@@ -28,13 +28,13 @@ pub struct Args {
 
 /// # Errors
 /// When a path, the configuration or the store cannot be read.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let format = context.format_or(Format::Table);
     let isolation = Isolation::of_this_program(context.config.clone())?;
     context.block_on(async {
         let world = World::open(context).await?;
         let pipeline = world.pipeline()?;
-        let limits = Limits::from(&world.settings.intake);
+        let limits = Limits::with_body(world.settings.intake.max_body_bytes);
         let spool =
             Spool::find(&args.paths, limits.max_body_bytes).map_err(|error| Failure::failed(error.to_string()))?;
         let started = Instant::now();
@@ -52,7 +52,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 
 /// Whether this is the last time that messages are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exhausted {
+pub(crate) enum Exhausted {
     No,
     /// What still fails is set aside.
     Yes,
@@ -60,7 +60,7 @@ pub enum Exhausted {
 
 /// How lines are offered.
 #[derive(Debug, Clone)]
-pub struct Feeding {
+pub(crate) struct Feeding {
     /// Most messages and bytes of one batch.
     batch: (usize, usize),
     exhausted: Exhausted,
@@ -72,13 +72,13 @@ pub struct Feeding {
 
 impl Feeding {
     /// In batches of the pipeline's size.
-    pub fn of(config: &PipelineConfig, exhausted: Exhausted) -> Self {
+    pub(crate) fn of(config: &PipelineConfig, exhausted: Exhausted) -> Self {
         let batch = (config.batch_documents, config.batch_bytes);
         Self { batch, exhausted, sealed: None, origin: Origin::Files }
     }
 
     /// Of a file whose original is sealed under this name where a line is longer than quarantine keeps.
-    pub fn sealed_as(self, name: String) -> Self {
+    pub(crate) fn sealed_as(self, name: String) -> Self {
         Self { sealed: Some(name), ..self }
     }
 
@@ -89,10 +89,10 @@ impl Feeding {
 }
 
 /// What became of a spool's lines.
-pub struct Fed {
-    pub tally: Tally,
+pub(crate) struct Fed {
+    pub(crate) tally: Tally,
     /// A line was longer than quarantine keeps: only its place is known.
-    pub beyond: bool,
+    pub(crate) beyond: bool,
 }
 
 /// Sends every line of a spool through the pipeline, in bounded batches of so many messages and bytes. What killed a
@@ -100,7 +100,7 @@ pub struct Fed {
 ///
 /// # Errors
 /// When a file cannot be read.
-pub async fn feed(
+pub(crate) async fn feed(
     (pipeline, isolation): (&Pipeline, &Isolation),
     spool: Spool,
     feeding: &Feeding,
@@ -187,7 +187,7 @@ impl Batches<'_> {
 }
 
 /// What is kept in quarantine for content that was not held or could not be read: where it is.
-pub fn place(source: &str, line: Option<u64>, kept: Option<&str>) -> Vec<u8> {
+pub(crate) fn place(source: &str, line: Option<u64>, kept: Option<&str>) -> Vec<u8> {
     let mut place = serde_json::Map::from_iter([("source".to_owned(), json!(source))]);
     place.extend(line.map(|line| ("line".to_owned(), json!(line))));
     place.extend(kept.map(|kept| ("kept".to_owned(), json!(kept))));

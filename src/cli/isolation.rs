@@ -10,9 +10,9 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
 use super::alone::{Answer, Asked};
-use crate::config::secrets;
-use crate::metrics::labels::Queue;
-use crate::pipeline::{Disposition, Raw};
+use anamnesis_config::secrets;
+use anamnesis_observability::metrics::labels::Queue;
+use anamnesis_pipeline::{Disposition, Raw};
 
 /// Deaths in a row that make a message a suspect no longer but the cause.
 const DEATHS: u32 = 3;
@@ -35,7 +35,7 @@ enum Ended {
 
 /// Starts the processes.
 #[derive(Debug, Clone)]
-pub struct Isolation {
+pub(crate) struct Isolation {
     program: PathBuf,
     config: Option<PathBuf>,
 }
@@ -45,12 +45,12 @@ impl Isolation {
     ///
     /// # Errors
     /// When the operating system does not tell which program that is.
-    pub fn of_this_program(config: Option<PathBuf>) -> std::io::Result<Self> {
+    pub(crate) fn of_this_program(config: Option<PathBuf>) -> std::io::Result<Self> {
         Ok(Self { program: std::env::current_exe()?, config })
     }
 
     /// What became of the message, or `None` when it killed every process that worked it.
-    pub async fn work(&self, queue: Queue, message: &Raw) -> Option<Disposition> {
+    pub(crate) async fn work(&self, queue: Queue, message: &Raw) -> Option<Disposition> {
         for death in 0..DEATHS {
             if death > 0 {
                 tokio::time::sleep(REST * death).await;
@@ -115,7 +115,7 @@ fn judged(status: ExitStatus, answer: &[u8]) -> Ended {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::reason::Reason;
+    use anamnesis_core::reason::Reason;
 
     fn verdict(raw: i32, answer: &str) -> Option<Disposition> {
         match judged(ExitStatus::from_raw(raw), answer.as_bytes()) {

@@ -6,20 +6,20 @@ use std::sync::Arc;
 use secrecy::ExposeSecret as _;
 
 use super::{Answer, Failure};
-use crate::bug;
-use crate::clock::{Clock, Entropy, SystemClock};
-use crate::config::Settings;
-use crate::config::keys::RootKind;
-use crate::crypto::{
+use anamnesis_config::Settings;
+use anamnesis_config::keys::RootKind;
+use anamnesis_core::clock::{Clock, Entropy, SystemClock};
+use anamnesis_core::failpoints;
+use anamnesis_crypto::{
     KeyDatabase, KeyError, KeyTable, Keyring, LocalRoot, PostgresTable, RootKey, SqliteTable, TableState, parse_root,
     service_root,
 };
-use crate::store::binding::{KeyBinding, is_used};
-use crate::store::engine::Database;
-use crate::store::{Store, StoreError};
+use anamnesis_sql::Database;
+use anamnesis_store::binding::{KeyBinding, is_used};
+use anamnesis_store::{Store, StoreError};
 
 /// The file of the local root key: as configured, else next to the key store.
-pub fn root_file(settings: &Settings) -> PathBuf {
+pub(crate) fn root_file(settings: &Settings) -> PathBuf {
     let configured = &settings.store.master_key_file;
     if !configured.as_os_str().is_empty() {
         return configured.clone();
@@ -33,7 +33,7 @@ pub fn root_file(settings: &Settings) -> PathBuf {
 ///
 /// # Errors
 /// [`KeyError::NoMaster`] where its file is not there, [`KeyError::BadMaster`], [`KeyError::Exposed`].
-pub fn root(settings: &Settings, entropy: &Arc<dyn Entropy>) -> Result<Arc<dyn RootKey>, KeyError> {
+pub(crate) fn root(settings: &Settings, entropy: &Arc<dyn Entropy>) -> Result<Arc<dyn RootKey>, KeyError> {
     // The machine's own clock: services end their tokens by it, whatever "now" is configured.
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     if let Some(root) = service_root(&settings.keys, &|name| std::env::var(name).ok(), &clock, entropy)? {
@@ -52,7 +52,7 @@ pub fn root(settings: &Settings, entropy: &Arc<dyn Entropy>) -> Result<Arc<dyn R
 ///
 /// # Errors
 /// As [`root`], and when the file cannot be made.
-pub fn root_or_new(settings: &Settings, entropy: &Arc<dyn Entropy>) -> Result<Arc<dyn RootKey>, KeyError> {
+pub(crate) fn root_or_new(settings: &Settings, entropy: &Arc<dyn Entropy>) -> Result<Arc<dyn RootKey>, KeyError> {
     match root(settings, entropy) {
         Err(KeyError::NoMaster { .. }) => Ok(Arc::new(LocalRoot::create(&root_file(settings), Arc::clone(entropy))?)),
         read => read,
@@ -63,7 +63,7 @@ pub fn root_or_new(settings: &Settings, entropy: &Arc<dyn Entropy>) -> Result<Ar
 ///
 /// # Errors
 /// [`KeyError::Denied`] for a database that is no place for keys.
-pub fn table(settings: &Settings) -> Result<Arc<dyn KeyTable>, KeyError> {
+pub(crate) fn table(settings: &Settings) -> Result<Arc<dyn KeyTable>, KeyError> {
     match settings.store.keys_url.expose_secret() {
         "" => Ok(Arc::new(SqliteTable::at(&settings.store.keys))),
         _ => Ok(Arc::new(database(settings)?)),
@@ -72,7 +72,7 @@ pub fn table(settings: &Settings) -> Result<Arc<dyn KeyTable>, KeyError> {
 
 /// Who makes the key store of a store that holds nothing and is bound to none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum First {
+pub(crate) enum First {
     /// The first process that opens it: the local default, once; a demonstration, a measurement, `keys init`.
     Makes,
     /// Nobody but `keys init`. Several hosts open a store on a server: one that made keys by itself would bind the store to
@@ -82,7 +82,7 @@ pub enum First {
 
 impl First {
     /// Of verbs and roles: only the store, its keys and its root key on this machine make themselves.
-    pub fn of(settings: &Settings) -> Self {
+    pub(crate) fn of(settings: &Settings) -> Self {
         let store = &settings.store;
         let on_servers = !store.url.expose_secret().is_empty() || !store.keys_url.expose_secret().is_empty();
         if on_servers || settings.keys.root != RootKind::Local { Self::Waits } else { Self::Makes }
@@ -93,7 +93,7 @@ impl First {
 ///
 /// # Errors
 /// [`KeyError::Denied`] for a database that is no place for keys.
-pub fn database(settings: &Settings) -> Result<PostgresTable, KeyError> {
+pub(crate) fn database(settings: &Settings) -> Result<PostgresTable, KeyError> {
     let store = &settings.store;
     let others = [store.url.expose_secret(), store.migrate_url.expose_secret()];
     Ok(PostgresTable::new(KeyDatabase::new(store.keys_url.expose_secret(), &others, &store.postgres)?))
@@ -105,7 +105,7 @@ pub fn database(settings: &Settings) -> Result<PostgresTable, KeyError> {
 ///
 /// # Errors
 /// Of the root key, the table and the database.
-pub async fn open(
+pub(crate) async fn open(
     settings: &Settings,
     db: &Database,
     first: First,
@@ -124,7 +124,7 @@ pub async fn open(
         }
         (TableState::Legacy, None) => Keyring::upgrade(root(settings, &entropy)?.as_ref(), table, clock, entropy).await,
         (TableState::Legacy, Some(binding)) => Err(KeyError::RolledBack { place, has: 0, seen: binding.generation }),
-        (TableState::Absent | TableState::Empty, _) if bug::is("keys_reminted") => {
+        (TableState::Absent | TableState::Empty, _) if failpoints::is("keys_reminted") => {
             Keyring::create(root_or_new(settings, &entropy)?.as_ref(), table, clock, entropy).await
         }
         (TableState::Empty, None) if first == First::Waits && !is_used(db).await? => {
@@ -151,7 +151,7 @@ pub async fn open(
 ///
 /// # Errors
 /// As [`Store::bind_keys`] and [`Store::require_keys`].
-pub async fn bind(store: &Store, first: First) -> Result<(), StoreError> {
+pub(crate) async fn bind(store: &Store, first: First) -> Result<(), StoreError> {
     match first {
         First::Makes => store.bind_keys().await,
         First::Waits => store.require_keys().await,
@@ -159,7 +159,7 @@ pub async fn bind(store: &Store, first: First) -> Result<(), StoreError> {
 }
 
 /// How a verb ends that has no keys.
-pub fn failure(error: &StoreError) -> Failure {
+pub(crate) fn failure(error: &StoreError) -> Failure {
     let failure = match error {
         StoreError::Key(KeyError::Transient) | StoreError::Db(_) => Failure::failed(error.to_string()),
         error => Failure::usage(error.to_string()),

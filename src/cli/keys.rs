@@ -11,14 +11,14 @@ use zeroize::Zeroizing;
 use super::keyring::First;
 use super::output::{self, Format};
 use super::{Context, Exit, Failure, keyring};
-use crate::clock::{Clock, Entropy, SystemClock, SystemEntropy};
-use crate::config::{self, Settings};
-use crate::crypto::{Escrow, KeyError, KeyStore, Keyring, LocalRoot, RootKey, SqliteTable, private_file};
-use crate::domain::ids::{OrgId, PatientId};
-use crate::domain::scope::Scope;
-use crate::store::binding::KeyBinding;
-use crate::store::engine::{Database, DbError, Location};
-use crate::store::{Store, StoreError};
+use anamnesis_config::{self as config, Settings};
+use anamnesis_core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::{Escrow, KeyError, KeyStore, Keyring, LocalRoot, RootKey, SqliteTable, private_file};
+use anamnesis_sql::{Database, DbError, Location};
+use anamnesis_store::binding::KeyBinding;
+use anamnesis_store::{Store, StoreError};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -143,7 +143,7 @@ fn refused(error: KeyError) -> Failure {
 
 /// # Errors
 /// When the key store or the store cannot be used; names the file and what to do.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let format = context.format_or(Format::Table);
     context.block_on(async {
         let report = match args.what {

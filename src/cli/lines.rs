@@ -7,7 +7,7 @@ const LONGEST: u64 = 8 << 20;
 
 /// A line of the input.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Line<'a> {
+pub(crate) enum Line<'a> {
     Whole(&'a [u8]),
     /// Longer than what is read; it was passed over to its end.
     TooLarge,
@@ -17,7 +17,10 @@ pub enum Line<'a> {
 ///
 /// # Errors
 /// What reading or `each` fails with.
-pub fn each<E: From<io::Error>>(input: impl BufRead, each: impl FnMut(Line<'_>) -> Result<(), E>) -> Result<(), E> {
+pub(crate) fn each<E: From<io::Error>>(
+    input: impl BufRead,
+    each: impl FnMut(Line<'_>) -> Result<(), E>,
+) -> Result<(), E> {
     each_within(LONGEST, input, each)
 }
 

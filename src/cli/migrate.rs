@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::output::Format;
 use super::{Context, Exit, Failure, backup, output};
-use crate::config::{self, Settings, StoreConfig};
-use crate::store::engine::{self, DbError, Location, ROLES, SchemaState};
+use anamnesis_config::{self as config, Settings, StoreConfig};
+use anamnesis_sql::{self as engine, DbError, Location, ROLES, SchemaState};
 
 const POLL: Duration = Duration::from_secs(1);
 
@@ -62,7 +62,7 @@ enum What {
 
 /// # Errors
 /// When the configuration is wrong, the server cannot be reached or its schema is a newer program's.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
     let format = context.format_or(Format::Table);
     match args.what.unwrap_or(What::Run(args.before)) {

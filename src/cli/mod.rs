@@ -3,14 +3,13 @@
 mod alone;
 mod archive;
 mod backup;
-mod bench;
 mod completions;
 mod consent;
-mod context;
+pub mod context;
 mod contract;
 mod demo;
 mod events;
-pub mod exit;
+pub(crate) mod exit;
 mod export;
 mod extract;
 mod hardening;
@@ -31,7 +30,7 @@ mod producers;
 mod profile;
 mod publish;
 mod quarantine;
-mod redact;
+pub mod redact;
 mod report;
 pub mod rules;
 mod sections;
@@ -39,7 +38,7 @@ mod spool;
 mod topology;
 mod vectors;
 mod worker;
-mod world;
+pub mod world;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -50,17 +49,17 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 pub use exit::{Answer, Exit, Failure};
 use output::Format;
 
-use crate::config::{self, log::LogConfig};
-use crate::telemetry::{self, Sink};
+use anamnesis_config::{self as config, log::LogConfig};
+use anamnesis_observability::log::{self, Sink};
 
 /// Clinical memory pipeline: redacts, extracts, embeds, stores and ages what a patient's documents say.
 #[derive(Debug, Parser)]
 #[command(name = "anamnesis", version, propagate_version = true, max_term_width = 100)]
-pub struct Cli {
+pub(crate) struct Cli {
     #[command(flatten)]
-    pub context: Context,
+    pub(crate) context: Context,
     #[command(subcommand)]
-    pub verb: Verb,
+    pub(crate) verb: Verb,
 }
 
 /// What every verb is told besides its own arguments.
@@ -71,7 +70,7 @@ pub struct Context {
     pub config: Option<PathBuf>,
     /// How results are printed [default: table; verbs whose input is NDJSON: json].
     #[arg(long, global = true, value_name = "FORMAT")]
-    pub output: Option<Format>,
+    pub(crate) output: Option<Format>,
 }
 
 impl Context {
@@ -147,8 +146,6 @@ verbs! {
     Backup(backup::Args) => backup::run,
     /// Put a backup in place of an empty store, or of what is there
     Restore(backup::restore::Args) => backup::restore::run,
-    /// Measure this machine: documents per second, and where the time goes
-    Bench(bench::Args) => bench::run,
     /// Ask the pure rules of memory: NDJSON questions in, one answer each
     Rules(rules::Args) => rules::run,
     /// Print a completion script for a shell
@@ -189,7 +186,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
 }
 
 /// Parses the arguments, runs the verb and says how it ended.
-pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     parsed(arguments).map_or_else(|exit| exit, |(cli, _)| carried_out(cli))
 }
 
@@ -213,8 +210,8 @@ fn carried_out(cli: Cli) -> Exit {
     ended(dispatch(cli.verb, &cli.context), read_by_a_program)
 }
 
-/// The only place that prints a failure.
-fn ended(result: Result<Exit, Failure>, read_by_a_program: bool) -> Exit {
+/// Prints a failure and says how the process ends: the only place that prints one. `read_by_a_program`: as JSON too.
+pub fn ended(result: Result<Exit, Failure>, read_by_a_program: bool) -> Exit {
     match result {
         Ok(exit) => exit,
         Err(failure) => {
@@ -237,7 +234,7 @@ fn log(context: &Context, verb: &str) -> Result<(), Failure> {
     if sink == Sink::Stderr && config.filter == LogConfig::default().filter {
         config.filter = "warn".to_owned();
     }
-    telemetry::init(&config, sink).map_err(|error| Failure::usage(error.to_string()))
+    log::init(&config, sink).map_err(|error| Failure::usage(error.to_string()))
 }
 
 #[cfg(test)]

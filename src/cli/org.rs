@@ -6,10 +6,10 @@ use super::output::{self, Format};
 use super::patient::known;
 use super::world::World;
 use super::{Context, Exit, Failure};
-use crate::domain::consent::Withdrawal;
-use crate::domain::ids::OrgId;
-use crate::domain::retention::{PrivacyTier, country};
-use crate::store::organizations::OrganizationChange;
+use anamnesis_core::consent::Withdrawal;
+use anamnesis_core::ids::OrgId;
+use anamnesis_core::retention::{PrivacyTier, country};
+use anamnesis_store::organizations::OrganizationChange;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -54,7 +54,7 @@ fn code(text: &str) -> Result<String, String> {
 
 /// # Errors
 /// When the configuration is wrong, the store cannot be opened, or the organisation is not known.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let world = World::open(context).await?;
         if let What::Set { org, time_zone, privacy_tier, country, consent_required, withdrawal } = args.what {

@@ -24,7 +24,7 @@ pub enum Format {
 ///
 /// # Errors
 /// When standard output cannot be written; silent when its reader went away.
-pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
+pub(crate) fn bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;
     out.flush()?;
@@ -54,7 +54,7 @@ pub fn json(value: &impl Serialize) -> Result<(), Failure> {
 ///
 /// # Errors
 /// When the sink cannot be written.
-pub fn json_to(out: &mut impl Write, value: &impl Serialize) -> Result<(), Failure> {
+pub(crate) fn json_to(out: &mut impl Write, value: &impl Serialize) -> Result<(), Failure> {
     serde_json::to_writer(&mut *out, value)
         .map_err(|error| Failure::from(io::Error::from(error.io_error_kind().unwrap_or(io::ErrorKind::InvalidData))))?;
     out.write_all(b"\n")?;
@@ -73,7 +73,7 @@ pub fn table<R: IntoIterator<Item = String>>(
 }
 
 /// The table as text.
-pub fn render<R: IntoIterator<Item = String>>(header: &[&str], rows: impl IntoIterator<Item = R>) -> String {
+pub(crate) fn render<R: IntoIterator<Item = String>>(header: &[&str], rows: impl IntoIterator<Item = R>) -> String {
     let mut table = Table::new();
     table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(header.iter().map(Cell::new));
@@ -84,12 +84,12 @@ pub fn render<R: IntoIterator<Item = String>>(header: &[&str], rows: impl IntoIt
 }
 
 /// Stored text must not steer a terminal: control characters other than a line feed become a visible mark.
-pub fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{FFFD}' } else { c }).collect()
 }
 
 /// Says on standard error why a verb stopped. A closed standard error is nobody's concern.
-pub fn complain(failure: &Failure) {
+pub(crate) fn complain(failure: &Failure) {
     if !failure.is_silent() {
         note(&format!("error: {failure}"));
     }
@@ -101,7 +101,7 @@ pub fn note(text: &str) {
 }
 
 /// Whether a person is watching standard error.
-pub fn watched() -> bool {
+pub(crate) fn watched() -> bool {
     io::stderr().is_terminal()
 }
 
@@ -114,7 +114,7 @@ const TEMPLATES: [&str; 4] = [
 ];
 
 /// A progress bar over bytes (of files, where the total is known) or a spinner. Draws only on a terminal.
-pub fn progress_bytes(total: Option<u64>) -> ProgressBar {
+pub(crate) fn progress_bytes(total: Option<u64>) -> ProgressBar {
     progress(total, TEMPLATES[0], TEMPLATES[1])
 }
 

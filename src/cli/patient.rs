@@ -4,34 +4,34 @@ use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 
 use super::world::World;
 use super::{Answer, Failure, output};
-use crate::domain::ids::{OrgId, PatientId};
-use crate::domain::scope::Scope;
-use crate::recall::RecallError;
-use crate::store::StoreError;
-use crate::store::read::When;
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::scope::Scope;
+use anamnesis_search::RecallError;
+use anamnesis_store::StoreError;
+use anamnesis_store::read::When;
 
 /// Whose memory.
 #[derive(Debug, Clone, clap::Args)]
-pub struct Of {
+pub(crate) struct Of {
     /// The organisation.
     #[arg(long, value_name = "UUID")]
-    pub org: OrgId,
+    pub(crate) org: OrgId,
     /// The patient, as the organisation names it.
     #[arg(long, value_name = "UUID")]
-    pub patient: PatientId,
+    pub(crate) patient: PatientId,
 }
 
 impl Of {
     /// # Errors
     /// When either id is nil: there is no wildcard.
-    pub fn scope(&self) -> Result<Scope, Failure> {
+    pub(crate) fn scope(&self) -> Result<Scope, Failure> {
         Scope::new(self.org, self.patient).map_err(|error| Failure::usage(error.to_string()))
     }
 }
 
 /// A date (UTC) or an instant (RFC 3339).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Point {
+pub(crate) enum Point {
     Date(NaiveDate),
     Instant(DateTime<Utc>),
 }
@@ -50,7 +50,7 @@ impl std::str::FromStr for Point {
 
 impl Point {
     /// Where it begins.
-    pub fn start(self) -> DateTime<Utc> {
+    pub(crate) fn start(self) -> DateTime<Utc> {
         match self {
             Self::Date(date) => date.and_time(NaiveTime::MIN).and_utc(),
             Self::Instant(at) => at,
@@ -58,7 +58,7 @@ impl Point {
     }
 
     /// The first instant after it, where it is a day; an instant is its own end.
-    pub fn end(self) -> DateTime<Utc> {
+    pub(crate) fn end(self) -> DateTime<Utc> {
         match self {
             Self::Date(_) => self.start() + TimeDelta::days(1),
             Self::Instant(at) => at,
@@ -66,7 +66,7 @@ impl Point {
     }
 
     /// The last instant in it: what was known by the end of that day.
-    pub fn last(self) -> DateTime<Utc> {
+    pub(crate) fn last(self) -> DateTime<Utc> {
         match self {
             Self::Date(_) => self.end() - TimeDelta::microseconds(1),
             Self::Instant(at) => at,
@@ -75,12 +75,12 @@ impl Point {
 }
 
 /// From when to look.
-pub fn when(as_of: Option<Point>) -> When {
+pub(crate) fn when(as_of: Option<Point>) -> When {
     as_of.map_or(When::Now, |point| When::AsOf(point.last()))
 }
 
 /// A word of a closed set, as an argument.
-pub fn known<T: Copy>(text: &str, all: &[T], code: fn(T) -> &'static str) -> Result<T, String> {
+pub(crate) fn known<T: Copy>(text: &str, all: &[T], code: fn(T) -> &'static str) -> Result<T, String> {
     let known = all.iter().copied().find(|value| code(*value) == text);
     known.ok_or_else(|| format!("one of: {}", all.iter().map(|value| code(*value)).collect::<Vec<_>>().join(", ")))
 }
@@ -103,17 +103,17 @@ impl From<RecallError> for Failure {
 
 /// A reader's JSON with what there is to say of the patient.
 #[derive(serde::Serialize)]
-pub struct Answered<'a, T> {
-    pub answer: Answer,
+pub(crate) struct Answered<'a, T> {
+    pub(crate) answer: Answer,
     #[serde(flatten)]
-    pub read: &'a T,
+    pub(crate) read: &'a T,
 }
 
 /// Where a list of a patient's rows is empty: says on standard error whether the patient is known at all.
 ///
 /// # Errors
 /// Of the store.
-pub async fn note_unknown(world: &World, scope: Scope, empty: bool) -> Result<(), Failure> {
+pub(crate) async fn note_unknown(world: &World, scope: Scope, empty: bool) -> Result<(), Failure> {
     if empty && !world.store.is_known(scope).await? {
         output::note(NOBODY);
     }
@@ -121,7 +121,7 @@ pub async fn note_unknown(world: &World, scope: Scope, empty: bool) -> Result<()
 }
 
 /// What is said of a patient of whom nothing is known.
-pub const NOBODY: &str = "Nothing is known of this patient.";
+pub(crate) const NOBODY: &str = "Nothing is known of this patient.";
 
 #[cfg(test)]
 mod tests {
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn an_unknown_word_is_answered_with_the_known_ones() {
-        use crate::domain::memory::State;
+        use anamnesis_core::memory::State;
         assert_eq!(known("stale", State::ALL, State::code), Ok(State::Stale));
         assert!(known("old", State::ALL, State::code).unwrap_err().contains("resolved_unconfirmed"));
     }

@@ -3,20 +3,20 @@
 use secrecy::ExposeSecret as _;
 
 use super::{Failure, output};
-use crate::config::Settings;
-use crate::config::intake::{IntakeConfig, UnboundProducers};
-use crate::intake::Origin;
+use anamnesis_config::Settings;
+use anamnesis_config::intake::{IntakeConfig, UnboundProducers};
+use anamnesis_messages::Origin;
 
 /// Files that somebody names on the command line. Into an embedded store for which nobody was ever bound they come from the
 /// one who holds store and keys, and could write both without this program. A server's store has many users, and a
 /// configuration that binds producers means what it says: files act under `intake.files.source` there.
-pub fn of_files_by_hand(settings: &Settings) -> Origin {
+pub(crate) fn of_files_by_hand(settings: &Settings) -> Origin {
     let embedded = settings.store.url.expose_secret().is_empty();
     if embedded && settings.intake.producers.is_empty() { Origin::Operator } else { Origin::Files }
 }
 
 /// Says so where files may not speak for clinicians because nobody bound them.
-pub fn say_what_files_may(settings: &Settings) {
+pub(crate) fn say_what_files_may(settings: &Settings) {
     let intake = &settings.intake;
     if !intake.binds_files() && !is_open(intake) {
         output::note(
@@ -33,7 +33,7 @@ fn is_open(intake: &IntakeConfig) -> bool {
 ///
 /// # Errors
 /// With the remedy.
-pub fn must_be_bound(intake: &IntakeConfig) -> Result<(), Failure> {
+pub(crate) fn must_be_bound(intake: &IntakeConfig) -> Result<(), Failure> {
     match open_bindings(intake).first() {
         Some(problem) if intake.unbound_producers == UnboundProducers::Refuse => Err(Failure::usage(format!(
             "{problem}. Bind each producer in [[intake.producers]] with broker_user or key_file (docs/producers/README.md), \
@@ -48,7 +48,7 @@ pub fn must_be_bound(intake: &IntakeConfig) -> Result<(), Failure> {
 }
 
 /// What leaves the broker's door open, in words.
-pub fn open_bindings(intake: &IntakeConfig) -> Vec<String> {
+pub(crate) fn open_bindings(intake: &IntakeConfig) -> Vec<String> {
     let mut open: Vec<String> = Vec::new();
     let only_files =
         intake.producers.iter().all(|producer| producer.source == intake.files.source && !producer.is_proven());

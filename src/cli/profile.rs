@@ -17,12 +17,12 @@ pub struct Args {
 
 /// # Errors
 /// When the configuration is wrong or the store cannot be read.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let scope = args.of.scope()?;
     let format = context.format_or(Format::Table);
     context.block_on(async {
         let world = World::open(context).await?;
-        let profile = world.store.clinical_profile(scope, when(args.as_of)).await?;
+        let profile = anamnesis_search::context::clinical_profile(&world.store, scope, when(args.as_of)).await?;
         match format {
             Format::Json => {
                 output::json(&Answered { answer: Answer::known(profile.patient.is_some()), read: &profile })?;

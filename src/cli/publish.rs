@@ -10,11 +10,11 @@ use serde_json::json;
 use super::output::{self, Format};
 use super::topology::failure;
 use super::{Context, Exit, Failure};
-use crate::broker::{BrokerError, Letter, Link, Names, Outlet as _, Publisher, Role};
-use crate::clock::SystemEntropy;
-use crate::config;
-use crate::intake::amqp::letter;
-use crate::intake::spool::{Content, Spool};
+use anamnesis_config as config;
+use anamnesis_core::clock::SystemEntropy;
+use anamnesis_pipeline::intake::spool::{Content, Spool};
+use anamnesis_rabbitmq::consumer::letter;
+use anamnesis_rabbitmq::{BrokerError, Letter, Link, Names, Outlet as _, Publisher, Role};
 
 /// Messages that are in flight to the broker at once.
 const WINDOW: usize = 256;
@@ -41,7 +41,7 @@ struct Counts {
 
 /// # Errors
 /// When no broker is configured or reachable, or a file cannot be read.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let format = context.format_or(Format::Table);
     let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
     if !settings.broker.is_set() {

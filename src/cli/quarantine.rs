@@ -8,9 +8,9 @@ use uuid::Uuid;
 use super::output::{self, Format};
 use super::world::World;
 use super::{Context, Exit, Failure};
-use crate::pipeline::{Disposition, Raw};
-use crate::store::StoreError;
-use crate::store::quarantine::{Aside, Deed};
+use anamnesis_pipeline::{Disposition, Raw};
+use anamnesis_store::StoreError;
+use anamnesis_store::quarantine::{Aside, Deed};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -68,7 +68,7 @@ struct By {
 
 /// # Errors
 /// When the store cannot be opened, or an id is not there.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let format = context.format_or(Format::Table);
     context.block_on(async {
         let world = World::open(context).await?;

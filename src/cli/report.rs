@@ -7,8 +7,8 @@ use super::output::{self, Format};
 use super::patient::{Answered, NOBODY, Of};
 use super::world::World;
 use super::{Answer, Context, Exit, Failure};
-use crate::domain::course::{Course, Figure};
-use crate::domain::ids::OrgId;
+use anamnesis_core::course::{Course, Figure};
+use anamnesis_core::ids::OrgId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -33,7 +33,7 @@ enum What {
 
 /// # Errors
 /// When the configuration is wrong or the store cannot be read.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let world = World::open(context).await?;
         match args.what {

@@ -1,14 +1,14 @@
 //! Statements for people: titled tables, empty ones said to be empty where silence could be misread.
 
 use super::{Failure, output};
-use crate::domain::finding::EntityType;
-use crate::recall::{Hit, Item, Opposed, PatientSummary};
+use anamnesis_core::finding::EntityType;
+use anamnesis_search::{Hit, Item, Opposed, PatientSummary};
 
 /// A title above what follows.
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn title(text: &str) -> Result<(), Failure> {
+pub(crate) fn title(text: &str) -> Result<(), Failure> {
     output::line(&format!("\n{text}"))
 }
 
@@ -16,7 +16,7 @@ pub fn title(text: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// As [`title`].
-pub fn items(name: &str, items: &[Item]) -> Result<(), Failure> {
+pub(crate) fn items(name: &str, items: &[Item]) -> Result<(), Failure> {
     if items.is_empty() {
         return Ok(());
     }
@@ -28,7 +28,7 @@ pub fn items(name: &str, items: &[Item]) -> Result<(), Failure> {
 ///
 /// # Errors
 /// As [`title`].
-pub fn required(name: &str, list: &[Item]) -> Result<(), Failure> {
+pub(crate) fn required(name: &str, list: &[Item]) -> Result<(), Failure> {
     if list.is_empty() { title(&format!("{name}: none recorded")) } else { items(name, list) }
 }
 
@@ -41,7 +41,7 @@ fn known(name: &str, none: &str, (list, absences): (&[Item], &[Item]), of: Entit
 }
 
 /// One statement as a row.
-pub fn row(item: &Item) -> [String; 5] {
+pub(crate) fn row(item: &Item) -> [String; 5] {
     let mut notes: Vec<String> = item.flags().into_iter().map(str::to_owned).collect();
     notes.extend(item.status.filter(|status| *status != "active").map(str::to_owned));
     notes.extend(item.when().map(|when| format!("dated {when}")));
@@ -59,7 +59,7 @@ pub fn row(item: &Item) -> [String; 5] {
 ///
 /// # Errors
 /// As [`title`].
-pub fn profile(p: &PatientSummary) -> Result<(), Failure> {
+pub(crate) fn profile(p: &PatientSummary) -> Result<(), Failure> {
     known("Allergies", "none known", (&p.allergies, &p.absences), EntityType::Allergy)?;
     known("Medications", "none taken", (&p.medications, &p.absences), EntityType::Medication)?;
     required("Conditions", &p.conditions)?;
@@ -105,7 +105,7 @@ pub fn profile(p: &PatientSummary) -> Result<(), Failure> {
 ///
 /// # Errors
 /// As [`title`].
-pub fn passages(hits: &[Hit]) -> Result<(), Failure> {
+pub(crate) fn passages(hits: &[Hit]) -> Result<(), Failure> {
     title("Passages")?;
     if hits.is_empty() {
         return output::line("none above the threshold");
@@ -125,7 +125,7 @@ pub fn passages(hits: &[Hit]) -> Result<(), Failure> {
 ///
 /// # Errors
 /// As [`title`].
-pub fn contradictions(pairs: &[Opposed]) -> Result<(), Failure> {
+pub(crate) fn contradictions(pairs: &[Opposed]) -> Result<(), Failure> {
     let side = |item: &Option<Item>| match item {
         Some(item) => format!("{}\n{}", item.statement, item.source.label),
         None => "no longer shown".to_owned(),

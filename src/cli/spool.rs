@@ -12,9 +12,9 @@ use uuid::Uuid;
 
 use super::world::World;
 use super::{Context, Exit, Failure};
-use crate::clock::Entropy;
-use crate::crypto::PlatformKey;
-use crate::domain::ids::derive;
+use anamnesis_core::clock::Entropy;
+use anamnesis_core::ids::derive;
+use anamnesis_crypto::PlatformKey;
 
 const MAGIC: &[u8; 8] = b"anspool1";
 /// Bytes of the original in one chunk.
@@ -37,7 +37,7 @@ enum What {
 
 /// # Errors
 /// When the file is no sealed original of this store's platform key.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let What::Open { path } = args.what;
     context.block_on(async {
         let world = World::open(context).await?;
@@ -51,7 +51,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 /// Name of the sealed original of a claim.
-pub fn sealed_name(id: Uuid) -> String {
+pub(crate) fn sealed_name(id: Uuid) -> String {
     format!("{}.sealed", id.simple())
 }
 
@@ -60,7 +60,13 @@ pub fn sealed_name(id: Uuid) -> String {
 ///
 /// # Errors
 /// Of the file system.
-pub fn seal(file: &mut File, id: Uuid, folder: &Path, key: &PlatformKey, entropy: &dyn Entropy) -> io::Result<()> {
+pub(crate) fn seal(
+    file: &mut File,
+    id: Uuid,
+    folder: &Path,
+    key: &PlatformKey,
+    entropy: &dyn Entropy,
+) -> io::Result<()> {
     fs::DirBuilder::new().mode(0o700).recursive(true).create(folder)?;
     let (hidden, sealed) = (folder.join(format!(".{}", id.simple())), folder.join(sealed_name(id)));
     if sealed.exists() {

@@ -11,10 +11,10 @@ use serde_json::json;
 use super::output::{self, Format};
 use super::producers;
 use super::{Context, Exit, Failure};
-use crate::broker::topology::{self, Difference, Topology};
-use crate::broker::{BrokerError, Link, Names, Role, definitions};
-use crate::config::{self, BrokerConfig};
-use crate::transport::{self, AddressError, ClientError, Endpoint, Options, Token};
+use anamnesis_config::{self as config, BrokerConfig};
+use anamnesis_rabbitmq::topology::{self, Difference, Topology};
+use anamnesis_rabbitmq::{BrokerError, Link, Names, Role, definitions};
+use anamnesis_transport::{self as transport, AddressError, ClientError, Endpoint, Options, Token};
 
 /// For the whole export.
 const MANAGEMENT: Duration = Duration::from_secs(10);
@@ -55,7 +55,7 @@ enum What {
 
 /// # Errors
 /// When no broker is configured, it cannot be asked, or the export cannot be read.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
     let open = producers::open_bindings(&settings.intake);
     let config = settings.broker;
@@ -88,7 +88,7 @@ fn needs_url(config: &BrokerConfig) -> Result<(), Failure> {
 }
 
 /// How a broker's refusal ends a verb: what a person must change is exit code 2.
-pub fn failure(error: BrokerError) -> Failure {
+pub(crate) fn failure(error: BrokerError) -> Failure {
     if error.is_transient() { Failure::failed(error.to_string()) } else { Failure::usage(error.to_string()) }
 }
 

@@ -6,8 +6,8 @@ use serde_json::json;
 use super::output::{self, Format};
 use super::world::World;
 use super::{Context, Exit, Failure};
-use crate::domain::ids::OrgId;
-use crate::store::comparing::{Comparison, Question};
+use anamnesis_core::ids::OrgId;
+use anamnesis_store::comparing::{Comparison, Question};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -44,7 +44,7 @@ struct Compare {
 
 /// # Errors
 /// When the configuration is wrong, the store cannot be read, or there is nothing to compare.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let world = World::open(context).await?;
         match args.what {
@@ -56,7 +56,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 
 fn configured(world: &World) -> i64 {
     let profile = world.settings.embedding.profile.as_ref();
-    profile.map_or(crate::config::embedding::BUILTIN_GENERATION, |profile| profile.generation)
+    profile.map_or(anamnesis_config::embedding::BUILTIN_GENERATION, |profile| profile.generation)
 }
 
 async fn status(world: &World, context: &Context) -> Result<Exit, Failure> {

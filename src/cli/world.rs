@@ -6,22 +6,22 @@ use secrecy::SecretString;
 
 use super::keyring::First;
 use super::{Context, Failure, keyring};
-use crate::clock::{Clock, Entropy, ManualClock, SystemClock, SystemEntropy};
-use crate::config::{self, Settings};
-use crate::crypto::KeyStore;
-use crate::embed::metered::Metered;
-use crate::embed::{self, Models};
-use crate::jobs::policy::Policies;
-use crate::metrics::{Identity, Metrics};
-use crate::pipeline::Pipeline;
-use crate::store::Store;
-use crate::store::engine::{Database, DbError, Location};
+use anamnesis_config::{self as config, Settings};
+use anamnesis_core::clock::{Clock, Entropy, ManualClock, SystemClock, SystemEntropy};
+use anamnesis_crypto::KeyStore;
+use anamnesis_embedding::{self as embed, Models};
+use anamnesis_jobs::policy::Policies;
+use anamnesis_observability::metrics::{Identity, Metrics};
+use anamnesis_pipeline::Pipeline;
+use anamnesis_pipeline::embedding_metrics::Metered;
+use anamnesis_sql::{Database, DbError, Location};
+use anamnesis_store::Store;
 
 /// An opened store with all around it.
 pub struct World {
-    pub settings: Settings,
-    pub clock: Arc<dyn Clock>,
-    pub entropy: Arc<dyn Entropy>,
+    pub(crate) settings: Settings,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
     pub store: Store,
     pub metrics: Arc<Metrics>,
     /// Made when it is first asked for, and shared: its client reads the system's certificates.
@@ -33,7 +33,7 @@ impl World {
     ///
     /// # Errors
     /// With what to do next: a bad key of the configuration, an exposed or wrong master key, an unknown schema.
-    pub async fn open(context: &Context) -> Result<Self, Failure> {
+    pub(crate) async fn open(context: &Context) -> Result<Self, Failure> {
         let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
         Self::with(settings).await
     }
@@ -64,7 +64,7 @@ impl World {
     ///
     /// # Errors
     /// As [`World::open`].
-    pub async fn at(mut settings: Settings, clock: Arc<dyn Clock>, first: First) -> Result<Self, Failure> {
+    pub(crate) async fn at(mut settings: Settings, clock: Arc<dyn Clock>, first: First) -> Result<Self, Failure> {
         let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
         for path in [&settings.store.path, &settings.store.keys] {
             if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -91,7 +91,7 @@ impl World {
     ///
     /// # Errors
     /// When one is misconfigured; names the key.
-    pub fn models(&self) -> Result<Models, Failure> {
+    pub(crate) fn models(&self) -> Result<Models, Failure> {
         if let Some(made) = self.models.get() {
             return Ok(made.clone());
         }

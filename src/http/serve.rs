@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::bug;
+use anamnesis_core::failpoints;
 
 /// Most connections at once. One more closes the oldest of those that wait for their peer.
 const CONNECTIONS: usize = 128;
@@ -34,7 +34,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// When the listener fails for good.
-pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) -> io::Result<()> {
+pub(crate) async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) -> io::Result<()> {
     let mut connections = Connections::default();
     loop {
         let accepted = tokio::select! {
@@ -70,7 +70,7 @@ struct Connections {
 impl Connections {
     fn open(&mut self, stream: TcpStream, router: Router, stop: CancellationToken) {
         self.open.retain(|one| !one.handle.is_finished());
-        if self.open.len() >= CONNECTIONS && !bug::is("header_flood") {
+        if self.open.len() >= CONNECTIONS && !failpoints::is("header_flood") {
             self.close_one();
         }
         let answering = Arc::new(AtomicUsize::new(0));
@@ -99,12 +99,12 @@ async fn attend(stream: TcpStream, router: Router, answering: Arc<AtomicUsize>, 
     }));
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).max_buf_size(HEAD_BYTES);
-    if !bug::is("header_flood") {
+    if !failpoints::is("header_flood") {
         builder.header_read_timeout(HEAD);
     }
     let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(counted));
     tokio::pin!(connection);
-    let life = tokio::time::sleep(if bug::is("header_flood") { LIFE * 60 } else { LIFE });
+    let life = tokio::time::sleep(if failpoints::is("header_flood") { LIFE * 60 } else { LIFE });
     tokio::pin!(life);
     let mut leaving = false;
     loop {

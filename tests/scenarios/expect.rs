@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 /// Whether a text holds words, whatever their case.
-pub fn holds(text: &str, words: &str) -> bool {
+pub(crate) fn holds(text: &str, words: &str) -> bool {
     text.to_lowercase().contains(&words.to_lowercase())
 }
 
-pub fn speaks_of(memory: &Value, words: &str) -> bool {
+pub(crate) fn speaks_of(memory: &Value, words: &str) -> bool {
     memory["statement"].as_str().is_some_and(|statement| holds(statement, words))
 }
 
@@ -15,7 +15,7 @@ pub fn speaks_of(memory: &Value, words: &str) -> bool {
 ///
 /// # Errors
 /// With the counts that `ingest` printed.
-pub fn became(counts: &Value, expected: &str) -> Result<(), String> {
+pub(crate) fn became(counts: &Value, expected: &str) -> Result<(), String> {
     let disposition = counts[expected].as_u64() == Some(1);
     let reason = counts["reasons"][expected].as_u64() == Some(1);
     if disposition || reason { Ok(()) } else { Err(counts.to_string()) }
@@ -25,7 +25,7 @@ pub fn became(counts: &Value, expected: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// With the memories that are there.
-pub fn row(memories: &[Value], row: &[(String, String)], holds: bool) -> Result<(), String> {
+pub(crate) fn row(memories: &[Value], row: &[(String, String)], holds: bool) -> Result<(), String> {
     let found = memories.iter().any(|memory| row.iter().all(|(field, wanted)| has(memory, field, wanted)));
     if found == holds { Ok(()) } else { Err(format!("{row:?}\n{}", table(memories))) }
 }
@@ -52,7 +52,7 @@ fn has(memory: &Value, field: &str, wanted: &str) -> bool {
 ///
 /// # Errors
 /// With the answer.
-pub fn answer(given: &Value, expected: &Value) -> Result<(), String> {
+pub(crate) fn answer(given: &Value, expected: &Value) -> Result<(), String> {
     let same = |given: &Value, wanted: &Value| match (given.as_f64(), wanted.as_f64()) {
         (Some(given), Some(wanted)) => (given - wanted).abs() <= 1e-6,
         _ => given == wanted,
@@ -62,7 +62,7 @@ pub fn answer(given: &Value, expected: &Value) -> Result<(), String> {
 }
 
 /// Memories as a person reads them in the output of a test.
-pub fn table(memories: &[Value]) -> String {
+pub(crate) fn table(memories: &[Value]) -> String {
     let line = |memory: &Value| {
         let field = |name: &str| memory[name].to_string();
         let fields = ["entity", "statement", "state", "use", "trust", "class", "negated", "experiencer", "confidence"];

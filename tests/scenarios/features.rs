@@ -24,7 +24,7 @@ fn rows() -> Vec<Row> {
     lines.map(row).collect()
 }
 
-pub fn trials(scripts: &[Script]) -> Vec<Trial> {
+pub(crate) fn trials(scripts: &[Script]) -> Vec<Trial> {
     let (of_page, of_rows, of_names) = (scripts.to_vec(), scripts.to_vec(), scripts.to_vec());
     vec![
         Trial::test("scenarios::the page of features is what the scenarios say", move || page_is_current(&of_page)),

@@ -9,13 +9,13 @@ use serde_json::{Map, Value};
 
 /// What a step does or asks, and when. Without an instant it happens at that of the step before.
 #[derive(Debug)]
-pub struct Action {
+pub(crate) struct Action {
     pub at: Option<DateTime<Utc>>,
     pub what: What,
 }
 
 #[derive(Debug)]
-pub enum What {
+pub(crate) enum What {
     /// Only the time passes.
     Wait,
     /// Fields that the next document carries besides its text.
@@ -68,7 +68,7 @@ pub enum What {
 
 /// How a verb ends and what it prints.
 #[derive(Debug)]
-pub enum Then {
+pub(crate) enum Then {
     Succeeds,
     Fails(String),
     Shows(String),
@@ -76,7 +76,7 @@ pub enum Then {
 }
 
 #[derive(Debug)]
-pub enum Reader {
+pub(crate) enum Reader {
     Profile,
     Context {
         question: Option<String>,
@@ -206,7 +206,7 @@ static INSTANT: LazyLock<Regex> =
 ///
 /// # Errors
 /// When no sentence has this form, or its table or text is missing.
-pub fn read(step: &Step) -> Result<Action, String> {
+pub(crate) fn read(step: &Step) -> Result<Action, String> {
     let sentence = step.value.trim();
     let (at, rest) = match INSTANT.captures(sentence) {
         Some(c) => (Some(instant(&c[1], c.get(2).map_or("09:00", |m| m.as_str()))?), &sentence[c[0].len()..]),

@@ -16,15 +16,15 @@ const PATIENT: Uuid = Uuid::from_u128(0x0c11_0000_0000_4000_8000_0000_0000_0002)
 const ACTOR: Uuid = Uuid::from_u128(0x0c11_0000_0000_4000_8000_0000_0000_0003);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
+pub(crate) enum Engine {
     File,
     Postgres,
 }
 
 impl Engine {
-    pub const ALL: [Engine; 2] = [Engine::File, Engine::Postgres];
+    pub(crate) const ALL: [Engine; 2] = [Engine::File, Engine::Postgres];
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::File => "on a file",
             Self::Postgres => "on PostgreSQL",
@@ -57,7 +57,7 @@ struct Printed {
     err: String,
 }
 
-pub struct Stage {
+pub(crate) struct Stage {
     folder: tempfile::TempDir,
     server: Option<Server>,
     now: DateTime<Utc>,
@@ -72,7 +72,7 @@ pub struct Stage {
 impl Stage {
     /// # Errors
     /// When the program cannot make its keys.
-    pub fn new(engine: Engine) -> Result<Self, String> {
+    pub(crate) fn new(engine: Engine) -> Result<Self, String> {
         let server = match engine {
             Engine::File => None,
             Engine::Postgres => {
@@ -95,7 +95,7 @@ impl Stage {
     ///
     /// # Errors
     /// With what does not hold, and what is there.
-    pub fn act(&mut self, action: &Action) -> Result<(), String> {
+    pub(crate) fn act(&mut self, action: &Action) -> Result<(), String> {
         if let Some(at) = action.at {
             if at < self.now && !matches!(action.what, What::Document { .. } | What::Message { .. }) {
                 return Err("a step may not lie before the one it follows".to_owned());

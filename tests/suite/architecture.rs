@@ -25,20 +25,26 @@ fn collect(directory: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A source file of the product: path relative to `src/`, and its code without tests and comments.
+/// A source file of the product: path relative to the repository, and its code without tests and comments.
 struct Source {
     path: String,
     code: String,
     lines: usize,
 }
 
-/// Rust sources under `src/`, tests left out: whole files named so, and what follows `#[cfg(test)]`.
+/// Folders of Rust sources: the program and every crate of the workspace.
+fn source_folders() -> Vec<PathBuf> {
+    let crates = std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path().join("src"));
+    std::iter::once(root().join("src")).chain(crates).collect()
+}
+
+/// Rust sources of the product, tests left out: whole files named so, and what follows `#[cfg(test)]`.
 fn sources() -> Vec<Source> {
-    let (src, comment) = (root().join("src"), Regex::new(r"(?m)^\s*//.*$").unwrap());
+    let comment = Regex::new(r"(?m)^\s*//.*$").unwrap();
     let mut paths = Vec::new();
-    collect(&src, &[".rs"], &mut paths);
+    source_folders().iter().for_each(|folder| collect(folder, &[".rs"], &mut paths));
     paths.sort();
-    let relative = |path: &Path| path.strip_prefix(&src).unwrap().to_string_lossy().into_owned();
+    let relative = |path: &Path| path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
     paths
         .iter()
         .filter(|path| !path.to_string_lossy().ends_with("tests.rs"))
@@ -52,18 +58,13 @@ fn sources() -> Vec<Source> {
         .collect()
 }
 
-/// The first part of a path: the module a file belongs to.
-fn module(path: &str) -> &str {
-    path.split('/').next().unwrap().trim_end_matches(".rs")
-}
-
-/// Lines of the product's code that a pattern matches, outside the excepted path.
+/// Lines of the product's code that a pattern matches, in the files that are asked about.
 fn offences(pattern: &str, of: impl Fn(&str) -> bool) -> Vec<String> {
     let pattern = Regex::new(pattern).unwrap();
     let mut found = Vec::new();
     for source in sources().iter().filter(|source| of(&source.path)) {
         let lines = source.code.lines().filter(|line| pattern.is_match(line));
-        found.extend(lines.map(|line| format!("src/{}: {}", source.path, line.trim())));
+        found.extend(lines.map(|line| format!("{}: {}", source.path, line.trim())));
     }
     found
 }
@@ -72,40 +73,66 @@ fn none(offences: &[String]) {
     assert!(offences.is_empty(), "\n{}", offences.join("\n"));
 }
 
-#[test]
-fn the_domain_names_no_runtime_database_broker_http_client_or_metric() {
-    let pattern = r"\b(tokio|sqlx|lapin|reqwest|axum|prometheus|tracing|async_trait|futures)\b";
-    none(&offences(pattern, |path| module(path) == "domain"));
+/// What each package names in `[dependencies]`, by its name. Packages of `tools` are left out.
+fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let crates = std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let manifests = std::iter::once(root()).chain(crates).map(|folder| folder.join("Cargo.toml"));
+    manifests
+        .map(|manifest| {
+            let parsed: toml::Table = read(&manifest).parse().unwrap();
+            let name = parsed["package"]["name"].as_str().unwrap().to_owned();
+            let named = parsed.get("dependencies").and_then(toml::Value::as_table);
+            (name, named.into_iter().flat_map(|table| table.keys().cloned()).collect())
+        })
+        .collect()
+}
+
+/// Packages that name one of these libraries, but for those that may.
+fn users_of(libraries: &[&str], allowed: &[&str]) -> Vec<String> {
+    let named = |uses: &BTreeSet<String>| libraries.iter().any(|library| uses.contains(*library));
+    let found = dependencies().into_iter().filter(|(name, uses)| !allowed.contains(&name.as_str()) && named(uses));
+    found.map(|(name, _)| name).collect()
 }
 
 #[test]
-fn the_pipeline_names_no_broker_and_no_database() {
-    none(&offences(r"\b(lapin|sqlx)\b", |path| module(path) == "pipeline"));
+fn the_rules_of_memory_name_no_runtime_database_broker_http_client_or_metric() {
+    let effects = ["tokio", "sqlx", "lapin", "reqwest", "axum", "prometheus", "tracing", "async-trait", "futures"];
+    let all = dependencies();
+    for pure in ["anamnesis-core", "anamnesis-text", "anamnesis-linear-model", "anamnesis-neural"] {
+        let found: Vec<&&str> = effects.iter().filter(|effect| all[pure].contains(**effect)).collect();
+        assert!(found.is_empty(), "{pure} uses {found:?}");
+    }
 }
 
 #[test]
-fn only_the_broker_and_its_intake_name_the_client_library() {
-    let allowed = ["broker/", "intake/amqp/", "bench/"];
-    none(&offences(r"\blapin\b", |path| !allowed.iter().any(|folder| path.starts_with(folder))));
+fn one_crate_each_names_the_client_libraries_of_broker_and_database() {
+    none(&users_of(&["lapin"], &["anamnesis-rabbitmq"]));
+    // The key table is a database of its own; the configuration parses an address with the library that uses it.
+    none(&users_of(&["sqlx"], &["anamnesis-sql", "anamnesis-crypto", "anamnesis-config"]));
+}
+
+#[test]
+fn no_crate_of_the_product_depends_on_a_tool() {
+    none(&users_of(&["anamnesis-bench", "anamnesis-test-servers", "anamnesis-train", "anamnesis"], &[]));
 }
 
 #[test]
 fn errors_without_a_type_live_in_the_command_line_only() {
-    none(&offences(r"\b(anyhow|miette)\b", |path| module(path) != "cli" && path != "main.rs"));
+    none(&offences(r"\b(anyhow|miette)\b", |path| !path.starts_with("src/")));
 }
 
 #[test]
 fn only_the_clock_asks_the_machine_for_time_or_randomness() {
     let pattern = r"(Utc|Local|SystemTime)::now\b|thread_rng|now_v7|new_v4|rand::(fill|random)";
-    none(&offences(pattern, |path| path != "clock.rs"));
+    none(&offences(pattern, |path| path != "crates/core/src/clock.rs"));
 }
 
 #[test]
 fn sql_is_never_put_together_from_text() {
     // The one place that fills a statement's template, from literals.
-    let elsewhere = |path: &str| path != "store/engine/statement.rs";
+    let elsewhere = |path: &str| path != "crates/sql/src/statement.rs";
     none(&offences(r#"format!\(\s*r?#*"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b"#, elsewhere));
-    none(&offences(r"AssertSqlSafe", |path| module(path) != "store"));
+    none(&offences(r"AssertSqlSafe", |path| !path.starts_with("crates/sql/") && !path.starts_with("crates/crypto/")));
 }
 
 #[test]
@@ -117,13 +144,15 @@ fn no_statement_takes_the_database_server_for_a_clock() {
     let offending: Vec<String> =
         files.iter().filter(|file| sql.is_match(&read(file))).map(|f| f.display().to_string()).collect();
     none(&offending);
-    none(&offences(r"(?i)\bCURRENT_TIMESTAMP\b|datetime\('now'\)", |path| module(path) == "store"));
+    none(&offences(r"(?i)\bCURRENT_TIMESTAMP\b|datetime\('now'\)", |path| {
+        path.starts_with("crates/store/") || path.starts_with("crates/sql/")
+    }));
 }
 
 #[test]
 fn no_file_of_the_product_holds_two_rooms() {
     let long: Vec<String> =
-        sources().iter().filter(|s| s.lines > 450).map(|s| format!("src/{}: {} lines", s.path, s.lines)).collect();
+        sources().iter().filter(|s| s.lines > 450).map(|s| format!("{}: {} lines", s.path, s.lines)).collect();
     none(&long);
 }
 
@@ -131,8 +160,8 @@ fn no_file_of_the_product_holds_two_rooms() {
 fn every_file_says_what_it_is_for() {
     let silent: Vec<String> = sources()
         .iter()
-        .filter(|source| !read(&root().join("src").join(&source.path)).trim_start().starts_with("//!"))
-        .map(|source| format!("src/{} does not begin with //!", source.path))
+        .filter(|source| !read(&root().join(&source.path)).trim_start().starts_with("//!"))
+        .map(|source| format!("{} does not begin with //!", source.path))
         .collect();
     none(&silent);
 }
@@ -140,7 +169,7 @@ fn every_file_says_what_it_is_for() {
 #[test]
 fn nothing_is_left_for_later() {
     let mut files = Vec::new();
-    for directory in ["src", "tests", "migrations", "helm", "scripts", "jobs", "docs"] {
+    for directory in ["src", "crates", "tools", "tests", "migrations", "helm", "scripts", "jobs", "docs"] {
         collect(&root().join(directory), &[".rs", ".sql", ".yaml", ".sh", ".py", ".toml", ".md"], &mut files);
     }
     // Put together here, so that this file does not find itself.
@@ -163,12 +192,11 @@ fn no_path_of_one_machine_is_in_the_tree() {
     none(&found);
 }
 
-/// The table of ARCHITECTURE.md, top to bottom: module and the modules that it may use.
-fn table() -> Vec<(String, BTreeSet<String>)> {
+/// The table of ARCHITECTURE.md: crate and the crates of the workspace that it uses.
+fn table() -> BTreeMap<String, BTreeSet<String>> {
     let text = read(&root().join("ARCHITECTURE.md"));
-    let rows =
-        text.split("<!-- modules -->").nth(1).expect("ARCHITECTURE.md has a table between <!-- modules --> marks");
-    let name = Regex::new(r"`([a-z_]+)`").unwrap();
+    let rows = text.split("<!-- crates -->").nth(1).expect("ARCHITECTURE.md has a table between <!-- crates --> marks");
+    let name = Regex::new(r"`([a-z-]+)`").unwrap();
     rows.lines()
         .filter(|line| line.starts_with("| `"))
         .map(|line| {
@@ -179,47 +207,13 @@ fn table() -> Vec<(String, BTreeSet<String>)> {
         .collect()
 }
 
-/// Which modules each module of the source tree names.
-fn used() -> BTreeMap<String, BTreeSet<String>> {
-    let (simple, nested) =
-        (Regex::new(r"\bcrate::([a-z_]+)").unwrap(), Regex::new(r"(?s)\bcrate::\{(.*?)\};").unwrap());
-    let head = Regex::new(r"(?:^|,)\s*([a-z_]+)").unwrap();
-    let mut used: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for source in sources().iter().filter(|source| !["lib.rs", "main.rs"].contains(&source.path.as_str())) {
-        let of = module(&source.path).to_owned();
-        let entry = used.entry(of.clone()).or_default();
-        entry.extend(simple.captures_iter(&source.code).map(|found| found[1].to_owned()));
-        for group in nested.captures_iter(&source.code) {
-            entry.extend(head.captures_iter(&group[1]).map(|found| found[1].to_owned()));
-        }
-        entry.remove(&of);
-    }
-    used
-}
-
 #[test]
-fn every_module_is_in_the_table_and_uses_only_what_the_table_allows() {
-    let table = table();
-    let allowed: BTreeMap<&String, &BTreeSet<String>> = table.iter().map(|(name, uses)| (name, uses)).collect();
-    let mut wrong = Vec::new();
-    for (module, uses) in used() {
-        match allowed.get(&module) {
-            None => wrong.push(format!("`{module}` is not in the table of ARCHITECTURE.md")),
-            Some(allowed) => wrong.extend(
-                uses.iter().filter(|name| !allowed.contains(*name)).map(|name| format!("`{module}` uses `{name}`")),
-            ),
-        }
-    }
-    none(&wrong);
-}
-
-#[test]
-fn the_table_of_modules_goes_one_way() {
-    let table = table();
-    for (at, (module, uses)) in table.iter().enumerate() {
-        for name in uses {
-            let below = table[at + 1..].iter().any(|(other, _)| other == name);
-            assert!(below, "`{module}` may use `{name}`, which does not stand below it");
-        }
-    }
+fn the_table_of_crates_is_what_cargo_builds() {
+    let own = |uses: BTreeSet<String>| {
+        uses.into_iter().filter_map(|name| name.strip_prefix("anamnesis-").map(str::to_owned)).collect()
+    };
+    let crates = dependencies().into_iter().filter(|(name, _)| name != "anamnesis");
+    let built: BTreeMap<String, BTreeSet<String>> =
+        crates.map(|(name, uses)| (name.trim_start_matches("anamnesis-").to_owned(), own(uses))).collect();
+    assert_eq!(table(), built);
 }

@@ -6,10 +6,10 @@ use std::process::Output;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anamnesis::clock::{SeededEntropy, SystemClock};
-use anamnesis::crypto::{KeyStore as _, Keyring};
-use anamnesis::domain::ids::{OrgId, PatientId};
-use anamnesis::domain::scope::Scope;
+use anamnesis_core::clock::{SeededEntropy, SystemClock};
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::{KeyStore as _, Keyring};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -46,7 +46,7 @@ mod on_postgres {
 }
 
 /// Documents of four patients, each with a text of its own.
-pub fn note(n: u128) -> Value {
+pub(crate) fn note(n: u128) -> Value {
     let day = 1 + n % 27;
     json!({"organization_id": ORG, "patient_id": Uuid::from_u128(0xb0 + n % 4), "document_id": Uuid::from_u128(n),
         "revision": 1, "document_type": "clinical_note", "occurred_at": format!("2026-05-{day:02}T10:00:00Z"),
@@ -138,7 +138,7 @@ async fn what_was_committed_is_restored(engine: Engine) {
     refused(&other, &["restore", &path], "--replace");
 }
 
-pub fn torn(folder: &str, to: &Path, name: &str) -> PathBuf {
+pub(crate) fn torn(folder: &str, to: &Path, name: &str) -> PathBuf {
     let copy = to.join(format!("torn-{name}"));
     std::fs::create_dir(&copy).unwrap();
     for entry in Path::new(folder).read_dir().unwrap() {

@@ -6,11 +6,11 @@ use std::process::Output;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anamnesis::clock::{SeededEntropy, SystemClock};
-use anamnesis::config;
-use anamnesis::crypto::{KeyDatabase, KeyStore as _, Keyring, LocalRoot, PostgresTable};
-use anamnesis::domain::ids::{OrgId, PatientId};
-use anamnesis::domain::scope::Scope;
+use anamnesis_config as config;
+use anamnesis_core::clock::{SeededEntropy, SystemClock};
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::{KeyDatabase, KeyStore as _, Keyring, LocalRoot, PostgresTable};
 use serde_json::{Value, json};
 use uuid::Uuid;
 

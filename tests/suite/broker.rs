@@ -6,11 +6,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use anamnesis::broker::topology::Topology;
-use anamnesis::broker::{Letter, Link, Names, Outlet as _, Publisher, Queue, Role, Tier};
-use anamnesis::clock::{Entropy as _, SystemEntropy};
-use anamnesis::config::BrokerConfig;
-use anamnesis::intake::amqp::letter;
+use anamnesis_config::BrokerConfig;
+use anamnesis_core::clock::{Entropy as _, SystemEntropy};
+use anamnesis_rabbitmq::consumer::letter;
+use anamnesis_rabbitmq::topology::Topology;
+use anamnesis_rabbitmq::{Letter, Link, Names, Outlet as _, Publisher, Queue, Role, Tier};
 use lapin::options::{BasicGetOptions, ExchangeDeleteOptions, QueueDeclareOptions, QueueDeleteOptions};
 use lapin::types::FieldTable;
 use secrecy::ExposeSecret as _;
@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::support::{self, Program};
 
 /// The broker that answers, started where none does.
-pub fn url() -> &'static str {
+pub(crate) fn url() -> &'static str {
     static URL: OnceLock<String> = OnceLock::new();
     URL.get_or_init(|| {
         if let Ok(url) = std::env::var("ANAMNESIS_TEST_AMQP_URL") {
@@ -33,7 +33,7 @@ pub fn url() -> &'static str {
 }
 
 /// A broker of a test's own, with these plugins; removed when dropped.
-pub struct PrivateBroker {
+pub(crate) struct PrivateBroker {
     folder: tempfile::TempDir,
     plugins: &'static str,
     tls: Vec<(&'static str, String)>,
@@ -41,12 +41,12 @@ pub struct PrivateBroker {
 }
 
 impl PrivateBroker {
-    pub fn start(plugins: &'static str) -> Self {
+    pub(crate) fn start(plugins: &'static str) -> Self {
         Self::started(plugins, Vec::new())
     }
 
     /// The same with TLS listeners under the certificates of a folder; `clients` must show one too, or need not.
-    pub fn start_with_tls(plugins: &'static str, certificates: &Path, clients: bool) -> Self {
+    pub(crate) fn start_with_tls(plugins: &'static str, certificates: &Path, clients: bool) -> Self {
         let mut tls = vec![("ANAMNESIS_RABBITMQ_TLS", certificates.display().to_string())];
         if clients {
             tls.push(("ANAMNESIS_RABBITMQ_TLS_CLIENTS", "required".to_owned()));
@@ -61,7 +61,7 @@ impl PrivateBroker {
     }
 
     /// `scripts/rabbitmq.sh` with these arguments, over this broker.
-    pub fn script(&self, arguments: &[&str]) -> String {
+    pub(crate) fn script(&self, arguments: &[&str]) -> String {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/rabbitmq.sh");
         let mut command = Command::new(script);
         command.args(arguments).stderr(Stdio::inherit());
@@ -80,26 +80,26 @@ impl Drop for PrivateBroker {
 }
 
 /// A corner of the broker with names of its own; removed when dropped.
-pub struct Corner {
+pub(crate) struct Corner {
     pub config: BrokerConfig,
     pub names: Names,
 }
 
 impl Corner {
     /// With everything declared.
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let corner = Self::empty();
-        anamnesis::broker::topology::apply(&corner.config).await.unwrap();
+        anamnesis_rabbitmq::topology::apply(&corner.config).await.unwrap();
         corner
     }
 
     /// With nothing declared yet.
-    pub fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self::at(url())
     }
 
     /// The same on another broker.
-    pub fn at(url: &str) -> Self {
+    pub(crate) fn at(url: &str) -> Self {
         let mut random = [0u8; 8];
         SystemEntropy.fill(&mut random);
         let prefix = format!("t{}", u64::from_le_bytes(random));
@@ -107,17 +107,17 @@ impl Corner {
         Self { config, names: Names::new(&prefix) }
     }
 
-    pub async fn link(&self) -> Link {
+    pub(crate) async fn link(&self) -> Link {
         Link::open(&self.config, Role::Topology).await.unwrap()
     }
 
     /// Publishes lines as `publish` does; every one must be confirmed.
-    pub async fn publish(&self, lines: &[Vec<u8>]) {
+    pub(crate) async fn publish(&self, lines: &[Vec<u8>]) {
         let letters: Vec<Letter> = lines.iter().map(|line| letter(&self.names.ingest(), line.clone(), false)).collect();
         self.send(&letters).await;
     }
 
-    pub async fn send(&self, letters: &[Letter]) {
+    pub(crate) async fn send(&self, letters: &[Letter]) {
         let publisher = Publisher::new(&self.config, Role::Publish, Arc::new(SystemEntropy));
         for window in letters.chunks(500) {
             for result in publisher.publish(window).await {
@@ -128,7 +128,7 @@ impl Corner {
     }
 
     /// Messages that wait in a queue.
-    pub async fn ready(&self, queue: &str) -> u32 {
+    pub(crate) async fn ready(&self, queue: &str) -> u32 {
         let link = self.link().await;
         let channel = link.channel().await.unwrap();
         let options = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::durable() };
@@ -138,7 +138,7 @@ impl Corner {
     }
 
     /// Takes everything out of a queue: routing keys and bodies.
-    pub async fn taken(&self, queue: &str) -> Vec<(String, Vec<u8>)> {
+    pub(crate) async fn taken(&self, queue: &str) -> Vec<(String, Vec<u8>)> {
         let link = self.link().await;
         let channel = link.channel().await.unwrap();
         let mut taken = Vec::new();
@@ -150,7 +150,7 @@ impl Corner {
     }
 
     /// What the program needs to find this corner.
-    pub fn environment(&self) -> Vec<(String, String)> {
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
         vec![
             ("ANAMNESIS__BROKER__URL".to_owned(), self.config.url.expose_secret().to_owned()),
             ("ANAMNESIS__BROKER__PREFIX".to_owned(), self.names.prefix().to_owned()),
@@ -174,7 +174,7 @@ impl Corner {
     }
 
     /// The queues that a message of a producer may be in.
-    pub fn queues(&self) -> Vec<String> {
+    pub(crate) fn queues(&self) -> Vec<String> {
         let own = Queue::ALL.map(|queue| self.names.queue(queue));
         let tiers = Tier::ALL.map(|tier| self.names.tier(tier));
         own.into_iter().chain(tiers).collect()
@@ -192,7 +192,7 @@ impl Drop for Corner {
 }
 
 /// A running `anamnesis worker`; killed when dropped.
-pub struct Worker {
+pub(crate) struct Worker {
     child: Child,
     pub address: String,
     log: std::path::PathBuf,
@@ -200,7 +200,7 @@ pub struct Worker {
 
 impl Worker {
     /// Starts it over a program's store; `more` is environment.
-    pub async fn start(program: &Program, more: &[(String, String)]) -> Self {
+    pub(crate) async fn start(program: &Program, more: &[(String, String)]) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let log = program.folder.path().join(format!("worker-{port}.log"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_anamnesis"));
@@ -217,16 +217,16 @@ impl Worker {
         Self { child: command.spawn().unwrap(), address: format!("http://127.0.0.1:{port}"), log }
     }
 
-    pub fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap()
     }
 
-    pub fn running(&mut self) -> bool {
+    pub(crate) fn running(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
     }
 
     /// SIGTERM; how it ended and how long it took.
-    pub fn terminate(mut self) -> (std::process::ExitStatus, Duration) {
+    pub(crate) fn terminate(mut self) -> (std::process::ExitStatus, Duration) {
         let began = Instant::now();
         let told = Command::new("kill").arg("-TERM").arg(self.child.id().to_string()).status().unwrap();
         assert!(told.success());
@@ -234,24 +234,24 @@ impl Worker {
     }
 
     /// Waits for it to end by itself.
-    pub fn ended(mut self) -> (std::process::ExitStatus, String) {
+    pub(crate) fn ended(mut self) -> (std::process::ExitStatus, String) {
         let status = self.child.wait().unwrap();
         (status, self.log())
     }
 
-    pub async fn probe(&self, path: &str) -> Option<(u16, String)> {
+    pub(crate) async fn probe(&self, path: &str) -> Option<(u16, String)> {
         support::get(&format!("{}{path}", self.address)).await
     }
 
     /// All series of one of its metrics, added up.
-    pub async fn sum(&self, metric: &str) -> f64 {
+    pub(crate) async fn sum(&self, metric: &str) -> f64 {
         let Some((_, text)) = self.probe("/metrics").await else { return 0.0 };
         let series = text.lines().filter(|line| line.strip_prefix(metric).is_some_and(|rest| rest.starts_with('{')));
         series.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
     }
 
     /// One series of its metrics.
-    pub async fn metric(&self, series: &str) -> f64 {
+    pub(crate) async fn metric(&self, series: &str) -> f64 {
         let Some((_, text)) = self.probe("/metrics").await else { return 0.0 };
         let line = text.lines().find(|line| line.strip_prefix(series).is_some_and(|rest| rest.starts_with(' ')));
         line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or(0.0)
@@ -266,7 +266,7 @@ impl Drop for Worker {
 }
 
 /// Asks until it is so; a proof that waits in vain fails with what it waited for.
-pub async fn until<F: Future<Output = bool>>(what: &str, mut so: impl FnMut() -> F) {
+pub(crate) async fn until<F: Future<Output = bool>>(what: &str, mut so: impl FnMut() -> F) {
     let patience = Instant::now() + Duration::from_secs(90);
     while !so().await {
         assert!(Instant::now() < patience, "waited in vain: {what}");
@@ -275,7 +275,7 @@ pub async fn until<F: Future<Output = bool>>(what: &str, mut so: impl FnMut() ->
 }
 
 /// What `--output json` printed.
-pub fn told(output: &std::process::Output) -> Value {
+pub(crate) fn told(output: &std::process::Output) -> Value {
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("no JSON; standard error: {}", String::from_utf8_lossy(&output.stderr)))
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anamnesis::broker::{BrokerError, Link, Role};
-use anamnesis::config::BrokerConfig;
+use anamnesis_config::BrokerConfig;
+use anamnesis_rabbitmq::{BrokerError, Link, Role};
 use serde_json::json;
 
 use crate::broker::{Corner, PrivateBroker, Worker, told};
@@ -37,7 +37,7 @@ async fn a_worker_consumes_and_publishes_over_amqps() {
     let broker = PrivateBroker::start_with_tls("", certificates.path(), false);
     let mut corner = Corner::at(&broker.script(&["tls"]));
     corner.config.ca_file = certificates.path().join("ca.pem");
-    anamnesis::broker::topology::apply(&corner.config).await.unwrap();
+    anamnesis_rabbitmq::topology::apply(&corner.config).await.unwrap();
     corner.publish(&documents(1, 5)).await;
     let program = Program::on(Engine::File).await;
     let mut environment = corner.environment();
@@ -101,7 +101,7 @@ async fn the_management_api_is_asked_over_https_under_the_same_authority() {
     let certificates = certificates("localhost");
     let broker = PrivateBroker::start_with_tls("rabbitmq_management", certificates.path(), false);
     let corner = Corner::at(&broker.url);
-    anamnesis::broker::topology::apply(&corner.config).await.unwrap();
+    anamnesis_rabbitmq::topology::apply(&corner.config).await.unwrap();
     let check = |authority: &Path| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_anamnesis"));
         command.args(["topology", "check", "--output", "json"]).envs(corner.environment());

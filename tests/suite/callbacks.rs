@@ -1,8 +1,8 @@
 //! How an event ends at a callback, seen from outside: refused for good it is counted and listed as that, and what an erased
 //! patient's events had to say goes to nobody.
 
-use anamnesis::domain::ids::{OrgId, PatientId};
-use anamnesis::domain::scope::Scope;
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::scope::Scope;
 use serde_json::{Value, json};
 use uuid::Uuid;
 use wiremock::matchers::path;

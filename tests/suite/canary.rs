@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use aho_corasick::AhoCorasick;
-use anamnesis::crypto::Cell;
-use anamnesis::domain::ids::DocumentId;
+use anamnesis_core::ids::DocumentId;
+use anamnesis_crypto::Cell;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::{Value, json};

@@ -1,12 +1,12 @@
 //! What people do to memories: corrections and answers end in the same memory on every engine, and nobody overrules what
 //! they may not.
 
-use anamnesis::domain::finding::EntityType;
-use anamnesis::domain::ids::MemoryId;
-use anamnesis::domain::memory::{SetBy, State};
-use anamnesis::pipeline::{Disposition, Pipeline};
-use anamnesis::recall;
-use anamnesis::store::read::{Direction, Filter, Memory, When};
+use anamnesis_core::finding::EntityType;
+use anamnesis_core::ids::MemoryId;
+use anamnesis_core::memory::{SetBy, State};
+use anamnesis_pipeline::{Disposition, Pipeline};
+use anamnesis_search as recall;
+use anamnesis_store::read::{Direction, Filter, Memory, When};
 use serde_json::{Value, json};
 use uuid::Uuid;
 

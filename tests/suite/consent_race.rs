@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use anamnesis::embed::{EmbedError, Embedder, ModelProfile, Purpose};
-use anamnesis::pipeline::{Disposition, Pipeline};
+use anamnesis_embedding::{EmbedError, Embedder, ModelProfile, Purpose};
+use anamnesis_pipeline::{Disposition, Pipeline};
 use async_trait::async_trait;
 use serde_json::json;
 use tokio::sync::Semaphore;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anamnesis::intake::contract::{MessageType, schema};
-use anamnesis::intake::spool::{Content, Spool};
-use anamnesis::intake::{Decoder, Envelope, Limits, Message};
+use anamnesis_messages::contract::{MessageType, schema};
+use anamnesis_messages::{Decoder, Envelope, Limits, Message};
+use anamnesis_pipeline::intake::spool::{Content, Spool};
 use serde_json::{Value, json};
 
 fn root(path: &str) -> PathBuf {
@@ -123,7 +123,7 @@ fn text_and_turns_exclude_each_other_in_the_schema_as_in_the_decoder() {
 }
 
 /// Every message under `samples/`, decoded, beside its JSON.
-pub fn samples() -> Vec<(Envelope, Value)> {
+pub(crate) fn samples() -> Vec<(Envelope, Value)> {
     let spool = Spool::find(&[root("samples")], Limits::default().max_body_bytes).expect("the samples are there");
     let decoder = Decoder::default();
     let mut messages = Vec::new();

@@ -1,6 +1,6 @@
 //! Killed anywhere on the way and started again: nothing is lost and nothing is there twice.
 
-use anamnesis::pipeline::CRASH_POINTS;
+use anamnesis_pipeline::CRASH_POINTS;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -23,10 +23,11 @@ fn messages() -> Vec<Vec<u8>> {
 
 #[test]
 fn every_named_point_is_on_the_way_of_a_message_and_every_point_is_named() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/pipeline");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/pipeline/src");
     let mut called = Vec::new();
-    for file in folder.read_dir().unwrap() {
-        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+    let files = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    for file in files.filter(|path| path.is_file()) {
+        let text = std::fs::read_to_string(file).unwrap();
         called.extend(text.split("crash_at(\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()));
     }
     called.sort();

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use anamnesis::metrics::{Entry, Identity, Metrics};
+use anamnesis_observability::metrics::{Entry, Identity, Metrics};
 use regex::Regex;
 use serde_json::Value;
 

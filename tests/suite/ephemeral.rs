@@ -1,8 +1,8 @@
 //! Ephemeral mode leaves nothing, whatever the order in which messages come.
 
-use anamnesis::crypto::Cell;
-use anamnesis::pipeline::{Disposition, Pipeline};
-use anamnesis::store::digest::Digest;
+use anamnesis_crypto::Cell;
+use anamnesis_pipeline::{Disposition, Pipeline};
+use anamnesis_store::digest::Digest;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -173,7 +173,7 @@ async fn what_a_legal_hold_keeps_stays(engine: Engine) {
     let pipeline = clinic.pipeline().await;
     let inside = [document(1, 1, INSIDE, "Refiere insomnio."), document(2, 1, INSIDE, "Refiere cefalea.")];
     feed(&pipeline, &bodies(&inside), 2).await;
-    let held = Some(anamnesis::domain::ids::DocumentId(Uuid::from_u128(1)));
+    let held = Some(anamnesis_core::ids::DocumentId(Uuid::from_u128(1)));
     pipeline.store().set_hold(scope(), held, None, Uuid::from_u128(9)).await.unwrap().unwrap();
     feed(&pipeline, &bodies(&[switch(true, ON)]), 1).await;
     let left = rows(pipeline.store(), "SELECT document_id FROM documents").await;

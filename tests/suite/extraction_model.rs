@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anamnesis::clock::{Clock, ManualClock};
-use anamnesis::extract::model::{ModelOptions, ModelOutcome, ModelReader, ModelSeen};
-use anamnesis::extract::{EntityType, Epistemic, Extraction, ExtractionInput, Extractor};
-use anamnesis::pipeline::Disposition;
-use anamnesis::text::{Document, Language, Speaker};
+use anamnesis_core::clock::{Clock, ManualClock};
+use anamnesis_extraction::model::{ModelOptions, ModelOutcome, ModelReader, ModelSeen};
+use anamnesis_extraction::{EntityType, Epistemic, Extraction, ExtractionInput, Extractor};
+use anamnesis_pipeline::Disposition;
+use anamnesis_text::{Document, Language, Speaker};
 use serde_json::{Value, json};
 use wiremock::matchers::{bearer_token, body_partial_json, method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};

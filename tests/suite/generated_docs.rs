@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use anamnesis::broker::{Names, definitions};
-use anamnesis::metrics::{Identity, Metrics, reference_page};
+use anamnesis_observability::metrics::{Identity, Metrics, reference_page};
+use anamnesis_rabbitmq::{Names, definitions};
 
 /// Compares a page with what it should be, or writes it when `ANAMNESIS_UPDATE_DOCS` is set.
 fn holds(page: &str, now: &str) {

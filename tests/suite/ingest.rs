@@ -1,9 +1,9 @@
 //! Documents in, memory out: nothing lost, nothing twice, whatever the order and however often.
 
-use anamnesis::domain::reason::Reason;
-use anamnesis::pipeline::Disposition;
-use anamnesis::store::digest::Digest;
-use anamnesis::store::read::{When, Window};
+use anamnesis_core::reason::Reason;
+use anamnesis_pipeline::Disposition;
+use anamnesis_store::digest::Digest;
+use anamnesis_store::read::{When, Window};
 use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::json;
 use uuid::Uuid;

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use anamnesis::broker::{Queue, definitions, topology};
+use anamnesis_rabbitmq::{Queue, definitions, topology};
 use serde_json::{Value, json};
 
 use crate::broker::{Corner, PrivateBroker, Worker, told, until};

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use anamnesis::broker::topology::Topology;
-use anamnesis::broker::{BrokerError, Letter, Queue};
-use anamnesis::intake::amqp::letter;
-use anamnesis::pipeline::CRASH_POINTS;
+use anamnesis_pipeline::CRASH_POINTS;
+use anamnesis_rabbitmq::consumer::letter;
+use anamnesis_rabbitmq::topology::Topology;
+use anamnesis_rabbitmq::{BrokerError, Letter, Queue};
 use lapin::BasicProperties;
 use lapin::options::{QueueDeclareOptions, QueueDeleteOptions};
 use lapin::types::{AMQPValue, FieldTable};

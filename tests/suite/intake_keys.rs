@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use anamnesis::broker::Queue;
-use anamnesis::domain::reason::Reason;
-use anamnesis::store::StoreError;
-use anamnesis::store::admission::Rejected;
+use anamnesis_core::reason::Reason;
+use anamnesis_rabbitmq::Queue;
+use anamnesis_store::StoreError;
+use anamnesis_store::admission::Rejected;
 use serde_json::Value;
 
 use crate::broker::{Corner, Worker, until};

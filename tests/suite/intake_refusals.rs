@@ -38,7 +38,7 @@ fn hasty() -> PrivateBroker {
 
 async fn corner_at(broker: &PrivateBroker) -> Corner {
     let corner = Corner::at(&broker.url);
-    anamnesis::broker::topology::apply(&corner.config).await.unwrap();
+    anamnesis_rabbitmq::topology::apply(&corner.config).await.unwrap();
     corner
 }
 
@@ -80,7 +80,7 @@ async fn a_store_that_refuses_for_hours_sets_no_message_aside() {
     administrator.close().await.unwrap();
 }
 
-async fn reasons(store: &anamnesis::store::Store) -> Vec<String> {
+async fn reasons(store: &anamnesis_store::Store) -> Vec<String> {
     let rows = crate::support::rows(store, "SELECT reason FROM quarantine").await;
     rows.iter().map(|row| row.text(0).unwrap()).collect()
 }
@@ -116,7 +116,7 @@ async fn a_producer_can_neither_spend_nor_lengthen_the_tries_of_a_message() {
     let forged = [(i64::from(u32::MAX), None), (99, Some("00".repeat(32))), (-5, Some("ab".repeat(32)))];
     let mut letters = Vec::new();
     for (line, (count, proof)) in documents(1, forged.len() as u128).into_iter().zip(forged) {
-        let mut letter = anamnesis::intake::amqp::letter(&corner.names.ingest(), line, false);
+        let mut letter = anamnesis_rabbitmq::consumer::letter(&corner.names.ingest(), line, false);
         let mut headers = letter.properties.headers().clone().unwrap_or_default();
         headers.insert("x-anamnesis-retries".into(), AMQPValue::LongLongInt(count));
         if let Some(proof) = proof {

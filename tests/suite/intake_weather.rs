@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use anamnesis::bench::relay::{TcpRelay, Weather};
-use anamnesis::broker::{BrokerError, Link, Role};
+use anamnesis_rabbitmq::{BrokerError, Link, Role};
+use anamnesis_test_servers::fault_proxy::{TcpRelay, Weather};
 
 use crate::broker::{Corner, Worker, until};
 use crate::intake_amqp::{documents, everything_is_acknowledged, everything_is_stored};

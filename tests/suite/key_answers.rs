@@ -3,8 +3,8 @@
 
 use std::process::Output;
 
-use anamnesis::domain::ids::{OrgId, PatientId};
-use anamnesis::domain::scope::Scope;
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::scope::Scope;
 use serde_json::{Value, json};
 use uuid::Uuid;
 

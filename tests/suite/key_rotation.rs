@@ -129,18 +129,18 @@ async fn master_and_data_keys_are_rotated_beside_a_running_worker(engine: Engine
 }
 
 /// The store under a root key in this file.
-async fn program_with(program: &Program, root: &str) -> anamnesis::store::Store {
+async fn program_with(program: &Program, root: &str) -> anamnesis_store::Store {
     use std::sync::Arc;
 
-    use anamnesis::clock::{ManualClock, SeededEntropy};
-    use anamnesis::crypto::{Keyring, LocalRoot, SqliteTable};
-    use anamnesis::store::engine::Database;
+    use anamnesis_core::clock::{ManualClock, SeededEntropy};
+    use anamnesis_crypto::{Keyring, LocalRoot, SqliteTable};
+    use anamnesis_sql::Database;
     let (clock, entropy) = (Arc::new(ManualClock::at(super::support::NOW.parse().unwrap())), SeededEntropy::new(3));
     let entropy = Arc::new(entropy);
     let root = LocalRoot::read(std::path::Path::new(root), entropy.clone()).unwrap();
     let table = Arc::new(SqliteTable::at(&program.folder.path().join("keys")));
     let keys = Keyring::open(&root, table, clock.clone(), entropy.clone()).await.unwrap();
-    anamnesis::store::Store::new(Database::open(&program.location()).await.unwrap(), Arc::new(keys), clock, entropy)
+    anamnesis_store::Store::new(Database::open(&program.location()).await.unwrap(), Arc::new(keys), clock, entropy)
 }
 
 async fn a_root_key_moves_from_a_file_to_a_service_and_back_through_the_command_line(engine: Engine) {

@@ -132,14 +132,14 @@ async fn another_master_is_refused_for_a_new_patient_too(engine: Engine) {
 }
 
 /// The store's rows without its keys.
-async fn program_store_count(program: &Program) -> anamnesis::store::Store {
+async fn program_store_count(program: &Program) -> anamnesis_store::Store {
     use std::sync::Arc;
 
-    use anamnesis::clock::{SeededEntropy, SystemClock};
+    use anamnesis_core::clock::{SeededEntropy, SystemClock};
     let entropy = Arc::new(SeededEntropy::new(9));
-    let keys = anamnesis::crypto::Keyring::in_memory(Arc::new(SystemClock), entropy.clone()).await.unwrap();
-    let db = anamnesis::store::engine::Database::open(&program.location()).await.unwrap();
-    anamnesis::store::Store::new(db, Arc::new(keys), Arc::new(SystemClock), entropy)
+    let keys = anamnesis_crypto::Keyring::in_memory(Arc::new(SystemClock), entropy.clone()).await.unwrap();
+    let db = anamnesis_sql::Database::open(&program.location()).await.unwrap();
+    anamnesis_store::Store::new(db, Arc::new(keys), Arc::new(SystemClock), entropy)
 }
 
 async fn a_second_host_without_the_keys_makes_none(engine: Engine) {
@@ -285,7 +285,7 @@ async fn a_store_from_before_bindings_is_bound_to_the_key_store_that_opens_it(en
 }
 
 async fn unbind(program: &Program) {
-    use anamnesis::store::engine::{Access, Sql};
+    use anamnesis_sql::{Access, Sql};
     if let Some(server) = &program.server {
         let mut connection = server.administrator().await;
         sqlx::raw_sql("DELETE FROM anamnesis.key_binding").execute(&mut connection).await.unwrap();

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use anamnesis::config;
-use anamnesis::dlp::{Policy, Redactor};
-use anamnesis::embed::Embedder;
-use anamnesis::embed::builtin::BuiltinEmbedder;
-use anamnesis::metrics::{Identity, Metrics};
-use anamnesis::pipeline::{Disposition, Pipeline};
-use anamnesis::recall::{Recall, SearchRequest};
+use anamnesis_config as config;
+use anamnesis_embedding::Embedder;
+use anamnesis_embedding::builtin::BuiltinEmbedder;
+use anamnesis_observability::metrics::{Identity, Metrics};
+use anamnesis_pipeline::{Disposition, Pipeline};
+use anamnesis_redaction::{Policy, Redactor};
+use anamnesis_search::{Recall, SearchRequest};
 
 use super::support::{Clinic, Engine, bodies, document, feed, scope};
 

@@ -1,10 +1,10 @@
 //! Medicines, allergies and intolerances of whole paragraphs, as they are remembered: through the front door, in both
 //! languages.
 
-use anamnesis::domain::finding::EntityType;
-use anamnesis::domain::memory::State;
-use anamnesis::recall::Item;
-use anamnesis::store::read::{Filter, When};
+use anamnesis_core::finding::EntityType;
+use anamnesis_core::memory::State;
+use anamnesis_search::Item;
+use anamnesis_store::read::{Filter, When};
 use serde_json::{Value, json};
 
 use crate::support::{Clinic, Engine, bodies, document, feed, scope};
@@ -197,7 +197,7 @@ async fn a_medicine_taken_against_an_allergy_is_never_silent() {
         document(2, 1, "2026-05-09T10:00:00Z", "Takes trimethoprim 100 mg nightly."),
     ];
     feed(&pipeline, &bodies(&told), 1).await;
-    let profile = pipeline.store().clinical_profile(scope(), When::Now).await.unwrap();
+    let profile = anamnesis_search::context::clinical_profile(&pipeline.store(), scope(), When::Now).await.unwrap();
     let taken = profile.medications.first().expect("it is taken");
     assert!(taken.contested && taken.flags().contains(&"allergy on record"), "{taken:#?}");
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use anamnesis::broker::{Letter, Link, Queue, Role, Tier, definitions, topology};
-use anamnesis::intake::amqp::letter;
+use anamnesis_rabbitmq::consumer::letter;
+use anamnesis_rabbitmq::{Letter, Link, Queue, Role, Tier, definitions, topology};
 use lapin::options::{BasicGetOptions, BasicPublishOptions, ConfirmSelectOptions, QueueDeclareOptions};
 use lapin::types::FieldTable;
 use serde_json::{Value, json};
@@ -302,7 +302,7 @@ async fn the_shipped_user_of_producers_reads_nothing_and_speaks_for_nobody_else(
     let prefix = corner.names.prefix().to_owned();
     let (producer, workers) = (format!("{prefix}-producer"), format!("{prefix}-worker"));
     let as_user = |user: &str| broker.url.replace("guest:guest", &format!("{user}:s3cret-{user}"));
-    let config = |user: &str| anamnesis::config::BrokerConfig { url: as_user(user).into(), ..corner.config.clone() };
+    let config = |user: &str| anamnesis_config::BrokerConfig { url: as_user(user).into(), ..corner.config.clone() };
     assert!(Link::open(&config(&producer), Role::Publish).await.is_err(), "no password is shipped");
     for user in [&producer, &workers] {
         broker.script(&["ctl", "-q", "change_password", user, &format!("s3cret-{user}")]);

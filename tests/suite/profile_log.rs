@@ -1,6 +1,6 @@
 //! What profile events and commands set, whenever they arrive: the speaker's state, acts on memories, ephemeral mode.
 
-use anamnesis::pipeline::{Disposition, Pipeline};
+use anamnesis_pipeline::{Disposition, Pipeline};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -71,7 +71,7 @@ async fn of_two_profiles_each_field_is_the_later_ones_in_any_order(engine: Engin
         let known = pipeline.store().profile(scope()).await.unwrap().unwrap();
         assert_eq!((known.region.as_deref(), known.privacy_tier.as_deref()), (Some("PE"), Some("full")));
         assert_eq!(known.cognitive_state, Some(80.0));
-        let told = pipeline.store().preferences(scope(), anamnesis::store::read::When::Now).await.unwrap();
+        let told = pipeline.store().preferences(scope(), anamnesis_store::read::When::Now).await.unwrap();
         assert_eq!(told.iter().map(|p| p.value.as_str()).collect::<Vec<_>>(), ["en"]);
         digests.push(pipeline.store().digest(None).await.unwrap());
     }

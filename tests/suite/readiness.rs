@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use anamnesis::bench::relay::{TcpRelay, Weather};
+use anamnesis_test_servers::fault_proxy::{TcpRelay, Weather};
 use serde_json::Value;
 use sqlx::Executor as _;
 

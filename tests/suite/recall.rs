@@ -2,29 +2,29 @@
 
 use std::sync::Arc;
 
-use anamnesis::clock::{Clock, ManualClock, SeededEntropy};
-use anamnesis::config::embedding::ModelProfile;
-use anamnesis::crypto::Keyring;
-use anamnesis::dlp::{Policy, Redactor};
-use anamnesis::domain::confidence::ConfidenceBasis;
-use anamnesis::domain::document::DocumentType;
-use anamnesis::domain::fact::FactParts;
-use anamnesis::domain::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
-use anamnesis::domain::fold::{Assertion, Details};
-use anamnesis::domain::ids::{DocumentId, MemoryId, OrgId, PassageId, PatientId, derive};
-use anamnesis::domain::memory::{Class, Kind, SetBy, State, Use};
-use anamnesis::domain::provenance::{SourceType, Trust};
-use anamnesis::domain::scope::Scope;
-use anamnesis::embed::{EmbedError, Embedder, Purpose};
-use anamnesis::metrics::{Identity, Metrics};
-use anamnesis::recall::{ContextRequest, Recall, RecallError, SearchRequest, trace};
-use anamnesis::store::engine::Database;
-use anamnesis::store::read::{Direction, Filter, When, Window};
-use anamnesis::store::records::{
+use anamnesis_config::embedding::ModelProfile;
+use anamnesis_core::clock::{Clock, ManualClock, SeededEntropy};
+use anamnesis_core::confidence::ConfidenceBasis;
+use anamnesis_core::document::DocumentType;
+use anamnesis_core::fact::FactParts;
+use anamnesis_core::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
+use anamnesis_core::fold::{Assertion, Details};
+use anamnesis_core::ids::{DocumentId, MemoryId, OrgId, PassageId, PatientId, derive};
+use anamnesis_core::memory::{Class, Kind, SetBy, State, Use};
+use anamnesis_core::provenance::{SourceType, Trust};
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::Keyring;
+use anamnesis_embedding::{EmbedError, Embedder, Purpose};
+use anamnesis_observability::metrics::{Identity, Metrics};
+use anamnesis_redaction::{Policy, Redactor};
+use anamnesis_search::{ContextRequest, Recall, RecallError, SearchRequest, trace};
+use anamnesis_sql::Database;
+use anamnesis_store::read::{Direction, Filter, When, Window};
+use anamnesis_store::records::{
     DocumentContent, Evidence, FindingWords, InboxEntry, NewDocument, NewFinding, NewPassage, OrgBatch, finding_id,
 };
-use anamnesis::store::{Store, StoreError};
-use anamnesis::text::{Language, Span, Speaker, stems};
+use anamnesis_store::{Store, StoreError};
+use anamnesis_text::{Language, Span, Speaker, stems};
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
@@ -208,7 +208,7 @@ fn finding(
     at: DateTime<Utc>,
     now: DateTime<Utc>,
     (entity, words, quote, span): (EntityType, FindingWords, &str, Span),
-    keys: &anamnesis::crypto::PatientKeys,
+    keys: &anamnesis_crypto::PatientKeys,
 ) -> NewFinding {
     let concept = words.concept.clone();
     let attribute = keys.hash("attribute", &FactParts::of(entity, &concept).attribute());
@@ -321,7 +321,7 @@ async fn a_symptom_that_nobody_confirmed_is_history_on_read_though_no_job_ran(en
     let symptoms = |as_of: Option<&str>| {
         let when = as_of.map_or(When::Now, |at| When::AsOf(utc(at)));
         let store = world.store.clone();
-        async move { store.clinical_profile(mine, when).await.unwrap() }
+        async move { anamnesis_search::context::clinical_profile(&store, mine, when).await.unwrap() }
     };
     assert!(!symptoms(None).await.symptoms[0].reconfirm_due);
     world.clock.set(utc("2026-03-04T10:00:00Z"));

@@ -4,12 +4,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anamnesis::config::redaction::OrganizationRedaction;
-use anamnesis::dlp::remote::{Google, Presidio, Remote, RemoteError};
-use anamnesis::dlp::{Custom, People, Policy, RedactionError, Redactor, SurrogateKey, TokenKey};
-use anamnesis::pipeline::{Disposition, Pipeline};
-use anamnesis::text::{Document, Language};
-use anamnesis::transport::Token;
+use anamnesis_config::redaction::OrganizationRedaction;
+use anamnesis_pipeline::{Disposition, Pipeline};
+use anamnesis_redaction::remote::{Google, Presidio, Remote, RemoteError};
+use anamnesis_redaction::{Custom, People, Policy, RedactionError, Redactor, SurrogateKey, TokenKey};
+use anamnesis_text::{Document, Language};
+use anamnesis_transport::Token;
 use serde_json::{Value, json};
 use wiremock::matchers::{bearer_token, body_partial_json, body_string_contains, method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
@@ -250,7 +250,7 @@ async fn a_text_that_a_service_refuses_alone_is_set_aside_alone() {
         event(&id.to_string(), "anamnesis.document.submitted.v1", &document(id, 1, "2026-06-01T10:00:00Z", text))
     };
     let messages = [message(1, "Ana Ruiz refiere dolor."), message(2, "Refiere dolor.")];
-    let aside = Disposition::Quarantined(anamnesis::domain::reason::Reason::RedactionFailed);
+    let aside = Disposition::Quarantined(anamnesis_core::reason::Reason::RedactionFailed);
     assert_eq!(feed(&pipeline, &bodies(&messages), 8).await, [aside, Disposition::Stored]);
 }
 

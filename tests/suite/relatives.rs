@@ -1,8 +1,8 @@
 //! What is said of one relative says nothing of another: through documents, in both languages.
 
-use anamnesis::domain::finding::{EntityType, Experiencer};
-use anamnesis::domain::memory::State;
-use anamnesis::store::read::{Filter, When};
+use anamnesis_core::finding::{EntityType, Experiencer};
+use anamnesis_core::memory::State;
+use anamnesis_store::read::{Filter, When};
 
 use crate::support::{Clinic, Engine, bodies, document, feed, on_every_engine, scope};
 

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-use anamnesis::broker::{Publisher, Queue, Role};
-use anamnesis::clock::{SeededEntropy, SystemClock};
-use anamnesis::config::broker::Webhook;
-use anamnesis::metrics::{Identity, Metrics};
-use anamnesis::pipeline::{Disposition, Pipeline, Raw};
-use anamnesis::relay::{Destination, Event, Exchange, Hook, Relay, Taken, signature};
+use anamnesis_config::broker::Webhook;
+use anamnesis_core::clock::{SeededEntropy, SystemClock};
+use anamnesis_observability::metrics::{Identity, Metrics};
+use anamnesis_outbox::{Destination, Event, Exchange, Hook, Relay, Taken, signature};
+use anamnesis_pipeline::{Disposition, Pipeline, Raw};
+use anamnesis_rabbitmq::{Publisher, Queue, Role};
 use async_trait::async_trait;
 use aws_lc_rs::hmac;
 use chrono::TimeDelta;
@@ -146,7 +146,7 @@ async fn an_event_that_no_queue_takes_stays_until_one_does() {
     relay.pass(true).await.unwrap();
     let all = count(pipeline.store(), ALL).await;
     assert_eq!(count(pipeline.store(), WAITING).await, all);
-    anamnesis::broker::topology::apply(&corner.config).await.unwrap();
+    anamnesis_rabbitmq::topology::apply(&corner.config).await.unwrap();
     until("the events are taken", || async {
         relay.pass(true).await.unwrap();
         count(pipeline.store(), WAITING).await == 0
@@ -187,7 +187,7 @@ async fn an_event_that_a_subscriber_takes_is_not_in_the_catch_all_queue() {
 async fn a_full_catch_all_queue_refuses_events_and_they_stay_until_there_is_room() {
     let broker = PrivateBroker::start("");
     let (corner, clinic) = (Corner::at(&broker.url), Clinic::new().await);
-    anamnesis::broker::topology::apply(&corner.config).await.unwrap();
+    anamnesis_rabbitmq::topology::apply(&corner.config).await.unwrap();
     let catch_all = corner.names.catch_all();
     // A policy may only lower the limit that is declared.
     let pattern = format!("^{}$", catch_all.replace('.', "[.]"));

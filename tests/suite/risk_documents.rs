@@ -1,8 +1,8 @@
 //! Risk of whole documents through the front door: questions with their answers, boxes, denials by class, histories with their
 //! dates, relatives, and what only sounds like risk.
 
-use anamnesis::domain::finding::Experiencer;
-use anamnesis::store::read::{RiskFlag, When};
+use anamnesis_core::finding::Experiencer;
+use anamnesis_store::read::{RiskFlag, When};
 use serde_json::{Value, json};
 
 use crate::support::{Clinic, Engine, bodies, document, feed, on_every_engine, rows, scope};

@@ -1,8 +1,8 @@
 //! Who heard a risk, the rules or the learned ear, and how surely: kept with the flag, shown in the profile, told outside.
 
-use anamnesis::pipeline::{Disposition, Pipeline};
-use anamnesis::store::outbox;
-use anamnesis::store::read::When;
+use anamnesis_pipeline::{Disposition, Pipeline};
+use anamnesis_store::outbox;
+use anamnesis_store::read::When;
 use serde_json::{Value, json};
 use uuid::Uuid;
 

@@ -3,9 +3,9 @@
 use std::process::Command;
 use std::sync::LazyLock;
 
-use anamnesis::config;
-use anamnesis::config::store::PostgresConfig;
-use anamnesis::store::engine::{self, Location, PostgresOptions, ROLES};
+use anamnesis_config as config;
+use anamnesis_config::store::PostgresConfig;
+use anamnesis_sql::{self as engine, Location, PostgresOptions, ROLES};
 use aws_lc_rs::digest::{SHA256, digest};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
@@ -21,7 +21,7 @@ const LOGINS: &[(&str, &str)] = &[
 ];
 
 /// What this program was built with, which names the template of databases.
-pub static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/postgres");
+pub(crate) static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/postgres");
 static GRANTS: &str = include_str!("../../migrations/postgres/grants.sql");
 
 /// The administrator's URL. Without a server a test fails: a proof that is left out is no proof.
@@ -41,13 +41,13 @@ static ADMIN: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// A database of one test. It is dropped with this value.
-pub struct Server {
+pub(crate) struct Server {
     name: String,
 }
 
 impl Server {
     /// With the current schema.
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let template = template().await;
         let name = format!("test_{}", unique());
         administer(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await;
@@ -55,7 +55,7 @@ impl Server {
     }
 
     /// With roles and an empty schema, before any migration.
-    pub async fn unmigrated() -> Self {
+    pub(crate) async fn unmigrated() -> Self {
         let server = Self { name: format!("test_{}", unique()) };
         let mut lock = locked().await;
         prepare(&mut lock, &server.name).await;
@@ -63,19 +63,19 @@ impl Server {
     }
 
     /// The URL of a role, of [`LOGINS`] or the administrator's (`None`).
-    pub fn url(&self, role: Option<&str>) -> String {
+    pub(crate) fn url(&self, role: Option<&str>) -> String {
         let (user, rest) = ADMIN.trim_start_matches("postgres://").split_once('@').expect("the URL names a user");
         let host = rest.split('/').next().unwrap_or(rest);
         format!("postgres://{}@{host}/{}", role.unwrap_or(user), self.name)
     }
 
     /// Where a role finds the store.
-    pub fn location(&self, role: &str) -> Location {
+    pub(crate) fn location(&self, role: &str) -> Location {
         Location::Postgres(Box::new(PostgresOptions::new(&self.url(Some(role)), &trial()).unwrap()))
     }
 
     /// A connection that nothing binds: to look at what the program must not see.
-    pub async fn administrator(&self) -> PgConnection {
+    pub(crate) async fn administrator(&self) -> PgConnection {
         let url = self.url(None);
         let options: PgConnectOptions = url.parse().unwrap();
         PgConnection::connect_with(&options.options([("search_path", "anamnesis,public")])).await.unwrap()
@@ -84,7 +84,7 @@ impl Server {
 
 impl Server {
     /// Changes the database (`ALTER DATABASE … change`), for all connections: those that are open are ended.
-    pub async fn alter(&self, change: &str) {
+    pub(crate) async fn alter(&self, change: &str) {
         administer(&format!("ALTER DATABASE {} {change}", self.name)).await;
         let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname =";
         administer(&format!("{end} '{}'", self.name)).await;
@@ -103,7 +103,7 @@ impl Drop for Server {
 }
 
 /// The default settings for a server whose data may be lost: that of `scripts/postgres.sh` runs without fsync.
-pub fn trial() -> PostgresConfig {
+pub(crate) fn trial() -> PostgresConfig {
     PostgresConfig { allow_not_durable: true, ..config::load(None).unwrap().store.postgres }
 }
 
@@ -137,7 +137,7 @@ async fn prepare(lock: &mut PgConnection, name: &str) {
 }
 
 /// Roles and the current schema in the database of an administrator's URL, on a server of a test's own.
-pub async fn prepare_at(administrator: &str) {
+pub(crate) async fn prepare_at(administrator: &str) {
     let mut connection = PgConnection::connect(administrator).await.unwrap();
     roles(&mut connection).await;
     connection.close().await.unwrap();

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anamnesis::bench::provider::FakeOptions;
+use anamnesis_test_servers::provider::FakeOptions;
 
 use super::support::{Engine, Program, bodies, count, document, free_port, on_every_program, rows};
 use super::worker::{Running, notes, until};
@@ -21,7 +21,7 @@ on_every_program!(
 const CRASH_POINTS: [&str; 4] = ["spool_claimed", "spool_fed", "spool_sealed", "spool_removed"];
 
 /// Files in the clear, waiting or claimed.
-pub fn originals(spool: &Path) -> usize {
+pub(crate) fn originals(spool: &Path) -> usize {
     let mut found = 0;
     let mut open = vec![spool.to_path_buf()];
     while let Some(folder) = open.pop() {

@@ -1,10 +1,10 @@
 //! Who may end what: an allergy and what a clinician set are taken away by nobody who is not one, through whatever door
 //! and in whatever words.
 
-use anamnesis::domain::finding::EntityType;
-use anamnesis::domain::memory::{SetBy, State, Use};
-use anamnesis::pipeline::{Disposition, Pipeline};
-use anamnesis::store::read::{Filter, Memory, When};
+use anamnesis_core::finding::EntityType;
+use anamnesis_core::memory::{SetBy, State, Use};
+use anamnesis_pipeline::{Disposition, Pipeline};
+use anamnesis_store::read::{Filter, Memory, When};
 use serde_json::{Value, json};
 use uuid::Uuid;
 

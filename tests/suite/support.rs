@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 
-use anamnesis::bench::provider::{FakeOptions, FakeProvider, model_environment, vector_of};
-use anamnesis::clock::{Clock, ManualClock, SeededEntropy};
-use anamnesis::config::{self, Settings};
-use anamnesis::crypto::{KeyStore, Keyring};
-use anamnesis::domain::ids::{OrgId, PatientId};
-use anamnesis::domain::scope::Scope;
-use anamnesis::embed::{EmbedError, Embedder, ModelProfile, Models, Purpose};
-use anamnesis::metrics::{Identity, Metrics};
-use anamnesis::pipeline::{Disposition, Pipeline, Raw};
-use anamnesis::store::Store;
-use anamnesis::store::engine::{Access, Database, Location, Row, Sql};
+use anamnesis_config::{self as config, Settings};
+use anamnesis_core::clock::{Clock, ManualClock, SeededEntropy};
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::{KeyStore, Keyring};
+use anamnesis_embedding::{EmbedError, Embedder, ModelProfile, Models, Purpose};
+use anamnesis_observability::metrics::{Identity, Metrics};
+use anamnesis_pipeline::{Disposition, Pipeline, Raw};
+use anamnesis_sql::{Access, Database, Location, Row, Sql};
+use anamnesis_store::Store;
+use anamnesis_test_servers::provider::{FakeOptions, FakeProvider, model_environment, vector_of};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -22,28 +22,28 @@ use uuid::Uuid;
 use super::server::Server;
 
 /// The instant at which all proofs happen: after every sample.
-pub const NOW: &str = "2026-07-01T12:00:00Z";
-pub const ORG: Uuid = Uuid::from_u128(0x0aaa_0000_0000_4000_8000_0000_0000_0001);
-pub const PATIENT: Uuid = Uuid::from_u128(0x0aaa_0000_0000_4000_8000_0000_0000_0002);
+pub(crate) const NOW: &str = "2026-07-01T12:00:00Z";
+pub(crate) const ORG: Uuid = Uuid::from_u128(0x0aaa_0000_0000_4000_8000_0000_0000_0001);
+pub(crate) const PATIENT: Uuid = Uuid::from_u128(0x0aaa_0000_0000_4000_8000_0000_0000_0002);
 const DIMENSION: usize = 16;
 
-pub fn scope() -> Scope {
+pub(crate) fn scope() -> Scope {
     Scope::new(OrgId(ORG), PatientId(PATIENT)).unwrap()
 }
 
 /// A document of [`PATIENT`] with a text of its own.
-pub fn document(id: u128, revision: u32, at: &str, text: &str) -> Value {
+pub(crate) fn document(id: u128, revision: u32, at: &str, text: &str) -> Value {
     json!({"organization_id": ORG, "patient_id": PATIENT, "document_id": Uuid::from_u128(id), "revision": revision,
         "document_type": "clinical_note", "occurred_at": at, "text": text})
 }
 
 /// A message in its envelope, so that its id is ours.
-pub fn event(id: &str, kind: &str, data: &Value) -> Value {
+pub(crate) fn event(id: &str, kind: &str, data: &Value) -> Value {
     json!({"specversion": "1.0", "id": id, "source": "urn:test", "type": kind, "data": data})
 }
 
 /// Vectors that depend on the text alone, at no cost; another salt is another model.
-pub struct TextVectors(ModelProfile, &'static str);
+pub(crate) struct TextVectors(ModelProfile, &'static str);
 
 #[async_trait]
 impl Embedder for TextVectors {
@@ -56,12 +56,12 @@ impl Embedder for TextVectors {
     }
 }
 
-pub fn embedder() -> Arc<dyn Embedder> {
+pub(crate) fn embedder() -> Arc<dyn Embedder> {
     model(1, "")
 }
 
 /// A model of another generation; with an empty salt its vectors are those of [`embedder`].
-pub fn model(generation: i64, salt: &'static str) -> Arc<dyn Embedder> {
+pub(crate) fn model(generation: i64, salt: &'static str) -> Arc<dyn Embedder> {
     let profile = ModelProfile {
         model: format!("text{salt}"),
         dimension: DIMENSION,
@@ -77,14 +77,14 @@ pub fn model(generation: i64, salt: &'static str) -> Arc<dyn Embedder> {
 
 /// What a proof is repeated on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
+pub(crate) enum Engine {
     Memory,
     File,
     Postgres,
 }
 
 impl Engine {
-    pub const ALL: [Engine; 3] = [Engine::Memory, Engine::File, Engine::Postgres];
+    pub(crate) const ALL: [Engine; 3] = [Engine::Memory, Engine::File, Engine::Postgres];
 }
 
 /// The same proof on each engine: a test of its own for each.
@@ -117,14 +117,14 @@ macro_rules! on_every_program {
 pub(crate) use on_every_program;
 
 /// Where a store of a test lives, for as long as it is held.
-pub enum Place {
+pub(crate) enum Place {
     Memory,
     File(tempfile::TempDir),
     Postgres(Server),
 }
 
 impl Place {
-    pub async fn on(engine: Engine) -> Self {
+    pub(crate) async fn on(engine: Engine) -> Self {
         match engine {
             Engine::Memory => Self::Memory,
             Engine::File => Self::File(tempfile::tempdir().unwrap()),
@@ -132,7 +132,7 @@ impl Place {
         }
     }
 
-    pub fn location(&self) -> Location {
+    pub(crate) fn location(&self) -> Location {
         match self {
             Self::Memory => Location::Memory,
             Self::File(folder) => Location::File(folder.path().join("store.db")),
@@ -142,7 +142,7 @@ impl Place {
 }
 
 /// Stores that can be compared: they share keys and clock.
-pub struct Clinic {
+pub(crate) struct Clinic {
     pub keys: Arc<dyn KeyStore>,
     /// The time of all its stores.
     pub time: Arc<ManualClock>,
@@ -153,11 +153,11 @@ pub struct Clinic {
 }
 
 impl Clinic {
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self::on(Engine::Memory).await
     }
 
-    pub async fn on(engine: Engine) -> Self {
+    pub(crate) async fn on(engine: Engine) -> Self {
         let time = Arc::new(ManualClock::at(NOW.parse().unwrap()));
         let clock: Arc<dyn Clock> = Arc::clone(&time) as _;
         let keys = Keyring::in_memory(Arc::clone(&clock), Arc::new(SeededEntropy::new(1))).await.unwrap();
@@ -166,18 +166,18 @@ impl Clinic {
     }
 
     /// Under other settings.
-    pub fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(&mut self.settings);
         self
     }
 
     /// A pipeline over a new, empty store.
-    pub async fn pipeline(&self) -> Pipeline {
+    pub(crate) async fn pipeline(&self) -> Pipeline {
         self.pipeline_on(self.engine).await
     }
 
     /// The same on another engine.
-    pub async fn pipeline_on(&self, engine: Engine) -> Pipeline {
+    pub(crate) async fn pipeline_on(&self, engine: Engine) -> Pipeline {
         let place = Place::on(engine).await;
         let pipeline = self.pipeline_at(&place.location()).await;
         self.places.lock().unwrap().push(place);
@@ -185,7 +185,7 @@ impl Clinic {
     }
 
     /// Over a store that may hold something already.
-    pub async fn pipeline_at(&self, location: &Location) -> Pipeline {
+    pub(crate) async fn pipeline_at(&self, location: &Location) -> Pipeline {
         let db = Database::open(location).await.unwrap();
         let entropy = Arc::new(SeededEntropy::new(2));
         let store = Store::new(db, Arc::clone(&self.keys), Arc::clone(&self.clock), entropy);
@@ -193,14 +193,14 @@ impl Clinic {
     }
 
     /// Over an open store, with other models.
-    pub fn pipeline_over(&self, store: Store, models: Models) -> Pipeline {
+    pub(crate) fn pipeline_over(&self, store: Store, models: Models) -> Pipeline {
         let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());
         Pipeline::new(store, models, &self.settings, metrics).unwrap()
     }
 }
 
 /// Sends messages through, so many in a batch; what became of each.
-pub async fn feed(pipeline: &Pipeline, messages: &[Vec<u8>], batch: usize) -> Vec<Disposition> {
+pub(crate) async fn feed(pipeline: &Pipeline, messages: &[Vec<u8>], batch: usize) -> Vec<Disposition> {
     let mut done = Vec::new();
     for chunk in messages.chunks(batch) {
         let raws = chunk.iter().map(|body| Raw::of(body.clone()));
@@ -210,16 +210,16 @@ pub async fn feed(pipeline: &Pipeline, messages: &[Vec<u8>], batch: usize) -> Ve
 }
 
 /// A port that was free a moment ago.
-pub fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-pub fn bodies(messages: &[Value]) -> Vec<Vec<u8>> {
+pub(crate) fn bodies(messages: &[Value]) -> Vec<Vec<u8>> {
     messages.iter().map(|message| message.to_string().into_bytes()).collect()
 }
 
 /// Every line of `samples/`, in the order of files and lines.
-pub fn samples() -> Vec<Vec<u8>> {
+pub(crate) fn samples() -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples");
     let mut files: Vec<PathBuf> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|e| e == "ndjson"));
@@ -229,42 +229,42 @@ pub fn samples() -> Vec<Vec<u8>> {
 }
 
 /// Rows of any statement, of [`ORG`] or of the tables that belong to no tenant.
-pub async fn rows(store: &Store, sql: &'static str) -> Vec<Row> {
+pub(crate) async fn rows(store: &Store, sql: &'static str) -> Vec<Row> {
     let platform = sql.contains("FROM attempt") || sql.contains("FROM quarantine") || sql.contains("FROM key_binding");
     let access = if platform { Access::Platform } else { Access::Organization(OrgId(ORG)) };
     let mut tx = store.db().read(access).await.unwrap();
     tx.fetch_all(&Sql::new(sql), Vec::new()).await.unwrap()
 }
 
-pub async fn count(store: &Store, sql: &'static str) -> i64 {
+pub(crate) async fn count(store: &Store, sql: &'static str) -> i64 {
     rows(store, sql).await[0].i64(0).unwrap()
 }
 
 /// The program, with a store and keys of its own and an embedding server that costs nothing.
-pub struct Program {
+pub(crate) struct Program {
     pub folder: tempfile::TempDir,
     pub server: Option<Server>,
     provider: FakeProvider,
 }
 
 impl Program {
-    pub async fn on(engine: Engine) -> Self {
+    pub(crate) async fn on(engine: Engine) -> Self {
         Self::with_provider(engine, Self::provider_options()).await
     }
 
     /// What its embedding server does unless a test says otherwise.
-    pub fn provider_options() -> FakeOptions {
+    pub(crate) fn provider_options() -> FakeOptions {
         FakeOptions { dimension: DIMENSION, ..FakeOptions::default() }
     }
 
-    pub async fn with_provider(engine: Engine, options: FakeOptions) -> Self {
+    pub(crate) async fn with_provider(engine: Engine, options: FakeOptions) -> Self {
         let program = Self::without_keys(engine, options).await;
         program.initialise().await;
         program
     }
 
     /// As it is before `keys init`, which a store on a server waits for.
-    pub async fn without_keys(engine: Engine, options: FakeOptions) -> Self {
+    pub(crate) async fn without_keys(engine: Engine, options: FakeOptions) -> Self {
         let provider = FakeProvider::start(options).await.unwrap();
         let server = if engine == Engine::Postgres { Some(Server::new().await) } else { None };
         Self { folder: tempfile::tempdir().unwrap(), server, provider }
@@ -280,7 +280,7 @@ impl Program {
     }
 
     /// On the same engine and with the keys of another, so that what both store can be compared.
-    pub async fn with_keys_of(other: &Program) -> Self {
+    pub(crate) async fn with_keys_of(other: &Program) -> Self {
         let engine = if other.server.is_some() { Engine::Postgres } else { Engine::File };
         let new = Self::without_keys(engine, Self::provider_options()).await;
         for name in ["keys", "keys.master"] {
@@ -291,7 +291,7 @@ impl Program {
     }
 
     /// Where its store lives.
-    pub fn location(&self) -> Location {
+    pub(crate) fn location(&self) -> Location {
         match &self.server {
             Some(server) => server.location("test_app"),
             None => Location::File(self.folder.path().join("store.db")),
@@ -299,7 +299,7 @@ impl Program {
     }
 
     /// Where its store, keys and provider are.
-    pub fn environment(&self) -> Vec<(String, String)> {
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
         let own = |name: &str| self.folder.path().join(name).display().to_string();
         [
             ("STORE__PATH", own("store.db")),
@@ -318,7 +318,7 @@ impl Program {
     }
 
     /// Writes lines to a file and ingests it.
-    pub fn ingest(&self, lines: &[Vec<u8>], more: &[(&str, &str)]) -> Output {
+    pub(crate) fn ingest(&self, lines: &[Vec<u8>], more: &[(&str, &str)]) -> Output {
         let file = self.folder.path().join("messages.ndjson");
         let mut text = lines.join(&b'\n');
         text.push(b'\n');
@@ -327,7 +327,7 @@ impl Program {
     }
 
     /// The program over this store, still without a verb.
-    pub fn command(&self, more: &[(&str, &str)]) -> Command {
+    pub(crate) fn command(&self, more: &[(&str, &str)]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_anamnesis"));
         command.envs(self.environment()).current_dir(self.folder.path());
         for (key, value) in more {
@@ -337,7 +337,7 @@ impl Program {
     }
 
     /// The store as another process finds it.
-    pub async fn store(&self) -> Store {
+    pub(crate) async fn store(&self) -> Store {
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW.parse().unwrap()));
         let entropy = Arc::new(SeededEntropy::new(3));
         let path = self.folder.path().join("keys");
@@ -348,14 +348,14 @@ impl Program {
 }
 
 /// The counts that `ingest --output json` prints.
-pub fn counts(output: &Output) -> Value {
+pub(crate) fn counts(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("no counts; standard error: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// Status and body of a page, as a probe or a scraper gets it.
 #[expect(clippy::disallowed_methods, reason = "the proof is the other side of the program")]
-pub async fn get(url: &str) -> Option<(u16, String)> {
+pub(crate) async fn get(url: &str) -> Option<(u16, String)> {
     let answer = reqwest::get(url).await.ok()?;
     Some((answer.status().as_u16(), answer.text().await.ok()?))
 }

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use anamnesis::domain::finding::EntityType;
-use anamnesis::domain::ids::OrgId;
-use anamnesis::pipeline::{Disposition, Pipeline};
-use anamnesis::recall::{ContextRequest, Recall, SearchRequest};
-use anamnesis::store::read::{Filter, When};
+use anamnesis_core::finding::EntityType;
+use anamnesis_core::ids::OrgId;
+use anamnesis_pipeline::{Disposition, Pipeline};
+use anamnesis_search::{ContextRequest, Recall, SearchRequest};
+use anamnesis_store::read::{Filter, When};
 use serde_json::{Value, json};
 
 use crate::support::{

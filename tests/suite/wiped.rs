@@ -7,8 +7,8 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use anamnesis::config::secrets::Handed;
-use anamnesis::config::{load, load_with};
+use anamnesis_config::secrets::Handed;
+use anamnesis_config::{load, load_with};
 use zeroize::{Zeroize as _, Zeroizing};
 
 /// Writes a configuration with fresh secrets, which this process never holds: `needles` has one of them a line.
@@ -100,7 +100,7 @@ fn secrets_of_the_settings_lie_in_memory_once_and_nowhere_when_they_are_dropped(
     let needles = needles(&folder.path().join("needles"));
     assert_eq!(needles.len(), 9);
     assert_eq!(occurrences(&needles), [0; 9], "this process does not know them");
-    let input = anamnesis::config::secrets::read_wiping(File::open(folder.path().join("handed")).unwrap()).unwrap();
+    let input = anamnesis_config::secrets::read_wiping(File::open(folder.path().join("handed")).unwrap()).unwrap();
     let handed: Handed = serde_json::from_slice(&input).unwrap();
     drop(input);
     let settings = load_with(Some(&folder.path().join("settings.toml")), &handed).unwrap();

@@ -98,7 +98,7 @@ pub fn gelu(row: &mut [f32], bias: &[f32]) {
 
 /// e to the power of `x`, with a relative error below 2 × 10⁻⁷, between the smallest and the greatest normal number.
 /// The standard library's own is a call for each number; this is a row of products that vector registers can hold.
-pub fn exp(x: f32) -> f32 {
+pub(crate) fn exp(x: f32) -> f32 {
     // 1.5 × 2²³: adding it leaves a whole number in the low bits.
     const ROUND: f32 = 12_582_912.0;
     const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
@@ -115,7 +115,7 @@ pub fn exp(x: f32) -> f32 {
 }
 
 /// The error function, with an error below 10⁻⁶: a quotient of polynomials, for the reason of [`exp`].
-pub fn erf(x: f32) -> f32 {
+pub(crate) fn erf(x: f32) -> f32 {
     const ABOVE: [f32; 7] = [
         -2.726_142_3e-10,
         2.770_681_5e-8,

@@ -56,7 +56,7 @@ impl Pieces {
     }
 
     /// Never: a vocabulary without a piece is none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.scores.is_empty()
     }
 

@@ -12,47 +12,47 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::cli::Failure;
-use crate::crypto::copies::Known;
-use crate::store::engine::copies::{Snapshot, newest_schema};
+use anamnesis_crypto::copies::Known;
+use anamnesis_sql::copies::{Snapshot, newest_schema};
 
-pub const MANIFEST: &str = "manifest.json";
-pub const KEYS: &str = "keys";
+pub(crate) const MANIFEST: &str = "manifest.json";
+pub(crate) const KEYS: &str = "keys";
 /// The format of folders that this version writes.
 const FORMAT: u32 = 1;
 const BUFFER: usize = 1 << 20;
 
 /// What a backup is.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Manifest {
-    pub format: u32,
+pub(crate) struct Manifest {
+    pub(crate) format: u32,
     /// Version of the program that made it.
-    pub version: String,
+    pub(crate) version: String,
     /// Before the snapshot: whatever was committed until then is in it.
-    pub instant: DateTime<Utc>,
+    pub(crate) instant: DateTime<Utc>,
     /// Absent with `--keys-only`.
-    pub store: Option<Snapshot>,
+    pub(crate) store: Option<Snapshot>,
     /// Absent with `--store-only`.
-    pub keys: Option<KeysMark>,
-    pub files: BTreeMap<String, FileMark>,
+    pub(crate) keys: Option<KeysMark>,
+    pub(crate) files: BTreeMap<String, FileMark>,
 }
 
 /// What the copied key file says of itself.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct KeysMark {
-    pub id: Option<Uuid>,
-    pub generation: Option<u64>,
-    pub patients: usize,
-    pub erased: usize,
+pub(crate) struct KeysMark {
+    pub(crate) id: Option<Uuid>,
+    pub(crate) generation: Option<u64>,
+    pub(crate) patients: usize,
+    pub(crate) erased: usize,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileMark {
-    pub bytes: u64,
-    pub sha256: String,
+pub(crate) struct FileMark {
+    pub(crate) bytes: u64,
+    pub(crate) sha256: String,
 }
 
 impl KeysMark {
-    pub fn of(known: &Known) -> Self {
+    pub(crate) fn of(known: &Known) -> Self {
         let erased = known.erased();
         let (id, generation) = known.stamp.unzip();
         Self { id, generation, patients: known.patients.len() - erased, erased }
@@ -79,7 +79,7 @@ impl Manifest {
     ///
     /// # Errors
     /// When one cannot be read.
-    pub fn of(
+    pub(crate) fn of(
         folder: &Path,
         instant: DateTime<Utc>,
         store: Option<Snapshot>,
@@ -93,7 +93,7 @@ impl Manifest {
 
     /// # Errors
     /// When it cannot be written.
-    pub fn write(&self, folder: &Path) -> Result<(), Failure> {
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), Failure> {
         let text = serde_json::to_vec_pretty(self).map_err(|_| Failure::failed("the manifest cannot be written"))?;
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(MANIFEST))?;
         file.write_all(&text)?;
@@ -106,7 +106,7 @@ impl Manifest {
     ///
     /// # Errors
     /// Names the file that is missing, torn or changed; a newer format or schema.
-    pub fn read(folder: &Path) -> Result<Self, Failure> {
+    pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
         let none = || Failure::usage(format!("{} is no backup: it has no {MANIFEST}", folder.display()));
         let text = std::fs::read(folder.join(MANIFEST)).map_err(|_| none())?;
         let manifest: Self = serde_json::from_slice(&text)
@@ -135,22 +135,22 @@ impl Manifest {
         Ok(manifest)
     }
 
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.files.values().map(|file| file.bytes).sum()
     }
 
-    pub fn patients(&self) -> u64 {
+    pub(crate) fn patients(&self) -> u64 {
         let rows = |store: &Snapshot| store.tables.get("patient_profile").map_or(0, |table| table.rows);
         self.store.as_ref().map_or_else(|| self.keys.as_ref().map_or(0, |keys| keys.patients as u64), rows)
     }
 }
 
 /// Where a backup is while it is not finished.
-pub fn partial(path: &Path) -> PathBuf {
+pub(crate) fn partial(path: &Path) -> PathBuf {
     suffixed(path, ".partial")
 }
 
-pub fn suffixed(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn suffixed(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
@@ -158,7 +158,7 @@ pub fn suffixed(path: &Path, suffix: &str) -> PathBuf {
 
 /// # Errors
 /// When it cannot be made.
-pub fn private_folder(path: &Path) -> std::io::Result<()> {
+pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
@@ -166,7 +166,7 @@ pub fn private_folder(path: &Path) -> std::io::Result<()> {
 ///
 /// # Errors
 /// When the folder cannot be synced.
-pub fn sync_parent(path: &Path) -> std::io::Result<()> {
+pub(crate) fn sync_parent(path: &Path) -> std::io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(parent)?.sync_all()
 }
@@ -175,7 +175,7 @@ pub fn sync_parent(path: &Path) -> std::io::Result<()> {
 ///
 /// # Errors
 /// When it cannot.
-pub fn copied(from: &Path, to: &Path) -> std::io::Result<()> {
+pub(crate) fn copied(from: &Path, to: &Path) -> std::io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
     std::io::copy(&mut File::open(from)?, &mut file)?;
     file.sync_all()
@@ -185,7 +185,7 @@ pub fn copied(from: &Path, to: &Path) -> std::io::Result<()> {
 ///
 /// # Errors
 /// When it cannot be renamed.
-pub fn set_aside(path: &Path) -> std::io::Result<()> {
+pub(crate) fn set_aside(path: &Path) -> std::io::Result<()> {
     for ending in ["-wal", "-shm", "-journal", ""] {
         let there = suffixed(path, ending);
         if there.exists() {

@@ -8,20 +8,20 @@ use tempfile::TempDir;
 use super::files::{copied, private_folder, set_aside, sync_parent};
 use super::{KEYS, key_file, key_place};
 use crate::cli::{Failure, keyring};
-use crate::config::Settings;
-use crate::crypto::copies::{self, Known};
-use crate::crypto::{KeyError, KeyTable as _, PostgresTable, TableState};
+use anamnesis_config::Settings;
+use anamnesis_crypto::copies::{self, Known};
+use anamnesis_crypto::{KeyError, KeyTable as _, PostgresTable, TableState};
 
 /// The configured place of keys.
 #[expect(clippy::large_enum_variant, reason = "one of them exists in a process")]
-pub enum KeysPlace {
+pub(crate) enum KeysPlace {
     File(PathBuf),
     Database(PostgresTable),
 }
 
 /// A key file to look at: the configured one, or a copy that goes when this is dropped.
-pub struct KeysFile {
-    pub path: PathBuf,
+pub(crate) struct KeysFile {
+    pub(crate) path: PathBuf,
     _copy: Option<TempDir>,
 }
 
@@ -30,7 +30,7 @@ impl KeysPlace {
     ///
     /// # Errors
     /// For a database that is no place for keys.
-    pub fn of(settings: &Settings) -> Result<Self, Failure> {
+    pub(crate) fn of(settings: &Settings) -> Result<Self, Failure> {
         match settings.store.keys_url.expose_secret() {
             "" => Ok(Self::File(settings.store.keys.clone())),
             _ => Ok(Self::Database(keyring::database(settings).map_err(refused)?)),
@@ -38,7 +38,7 @@ impl KeysPlace {
     }
 
     /// Path or database, for messages.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
             Self::Database(table) => table.place(),
@@ -46,7 +46,7 @@ impl KeysPlace {
     }
 
     /// The setting that names it.
-    pub fn setting(&self) -> &'static str {
+    pub(crate) fn setting(&self) -> &'static str {
         match self {
             Self::File(_) => "store.keys",
             Self::Database(_) => "store.keys_url",
@@ -57,7 +57,7 @@ impl KeysPlace {
     ///
     /// # Errors
     /// When a database does not answer.
-    pub async fn exists(&self) -> Result<bool, Failure> {
+    pub(crate) async fn exists(&self) -> Result<bool, Failure> {
         match self {
             Self::File(path) => Ok(path.exists()),
             Self::Database(table) => match table.state().await {
@@ -72,7 +72,7 @@ impl KeysPlace {
     ///
     /// # Errors
     /// Where there are none, or they cannot be read.
-    pub async fn copy_to(&self, to: &Path) -> Result<Known, Failure> {
+    pub(crate) async fn copy_to(&self, to: &Path) -> Result<Known, Failure> {
         match self {
             Self::File(path) => copies::copy(path, to).await.map_err(|_| key_file(path))?,
             Self::Database(table) => table.copy_out(to).await.map_err(refused)?,
@@ -84,7 +84,7 @@ impl KeysPlace {
     ///
     /// # Errors
     /// When a database cannot be read.
-    pub async fn look(&self) -> Result<KeysFile, Failure> {
+    pub(crate) async fn look(&self) -> Result<KeysFile, Failure> {
         match self {
             Self::File(path) => Ok(KeysFile { path: path.clone(), _copy: None }),
             Self::Database(table) => {
@@ -100,7 +100,7 @@ impl KeysPlace {
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn stage(&self) -> Result<KeysFile, Failure> {
+    pub(crate) fn stage(&self) -> Result<KeysFile, Failure> {
         match self {
             Self::File(present) => {
                 let path = super::files::suffixed(present, ".restoring");
@@ -123,7 +123,7 @@ impl KeysPlace {
     ///
     /// # Errors
     /// When they cannot be written: what was there is unchanged.
-    pub async fn put(&self, staged: &KeysFile) -> Result<(), Failure> {
+    pub(crate) async fn put(&self, staged: &KeysFile) -> Result<(), Failure> {
         match self {
             Self::File(present) => {
                 set_aside(present)?;
@@ -143,7 +143,7 @@ impl KeysFile {
     ///
     /// # Errors
     /// When they cannot be copied.
-    pub fn fill(&self, from: &Path) -> Result<(), Failure> {
+    pub(crate) fn fill(&self, from: &Path) -> Result<(), Failure> {
         Ok(copied(from, &self.path)?)
     }
 
@@ -151,7 +151,7 @@ impl KeysFile {
     ///
     /// # Errors
     /// When it cannot be removed.
-    pub fn remove(&self) -> Result<(), Failure> {
+    pub(crate) fn remove(&self) -> Result<(), Failure> {
         Ok(std::fs::remove_file(&self.path)?)
     }
 }

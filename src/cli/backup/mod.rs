@@ -8,7 +8,7 @@
 mod files;
 mod keys;
 mod pair;
-pub mod restore;
+pub(crate) mod restore;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -18,11 +18,11 @@ use serde_json::json;
 
 use super::output::Format;
 use super::{Context, Exit, Failure, output};
-use crate::clock::{Clock as _, SystemClock};
-use crate::config::{self, Settings};
-use crate::store::engine::copies;
-use crate::store::engine::{DbError, Location};
-pub use files::Manifest;
+use anamnesis_config::{self as config, Settings};
+use anamnesis_core::clock::{Clock as _, SystemClock};
+use anamnesis_sql::copies;
+use anamnesis_sql::{DbError, Location};
+pub(crate) use files::Manifest;
 use files::{KEYS, KeysMark};
 use keys::KeysPlace;
 
@@ -51,7 +51,7 @@ enum What {
 /// Which of the two.
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[group(multiple = false)]
-pub struct Part {
+pub(crate) struct Part {
     /// The store without its keys.
     #[arg(long)]
     store_only: bool,
@@ -62,7 +62,7 @@ pub struct Part {
 
 impl Part {
     /// Store and keys.
-    pub const BOTH: Self = Self { store_only: false, keys_only: false };
+    pub(crate) const BOTH: Self = Self { store_only: false, keys_only: false };
 
     fn store(self) -> bool {
         !self.keys_only
@@ -75,7 +75,7 @@ impl Part {
 
 /// # Errors
 /// When the store or the keys are not there or cannot be copied, or a backup is not whole.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
     let format = context.format_or(Format::Table);
     match (args.what, args.path) {
@@ -89,7 +89,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 ///
 /// # Errors
 /// Where the folder is there already, or there is nothing to copy, or it cannot be copied.
-pub async fn made(settings: &Settings, path: &Path, part: Part) -> Result<Manifest, Failure> {
+pub(crate) async fn made(settings: &Settings, path: &Path, part: Part) -> Result<Manifest, Failure> {
     if path.exists() {
         return Err(Failure::usage(format!("{} is there already: name a new folder", path.display())));
     }

@@ -6,29 +6,34 @@ use std::sync::Arc;
 
 use super::files::{KEYS, Manifest};
 use super::{copy, key_file};
-use crate::bug;
 use crate::cli::{Failure, keyring};
-use crate::clock::{Clock, Entropy, SystemClock, SystemEntropy};
-use crate::config::Settings;
-use crate::crypto::copies::{self as key_copies, Known};
-use crate::crypto::{Cell, KeyError, KeyStore as _, KeyTable as _, Keyring, SqliteTable, TableState};
-use crate::store::document_row;
-use crate::store::engine::copies::{self, Patients};
+use anamnesis_config::Settings;
+use anamnesis_core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
+use anamnesis_core::failpoints;
+use anamnesis_crypto::copies::{self as key_copies, Known};
+use anamnesis_crypto::{Cell, KeyError, KeyStore as _, KeyTable as _, Keyring, SqliteTable, TableState};
+use anamnesis_sql::copies::{self, Patients};
+use anamnesis_store::document_row;
 
 /// What was found.
 #[derive(Debug, Default)]
-pub struct Checked {
-    pub patients: usize,
-    pub erased: usize,
+pub(crate) struct Checked {
+    pub(crate) patients: usize,
+    pub(crate) erased: usize,
     /// Documents that were opened.
-    pub opened: usize,
+    pub(crate) opened: usize,
 }
 
 /// Looks at all that a backup holds.
 ///
 /// # Errors
 /// Says which file is damaged, or why the two do not belong together.
-pub async fn check(settings: &Settings, folder: &Path, manifest: &Manifest, every: usize) -> Result<Checked, Failure> {
+pub(crate) async fn check(
+    settings: &Settings,
+    folder: &Path,
+    manifest: &Manifest,
+    every: usize,
+) -> Result<Checked, Failure> {
     let patients = match &manifest.store {
         Some(snapshot) => Some(copies::look(snapshot, folder, every).await.map_err(copy)?),
         None => None,
@@ -49,7 +54,7 @@ pub async fn check(settings: &Settings, folder: &Path, manifest: &Manifest, ever
 
 /// # Errors
 /// When the keys are older than the store or another's, or do not open what is sealed.
-pub async fn together(
+pub(crate) async fn together(
     settings: &Settings,
     patients: &Patients,
     known: &Known,
@@ -58,7 +63,7 @@ pub async fn together(
     let erased = |scope| matches!(known.patients.get(scope), Some(Some(_)));
     let mut checked = Checked { patients: patients.all.len(), ..Checked::default() };
     checked.erased = patients.all.iter().filter(|scope| erased(scope)).count();
-    if bug::is("restore_foreign_keys") {
+    if failpoints::is("restore_foreign_keys") {
         return Ok(checked);
     }
     let missing = patients.all.iter().filter(|scope| !known.patients.contains_key(scope)).count();

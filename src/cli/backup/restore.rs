@@ -12,10 +12,10 @@ use super::keys::{KeysFile, KeysPlace};
 use super::{Part, copy, database, key_file, pair};
 use crate::cli::output::Format;
 use crate::cli::{Context, Exit, Failure, output};
-use crate::config::{self, Settings};
-use crate::crypto::copies as key_copies;
-use crate::store::engine::Location;
-use crate::store::engine::copies::{self, STORE_FILE};
+use anamnesis_config::{self as config, Settings};
+use anamnesis_crypto::copies as key_copies;
+use anamnesis_sql::Location;
+use anamnesis_sql::copies::{self, STORE_FILE};
 
 /// A document of every so many patients is opened before anything is put in place.
 const EVERY: usize = 100;
@@ -34,7 +34,7 @@ pub struct Args {
 
 /// # Errors
 /// When the backup is not whole, the two do not belong together, or something is there and `--replace` was not given.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
     context.block_on(restore(&settings, &args, context.format_or(Format::Table)))
 }

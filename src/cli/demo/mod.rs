@@ -16,13 +16,13 @@ use super::keyring::First;
 use super::output::{self, Format};
 use super::world::World;
 use super::{Context, Exit, Failure, worker};
-use crate::clock::ManualClock;
-use crate::config::{self, Settings};
-use crate::domain::ids::{OrgId, PatientId};
-use crate::domain::scope::Scope;
-use crate::intake::{Decoder, Limits};
-use crate::pipeline::{Disposition, Pipeline, Raw, Tally};
-use crate::recall::Recall;
+use anamnesis_config::{self as config, Settings};
+use anamnesis_core::clock::ManualClock;
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::scope::Scope;
+use anamnesis_messages::{Decoder, Limits};
+use anamnesis_pipeline::{Disposition, Pipeline, Raw, Tally};
+use anamnesis_search::Recall;
 
 /// Shipped with the program: four fictional patients, in Spanish and English.
 const SAMPLES: [(&str, &str); 4] = [
@@ -54,7 +54,7 @@ pub(super) struct Night {
 
 /// # Errors
 /// When the temporary store cannot be made.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let format = context.format_or(Format::Table);
     context.block_on(async {
         let started = Instant::now();
@@ -103,7 +103,7 @@ fn settings(context: &Context, folder: &std::path::Path) -> Result<Settings, Fai
 
 /// All samples in the order in which they happened.
 fn messages(settings: &Settings) -> Result<Vec<Message>, Failure> {
-    let decoder = Decoder::new(Limits::from(&settings.intake));
+    let decoder = Decoder::new(Limits::with_body(settings.intake.max_body_bytes));
     let mut messages = Vec::new();
     for line in SAMPLES.iter().flat_map(|(_, lines)| lines.lines()).filter(|line| !line.trim().is_empty()) {
         let envelope = decoder.decode(line.as_bytes()).map_err(|refusal| Failure::failed(refusal.to_string()))?;

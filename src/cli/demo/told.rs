@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::{Night, counts};
 use crate::cli::Failure;
 use crate::cli::output;
-use crate::domain::finding::EntityType;
-use crate::domain::memory::{Kind, State};
-use crate::domain::scope::Scope;
-use crate::pipeline::Tally;
-use crate::recall::{Item, Node, Recall, SearchRequest, trace};
-use crate::store::read::{Direction, Filter, Memory, When};
+use anamnesis_core::finding::EntityType;
+use anamnesis_core::memory::{Kind, State};
+use anamnesis_core::scope::Scope;
+use anamnesis_pipeline::Tally;
+use anamnesis_search::{Item, Node, Recall, SearchRequest, trace};
+use anamnesis_store::read::{Direction, Filter, Memory, When};
 
 /// Seed 003's own question, and the same in English.
 const QUESTIONS: [(&str, &str); 2] = [
@@ -21,15 +21,15 @@ const QUESTIONS: [(&str, &str); 2] = [
 ];
 
 pub(super) struct Told<'a> {
-    pub recall: &'a Recall,
-    pub people: &'a [(&'static str, Scope)],
-    pub tally: &'a Tally,
-    pub nights: &'a [Night],
-    pub folder: &'a Path,
+    pub(crate) recall: &'a Recall,
+    pub(crate) people: &'a [(&'static str, Scope)],
+    pub(crate) tally: &'a Tally,
+    pub(crate) nights: &'a [Night],
+    pub(crate) folder: &'a Path,
 }
 
 impl Told<'_> {
-    pub async fn print(&self) -> Result<(), Failure> {
+    pub(crate) async fn print(&self) -> Result<(), Failure> {
         heading("Taken in")?;
         output::table(
             &["Disposition", "Messages"],
@@ -80,7 +80,9 @@ impl Told<'_> {
         heading("Kept apart, and a person is asked")?;
         let mut rows = Vec::new();
         for (name, scope) in self.people {
-            for opposed in self.recall.store().opposed(*scope, When::Now).await.map_err(failed)? {
+            for opposed in
+                anamnesis_search::context::opposed(&self.recall.store(), *scope, When::Now).await.map_err(failed)?
+            {
                 let words = |item: &Option<Item>| item.as_ref().map_or_else(String::new, |i| i.statement.clone());
                 rows.push([(*name).to_owned(), words(&opposed.kept), words(&opposed.claim)]);
             }
@@ -150,7 +152,7 @@ impl Told<'_> {
     }
 
     /// The same for programs.
-    pub async fn json(&self) -> Result<Value, Failure> {
+    pub(crate) async fn json(&self) -> Result<Value, Failure> {
         let mut searches = Vec::new();
         for (name, question) in QUESTIONS {
             let Some(scope) = self.scope(name) else { continue };
@@ -193,6 +195,6 @@ fn shortened(text: &str) -> String {
     }
 }
 
-fn failed(error: crate::store::StoreError) -> Failure {
+fn failed(error: anamnesis_store::StoreError) -> Failure {
     Failure::failed(error.to_string())
 }

@@ -6,23 +6,23 @@ use serde_json::json;
 
 use super::super::output::{self, Format};
 use super::super::{Context, Exit, Failure};
-use crate::extract::training::read_documents;
-use crate::extract::{ExtractionInput, Extractor, Risk};
-use crate::text::sentences;
+use anamnesis_extraction::evaluation::read_documents;
+use anamnesis_extraction::{ExtractionInput, Extractor, Risk};
+use anamnesis_text::sentences;
 
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Files of documents, one JSON object a line (`text` or `turns`).
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Only every second document: those that `extract train` leaves out of a set that it halves.
+    /// Only every second document: those that `anamnesis-train risk` leaves out of a set that it halves.
     #[arg(long)]
     held_out: bool,
 }
 
 /// # Errors
 /// When a file cannot be read or standard output not written.
-pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let extractor = Extractor::shared();
     let mut rows: Vec<[String; 6]> = Vec::new();
     for path in &args.files {

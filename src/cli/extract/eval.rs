@@ -9,11 +9,11 @@ use serde_json::json;
 
 use super::super::output::{self, Format};
 use super::super::{Context, Exit, Failure};
-use crate::extract::Extractor;
-use crate::extract::evaluation::{Half, Measure, Others, Report};
+use anamnesis_extraction::Extractor;
+use anamnesis_extraction::evaluation::{Half, Measure, Others, Report};
 
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Gold data: files with one JSON object a line (contexts of targets, mentions, sets of values, risk, themes,
     /// dialogues with what must and must not come out).
     #[arg(required = true)]
@@ -41,7 +41,7 @@ enum Rows {
 
 /// # Errors
 /// When a file cannot be read or standard output not written.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let half = match args.half {
         Rows::All => Half::All,
         Rows::Tuning => Half::Tuning,

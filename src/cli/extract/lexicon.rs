@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::super::output::{self, Format};
 use super::super::{Context, Exit, Failure};
-use crate::extract::Extractor;
-use crate::extract::lexicon::{Extension, Size, sizes};
+use anamnesis_extraction::Extractor;
+use anamnesis_extraction::lexicon::{Extension, Size, sizes};
 
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Lexicon files of your own: checked, and counted beside the built-in lists.
     files: Vec<PathBuf>,
 }
@@ -29,7 +29,7 @@ struct Counted {
 
 /// # Errors
 /// When a file cannot be used (named by line and column), or standard output not written.
-pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let extension = Extension::load(&args.files).map_err(|error| Failure::usage(error.to_string()))?;
     let built_in =
         sizes().into_iter().map(|(list, size)| Counted { list, from: "built in".to_owned(), version: None, size });

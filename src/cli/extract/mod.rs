@@ -7,7 +7,6 @@ mod alarms;
 mod eval;
 mod lexicon;
 mod shown;
-mod train;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -18,10 +17,10 @@ use serde_json::{Map, Value, json};
 
 use super::lines::{self, Line};
 use super::{Context, Exit, Failure, output};
-use crate::extract::lexicon::Extension;
-use crate::extract::reader::Reader;
-use crate::extract::{DocumentType, ExtractionInput, Extractor, dates};
-use crate::text::{CodePoints, Document, Language, Span, Speaker};
+use anamnesis_extraction::lexicon::Extension;
+use anamnesis_extraction::reader::Reader;
+use anamnesis_extraction::{DocumentType, ExtractionInput, Extractor, dates};
+use anamnesis_text::{CodePoints, Document, Language, Span, Speaker};
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -42,7 +41,7 @@ pub struct Args {
 
 /// Lexicons beside the built-in ones.
 #[derive(Debug, clap::Args)]
-pub struct Own {
+pub(crate) struct Own {
     /// Lexicon file of your own, read beside the built-in lists; may be repeated (docs/extraction.md).
     #[arg(long = "lexicon", value_name = "FILE")]
     lexicons: Vec<PathBuf>,
@@ -58,26 +57,23 @@ impl Own {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum What {
+pub(crate) enum What {
     /// Compare what is found with gold data and print the figures
     Eval(eval::Args),
     /// How large the lists are; with files, check them and count theirs too
     Lexicon(lexicon::Args),
     /// Count how often risk is heard in ordinary documents
     Alarms(alarms::Args),
-    /// Train the learned ear for risk; see docs/risk-model.md
-    Train(train::Args),
 }
 
 /// # Errors
 /// When the file cannot be read or standard output not written. Bad lines are answered in place and end in exit
 /// code 3.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     match args.what {
         Some(What::Eval(args)) => return eval::run(args, context),
         Some(What::Lexicon(args)) => return lexicon::run(&args, context),
         Some(What::Alarms(args)) => return alarms::run(&args, context),
-        Some(What::Train(args)) => return train::run(&args),
         None => {}
     }
     let mut extractor = args.own.extractor()?;
@@ -96,7 +92,7 @@ pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
 ///
 /// # Errors
 /// When the input cannot be read or the output not written.
-pub fn stream(
+pub(crate) fn stream(
     input: impl BufRead,
     mut output: impl Write,
     extractor: &Extractor,

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::extract::{self, CurrentValues, Extraction};
-use crate::text::{CodePoints, Document, Span};
+use anamnesis_extraction::{self as extract, CurrentValues, Extraction};
+use anamnesis_text::{CodePoints, Document, Span};
 
 #[derive(Serialize)]
 struct Finding<'a> {

@@ -20,7 +20,7 @@ struct Listed<'a> {
 
 /// # Errors
 /// When the configuration or a policy is refused.
-pub fn run(context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &Context) -> Result<Exit, Failure> {
     let policies = policies(&settings(context)?)?;
     let listed = JobName::ALL.iter().map(|job| {
         let policy = policies.of(*job);

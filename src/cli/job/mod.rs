@@ -13,17 +13,17 @@ use uuid::Uuid;
 
 use super::world::World;
 use super::{Context, Exit, Failure};
-use crate::config::{self, Settings};
-use crate::domain::ids::OrgId;
-use crate::embed::{self, Unobserved};
-use crate::jobs::JobName;
-use crate::jobs::driver::JobError;
-use crate::jobs::night::Night;
-use crate::jobs::observe::Observer;
-use crate::jobs::planner::Organization;
-use crate::jobs::policy::Policies;
-use crate::pipeline::{self, Redactors};
 use crate::shutdown::Shutdown;
+use anamnesis_config::{self as config, Settings};
+use anamnesis_core::ids::OrgId;
+use anamnesis_embedding::{self as embed, Unobserved};
+use anamnesis_jobs::JobName;
+use anamnesis_jobs::driver::JobError;
+use anamnesis_jobs::night::Night;
+use anamnesis_jobs::observe::Observer;
+use anamnesis_jobs::planner::Organization;
+use anamnesis_jobs::policy::Policies;
+use anamnesis_pipeline::{self as pipeline, Redactors};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -47,7 +47,7 @@ enum What {
 
 /// # Errors
 /// When the configuration, a policy or the store cannot be read.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     match args.what {
         What::List => list::run(context),
         What::Run(args) => context.block_on(run::run(args, context)),

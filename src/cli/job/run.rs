@@ -8,17 +8,17 @@ use indicatif::ProgressBar;
 use super::{JobName, Selection, counters, job_failure, open, organizations, with_models};
 use crate::cli::output::{self, Format};
 use crate::cli::{Context, Exit, Failure};
-use crate::jobs::driver::{Outcome, Report};
-use crate::jobs::ledger::Asked;
-use crate::jobs::night::Night;
-use crate::jobs::observe::Observer;
-use crate::jobs::planner::{self, Due, Organization, RunKey};
+use anamnesis_jobs::driver::{Outcome, Report};
+use anamnesis_jobs::ledger::Asked;
+use anamnesis_jobs::night::Night;
+use anamnesis_jobs::observe::Observer;
+use anamnesis_jobs::planner::{self, Due, Organization, RunKey};
 
 /// More nights than this at once are a mistyped year.
 const LONGEST_RANGE: i64 = 3_660;
 
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     name: JobName,
     /// One local date of each organisation, run again if it was run before. Without dates: every night that is due.
     #[arg(long, value_name = "DATE", conflicts_with_all = ["from", "to"])]
@@ -45,7 +45,7 @@ impl Observer for Bar {
 
 /// # Errors
 /// When the store cannot be opened or the selection makes no sense. What becomes of the runs is in the exit code.
-pub async fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let progress = output::progress_count(None);
     let mut night = open(context, Arc::new(Bar(progress.clone()))).await?;
     if matches!(args.name, JobName::EmbedBatch | JobName::Reembedding | JobName::Reconciliation) {

@@ -10,12 +10,12 @@ use serde_json::Value;
 use super::{JobName, Selection, counters, job_failure, open, organizations};
 use crate::cli::output::{self, Format};
 use crate::cli::{Context, Exit, Failure};
-use crate::domain::ids::OrgId;
-use crate::jobs::ledger::{Run, rows};
-use crate::jobs::planner::{self, Organization};
+use anamnesis_core::ids::OrgId;
+use anamnesis_jobs::ledger::{Run, rows};
+use anamnesis_jobs::planner::{self, Organization};
 
 #[derive(Debug, clap::Args)]
-pub struct StatusArgs {
+pub(crate) struct StatusArgs {
     /// Only this job.
     name: Option<JobName>,
     /// Only this organisation.
@@ -24,7 +24,7 @@ pub struct StatusArgs {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct HistoryArgs {
+pub(crate) struct HistoryArgs {
     /// Only this job.
     name: Option<JobName>,
     #[command(flatten)]
@@ -81,7 +81,7 @@ impl From<&Run> for Night {
 
 /// # Errors
 /// When the store cannot be read.
-pub async fn status(args: StatusArgs, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn status(args: StatusArgs, context: &Context) -> Result<Exit, Failure> {
     let night = open(context, Arc::new(())).await?;
     let now = night.driver.clock.now();
     let organizations = organizations(&night, args.org).await?;
@@ -126,7 +126,7 @@ fn standing_row(standing: &Standing) -> [String; 7] {
 
 /// # Errors
 /// When the store cannot be read.
-pub async fn history(args: HistoryArgs, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn history(args: HistoryArgs, context: &Context) -> Result<Exit, Failure> {
     let night = open(context, Arc::new(())).await?;
     let Selection { org, from, to } = args.selection;
     let filter = rows::Filter { job: args.name, org: org.map(OrgId), from, to };

@@ -14,22 +14,22 @@ use super::{counters, job_failure, policies};
 use crate::cli::output::{self, Format};
 use crate::cli::world::World;
 use crate::cli::{Context, Exit, Failure};
-use crate::clock::{Clock as _, ManualClock};
-use crate::domain::ids::{MemoryId, OrgId, PatientId};
-use crate::domain::memory::State;
-use crate::domain::scope::Scope;
-use crate::jobs::JobName;
-use crate::jobs::driver::Report;
-use crate::jobs::night::Night;
-use crate::store::Store;
-use crate::store::engine::{Database, Location};
-use crate::store::read::{Filter, Memory, When};
+use anamnesis_core::clock::{Clock as _, ManualClock};
+use anamnesis_core::ids::{MemoryId, OrgId, PatientId};
+use anamnesis_core::memory::State;
+use anamnesis_core::scope::Scope;
+use anamnesis_jobs::JobName;
+use anamnesis_jobs::driver::Report;
+use anamnesis_jobs::night::Night;
+use anamnesis_sql::{Database, Location};
+use anamnesis_store::Store;
+use anamnesis_store::read::{Filter, Memory, When};
 
 /// More days than this are a mistyped year.
 const LONGEST: i64 = 3_660;
 
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Only this job [default: all].
     name: Option<JobName>,
     /// First date of the simulation (UTC) [default: today].
@@ -70,7 +70,7 @@ struct Becomes {
 
 /// # Errors
 /// When the store cannot be copied: a server's cannot, an embedded one can.
-pub async fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let world = World::open(context).await?;
     let start = args.from.map_or(world.clock.now(), |date| date.and_time(chrono::NaiveTime::MIN).and_utc());
     let end = args.to.and_time(chrono::NaiveTime::MIN).and_utc() + TimeDelta::days(1);
@@ -114,7 +114,7 @@ async fn rounds(night: &Night, args: &Args) -> Result<Vec<Report>, Failure> {
         let wanted =
             args.name.is_none_or(|name| name == due.key.job) && args.org.is_none_or(|org| org == due.key.org.0);
         if wanted {
-            reports.push(night.offer(due, crate::jobs::ledger::Asked::BySchedule).await.map_err(job_failure)?);
+            reports.push(night.offer(due, anamnesis_jobs::ledger::Asked::BySchedule).await.map_err(job_failure)?);
         }
     }
     Ok(reports)

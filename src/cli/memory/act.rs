@@ -10,16 +10,16 @@ use crate::cli::output::{self, Format};
 use crate::cli::patient::{Of, known};
 use crate::cli::world::World;
 use crate::cli::{Context, Exit, Failure, sections};
-use crate::domain::ids::MemoryId;
-use crate::domain::scope::Scope;
-use crate::intake::contract::{Actor, ActorRole, Command, MemoryCommand};
-use crate::pipeline::{Disposition, Raw};
-use crate::recall::Item;
-use crate::store::read::{Filter, When};
+use anamnesis_core::ids::MemoryId;
+use anamnesis_core::scope::Scope;
+use anamnesis_messages::contract::{Actor, ActorRole, Command, MemoryCommand};
+use anamnesis_pipeline::{Disposition, Raw};
+use anamnesis_search::Item;
+use anamnesis_store::read::{Filter, When};
 
 /// Who acts on which memories.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// The memories.
     #[arg(value_name = "ID", required = true)]
     ids: Vec<MemoryId>,
@@ -31,7 +31,7 @@ pub struct Args {
 
 /// As [`Args`], or by what the memories speak of.
 #[derive(Debug, clap::Args)]
-pub struct Choosing {
+pub(crate) struct Choosing {
     /// The memories.
     #[arg(value_name = "ID", required_unless_present = "topic", conflicts_with = "topic")]
     ids: Vec<MemoryId>,
@@ -49,7 +49,7 @@ pub struct Choosing {
 
 /// As [`Args`], with words.
 #[derive(Debug, clap::Args)]
-pub struct Saying {
+pub(crate) struct Saying {
     #[command(flatten)]
     on: Args,
     /// What holds instead. Passes redaction and becomes evidence like everything that is said.
@@ -59,7 +59,7 @@ pub struct Saying {
 
 /// As [`Args`], with an answer.
 #[derive(Debug, clap::Args)]
-pub struct Answering {
+pub(crate) struct Answering {
     #[command(flatten)]
     on: Args,
     /// yes, no, or what holds instead [default: yes].
@@ -101,20 +101,20 @@ struct Done<'a> {
     memories: &'a [Item],
 }
 
-pub async fn say(args: Saying, command: Command, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn say(args: Saying, command: Command, context: &Context) -> Result<Exit, Failure> {
     act(args.on, command, Some(args.text), context).await
 }
 
-pub async fn answer(args: Answering, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn answer(args: Answering, context: &Context) -> Result<Exit, Failure> {
     act(args.on, Command::Answer, args.text, context).await
 }
 
-pub async fn run(args: Args, command: Command, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn run(args: Args, command: Command, context: &Context) -> Result<Exit, Failure> {
     act(args, command, None, context).await
 }
 
 /// `memory forget` and `memory recover`: of single memories, or of all that speak of a topic.
-pub async fn choose(args: Choosing, command: Command, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn choose(args: Choosing, command: Command, context: &Context) -> Result<Exit, Failure> {
     let scope = args.of.scope()?;
     let Choosing { mut ids, topic, preview, of, by } = args;
     let world = World::open(context).await?;
@@ -228,7 +228,7 @@ pub(super) fn message(
 }
 
 #[derive(Debug, clap::Args)]
-pub struct SourceArgs {
+pub(crate) struct SourceArgs {
     /// The memory.
     #[arg(value_name = "ID")]
     id: MemoryId,
@@ -237,7 +237,7 @@ pub struct SourceArgs {
 }
 
 /// `memory source`: the lineage record of one memory (seed 001, section 8).
-pub async fn source(args: SourceArgs, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn source(args: SourceArgs, context: &Context) -> Result<Exit, Failure> {
     let scope = args.of.scope()?;
     let world = World::open(context).await?;
     let m = world.store.memory(scope, args.id, When::Now).await?.ok_or_else(unknown)?;

@@ -5,14 +5,14 @@ use crate::cli::output::{self, Format};
 use crate::cli::patient::{Of, Point, known, note_unknown, when};
 use crate::cli::world::World;
 use crate::cli::{Context, Exit, Failure, sections};
-use crate::domain::finding::EntityType;
-use crate::domain::memory::{Class, Kind, State};
-use crate::recall::Item;
-use crate::store::read::Filter;
+use anamnesis_core::finding::EntityType;
+use anamnesis_core::memory::{Class, Kind, State};
+use anamnesis_search::Item;
+use anamnesis_store::read::Filter;
 
 /// Which memories. Conditions add up; each may be given several times.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     #[command(flatten)]
     of: Of,
     /// active, resolved, resolved_unconfirmed, expired, stale, superseded, inactive, quarantined. Without it: all but
@@ -36,7 +36,7 @@ pub struct Args {
     as_of: Option<Point>,
 }
 
-pub async fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let scope = args.of.scope()?;
     let world = World::open(context).await?;
     let filter = Filter {
@@ -64,10 +64,10 @@ pub async fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-pub async fn contradictions(args: Pairs, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn contradictions(args: Pairs, context: &Context) -> Result<Exit, Failure> {
     let scope = args.of.scope()?;
     let world = World::open(context).await?;
-    let pairs = world.store.opposed(scope, when(args.as_of)).await?;
+    let pairs = anamnesis_search::context::opposed(&world.store, scope, when(args.as_of)).await?;
     note_unknown(&world, scope, pairs.is_empty()).await?;
     match context.format_or(Format::Table) {
         Format::Json => output::json(&pairs)?,

@@ -10,13 +10,13 @@ use crate::cli::output::{self, Format};
 use crate::cli::patient::{Of, known};
 use crate::cli::world::World;
 use crate::cli::{Context, Exit, Failure, sections};
-use crate::domain::ids::MemoryId;
-use crate::domain::memory::{Kind, State};
-use crate::domain::provenance::Trust;
-use crate::intake::contract::{Command, Provenance};
-use crate::pipeline::{Disposition, Raw};
-use crate::recall::Item;
-use crate::store::read::{Filter, When};
+use anamnesis_core::ids::MemoryId;
+use anamnesis_core::memory::{Kind, State};
+use anamnesis_core::provenance::Trust;
+use anamnesis_messages::contract::{Command, Provenance};
+use anamnesis_pipeline::{Disposition, Raw};
+use anamnesis_search::Item;
+use anamnesis_store::read::{Filter, When};
 
 /// Words, and where they come from.
 #[derive(Debug, clap::Args)]
@@ -39,7 +39,7 @@ fn kind(text: &str) -> Result<Kind, String> {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Add {
+pub(crate) struct Add {
     /// What to keep. Passes redaction and becomes evidence like everything that is said.
     #[arg(long, value_name = "TEXT")]
     text: String,
@@ -51,7 +51,7 @@ pub struct Add {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Promote {
+pub(crate) struct Promote {
     /// The capture or memory.
     #[arg(value_name = "ID")]
     id: MemoryId,
@@ -66,7 +66,7 @@ pub struct Promote {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Supersede {
+pub(crate) struct Supersede {
     /// The memory that is replaced.
     #[arg(value_name = "ID")]
     id: MemoryId,
@@ -78,7 +78,7 @@ pub struct Supersede {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Reinforce {
+pub(crate) struct Reinforce {
     /// The memory that something else speaks for. `--derived-from` names what does; each counts once.
     #[arg(value_name = "ID")]
     id: MemoryId,
@@ -87,7 +87,7 @@ pub struct Reinforce {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Revise {
+pub(crate) struct Revise {
     /// The belief.
     #[arg(value_name = "ID")]
     id: MemoryId,
@@ -110,27 +110,27 @@ struct Asked {
     made: Made,
 }
 
-pub async fn add(args: Add, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn add(args: Add, context: &Context) -> Result<Exit, Failure> {
     let Add { text, kind, made } = args;
     run(Asked { command: Command::Add, ids: Vec::new(), kind: Some(kind), text: Some(text), made }, context).await
 }
 
-pub async fn promote(args: Promote, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn promote(args: Promote, context: &Context) -> Result<Exit, Failure> {
     let Promote { id, kind, text, made } = args;
     run(Asked { command: Command::Promote, ids: vec![id], kind: Some(kind), text, made }, context).await
 }
 
-pub async fn supersede(args: Supersede, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn supersede(args: Supersede, context: &Context) -> Result<Exit, Failure> {
     let Supersede { id, text, made } = args;
     run(Asked { command: Command::Supersede, ids: vec![id], kind: None, text: Some(text), made }, context).await
 }
 
-pub async fn reinforce(args: Reinforce, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn reinforce(args: Reinforce, context: &Context) -> Result<Exit, Failure> {
     let Reinforce { id, made } = args;
     run(Asked { command: Command::Reinforce, ids: vec![id], kind: None, text: None, made }, context).await
 }
 
-pub async fn revise(args: Revise, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn revise(args: Revise, context: &Context) -> Result<Exit, Failure> {
     let Revise { id, from_episode, text, mut made } = args;
     made.derived_from.push(from_episode);
     run(Asked { command: Command::Revise, ids: vec![id], kind: None, text, made }, context).await

@@ -13,8 +13,8 @@ use clap::Subcommand;
 
 use super::patient::{Of, Point};
 use super::{Context, Exit, Failure};
-use crate::domain::ids::MemoryId;
-use crate::intake::contract::Command;
+use anamnesis_core::ids::MemoryId;
+use anamnesis_messages::contract::Command;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -72,7 +72,7 @@ enum What {
 
 /// One memory of one patient.
 #[derive(Debug, clap::Args)]
-pub struct One {
+pub(crate) struct One {
     /// The memory.
     #[arg(value_name = "ID")]
     id: MemoryId,
@@ -84,7 +84,7 @@ pub struct One {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Pairs {
+pub(crate) struct Pairs {
     #[command(flatten)]
     of: Of,
     /// As it stood at the end of this date, or at this instant.
@@ -94,7 +94,7 @@ pub struct Pairs {
 
 /// # Errors
 /// When the configuration is wrong, the store cannot be read, or the patient has no such memory.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     match args.what {
         What::List(args) => context.block_on(list::run(args, context)),
         What::Show(args) => context.block_on(show::show(args, context)),

@@ -9,14 +9,14 @@ use crate::cli::output::{self, Format};
 use crate::cli::patient::{Of, Point, when};
 use crate::cli::world::World;
 use crate::cli::{Context, Exit, Failure, sections};
-use crate::domain::confidence::{uncertain, uncertain_at};
-use crate::domain::ids::MemoryId;
-use crate::domain::memory::{Kind, State};
-use crate::recall::Item;
-use crate::store::read::{Filter, Memory};
+use anamnesis_core::confidence::{uncertain, uncertain_at};
+use anamnesis_core::ids::MemoryId;
+use anamnesis_core::memory::{Kind, State};
+use anamnesis_search::Item;
+use anamnesis_store::read::{Filter, Memory};
 
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     #[command(flatten)]
     of: Of,
     /// As it stood at the end of this date, or at this instant.
@@ -25,7 +25,7 @@ pub struct Args {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Uncertain {
+pub(crate) struct Uncertain {
     #[command(flatten)]
     args: Args,
     /// Below this confidence, or at it where decay brought it there [default: the policy's].
@@ -62,7 +62,7 @@ async fn memories(args: &Args, states: Vec<State>, world: &World) -> Result<Vec<
 }
 
 /// Memories in force whose effective confidence is below the threshold, least sure first.
-pub async fn uncertain_ones(asked: Uncertain, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn uncertain_ones(asked: Uncertain, context: &Context) -> Result<Exit, Failure> {
     let world = World::open(context).await?;
     let threshold = asked.threshold.unwrap_or(world.store.decay().uncertain_below);
     let mut found = memories(&asked.args, vec![State::Active], &world).await?;
@@ -75,7 +75,7 @@ pub async fn uncertain_ones(asked: Uncertain, context: &Context) -> Result<Exit,
 }
 
 /// Memories without any provenance: no known source, nothing they were made from, no evidence.
-pub async fn orphans(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn orphans(args: Args, context: &Context) -> Result<Exit, Failure> {
     let world = World::open(context).await?;
     let all = memories(&args, Vec::new(), &world).await?;
     let ids: Vec<_> = all.iter().map(|m| m.id).collect();
@@ -86,7 +86,7 @@ pub async fn orphans(args: Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 /// Everything that waits for a person, the longest waiting first.
-pub async fn review(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn review(args: Args, context: &Context) -> Result<Exit, Failure> {
     let world = World::open(context).await?;
     let all = memories(&args, vec![State::Active, State::Stale, State::Quarantined], &world).await?;
     // Who may not end it said that it is over: it holds, and waits for somebody who may say.
@@ -125,7 +125,7 @@ fn waiting(world: &World, m: &Memory, disputed: Option<&DateTime<Utc>>) -> Optio
 /// When decay made it uncertain; where it was from the beginning, since it was recorded.
 fn fell_at(world: &World, m: &Memory) -> Option<DateTime<Utc>> {
     let since = m.last_verified.unwrap_or(m.recorded_at);
-    let protected = crate::domain::confidence::is_protected(m.is_protected, m.class);
+    let protected = anamnesis_core::confidence::is_protected(m.is_protected, m.class);
     uncertain_at(world.store.decay(), m.kind, m.confidence, protected, since).or(Some(m.recorded_at))
 }
 

@@ -7,12 +7,12 @@ use crate::cli::output::{self, Format};
 use crate::cli::patient::{Of, when};
 use crate::cli::world::World;
 use crate::cli::{Context, Exit, Failure, sections};
-use crate::domain::ids::MemoryId;
-use crate::recall::{self, Item};
-use crate::store::read::{Direction, Memory};
+use anamnesis_core::ids::MemoryId;
+use anamnesis_search::{self as recall, Item};
+use anamnesis_store::read::{Direction, Memory};
 
 #[derive(Debug, clap::Args)]
-pub struct TraceArgs {
+pub(crate) struct TraceArgs {
     /// The memory.
     #[arg(value_name = "ID")]
     id: MemoryId,
@@ -31,7 +31,7 @@ struct Shown<'m> {
     memory: &'m Memory,
 }
 
-pub async fn show(args: One, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn show(args: One, context: &Context) -> Result<Exit, Failure> {
     let scope = args.of.scope()?;
     let world = World::open(context).await?;
     let memory = world.store.memory(scope, args.id, when(args.as_of)).await?.ok_or_else(unknown)?;
@@ -79,7 +79,7 @@ fn fields(m: &Memory, item: &Item) -> Vec<[String; 2]> {
     rows
 }
 
-pub async fn trace(args: TraceArgs, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn trace(args: TraceArgs, context: &Context) -> Result<Exit, Failure> {
     let scope = args.of.scope()?;
     let world = World::open(context).await?;
     let direction = if args.down { Direction::Down } else { Direction::Up };
@@ -91,7 +91,7 @@ pub async fn trace(args: TraceArgs, context: &Context) -> Result<Exit, Failure> 
     Ok(Exit::Done)
 }
 
-pub async fn history(args: One, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn history(args: One, context: &Context) -> Result<Exit, Failure> {
     let scope = args.of.scope()?;
     let world = World::open(context).await?;
     let when = when(args.as_of);

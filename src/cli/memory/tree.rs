@@ -1,10 +1,10 @@
 //! Lineage drawn for people.
 
 use crate::cli::output::printable;
-use crate::recall::Node;
+use anamnesis_search::Node;
 
 /// The tree, one node a line.
-pub fn drawn(node: &Node) -> String {
+pub(crate) fn drawn(node: &Node) -> String {
     let mut lines = Vec::new();
     draw(node, "", "", &mut lines);
     lines.join("\n")

@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use super::super::output::{self, Format};
 use super::super::{Context, Exit, Failure};
+use super::score::{Marked, Report, Score};
 use super::{input, stream};
-use crate::bench::redaction::score::{Marked, Report, Score};
-use crate::dlp::label;
-use crate::dlp::{People, Redacted, Redaction, Redactor, SurrogateKey};
-use crate::text::CodePoints;
+use anamnesis_redaction::label;
+use anamnesis_redaction::{People, Redacted, Redaction, Redactor, SurrogateKey};
+use anamnesis_text::CodePoints;
 
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Gold lines: {"id","text","language"?,"known_identities"?,"spans":[{"start","end","label"}]}, offsets in code
     /// points; or text lines with marks: Soy [[PERSON|Ana]].
     gold: PathBuf,
@@ -50,7 +50,7 @@ struct Span {
 
 /// # Errors
 /// When the policy is unknown, the file cannot be read or a line is no gold line; the line is named.
-pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let policy = super::policy(&args.policy)?;
     let redactor = Redactor::builtin(policy.clone());
     let ignored: HashSet<&str> = args.ignore.iter().map(String::as_str).filter(|label| !label.is_empty()).collect();

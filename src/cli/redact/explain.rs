@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::stream::Answer;
 use crate::cli::output::printable;
-use crate::text::codepoints::CodePoints;
+use anamnesis_text::codepoints::CodePoints;
 
 const TAKEN: &str = "\u{1b}[1;97;41m";
 const FADED: &str = "\u{1b}[2m";

@@ -4,15 +4,15 @@ use chrono::NaiveDate;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::dlp::KnownIdentity;
-use crate::text::{Document, Language};
+use anamnesis_redaction::KnownIdentity;
+use anamnesis_text::{Document, Language};
 
 /// Why a line was not redacted: a code and the field at fault, never a value.
 #[derive(Serialize)]
 pub(super) struct Refusal {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<Value>,
-    pub error: Fault,
+    pub(crate) id: Option<Value>,
+    pub(crate) error: Fault,
 }
 
 #[derive(Serialize)]
@@ -22,7 +22,7 @@ pub(super) struct Fault {
 }
 
 impl Refusal {
-    pub fn of(code: &'static str, field: impl Into<String>) -> Self {
+    pub(crate) fn of(code: &'static str, field: impl Into<String>) -> Self {
         Self { id: None, error: Fault { code, field: field.into() } }
     }
 }

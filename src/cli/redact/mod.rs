@@ -6,11 +6,10 @@
 mod eval;
 mod explain;
 mod input;
-mod meaning;
 mod remote;
 mod reveal;
+mod score;
 mod stream;
-mod train;
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, IsTerminal as _};
@@ -20,7 +19,7 @@ use clap::Subcommand;
 
 use super::output::Format;
 use super::{Context, Exit, Failure};
-use crate::dlp::{Custom, Policy, Redactor};
+use anamnesis_redaction::{Custom, Policy, Redactor};
 use stream::Shape;
 
 #[derive(Debug, clap::Args)]
@@ -36,13 +35,8 @@ pub struct Args {
 enum What {
     /// Holds the redactor against marked texts: leak, over-redaction, figures per type, the worst misses
     Eval(eval::Args),
-    /// Compares what is found in marked and clean texts before and after redaction: what is lost, what is turned round
-    Meaning(meaning::Args),
     /// Opens the sealed values of a text again, with the key that sealed them
     Reveal(reveal::Args),
-    /// Trains the model of the learned recogniser from public sets and templates
-    #[command(hide = true)]
-    Train(train::Args),
 }
 
 #[derive(Debug, clap::Args)]
@@ -68,13 +62,11 @@ struct StreamArgs {
 /// # Errors
 /// When the policy is unknown, a file cannot be read or standard output not written. Bad lines are answered in
 /// place and end in exit code 3.
-pub fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     match args.what {
         None => stream_of(args.stream, context),
         Some(What::Eval(args)) => eval::run(&args, context),
-        Some(What::Meaning(args)) => meaning::run(&args, context),
         Some(What::Reveal(args)) => reveal::run(&args),
-        Some(What::Train(args)) => train::run(&args),
     }
 }
 
@@ -104,7 +96,10 @@ fn stream_of(args: StreamArgs, context: &Context) -> Result<Exit, Failure> {
 }
 
 /// A built-in policy by its name, or one from a file.
-fn policy(name: &str) -> Result<Policy, Failure> {
+///
+/// # Errors
+/// When there is no such policy or the file holds none.
+pub fn policy(name: &str) -> Result<Policy, Failure> {
     if name.ends_with(".toml") {
         return Policy::from_toml(&std::fs::read_to_string(name)?).map_err(|error| Failure::usage(error.to_string()));
     }

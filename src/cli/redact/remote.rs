@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::Failure;
-use crate::dlp::remote::{Google, Presidio, Remote, RemoteError, Services};
-use crate::transport::Token;
+use anamnesis_redaction::remote::{Google, Presidio, Remote, RemoteError, Services};
+use anamnesis_transport::Token;
 
 /// The environment variable with Google's bearer token: a secret is no argument.
 const TOKEN: &str = "ANAMNESIS_DLP_TOKEN";
 
 #[derive(Debug, clap::Args)]
-pub struct RemoteArgs {
+pub(crate) struct RemoteArgs {
     /// Take out what a Presidio analyzer at this address (https beyond loopback) finds as well. When it fails, the line
     /// fails.
     #[arg(long, value_name = "URL")]
@@ -37,7 +37,7 @@ impl RemoteArgs {
     ///
     /// # Errors
     /// When Google's token is missing or a client cannot be made.
-    pub fn services(&self) -> Result<Services, Failure> {
+    pub(crate) fn services(&self) -> Result<Services, Failure> {
         let timeout = Duration::from_millis(self.remote_timeout_ms);
         let authority = self.remote_ca.clone().unwrap_or_default();
         let wrong = |option: &str, error: RemoteError| Failure::usage(format!("{option}: {error}"));

@@ -4,10 +4,10 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::super::{Exit, Failure, output};
-use crate::dlp::TokenKey;
+use anamnesis_redaction::TokenKey;
 
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// A text with sealed values; standard input without it or with `-`.
     path: Option<PathBuf>,
     /// The key: a file with 128 hexadecimal digits.
@@ -17,7 +17,7 @@ pub struct Args {
 
 /// # Errors
 /// When the key is none or the text cannot be read.
-pub fn run(args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let key = key(&args.token_key)?;
     let mut text = String::new();
     match args.path.as_ref().filter(|path| path.as_os_str() != "-") {

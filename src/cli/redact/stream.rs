@@ -9,16 +9,16 @@ use super::super::lines::{self, Line};
 use super::super::{Exit, Failure, output};
 use super::explain;
 use super::input::{self, Refusal};
-use crate::dlp::remote::Services;
-use crate::dlp::{People, Redacted, Redactor, SurrogateKey};
-use crate::text::codepoints::CodePoints;
+use anamnesis_redaction::remote::Services;
+use anamnesis_redaction::{People, Redacted, Redactor, SurrogateKey};
+use anamnesis_text::codepoints::CodePoints;
 
 /// The key of the command line: published with the source, so its surrogates hide nothing from who knows the value.
 pub(super) const COMMAND_LINE_KEY: [u8; 32] = *b"anamnesis redact command line v1";
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// The contract's lines.
     Plain,
     /// The contract's lines, each span with `why`.
@@ -28,10 +28,10 @@ pub enum Shape {
 }
 
 /// A redactor with its services, ready to answer lines.
-pub struct Stream {
-    pub redactor: Redactor,
-    pub services: Services,
-    pub shape: Shape,
+pub(crate) struct Stream {
+    pub(crate) redactor: Redactor,
+    pub(crate) services: Services,
+    pub(crate) shape: Shape,
 }
 
 impl Stream {
@@ -39,7 +39,7 @@ impl Stream {
     ///
     /// # Errors
     /// When the input cannot be read or the output not written.
-    pub fn run(&self, input: impl BufRead, mut output: impl Write) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, input: impl BufRead, mut output: impl Write) -> Result<Exit, Failure> {
         let key = SurrogateKey::new(COMMAND_LINE_KEY);
         let mut exit = Exit::Done;
         lines::each(input, |line| {
@@ -83,22 +83,22 @@ impl Stream {
 }
 
 #[derive(Serialize)]
-pub(super) struct Answer {
-    pub id: Value,
-    pub text: String,
-    pub spans: Vec<Found>,
+pub(crate) struct Answer {
+    pub(crate) id: Value,
+    pub(crate) text: String,
+    pub(crate) spans: Vec<Found>,
 }
 
 #[derive(Serialize)]
 pub(super) struct Found {
-    pub start: usize,
-    pub end: usize,
-    pub label: &'static str,
-    pub recognizer: &'static str,
-    pub score: f64,
-    pub replacement: String,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) label: &'static str,
+    pub(crate) recognizer: &'static str,
+    pub(crate) score: f64,
+    pub(crate) replacement: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<&'static str>,
+    pub(crate) why: Option<&'static str>,
 }
 
 /// An answer and the text it is about.
@@ -127,7 +127,7 @@ fn spans(text: &str, redacted: &Redacted, shape: Shape) -> Vec<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dlp::Policy;
+    use anamnesis_redaction::Policy;
 
     fn streamed(input: &str) -> (String, Exit) {
         let mut out = Vec::new();

@@ -5,16 +5,16 @@ use serde_json::{Map, Value, json};
 
 use super::concepts::in_concepts;
 use super::fields::{Fields, Refusal};
-use crate::domain::confidence::{self, Creation, DecayPolicy};
-use crate::domain::contradiction::{Claim, ContradictionPolicy, contradiction};
-use crate::domain::dump::is_dump_request;
-use crate::domain::finding::{EntityType, Experiencer};
-use crate::domain::lifecycle::{Life, LifecyclePolicy, Standing, moment, use_of};
-use crate::domain::memory::{Class, DocumentType, Kind, SetBy, State};
-use crate::domain::provenance::{SourceType, Teller, Trust, TrustBasis, trust_of};
-use crate::domain::sameness::same_fact;
-use crate::domain::source;
-use crate::domain::supersede::{Arriving, Current, outcome};
+use anamnesis_core::confidence::{self, Creation, DecayPolicy};
+use anamnesis_core::contradiction::{Claim, ContradictionPolicy, contradiction};
+use anamnesis_core::dump::is_dump_request;
+use anamnesis_core::finding::{EntityType, Experiencer};
+use anamnesis_core::lifecycle::{Life, LifecyclePolicy, Standing, moment, use_of};
+use anamnesis_core::memory::{Class, DocumentType, Kind, SetBy, State};
+use anamnesis_core::provenance::{SourceType, Teller, Trust, TrustBasis, trust_of};
+use anamnesis_core::sameness::same_fact;
+use anamnesis_core::source;
+use anamnesis_core::supersede::{Arriving, Current, outcome};
 
 type Answer = Result<Map<String, Value>, Refusal>;
 

@@ -1,9 +1,9 @@
 //! A text with its medical terms in the words of the lexicon, as a document's findings have them: "HTN" and "hipertensión
 //! arterial" are both "hypertension". What the lexicon does not know stays as it was written.
 
-use crate::domain::finding::EntityType;
-use crate::extract::{Entity, Extraction, ExtractionInput, Extractor};
-use crate::text::{Document, Language, Span, fold};
+use anamnesis_core::finding::EntityType;
+use anamnesis_extraction::{Entity, Extraction, ExtractionInput, Extractor};
+use anamnesis_text::{Document, Language, Span, fold};
 
 /// The text with each term replaced by its concept's preferred name.
 pub(super) fn in_concepts(text: &str) -> String {

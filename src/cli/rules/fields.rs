@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     /// `malformed`, `unknown_rule`, `missing`, `mistyped`, `out_of_range`, `unknown_code`.
-    pub code: &'static str,
-    pub field: Option<String>,
+    pub(crate) code: &'static str,
+    pub(crate) field: Option<String>,
 }
 
 impl Refusal {
-    pub fn of(code: &'static str, field: &str) -> Self {
+    pub(crate) fn of(code: &'static str, field: &str) -> Self {
         Self { code, field: Some(field.to_owned()) }
     }
 }
@@ -25,11 +25,11 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    pub fn new(object: &'a Map<String, Value>) -> Self {
+    pub(crate) fn new(object: &'a Map<String, Value>) -> Self {
         Self { object, path: String::new() }
     }
 
-    pub fn refuse(&self, code: &'static str, field: &str) -> Refusal {
+    pub(crate) fn refuse(&self, code: &'static str, field: &str) -> Refusal {
         Refusal::of(code, &format!("{}{field}", self.path))
     }
 
@@ -45,34 +45,34 @@ impl<'a> Fields<'a> {
     }
 
     /// The value, or the refusal of a field that must be there.
-    pub fn must<T>(&self, field: &str, value: Option<T>) -> Result<T, Refusal> {
+    pub(crate) fn must<T>(&self, field: &str, value: Option<T>) -> Result<T, Refusal> {
         value.ok_or_else(|| self.refuse("missing", field))
     }
 
-    pub fn text(&self, field: &str) -> Result<&'a str, Refusal> {
+    pub(crate) fn text(&self, field: &str) -> Result<&'a str, Refusal> {
         let text = self.text_or_none(field)?;
         self.must(field, text)
     }
 
-    pub fn text_or_none(&self, field: &str) -> Result<Option<&'a str>, Refusal> {
+    pub(crate) fn text_or_none(&self, field: &str) -> Result<Option<&'a str>, Refusal> {
         self.read(field, Value::as_str)
     }
 
-    pub fn flag(&self, field: &str) -> Result<bool, Refusal> {
+    pub(crate) fn flag(&self, field: &str) -> Result<bool, Refusal> {
         Ok(self.read(field, Value::as_bool)?.unwrap_or(false))
     }
 
-    pub fn number(&self, field: &str) -> Result<f64, Refusal> {
+    pub(crate) fn number(&self, field: &str) -> Result<f64, Refusal> {
         let number = self.number_or_none(field)?;
         self.must(field, number)
     }
 
-    pub fn number_or_none(&self, field: &str) -> Result<Option<f64>, Refusal> {
+    pub(crate) fn number_or_none(&self, field: &str) -> Result<Option<f64>, Refusal> {
         self.read(field, Value::as_f64)
     }
 
     /// A number within a closed range.
-    pub fn within(&self, field: &str, low: f64, high: f64) -> Result<Option<f64>, Refusal> {
+    pub(crate) fn within(&self, field: &str, low: f64, high: f64) -> Result<Option<f64>, Refusal> {
         match self.number_or_none(field)? {
             Some(number) if !(low..=high).contains(&number) => Err(self.refuse("out_of_range", field)),
             number => Ok(number),
@@ -80,7 +80,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A count, 0 to `most`.
-    pub fn count(&self, field: &str, most: u32) -> Result<Option<u32>, Refusal> {
+    pub(crate) fn count(&self, field: &str, most: u32) -> Result<Option<u32>, Refusal> {
         match self.within(field, 0.0, f64::from(most))? {
             // Exact: whole and within u32.
             Some(number) if number.fract() == 0.0 => Ok(Some(number as u32)),
@@ -90,13 +90,13 @@ impl<'a> Fields<'a> {
     }
 
     /// One of a closed set of codes.
-    pub fn code<T>(&self, field: &str, from_code: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Refusal> {
+    pub(crate) fn code<T>(&self, field: &str, from_code: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Refusal> {
         let Some(code) = self.text_or_none(field)? else { return Ok(None) };
         from_code(code).map(Some).ok_or_else(|| self.refuse("unknown_code", field))
     }
 
     /// A list of codes of a closed set; missing is empty.
-    pub fn codes<T>(&self, field: &str, from_code: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, Refusal> {
+    pub(crate) fn codes<T>(&self, field: &str, from_code: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, Refusal> {
         let Some(list) = self.read(field, Value::as_array)? else { return Ok(Vec::new()) };
         list.iter()
             .map(|value| {
@@ -107,12 +107,12 @@ impl<'a> Fields<'a> {
     }
 
     /// An instant (RFC 3339) or a day (its first instant, UTC).
-    pub fn instant(&self, field: &str) -> Result<Option<DateTime<Utc>>, Refusal> {
+    pub(crate) fn instant(&self, field: &str) -> Result<Option<DateTime<Utc>>, Refusal> {
         self.read(field, |value| instant(value.as_str()?))
     }
 
     /// An object within this one.
-    pub fn object(&self, field: &str) -> Result<Option<Fields<'a>>, Refusal> {
+    pub(crate) fn object(&self, field: &str) -> Result<Option<Fields<'a>>, Refusal> {
         let object = self.read(field, Value::as_object)?;
         Ok(object.map(|object| Fields { object, path: format!("{}{field}.", self.path) }))
     }

@@ -23,7 +23,7 @@ pub struct Args {
 /// # Errors
 /// When input cannot be read or output cannot be written. A question that no rule can answer is no error of the verb: it
 /// is answered with its code, and the verb ends with exit code 3.
-pub fn run(args: Args, _context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: Args, _context: &Context) -> Result<Exit, Failure> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     match args.file.filter(|file| file.as_os_str() != "-") {
         Some(file) => answer_all(io::BufReader::new(std::fs::File::open(file)?), &mut out),

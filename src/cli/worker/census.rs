@@ -6,9 +6,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::gate::Gate;
 use crate::cli::world::World;
-use crate::domain::memory::{Kind, State};
-use crate::metrics::labels::Connection;
-use crate::store::census::Census;
+use anamnesis_core::memory::{Kind, State};
+use anamnesis_observability::metrics::labels::Connection;
+use anamnesis_store::census::Census;
 
 /// Counts until the process drains.
 pub(super) async fn count(world: &World, gate: &Gate, draining: CancellationToken) {

@@ -7,18 +7,18 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
 use super::gate::Gate;
-use crate::broker::Queue;
 use crate::cli::isolation::Isolation;
-use crate::domain::reason::Reason;
-use crate::intake::Origin;
-use crate::intake::amqp::{Message, Offers, Verdict, Work, label};
-use crate::pipeline::{Disposition, Pipeline, Raw};
+use anamnesis_core::reason::Reason;
+use anamnesis_messages::Origin;
+use anamnesis_pipeline::{Disposition, Pipeline, Raw};
+use anamnesis_rabbitmq::Queue;
+use anamnesis_rabbitmq::consumer::{Message, Offers, Verdict, Work, label};
 
 /// The pipeline as the consumer sees it.
-pub struct Through {
-    pub pipeline: Arc<Pipeline>,
-    pub isolation: Isolation,
-    pub gate: Arc<Gate>,
+pub(crate) struct Through {
+    pub(crate) pipeline: Arc<Pipeline>,
+    pub(crate) isolation: Isolation,
+    pub(crate) gate: Arc<Gate>,
 }
 
 impl Through {

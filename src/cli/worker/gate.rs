@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::metrics::Metrics;
-use crate::store::{Store, StoreError};
+use anamnesis_observability::metrics::Metrics;
+use anamnesis_store::{Store, StoreError};
 
 /// How often the key store is looked for while it is away.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -19,7 +19,7 @@ const LONGEST: u32 = 300;
 
 /// Lets work through while the key store answers.
 #[derive(Debug)]
-pub struct Gate {
+pub(crate) struct Gate {
     store: Store,
     metrics: Arc<Metrics>,
     draining: CancellationToken,
@@ -27,13 +27,13 @@ pub struct Gate {
 }
 
 impl Gate {
-    pub fn new(store: Store, metrics: Arc<Metrics>, draining: CancellationToken) -> Self {
+    pub(crate) fn new(store: Store, metrics: Arc<Metrics>, draining: CancellationToken) -> Self {
         Self { store, metrics, draining, shut: AtomicBool::new(false) }
     }
 
     /// Whether the right key store is away at this moment, which the gauge shows from now on. A database that is away is for
     /// others to notice.
-    pub async fn is_shut(&self) -> bool {
+    pub(crate) async fn is_shut(&self) -> bool {
         self.look().await.unwrap_or(false)
     }
 
@@ -58,7 +58,7 @@ impl Gate {
 
     /// Waits for the key store. False: it is still away, and the process drains or has waited long enough. A database that
     /// breaks off hides whose keys these are: it is asked again, and one that stays away fails the work by itself.
-    pub async fn opens(&self) -> bool {
+    pub(crate) async fn opens(&self) -> bool {
         let mut unasked = 0;
         for _ in 0..LONGEST {
             let pause = match self.look().await {

@@ -21,18 +21,18 @@ use super::isolation::Isolation;
 use super::producers;
 use super::world::World;
 use super::{Context, Exit, Failure};
-use crate::broker::{BrokerError, Names, Publisher, Role};
-use crate::clock::{Clock, SystemClock};
 use crate::http::{self, Probes};
-use crate::intake::amqp::Consumer;
-use crate::jobs::night::Night;
-use crate::jobs::policy::Policies;
-use crate::metrics::labels::Queue;
-use crate::pipeline::{self, Redactors};
-use crate::relay::{Destination, Exchange, Hook, Relay};
 use crate::shutdown::{DRAIN, Shutdown};
-use crate::store::engine::Location;
-use crate::telemetry;
+use anamnesis_core::clock::{Clock, SystemClock};
+use anamnesis_jobs::night::Night;
+use anamnesis_jobs::policy::Policies;
+use anamnesis_observability::log;
+use anamnesis_observability::metrics::labels::Queue;
+use anamnesis_outbox::{Destination, Exchange, Hook, Relay};
+use anamnesis_pipeline::{self as pipeline, Redactors};
+use anamnesis_rabbitmq::consumer::Consumer;
+use anamnesis_rabbitmq::{BrokerError, Names, Publisher, Role};
+use anamnesis_sql::Location;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {}
@@ -44,14 +44,14 @@ const GOODBYES: Duration = Duration::from_millis(1_500);
 
 /// # Errors
 /// When the configuration, the store or the listening address cannot be used.
-pub fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn run(_: Args, context: &Context) -> Result<Exit, Failure> {
     let isolation = Isolation::of_this_program(context.config.clone())?;
     // Connecting takes as long: the first message waits for both, not for one after the other.
     std::thread::spawn(pipeline::warm);
     context.block_on(async {
         let world = World::open(context).await?;
         let metrics = Arc::clone(&world.metrics);
-        telemetry::on_panic(move || metrics.panics.inc());
+        log::on_panic(move || metrics.panics.inc());
         let shutdown = Shutdown::on_signals()?;
         work(world, isolation, &shutdown).await
     })
@@ -173,7 +173,12 @@ struct Broker {
     retries: Arc<Publisher>,
 }
 
-fn broker(world: &World, pipeline: &Arc<crate::pipeline::Pipeline>, isolation: Isolation, gate: &Arc<Gate>) -> Broker {
+fn broker(
+    world: &World,
+    pipeline: &Arc<anamnesis_pipeline::Pipeline>,
+    isolation: Isolation,
+    gate: &Arc<Gate>,
+) -> Broker {
     let retries = Arc::new(Publisher::new(&world.settings.broker, Role::Publish, Arc::clone(&world.entropy)));
     let work = Arc::new(Through { pipeline: Arc::clone(pipeline), isolation, gate: Arc::clone(gate) });
     let (metrics, entropy) = (Arc::clone(&world.metrics), Arc::clone(&world.entropy));
@@ -193,7 +198,7 @@ impl Broker {
 ///
 /// # Errors
 /// When a policy cannot be read.
-pub fn night(world: &World, shutdown: CancellationToken) -> Result<Arc<Night>, Failure> {
+pub(crate) fn night(world: &World, shutdown: CancellationToken) -> Result<Arc<Night>, Failure> {
     let policies =
         Policies::load(world.settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))?;
     let observer = Arc::clone(&world.metrics) as _;

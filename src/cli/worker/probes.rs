@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use super::gate::Gate;
 use super::spool::SpoolStatus;
 use crate::http::{Check, Readiness};
-use crate::intake::amqp::Status;
-use crate::store::Store;
-use crate::store::engine::{Access, DbError, Location, SchemaState, schema_state};
+use anamnesis_rabbitmq::consumer::Status;
+use anamnesis_sql::{Access, DbError, Location, SchemaState, schema_state};
+use anamnesis_store::Store;
 
 /// Longest time for one check; all run at once, so that the answer names what hangs and still comes in time.
 const EACH: Duration = Duration::from_millis(1_500);
@@ -21,15 +21,15 @@ const BUSY: Duration = Duration::from_secs(30);
 
 /// Ready while the store is there, has the schema that this program knows and takes writes, the right key store answers and, where a
 /// broker is configured, its messages are consumed. Dead when messages wait and nothing is done about them.
-pub struct Ready {
-    pub store: Store,
-    pub gate: Arc<Gate>,
-    pub location: Location,
+pub(crate) struct Ready {
+    pub(crate) store: Store,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) location: Location,
     /// Of a worker that watches a spool.
-    pub spool: Option<Arc<SpoolStatus>>,
-    pub consumer: Option<Arc<Status>>,
+    pub(crate) spool: Option<Arc<SpoolStatus>>,
+    pub(crate) consumer: Option<Arc<Status>>,
     /// When a write last succeeded.
-    pub written: Mutex<Option<Instant>>,
+    pub(crate) written: Mutex<Option<Instant>>,
 }
 
 impl Ready {

@@ -11,30 +11,29 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::gate::Gate;
-use crate::bug::{self, crash_at};
 use crate::cli::ingest::{self, Exhausted, Fed, Feeding};
 use crate::cli::isolation::Isolation;
 use crate::cli::spool::{seal, sealed_name};
 use crate::cli::world::World;
-use crate::clock::ordered_id;
-use crate::config::spool::After;
-use crate::domain::reason::Reason;
 use crate::http::Check;
-use crate::intake::Limits;
-use crate::intake::spool::Spool;
-use crate::intake::spool_folder::{Claim, SpoolFolder};
-use crate::pipeline::{Pipeline, Raw, Tally};
+use anamnesis_config::spool::After;
+use anamnesis_core::clock::ordered_id;
+use anamnesis_core::failpoints::{self, crash_at};
+use anamnesis_core::reason::Reason;
+use anamnesis_pipeline::intake::spool::Spool;
+use anamnesis_pipeline::intake::spool_folder::{Claim, SpoolFolder};
+use anamnesis_pipeline::{Pipeline, Raw, Tally};
 
 /// What probes say of the spool.
 #[derive(Debug, Default)]
-pub struct SpoolStatus {
+pub(crate) struct SpoolStatus {
     unusable: AtomicBool,
     unknown: AtomicU64,
 }
 
 impl SpoolStatus {
     /// Entries that nobody takes are for a person to look at; they do not keep others from being taken.
-    pub fn check(&self) -> Check {
+    pub(crate) fn check(&self) -> Check {
         if self.unusable.load(Ordering::Relaxed) {
             return Check::failed("spool", "spool_unusable");
         }
@@ -56,7 +55,7 @@ impl SpoolStatus {
 }
 
 /// Takes every finished file of the spool, oldest name first, until the process drains.
-pub async fn watch(
+pub(crate) async fn watch(
     world: &World,
     by: (&Pipeline, &Isolation, &Gate),
     status: Arc<SpoolStatus>,
@@ -109,7 +108,7 @@ impl Watcher<'_> {
             if draining.is_cancelled() || !self.by.2.opens().await {
                 return;
             }
-            if bug::is("spool_by_path") {
+            if failpoints::is("spool_by_path") {
                 self.take_by_path(name).await;
                 continue;
             }
@@ -192,7 +191,7 @@ impl Watcher<'_> {
     /// `None` when the file cannot be read.
     async fn feed(&self, claim: &Claim, exhausted: Exhausted) -> Option<Fed> {
         let settings = &self.world.settings;
-        let max = Limits::from(&settings.intake).max_body_bytes;
+        let max = settings.intake.max_body_bytes;
         let spool = self.folder.read(claim).and_then(|file| Spool::of(file, &claim.name, max)).ok()?;
         let feeding = Feeding::of(&settings.pipeline, exhausted).sealed_as(sealed_name(claim.id));
         ingest::feed((self.by.0, self.by.1), spool, &feeding).await.ok()
@@ -240,7 +239,7 @@ impl Watcher<'_> {
     async fn take_by_path(&self, name: &OsStr) {
         let path = self.world.settings.worker.spool.join(name);
         let settings = &self.world.settings;
-        let max = Limits::from(&settings.intake).max_body_bytes;
+        let max = settings.intake.max_body_bytes;
         let Ok(spool) = Spool::find(std::slice::from_ref(&path), max) else { return };
         let feeding = Feeding::of(&settings.pipeline, Exhausted::No);
         if let Ok(fed) = ingest::feed((self.by.0, self.by.1), spool, &feeding).await

@@ -1,13 +1,13 @@
 //! What a night moves, at its boundary and not before, once, whoever asks.
 
-use anamnesis::clock::{Clock as _, micros};
-use anamnesis::crypto::KeyStore as _;
-use anamnesis::domain::scope::Scope;
-use anamnesis::jobs::JobName;
-use anamnesis::jobs::driver::Outcome;
-use anamnesis::jobs::ledger::Asked;
-use anamnesis::store::engine::Sql;
-use anamnesis::store::outbox;
+use anamnesis_core::clock::{Clock as _, micros};
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::KeyStore as _;
+use anamnesis_jobs::JobName;
+use anamnesis_jobs::driver::Outcome;
+use anamnesis_jobs::ledger::Asked;
+use anamnesis_sql::Sql;
+use anamnesis_store::outbox;
 use chrono::TimeDelta;
 
 use super::world::{ORG, World, count, patient, run, undisturbed, utc};

@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use anamnesis::clock::SeededEntropy;
-use anamnesis::crypto::KeyStore as _;
-use anamnesis::domain::confidence::ConfidenceBasis;
-use anamnesis::domain::document::DocumentType;
-use anamnesis::domain::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
-use anamnesis::domain::fold::Assertion;
-use anamnesis::domain::ids::FindingId;
-use anamnesis::domain::memory::{Class, Kind, SetBy};
-use anamnesis::domain::provenance::{SourceType, Trust};
-use anamnesis::domain::scope::Scope;
-use anamnesis::jobs::JobName;
-use anamnesis::store::Store;
-use anamnesis::store::engine::{Access, Arg};
-use anamnesis::store::fading::level;
-use anamnesis::store::records::{FindingWords, InboxEntry, NewFinding, OrgBatch};
+use anamnesis_core::clock::SeededEntropy;
+use anamnesis_core::confidence::ConfidenceBasis;
+use anamnesis_core::document::DocumentType;
+use anamnesis_core::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
+use anamnesis_core::fold::Assertion;
+use anamnesis_core::ids::FindingId;
+use anamnesis_core::memory::{Class, Kind, SetBy};
+use anamnesis_core::provenance::{SourceType, Trust};
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::KeyStore as _;
+use anamnesis_jobs::JobName;
+use anamnesis_sql::{Access, Arg};
+use anamnesis_store::Store;
+use anamnesis_store::fading::level;
+use anamnesis_store::records::{FindingWords, InboxEntry, NewFinding, OrgBatch};
 use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
 

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use anamnesis::clock::Clock as _;
-use anamnesis::crypto::{Found, KeyError, KeyStore, Keyring, PlatformKey, Stamp};
-use anamnesis::domain::scope::Scope;
-use anamnesis::jobs::JobName;
-use anamnesis::jobs::driver::{Outcome, Report};
-use anamnesis::jobs::ledger::State;
-use anamnesis::jobs::observe::Observer;
-use anamnesis::jobs::planner::RunKey;
+use anamnesis_core::clock::Clock as _;
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::{Found, KeyError, KeyStore, Keyring, PlatformKey, Stamp};
+use anamnesis_jobs::JobName;
+use anamnesis_jobs::driver::{Outcome, Report};
+use anamnesis_jobs::ledger::State;
+use anamnesis_jobs::observe::Observer;
+use anamnesis_jobs::planner::RunKey;
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -19,7 +19,7 @@ use super::world::{World, run, undisturbed};
 
 /// Tells when a number of batches is committed.
 #[derive(Default)]
-pub struct AfterBatches {
+pub(crate) struct AfterBatches {
     pub left: AtomicU64,
     pub reached: Notify,
 }

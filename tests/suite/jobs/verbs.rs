@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use anamnesis::jobs::JobName;
-use anamnesis::jobs::policy::Policies;
+use anamnesis_jobs::JobName;
+use anamnesis_jobs::policy::Policies;
 use uuid::Uuid;
 
 use super::kills::AfterBatches;

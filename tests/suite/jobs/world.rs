@@ -3,37 +3,37 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use anamnesis::clock::{Clock, ManualClock, SeededEntropy};
-use anamnesis::crypto::{KeyStore, Keyring};
-use anamnesis::domain::ids::{OrgId, PatientId};
-use anamnesis::domain::scope::Scope;
-use anamnesis::jobs::JobName;
-use anamnesis::jobs::driver::{Driver, Outcome, Report};
-use anamnesis::jobs::ledger::Asked;
-use anamnesis::jobs::night::Night;
-use anamnesis::jobs::observe::Observer;
-use anamnesis::jobs::planner::{Due, run_of};
-use anamnesis::jobs::policy::Policies;
-use anamnesis::store::engine::{Access, Arg, Database, Location, Sql, Transaction};
+use anamnesis_core::clock::{Clock, ManualClock, SeededEntropy};
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::{KeyStore, Keyring};
+use anamnesis_jobs::JobName;
+use anamnesis_jobs::driver::{Driver, Outcome, Report};
+use anamnesis_jobs::ledger::Asked;
+use anamnesis_jobs::night::Night;
+use anamnesis_jobs::observe::Observer;
+use anamnesis_jobs::planner::{Due, run_of};
+use anamnesis_jobs::policy::Policies;
+use anamnesis_sql::{Access, Arg, Database, Location, Sql, Transaction};
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-pub const ORG: OrgId = OrgId(Uuid::from_u128(0xA));
+pub(crate) const ORG: OrgId = OrgId(Uuid::from_u128(0xA));
 /// 03:10 in Bogotá, when expiry is due.
-pub const NIGHT: &str = "2026-03-10T08:10:00Z";
+pub(crate) const NIGHT: &str = "2026-03-10T08:10:00Z";
 
-pub fn utc(text: &str) -> DateTime<Utc> {
+pub(crate) fn utc(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-pub fn patient(n: u128) -> PatientId {
+pub(crate) fn patient(n: u128) -> PatientId {
     PatientId(Uuid::from_u128(0x100 + n))
 }
 
 /// Inserts a row that says only what matters here: columns that may not be NULL and are not named get a value of their
 /// type, so that these tests need not follow every column that others add.
-pub async fn insert(tx: &mut Transaction, table: &str, said: &[(&str, Arg)]) {
+pub(crate) async fn insert(tx: &mut Transaction, table: &str, said: &[(&str, Arg)]) {
     let needed = leaked(format!(
         "SELECT name, type FROM pragma_table_info('{table}') WHERE \"notnull\" = 1 AND dflt_value IS NULL"
     ));
@@ -56,12 +56,12 @@ pub async fn insert(tx: &mut Transaction, table: &str, said: &[(&str, Arg)]) {
     tx.execute(&sql, args).await.unwrap();
 }
 
-pub fn leaked(text: String) -> Sql {
+pub(crate) fn leaked(text: String) -> Sql {
     Sql::new(Box::leak(text.into_boxed_str()))
 }
 
 /// A store, its keys and its clock.
-pub struct World {
+pub(crate) struct World {
     pub database: Database,
     pub keys: Arc<Keyring>,
     pub clock: Arc<ManualClock>,
@@ -69,14 +69,14 @@ pub struct World {
 }
 
 impl World {
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let clock = Arc::new(ManualClock::at(utc(NIGHT)));
         let keys = Keyring::in_memory(clock.clone(), Arc::new(SeededEntropy::new(1))).await.unwrap();
         Self::with(tempfile::tempdir().unwrap(), clock, keys).await
     }
 
     /// With the key store in a file, where another process finds it.
-    pub async fn on_disk() -> Self {
+    pub(crate) async fn on_disk() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::at(utc(NIGHT)));
         let path = directory.path().join("keys");
@@ -84,7 +84,7 @@ impl World {
         Self::with(directory, clock, keys).await
     }
 
-    pub async fn with(directory: tempfile::TempDir, clock: Arc<ManualClock>, keys: Keyring) -> Self {
+    pub(crate) async fn with(directory: tempfile::TempDir, clock: Arc<ManualClock>, keys: Keyring) -> Self {
         let database = Database::open(&Location::File(directory.path().join("store.db"))).await.unwrap();
         let world = Self { database, keys: Arc::new(keys), clock, directory };
         let mut tx = world.begin().await;
@@ -95,17 +95,17 @@ impl World {
         world
     }
 
-    pub async fn begin(&self) -> Transaction {
+    pub(crate) async fn begin(&self) -> Transaction {
         self.database.begin(Access::Organization(ORG)).await.unwrap()
     }
 
-    pub fn night(&self, owner: &str) -> NightMaker<'_> {
+    pub(crate) fn night(&self, owner: &str) -> NightMaker<'_> {
         NightMaker { world: self, owner: owner.to_owned(), batch: 2, observer: Arc::new(()), keys: self.keys.clone() }
     }
 
-    pub fn due(&self, job: JobName, date: &str) -> Due {
+    pub(crate) fn due(&self, job: JobName, date: &str) -> Due {
         let policies = Policies::embedded().unwrap();
-        let organization = anamnesis::jobs::planner::Organization {
+        let organization = anamnesis_jobs::planner::Organization {
             org: ORG,
             zone: chrono_tz::America::Bogota,
             since: utc("2026-01-01T00:00:00Z"),
@@ -114,7 +114,7 @@ impl World {
     }
 
     /// One patient's memories around every boundary, as seen from `NIGHT`.
-    pub async fn seed(&self, patients: u128) {
+    pub(crate) async fn seed(&self, patients: u128) {
         let scopes: Vec<Scope> = (0..patients).map(|n| Scope::new(ORG, patient(n)).unwrap()).collect();
         self.keys.ensure(&scopes).await.unwrap();
         let mut tx = self.begin().await;
@@ -140,7 +140,7 @@ impl World {
     }
 
     /// A memory that was forgotten, an event that was published and a message that came in, all long ago.
-    pub async fn seed_spent(&self, tx: &mut Transaction, scope: &[(&'static str, Arg)], n: u128) {
+    pub(crate) async fn seed_spent(&self, tx: &mut Transaction, scope: &[(&'static str, Arg)], n: u128) {
         let ago = |days| utc(NIGHT) - TimeDelta::days(days);
         let mut forgotten = memory(Uuid::from_u128(n * 100 + 0x1_0050), "event", ago(31), None);
         forgotten.retain(|(name, _)| *name != "state");
@@ -154,7 +154,7 @@ impl World {
     }
 
     /// Runs it, at its own instant if that is still to come.
-    pub async fn run(&self, night: &Night, due: Due) -> Report {
+    pub(crate) async fn run(&self, night: &Night, due: Due) -> Report {
         if self.clock.now() < due.cutoff {
             self.clock.set(due.cutoff);
         }
@@ -162,20 +162,20 @@ impl World {
     }
 
     /// Every job after expiry.
-    pub async fn rest_of_the_night(&self, night: &Night) {
+    pub(crate) async fn rest_of_the_night(&self, night: &Night) {
         for job in JobName::ALL.iter().skip_while(|job| **job != JobName::Expiry).skip(1) {
             self.run(night, self.due(*job, "2026-03-10")).await;
         }
     }
 
-    pub async fn rows(&self, sql: &'static str) -> Vec<String> {
+    pub(crate) async fn rows(&self, sql: &'static str) -> Vec<String> {
         let mut tx = self.database.read(Access::Organization(ORG)).await.unwrap();
         let rows = tx.fetch_all(&Sql::new(sql), Vec::new()).await.unwrap();
         rows.iter().map(|row| row.text(0).unwrap()).collect()
     }
 
     /// Everything that a night may change, without the instants at which somebody happened to write it.
-    pub async fn digest(&self) -> Vec<String> {
+    pub(crate) async fn digest(&self) -> Vec<String> {
         let mut all = self
             .rows(
                 "SELECT hex(patient_id) || hex(id) || ' ' || class || ' ' || state || ' ' || state_at || ' ' || \
@@ -196,7 +196,7 @@ impl World {
         all
     }
 
-    pub async fn states(&self) -> BTreeMap<String, usize> {
+    pub(crate) async fn states(&self) -> BTreeMap<String, usize> {
         let mut states = BTreeMap::new();
         for row in self.rows("SELECT class || ' ' || state FROM memory").await {
             *states.entry(row).or_default() += 1;
@@ -205,7 +205,7 @@ impl World {
     }
 
     /// `anamnesis ARGUMENTS --output json`, at an instant: exit code and lines.
-    pub fn verb(&self, now: &str, arguments: &[&str]) -> (i32, Vec<serde_json::Value>) {
+    pub(crate) fn verb(&self, now: &str, arguments: &[&str]) -> (i32, Vec<serde_json::Value>) {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_anamnesis"))
             .args(arguments)
             .args(["--output", "json"])
@@ -220,12 +220,12 @@ impl World {
         (output.status.code().unwrap(), values)
     }
 
-    pub async fn ledger(&self) -> Vec<String> {
+    pub(crate) async fn ledger(&self) -> Vec<String> {
         self.rows("SELECT job || ' ' || as_of || ' ' || state || ' ' || status FROM job_run ORDER BY 1").await
     }
 }
 
-pub fn memory(
+pub(crate) fn memory(
     id: Uuid,
     class: &'static str,
     confirmed: DateTime<Utc>,
@@ -257,9 +257,9 @@ pub fn memory(
 }
 
 /// Class, last confirmation (and recording), end of life.
-pub type Seed = (&'static str, DateTime<Utc>, Option<DateTime<Utc>>);
+pub(crate) type Seed = (&'static str, DateTime<Utc>, Option<DateTime<Utc>>);
 
-pub fn memories(night: DateTime<Utc>) -> Vec<Seed> {
+pub(crate) fn memories(night: DateTime<Utc>) -> Vec<Seed> {
     let (hour, minute, second) = (TimeDelta::hours(1), TimeDelta::minutes(1), TimeDelta::seconds(1));
     let week = TimeDelta::days(7);
     let state = |confirmed: DateTime<Utc>| ("time_bound_state", confirmed, Some(confirmed + week));
@@ -287,7 +287,7 @@ pub fn memories(night: DateTime<Utc>) -> Vec<Seed> {
     ]
 }
 
-pub struct NightMaker<'a> {
+pub(crate) struct NightMaker<'a> {
     world: &'a World,
     owner: String,
     batch: u32,
@@ -296,17 +296,17 @@ pub struct NightMaker<'a> {
 }
 
 impl NightMaker<'_> {
-    pub fn watched_by(mut self, observer: Arc<dyn Observer>) -> Self {
+    pub(crate) fn watched_by(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = observer;
         self
     }
 
-    pub fn with_keys(mut self, keys: Arc<dyn KeyStore>) -> Self {
+    pub(crate) fn with_keys(mut self, keys: Arc<dyn KeyStore>) -> Self {
         self.keys = keys;
         self
     }
 
-    pub fn build(self) -> Night {
+    pub(crate) fn build(self) -> Night {
         let mut policies = Policies::embedded().unwrap();
         for job in JobName::ALL {
             let run = policies.of_mut(*job);
@@ -327,16 +327,16 @@ impl NightMaker<'_> {
     }
 }
 
-pub fn count(report: &Report, counter: &str) -> u64 {
+pub(crate) fn count(report: &Report, counter: &str) -> u64 {
     report.status[counter].as_u64().unwrap()
 }
 
-pub async fn run(night: &Night, due: Due) -> Report {
+pub(crate) async fn run(night: &Night, due: Due) -> Report {
     night.offer(due, Asked::BySchedule).await.unwrap()
 }
 
 /// The state in which a night that nothing disturbed leaves the world.
-pub async fn undisturbed(patients: u128) -> Vec<String> {
+pub(crate) async fn undisturbed(patients: u128) -> Vec<String> {
     let world = World::new().await;
     world.seed(patients).await;
     let night = world.night("calm").build();

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anamnesis::clock::{Clock, Entropy, SeededEntropy, SystemClock};
-use anamnesis::config::keys::{KeyLimits, KeysConfig};
-use anamnesis::crypto::{KeyError, LocalRoot, RootKey, service_root};
+use anamnesis_config::keys::{KeyLimits, KeysConfig};
+use anamnesis_core::clock::{Clock, Entropy, SeededEntropy, SystemClock};
+use anamnesis_crypto::{KeyError, LocalRoot, RootKey, service_root};
 use zeroize::Zeroizing;
 
 use super::fake::{Fake, Fault};
@@ -13,19 +13,19 @@ use super::fake::{Fake, Fault};
 const STORE: &[u8] = b"0123456789abcdef";
 const KEY: [u8; 32] = *b"the store key of the tests, here";
 /// Below [`super::fake::LATE`].
-pub const LIMITS: KeyLimits =
+pub(crate) const LIMITS: KeyLimits =
     KeyLimits { connect_ms: 300, total_ms: 300, attempts: 3, first_pause_ms: 5, longest_pause_ms: 1000 };
 
-pub fn entropy() -> Arc<dyn Entropy> {
+pub(crate) fn entropy() -> Arc<dyn Entropy> {
     Arc::new(SeededEntropy::new(1))
 }
 
-pub fn clock() -> Arc<dyn Clock> {
+pub(crate) fn clock() -> Arc<dyn Clock> {
     Arc::new(SystemClock)
 }
 
 /// The root that a `[keys]` section names, in an environment.
-pub fn configured(section: &str, environment: &[(&str, &str)]) -> Result<Arc<dyn RootKey>, KeyError> {
+pub(crate) fn configured(section: &str, environment: &[(&str, &str)]) -> Result<Arc<dyn RootKey>, KeyError> {
     let mut config: KeysConfig = toml::from_str(section).unwrap();
     config.limits = LIMITS;
     let owned: Vec<(String, String)> =
@@ -39,7 +39,7 @@ async fn opened(root: &dyn RootKey, wrapped: &[u8]) -> Result<[u8; 32], KeyError
 }
 
 /// Holds for local roots too.
-pub async fn wraps_for_its_context_alone(root: &dyn RootKey) -> Vec<u8> {
+pub(crate) async fn wraps_for_its_context_alone(root: &dyn RootKey) -> Vec<u8> {
     let wrapped = root.wrap(STORE, &KEY).await.unwrap();
     assert!(!wrapped.windows(8).any(|part| KEY.windows(8).any(|key| key == part)), "nothing in clear");
     assert_eq!(opened(root, &wrapped).await.unwrap(), KEY);
@@ -58,7 +58,7 @@ pub async fn wraps_for_its_context_alone(root: &dyn RootKey) -> Vec<u8> {
 }
 
 /// The whole contract.
-pub async fn holds(fake: &Fake, root: &dyn RootKey) {
+pub(crate) async fn holds(fake: &Fake, root: &dyn RootKey) {
     let old = wraps_for_its_context_alone(root).await;
     no_problem(fake);
     rotates(fake, root, &old).await;

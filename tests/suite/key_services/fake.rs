@@ -11,7 +11,7 @@ use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
 /// What the service does instead of its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     None,
     /// Answers this status to every call of the key, as often as said.
     Status(u16, u32),
@@ -28,7 +28,7 @@ pub enum Fault {
 }
 
 /// A call of the key, taken apart.
-pub enum Call {
+pub(crate) enum Call {
     Wrap {
         plain: Vec<u8>,
         context: Vec<u8>,
@@ -42,7 +42,7 @@ pub enum Call {
 }
 
 /// How one service is spoken to. `Err` is what the request lacks.
-pub trait Dialect: Send + Sync + 'static {
+pub(crate) trait Dialect: Send + Sync + 'static {
     fn read(&self, request: &Request, state: &mut State) -> Result<Call, String>;
     fn wrapped(&self, sealed: &[u8], version: u32) -> ResponseTemplate;
     fn unwrapped(&self, plain: &[u8]) -> ResponseTemplate;
@@ -59,7 +59,7 @@ pub trait Dialect: Send + Sync + 'static {
 }
 
 /// What the service knows.
-pub struct State {
+pub(crate) struct State {
     pub version: u32,
     pub fault: Fault,
     /// The token that is valid now; each login makes the next.
@@ -74,27 +74,27 @@ pub struct State {
 
 impl State {
     /// A login: the token that is valid from now on.
-    pub fn login(&mut self) -> String {
+    pub(crate) fn login(&mut self) -> String {
         self.logins += 1;
         format!("token-{}", self.token)
     }
 }
 
-pub struct Fake {
+pub(crate) struct Fake {
     pub server: MockServer,
     state: Arc<Mutex<State>>,
 }
 
 struct Answering<D>(D, Arc<Mutex<State>>);
 
-pub const LATE: Duration = Duration::from_millis(900);
+pub(crate) const LATE: Duration = Duration::from_millis(900);
 
 impl Fake {
-    pub async fn start(dialect: impl Dialect) -> Self {
+    pub(crate) async fn start(dialect: impl Dialect) -> Self {
         Self::on(MockServer::start().await, dialect).await
     }
 
-    pub async fn on(server: MockServer, dialect: impl Dialect) -> Self {
+    pub(crate) async fn on(server: MockServer, dialect: impl Dialect) -> Self {
         let state = State {
             version: 1,
             fault: Fault::None,
@@ -109,18 +109,18 @@ impl Fake {
         Self { server, state }
     }
 
-    pub fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
     }
 
-    pub fn fails(&self, fault: Fault) {
+    pub(crate) fn fails(&self, fault: Fault) {
         let mut state = self.state();
         state.fault = fault;
         state.calls = 0;
     }
 
     /// Whatever token was given is worth nothing from now on.
-    pub fn loses_its_tokens(&self) {
+    pub(crate) fn loses_its_tokens(&self) {
         self.state().token += 1;
     }
 }
@@ -174,30 +174,30 @@ impl<D: Dialect> Respond for Answering<D> {
     }
 }
 
-pub fn answer(status: u16, body: &Value) -> ResponseTemplate {
+pub(crate) fn answer(status: u16, body: &Value) -> ResponseTemplate {
     ResponseTemplate::new(status).set_body_json(body)
 }
 
-pub fn header<'a>(request: &'a Request, name: &str) -> &'a str {
+pub(crate) fn header<'a>(request: &'a Request, name: &str) -> &'a str {
     request.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
 /// The JSON body.
-pub fn body(request: &Request) -> Result<Value, String> {
+pub(crate) fn body(request: &Request) -> Result<Value, String> {
     serde_json::from_slice(&request.body).map_err(|_| "the body is no JSON".to_owned())
 }
 
 /// A field in an encoding of base64.
-pub fn bytes(body: &Value, field: &str, engine: &impl base64::Engine) -> Result<Vec<u8>, String> {
+pub(crate) fn bytes(body: &Value, field: &str, engine: &impl base64::Engine) -> Result<Vec<u8>, String> {
     let text = body[field].as_str().ok_or_else(|| format!("{field} is missing"))?;
     engine.decode(text).map_err(|_| format!("{field} is no base64"))
 }
 
-pub fn demand(holds: bool, what: &str) -> Result<(), String> {
+pub(crate) fn demand(holds: bool, what: &str) -> Result<(), String> {
     if holds { Ok(()) } else { Err(what.to_owned()) }
 }
 
 /// An OAuth answer.
-pub fn access(token: &str) -> ResponseTemplate {
+pub(crate) fn access(token: &str) -> ResponseTemplate {
     answer(200, &json!({"access_token": token, "expires_in": 3600, "token_type": "Bearer"}))
 }

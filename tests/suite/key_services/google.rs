@@ -9,7 +9,7 @@ use wiremock::{Request, ResponseTemplate};
 
 use super::contract::{configured, holds};
 use super::fake::{Call, Dialect, Fake, Fault, State, access, answer, body, bytes, demand, header};
-use anamnesis::crypto::{KeyError, RootKey};
+use anamnesis_crypto::{KeyError, RootKey};
 
 const KEY: &str = "projects/p/locations/europe-west1/keyRings/r/cryptoKeys/k";
 const TOKEN: &str = "/computeMetadata/v1/instance/service-accounts/default/token";

@@ -3,8 +3,8 @@
 mod aws;
 mod azure;
 mod contract;
-pub mod fake;
+pub(crate) mod fake;
 mod google;
 mod hosts;
-pub mod tables;
-pub mod vault;
+pub(crate) mod tables;
+pub(crate) mod vault;

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use anamnesis::config;
-use anamnesis::crypto::{
+use anamnesis_config as config;
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::{
     DataKey, Entry, FORMAT, Header, KeyDatabase, KeyError, KeyTable, PostgresTable, SqliteTable, Stamp, TableState,
 };
-use anamnesis::domain::ids::{OrgId, PatientId};
-use anamnesis::domain::scope::Scope;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use uuid::Uuid;
 
@@ -38,7 +38,7 @@ fn key(version: u32, kek: u32, byte: u8) -> DataKey {
 }
 
 /// An empty database of a test, and the URL of a role for keys alone.
-pub async fn database() -> (Server, String) {
+pub(crate) async fn database() -> (Server, String) {
     let server = Server::unmigrated().await;
     let mut admin = server.administrator().await;
     let sql = format!(

@@ -8,9 +8,9 @@ use wiremock::{Request, ResponseTemplate};
 
 use super::contract::{configured, holds};
 use super::fake::{Call, Dialect, Fake, Fault, State, answer, body, bytes, demand, header};
-use anamnesis::crypto::KeyError;
+use anamnesis_crypto::KeyError;
 
-pub struct Vault {
+pub(crate) struct Vault {
     /// Whether the key is a derived one.
     derived: bool,
     /// The token's file is written anew when the token is lost, as an agent does.
@@ -19,13 +19,13 @@ pub struct Vault {
 
 impl Vault {
     /// A key that is not derived, and a token that stays.
-    pub fn with_a_fixed_token() -> Self {
+    pub(crate) fn with_a_fixed_token() -> Self {
         Self { derived: false, agent: None }
     }
 }
 
 /// The settings of a program that asks this service.
-pub fn by_environment(fake: &Fake, token: &Path) -> Vec<(String, String)> {
+pub(crate) fn by_environment(fake: &Fake, token: &Path) -> Vec<(String, String)> {
     let settings = [
         ("ROOT", "vault".to_owned()),
         ("VAULT__URL", fake.server.uri()),
@@ -124,10 +124,10 @@ async fn vault_holds_the_contract_with_a_token_that_an_agent_replaces() {
     let fake = Fake::start(Vault { derived: false, agent: Some(token.clone()) }).await;
     let section = by_file(&fake, &token);
     // A renewal counts as a hundred logins: here none is wanted in between.
-    let config: anamnesis::config::keys::KeysConfig = toml::from_str(&section).unwrap();
+    let config: anamnesis_config::keys::KeysConfig = toml::from_str(&section).unwrap();
     let limits = super::contract::LIMITS;
     let (clock, entropy) = (super::contract::clock(), super::contract::entropy());
-    let root = anamnesis::crypto::VaultRoot::new(&config.vault, limits, clock, entropy).unwrap();
+    let root = anamnesis_crypto::VaultRoot::new(&config.vault, limits, clock, entropy).unwrap();
     holds(&fake, &root).await;
 }
 

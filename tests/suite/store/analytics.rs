@@ -1,7 +1,7 @@
 //! Confidence analytics and cohort patterns on each engine, on a server as the role of the nights.
 
-use anamnesis::domain::course::Alert;
-use anamnesis::jobs::JobName;
+use anamnesis_core::course::Alert;
+use anamnesis_jobs::JobName;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;

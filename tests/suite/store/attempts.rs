@@ -1,10 +1,10 @@
 //! That work began on messages: one row for a batch, single ones when somebody asks.
 
-use anamnesis::store::Store;
-use anamnesis::store::admission::Begun;
-use anamnesis::store::engine::{Access, Sql};
-use anamnesis::store::records::{InboxEntry, OrgBatch};
-use anamnesis::store::upkeep::{After, Lane, forget, spent};
+use anamnesis_sql::{Access, Sql};
+use anamnesis_store::Store;
+use anamnesis_store::admission::Begun;
+use anamnesis_store::records::{InboxEntry, OrgBatch};
+use anamnesis_store::upkeep::{After, Lane, forget, spent};
 use chrono::TimeDelta;
 
 use crate::support::{Clinic, Engine, count, on_every_engine, scope};

@@ -1,6 +1,6 @@
 //! Jobs ask for consent: a patient who denies is not counted among others, and nothing new is told of one who denies memory.
 
-use anamnesis::jobs::JobName;
+use anamnesis_jobs::JobName;
 use serde_json::{Value, json};
 use uuid::Uuid;
 

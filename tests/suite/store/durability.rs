@@ -1,13 +1,13 @@
 //! A server that may lose what it confirmed is refused, unless it is known to be for tests.
 
-use anamnesis::store::engine::{self, Database, DbError, Location, PostgresOptions};
+use anamnesis_sql::{self as engine, Database, DbError, Location, PostgresOptions};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 
 use crate::server::{Server, trial};
 
 /// Where a role finds the store, as a clinic is configured.
 fn strict(server: &Server, role: &str) -> Location {
-    let config = anamnesis::config::store::PostgresConfig { allow_not_durable: false, ..trial() };
+    let config = anamnesis_config::store::PostgresConfig { allow_not_durable: false, ..trial() };
     Location::Postgres(Box::new(PostgresOptions::new(&server.url(Some(role)), &config).unwrap()))
 }
 

@@ -2,8 +2,8 @@
 
 use std::process::{Command, Stdio};
 
-use anamnesis::domain::ids::OrgId;
-use anamnesis::store::engine::{Access, Database, Location, Sql};
+use anamnesis_core::ids::OrgId;
+use anamnesis_sql::{Access, Database, Location, Sql};
 use uuid::Uuid;
 
 use super::amount;

@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use anamnesis::domain::ids::OrgId;
-use anamnesis::store::engine::{Access, Arg, Database, DbError, Location, PostgresOptions, Sql};
+use anamnesis_core::ids::OrgId;
+use anamnesis_sql::{Access, Arg, Database, DbError, Location, PostgresOptions, Sql};
 use aws_lc_rs::digest::{SHA256, digest};
 use sqlx::AssertSqlSafe;
 use uuid::Uuid;

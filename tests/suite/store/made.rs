@@ -1,10 +1,10 @@
 //! Memories made by hand, and records of older systems, through messages on each engine.
 
-use anamnesis::domain::ids::MemoryId;
-use anamnesis::domain::memory::{Kind, State};
-use anamnesis::domain::provenance::{SourceType, Trust};
-use anamnesis::pipeline::{Imported, Pipeline};
-use anamnesis::store::read::{Direction, Filter, Memory, When};
+use anamnesis_core::ids::MemoryId;
+use anamnesis_core::memory::{Kind, State};
+use anamnesis_core::provenance::{SourceType, Trust};
+use anamnesis_pipeline::{Imported, Pipeline};
+use anamnesis_store::read::{Direction, Filter, Memory, When};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;

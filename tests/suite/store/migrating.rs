@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anamnesis::store::engine::{self, SchemaState};
+use anamnesis_sql::{self as engine, SchemaState};
 use serde_json::{Value, json};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{Connection as _, Executor as _, PgConnection};

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use anamnesis::bench::recall::{Measured, Size, measure};
-use anamnesis::clock::{Clock, ManualClock, SeededEntropy};
-use anamnesis::crypto::Keyring;
-use anamnesis::metrics::{Identity, Metrics};
-use anamnesis::store::Store;
-use anamnesis::store::engine::{Database, DbError, Location, PostgresOptions, approximate};
+use anamnesis_bench::recall::{Measured, Size, measure};
+use anamnesis_core::clock::{Clock, ManualClock, SeededEntropy};
+use anamnesis_crypto::Keyring;
+use anamnesis_observability::metrics::{Identity, Metrics};
+use anamnesis_sql::{Database, DbError, Location, PostgresOptions, approximate};
+use anamnesis_store::Store;
 
 use super::amount;
 use crate::server::Server;

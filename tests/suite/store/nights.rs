@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use anamnesis::clock::{ManualClock, SeededEntropy};
-use anamnesis::config::redaction::RedactionConfig;
-use anamnesis::domain::finding::EntityType;
-use anamnesis::domain::memory::{Class, State, Use};
-use anamnesis::domain::provenance::Trust;
-use anamnesis::jobs::JobName;
-use anamnesis::jobs::night::Night;
-use anamnesis::jobs::policy::Policies;
-use anamnesis::pipeline::{Pipeline, Redactors};
-use anamnesis::recall;
-use anamnesis::store::Store;
-use anamnesis::store::digest::Digest;
-use anamnesis::store::engine::Database;
-use anamnesis::store::read::{Direction, Filter, Memory, When};
+use anamnesis_config::redaction::RedactionConfig;
+use anamnesis_core::clock::{ManualClock, SeededEntropy};
+use anamnesis_core::finding::EntityType;
+use anamnesis_core::memory::{Class, State, Use};
+use anamnesis_core::provenance::Trust;
+use anamnesis_jobs::JobName;
+use anamnesis_jobs::night::Night;
+use anamnesis_jobs::policy::Policies;
+use anamnesis_pipeline::{Pipeline, Redactors};
+use anamnesis_search as recall;
+use anamnesis_sql::Database;
+use anamnesis_store::Store;
+use anamnesis_store::digest::Digest;
+use anamnesis_store::read::{Direction, Filter, Memory, When};
 use chrono::TimeDelta;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use anamnesis::pipeline::{Disposition, Pipeline, Raw};
-use anamnesis::store::engine::{Access, Location, Sql};
+use anamnesis_pipeline::{Disposition, Pipeline, Raw};
+use anamnesis_sql::{Access, Location, Sql};
 use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::{Value, json};
 use uuid::Uuid;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anamnesis::store::engine::{Access, Database, Location, Sql};
+use anamnesis_sql::{Access, Database, Location, Sql};
 use regex::Regex;
 use sqlx::Row as _;
 

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use anamnesis::bench::relay::TcpRelay;
-use anamnesis::config::store::{PostgresConfig, Tls};
-use anamnesis::store::engine::{Access, Database, DbError, Location, PostgresOptions, Sql};
+use anamnesis_config::store::{PostgresConfig, Tls};
+use anamnesis_sql::{Access, Database, DbError, Location, PostgresOptions, Sql};
+use anamnesis_test_servers::fault_proxy::TcpRelay;
 use sqlx::postgres::PgConnectOptions;
 
 use crate::server::Server;

@@ -1,10 +1,10 @@
 //! How patients want to be spoken with and treated, put together at night, on each engine, on a server as the role of the
 //! nights.
 
-use anamnesis::domain::memory::{Class, Kind, State, Use};
-use anamnesis::domain::provenance::Trust;
-use anamnesis::jobs::JobName;
-use anamnesis::store::read::{Direction, Filter, Memory, When};
+use anamnesis_core::memory::{Class, Kind, State, Use};
+use anamnesis_core::provenance::Trust;
+use anamnesis_jobs::JobName;
+use anamnesis_store::read::{Direction, Filter, Memory, When};
 use serde_json::{Value, json};
 
 use super::ward::Ward;
@@ -27,7 +27,7 @@ fn chat(id: u128, at: &str, text: &str) -> Value {
 
 /// What the profile shows: statement, newest first.
 async fn shown(ward: &Ward) -> Vec<String> {
-    let profile = ward.store().clinical_profile(scope(), When::Now).await.unwrap();
+    let profile = anamnesis_search::context::clinical_profile(&ward.store(), scope(), When::Now).await.unwrap();
     profile.stated_preferences.into_iter().map(|item| item.statement).collect()
 }
 
@@ -73,7 +73,7 @@ async fn what_is_said_twice_is_one_preference_and_the_opposite_replaces_it_while
     let (old, new) = (found.iter().find(|m| m.id == wanted.id).unwrap(), found.last().unwrap());
     assert_eq!((old.standing.state, old.superseded_by), (State::Superseded, Some(new.id)));
     assert_eq!((old.valid_to, new.supersedes), (Some(new.valid_from), Some(old.id)));
-    let opposed = ward.store().opposed(scope(), When::Now).await.unwrap();
+    let opposed = anamnesis_search::context::opposed(&ward.store(), scope(), When::Now).await.unwrap();
     assert!(!opposed.is_empty(), "statements that oppose each other are shown");
     assert!(
         opposed.iter().all(|pair| pair.type_ != "clinical_conflict"),
@@ -122,7 +122,7 @@ async fn what_others_say_of_a_patient_or_what_was_forgotten_is_no_preference_of_
     let filter = Filter { classes: vec![Class::Preference], ..Filter::default() };
     let said = ward.store().memories(scope(), &filter, When::Now).await.unwrap();
     let father = said.iter().find(|m| m.words.as_ref().is_some_and(|w| w.concept.contains("padre"))).unwrap();
-    let now = anamnesis::clock::Clock::now(ward.clinic.time.as_ref());
+    let now = anamnesis_core::clock::Clock::now(ward.clinic.time.as_ref());
     let forget = json!({"organization_id": ORG, "patient_id": PATIENT, "command": "forget", "memory_ids": [father.id],
         "actor": {"id": PATIENT, "role": "patient"}, "issued_at": now});
     ward.tell(&[event("f", "anamnesis.memory.command.v1", &forget)]).await;
@@ -131,7 +131,7 @@ async fn what_others_say_of_a_patient_or_what_was_forgotten_is_no_preference_of_
 
     // Told again, it is known again.
     ward.clinic.time.advance(chrono::TimeDelta::days(1));
-    let now = anamnesis::clock::Clock::now(ward.clinic.time.as_ref()).to_rfc3339();
+    let now = anamnesis_core::clock::Clock::now(ward.clinic.time.as_ref()).to_rfc3339();
     let again = chat(3, &now, "Prefiero no hablar de mi padre.");
     ward.tell(&[again]).await;
     assert_eq!(preferences(&ward).await, 1);

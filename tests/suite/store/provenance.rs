@@ -1,12 +1,12 @@
 //! Who said it decides what it may do: a model's words end and change nothing, nothing made from them is trusted more, the
 //! patient's state weighs the patient's own words, and a copy of a text is no evidence. On each engine.
 
-use anamnesis::domain::finding::{EntityType, Epistemic};
-use anamnesis::domain::memory::{Class, Kind, SetBy, State, Use};
-use anamnesis::domain::provenance::Trust;
-use anamnesis::jobs::JobName;
-use anamnesis::recall::PatientSummary;
-use anamnesis::store::read::{Filter, Memory, When};
+use anamnesis_core::finding::{EntityType, Epistemic};
+use anamnesis_core::memory::{Class, Kind, SetBy, State, Use};
+use anamnesis_core::provenance::Trust;
+use anamnesis_jobs::JobName;
+use anamnesis_search::PatientSummary;
+use anamnesis_store::read::{Filter, Memory, When};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -76,7 +76,7 @@ fn of(all: &[Memory], entity: EntityType) -> &Memory {
 }
 
 async fn profile(ward: &Ward) -> PatientSummary {
-    ward.store().clinical_profile(scope(), When::Now).await.unwrap()
+    anamnesis_search::context::clinical_profile(&ward.store(), scope(), When::Now).await.unwrap()
 }
 
 async fn what_a_model_wrote_is_a_hypothesis_that_ends_within_a_day(engine: Engine) {

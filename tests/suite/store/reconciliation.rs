@@ -1,11 +1,11 @@
 //! The clinical store against its log, the passages against their vectors, on each engine.
 
-use anamnesis::domain::ids::OrgId;
-use anamnesis::jobs::JobName;
-use anamnesis::jobs::driver::Report;
-use anamnesis::jobs::ledger::Asked;
-use anamnesis::jobs::planner::Due;
-use anamnesis::store::engine::{Access, Sql};
+use anamnesis_core::ids::OrgId;
+use anamnesis_jobs::JobName;
+use anamnesis_jobs::driver::Report;
+use anamnesis_jobs::ledger::Asked;
+use anamnesis_jobs::planner::Due;
+use anamnesis_sql::{Access, Sql};
 use chrono::TimeDelta;
 
 use super::ward::Ward;

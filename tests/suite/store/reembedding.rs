@@ -3,20 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use anamnesis::dlp::{Policy, Redactor};
-use anamnesis::embed::{EmbedError, Embedder, ModelProfile, Models, Purpose};
-use anamnesis::jobs::JobName;
-use anamnesis::jobs::driver::{Outcome, Report};
-use anamnesis::jobs::ledger::Asked;
-use anamnesis::jobs::night::Night;
-use anamnesis::jobs::planner::{Due, RunKey};
-use anamnesis::metrics::{Identity, Metrics};
-use anamnesis::pipeline::Pipeline;
-use anamnesis::recall::{Recall, SearchRequest};
-use anamnesis::store::comparing::Question;
-use anamnesis::store::engine::{Access, Sql};
-use anamnesis::store::generations;
-use anamnesis::store::read::{When, Window};
+use anamnesis_embedding::{EmbedError, Embedder, ModelProfile, Models, Purpose};
+use anamnesis_jobs::JobName;
+use anamnesis_jobs::driver::{Outcome, Report};
+use anamnesis_jobs::ledger::Asked;
+use anamnesis_jobs::night::Night;
+use anamnesis_jobs::planner::{Due, RunKey};
+use anamnesis_observability::metrics::{Identity, Metrics};
+use anamnesis_pipeline::Pipeline;
+use anamnesis_redaction::{Policy, Redactor};
+use anamnesis_search::{Recall, SearchRequest};
+use anamnesis_sql::{Access, Sql};
+use anamnesis_store::comparing::Question;
+use anamnesis_store::generations;
+use anamnesis_store::read::{When, Window};
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
@@ -279,7 +279,7 @@ async fn a_gate_that_does_not_open_leaves_the_old_generation_active_and_says_why
 /// Tells when a number of batches is committed.
 struct After(AtomicU64, Notify);
 
-impl anamnesis::jobs::observe::Observer for After {
+impl anamnesis_jobs::observe::Observer for After {
     fn began(&self, _: JobName) {}
     fn batch(&self, _: &RunKey, _: u64, _: u64) {
         if self.0.fetch_sub(1, Ordering::SeqCst) == 1 {

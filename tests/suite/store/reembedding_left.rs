@@ -1,6 +1,6 @@
 //! What a night of re-embedding leaves for the next one, on each engine: nights cost what came, not what is stored.
 
-use anamnesis::jobs::ledger::Asked;
+use anamnesis_jobs::ledger::Asked;
 use chrono::TimeDelta;
 
 use super::reembedding::{NEW, PASSAGES, both, night, notes, tomorrow, ward, with};

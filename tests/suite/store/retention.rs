@@ -1,13 +1,13 @@
 //! Retention on each engine, on a server as the role of the nights: the source goes in its time, what was understood stays.
 
-use anamnesis::domain::finding::EntityType;
-use anamnesis::domain::ids::DocumentId;
-use anamnesis::domain::memory::State;
-use anamnesis::domain::retention::PrivacyTier;
-use anamnesis::jobs::JobName;
-use anamnesis::jobs::driver::Report;
-use anamnesis::store::organizations::OrganizationChange;
-use anamnesis::store::read::{Filter, Memory, When};
+use anamnesis_core::finding::EntityType;
+use anamnesis_core::ids::DocumentId;
+use anamnesis_core::memory::State;
+use anamnesis_core::retention::PrivacyTier;
+use anamnesis_jobs::JobName;
+use anamnesis_jobs::driver::Report;
+use anamnesis_store::organizations::OrganizationChange;
+use anamnesis_store::read::{Filter, Memory, When};
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use uuid::Uuid;
@@ -137,7 +137,7 @@ async fn a_legal_hold_keeps_sources_and_forgotten_words_until_it_is_lifted(engin
     assert_eq!(told(&ward.after(1, JobName::Retention).await, "source_dropped"), 1);
     assert_eq!(purged().await, 1);
     assert_eq!(count(ward.store(), "SELECT count(*) FROM action_audit WHERE action LIKE 'hold%'").await, 2);
-    let now: DateTime<Utc> = anamnesis::clock::Clock::now(ward.clinic.time.as_ref());
+    let now: DateTime<Utc> = anamnesis_core::clock::Clock::now(ward.clinic.time.as_ref());
     assert!(ward.store().holds(scope()).await.unwrap()[0].lifted_at.unwrap() < now);
 }
 

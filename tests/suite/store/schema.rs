@@ -1,9 +1,9 @@
 //! Statements and schema: the same on both engines, and only ever forward.
 
-use anamnesis::domain::ids::OrgId;
-use anamnesis::jobs::ledger::rows;
-use anamnesis::store;
-use anamnesis::store::engine::{self, Access, Database, DbError, Location, SchemaState, Sql};
+use anamnesis_core::ids::OrgId;
+use anamnesis_jobs::ledger::rows;
+use anamnesis_sql::{self as engine, Access, Database, DbError, Location, SchemaState, Sql};
+use anamnesis_store as store;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 use uuid::Uuid;
 

@@ -1,12 +1,12 @@
 //! Summaries on each engine, on a server as the role of the nights: told from facts alone, found like any other text, once.
 
-use anamnesis::domain::account::Stretch;
-use anamnesis::domain::memory::{Class, Kind, Use};
-use anamnesis::domain::provenance::{SourceType, Trust};
-use anamnesis::jobs::JobName;
-use anamnesis::jobs::driver::Report;
-use anamnesis::recall;
-use anamnesis::store::read::{Direction, Filter, Memory, When, Window};
+use anamnesis_core::account::Stretch;
+use anamnesis_core::memory::{Class, Kind, Use};
+use anamnesis_core::provenance::{SourceType, Trust};
+use anamnesis_jobs::JobName;
+use anamnesis_jobs::driver::Report;
+use anamnesis_search as recall;
+use anamnesis_store::read::{Direction, Filter, Memory, When, Window};
 use serde_json::{Value, json};
 
 use super::ward::Ward;
@@ -114,7 +114,7 @@ async fn an_account_grows_with_what_comes_in_and_forgets_what_is_forgotten(engin
 
     let all = ward.store().memories(scope(), &Filter::default(), When::Now).await.unwrap();
     let lithium = all.iter().find(|m| m.words.as_ref().is_some_and(|w| w.mention.contains("litio"))).unwrap();
-    let now = anamnesis::clock::Clock::now(ward.clinic.time.as_ref());
+    let now = anamnesis_core::clock::Clock::now(ward.clinic.time.as_ref());
     let forget = json!({"organization_id": ORG, "patient_id": PATIENT, "command": "forget", "memory_ids": [lithium.id],
         "actor": {"id": PATIENT, "role": "patient"}, "issued_at": now});
     ward.tell(&[event("f", "anamnesis.memory.command.v1", &forget)]).await;

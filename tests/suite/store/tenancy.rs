@@ -1,8 +1,8 @@
 //! Isolation by the database itself: no table, view or function escapes row-level security, no role has more than it
 //! needs, and the program does not work as one that nothing binds.
 
-use anamnesis::domain::ids::OrgId;
-use anamnesis::store::engine::{Access, Arg, Database, DbError, Sql};
+use anamnesis_core::ids::OrgId;
+use anamnesis_sql::{Access, Arg, Database, DbError, Sql};
 use sqlx::{AssertSqlSafe, PgConnection, Row as _};
 use uuid::Uuid;
 

@@ -1,9 +1,9 @@
 //! Forgetting by topic and disputes, through messages, on each engine.
 
-use anamnesis::domain::finding::EntityType;
-use anamnesis::domain::memory::State;
-use anamnesis::pipeline::Pipeline;
-use anamnesis::store::read::{Filter, Memory, When};
+use anamnesis_core::finding::EntityType;
+use anamnesis_core::memory::State;
+use anamnesis_pipeline::Pipeline;
+use anamnesis_store::read::{Filter, Memory, When};
 use serde_json::{Value, json};
 
 use crate::support::{Clinic, Engine, ORG, PATIENT, bodies, count, document, event, feed, on_every_engine, scope};

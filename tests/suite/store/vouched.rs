@@ -1,8 +1,8 @@
 //! What somebody thought possible and a person verifies, on each engine.
 
-use anamnesis::domain::finding::EntityType;
-use anamnesis::domain::memory::{State, Use};
-use anamnesis::store::read::{Filter, Memory, When};
+use anamnesis_core::finding::EntityType;
+use anamnesis_core::memory::{State, Use};
+use anamnesis_store::read::{Filter, Memory, When};
 use serde_json::json;
 
 use super::ward::Ward;
@@ -16,7 +16,7 @@ async fn conditions(ward: &Ward) -> Vec<Memory> {
 }
 
 async fn in_profile(ward: &Ward) -> Vec<String> {
-    let profile = ward.store().clinical_profile(scope(), When::Now).await.unwrap();
+    let profile = anamnesis_search::context::clinical_profile(&ward.store(), scope(), When::Now).await.unwrap();
     profile.conditions.into_iter().map(|item| item.statement).collect()
 }
 

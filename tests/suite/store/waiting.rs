@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use anamnesis::clock::SeededEntropy;
-use anamnesis::domain::document::DocumentType;
-use anamnesis::jobs::JobName;
-use anamnesis::jobs::driver::Report;
-use anamnesis::jobs::ledger::Asked;
-use anamnesis::jobs::night::Night;
-use anamnesis::jobs::policy::Policies;
-use anamnesis::pipeline::Pipeline;
-use anamnesis::store::Store;
-use anamnesis::store::engine::Database;
-use anamnesis::store::read::{When, Window};
+use anamnesis_core::clock::SeededEntropy;
+use anamnesis_core::document::DocumentType;
+use anamnesis_jobs::JobName;
+use anamnesis_jobs::driver::Report;
+use anamnesis_jobs::ledger::Asked;
+use anamnesis_jobs::night::Night;
+use anamnesis_jobs::policy::Policies;
+use anamnesis_pipeline::Pipeline;
+use anamnesis_sql::Database;
+use anamnesis_store::Store;
+use anamnesis_store::read::{When, Window};
 use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
 
@@ -39,7 +39,7 @@ async fn passages(pipeline: &Pipeline) -> (usize, usize) {
 }
 
 async fn a_document_left_to_the_night_is_found_by_words_at_once_and_by_meaning_the_next_day(engine: Engine) {
-    let late = |settings: &mut anamnesis::config::Settings| {
+    let late = |settings: &mut anamnesis_config::Settings| {
         settings.pipeline.embed_at_night = vec![DocumentType::ClinicalNote];
     };
     let clinic = Clinic::new().await.with(late);

@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use anamnesis::clock::SeededEntropy;
-use anamnesis::jobs::JobName;
-use anamnesis::jobs::driver::Report;
-use anamnesis::jobs::ledger::Asked;
-use anamnesis::jobs::night::Night;
-use anamnesis::jobs::policy::Policies;
-use anamnesis::pipeline::Pipeline;
-use anamnesis::store::Store;
-use anamnesis::store::engine::Database;
+use anamnesis_core::clock::SeededEntropy;
+use anamnesis_jobs::JobName;
+use anamnesis_jobs::driver::Report;
+use anamnesis_jobs::ledger::Asked;
+use anamnesis_jobs::night::Night;
+use anamnesis_jobs::policy::Policies;
+use anamnesis_pipeline::Pipeline;
+use anamnesis_sql::Database;
+use anamnesis_store::Store;
 use chrono::TimeDelta;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{Clinic, Engine, Place, bodies, feed};
 
-pub struct Ward {
+pub(crate) struct Ward {
     pub clinic: Clinic,
     _place: Place,
     pub pipeline: Pipeline,
@@ -25,7 +25,7 @@ pub struct Ward {
 }
 
 impl Ward {
-    pub async fn on(engine: Engine) -> Self {
+    pub(crate) async fn on(engine: Engine) -> Self {
         let clinic = Clinic::new().await;
         let place = Place::on(engine).await;
         let pipeline = clinic.pipeline_at(&place.location()).await;
@@ -39,17 +39,17 @@ impl Ward {
         Self { clinic, _place: place, pipeline, night }
     }
 
-    pub fn store(&self) -> &Store {
+    pub(crate) fn store(&self) -> &Store {
         self.pipeline.store()
     }
 
-    pub async fn tell(&self, messages: &[Value]) {
+    pub(crate) async fn tell(&self, messages: &[Value]) {
         let done = feed(&self.pipeline, &bodies(messages), 32).await;
         assert!(done.iter().all(|disposition| disposition.code() == "stored"), "{done:?}");
     }
 
     /// The run of a job on the latest night, so many days from now: its preview told the same, and twice is once.
-    pub async fn after(&self, days: i64, job: JobName) -> Report {
+    pub(crate) async fn after(&self, days: i64, job: JobName) -> Report {
         self.clinic.time.advance(TimeDelta::days(days));
         let due = self.night.due().await.unwrap().into_iter().rfind(|due| due.key.job == job).unwrap();
         let preview = self.night.preview(due).await.unwrap();

@@ -4,9 +4,9 @@
 use std::process::Command;
 use std::time::Duration;
 
-use anamnesis::config;
-use anamnesis::domain::ids::OrgId;
-use anamnesis::store::engine::{Access, Database, DbError, Location, PostgresOptions, SchemaState, Sql, schema_state};
+use anamnesis_config as config;
+use anamnesis_core::ids::OrgId;
+use anamnesis_sql::{Access, Database, DbError, Location, PostgresOptions, SchemaState, Sql, schema_state};
 use tokio::time::timeout;
 
 use super::amount;

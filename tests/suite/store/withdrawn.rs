@@ -1,9 +1,9 @@
 //! What a night formed goes with what it was formed of, on each engine, on a server as the role of the nights.
 
-use anamnesis::domain::finding::EntityType;
-use anamnesis::domain::memory::{Class, State};
-use anamnesis::jobs::JobName;
-use anamnesis::store::read::{Filter, Memory, When};
+use anamnesis_core::finding::EntityType;
+use anamnesis_core::memory::{Class, State};
+use anamnesis_jobs::JobName;
+use anamnesis_store::read::{Filter, Memory, When};
 use serde_json::{Value, json};
 
 use super::ward::Ward;
@@ -52,7 +52,7 @@ async fn statements(ward: &Ward) -> Vec<Memory> {
 }
 
 async fn command(ward: &Ward, name: &str, memories: &[Memory], role: &str) {
-    let now = anamnesis::clock::Clock::now(ward.clinic.time.as_ref());
+    let now = anamnesis_core::clock::Clock::now(ward.clinic.time.as_ref());
     let ids: Vec<_> = memories.iter().map(|memory| memory.id).collect();
     let command = json!({"organization_id": ORG, "patient_id": PATIENT, "command": name, "memory_ids": ids,
         "actor": {"id": PATIENT, "role": role}, "issued_at": now});

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anamnesis::domain::account::Stretch;
-use anamnesis::domain::memory::Class;
-use anamnesis::extract::Extractor;
-use anamnesis::extract::model::{ModelOptions, ModelReader, Writer};
-use anamnesis::jobs::JobName;
-use anamnesis::jobs::driver::Report;
-use anamnesis::jobs::ledger::Asked;
-use anamnesis::store::read::{Filter, When};
+use anamnesis_core::account::Stretch;
+use anamnesis_core::memory::Class;
+use anamnesis_extraction::Extractor;
+use anamnesis_extraction::model::{ModelOptions, ModelReader, Writer};
+use anamnesis_jobs::JobName;
+use anamnesis_jobs::driver::Report;
+use anamnesis_jobs::ledger::Asked;
+use anamnesis_store::read::{Filter, When};
 use serde_json::{Value, json};
 use wiremock::matchers::{body_partial_json, method};
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
@@ -120,10 +120,10 @@ async fn what_is_forgotten_while_the_model_is_asked_is_told_no_more(engine: Engi
     let ward = ward(engine, &server).await;
     let said = ward.store().memories(scope(), &Filter::default(), When::Now).await.unwrap();
     let is_headache =
-        |m: &&anamnesis::store::read::Memory| m.words.as_ref().is_some_and(|words| words.concept == "headache");
+        |m: &&anamnesis_store::read::Memory| m.words.as_ref().is_some_and(|words| words.concept == "headache");
     let headache = said.iter().find(is_headache).unwrap().id;
     ward.clinic.time.advance(chrono::TimeDelta::days(1));
-    let now = anamnesis::clock::Clock::now(ward.clinic.time.as_ref());
+    let now = anamnesis_core::clock::Clock::now(ward.clinic.time.as_ref());
     let forget = json!({"organization_id": ORG, "patient_id": PATIENT, "command": "forget", "memory_ids": [headache],
         "actor": {"id": PATIENT, "role": "patient"}, "issued_at": now});
     let due = ward.night.due().await.unwrap().into_iter().rfind(|due| due.key.job == JobName::Summaries).unwrap();

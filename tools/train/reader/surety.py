@@ -1,4 +1,4 @@
-"""Fits how surely a finding is read (src/extract/careful/surety.tsv), from rows of whole documents that are known to be right or wrong.
+"""Fits how surely a finding is read (crates/extraction/src/careful/surety.tsv), from rows of whole documents that are known to be right or wrong.
 
     score_facts.py SET.jsonl… --anamnesis PROGRAM --profile careful --everything --rows rows.jsonl
     anamnesis extract --reader FILE --explain documents.ndjson > findings.ndjson      made of the same sets by --documents

@@ -1,0 +1,31 @@
+//! `[http]`: where probes and metrics are served.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Probes and metrics. Nothing served there tells of a patient, but it has no authentication either: loopback unless
+/// configured otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HttpConfig {
+    /// Address and port to listen on. Port 0 takes a free one.
+    pub bind: SocketAddr,
+    /// Seconds after which a request is given up, 1–60. Below the probes' own limits, so that a slow dependency reads
+    /// as "not ready" and not as "no answer".
+    pub(crate) timeout_seconds: u64,
+}
+
+impl HttpConfig {
+    /// The limit of one request, held to its range.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout_seconds.clamp(1, 60))
+    }
+}
+
+impl Default for HttpConfig {
+    fn default() -> Self {
+        Self { bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)), timeout_seconds: 5 }
+    }
+}

@@ -1,0 +1,49 @@
+//! `[pipeline]`: how documents are batched, split and judged.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use anamnesis_core::document::DocumentType;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PipelineConfig {
+    /// Messages that share one transaction and one round of embedding calls, 1–4096.
+    pub batch_documents: usize,
+    /// Bytes of message bodies in one batch; a batch closes at whichever limit comes first.
+    pub batch_bytes: usize,
+    /// Threads for redaction and extraction; 0 takes one per core.
+    pub threads: usize,
+    /// Longest redaction of one document, in milliseconds; beyond it nothing is stored.
+    pub redaction_timeout_ms: u64,
+    /// What becomes of a document of which a part is neither Spanish nor English.
+    #[serde(default)]
+    pub unsupported_language: UnsupportedLanguage,
+    /// Words of a passage; longer stretches are split along turns and sentences.
+    pub passage_words: usize,
+    /// Types of documents whose vectors are left to the cheaper batch of the night; they are found by words until then.
+    #[serde(default)]
+    pub embed_at_night: Vec<DocumentType>,
+    /// A fixed "now" (RFC 3339) instead of the machine's clock; empty for the clock. For demonstrations and tests.
+    #[serde(default, deserialize_with = "empty_is_none")]
+    pub now: Option<DateTime<Utc>>,
+}
+
+/// What becomes of a document that redaction and extraction have no rules for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnsupportedLanguage {
+    /// Set aside with the reason `unsupported_language`.
+    #[default]
+    Refuse,
+    /// Stored encrypted under the patient's key. Never embedded, searched or sent to a service; nothing is extracted.
+    StoreSealed,
+}
+
+fn empty_is_none<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Option<DateTime<Utc>>, D::Error> {
+    let text = String::deserialize(input)?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|_| serde::de::Error::custom("not an instant"))
+}

@@ -1,0 +1,226 @@
+//! What a patient permits and denies. One rule for everybody who asks: admission, readers and jobs.
+//!
+//! A consent speaks of one scope and is in force from `from` (inclusive) to `until` (exclusive). Of the consents of a scope
+//! that are in force at an instant the one with the latest `from` decides: a person may change their mind. Where two begin
+//! at the same instant, the denial decides.
+
+use chrono::{DateTime, Utc};
+
+use super::code::codes;
+
+codes!(
+    /// Permission given or withheld.
+    Provision { Permit = "permit", Deny = "deny" }
+);
+
+codes!(
+    /// What a consent speaks of. Another scope is recorded; it opens and closes nothing.
+    ConsentScope {
+        /// Whether anything is remembered of the patient. Its denial closes the other scopes as well.
+        Memory = "memory",
+        /// Whether what is remembered is handed to those who ask: context, search, profile.
+        Recall = "recall",
+        /// Whether the patient is counted in reports over all patients of the organisation.
+        Research = "research",
+    }
+);
+
+codes!(
+    /// What becomes of what is held of a patient who withdraws consent to memory.
+    Withdrawal {
+        /// It is kept, and handed to nobody who asks.
+        Keep = "keep",
+        /// It is forgotten, and can be recovered as long as anything that was forgotten.
+        Forget = "forget",
+    }
+);
+
+#[allow(clippy::derivable_impls)] // the macro derives what all codes share
+impl Default for Withdrawal {
+    fn default() -> Self {
+        Self::Keep
+    }
+}
+
+impl ConsentScope {
+    /// As a producer writes it.
+    pub fn read(text: &str) -> Option<Self> {
+        Self::from_code(text.trim().to_lowercase().as_str())
+    }
+}
+
+/// One consent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Consent {
+    pub scope: ConsentScope,
+    pub provision: Provision,
+    pub from: DateTime<Utc>,
+    pub until: Option<DateTime<Utc>>,
+}
+
+impl Consent {
+    /// Whether it is in force at an instant.
+    pub(crate) fn holds_at(&self, at: DateTime<Utc>) -> bool {
+        self.from <= at && self.until.is_none_or(|until| at < until)
+    }
+}
+
+/// All consents of one patient, in any order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Consents(Vec<Consent>);
+
+impl FromIterator<Consent> for Consents {
+    fn from_iter<T: IntoIterator<Item = Consent>>(consents: T) -> Self {
+        Self(consents.into_iter().collect())
+    }
+}
+
+impl Consents {
+    pub fn add(&mut self, consent: Consent) {
+        self.0.push(consent);
+    }
+
+    /// What is in force for a scope at an instant; `None` where nobody said anything that holds then.
+    pub fn in_force(&self, scope: ConsentScope, at: DateTime<Utc>) -> Option<Provision> {
+        self.deciding(scope, at).map(|(_, provision)| provision)
+    }
+
+    /// Whether this consent is what is in force for its scope at an instant.
+    pub fn decides(&self, consent: &Consent, at: DateTime<Utc>) -> bool {
+        consent.holds_at(at) && self.deciding(consent.scope, at) == Some((consent.from, consent.provision))
+    }
+
+    /// The latest beginning; a denial comes after a permit of the same instant, by the order of [`Provision`].
+    fn deciding(&self, scope: ConsentScope, at: DateTime<Utc>) -> Option<(DateTime<Utc>, Provision)> {
+        let holding = self.0.iter().filter(|consent| consent.scope == scope && consent.holds_at(at));
+        holding.map(|consent| (consent.from, consent.provision)).max()
+    }
+
+    /// Whether what was said at `said_at` may be stored at `now`. A denial in force at either instant refuses it; where the
+    /// organisation requires consent, a permit must be in force at both.
+    pub fn may_remember(&self, required: bool, said_at: DateTime<Utc>, now: DateTime<Utc>) -> bool {
+        [said_at, now].into_iter().all(|at| match self.in_force(ConsentScope::Memory, at) {
+            Some(Provision::Permit) => true,
+            Some(Provision::Deny) => false,
+            None => !required,
+        })
+    }
+
+    /// Whether what is remembered may be handed to those who ask.
+    pub fn may_recall(&self, now: DateTime<Utc>) -> bool {
+        [ConsentScope::Memory, ConsentScope::Recall]
+            .into_iter()
+            .all(|scope| self.in_force(scope, now) != Some(Provision::Deny))
+    }
+
+    /// Whether the patient may be counted among others. Where the organisation requires consent, this needs a permit of its
+    /// own.
+    pub fn may_research(&self, required: bool, now: DateTime<Utc>) -> bool {
+        let closed = self.in_force(ConsentScope::Memory, now) == Some(Provision::Deny);
+        !closed
+            && match self.in_force(ConsentScope::Research, now) {
+                Some(Provision::Permit) => true,
+                Some(Provision::Deny) => false,
+                None => !required,
+            }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::Duration;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(minutes: i64) -> DateTime<Utc> {
+        DateTime::UNIX_EPOCH + Duration::minutes(minutes)
+    }
+
+    fn consent(scope: ConsentScope, provision: Provision, from: i64, until: Option<i64>) -> Consent {
+        Consent { scope, provision, from: at(from), until: until.map(at) }
+    }
+
+    fn memory(provision: Provision, from: i64, until: Option<i64>) -> Consent {
+        consent(ConsentScope::Memory, provision, from, until)
+    }
+
+    fn any_consent() -> impl Strategy<Value = Consent> {
+        let scope = prop::sample::select(ConsentScope::ALL);
+        let provision = prop::sample::select(Provision::ALL);
+        let until = prop::option::of(1i64..12);
+        (scope, provision, 0i64..12, until).prop_map(|(scope, provision, from, length)| {
+            consent(scope, provision, from, length.map(|length| from + length))
+        })
+    }
+
+    #[test]
+    fn a_person_may_change_their_mind_and_a_denial_wins_where_both_begin_at_once() {
+        use Provision::{Deny, Permit};
+        let of = |list: &[Consent]| list.iter().copied().collect::<Consents>();
+        let changed = of(&[memory(Permit, 1, None), memory(Deny, 5, None), memory(Permit, 9, None)]);
+        let said = |minute| changed.in_force(ConsentScope::Memory, at(minute));
+        assert_eq!([said(0), said(1), said(5), said(9)], [None, Some(Permit), Some(Deny), Some(Permit)]);
+        let both = of(&[memory(Deny, 1, None), memory(Permit, 1, None)]);
+        assert_eq!(both.in_force(ConsentScope::Memory, at(1)), Some(Deny));
+        let ended = of(&[memory(Deny, 1, None), memory(Permit, 3, Some(6))]);
+        assert_eq!(ended.in_force(ConsentScope::Memory, at(6)), Some(Deny), "the permit is over, the denial is not");
+    }
+
+    #[test]
+    fn what_was_said_before_a_withdrawal_and_arrives_after_it_is_not_stored() {
+        let withdrawn: Consents =
+            [memory(Provision::Permit, 0, None), memory(Provision::Deny, 10, None)].into_iter().collect();
+        assert!(withdrawn.may_remember(true, at(5), at(6)));
+        assert!(!withdrawn.may_remember(true, at(5), at(11)));
+        assert!(!withdrawn.may_remember(false, at(5), at(11)));
+        let again: Consents =
+            [memory(Provision::Deny, 0, Some(10)), memory(Provision::Permit, 20, None)].into_iter().collect();
+        assert!(!again.may_remember(false, at(5), at(30)), "said while it was denied");
+        assert!(again.may_remember(false, at(15), at(30)));
+        assert!(!again.may_remember(true, at(15), at(30)), "nobody permitted it when it was said");
+    }
+
+    proptest! {
+        #[test]
+        fn order_does_not_matter_and_only_the_scope_itself_counts(
+            mut list in prop::collection::vec(any_consent(), 0..8),
+            rotation in 0usize..8,
+            minute in 0i64..24,
+        ) {
+            let all: Consents = list.iter().copied().collect();
+            let turn = rotation.min(list.len());
+            list.rotate_left(turn);
+            let turned: Consents = list.iter().copied().collect();
+            for scope in ConsentScope::ALL {
+                prop_assert_eq!(all.in_force(*scope, at(minute)), turned.in_force(*scope, at(minute)));
+                let own: Consents = list.iter().copied().filter(|consent| consent.scope == *scope).collect();
+                prop_assert_eq!(all.in_force(*scope, at(minute)), own.in_force(*scope, at(minute)));
+            }
+        }
+
+        #[test]
+        fn a_denial_that_begins_latest_refuses_whether_or_not_consent_is_required(
+            list in prop::collection::vec(any_consent(), 0..8),
+            required in any::<bool>(),
+            said in 0i64..30,
+        ) {
+            let mut all: Consents = list.into_iter().collect();
+            all.add(memory(Provision::Deny, 12, None));
+            prop_assert!(!all.may_remember(required, at(said), at(12)));
+            prop_assert!(!all.may_recall(at(12)));
+            prop_assert!(!all.may_research(required, at(12)));
+        }
+
+        #[test]
+        fn requiring_consent_never_allows_more(
+            list in prop::collection::vec(any_consent(), 0..8),
+            said in 0i64..24,
+            now in 0i64..24,
+        ) {
+            let all: Consents = list.into_iter().collect();
+            prop_assert!(!all.may_remember(true, at(said), at(now)) || all.may_remember(false, at(said), at(now)));
+            prop_assert!(!all.may_research(true, at(now)) || all.may_research(false, at(now)));
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Contradictions between two statements (seed 001, section 5), found and kept, never resolved: direct negation,
+//! comparative opposition, preference conflict. English and Spanish, whole words, with the conditions of model.md,
+//! "Change of mind": an opposed pair, the same experiencer, overlapping validity, and at least two shared content stems
+//! or enough similarity.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::code::codes;
+use super::finding::Experiencer;
+use super::wording::{Word, denies, person, plain_words, starts_with};
+use anamnesis_text::{Language, detect, stems};
+
+#[rustfmt::skip] // lists of words read as paragraphs
+#[path = "contradiction_words.rs"]
+mod vocabulary;
+use vocabulary::{BEARS, COMPARISONS, CUE_PREFIX_STOPS, DIRECT, DISLIKES, FUNCTION_CUES, LIKES, PAST};
+
+codes!(
+    ContradictionType {
+        /// "never" against "always", or a thing said against the same thing denied.
+        DirectNegation = "direct_negation",
+        /// "more" against "less".
+        ComparativeOpposition = "comparative_opposition",
+        /// "prefer" against "avoid".
+        PreferenceConflict = "preference_conflict",
+    }
+);
+
+/// When two opposed statements are about the same thing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ContradictionPolicy {
+    /// Cosine from which on two statements are about the same thing. Belongs to the embedding model's profile.
+    pub min_similarity: f64,
+    /// … or so many content stems in common.
+    pub min_shared_stems: usize,
+}
+
+impl Default for ContradictionPolicy {
+    fn default() -> Self {
+        Self { min_similarity: 0.6, min_shared_stems: 2 }
+    }
+}
+
+/// One statement and what is known about it.
+#[derive(Debug, Clone, Copy)]
+pub struct Claim<'a> {
+    pub text: &'a str,
+    /// Of whom it is true; read from the text where it is `None`.
+    pub experiencer: Option<Experiencer>,
+    /// True in the world from … until (half-open); `None` is unbounded.
+    pub valid_from: Option<DateTime<Utc>>,
+    pub valid_to: Option<DateTime<Utc>>,
+}
+
+impl<'a> Claim<'a> {
+    /// A statement of which nothing but the words is known.
+    pub fn of(text: &'a str) -> Self {
+        Self { text, experiencer: None, valid_from: None, valid_to: None }
+    }
+}
+
+/// How two statements contradict each other, or `None`. Symmetric. `similarity` is the cosine of their vectors, where
+/// it is known.
+pub fn contradiction(
+    a: &Claim<'_>,
+    b: &Claim<'_>,
+    similarity: Option<f64>,
+    policy: &ContradictionPolicy,
+) -> Option<ContradictionType> {
+    if !overlap(a, b) {
+        return None;
+    }
+    let language = detect(&format!("{}\n{}", a.text, b.text));
+    let (left, right) = (Side::of(a.text, language), Side::of(b.text, language));
+    if !same_experiencer(a, &left, b, &right) || left.past != right.past {
+        return None;
+    }
+    let shared = left.stems().intersection(&right.stems()).count();
+    let near = similarity.is_some_and(|cosine| cosine >= policy.min_similarity);
+    if shared < policy.min_shared_stems && !near {
+        return None;
+    }
+    opposition(&left, &right)
+}
+
+/// Whether one of two statements speaks of nothing that the other does not speak of: "I love swimming", "I can't stand
+/// swimming in the sea". Attitudes and denials are no subject.
+pub fn shares_subject(a: &str, b: &str) -> bool {
+    let language = detect(&format!("{a}\n{b}"));
+    let (left, right) = (Side::of(a, language), Side::of(b, language));
+    let (left, right) = (left.subjects(), right.subjects());
+    let (shorter, longer) = if left.len() <= right.len() { (left, right) } else { (right, left) };
+    !shorter.is_empty() && shorter.is_subset(&longer)
+}
+
+fn overlap(a: &Claim<'_>, b: &Claim<'_>) -> bool {
+    !ends_before(a.valid_to, b.valid_from) && !ends_before(b.valid_to, a.valid_from)
+}
+
+fn ends_before(end: Option<DateTime<Utc>>, start: Option<DateTime<Utc>>) -> bool {
+    end.zip(start).is_some_and(|(end, start)| end <= start)
+}
+
+fn same_experiencer(a: &Claim<'_>, left: &Side, b: &Claim<'_>, right: &Side) -> bool {
+    if a.experiencer.is_none() && b.experiencer.is_none() {
+        return left.subject == right.subject;
+    }
+    let read = |claim: &Claim<'_>, side: &Side| {
+        claim.experiencer.unwrap_or(if side.subject.is_some() { Experiencer::Family } else { Experiencer::Patient })
+    };
+    // Two relatives are two people, where the texts name them.
+    let other_relative = left.subject.is_some() && right.subject.is_some() && left.subject != right.subject;
+    read(a, left) == read(b, right) && !other_relative
+}
+
+/// One statement, cut into clauses.
+struct Side {
+    clauses: Vec<Clause>,
+    /// The relative it speaks of, where it begins or ends with one.
+    subject: Option<&'static str>,
+    /// It speaks of a time that is over: what holds now does not contradict it.
+    past: bool,
+}
+
+/// One clause: its content stems, those that a denial governs, and its cue words.
+#[derive(Default)]
+struct Clause {
+    stems: BTreeSet<String>,
+    /// Those that are no attitude and no pole: what the clause speaks of.
+    subjects: BTreeSet<String>,
+    denied: BTreeSet<String>,
+    cues: Vec<(String, bool)>,
+}
+
+const CLAUSE_WORDS: &[&str] = &["and", "but", "whereas", "while", "y", "e", "pero", "mientras", "aunque", "although"];
+/// A denial governs at most this many words after it.
+const SCOPE: usize = 6;
+
+impl Side {
+    fn of(text: &str, language: Language) -> Self {
+        let words = plain_words(text);
+        let clauses = words
+            .split(|word| word.is_sign() || word.is(CLAUSE_WORDS))
+            .filter(|clause| !clause.is_empty())
+            .map(|clause| Clause::of(clause, language))
+            .collect();
+        let past = (0..words.len()).any(|at| PAST.iter().any(|phrase| starts_with(&words[at..], phrase)));
+        Self { clauses, subject: subject(&words), past }
+    }
+
+    fn subjects(&self) -> BTreeSet<&str> {
+        self.clauses.iter().flat_map(|clause| clause.subjects.iter().map(String::as_str)).collect()
+    }
+
+    fn stems(&self) -> BTreeSet<&str> {
+        self.clauses.iter().flat_map(|clause| clause.stems.iter().map(String::as_str)).collect()
+    }
+}
+
+impl Clause {
+    fn of(words: &[Word], language: Language) -> Self {
+        let mut clause = Self::default();
+        let mut denied_for = 0usize;
+        for (at, word) in words.iter().enumerate() {
+            let denied = denied_for > 0;
+            denied_for = denied_for.saturating_sub(1);
+            if denies(&word.folded) {
+                denied_for = SCOPE;
+            }
+            let cue = is_cue(words, at);
+            if cue {
+                clause.cues.push((word.folded.clone(), denied));
+            }
+            if denies(&word.folded) || word.is(FUNCTION_CUES) {
+                continue;
+            }
+            // "No me gusta el café" denies the liking, not the coffee.
+            if denied && (word.is(LIKES) || word.is(DISLIKES) || word.is(BEARS)) {
+                denied_for = 0;
+            }
+            for stem in stems(&word.folded, language) {
+                if !cue {
+                    clause.subjects.insert(stem.clone());
+                }
+                if denied {
+                    clause.denied.insert(stem.clone());
+                }
+                clause.stems.insert(stem);
+            }
+        }
+        clause
+    }
+
+    fn has(&self, words: &[&str], denied: bool) -> bool {
+        self.cues.iter().any(|(cue, is_denied)| *is_denied == denied && words.contains(&cue.as_str()))
+    }
+
+    fn likes(&self) -> bool {
+        self.has(LIKES, false) || self.has(DISLIKES, true)
+    }
+
+    fn dislikes(&self) -> bool {
+        self.has(DISLIKES, false) || self.has(LIKES, true) || self.has(BEARS, true)
+    }
+}
+
+fn is_cue(words: &[Word], at: usize) -> bool {
+    let word = &words[at];
+    let pairs = || DIRECT.iter().chain(COMPARISONS).any(|(one, other)| word.is(one) || word.is(other));
+    // "feels like" likes nothing.
+    let preposition = word.is(&["like"]) && at > 0 && words[at - 1].is(CUE_PREFIX_STOPS);
+    !preposition && (word.is(LIKES) || word.is(DISLIKES) || word.is(BEARS) || pairs())
+}
+
+fn opposition(left: &Side, right: &Side) -> Option<ContradictionType> {
+    let by_pair = |pairs: &[(&[&str], &[&str])]| {
+        pairs.iter().filter(|(one, other)| opposed(left, right, |c| c.has(one, false), |c| c.has(other, false))).count()
+    };
+    if by_pair(DIRECT) > 0 || denied_elsewhere(left, right) || denied_elsewhere(right, left) {
+        return Some(ContradictionType::DirectNegation);
+    }
+    // Two oppositions cancel out: "more rest is better" and "less rest is worse" agree.
+    if by_pair(COMPARISONS) % 2 == 1 {
+        return Some(ContradictionType::ComparativeOpposition);
+    }
+    opposed(left, right, Clause::likes, Clause::dislikes).then_some(ContradictionType::PreferenceConflict)
+}
+
+/// Whether one side holds the one pole and the other side the other. A side that holds both poles ("tea always, coffee
+/// never") only counts by clauses that share a content stem with the opposed one.
+fn opposed(left: &Side, right: &Side, one: impl Fn(&Clause) -> bool, other: impl Fn(&Clause) -> bool) -> bool {
+    let both = |side: &Side| side.clauses.iter().any(&one) && side.clauses.iter().any(&other);
+    let strict = both(left) || both(right);
+    left.clauses.iter().any(|l| {
+        right.clauses.iter().any(|r| {
+            let poles = (one(l) && other(r) && !other(l) && !one(r)) || (other(l) && one(r) && !one(l) && !other(r));
+            poles && (!strict || !l.stems.is_disjoint(&r.stems))
+        })
+    })
+}
+
+/// Whether something that one side denies is said by the other without denial.
+fn denied_elsewhere(denying: &Side, saying: &Side) -> bool {
+    let said = |stem: &String| saying.clauses.iter().any(|c| c.stems.contains(stem) && !c.denied.contains(stem));
+    let denied = |stem: &String| saying.clauses.iter().any(|c| c.denied.contains(stem));
+    let own = |stem: &String| denying.clauses.iter().any(|c| c.stems.contains(stem) && !c.denied.contains(stem));
+    denying.clauses.iter().flat_map(|clause| &clause.denied).any(|stem| said(stem) && !denied(stem) && !own(stem))
+}
+
+const ARTICLES: &[&str] = &[
+    "my", "his", "her", "their", "our", "the", "mi", "su", "tu", "nuestra", "nuestro", "la", "el", "patient",
+    "paciente", "del",
+];
+
+/// The relative a statement is about: "my mother always …", "diabetes in her mother".
+fn subject(words: &[Word]) -> Option<&'static str> {
+    let meaning: Vec<&Word> = words.iter().filter(|word| !word.is_sign() && !word.is(ARTICLES)).collect();
+    match meaning.as_slice() {
+        [first, ..] if person(&first.folded).is_some() => person(&first.folded),
+        [.., link, last] if link.is(&["in", "of", "en", "de"]) => person(&last.folded),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[path = "contradiction_tests.rs"]
+mod tests;

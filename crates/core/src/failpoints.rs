@@ -1,0 +1,67 @@
+//! Seeded bugs: in builds with debug assertions `ANAMNESIS_BUG=name` breaks one promise on purpose, so that the proofs
+//! can show that they would notice. In release builds nothing of it exists.
+
+/// Every bug that can be switched on, with the promise that it breaks.
+pub(crate) const BUGS: &[(&str, &str)] = &[
+    ("ack_before_commit", "a message is acknowledged after its effects are committed"),
+    ("no_inbox", "the message's key is written in the transaction of its effects"),
+    ("no_body_check", "the same id with another body is set aside"),
+    ("ignore_ack_false", "an acknowledgement that was not sent counts as none"),
+    ("ack_over_open", "acknowledging many never covers a message that is still worked on"),
+    ("retry_without_confirm", "a message leaves its queue when its retry is confirmed"),
+    ("no_mandatory", "an event that no queue takes stays in the outbox"),
+    ("publish_unconfirmed", "an event is marked when it was confirmed"),
+    ("outbox_watermark", "every committed event is published, whatever the order of commits"),
+    ("quarantine_unwritten", "a message is acknowledged when its quarantine is written"),
+    ("attempt_after_work", "an attempt is recorded before the work"),
+    ("error_text_logged", "no text of a message reaches the log"),
+    ("fence_ignored", "an owner of a run that was replaced commits nothing more"),
+    ("session_set", "nothing is set for a session: the next borrower of a connection finds nothing of the last"),
+    ("deferred_begin", "a transaction that writes holds the write lock from its beginning"),
+    ("vectors_unmarked", "what comes while a generation of vectors is made has one of it before the swap"),
+    ("env_proxy", "no HTTP client asks the environment for a proxy"),
+    ("refused_is_ok", "an event that a callback did not take waits; only 410 is its last word"),
+    ("amqp_plain", "beyond this machine the broker is reached by amqps only"),
+    ("keys_reminted", "a missing key store is not made anew for a store that knows patients"),
+    ("master_swapped", "another master key is refused, for new patients too"),
+    ("absent_is_erased", "a key that the key store does not have is no erased patient"),
+    ("restore_foreign_keys", "a restore refuses keys that do not belong to the store"),
+    ("header_flood", "requests that are begun and never finished stop nobody else"),
+    ("spool_by_path", "a file of the spool is claimed before it is read"),
+    ("migrate_unlocked", "of several programs that find a new file one migrates"),
+    ("migrate_under_others", "no program migrates a file under an older program that runs"),
+    ("refusal_blamed", "a store that refuses is a retry and no message's fault"),
+    ("waits_counted", "a try that a refusing store ended does not count against its message"),
+];
+
+/// Whether a bug is switched on.
+pub fn is(name: &str) -> bool {
+    debug_assert!(BUGS.iter().any(|(known, _)| *known == name), "a bug that is not in the table");
+    cfg!(debug_assertions) && std::env::var_os("ANAMNESIS_BUG").is_some_and(|on| on == name)
+}
+
+/// The last migration that this program knows, where `ANAMNESIS_SCHEMA` makes an older program of it.
+pub fn schema() -> Option<i64> {
+    if !cfg!(debug_assertions) {
+        return None;
+    }
+    std::env::var("ANAMNESIS_SCHEMA").ok().and_then(|version| version.parse().ok())
+}
+
+/// Ends the process when `ANAMNESIS_DIE_OF` names a word of this text: a message that kills whoever works it.
+pub fn die_of(text: &str) {
+    if cfg!(debug_assertions)
+        && let Ok(word) = std::env::var("ANAMNESIS_DIE_OF")
+        && !word.is_empty()
+        && text.contains(&word)
+    {
+        std::process::abort();
+    }
+}
+
+/// Where a test may kill the process: `ANAMNESIS_CRASH_AT=name` in builds with debug assertions, nothing in others.
+pub fn crash_at(name: &str) {
+    if cfg!(debug_assertions) && std::env::var_os("ANAMNESIS_CRASH_AT").is_some_and(|at| at == name) {
+        std::process::abort();
+    }
+}

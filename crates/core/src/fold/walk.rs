@@ -1,0 +1,500 @@
+//! The walk over a group's log.
+
+use std::collections::{BTreeSet, HashMap};
+
+use chrono::{DateTime, Utc};
+
+use super::interval::Interval;
+use super::{Act, Assertion, Conflict, Deed, Details, KeyHash, Log, Outcome, memory_id};
+use crate::finding::Polarity;
+use crate::ids::MemoryId;
+use crate::lifecycle::LifecyclePolicy;
+use crate::memory::{Class, SetBy, State};
+use crate::provenance::{SourceType, Trust};
+use crate::scope::Scope;
+use crate::supersede::{self, Arriving};
+
+type Fact = (KeyHash, Polarity, Details);
+
+/// Memories of the group so far.
+pub(super) struct Walk<'a> {
+    scope: Scope,
+    policy: &'a LifecyclePolicy,
+    pub(crate) memories: Vec<Interval>,
+    pub(crate) conflicts: Vec<Conflict>,
+    ordinals: HashMap<Fact, u32>,
+    /// Facts that something live supports: what a replaced revision said of them counts no more.
+    retired: Vec<&'a Assertion>,
+    /// Ids of memories whose words are gone.
+    purged: BTreeSet<MemoryId>,
+    /// What people said that it holds, and when.
+    pub(crate) confirmed: Vec<(MemoryId, DateTime<Utc>)>,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(scope: Scope, log: &'a Log, policy: &'a LifecyclePolicy) -> Self {
+        let mut retired: Vec<&Assertion> = log.assertions.iter().filter(|a| !a.live).collect();
+        retired.sort_by_key(|a| (a.asserted_at, a.source, a.id));
+        retired.dedup_by_key(|a| a.id);
+        let purged = log.assertions.iter().filter_map(|a| a.tombstone).collect();
+        let (memories, conflicts, ordinals) = (Vec::new(), Vec::new(), HashMap::new());
+        Self { scope, policy, memories, conflicts, ordinals, retired, purged, confirmed: Vec::new() }
+    }
+
+    /// A finding is walked over. What its own revision no longer says changes nothing; see [`Walk::finish`].
+    pub(crate) fn assert(&mut self, a: &Assertion) {
+        if !a.live {
+            return;
+        }
+        self.pass_time(a.asserted_at);
+        if self.is_said_already(a) {
+            return;
+        }
+        if a.ending {
+            return self.end(a);
+        }
+        if a.past && a.polarity == Polarity::Affirmed {
+            return self.remember(a);
+        }
+        // That the fact is over is not the same as that it holds: only somebody in charge settles such a claim.
+        let same = |m: &Interval| {
+            let comparable = !m.ending || a.set_by.is_authoritative();
+            m.attribute == a.attribute && m.is_active() && m.says(a) && comparable
+        };
+        if let Some(known) = self.newest(|m| same(m) && !m.folded.contested) {
+            return self.again(known, a);
+        }
+        let claim = self.newest(same);
+        match claim {
+            Some(claim) if !a.set_by.is_authoritative() => self.again(claim, a),
+            _ => self.value(claim, a),
+        }
+    }
+
+    /// Whether a model's text says it once more, under another document: an inference that ended does not come back with a
+    /// copy of its words.
+    fn is_said_already(&self, a: &Assertion) -> bool {
+        let by_copy = |m: &Interval| m.class == Class::Inference && m.attribute == a.attribute && m.copies(a);
+        a.class == Class::Inference
+            && self.memories.iter().any(|m| by_copy(m) && m.says(a) && m.folded.state != State::Inactive)
+    }
+
+    /// A value that the attribute does not have yet. Somebody in charge says what was so far only claimed: the claim is
+    /// settled by it.
+    fn value(&mut self, claim: Option<usize>, a: &Assertion) {
+        let current = self.newest(|m| m.attribute == a.attribute && m.is_active() && !m.folded.contested);
+        let new = match current {
+            Some(current) => self.other_value(current, a),
+            None => self.open(a),
+        };
+        if let Some(claim) = claim.filter(|_| !self.memories[new].folded.contested) {
+            let by = self.memories[new].folded.id;
+            self.memories[claim].superseded(by, a.valid_from, a.asserted_at);
+        }
+    }
+
+    /// The same fact again: better standing opens a new memory over an inferred one; model output confirms nothing. The
+    /// same text once more is better only as somebody's own word.
+    fn again(&mut self, same: usize, a: &Assertion) {
+        if self.memories[same].trust >= Trust::T4 && a.trust < Trust::T4 {
+            if a.trust > Trust::T1 && self.memories[same].copies(a) {
+                return;
+            }
+            let new = self.open(a);
+            self.link(same, new, a);
+        } else if a.trust < Trust::T4 || self.recurs(same, a) {
+            self.memories[same].confirm(a, self.policy);
+        } else {
+            self.memories[same].repeated(a);
+        }
+    }
+
+    /// Another telling of what consolidation formed makes it surer (seed 001, section 7).
+    fn recurs(&self, same: usize, a: &Assertion) -> bool {
+        self.memories[same].class == Class::Pattern && a.source_type == SourceType::Consolidation
+    }
+
+    /// Consolidation reads another value of what it formed itself and nobody verified: it follows the latest statement. The
+    /// statements that it was read from keep both sides.
+    fn restates(&self, current: usize, a: &Assertion) -> bool {
+        self.recurs(current, a) && a.class == Class::Pattern && self.memories[current].folded.verification_count == 0
+    }
+
+    fn other_value(&mut self, current: usize, a: &Assertion) -> usize {
+        let arriving = Arriving {
+            trust: a.trust,
+            set_by: a.set_by,
+            document_type: a.document_type,
+            valid_from: Some(a.valid_from),
+            same_fact: false,
+        };
+        let outcome = match self.restates(current, a) {
+            true => supersede::later(self.memories[current].folded.valid_from, a.valid_from),
+            false => supersede::outcome(&self.memories[current].current(), &arriving),
+        };
+        let new = self.open(a);
+        match outcome {
+            supersede::Outcome::Supersede => self.link(current, new, a),
+            supersede::Outcome::CloseBackdated => {
+                let successor = (self.memories[current].folded.id, self.memories[current].folded.valid_from);
+                self.memories[new].superseded(successor.0, successor.1, a.asserted_at);
+            }
+            _ => self.contradict(current, new, a),
+        }
+        new
+    }
+
+    pub(crate) fn contradict(&mut self, kept: usize, claim: usize, a: &Assertion) {
+        self.contradict_at(kept, claim, a.asserted_at);
+    }
+
+    pub(crate) fn contradict_at(&mut self, kept: usize, claim: usize, at: DateTime<Utc>) {
+        let ids = (self.memories[kept].folded.id, self.memories[claim].folded.id);
+        self.memories[claim].folded.contested = true;
+        self.memories[claim].change(at, "contradicts", None, Some(ids.0.0));
+        self.memories[kept].change(at, "contradicted", None, Some(ids.1.0));
+        let negation = self.memories[kept].polarity != self.memories[claim].polarity;
+        self.conflicts.push(Conflict { kept: ids.0, claim: ids.1, at, negation, answered: false });
+    }
+
+    /// "Tuvo anorexia": history, unless it is known already. It neither confirms nor ends what is active.
+    fn remember(&mut self, a: &Assertion) {
+        if self.newest(|m| m.attribute == a.attribute && m.says(a)).is_none() {
+            let new = self.open(a);
+            self.memories[new].become_state(State::Resolved, a.asserted_at, Some(a.id.0));
+        }
+    }
+
+    /// "Ya no …": what it speaks of is over, unless the speaker may not say so. It ends the fact and what was claimed about
+    /// it: a patient's earlier word never stands between a clinician and the prescription that is stopped.
+    fn end(&mut self, a: &Assertion) {
+        let targets = self.ended_by(a);
+        if targets.is_empty() {
+            // Nothing known has ended, but that it ended is known: history.
+            let new = self.open(a);
+            self.memories[new].become_state(State::Resolved, a.asserted_at, Some(a.id.0));
+            self.memories[new].folded.valid_to = Some(a.valid_from);
+            return;
+        }
+        let arriving = Arriving {
+            trust: a.trust,
+            set_by: a.set_by,
+            document_type: a.document_type,
+            valid_from: Some(a.valid_from),
+            same_fact: false,
+        };
+        let mut disputed = Vec::new();
+        for target in targets {
+            match supersede::outcome(&self.memories[target].current(), &arriving) {
+                supersede::Outcome::Supersede => self.over(target, a),
+                // It ended before it was said to hold: an older interval, nothing to change.
+                supersede::Outcome::CloseBackdated => {}
+                _ => disputed.push(target),
+            }
+        }
+        if !disputed.is_empty() {
+            self.claim_end(&disputed, a);
+        }
+    }
+
+    /// The active memories that a stated end speaks of. The dose that is named with the end may be an older one: it is the
+    /// same medicine.
+    fn ended_by(&self, a: &Assertion) -> Vec<usize> {
+        let taken =
+            |m: &Interval| m.attribute == a.attribute && m.is_active() && m.polarity == Polarity::Affirmed && !m.ending;
+        let named: Vec<usize> = (0..self.memories.len())
+            .filter(|&n| taken(&self.memories[n]) && self.memories[n].folded.details.agrees(&a.details))
+            .collect();
+        match named.is_empty() {
+            true => self.newest(|m| taken(m) && !m.folded.contested).into_iter().collect(),
+            false => named,
+        }
+    }
+
+    /// The fact ends, and with it every claim that it had ended already.
+    fn over(&mut self, target: usize, a: &Assertion) {
+        let claims = self.settle_end_claims(target);
+        for n in std::iter::once(target).chain(claims) {
+            let memory = &mut self.memories[n];
+            let from = a.valid_from.max(memory.folded.valid_from);
+            memory.become_state(State::Resolved, a.asserted_at, Some(a.id.0));
+            memory.folded.valid_to = Some(from);
+            memory.folded.sources.push(a.id);
+        }
+    }
+
+    /// The active claims that this memory had ended. Their conflicts are answered.
+    fn settle_end_claims(&mut self, target: usize) -> Vec<usize> {
+        let id = self.memories[target].folded.id;
+        let mut claims = Vec::new();
+        for known in self.conflicts.iter_mut().filter(|known| known.kept == id && !known.answered) {
+            let claim = self.memories.iter().position(|m| m.folded.id == known.claim && m.ending && m.is_active());
+            known.answered |= claim.is_some();
+            claims.extend(claim);
+        }
+        claims
+    }
+
+    /// A source that may not end the facts says that they are over: one claim against them all, however often it is said.
+    fn claim_end(&mut self, disputed: &[usize], a: &Assertion) {
+        let known = self.newest(|m| m.attribute == a.attribute && m.is_active() && m.ending && m.says(a));
+        let claim = match known {
+            Some(claim) => {
+                self.again(claim, a);
+                claim
+            }
+            None => self.open(a),
+        };
+        let claimed = self.memories[claim].folded.id;
+        for &target in disputed {
+            let kept = self.memories[target].folded.id;
+            if !self.conflicts.iter().any(|known| known.kept == kept && known.claim == claimed) {
+                self.contradict(target, claim, a);
+            }
+        }
+    }
+
+    /// A person's act on a memory that this group holds.
+    pub(crate) fn act(&mut self, act: &Act) {
+        self.pass_time(act.at);
+        let Some(at) = self.memories.iter().position(|m| m.folded.id == act.memory) else { return };
+        let (when, cause) = (act.at, act.id.0);
+        if matches!(act.deed, Deed::Confirmed | Deed::Verified)
+            && !act.by.is_authoritative()
+            && let Some(allergy) = self.allergy_against(at)
+        {
+            return self.dispute(allergy, act);
+        }
+        let memory = &mut self.memories[at];
+        match act.deed {
+            Deed::Verified => {
+                memory.verified_by_person(when, cause);
+                self.vouch(at, act);
+            }
+            Deed::Confirmed if memory.folded.state == State::ResolvedUnconfirmed => self.reopen(at, act),
+            Deed::Confirmed if memory.is_active() => {
+                memory.confirmed_by_person(when, cause, self.policy);
+                self.decide(at, act);
+            }
+            Deed::Confirmed => {}
+            Deed::Ended if memory.is_active() && memory.is_guarded() && !act.by.is_authoritative() => {
+                self.dispute(at, act);
+            }
+            Deed::Denied | Deed::Forgotten if memory.is_allergy() && !act.by.is_authoritative() => {
+                self.dispute(at, act);
+            }
+            Deed::Ended | Deed::Denied => {
+                let claims = self.settle_end_claims(at);
+                for n in std::iter::once(at).chain(claims) {
+                    self.memories[n].become_state(State::Resolved, when, Some(cause));
+                    self.memories[n].folded.valid_to = Some(when);
+                }
+                self.settle(at);
+            }
+            Deed::Reinforced if memory.is_active() => memory.reinforced_by(when, act.evidence.unwrap_or(cause)),
+            Deed::Reinforced => {}
+            // What a model found ends with its day, whatever is said of it, unless somebody vouches for it.
+            Deed::Protected if memory.class == Class::Inference => {}
+            Deed::Protected => memory.folded.is_protected = true,
+            Deed::Unprotected => memory.folded.is_protected = false,
+            Deed::Forgotten => memory.become_state(State::Inactive, when, Some(cause)),
+            Deed::Recovered if memory.folded.state == State::Inactive => {
+                memory.become_state(State::Active, when, Some(cause));
+            }
+            Deed::Recovered => {}
+            Deed::Corrected | Deed::Answered => self.instead(at, act),
+        }
+    }
+
+    /// The allergy that this stands against, on whichever side of the conflict: who insists on this says that the allergy is
+    /// over.
+    fn allergy_against(&self, insisted: usize) -> Option<usize> {
+        let id = self.memories[insisted].folded.id;
+        let open = |known: &&Conflict| known.kept != known.claim && !known.answered;
+        let other = |known: &Conflict| match (known.kept == id, known.claim == id) {
+            (true, false) => Some(known.claim),
+            (false, true) => Some(known.kept),
+            _ => None,
+        };
+        let others: Vec<MemoryId> = self.conflicts.iter().filter(open).filter_map(other).collect();
+        self.memories.iter().position(|m| m.is_allergy() && others.contains(&m.folded.id))
+    }
+
+    /// Who may not end it says that it is over: nothing changes, and a person is asked (model.md, "Clinical wins").
+    fn dispute(&mut self, at: usize, act: &Act) {
+        let memory = &mut self.memories[at];
+        let id = memory.folded.id;
+        memory.change(act.at, "disputed", None, Some(act.id.0));
+        if !self.conflicts.iter().any(|known| known.kept == id && known.claim == id && !known.answered) {
+            self.conflicts.push(Conflict { kept: id, claim: id, at: act.at, negation: true, answered: false });
+        }
+    }
+
+    /// Somebody in charge said whether it holds: that it was disputed is answered.
+    fn settle(&mut self, at: usize) {
+        let id = self.memories[at].folded.id;
+        let disputed = self.conflicts.iter_mut().filter(|known| known.kept == id && known.claim == id);
+        disputed.for_each(|known| known.answered = true);
+    }
+
+    /// A person says of one side of a conflict that it holds: the conflict is answered. Of patterns and preferences both
+    /// sides stay (seed 001, section 9).
+    fn decide(&mut self, holds: usize, act: &Act) {
+        self.confirmed.push((self.memories[holds].folded.id, act.at));
+        let id = self.memories[holds].folded.id;
+        if act.by.is_authoritative() {
+            self.settle(holds);
+        }
+        for n in 0..self.conflicts.len() {
+            let Conflict { kept, claim, answered, .. } = self.conflicts[n];
+            if answered || kept == claim || (kept != id && claim != id) {
+                continue;
+            }
+            self.conflicts[n].answered = true;
+            let other = if kept == id { claim } else { kept };
+            let Some(other) = self.memories.iter().position(|m| m.folded.id == other && m.is_active()) else {
+                continue;
+            };
+            let allergy = self.memories[other].is_allergy() && !act.by.is_authoritative();
+            if allergy || matches!(self.memories[other].class, Class::Pattern | Class::Preference) {
+                continue;
+            }
+            if claim == id && self.memories[holds].ending {
+                // What holds is that the fact is over.
+                for n in [other, holds] {
+                    self.memories[n].become_state(State::Resolved, act.at, Some(act.id.0));
+                    self.memories[n].folded.valid_to = Some(act.at);
+                }
+            } else if claim == id && self.memories[other].attribute == self.memories[holds].attribute {
+                let from = self.memories[holds].folded.valid_from;
+                self.memories[other].superseded(id, from, act.at);
+                self.memories[holds].folded.supersedes = Some(kept);
+            } else if kept == id {
+                self.memories[other].become_state(State::Resolved, act.at, Some(act.id.0));
+                self.memories[other].folded.valid_to = Some(act.at);
+            }
+        }
+    }
+
+    /// What a person said instead has findings of its own, which came before this act: they replaced the memory, said it
+    /// again, or speak of something else, and then it ends here. A patient's correction ends nothing that a clinician set
+    /// and no allergy, and a patient's answer no allergy either (model.md, "Clinical wins"): a person is asked.
+    fn instead(&mut self, at: usize, act: &Act) {
+        let memory = &mut self.memories[at];
+        let said_again = memory.last_said == act.at;
+        if !memory.is_active() || said_again {
+            return;
+        }
+        let answered = act.deed == Deed::Answered && !memory.is_allergy();
+        if answered || act.by.is_authoritative() || !memory.is_guarded() {
+            memory.become_state(State::Resolved, act.at, Some(act.id.0));
+            memory.folded.valid_to = Some(act.at);
+            return;
+        }
+        // Where its own words already stand against it, the question is asked.
+        let id = memory.folded.id;
+        if !self.conflicts.iter().any(|known| known.kept == id && !known.answered) {
+            self.dispute(at, act);
+        }
+    }
+
+    /// A person verifies what was inferred or formed: a new memory says it on that person's word, derived from the old one,
+    /// which it replaces (model.md, "Confidence").
+    fn vouch(&mut self, at: usize, act: &Act) {
+        let old = &self.memories[at];
+        if !old.is_inferred() || !old.is_active() || !matches!(act.by, SetBy::Patient | SetBy::Clinician) {
+            return;
+        }
+        let (mut next, old_id) = (old.clone(), old.folded.id);
+        let fact = (next.attribute, next.polarity, next.folded.details.clone());
+        next.vouched(self.next_id(fact), act, self.policy);
+        next.folded.supersedes = Some(old_id);
+        self.memories[at].superseded(next.folded.id, act.at, act.at);
+        self.memories.push(next);
+    }
+
+    /// Confirmed after it had lapsed: a new active interval; the old one stays (model.md, "States").
+    fn reopen(&mut self, at: usize, act: &Act) {
+        let mut next = self.memories[at].clone();
+        let fact = (next.attribute, next.polarity, next.folded.details.clone());
+        next.folded.id = self.next_id(fact);
+        next.folded.state = State::Active;
+        next.folded.state_at = act.at;
+        next.folded.valid_from = act.at;
+        next.folded.valid_to = None;
+        next.folded.last_confirmed_at = Some(act.at);
+        next.folded.history.clear();
+        next.change(act.at, "created", None, Some(act.id.0));
+        next.confirmed_by_person(act.at, act.id.0, self.policy);
+        self.memories.push(next);
+    }
+
+    fn open(&mut self, a: &Assertion) -> usize {
+        let id = a.tombstone.unwrap_or_else(|| self.next_id((a.attribute, a.polarity, a.details.clone())));
+        let mut memory = Interval::open(id, a, self.policy);
+        if let Some(first) = self.first_told(a) {
+            memory.told_since(first, self.policy);
+        }
+        self.memories.push(memory);
+        self.memories.len() - 1
+    }
+
+    /// When a replaced revision or a copy that is gone stated an inference first.
+    fn first_told(&self, a: &Assertion) -> Option<DateTime<Utc>> {
+        let same = |r: &&&Assertion| {
+            (r.source == a.source || r.text.is_some_and(|text| a.text == Some(text)))
+                && r.attribute == a.attribute
+                && r.polarity == a.polarity
+                && r.details.agrees(&a.details)
+        };
+        let inferred = self.retired.iter().filter(|_| a.class == Class::Inference);
+        inferred.filter(same).map(|r| r.recorded_at.min(r.asserted_at)).min()
+    }
+
+    fn next_id(&mut self, fact: Fact) -> MemoryId {
+        let ordinal = self.ordinals.entry(fact.clone()).or_insert(0);
+        loop {
+            let id = memory_id(self.scope, &fact.0, fact.1, &fact.2, *ordinal);
+            *ordinal += 1;
+            // A memory whose words are gone keeps its id: what is said anew is another.
+            if !self.purged.contains(&id) {
+                return id;
+            }
+        }
+    }
+
+    /// Old and new value are linked both ways; the new one inherits the evidence (seed 001, section 5).
+    fn link(&mut self, old: usize, new: usize, a: &Assertion) {
+        let (old_id, new_id) = (self.memories[old].folded.id, self.memories[new].folded.id);
+        let inherited = self.memories[old].folded.sources.clone();
+        let from = self.memories[new].folded.valid_from;
+        self.memories[old].superseded(new_id, from, a.asserted_at);
+        let new = &mut self.memories[new].folded;
+        new.supersedes = Some(old_id);
+        new.sources.extend(inherited);
+    }
+
+    fn newest(&self, matches: impl Fn(&Interval) -> bool) -> Option<usize> {
+        self.memories.iter().rposition(matches)
+    }
+
+    fn pass_time(&mut self, to: DateTime<Utc>) {
+        for memory in &mut self.memories {
+            memory.pass_time(to, self.policy);
+        }
+    }
+
+    /// What the group amounts to at `now`. What only a replaced revision said stays, flagged as ungrounded; what a night
+    /// formed of things that are not there any more goes with them.
+    pub(crate) fn finish(mut self, now: DateTime<Utc>) -> Outcome {
+        let retired = std::mem::take(&mut self.retired);
+        for a in retired {
+            let known = self.memories.iter().any(|m| m.attribute == a.attribute && m.says(a));
+            if !known && !a.ending && a.source_type != SourceType::Consolidation {
+                self.open(a);
+            }
+        }
+        self.pass_time(now);
+        Outcome { memories: self.memories.into_iter().map(|m| m.folded).collect(), conflicts: self.conflicts }
+    }
+}

@@ -1,0 +1,268 @@
+//! What time does to a memory: one pure function, called lazily on read and on write, and by the jobs (seed 002,
+//! sections 4 and 8; model.md, "States"). Boundaries are inclusive: at exactly 48 hours a confirmation is due, at exactly
+//! 7 days a state is unconfirmed.
+
+use chrono::{DateTime, Duration, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::memory::{Class, Kind, State, Use};
+use super::provenance::Trust;
+
+/// The intervals. Policy: `jobs/*.toml` may shorten or lengthen them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LifecyclePolicy {
+    /// A time-bound state is to be reconfirmed this long after its last confirmation.
+    pub reconfirm_hours: u32,
+    /// … and is unconfirmed after this long.
+    pub unconfirmed_days: u32,
+    /// An inference lives at most this long; a shorter `expires_at` is honoured, a longer one is not.
+    pub inference_hours: u32,
+    /// A health signal is outdated this long after its last synchronisation.
+    pub stale_days: u32,
+    /// An expired inference is kept this long for audit.
+    pub expired_kept_days: u32,
+    /// A forgotten memory can be recovered for this long.
+    pub recoverable_days: u32,
+    /// A statement that was read with less confidence than this (0.0–1.0) is a hypothesis until a person verifies it.
+    pub min_extraction_confidence: f64,
+}
+
+impl Default for LifecyclePolicy {
+    fn default() -> Self {
+        Self {
+            reconfirm_hours: 48,
+            unconfirmed_days: 7,
+            inference_hours: 24,
+            stale_days: 7,
+            expired_kept_days: 90,
+            recoverable_days: 30,
+            min_extraction_confidence: 0.6,
+        }
+    }
+}
+
+impl LifecyclePolicy {
+    /// The `expires_at` to store for a memory that names none, or names one beyond what its class may have: `since` is
+    /// the last confirmation of a time-bound state, the recording of an inference. `None` where the class never expires.
+    pub fn expires_at(
+        &self,
+        class: Class,
+        since: DateTime<Utc>,
+        asked: Option<DateTime<Utc>>,
+    ) -> Option<DateTime<Utc>> {
+        let limit = match class {
+            Class::TimeBoundState => plus(since, days(self.unconfirmed_days)),
+            Class::Inference => plus(since, hours(self.inference_hours)),
+            Class::LongLivedFact => return None,
+            // The day of an appointment; what happened has none.
+            Class::Event => return asked,
+            Class::HealthSignal | Class::Preference | Class::Pattern => return asked,
+        };
+        earliest(limit, asked)
+    }
+}
+
+/// What a row says about its own time. `Default` is no timestamp at all.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Life {
+    pub class: Class,
+    /// As stored.
+    pub state: State,
+    /// Since when `state` holds, where that is known; counts for expired and forgotten rows.
+    pub state_since: Option<DateTime<Utc>>,
+    pub recorded_at: DateTime<Utc>,
+    pub last_confirmed_at: Option<DateTime<Utc>>,
+    /// Last synchronisation of a health signal.
+    pub synced_at: Option<DateTime<Utc>>,
+    pub expires_at: Option<DateTime<Utc>>,
+    /// When all that its documents say ends, by their producer's word; at or after `expires_at`.
+    pub ends_at: Option<DateTime<Utc>>,
+}
+
+/// What else decides about use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    pub kind: Kind,
+    pub trust: Trust,
+    /// All its sources are gone.
+    pub ungrounded: bool,
+    /// A person verified it.
+    pub verified: bool,
+    /// It was read from its document with less confidence than the policy asks of decisions.
+    pub read_doubtfully: bool,
+}
+
+impl Standing {
+    /// A grounded statement of the given trust.
+    pub(crate) fn stated(trust: Trust) -> Self {
+        Self { kind: Kind::Note, trust, ungrounded: false, verified: false, read_doubtfully: false }
+    }
+}
+
+/// What a memory is at an instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    pub state: State,
+    /// When that state began; `None` when the row does not say.
+    pub since: Option<DateTime<Utc>>,
+    /// A confirmation is due now.
+    pub reconfirm_due: bool,
+    /// When it is or was due in this cycle; only for active time-bound states.
+    pub reconfirm_due_at: Option<DateTime<Utc>>,
+    /// When the row's content may be purged; only for expired and forgotten rows.
+    pub(crate) purge_at: Option<DateTime<Utc>>,
+    /// The next instant at which time alone changes something: what a job may sleep until.
+    pub(crate) next_change_at: Option<DateTime<Utc>>,
+}
+
+impl Moment {
+    /// Factor on the rank of a search hit: an outdated signal counts 0.3 (model.md, "States").
+    pub fn rank_factor(&self) -> f64 {
+        if self.state == State::Stale { 0.3 } else { 1.0 }
+    }
+
+    /// Whether the purge is due.
+    pub(crate) fn purge_due(&self, now: DateTime<Utc>) -> bool {
+        self.purge_at.is_some_and(|at| now >= at)
+    }
+}
+
+/// The state of a memory at `now`. Evaluating late, twice or in steps gives the same answer, with the instant at which
+/// the change happened rather than the instant at which somebody looked.
+pub fn moment(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
+    let own = of_class(life, now, policy);
+    let goes_on = |state| matches!(state, State::Active | State::Stale);
+    let Some(end) = life.ends_at.filter(|_| goes_on(life.state)) else { return own };
+    if !goes_on(own.state) && own.since.is_some_and(|since| since < end) {
+        return own;
+    }
+    if now >= end {
+        return until(life, Some(end), now, policy);
+    }
+    Moment { next_change_at: earliest(own.next_change_at, Some(end)), ..own }
+}
+
+/// What its class alone makes of it.
+fn of_class(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
+    match (life.class, life.state) {
+        (Class::TimeBoundState, State::Active) => time_bound(life, now, policy),
+        (Class::HealthSignal, State::Active | State::Stale) => signal(life, now, policy),
+        (Class::LongLivedFact, State::Active) => at_rest(life, policy),
+        (Class::Event, State::Active) => appointed(life, now, policy),
+        // What a model says of the past ends like what it says of now.
+        (Class::Inference, State::Active | State::Resolved) => {
+            let limit = plus(life.recorded_at, hours(policy.inference_hours));
+            until(life, earliest(limit, life.expires_at), now, policy)
+        }
+        (_, State::Active) => until(life, life.expires_at, now, policy),
+        _ => at_rest(life, policy),
+    }
+}
+
+/// What a memory may be used for: `decision` (T1–T3, active), `hypothesis` (T4/T5, ungrounded, outdated, read with low
+/// confidence, or formed by consolidation and not yet verified), `history` (the rest). Raw captures are never used for
+/// decisions.
+pub fn use_of(class: Class, state: State, standing: &Standing) -> Use {
+    match state {
+        State::Stale => Use::Hypothesis,
+        State::Active if standing.kind == Kind::Raw => Use::History,
+        State::Active => {
+            let inferred = match class {
+                Class::Inference => true,
+                Class::Pattern => !standing.verified,
+                _ => false,
+            };
+            let doubtful = standing.read_doubtfully && !standing.verified;
+            if inferred || doubtful || standing.ungrounded || standing.trust >= Trust::T4 {
+                Use::Hypothesis
+            } else {
+                Use::Decision
+            }
+        }
+        _ => Use::History,
+    }
+}
+
+fn time_bound(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
+    let confirmed = life.last_confirmed_at.unwrap_or(life.recorded_at);
+    let due_at = plus(confirmed, hours(policy.reconfirm_hours));
+    let ends_at = earliest(plus(confirmed, days(policy.unconfirmed_days)), life.expires_at);
+    if let Some(end) = ends_at.filter(|end| now >= *end) {
+        return Moment { state: State::ResolvedUnconfirmed, since: Some(end), ..at_rest(life, policy) };
+    }
+    let reconfirm_due = due_at.is_some_and(|due| now >= due);
+    let next_change_at = if reconfirm_due { ends_at } else { earliest(due_at, ends_at) };
+    Moment { reconfirm_due, reconfirm_due_at: due_at, next_change_at, ..at_rest(life, policy) }
+}
+
+fn signal(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
+    let synced = life.synced_at.unwrap_or(life.recorded_at);
+    let stale_at = plus(synced, days(policy.stale_days));
+    match stale_at.filter(|at| now >= *at) {
+        Some(at) => Moment { state: State::Stale, since: Some(at), ..at_rest(life, policy) },
+        None => {
+            // A refresh makes an outdated signal active again, from the refresh on.
+            let since = if life.state == State::Stale { Some(synced) } else { life.state_since };
+            Moment { state: State::Active, since, next_change_at: stale_at, ..at_rest(life, policy) }
+        }
+    }
+}
+
+/// What was to happen on a day is history once the day is over: nobody said whether it took place.
+fn appointed(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
+    match life.expires_at.filter(|end| now >= *end) {
+        Some(end) => Moment { state: State::ResolvedUnconfirmed, since: Some(end), ..at_rest(life, policy) },
+        None => Moment { next_change_at: life.expires_at, ..at_rest(life, policy) },
+    }
+}
+
+/// Active until `end`, expired from then on.
+fn until(life: &Life, end: Option<DateTime<Utc>>, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
+    match end.filter(|end| now >= *end) {
+        Some(end) => {
+            let purge_at = plus(end, days(policy.expired_kept_days));
+            let rest = at_rest(life, policy);
+            Moment { state: State::Expired, since: Some(end), purge_at, next_change_at: purge_at, ..rest }
+        }
+        None => Moment { next_change_at: end, ..at_rest(life, policy) },
+    }
+}
+
+/// Time changes the state no more; what was expired or forgotten is purged some day.
+fn at_rest(life: &Life, policy: &LifecyclePolicy) -> Moment {
+    let purge_at = life.state_since.and_then(|since| match life.state {
+        State::Expired => plus(since, days(policy.expired_kept_days)),
+        State::Inactive => plus(since, days(policy.recoverable_days)),
+        _ => None,
+    });
+    Moment {
+        state: life.state,
+        since: life.state_since,
+        reconfirm_due: false,
+        reconfirm_due_at: None,
+        purge_at,
+        next_change_at: purge_at,
+    }
+}
+
+fn hours(hours: u32) -> Duration {
+    Duration::hours(i64::from(hours))
+}
+
+fn days(days: u32) -> Duration {
+    Duration::days(i64::from(days))
+}
+
+/// `None` when the instant lies beyond the calendar, which is to say never.
+fn plus(at: DateTime<Utc>, by: Duration) -> Option<DateTime<Utc>> {
+    at.checked_add_signed(by)
+}
+
+fn earliest(a: Option<DateTime<Utc>>, b: Option<DateTime<Utc>>) -> Option<DateTime<Utc>> {
+    a.into_iter().chain(b).min()
+}
+
+#[cfg(test)]
+#[path = "lifecycle_tests.rs"]
+mod tests;

@@ -1,0 +1,160 @@
+//! How long the source of what is remembered is kept (features 87 and 108): by the type of the document, and by a privacy
+//! tier that the patient's own word sets before the organisation's, and the organisation's before the country's. Pure.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::code::codes;
+use super::document::DocumentType;
+
+codes!(
+    /// How much of a source a patient, an organisation or a country wants kept.
+    PrivacyTier {
+        Standard = "standard",
+        /// What was understood stays, without the text and without quotes from it.
+        SummaryOnly = "summary_only",
+        /// The text goes once it was understood; quotes that are evidence stay.
+        DropSource = "drop_source",
+        /// The text leaves every search and lies sealed, to be read by name only.
+        ColdArchive = "cold_archive",
+    }
+);
+
+codes!(
+    /// What became of a source.
+    Fate {
+        SummaryOnly = "summary_only",
+        SourceDropped = "source_dropped",
+        Archived = "archived",
+    }
+);
+
+impl PrivacyTier {
+    /// A tier as a profile event words it: "Summary only", "drop-source". `None` for words that name no tier.
+    pub fn read(words: &str) -> Option<Self> {
+        let word = anamnesis_text::fold(words);
+        let parts: Vec<&str> = word.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).collect();
+        Self::from_code(&parts.join("_"))
+    }
+}
+
+/// The country (ISO 3166-1, two letters) that a region begins with: "ES", "es-MD", "CO / Antioquia". `None` for a region
+/// that is named otherwise.
+pub fn country(region: &str) -> Option<String> {
+    let letters: String = region.trim().chars().take_while(char::is_ascii_alphabetic).collect();
+    (letters.len() == 2).then(|| letters.to_ascii_uppercase())
+}
+
+/// What becomes of documents of one type, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// Days since the document was recorded; 0 is the next night.
+    pub after_days: u32,
+    pub(crate) then: Fate,
+}
+
+/// Rules of one tier; a type that is not named is kept.
+pub type Rules = BTreeMap<DocumentType, Rule>;
+
+/// Which tier holds, and what it means.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetentionPolicy {
+    /// Where neither patient nor organisation nor country says one.
+    pub(crate) tier: PrivacyTier,
+    /// By country code.
+    #[serde(default)]
+    pub countries: BTreeMap<String, PrivacyTier>,
+    #[serde(default)]
+    pub tiers: BTreeMap<PrivacyTier, Rules>,
+}
+
+/// What is said of tiers around one document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Said<'a> {
+    pub patient: Option<PrivacyTier>,
+    pub organization: Option<PrivacyTier>,
+    /// Where the patient lives, else where the organisation works.
+    pub country: Option<&'a str>,
+}
+
+impl RetentionPolicy {
+    /// The patient's word before the organisation's, the organisation's before the country's (feature 87).
+    pub(crate) fn tier_of(&self, said: &Said<'_>) -> PrivacyTier {
+        let of_country = || said.country.and_then(|country| self.countries.get(country)).copied();
+        said.patient.or(said.organization).or_else(of_country).unwrap_or(self.tier)
+    }
+
+    /// When a document's source is let go, and how. `None`: it is kept.
+    pub fn due(
+        &self,
+        said: &Said<'_>,
+        document_type: DocumentType,
+        recorded_at: DateTime<Utc>,
+    ) -> Option<(DateTime<Utc>, Fate)> {
+        let rule = self.tiers.get(&self.tier_of(said))?.get(&document_type)?;
+        Some((recorded_at + TimeDelta::days(i64::from(rule.after_days)), rule.then))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn policy() -> RetentionPolicy {
+        let rules = |days, then| BTreeMap::from([(DocumentType::ChatMessage, Rule { after_days: days, then })]);
+        RetentionPolicy {
+            tier: PrivacyTier::Standard,
+            countries: BTreeMap::from([("DE".to_owned(), PrivacyTier::DropSource)]),
+            tiers: BTreeMap::from([
+                (PrivacyTier::Standard, rules(365, Fate::Archived)),
+                (PrivacyTier::DropSource, rules(1, Fate::SourceDropped)),
+                (PrivacyTier::SummaryOnly, rules(0, Fate::SummaryOnly)),
+            ]),
+        }
+    }
+
+    #[test]
+    fn the_patients_word_comes_before_the_organisations_and_that_before_the_countrys() {
+        let policy = policy();
+        let country = Said { country: Some("DE"), ..Said::default() };
+        let organization = Said { organization: Some(PrivacyTier::Standard), ..country };
+        let patient = Said { patient: Some(PrivacyTier::SummaryOnly), ..organization };
+        let tiers = [Said::default(), country, organization, patient].map(|said| policy.tier_of(&said));
+        let expected =
+            [PrivacyTier::Standard, PrivacyTier::DropSource, PrivacyTier::Standard, PrivacyTier::SummaryOnly];
+        assert_eq!(tiers, expected);
+        assert_eq!(policy.tier_of(&Said { country: Some("FR"), ..Said::default() }), PrivacyTier::Standard);
+    }
+
+    #[test]
+    fn words_of_a_profile_name_a_tier_or_none() {
+        assert_eq!(PrivacyTier::read("Summary only"), Some(PrivacyTier::SummaryOnly));
+        assert_eq!(PrivacyTier::read("drop-source"), Some(PrivacyTier::DropSource));
+        assert_eq!(PrivacyTier::read("gold"), None);
+        assert_eq!(country("es-MD").as_deref(), Some("ES"));
+        assert_eq!(country(" CO / Antioquia").as_deref(), Some("CO"));
+        assert_eq!(country("España"), None);
+    }
+
+    proptest! {
+        /// A type that the tier does not name is kept; one that it names goes exactly after its days.
+        #[test]
+        fn a_source_goes_after_the_days_of_its_tier_and_type_and_no_other_goes(at in 0i64..4_000_000_000, n in 0usize..6) {
+            let policy = policy();
+            let recorded = DateTime::from_timestamp(at, 0).unwrap();
+            let document_type = DocumentType::ALL[n];
+            let said = Said { patient: Some(PrivacyTier::DropSource), ..Said::default() };
+            let expected = (document_type == DocumentType::ChatMessage)
+                .then(|| (recorded + TimeDelta::days(1), Fate::SourceDropped));
+            prop_assert_eq!(policy.due(&said, document_type, recorded), expected);
+            let cold = Said { patient: Some(PrivacyTier::ColdArchive), ..Said::default() };
+            prop_assert_eq!(policy.due(&cold, document_type, recorded), None);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Embedding over HTTP: one way of batching, limiting, retrying and checking for every provider's wire shape.
+
+pub(crate) mod check;
+pub(crate) mod classify;
+pub(crate) mod client;
+pub(crate) mod info;
+pub(crate) mod openai;
+pub(crate) mod shape;
+pub(crate) mod vertex;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
+use tokio::sync::OnceCell;
+
+use self::classify::Failure;
+use self::client::Client;
+use self::shape::{Answer, Shape};
+use super::batching::{BatchLimits, batches, estimated_tokens};
+use super::breaker::Breaker;
+use super::limits::Limits;
+use super::pause::Pause;
+use super::retry::retried;
+use super::{EmbedError, EmbedObserver, Embedder, ModelProfile, Outcome, Purpose, RequestSeen};
+use anamnesis_config::embedding_limits::{BatchSettings, RetrySettings};
+use anamnesis_core::clock::Entropy;
+
+/// How often `/info` is asked again.
+const ASKED_AGAIN: u8 = 2;
+
+/// An embedder behind an HTTP API. Made by `embed::build`.
+pub(crate) struct HttpEmbedder {
+    pub(super) profile: ModelProfile,
+    pub(super) shape: Box<dyn Shape>,
+    pub(super) client: Client,
+    pub(super) batch: BatchSettings,
+    pub(super) ask_server: bool,
+    pub(super) server: OnceCell<info::ServerLimits>,
+    /// How often the server was asked for its limits without an answer.
+    pub(super) unanswered: AtomicU8,
+    pub(super) limits: Limits,
+    pub(super) concurrency: usize,
+    pub(super) breaker: Breaker,
+    pub(super) retry: RetrySettings,
+    pub(super) pause: Arc<dyn Pause>,
+    pub(super) entropy: Arc<dyn Entropy>,
+    pub(super) observer: Arc<dyn EmbedObserver>,
+}
+
+#[async_trait]
+impl Embedder for HttpEmbedder {
+    fn profile(&self) -> &ModelProfile {
+        &self.profile
+    }
+
+    async fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        if texts.iter().any(|text| text.trim().is_empty()) {
+            return Err(EmbedError::Rejected); // every provider refuses the empty string, some with the whole batch
+        }
+        let ranges = batches(texts, self.batch_limits().await);
+        let parts: Vec<_> = ranges.into_iter().map(|range| self.part(purpose, &texts[range]).boxed()).collect();
+        let parts: Result<Vec<Vec<Vec<f32>>>, EmbedError> =
+            stream::iter(parts).buffered(self.concurrency).try_collect().await;
+        match parts {
+            Ok(parts) => Ok(parts.into_iter().flatten().collect()),
+            Err(EmbedError::Rejected) => Err(self.refusal(purpose).await),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// A text that every provider takes.
+const PROBE: &str = "Hello.";
+
+impl HttpEmbedder {
+    /// What a refusal of a text means: a provider that refuses another text as well refuses everything, and no text is to
+    /// blame.
+    async fn refusal(&self, purpose: Purpose) -> EmbedError {
+        match self.part(purpose, &[PROBE]).await {
+            Ok(_) => EmbedError::Rejected,
+            Err(EmbedError::Rejected) => EmbedError::Misconfigured,
+            Err(error) => error,
+        }
+    }
+
+    /// One batch; in halves when the provider says that it is too much.
+    async fn part(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let mut vectors = Vec::with_capacity(texts.len());
+        let mut pending = vec![texts];
+        while let Some(part) = pending.pop() {
+            match self.persistently(purpose, part).await {
+                Ok(some) => vectors.extend(some),
+                Err(Failure::TooMuch) if part.len() > 1 => {
+                    let (first, second) = part.split_at(part.len() / 2);
+                    pending.extend([second, first]);
+                }
+                Err(failure) => return Err(failure.into()),
+            }
+        }
+        Ok(vectors)
+    }
+
+    /// Retries what may pass. An answer with wrong numbers may be a glitch of a moment or the text's own: it is asked
+    /// for again at once, as often as a retry would be, before it is believed.
+    async fn persistently(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, Failure> {
+        let mut left = self.retry.attempts;
+        loop {
+            let attempt = Box::new(move || self.attempt(purpose, texts).boxed());
+            let result = retried(&self.retry, &self.pause, self.entropy.as_ref(), attempt).await;
+            left = left.saturating_sub(1);
+            match result {
+                Err(Failure::Embed(EmbedError::NotFinite | EmbedError::Dimension)) if left > 0 => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// One request, when breaker and limits let it.
+    async fn attempt(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, Failure> {
+        let tokens: usize = texts.iter().map(|text| estimated_tokens(text)).sum();
+        let mut seen = RequestSeen {
+            provider: self.shape.provider(),
+            model: &self.profile.model,
+            purpose,
+            outcome: Outcome::Ok,
+            texts: texts.len(),
+            tokens: tokens as u64,
+            truncated: 0,
+            duration: Duration::ZERO,
+        };
+        let was_open = self.breaker.is_open();
+        let result = self.admitted(purpose, texts, &mut seen).await;
+        if let Err(failure) = &result {
+            seen.outcome = failure.outcome();
+            tracing::debug!(outcome = seen.outcome.code(), texts = seen.texts, "embedding request failed");
+        }
+        self.observer.request(&seen);
+        let is_open = self.breaker.is_open();
+        if was_open != is_open {
+            self.observer.circuit(is_open);
+        }
+        result
+    }
+
+    /// Waits for the limits, sends, and tells the breaker how the provider is.
+    async fn admitted(
+        &self,
+        purpose: Purpose,
+        texts: &[&str],
+        seen: &mut RequestSeen<'_>,
+    ) -> Result<Vec<Vec<f32>>, Failure> {
+        self.breaker.check()?;
+        let admission = self.limits.admit(usize::try_from(seen.tokens).unwrap_or(usize::MAX)).await;
+        if !admission.waited.is_zero() {
+            self.observer.held_back(admission.waited);
+        }
+        let pass = self.breaker.admit()?;
+        let started = Instant::now();
+        let result = self.exchange(purpose, texts, seen).await;
+        seen.duration = started.elapsed();
+        match result.as_ref().err().and_then(Failure::ailing) {
+            Some(after) => pass.failed(after),
+            None => pass.answered(),
+        }
+        result
+    }
+
+    /// Sends and checks. A server that refuses base64 is asked again without.
+    async fn exchange(
+        &self,
+        purpose: Purpose,
+        texts: &[&str],
+        seen: &mut RequestSeen<'_>,
+    ) -> Result<Vec<Vec<f32>>, Failure> {
+        let mut answer = self.send(purpose, texts, false).await;
+        if answer == Err(EmbedError::Rejected.into()) && self.shape.may_try_plain() {
+            answer = self.send(purpose, texts, true).await;
+            if answer.is_ok() {
+                self.shape.stay_plain();
+            }
+        }
+        let Answer { vectors, tokens, truncated } = answer?;
+        seen.tokens = tokens.unwrap_or(seen.tokens);
+        seen.truncated = truncated;
+        if truncated > 0 {
+            return Err(EmbedError::Rejected.into()); // half a statement has another meaning
+        }
+        Ok(check::checked(vectors, texts.len(), self.profile.dimension)?)
+    }
+
+    async fn send(&self, purpose: Purpose, texts: &[&str], plain: bool) -> Result<Answer, Failure> {
+        let body = self.shape.body(purpose, texts, plain);
+        let reply = self.client.post(self.shape.url(), body, self.answer_cap(texts.len())).await?;
+        if !reply.status.is_success() {
+            return Err(classify::failure(reply.status, reply.after, &reply.body));
+        }
+        Ok(self.shape.answer(&reply.body)?)
+    }
+
+    /// The largest answer believed: 64 bytes a number (a double written out with its white space), 1 MiB for the rest.
+    fn answer_cap(&self, texts: usize) -> usize {
+        (1 << 20) + texts.saturating_mul(self.profile.dimension).saturating_mul(64)
+    }
+
+    /// Limits of a batch; the server is asked at the first use, so that starting needs no server, and not for ever: one
+    /// that leaves `/info` without an answer must not slow each batch down.
+    async fn batch_limits(&self) -> BatchLimits {
+        let url = if self.ask_server { self.shape.info_url() } else { None };
+        let Some(url) = url else {
+            return info::limits(&self.batch, info::ServerLimits::default());
+        };
+        let asked = self.server.get_or_try_init(|| async {
+            self.breaker.check().map_err(drop)?;
+            let Some(server) = info::ask(&self.client, &url).await else {
+                let times = self.unanswered.fetch_add(1, Ordering::Relaxed);
+                return if times < ASKED_AGAIN { Err(()) } else { Ok(info::ServerLimits::default()) };
+            };
+            if server.max_input_length.is_some_and(|longest| longest < self.profile.max_tokens) {
+                tracing::warn!(
+                    server = server.max_input_length,
+                    "the server takes shorter texts than the profile says"
+                );
+            }
+            Ok::<_, ()>(server)
+        });
+        info::limits(&self.batch, asked.await.copied().unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! What metrics may know of embedding: numbers and closed names, never a text.
+
+use std::time::Duration;
+
+use super::{EmbedError, Purpose};
+use anamnesis_config::embedding::Provider;
+
+/// How one request ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    Ok,
+    /// Connection, time-out, 408, 424, 5xx.
+    Transient,
+    /// 429.
+    RateLimited,
+    /// Not sent: the provider is rested.
+    CircuitOpen,
+    /// 413 or too many tokens: sent again in halves.
+    TooMuch,
+    Rejected,
+    Misconfigured,
+    /// Wrong count, order, dimension, numbers, or not of the contract at all.
+    BadAnswer,
+}
+
+impl Outcome {
+    pub const ALL: &'static [Outcome] = &[
+        Outcome::Ok,
+        Outcome::Transient,
+        Outcome::RateLimited,
+        Outcome::CircuitOpen,
+        Outcome::TooMuch,
+        Outcome::Rejected,
+        Outcome::Misconfigured,
+        Outcome::BadAnswer,
+    ];
+
+    /// How a call that failed so ended.
+    pub(crate) fn of(error: &EmbedError) -> Self {
+        match error {
+            EmbedError::Transient { .. } => Self::Transient,
+            EmbedError::CircuitOpen { .. } => Self::CircuitOpen,
+            EmbedError::Rejected => Self::Rejected,
+            EmbedError::Misconfigured => Self::Misconfigured,
+            EmbedError::Dimension | EmbedError::NotFinite | EmbedError::BadAnswer => Self::BadAnswer,
+        }
+    }
+
+    /// The value of a metric's label.
+    pub(crate) fn code(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Transient => "transient",
+            Self::RateLimited => "rate_limited",
+            Self::CircuitOpen => "circuit_open",
+            Self::TooMuch => "too_much",
+            Self::Rejected => "rejected",
+            Self::Misconfigured => "misconfigured",
+            Self::BadAnswer => "bad_answer",
+        }
+    }
+}
+
+/// One request that was sent, or kept back by an open circuit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestSeen<'r> {
+    pub provider: Provider,
+    /// The model as configured.
+    pub model: &'r str,
+    pub purpose: Purpose,
+    pub outcome: Outcome,
+    pub texts: usize,
+    /// As the provider counted them, else estimated from the length.
+    pub tokens: u64,
+    /// Texts that the provider says it cut.
+    pub truncated: usize,
+    pub duration: Duration,
+}
+
+/// Told of each request; implemented by whoever owns the metrics. Must not block.
+pub trait EmbedObserver: Send + Sync {
+    fn request(&self, seen: &RequestSeen<'_>);
+
+    /// A rate limit of ours held a request back.
+    fn held_back(&self, _wait: Duration) {}
+
+    /// The circuit opened (`true`) or closed.
+    fn circuit(&self, _open: bool) {}
+}
+
+/// Nobody watches.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Unobserved;
+
+impl EmbedObserver for Unobserved {
+    fn request(&self, _seen: &RequestSeen<'_>) {}
+}

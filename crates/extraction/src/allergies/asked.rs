@@ -1,0 +1,148 @@
+//! Questions about allergies, and what answers them.
+
+use super::topic::Topic;
+use super::{Allergies, AllergyRules, ELLIPSIS, Frame, LONGEST_ANSWER, SHORT_QUESTION, Substance, TOPIC_TURNS};
+use crate::dialogue::{DialogueRules, Polarity};
+use crate::medication::SentenceDrugs;
+use crate::reading::Sentence;
+use crate::scene::Scene;
+use crate::structure::Section;
+use anamnesis_text::Speaker;
+
+impl AllergyRules {
+    /// Questions about allergies and what answers them.
+    #[allow(clippy::too_many_arguments)] // one sentence and all that is known of it
+    pub(super) fn asked(
+        &self,
+        scene: &Scene<'_>,
+        index: usize,
+        dialogue: &DialogueRules,
+        (substances, names_more): (&[Substance], bool),
+        asks_allergy: bool,
+        topic: &mut Topic,
+        out: &mut Allergies,
+    ) {
+        let sentence = &scene.reading.sentences[index];
+        let Some(turn) = sentence.turn else {
+            if sentence.question && asks_allergy {
+                topic.line = Some(topic.here);
+            } else if topic.answers_line() && !self.tells_of_taking(scene, index) && !is_of_medicines(scene, index) {
+                let frame = Frame::Allergy;
+                let near = self.governed(scene, sentence.words.clone(), substances);
+                if sentence.words.len() <= LONGEST_ANSWER {
+                    self.take(scene, index, &near, frame, out);
+                }
+            }
+            return;
+        };
+        let asked = scene.exchanges.asks(index);
+        let asker = topic.asked.filter(|(since, _)| turn <= since + TOPIC_TURNS).map(|(_, asker)| asker);
+        if asked && asks_allergy && sentence.speaker != Speaker::Patient {
+            let named = substances.is_empty() && names_more;
+            let none = !named && self.none_answered(scene, index, substances, out);
+            self.put_to(scene, index, dialogue, substances, out);
+            topic.asked = (!none).then_some((turn, sentence.speaker));
+        } else if !asked && asker == Some(sentence.speaker) && sentence.speaker != Speaker::Patient {
+            self.put_to(scene, index, dialogue, substances, out);
+        } else if asked && asker == Some(sentence.speaker) {
+            let about = self.still_about(scene, index);
+            if about {
+                self.confirmed(scene, index, substances, out);
+                self.put_to(scene, index, dialogue, substances, out);
+            }
+            topic.asked = topic.asked.filter(|_| about);
+        } else if !asked && asker.is_some_and(|asker| asker != sentence.speaker) && !self.tells_of_taking(scene, index)
+        {
+            let denies = dialogue.polarity(scene.reading, sentence) == Polarity::No && substances.len() != 1;
+            let brief = sentence.words.len() <= LONGEST_ANSWER || asks_allergy;
+            // "No, a la aspirina no, al Nolotil": what is denied was asked, what follows is answered.
+            if brief && (!denies || substances.len() == 2) {
+                let near = self.governed(scene, sentence.words.clone(), substances);
+                self.take(scene, index, &near, Frame::Allergy, out);
+            } else if !denies {
+                self.told_at_length(scene, index, substances, out);
+            }
+        }
+    }
+
+    /// Whether the asker's next question stays with allergies: a short one ("Ciprofloxacin?", "Are you sure?") or one
+    /// about the reaction; "Are you still taking Zoloft?" has left them.
+    fn still_about(&self, scene: &Scene<'_>, index: usize) -> bool {
+        let words = &scene.reading.sentences[index].words;
+        let reaction = self.first(&self.what_happens, scene, words).is_some();
+        reaction || (words.len() <= SHORT_QUESTION && !self.tells_of_taking(scene, index))
+    }
+
+    /// "Ciprofloxacin?" — "Yes!": named by the one who asks, confirmed by the other.
+    fn confirmed(&self, scene: &Scene<'_>, index: usize, substances: &[Substance], out: &mut Allergies) {
+        let sentence = &scene.reading.sentences[index];
+        // "Did they give you antibiotics?" speaks of something else; "Ciprofloxacin?" does not.
+        let named: usize = substances.iter().map(|substance| substance.words.len()).sum();
+        let elliptic = sentence.words.len() <= named + ELLIPSIS;
+        let confirmed =
+            elliptic && scene.exchanges.answer(index).is_some_and(|answer| answer.polarity != Polarity::Other);
+        let reaction = self.first(&self.what_happens, scene, &sentence.words).is_some();
+        if confirmed && !reaction {
+            self.take(scene, index, substances, Frame::Allergy, out);
+        }
+    }
+}
+
+/// Words of a sentence that puts a substance to somebody ("it says amoxicillin here").
+const PUT: usize = 14;
+
+impl AllergyRules {
+    /// Whether the one who asks goes on in the same turn and names a substance: "any allergies? It says amoxicillin here".
+    pub(super) fn names_more(&self, scene: &Scene<'_>, index: usize, drugs: &[SentenceDrugs]) -> bool {
+        let here = &scene.reading.sentences[index];
+        let more = scene.reading.sentences.iter().enumerate().skip(index + 1);
+        let mut more = more.take_while(|(_, next)| next.turn == here.turn && next.turn.is_some());
+        more.any(|(next, _)| !self.substances(scene, next, drugs).is_empty())
+    }
+
+    /// A substance that the one who asks puts to the other, and what comes back: "it says amoxicillin here" — "no, that was
+    /// my brother"; "and Ceclor, hives as a toddler" says it all.
+    fn put_to(
+        &self,
+        scene: &Scene<'_>,
+        index: usize,
+        dialogue: &DialogueRules,
+        substances: &[Substance],
+        out: &mut Allergies,
+    ) {
+        let sentences = &scene.reading.sentences;
+        let here = &sentences[index];
+        if substances.is_empty() || here.words.len() > PUT || self.tells_of_taking(scene, index) {
+            return;
+        }
+        let reply = sentences.iter().enumerate().skip(index + 1).find(|(_, next)| next.turn != here.turn);
+        let near = |next: &Sentence| next.turn.zip(here.turn).is_some_and(|(next, here)| next == here + 1);
+        let Some((at, reply)) = reply.filter(|(_, next)| near(next) && next.speaker != here.speaker) else { return };
+        let owned = sentences
+            .iter()
+            .skip(at)
+            .take_while(|next| next.turn == reply.turn)
+            .take(2)
+            .any(|next| substances.iter().any(|s| self.owner(scene, &next.words, &s.words).is_some()));
+        let polarity = dialogue.polarity(scene.reading, reply);
+        for substance in substances {
+            if out.taken.contains(&substance.words.start) {
+                continue;
+            }
+            let told = self.reactions.find(scene.reading, substance.words.end..here.words.end).into_iter().next();
+            let told = told.is_some_and(|r| r.words.start <= substance.words.end + 4) && !scene.exchanges.asks(index);
+            if !(owned || told || polarity == Polarity::Yes && here.words.len() <= PUT) {
+                continue;
+            }
+            let mut stance = scene.answered(index, at, &substance.words);
+            stance.context.experiencer = crate::Experiencer::Patient;
+            stance.confidence = 0.75;
+            self.push(scene, substance, &stance, Frame::Allergy, out);
+        }
+    }
+}
+
+/// Whether a sentence stands under a title of medicines: no answer to a question about allergies above.
+fn is_of_medicines(scene: &Scene<'_>, index: usize) -> bool {
+    scene.structure.place(index).is_some_and(|place| place.section == Section::Medications)
+}

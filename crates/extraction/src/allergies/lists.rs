@@ -1,0 +1,130 @@
+//! Lists of allergens under a title ("Allergies:", "ALERGIAS" on a line alone), and where they are left.
+
+use super::{AllergyRules, Frame, Substance};
+use crate::scene::Scene;
+use crate::structure::Section;
+
+/// Words between a label inside the list ("Foods:", "Otras:") and what it lists.
+const LABELLED: usize = 5;
+
+/// A label inside a list of allergens.
+fn is_label(word: &str) -> bool {
+    matches!(
+        word,
+        "other"
+            | "others"
+            | "food"
+            | "foods"
+            | "drug"
+            | "drugs"
+            | "medicine"
+            | "medicines"
+            | "medication"
+            | "medications"
+            | "latex"
+            | "environmental"
+            | "name"
+            | "insects"
+            | "contact"
+            | "seasonal"
+            | "otras"
+            | "otros"
+            | "otra"
+            | "alimentos"
+            | "alimentarias"
+            | "medicamentos"
+            | "farmacos"
+            | "ambientales"
+            | "contacto"
+            | "nombre"
+            | "medicamentosas"
+            | "insectos"
+    )
+}
+
+/// The list that is open.
+#[derive(Default)]
+pub(super) struct Open {
+    /// The frame of its title.
+    frame: Option<Frame>,
+    /// A sentence told what is taken: the rest of its line speaks of that.
+    left: bool,
+    /// Where the sentence before ended.
+    end: usize,
+}
+
+/// A list of allergens under a title.
+pub(super) struct Listed {
+    /// The first word after the title.
+    pub(crate) from: usize,
+    pub(crate) frame: Frame,
+}
+
+impl AllergyRules {
+    /// Whether a sentence lists allergens under a title, and from which word. A sentence that tells what somebody takes has
+    /// left the list, and so has the rest of its line. A line that begins with a substance goes on with the list, though
+    /// it looks like a title of its own ("Penicillin: rash").
+    pub(super) fn listed(
+        &self,
+        scene: &Scene<'_>,
+        index: usize,
+        substances: &[Substance],
+        open: &mut Open,
+    ) -> Option<Listed> {
+        let sentence = &scene.reading.sentences[index];
+        let feeds = scene.text().get(open.end..sentence.span.start).map_or(0, |gap| gap.matches('\n').count());
+        open.end = sentence.span.end;
+        let frame = scene.structure.place(index).and_then(|place| match place.section {
+            Section::Allergies => Some((Frame::Allergy, place.from)),
+            Section::Intolerances => Some((Frame::Intolerance, place.from)),
+            _ => None,
+        });
+        let goes_on = || {
+            let first = substances.first()?.words.clone();
+            // "Kiwi y melocotón: prurito": the sign stands behind the last of those that are joined.
+            let sign = |end: usize| matches!(scene.reading.word(end), ":" | "-" | "–" | "(" | "→");
+            let joined = |s: &&Substance| s.words.start <= first.end + 1 || s.words.start == first.start;
+            let leads = first.start <= sentence.words.start + 2
+                && substances.iter().take_while(joined).any(|s| sign(s.words.end));
+            let labelled =
+                is_label(scene.reading.word(sentence.words.start)) && first.start <= sentence.words.start + LABELLED;
+            (feeds <= 1 && (leads || labelled)).then_some((open.frame?, sentence.words.start))
+        };
+        let titled = frame.is_some();
+        let found = frame.or_else(goes_on);
+        open.frame = found.map(|(frame, _)| frame);
+        let (frame, from) = found?;
+        if feeds > 0 || (titled && from > sentence.words.start) {
+            open.left = false;
+        }
+        open.left |= self.tells_of_dose(scene, index, from);
+        let in_list = sentence.turn.is_none() && !open.left && from < sentence.words.end;
+        in_list.then_some(Listed { from, frame })
+    }
+
+    /// A sentence after the title that begins with what somebody takes.
+    fn tells_of_dose(&self, scene: &Scene<'_>, index: usize, from: usize) -> bool {
+        let sentence = &scene.reading.sentences[index];
+        let first = from.max(sentence.words.start);
+        (first..sentence.words.end.min(first + 3)).any(|word| {
+            matches!(
+                scene.reading.word(word),
+                "takes"
+                    | "taking"
+                    | "toma"
+                    | "tomo"
+                    | "tomando"
+                    | "medication"
+                    | "medications"
+                    | "meds"
+                    | "medicacion"
+                    | "currently"
+                    | "actualmente"
+                    | "tratamiento"
+                    | "started"
+                    | "continues"
+                    | "continua"
+            )
+        })
+    }
+}

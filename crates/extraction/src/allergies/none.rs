@@ -1,0 +1,283 @@
+//! That there are no allergies, and the substance that no list knows.
+
+use std::ops::Range;
+
+use super::{Allergies, AllergyRules, Frame, Substance};
+use crate::dialogue::Polarity;
+use crate::scene::Scene;
+use crate::{Experiencer, Statement, StatementKind, Temporality};
+
+/// Words of a list of allergies that says no more than that there are none.
+const NONE_WORDS: usize = 9;
+/// Words behind the sign in which what an unknown substance does begins.
+const NEAR: usize = 6;
+
+impl AllergyRules {
+    /// "Sin AMC", "no RAMC", "RAMs negadas", "AMC (-)", "no alergias": the trade's abbreviations of Spanish.
+    fn no_amc(&self, scene: &Scene<'_>, at: usize) -> bool {
+        let word = |at: usize| scene.reading.word(at);
+        let abbreviation = matches!(word(at), "amc" | "ramc" | "ram" | "rams" | "ramcs" | "ams");
+        let before = at.checked_sub(1).map_or("", word);
+        let after = (at + 1..at + 4)
+            .find(|next| !matches!(word(*next), ":" | "conocidas" | "medicamentosas" | "-" | "("))
+            .map_or("", word);
+        abbreviation
+            && (matches!(before, "sin" | "no" | "niega")
+                || matches!(
+                    after,
+                    "negadas" | "negadas," | "no" | "negativas" | "negativo" | "niega" | "ninguna" | "desconocidas"
+                ))
+    }
+
+    /// A single word right after "allergic to" that the lists do not know: missing an allergy harms more than a
+    /// strange name does.
+    pub(super) fn unknown_substance(&self, scene: &Scene<'_>, cue: &Range<usize>) -> Option<Substance> {
+        let says_to = matches!(scene.reading.word(cue.end - 1), "to" | "a" | "al" | "la" | "los" | "las");
+        let mut word = cue.end;
+        while matches!(scene.reading.word(word), "the" | "la" | "el" | "los" | "las") {
+            word += 1;
+        }
+        let name = scene.reading.word(word);
+        let plain = name.len() >= 4
+            && name.chars().all(char::is_alphabetic)
+            && self.not_substance.at(scene.reading, word).is_none();
+        (says_to && plain).then(|| Substance {
+            words: word..word + 1,
+            name: name.to_owned(),
+            class: false,
+            drug: false,
+        })
+    }
+
+    /// "Septabene – rash", "mentol: rinitis", "mussels (lips swell)": under a title of allergies, a name that no list knows
+    /// with a sign and what it does.
+    pub(super) fn unlisted(&self, scene: &Scene<'_>, words: Range<usize>, known: &[Substance]) -> Vec<Substance> {
+        let reading = scene.reading;
+        let mut out = Vec::new();
+        let begins = |word: usize| {
+            word == words.start
+                || matches!(
+                    reading.word(word - 1),
+                    "," | ";" | "." | ":" | "•" | "*" | "/" | "and" | "y" | "-" | ")" | "]"
+                )
+        };
+        for start in words.clone().filter(|word| begins(*word)) {
+            let sign =
+                |word: &usize| matches!(reading.word(*word), "-" | "–" | "—" | ":" | "(" | "→" | "=" | ">" | "->");
+            let Some(end) = (start + 1..words.end.min(start + 4)).find(sign) else { continue };
+            let plain = |word: usize| {
+                let said = reading.word(word);
+                said.len() >= 3
+                    && said.chars().all(char::is_alphabetic)
+                    && self.not_substance.at(reading, word).is_none()
+                    && self.asks.at(reading, word).is_none()
+                    && self.reaction_title.at(reading, word).is_none()
+            };
+            let free = !known.iter().any(|s| s.words.start < end + 1 && start < s.words.end);
+            let told = || {
+                let found = self.reactions.find(reading, end..words.end.min(end + NEAR)).into_iter().next()?;
+                let apart = (end + 1..found.words.start).any(|word| reading.words[word].punctuation);
+                (!apart && !scene.contexts.denied_but_by(reading, &found.words, &found.words)).then_some(())
+            };
+            let is_reaction = !self.reactions.find(reading, start..end).is_empty();
+            if free
+                && (start..end).all(plain)
+                && !is_reaction
+                && !super::owner::is_relative(reading.word(start))
+                && told().is_some()
+            {
+                let name = (start..end).map(|word| reading.word(word)).collect::<Vec<_>>().join(" ");
+                out.push(Substance { words: start..end, name, class: false, drug: false });
+            }
+        }
+        out
+    }
+
+    /// "Allergies: none known", "AMC: niega", "Alergias: ninguna conocida", "Allergies: nil": the whole of a list is a denial.
+    pub(super) fn none_listed(&self, scene: &Scene<'_>, index: usize, from: usize, out: &mut Allergies) {
+        let sentence = &scene.reading.sentences[index];
+        let first = says_none(scene, from..sentence.words.end);
+        let other = |first: usize| self.first(&self.other, scene, &(first..sentence.words.end)).is_some();
+        if first.is_some_and(|first| !other(first)) {
+            out.statements.push(Statement { kind: StatementKind::NoKnownAllergies, span: sentence.span });
+        }
+    }
+
+    /// "Sin alergias conocidas", "NKDA", "no soy alérgico a nada", "Allergies: none".
+    pub(super) fn none_in_words(&self, scene: &Scene<'_>, index: usize, out: &mut Allergies) {
+        let sentence = &scene.reading.sentences[index];
+        let abbreviated = sentence.words.clone().any(|w| {
+            matches!(scene.reading.word(w), "nkda" | "nka" | "namc" | "nkma" | "nkfa" | "nkdas" | "nkas" | "napnkda")
+                || self.no_amc(scene, w)
+        });
+        let other = self.first(&self.other, scene, &sentence.words).is_some();
+        // A title ("ALERGIAS: sin alergias conocidas") says it twice: one denial is enough.
+        let denied = sentence.words.clone().filter_map(|word| self.asks.at(scene.reading, word)).any(|cue| {
+            // "That's not an allergy", "no es alergia": of one thing it is said what it is not.
+            let noun = matches!(scene.reading.word(cue.words.start), "allergy" | "alergia");
+            let before = scene.reading.word(cue.words.start.wrapping_sub(1));
+            if noun
+                && matches!(before, "an" | "a" | "es" | "era" | "fue" | "una" | "true" | "real" | "'s" | "is" | "was")
+            {
+                return false;
+            }
+            let context = scene.contexts.of(scene.reading, &(cue.words.start..cue.words.start + 1));
+            let own = context.experiencer == Experiencer::Patient && context.temporality != Temporality::Hypothetical;
+            let all = context.negated && is_of_all(scene, &sentence.words, cue.words.start)
+                || is_none_known(scene, &sentence.words, cue.words.start);
+            all && !context.uncertain && own
+        });
+        if abbreviated || (denied && !other) {
+            out.statements.push(Statement { kind: StatementKind::NoKnownAllergies, span: sentence.span });
+        }
+    }
+
+    /// A question about allergies that was answered; whether the answer was that there are none.
+    pub(super) fn none_answered(
+        &self,
+        scene: &Scene<'_>,
+        index: usize,
+        substances: &[Substance],
+        out: &mut Allergies,
+    ) -> bool {
+        let Some(answer) = scene.exchanges.answer(index) else { return false };
+        let words = &scene.reading.sentences[index].words;
+        let other = self.first(&self.other, scene, words).is_some();
+        match (answer.polarity, substances) {
+            (Polarity::No, []) if !other => {
+                let given = &scene.reading.sentences[answer.sentence];
+                let goes_on =
+                    given.span.of(scene.text()).contains(" but ") || given.span.of(scene.text()).contains(" pero ");
+                if !goes_on {
+                    out.statements.push(Statement { kind: StatementKind::NoKnownAllergies, span: given.span });
+                }
+                !goes_on
+            }
+            (Polarity::Yes | Polarity::No, [_, ..]) => {
+                self.take(scene, index, substances, Frame::Allergy, out);
+                false
+            }
+            _ => false,
+        }
+    }
+}
+
+/// "No known drug allergies": nothing but kinds of allergy stands between the denial and the word.
+fn is_none_known(scene: &Scene<'_>, sentence: &Range<usize>, cue: usize) -> bool {
+    let word = |at: usize| scene.reading.word(at);
+    let kind = |at: &usize| {
+        matches!(
+            word(*at),
+            "known"
+                | "drug"
+                | "food"
+                | "medication"
+                | "medicine"
+                | "medical"
+                | "environmental"
+                | "seasonal"
+                | "documented"
+                | "recorded"
+                | "reported"
+                | "relevant"
+                | "significant"
+                | "or"
+                | "and"
+                | "/"
+                | ","
+        )
+    };
+    let Some(no) = (sentence.start..cue).rev().find(|at| !kind(at)).filter(|at| word(*at) == "no") else {
+        return false;
+    };
+    let said = |any_of: &[&str]| (no + 1..cue).any(|at| any_of.contains(&word(at)));
+    // "No known food allergies" leaves medicines open.
+    let all = said(&["drug", "medication", "medicine", "medical"]) || !said(&["food", "environmental", "seasonal"]);
+    said(&["known"]) && all
+}
+
+/// Whether a sentence says so of any word of allergy.
+pub(super) fn says_none_known(scene: &Scene<'_>, sentence: &Range<usize>) -> bool {
+    let allergy = |at: &usize| scene.reading.word(*at).starts_with("allerg");
+    sentence.clone().filter(allergy).any(|at| is_none_known(scene, sentence, at))
+}
+
+/// Words by which a denial speaks of all allergies.
+const ALL: &[&str] = &[
+    "any",
+    "anything",
+    "known",
+    "none",
+    "nothing",
+    "drug",
+    "drugs",
+    "medication",
+    "medications",
+    "medicine",
+    "medicines",
+    "nada",
+    "ninguna",
+    "ninguno",
+    "ningun",
+    "conocida",
+    "conocidas",
+    "conocido",
+    "conocidos",
+    "medicamentosa",
+    "medicamentosas",
+    "medicamento",
+    "medicamentos",
+    "farmaco",
+    "farmacos",
+    "interes",
+    "referidas",
+    "nunca",
+    "never",
+];
+/// A denial of so many words that names nothing speaks of all.
+const SHORT: usize = 6;
+
+/// Whether the denial around a word of allergy speaks of all of them: "not allergic any more", "(no alergia)" and "I have not
+/// got your allergies here" speak of one, or of none.
+fn is_of_all(scene: &Scene<'_>, sentence: &Range<usize>, cue: usize) -> bool {
+    let word = |at: usize| scene.reading.word(at);
+    let said = sentence.clone().filter(|at| !scene.reading.words[*at].punctuation).count();
+    let back = matches!(word(cue), "allergies" | "alergias");
+    let near = cue.saturating_sub(3).max(sentence.start)..cue;
+    let owned = near.clone().any(|at| matches!(word(at), "your" | "his" | "her" | "their" | "sus" | "tus" | "las"));
+    let plain = back && !owned && near.clone().any(|at| crate::context::denies(word(at)));
+    let ended = sentence.clone().any(|at| matches!(word(at), "anymore" | "more" | "longer" | "ya" | "think"));
+    plain || sentence.clone().any(|at| ALL.contains(&word(at))) || (said <= SHORT && !ended)
+}
+
+/// Whether a list says no more than that there is nothing, and from which word on.
+pub(crate) fn says_none(scene: &Scene<'_>, words: Range<usize>) -> Option<usize> {
+    let first = words.clone().find(|word| !scene.reading.words[*word].punctuation)?;
+    let word = |offset: usize| scene.reading.word(first + offset);
+    let none = matches!(
+        word(0),
+        "none"
+            | "nil"
+            | "nkda"
+            | "nka"
+            | "no"
+            | "denies"
+            | "denied"
+            | "negative"
+            | "neg"
+            | "ninguna"
+            | "ninguno"
+            | "ningun"
+            | "niega"
+            | "negadas"
+            | "negados"
+            | "negativo"
+            | "negativas"
+            | "negativos"
+            | "negativa"
+            | "sin"
+            | "nada"
+    );
+    let known = word(1) == "to" && word(0) == "no";
+    (none && !known && words.end - first <= NONE_WORDS).then_some(first)
+}

@@ -1,0 +1,281 @@
+//! What a substance does to the patient, said without the word "allergy", and the lines of a form.
+
+use std::ops::Range;
+
+use super::{Allergies, AllergyRules, Frame, Substance};
+use crate::medication::SentenceDrugs;
+use crate::scene::{Scene, Stance};
+use crate::{EntityType, Reaction};
+use anamnesis_text::{Span, Speaker};
+
+impl AllergyRules {
+    /// "El ibuprofeno, ¿qué tal?" — "Me salen ronchas con él": the reaction is to what was just named.
+    pub(super) fn reacted_to_it(&self, scene: &Scene<'_>, index: usize, drugs: &[SentenceDrugs], out: &mut Allergies) {
+        let sentence = &scene.reading.sentences[index];
+        let (Some(turn), Speaker::Patient | Speaker::Family) = (sentence.turn, sentence.speaker) else { return };
+        let words = &sentence.words;
+        let refers = words.clone().any(|word| {
+            matches!(
+                scene.reading.word(word),
+                "it" | "them" | "that" | "el" | "ella" | "eso" | "esa" | "ese" | "la" | "lo"
+            )
+        });
+        let cause = self.first(&self.effects.leads, scene, words).is_some()
+            || self.first(&self.intolerant, scene, words).is_some();
+        let slot = drugs.partition_point(|found| found.sentence < index);
+        let Some(last) = slot.checked_sub(1).map(|before| &drugs[before]) else { return };
+        let near = scene.reading.sentences[last.sentence].turn.is_some_and(|named| named + 1 == turn);
+        let named_here = drugs.get(slot).is_some_and(|found| found.sentence == index);
+        if !(refers && cause && near) || named_here || last.mentions.len() != 1 || scene.exchanges.asks(index) {
+            return;
+        }
+        let Some(reaction) = self.reactions.find(scene.reading, words.clone()).into_iter().next() else { return };
+        if scene.contexts.of(scene.reading, &reaction.words).negated {
+            return;
+        }
+        let mention = &last.mentions[0];
+        let substance = Substance::of(mention, true);
+        let stance = scene.answered(last.sentence, index, &mention.words);
+        let frame = if reaction.concept.group == "allergic" { Frame::Allergy } else { Frame::Intolerance };
+        self.push(scene, &substance, &stance, frame, out);
+    }
+
+    /// Keeps with each substance what it does: "sulfa: hives", "codeine - nausea", "hives with sulfa". What follows a sign
+    /// needs no list of reactions; elsewhere only listed reactions count. What it does tells an allergy from an intolerance.
+    pub(super) fn add_reactions(&self, scene: &Scene<'_>, out: &mut Allergies) {
+        let reading = scene.reading;
+        out.placed.sort_by_key(|placed| placed.words.start);
+        let places: Vec<Range<usize>> = out.placed.iter().map(|placed| placed.words.clone()).collect();
+        let mut kept: Vec<Span> = Vec::new();
+        for placed in out.placed.iter_mut().filter(|placed| !placed.words.is_empty()) {
+            if let Some(told) = placed.told.take() {
+                kept.push(told.place);
+                placed.entity.reaction = Some(told);
+                continue;
+            }
+            let region = Region::of(scene, &placed.words, &places, reading.words_at(placed.entity.evidence));
+            let mut found = self.reactions_in(scene, &region, (&placed.words, placed.frame));
+            if found.is_empty() && placed.frame == Frame::Allergy {
+                found = self.reactions_elsewhere(scene, &placed.words, &places);
+            }
+            kept.extend(found.iter().map(|(place, _)| reading.source(place)));
+            if placed.entity.context.negated {
+                continue;
+            }
+            let groups: Vec<&str> = found.iter().filter_map(|(_, group)| *group).collect();
+            if let Some(kind) = kind_of(&groups, placed.frame) {
+                placed.entity.kind = kind;
+            }
+            let places: Vec<Span> = found.iter().map(|(place, _)| reading.source(place)).collect();
+            let place = places.iter().copied().reduce(|a, b| Span::new(a.start.min(b.start), a.end.max(b.end)));
+            let together = place.filter(|place| !place.is_empty() && place.end - place.start <= LONGEST_QUOTE);
+            let place = together.or(places.first().copied()).filter(|place| !place.is_empty());
+            placed.entity.reaction = place.map(|place| Reaction {
+                name: place.of(scene.text()).split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase(),
+                place,
+            });
+        }
+        out.reactions = kept;
+    }
+
+    /// The reactions that a region tells of: where, and of which group where the list knows it.
+    fn reactions_in(
+        &self,
+        scene: &Scene<'_>,
+        region: &Region,
+        (words, frame): (&Range<usize>, Frame),
+    ) -> Vec<(Range<usize>, Option<&'static str>)> {
+        // "They tried me on it but I got a rash": told by its effect, a substance has no list that is left.
+        let listed = frame != Frame::Effect;
+        let left = region.after.clone().find(|word| listed && self.leaves(scene, *word)).unwrap_or(region.after.end);
+        let after = region.after.start..left;
+        let listed = self.affirmed(scene, after.clone());
+        if !listed.is_empty() {
+            return listed;
+        }
+        if let Some(place) = self.listed_after(scene, &after) {
+            return vec![(place, None)];
+        }
+        let mut before = self.affirmed(scene, region.before.clone());
+        before.retain(|(place, _)| self.leads_to(scene, place, words));
+        if !before.is_empty() {
+            return before;
+        }
+        let mut later = Vec::new();
+        for next in &region.next {
+            later = self.affirmed(scene, next.clone());
+            if later.is_empty() {
+                later.extend(self.titled_reaction(scene, next).map(|place| (place, None)));
+            }
+            if !later.is_empty() {
+                break;
+            }
+        }
+        later
+    }
+
+    /// "Allergies: cashews." — "Cashews, yep, full anaphylaxis.": the same substance named again, with what it does.
+    fn reactions_elsewhere(
+        &self,
+        scene: &Scene<'_>,
+        words: &Range<usize>,
+        places: &[Range<usize>],
+    ) -> Vec<(Range<usize>, Option<&'static str>)> {
+        let reading = scene.reading;
+        let name = reading.word(words.start);
+        for sentence in &reading.sentences {
+            let mut again = sentence.words.clone().filter(|word| *word != words.start && reading.word(*word) == name);
+            let Some(at) = again.next() else { continue };
+            let next = places.iter().map(|other| other.start).filter(|start| *start > at).min().unwrap_or(usize::MAX);
+            let after = at + words.len()..sentence.words.end.min(next).min(at + words.len() + AGAIN);
+            if after.start >= after.end {
+                continue;
+            }
+            let found = self.affirmed(scene, after);
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
+    fn affirmed(&self, scene: &Scene<'_>, words: Range<usize>) -> Vec<(Range<usize>, Option<&'static str>)> {
+        let found = self.reactions.find(scene.reading, words).into_iter();
+        let told = found.filter(|r| !self.effects.denied(scene, &r.words));
+        told.map(|r| (r.words, Some(r.concept.group))).collect()
+    }
+
+    /// "What happened: peeling rash, hospital": what stands in the column of reactions.
+    fn titled_reaction(&self, scene: &Scene<'_>, words: &Range<usize>) -> Option<Range<usize>> {
+        let title = words.clone().find_map(|word| self.reaction_title.at(scene.reading, word))?;
+        let start = (title.words.end..words.end).find(|word| !scene.reading.words[*word].punctuation)?;
+        let end = (start..words.end.min(start + LONGEST_REACTION)).find(|word| scene.reading.words[*word].punctuation);
+        Some(start..end.unwrap_or(words.end.min(start + LONGEST_REACTION)))
+    }
+
+    /// A clinician who asks what a substance does to the patient knows of the allergy.
+    pub(super) fn known(&self, scene: &Scene<'_>, index: usize, named: &[Substance], out: &mut Allergies) {
+        let sentence = &scene.reading.sentences[index];
+        let context = crate::Context::default();
+        let epistemic = scene.epistemic(sentence.speaker);
+        let stance = Stance {
+            context,
+            epistemic,
+            evidence: sentence.span,
+            turn: sentence.turn,
+            answered: false,
+            confidence: 0.7,
+        };
+        for substance in named {
+            self.push(scene, substance, &stance, Frame::Allergy, out);
+        }
+    }
+
+    /// "(swollen lips)", "- nausea and vomiting", ": hives": what follows the sign, up to the next one.
+    fn listed_after(&self, scene: &Scene<'_>, after: &Range<usize>) -> Option<Range<usize>> {
+        let reading = scene.reading;
+        if let Some(titled) = self.titled_reaction(scene, after) {
+            return Some(titled);
+        }
+        if !matches!(reading.word(after.start), "-" | "–" | "—" | ":" | "(" | "→" | "=" | ">") {
+            return None;
+        }
+        let start = (after.start..after.end).find(|word| !reading.words[*word].punctuation)?;
+        let sign = |word: &usize| {
+            reading.words.get(*word).is_none_or(|word| word.punctuation)
+                || matches!(reading.word(*word), "when" | "in" | "cuando" | "en" | "hace" | "since" | "desde")
+        };
+        let end = (start..after.end).find(sign).unwrap_or(after.end);
+        let numbered = (start..end).any(|word| reading.word(word).bytes().any(|byte| byte.is_ascii_digit()));
+        let said = !(start..end).any(|word| NO_REACTION[..4].contains(&reading.word(word)))
+            && !NO_REACTION.contains(&reading.word(start));
+        (start < end && end - start <= LONGEST_REACTION && !numbered && said).then_some(start..end)
+    }
+
+    /// "Hives with sulfa", "urticaria por penicilina": only small words stand between.
+    fn leads_to(&self, scene: &Scene<'_>, reaction: &Range<usize>, substance: &Range<usize>) -> bool {
+        let small = |word: usize| self.effects.is_small(scene.reading, word);
+        reaction.end <= substance.start && (reaction.end..substance.start).all(small)
+    }
+}
+
+/// Where the reaction of a substance may be told.
+struct Region {
+    /// After it, up to the next substance.
+    after: Range<usize>,
+    /// Before it, from the last substance on.
+    before: Range<usize>,
+    /// The answer that was given, or the sentences that follow in the same line and name no other substance.
+    next: Vec<Range<usize>>,
+}
+
+impl Region {
+    fn of(scene: &Scene<'_>, words: &Range<usize>, places: &[Range<usize>], evidence: Range<usize>) -> Self {
+        let reading = scene.reading;
+        let index = reading.sentence_of(words.start);
+        let sentence = &reading.sentences[index];
+        let within = sentence.words.clone();
+        let next = places.iter().map(|other| other.start).filter(|start| *start >= words.end).min();
+        let previous = places.iter().map(|other| other.end).filter(|end| *end <= words.start).max();
+        let limit = next.unwrap_or(usize::MAX);
+        let after = words.end..limit.min(within.end);
+        let before = previous.unwrap_or(within.start).max(within.start)..words.start;
+        let mut later = Vec::new();
+        if limit > within.end {
+            let answer = within.end.max(evidence.start)..evidence.end.max(within.end).min(limit);
+            later.push(answer);
+            for other in reading.sentences.iter().skip(index + 1).take(2) {
+                let gap = scene.text().get(sentence.span.end..other.span.start).unwrap_or("");
+                if other.turn != sentence.turn || gap.contains('\n') || other.words.start >= limit {
+                    break;
+                }
+                later.push(other.words.start..other.words.end.min(limit));
+            }
+        }
+        Self { after, before, next: later }
+    }
+}
+
+/// An allergy or an intolerance, by what the substance does; `None` where that does not tell.
+fn kind_of(groups: &[&str], frame: Frame) -> Option<EntityType> {
+    if groups.contains(&"allergic") {
+        Some(EntityType::Allergy)
+    } else if groups.contains(&"intolerance") {
+        Some(EntityType::Intolerance)
+    } else if groups.contains(&"itch") && frame != Frame::Intolerance {
+        Some(EntityType::Allergy)
+    } else {
+        None
+    }
+}
+
+/// Bytes of a text that tells several reactions at once.
+const LONGEST_QUOTE: usize = 60;
+const NO_REACTION: &[&str] = &[
+    "none",
+    "no",
+    "denied",
+    "unknown",
+    "severe",
+    "mild",
+    "ninguna",
+    "desconocida",
+    "stopped",
+    "mg",
+    "see",
+    "ver",
+    "since",
+    "as",
+    "childhood",
+    "infancia",
+    "confirmed",
+    "unconfirmed",
+    "on",
+    "not",
+    "y",
+    "and",
+];
+/// Words between a substance that is named again and what it does.
+const AGAIN: usize = 12;
+/// Words that a reaction after a sign may be long.
+const LONGEST_REACTION: usize = 5;

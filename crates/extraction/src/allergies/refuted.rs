@@ -1,0 +1,374 @@
+//! Of which allergen a refutation is said: of the one in its own clause, of the one that an empty clause goes on about.
+//! What only stands near stays an allergy.
+
+use std::ops::Range;
+
+use super::{AllergyRules, Placed};
+use crate::medication::SentenceDrugs;
+use crate::scene::Scene;
+
+/// Words between "no longer allergic to" and the allergen.
+const OBJECT: usize = 8;
+
+/// A substance named anywhere, as an allergen or not.
+pub(super) struct Named {
+    words: Range<usize>,
+    name: String,
+}
+
+impl Named {
+    pub(crate) fn all(rules: &AllergyRules, scene: &Scene<'_>, drugs: &[SentenceDrugs]) -> Vec<Self> {
+        let found = scene.sentences().flat_map(|(index, _)| rules.substances(scene, index, drugs));
+        found.map(|substance| Self { words: substance.words, name: substance.name }).collect()
+    }
+}
+
+/// Whether something else than this allergen, or one of its kind, is named within words.
+pub(super) fn names_another(scene: &Scene<'_>, named: &[Named], placed: &Placed, within: &Range<usize>) -> bool {
+    others(scene, named, placed, within).next().is_some()
+}
+
+fn others<'a>(
+    scene: &'a Scene<'_>,
+    named: &'a [Named],
+    placed: &'a Placed,
+    within: &'a Range<usize>,
+) -> impl Iterator<Item = &'a Named> {
+    let inside = |one: &&Named| one.words.start >= within.start && one.words.end <= within.end;
+    named.iter().filter(inside).filter(move |one| one.words != placed.words && !is_same_kind(scene, one, placed))
+}
+
+fn is_same_kind(scene: &Scene<'_>, one: &Named, placed: &Placed) -> bool {
+    let said = placed.entity.value.as_str();
+    let word = |word: usize| scene.reading.word(word);
+    one.name == said || one.words.clone().any(|at| super::taken_back::is_related(said, word(at)))
+}
+
+/// The clause of words: up to a sign or "but" on both sides.
+fn clause(scene: &Scene<'_>, hit: &Range<usize>) -> Range<usize> {
+    let reading = scene.reading;
+    let sentence = &reading.sentences[reading.sentence_of(hit.start)].words;
+    let start = (sentence.start..hit.start).rev().find(|word| parts(scene, *word)).map_or(sentence.start, |at| at + 1);
+    let end = (hit.end..sentence.end).find(|word| parts(scene, *word)).unwrap_or(sentence.end);
+    start..end
+}
+
+/// A sign or a word that begins another clause; a hyphen inside a name does not.
+fn parts(scene: &Scene<'_>, word: usize) -> bool {
+    let reading = scene.reading;
+    match reading.word(word) {
+        "," | ";" | "." | ":" | "(" | ")" | "[" | "]" | "–" | "—" | "→" | "->" | "•" | "*" | "=" | "but" | "pero"
+        | "aunque" | "although" | "though" | "whereas" | "mientras" => true,
+        "-" | "/" => {
+            let end = |at: Option<usize>| at.and_then(|at| reading.words.get(at)).map(|word| word.source.end);
+            let here = reading.words[word].source;
+            end(word.checked_sub(1)) != Some(here.start)
+        }
+        _ => false,
+    }
+}
+
+impl AllergyRules {
+    /// Whether words that take an allergy back are said of this one. `strict`: words as common as "fine", which need a
+    /// clause of their own.
+    pub(super) fn is_said_of(
+        &self,
+        scene: &Scene<'_>,
+        hit: &Range<usize>,
+        placed: &Placed,
+        (named, strict): (&[Named], bool),
+    ) -> bool {
+        let reading = scene.reading;
+        let clause = clause(scene, hit);
+        let own = &placed.words;
+        let another = |within: Range<usize>| names_another(scene, named, placed, &within);
+        if own.start >= clause.start && own.end <= hit.start {
+            return !another(own.end..hit.start) && !points_on(scene, hit, clause.end);
+        }
+        if own.start >= hit.end {
+            return self.is_object(scene, hit, placed, named);
+        }
+        // "Penicillin: rash, withdrawn": it was given no more, and stays an allergy.
+        let weak = reading.word(hit.start) == ",";
+        if weak && !self.reactions.find(reading, own.end..hit.start).is_empty() && !is_of_record(scene, hit.end) {
+            return false;
+        }
+        let before = clause.start.min(hit.start)..hit.start;
+        own.end <= clause.start.max(own.end)
+            && own.end <= hit.start
+            && !another(own.end..clause.end)
+            && !points_on(scene, hit, clause.end)
+            && !names_unknown(scene, hit, &before)
+            && (!strict
+                || before.clone().all(|word| is_small(reading.word(word)) || self.is_of_kind(scene, word, placed)))
+    }
+
+    fn is_of_kind(&self, scene: &Scene<'_>, word: usize, placed: &Placed) -> bool {
+        super::taken_back::is_related(&placed.entity.value, scene.reading.word(word))
+    }
+
+    /// "No longer allergic to eggs", "se descarta alergia a penicilina y látex": the allergen behind.
+    fn is_object(&self, scene: &Scene<'_>, hit: &Range<usize>, placed: &Placed, named: &[Named]) -> bool {
+        let reading = scene.reading;
+        let between = hit.end..placed.words.start;
+        let listed = |word: usize| named.iter().any(|one| one.words.contains(&word));
+        let joins = |word: usize| {
+            listed(word)
+                || matches!(
+                    reading.word(word),
+                    "," | "and"
+                        | "or"
+                        | "nor"
+                        | "y"
+                        | "o"
+                        | "ni"
+                        | "e"
+                        | "to"
+                        | "a"
+                        | "al"
+                        | "the"
+                        | "her"
+                        | "his"
+                        | "their"
+                        | "la"
+                        | "el"
+                        | "los"
+                        | "las"
+                        | "of"
+                        | "de"
+                        | "alergia"
+                        | "allergy"
+                )
+        };
+        let told = matches!(reading.word(placed.words.end), ":" | "→" | "->" | "(" | "–");
+        let parted = between.clone().any(|word| reading.word(word) == ",");
+        // "Penicilina descartada, alergia a ibuprofeno": behind the comma stands another statement.
+        let begins = |word: usize| matches!(reading.word(word), "alergia" | "allergy");
+        let anew = reading.word(hit.end) == "," || parted && between.clone().skip(1).any(begins);
+        between.len() <= OBJECT
+            && !anew
+            && reading.sentence_of(hit.start) == reading.sentence_of(placed.words.start)
+            && between.clone().all(joins)
+            && !(parted && told)
+    }
+}
+
+/// "Alergia a penicilina descartada, alergia a ibuprofeno confirmada": denied by a word in the clause of another one.
+pub(super) fn is_anothers_denial(scene: &Scene<'_>, placed: &Placed, named: &[Named]) -> bool {
+    let reading = scene.reading;
+    let denials = scene.contexts.denials(reading, &placed.words);
+    let of_another = |cue: &Range<usize>| {
+        let apart = cue.end <= placed.words.start
+            && (cue.end..placed.words.start).any(|word| matches!(reading.word(word), "," | ";" | "pero" | "but"));
+        apart && names_another(scene, named, placed, &(clause(scene, cue).start..cue.start))
+    };
+    !denials.is_empty() && denials.iter().all(of_another)
+}
+
+/// "Not allergic to …", "no es alérgica a nada más": said of what follows, unless that is "it" or "that".
+fn points_on(scene: &Scene<'_>, hit: &Range<usize>, end: usize) -> bool {
+    let word = |at: usize| scene.reading.word(at);
+    let (first, second) = (hit.end, hit.end + 1);
+    first < end
+        && matches!(word(first), "to" | "a" | "al")
+        && !matches!(
+            word(second),
+            "it" | "them" | "that" | "this" | "those" | "these" | "eso" | "ella" | "el" | "ese" | "esa" | "esto"
+        )
+}
+
+/// "Alergia a zumbaina descartada", "zumba allergy removed": of something that no list knows.
+fn names_unknown(scene: &Scene<'_>, hit: &Range<usize>, before: &Range<usize>) -> bool {
+    let word = |at: usize| scene.reading.word(at);
+    let of = before.clone().any(|at| {
+        (word(at).starts_with("alerg") || word(at).starts_with("allerg"))
+            && matches!(word(at + 1), "to" | "a" | "al")
+            && at + 2 < hit.start
+    });
+    let led = matches!(word(hit.start), "allergy" | "entry" | "label")
+        && before.end.checked_sub(1).is_some_and(|at| before.contains(&at) && !is_small(word(at)));
+    of || led
+}
+
+/// "From the list", "del historial": it is the record that something is taken from.
+fn is_of_record(scene: &Scene<'_>, from: usize) -> bool {
+    (from..from + 4).any(|at| {
+        matches!(
+            scene.reading.word(at),
+            "list"
+                | "chart"
+                | "record"
+                | "records"
+                | "notes"
+                | "file"
+                | "lista"
+                | "historia"
+                | "historial"
+                | "ficha"
+                | "registro"
+                | "expediente"
+        )
+    })
+}
+
+/// Words that name nobody and nothing: the clause goes on about what was named before.
+pub(super) fn is_small(word: &str) -> bool {
+    super::taken_back::takes(word) || word.bytes().all(|byte| !byte.is_ascii_alphabetic()) || SMALL.contains(&word)
+}
+
+const SMALL: &[&str] = &[
+    "the",
+    "a",
+    "an",
+    "this",
+    "that",
+    "it",
+    "them",
+    "those",
+    "he",
+    "she",
+    "i",
+    "they",
+    "his",
+    "her",
+    "my",
+    "their",
+    "is",
+    "was",
+    "are",
+    "were",
+    "has",
+    "had",
+    "have",
+    "been",
+    "be",
+    "being",
+    "'s",
+    "'ve",
+    "now",
+    "then",
+    "since",
+    "later",
+    "again",
+    "already",
+    "and",
+    "so",
+    "also",
+    "as",
+    "adult",
+    "child",
+    "in",
+    "at",
+    "on",
+    "by",
+    "of",
+    "for",
+    "with",
+    "last",
+    "year",
+    "years",
+    "ago",
+    "clinic",
+    "patient",
+    "pt",
+    "says",
+    "said",
+    "reports",
+    "states",
+    "told",
+    "confirmed",
+    "subsequently",
+    "previously",
+    "recently",
+    "well",
+    "allergy",
+    "allergist",
+    "no",
+    "not",
+    "all",
+    "both",
+    "mum",
+    "mom",
+    "mother",
+    "which",
+    "who",
+    "whole",
+    "el",
+    "la",
+    "lo",
+    "los",
+    "las",
+    "un",
+    "una",
+    "se",
+    "le",
+    "me",
+    "ha",
+    "han",
+    "he",
+    "habia",
+    "fue",
+    "es",
+    "era",
+    "esta",
+    "estaba",
+    "ya",
+    "ahora",
+    "luego",
+    "despues",
+    "posteriormente",
+    "actualmente",
+    "desde",
+    "entonces",
+    "en",
+    "y",
+    "que",
+    "de",
+    "del",
+    "al",
+    "por",
+    "para",
+    "con",
+    "paciente",
+    "dice",
+    "refiere",
+    "comenta",
+    "alergia",
+    "alergologia",
+    "madre",
+    "mama",
+    "su",
+    "sus",
+    "si",
+    "muy",
+    "bien",
+    "todo",
+    "todos",
+    "today",
+    "hoy",
+    "aun",
+    "todavia",
+    "ella",
+    "eso",
+    "esa",
+    "ese",
+    "esto",
+    "esta",
+    "both",
+    "either",
+    "once",
+    "twice",
+    "vez",
+    "veces",
+    "can",
+    "could",
+    "does",
+    "do",
+    "did",
+    "puede",
+    "pudo",
+    "some",
+    "any",
+    "other",
+    "anos",
+];

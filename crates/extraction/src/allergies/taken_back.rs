@@ -1,0 +1,271 @@
+//! Allergies that are gone or never were: outgrown, tolerated since, entered in error, taken off the list.
+
+use std::ops::Range;
+
+use super::refuted::{Named, is_anothers_denial, names_another};
+use super::{Allergies, AllergyRules, Frame, Placed, WORDS};
+use crate::lexicon::label;
+use crate::matcher::Matcher;
+use crate::medication::SentenceDrugs;
+use crate::phrasebook::Builder;
+use crate::scene::Scene;
+use crate::{EntityType, Experiencer, Reaction};
+
+/// Sentences after the one that names the allergen in which it may be taken back.
+const NEXT_SENTENCES: usize = 2;
+/// Words between "tolerated" and the name of what was tolerated.
+const OBJECT: usize = 4;
+/// Words between what was taken and that it did no harm.
+const TAKEN: usize = 8;
+/// Words between "only" and what it was.
+const ONLY: usize = 5;
+
+pub(super) struct TakenBack {
+    gone: Matcher,
+    tolerated: Matcher,
+    fine: Matcher,
+    only: Matcher,
+}
+
+impl TakenBack {
+    pub(crate) fn builtin(book: &mut Builder) -> Self {
+        Self {
+            gone: label(book, WORDS, "gone"),
+            tolerated: label(book, WORDS, "tolerated"),
+            fine: label(book, WORDS, "fine"),
+            only: label(book, WORDS, "only"),
+        }
+    }
+}
+
+impl AllergyRules {
+    /// What is taken back is denied: the chart may still say it elsewhere.
+    pub(super) fn take_back(&self, scene: &Scene<'_>, drugs: &[SentenceDrugs], out: &mut Allergies) {
+        self.refuted_lists(scene, drugs, out);
+        out.placed.sort_by_key(|placed| placed.words.start);
+        let places: Vec<Range<usize>> = out.placed.iter().map(|placed| placed.words.clone()).collect();
+        let named = Named::all(self, scene, drugs);
+        let mut back: Vec<Range<usize>> = Vec::new();
+        for placed in &mut out.placed {
+            let own = placed.entity.context.experiencer == Experiencer::Patient;
+            if own && placed.entity.context.negated && is_anothers_denial(scene, placed, &named) {
+                placed.entity.context.negated = false;
+            }
+        }
+        let told = |placed: &&mut Placed| placed.frame != Frame::Effect || placed.entity.kind == EntityType::Allergy;
+        for placed in out.placed.iter_mut().filter(told) {
+            let own = placed.entity.context.experiencer == Experiencer::Patient;
+            let refuted =
+                |placed: &Placed| self.is_denied_value(scene, placed) || self.is_taken_back(scene, placed, &named);
+            if own && !placed.entity.context.negated && refuted(placed) {
+                back.push(placed.words.clone());
+                placed.entity.context.negated = true;
+                placed.entity.context.uncertain = false;
+                placed.entity.kind = EntityType::Allergy;
+                placed.entity.reaction = None;
+            }
+        }
+        // "Lactose intolerant and gluten intolerant. I'm not": what was said of the last of a list holds of all of it.
+        for at in (1..out.placed.len()).rev() {
+            let (first, second) = (&out.placed[at - 1], &out.placed[at]);
+            let between = first.words.end..second.words.start.max(first.words.end);
+            let joined = between.len() <= 3
+                && between.clone().any(|word| matches!(scene.reading.word(word), "and" | "y" | "," | "or"))
+                && scene.reading.sentence_of(first.words.start) == scene.reading.sentence_of(second.words.start);
+            if joined
+                && back.contains(&second.words)
+                && second.entity.context.negated
+                && !first.entity.context.negated
+                && first.entity.reaction.is_none()
+            {
+                out.placed[at - 1].entity.context.negated = true;
+                out.placed[at - 1].entity.kind = EntityType::Allergy;
+            }
+        }
+        self.side_effects_only(scene, &places, out);
+        for placed in out.placed.drain(..) {
+            out.entities.push(placed.entity);
+        }
+    }
+
+    /// "Erythromycin, it was just a sick stomach", "codeine just binds me up": no allergy, but not tolerated.
+    fn side_effects_only(&self, scene: &Scene<'_>, places: &[Range<usize>], out: &mut Allergies) {
+        let reading = scene.reading;
+        let mut known: Vec<Placed> = Vec::new();
+        for placed in out.placed.iter_mut().filter(|placed| placed.frame == Frame::Allergy) {
+            let sentence = &reading.sentences[reading.sentence_of(placed.words.start)];
+            let next = places.iter().map(|other| other.start).filter(|start| *start >= placed.words.end).min();
+            let words = placed.words.end..sentence.words.end.min(next.unwrap_or(usize::MAX));
+            let Some(only) = words.clone().find_map(|word| self.taken_back.only.at(reading, word)) else { continue };
+            let near = only.words.start.saturating_sub(ONLY).max(words.start)..words.end.min(only.words.end + ONLY);
+            let found = self.reactions.find(reading, near).into_iter().find(|r| r.concept.group == "intolerance");
+            let Some(reaction) = found else { continue };
+            let mut entity = placed.entity.clone();
+            entity.kind = EntityType::Intolerance;
+            entity.context.negated = false;
+            entity.context.uncertain = false;
+            let place = reading.source(&reaction.words);
+            entity.reaction = Some(Reaction { name: place.of(scene.text()).to_lowercase(), place });
+            known.push(Placed { entity, words: placed.words.clone(), frame: Frame::Intolerance, told: None });
+            placed.entity.kind = EntityType::Allergy;
+            placed.entity.context.negated = true;
+            placed.entity.context.uncertain = false;
+            placed.entity.reaction = None;
+        }
+        out.placed.append(&mut known);
+    }
+
+    fn is_taken_back(&self, scene: &Scene<'_>, placed: &Placed, named: &[Named]) -> bool {
+        let reading = scene.reading;
+        let index = reading.sentence_of(placed.words.start);
+        let here = &reading.sentences[index];
+        for later in reading.sentences.iter().skip(index).take(NEXT_SENTENCES + 1) {
+            let gap = scene.text().get(here.span.end..later.span.start).unwrap_or("");
+            if later.turn != here.turn || (later.span != here.span && gap.contains('\n')) {
+                break;
+            }
+            let words = later.words.clone();
+            if later.question || scene.contexts.only_asked(reading, &words) {
+                continue;
+            }
+            for word in words.clone() {
+                let gone = self.taken_back.gone.at(reading, word);
+                if gone.is_some_and(|hit| self.is_said_of(scene, &hit.words, placed, (named, false))) {
+                    return true;
+                }
+                if self.borne_well(scene, word, placed, (&words, named)) {
+                    return true;
+                }
+                let tolerated = self.taken_back.tolerated.at(reading, word);
+                let of_it = |hit: &Range<usize>| {
+                    self.of_the_same(scene, hit, placed) && self.is_said_of(scene, hit, placed, (named, true))
+                };
+                if tolerated.is_some_and(|hit| of_it(&hit.words)) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// "Has had co-amoxiclav twice without trouble", "eats them every day", "la he tomado mil veces": taken since, of the same
+    /// kind, and no harm.
+    fn borne_well(
+        &self,
+        scene: &Scene<'_>,
+        word: usize,
+        placed: &Placed,
+        (within, named): (&Range<usize>, &[Named]),
+    ) -> bool {
+        let reading = scene.reading;
+        let Some(fine) = self.taken_back.fine.at(reading, word) else { return false };
+        let from = fine.words.start.saturating_sub(TAKEN).max(within.start);
+        let Some(verb) = (from..fine.words.start).rev().find(|at| takes(reading.word(*at))) else { return false };
+        let denied = (verb.saturating_sub(2).max(within.start)..verb)
+            .any(|at| matches!(reading.word(at), "not" | "n't" | "no" | "never" | "nunca" | "cant" | "cannot"));
+        let between = verb + 1..fine.words.start;
+        let parted = between.clone().any(|at| matches!(reading.word(at), "." | ";" | "but" | "pero"));
+        let said = placed.entity.value.as_str();
+        let same = between.clone().any(|at| {
+            let word = reading.word(at);
+            is_related(said, word) || matches!(word, "it" | "them" | "one" | "those" | "that")
+        }) || matches!(reading.word(verb.wrapping_sub(2)), "la" | "lo" | "los" | "las")
+            || matches!(reading.word(verb.wrapping_sub(1)), "la" | "lo" | "los" | "las")
+            || verb >= placed.words.end && verb - placed.words.end <= 4 && between.is_empty();
+        // "Kiwi: itch. Banana he eats every day": of the one that stands nearer.
+        let between = placed.words.end.min(fine.words.start)..fine.words.start;
+        let another = names_another(scene, named, placed, &between);
+        !denied && !parted && same && !another && (verb >= placed.words.end || placed.words.start >= verb)
+    }
+
+    /// "Tolerated 300 mg", "tolerated amoxicillin since": not "tolerates cephalosporins", which is another substance.
+    fn of_the_same(&self, scene: &Scene<'_>, tolerated: &Range<usize>, placed: &Placed) -> bool {
+        let reading = scene.reading;
+        let sentence = &reading.sentences[reading.sentence_of(tolerated.start)];
+        let before = tolerated.start.saturating_sub(2)..tolerated.start;
+        let denied = before
+            .clone()
+            .any(|word| matches!(reading.word(word), "not" | "n't" | "no" | "never" | "nunca" | "poorly" | "mal"));
+        if denied
+            || tolerated.start < placed.words.end
+                && reading.sentence_of(placed.words.start) == reading.sentence_of(tolerated.start)
+                && tolerated.end <= placed.words.start
+                && placed.words.start - tolerated.end > OBJECT
+        {
+            return false;
+        }
+        let object = tolerated.end..sentence.words.end.min(tolerated.end + OBJECT);
+        let word = |word: usize| reading.word(word);
+        let said = placed.entity.value.as_str();
+        // Nothing that could be another substance: figures, a pause, the end, or the same name again.
+        object.is_empty()
+            || reading.words[tolerated.end.min(reading.words.len() - 1)].punctuation
+            || word(tolerated.end).starts_with(|c: char| c.is_ascii_digit())
+            || matches!(
+                word(tolerated.end),
+                "since"
+                    | "in"
+                    | "it"
+                    | "without"
+                    | "well"
+                    | "fine"
+                    | "now"
+                    | "sin"
+                    | "bien"
+                    | "despues"
+                    | "ahora"
+                    | "with"
+            )
+            || object.clone().any(|at| word(at) == said)
+    }
+}
+
+/// A verb of taking or eating, as it is said of what did no harm.
+pub(super) fn takes(word: &str) -> bool {
+    matches!(
+        word,
+        "had"
+            | "has"
+            | "have"
+            | "taken"
+            | "takes"
+            | "take"
+            | "took"
+            | "eaten"
+            | "eats"
+            | "eat"
+            | "ate"
+            | "given"
+            | "used"
+            | "drinks"
+            | "tolerated"
+            | "tomado"
+            | "tomo"
+            | "toma"
+            | "tome"
+            | "comido"
+            | "come"
+            | "como"
+            | "comi"
+            | "recibido"
+            | "puesto"
+            | "dado"
+            | "usado"
+            | "tolera"
+            | "tolero"
+            | "tolerado"
+            | "recibio"
+            | "pusieron"
+            | "dieron"
+    )
+}
+
+/// Whether a word names what an allergy is to, or one of its kind: amoxicillin to penicillin, prawns to shellfish.
+pub(super) fn is_related(said: &str, word: &str) -> bool {
+    let penicillins = ["penicil", "amoxi", "cillin", "cilina", "augmentin", "clavul", "tazocin"];
+    let shellfish = ["shellfish", "prawn", "shrimp", "gamba", "camaron", "marisco", "crab", "seafood", "langostino"];
+    let kinds: [&[&str]; 2] = [&penicillins, &shellfish];
+    let of = |text: &str, kind: &[&str]| kind.iter().any(|name| text.contains(name));
+    let stem = |text: &str| text.chars().take(5).collect::<String>();
+    word.len() >= 3 && stem(word) == stem(said) || kinds.iter().any(|kind| of(said, kind) && of(word, kind))
+}

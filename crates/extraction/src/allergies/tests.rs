@@ -1,0 +1,199 @@
+//! Whose an allergy is, what a medicine was given up for, and what is taken back.
+
+use std::fmt::Write as _;
+
+use crate::{EntityType, Experiencer, ExtractionInput, Extractor, StatementKind};
+use anamnesis_text::{Document, Language, Speaker};
+
+/// The allergies and intolerances of a text, one a line: "allergy: latex (hives)", "no allergy: egg", "family's …".
+fn read(document: &Document) -> String {
+    let found = Extractor::shared().extract(&ExtractionInput::of(document));
+    let mut lines: Vec<String> = found
+        .entities
+        .iter()
+        .filter(|entity| matches!(entity.kind, EntityType::Allergy | EntityType::Intolerance))
+        .map(|entity| {
+            let mut line = String::new();
+            if entity.context.experiencer != Experiencer::Patient {
+                line.push_str("family's ");
+            }
+            if entity.context.negated {
+                line.push_str("no ");
+            }
+            let _ = write!(line, "{}: {}", entity.kind.code(), entity.value);
+            if let Some(reaction) = &entity.reaction {
+                let _ = write!(line, " ({})", reaction.name);
+            }
+            line
+        })
+        .collect();
+    lines.sort();
+    lines.join("; ")
+}
+
+fn note(text: &str) -> String {
+    read(&Document::plain(text, Language::Unknown))
+}
+
+fn talk(turns: &[(Speaker, &str)]) -> String {
+    read(&Document::dialogue(turns.iter().map(|(who, words)| (*who, *words, None)), Language::Unknown))
+}
+
+#[test]
+fn a_medicine_given_up_for_what_it_did_is_not_tolerated() {
+    assert_eq!(
+        note("Fluoxetine tried in spring, stopped because of a dry cough."),
+        "intolerance: fluoxetine (dry cough)"
+    );
+    assert_eq!(note("Enalapril suspendido por tos seca."), "intolerance: enalapril (tos seca)");
+    assert_eq!(note("La gabapentina la dejó xq andaba mareada."), "intolerance: gabapentin (mareada)");
+    assert_eq!(note("Se suspende la ceftriaxona por exantema."), "allergy: ceftriaxone (exantema)");
+    let answered = talk(&[
+        (Speaker::Clinician, "And the mirtazapine?"),
+        (Speaker::Patient, "Like a zombie on it, so I binned it."),
+    ]);
+    assert_eq!(answered, "intolerance: mirtazapine (like a zombie)");
+}
+
+#[test]
+fn a_medicine_given_up_for_another_reason_is_no_intolerance() {
+    assert_eq!(note("Metformin stopped due to insurance."), "");
+    assert_eq!(note("Sertraline stopped because she felt better."), "");
+    assert_eq!(note("Paroxetina la dejó porque se sentía bien."), "");
+}
+
+#[test]
+fn an_allergy_that_turns_out_to_be_a_relatives_is_theirs_and_not_the_patients() {
+    let brother = talk(&[
+        (Speaker::Clinician, "Any allergies? It says amoxicillin here."),
+        (Speaker::Patient, "No, that was my brother."),
+    ]);
+    assert_eq!(brother, "family's allergy: amoxicillin; no allergy: amoxicillin");
+    let wife = talk(&[
+        (Speaker::Clinician, "¿Alguna alergia?"),
+        (Speaker::Patient, "Mi esposa es alérgica al ibuprofeno pero yo no."),
+    ]);
+    assert_eq!(wife, "family's allergy: ibuprofen; no allergy: ibuprofen");
+    assert_eq!(
+        note("Figuraba alergia a las sulfas, eso era de su hija."),
+        "family's allergy: sulfa drugs; no allergy: sulfa drugs"
+    );
+}
+
+#[test]
+fn a_relative_who_speaks_of_themselves_gives_the_patient_nothing() {
+    let mother = talk(&[
+        (Speaker::Clinician, "¿Alergias de la niña?"),
+        (Speaker::Family, "Ella a nada. Yo a la amoxicilina, me salen ronchas."),
+    ]);
+    assert_eq!(mother, "family's allergy: amoxicillin (ronchas)");
+}
+
+#[test]
+fn an_allergy_is_taken_back_where_the_same_was_taken_since() {
+    assert_eq!(
+        note("Down as allergic to penicillin but has had flucloxacillin twice without trouble."),
+        "no allergy: penicillin"
+    );
+    assert_eq!(note("Egg allergy: eats them every day."), "no allergy: egg");
+    assert_eq!(note("Allergic to penicillin, not latex."), "allergy: penicillin; no allergy: latex");
+}
+
+#[test]
+fn a_list_of_allergies_names_what_no_lexicon_knows_and_no_remedy() {
+    assert_eq!(
+        note("ALLERGIES: Elderflower: lips swell. Bee stings: throat swells, epi pen expired."),
+        "allergy: bee venom (throat swells); allergy: elderflower (lips swell)"
+    );
+    assert_eq!(
+        note("ALLERGIES: Tegretol – Stevens-Johnson, never to be given again."),
+        "allergy: carbamazepine (stevens-johnson)"
+    );
+}
+
+#[test]
+fn a_mere_side_effect_is_an_intolerance_and_no_allergy() {
+    assert_eq!(
+        note("Allergies: erythromycin, it was just an upset stomach."),
+        "intolerance: erythromycin (upset stomach); no allergy: erythromycin"
+    );
+}
+
+#[test]
+fn only_what_is_said_of_an_allergen_itself_takes_it_back() {
+    for (text, expected) in [
+        ("ALERGIA VERDADERA: amoxicilina-clavulánico (2019). Se retira Augmentin.", "allergy: amoxicillin/clavulanate"),
+        ("Alergias: kiwi (prurito). Plátano lo tolera.", "allergy: kiwi (prurito); no allergy: banana"),
+        ("Alérgica a kiwi, no es alérgica a nada más.", "allergy: kiwi"),
+        ("ALERGIAS\nKiwi y melocotón: prurito oral", "allergy: kiwi; allergy: peach (prurito)"),
+        ("Allergies: Micropore → blisters (taken off). Mepore fine.", "allergy: adhesive tape (blisters)"),
+        ("Allergies: Micropore → blisters. Hypafix ok.", "allergy: adhesive tape (blisters)"),
+        ("Penicillin allergy, not allergic to latex.", "allergy: penicillin; no allergy: latex"),
+        (
+            "Alergia a penicilina descartada, alergia a ibuprofeno confirmada.",
+            "allergy: ibuprofen; no allergy: penicillin",
+        ),
+        ("Alergia a amoxicilina: exantema, se retira el fármaco.", "allergy: amoxicillin (exantema)"),
+        ("Cephalexin allergy, outgrown at age 9.", "no allergy: cephalexin"),
+    ] {
+        assert_eq!(note(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_a_title_or_a_value_refutes_is_denied() {
+    for (text, expected) in [
+        (
+            "ALERGIAS DESCARTADAS: penicilina, AINE, látex",
+            "no allergy: latex; no allergy: nsaids; no allergy: penicillin",
+        ),
+        ("Alergias descartadas:\n- Penicilina\n- Látex", "no allergy: latex; no allergy: penicillin"),
+        (
+            "Allergies refuted: penicillin, latex. True allergy: ibuprofen (angioedema).",
+            "allergy: ibuprofen (angioedema); no allergy: latex; no allergy: penicillin",
+        ),
+        ("Alergias: Látex (-), penicilina (+)", "allergy: penicillin; no allergy: latex"),
+        ("Alergias: Penicilina, niega", "no allergy: penicillin"),
+        ("Allergies: Penicillin – rash. Latex – removed.", "allergy: penicillin (rash); no allergy: latex"),
+        ("Alergias: Penicilina, niega otras.", "allergy: penicillin"),
+    ] {
+        assert_eq!(note(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_pen_of_adrenaline_is_carried_and_no_allergen() {
+    assert_eq!(note("Alergias: penicilina (rash). Lleva Altellus."), "allergy: penicillin (rash)");
+    assert_eq!(note("Allergies: peanut, Jext, wasp, Anapen"), "allergy: peanuts; allergy: wasp venom");
+    assert_eq!(note("Alérgico a cacahuete, EpiPen en el cole."), "allergy: peanuts");
+}
+
+#[test]
+fn no_known_allergies_are_none_in_every_common_wording_and_a_single_substance_is_not_all() {
+    let none = |text: &str| {
+        let found = Extractor::shared().extract(&ExtractionInput::of(&Document::plain(text, Language::Unknown)));
+        found.statements.iter().any(|statement| statement.kind == StatementKind::NoKnownAllergies)
+    };
+    for text in [
+        "No known drug allergies.",
+        "No known allergies",
+        "There are no known allergies.",
+        "PMH: asthma.\nNo known drug allergies\nMeds: none",
+        "Takes sertraline 50 mg. No known drug or food allergies. Sleeps well.",
+        "No known allergies to medications",
+        "No known drug allergies, lives alone.",
+        "Sin alergias medicamentosas conocidas.",
+    ] {
+        assert!(none(text), "{text}");
+    }
+    for text in [
+        "No known food allergies.",
+        "No known penicillin allergy.",
+        "Known allergies: latex.",
+        "His known drug allergies were reviewed.",
+        "If no known drug allergies, start amoxicillin 500 mg.",
+        "Her husband has no known drug allergies.",
+    ] {
+        assert!(!none(text), "{text}");
+    }
+}

@@ -1,0 +1,36 @@
+//! What is being asked about: the turn in which somebody last asked about allergies, or in a text without turns the line.
+
+use super::TOPIC_LINES;
+use crate::scene::Scene;
+use anamnesis_text::Speaker;
+
+#[derive(Default)]
+pub(super) struct Topic {
+    /// The turn of the question, and who asked.
+    pub(crate) asked: Option<(usize, Speaker)>,
+    /// The line of the question, in a text without turns.
+    pub(crate) line: Option<usize>,
+    /// The line of the present sentence.
+    pub(crate) here: usize,
+    end: usize,
+}
+
+impl Topic {
+    /// Goes on to a sentence. Another question, or a few lines, leave the topic of a text without turns.
+    pub(crate) fn pass(&mut self, scene: &Scene<'_>, index: usize) {
+        let sentence = &scene.reading.sentences[index];
+        let between = scene.text().get(self.end..sentence.span.start).unwrap_or("");
+        self.here += between.matches('\n').count();
+        self.end = sentence.span.end;
+        let far = self.line.is_some_and(|line| self.here > line + TOPIC_LINES);
+        let gap = between.matches('\n').count() > 1;
+        if far || gap || (sentence.question && self.line.is_some_and(|line| self.here > line)) {
+            self.line = None;
+        }
+    }
+
+    /// Whether a sentence may answer the question of an earlier line or of its own.
+    pub(crate) fn answers_line(&self) -> bool {
+        self.line.is_some()
+    }
+}

@@ -1,0 +1,112 @@
+//! The learned reader next to the rules: what it adds to their findings, and what it thinks of each of them.
+
+mod added;
+mod details;
+mod risks;
+mod surety;
+mod view;
+mod whole;
+
+use std::ops::Range;
+
+use super::reader::{Line, Opinion, Reader, Tagged};
+use super::scene::Scene;
+use super::{Entity, EntityType};
+use anamnesis_text::{Span, Speaker};
+
+pub(super) use self::risks::TaggedRisk;
+pub(super) use self::surety::FILE as SURETY;
+pub use self::surety::Surety;
+pub use self::view::View;
+
+/// Below the 0.6 of the policy.
+const REVIEWED: f64 = 0.55;
+
+/// A document as the reader read it.
+pub(super) struct Careful {
+    /// Who says each line, and where it stands in the text.
+    lines: Vec<(Option<Speaker>, Span)>,
+    opinion: Opinion,
+    /// What it tags, in whole mentions.
+    tags: Vec<Tagged>,
+}
+
+impl Careful {
+    pub(super) fn read(scene: &Scene<'_>, reader: &Reader) -> Self {
+        let lines = lines(scene);
+        let read: Vec<Line<'_>> =
+            lines.iter().map(|(speaker, span)| Line { speaker: *speaker, text: span.of(scene.text()) }).collect();
+        let opinion = reader.read(&read);
+        let tags = whole::joined(&read, opinion.spans());
+        Self { lines, opinion, tags }
+    }
+
+    /// Adds what the reader tags and no rule has found.
+    pub(super) fn add(&self, scene: &Scene<'_>, entities: &mut Vec<Entity>) {
+        let by_rules = entities.len();
+        added::find(scene, self, entities);
+        for entity in &mut entities[by_rules..] {
+            entity.view = Some(View { alone: true, ..self.view(entity) });
+        }
+    }
+
+    /// Gives findings the doses and reactions that the reader tags and no rule has found.
+    pub(super) fn bind(&self, scene: &Scene<'_>, entities: &mut [Entity]) {
+        details::bind(scene, self, entities);
+    }
+
+    /// Says of every finding how surely it is read, by what the rules and the reader make of it.
+    pub(super) fn weigh(&self, entities: &mut [Entity]) {
+        for entity in entities {
+            let view = entity.view.unwrap_or_else(|| self.view(entity));
+            entity.view = Some(view);
+            entity.confidence = surety::of(entity, &view).min(most(entity, &view));
+        }
+    }
+
+    /// Where a tag stands in the text.
+    fn span(&self, tag: &Tagged) -> Span {
+        let line = self.lines[tag.line].1.start;
+        Span::new(line + tag.start, line + tag.end)
+    }
+
+    fn view(&self, entity: &Entity) -> View {
+        let (line, bytes) = self.place(entity.span);
+        View::of(&self.opinion, entity.kind, (line, &bytes), entity.confidence)
+    }
+
+    /// The line in which a place begins, and the place in it.
+    fn place(&self, span: Span) -> (usize, Range<usize>) {
+        let line = self.lines.partition_point(|(_, line)| line.start <= span.start).saturating_sub(1);
+        let start = self.lines.get(line).map_or(0, |(_, line)| line.start);
+        (line, span.start.saturating_sub(start)..span.end.saturating_sub(start))
+    }
+}
+
+/// How surely a finding may be read at most. What harms when it is wrong is reviewed where no rule agrees: it stays below the
+/// confidence that decisions ask for (`min_extraction_confidence`).
+fn most(entity: &Entity, view: &View) -> f64 {
+    use EntityType::{Allergy, Condition, Intolerance, Medication, Symptom};
+    let harms = matches!(entity.kind, Allergy | Condition | Intolerance | Medication | Symptom);
+    if view.alone && harms { REVIEWED } else { 1.0 }
+}
+
+/// The lines of a document with who says them: those of each turn, or of the text. Empty ones say nothing.
+fn lines(scene: &Scene<'_>) -> Vec<(Option<Speaker>, Span)> {
+    let text = scene.text();
+    let whole = [(None, Span::new(0, text.len()))];
+    let turns: Vec<_> = scene.input.document.turns.iter().map(|turn| (Some(turn.speaker), turn.span)).collect();
+    let parts = if turns.is_empty() { whole.as_slice() } else { turns.as_slice() };
+    let mut lines = Vec::new();
+    for (speaker, part) in parts {
+        let mut start = part.start;
+        for line in part.of(text).split('\n') {
+            let span = Span::new(start, start + line.len());
+            start = span.end + 1;
+            if !line.trim().is_empty() {
+                lines.push((*speaker, span));
+            }
+        }
+    }
+    lines
+}

@@ -1,0 +1,74 @@
+//! What the learned reader hears of risk.
+
+use std::ops::Range;
+
+use super::Careful;
+use crate::RiskClass;
+use crate::reader::{Layer, Tagged};
+use crate::scene::Scene;
+use crate::{Experiencer, Risk};
+use anamnesis_text::{Span, Speaker};
+
+/// How probable a risk must be, on the average of its pieces, and a denial of one. A denial that nobody uttered harms.
+const LEAST: f32 = 0.5;
+const LEAST_DENIED: f32 = 0.8;
+/// How probable it must be for what only the linear classifier finds.
+const HEARD: f32 = 0.15;
+/// How probable its class, its polarity and its person must be.
+const SURE: f32 = 0.5;
+
+/// A risk that the reader tags, or its denial: of the patient, in the words tagged.
+#[derive(Debug, Clone)]
+pub(crate) struct TaggedRisk {
+    pub(crate) class: RiskClass,
+    pub(crate) words: Range<usize>,
+    pub(crate) denied: bool,
+    /// Hundredths.
+    pub(crate) probability: f64,
+}
+
+impl Careful {
+    /// What is tagged as a risk of the patient, or as denied: the most probable first.
+    pub(crate) fn risks(&self, scene: &Scene<'_>) -> Vec<TaggedRisk> {
+        let mut risks: Vec<TaggedRisk> = self.tags.iter().filter_map(|tag| self.risk(scene, tag)).collect();
+        risks.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(a.words.start.cmp(&b.words.start)));
+        risks
+    }
+
+    /// Whether the reader too thinks that a passage may speak of risk: what only the linear classifier finds needs that.
+    pub(crate) fn hears_risk(&self, passage: Span) -> bool {
+        let touched = self.lines.iter().enumerate().filter(|(_, (_, line))| line.overlaps(&passage));
+        touched.into_iter().any(|(at, (_, line))| {
+            let start = passage.start.max(line.start) - line.start;
+            let end = passage.end.min(line.end) - line.start;
+            self.opinion.support(at, &(start..end), Layer::Clauses, &["risk"]) >= HEARD
+        })
+    }
+
+    fn risk(&self, scene: &Scene<'_>, tag: &Tagged) -> Option<TaggedRisk> {
+        if tag.layer != Layer::Clauses || &*tag.kind != "risk" {
+            return None;
+        }
+        let attributes = tag.attributes.as_ref()?;
+        let share = |group: &str, value: &str| attributes.probability(group, value).unwrap_or(0.0);
+        let (class, sure) = attributes.best("risk")?;
+        let denied = share("polarity", "denied") >= SURE;
+        let least = if denied { LEAST_DENIED } else { LEAST };
+        if tag.probability < least || sure < SURE || share("person", "patient") < SURE {
+            return None;
+        }
+        let words = scene.reading.words_at(self.span(tag));
+        let sentence = scene.reading.sentences.get(scene.reading.sentence_of(words.start))?;
+        let spoken = !words.is_empty() && sentence.speaker != Speaker::Agent && words.end <= sentence.words.end;
+        let probability = (f64::from(tag.probability) * 100.0).round().clamp(1.0, 99.0) / 100.0;
+        spoken.then_some(TaggedRisk { class: RiskClass::from_code(class)?, words, denied, probability })
+    }
+}
+
+impl TaggedRisk {
+    /// As a finding, with the passage that proves it.
+    pub(crate) fn finding(&self, scene: &Scene<'_>, passage: &Range<usize>) -> Risk {
+        let span = scene.reading.source(passage);
+        Risk { learned: Some(self.probability), ..Risk::heard(self.class, span, self.denied, Experiencer::Patient) }
+    }
+}

@@ -1,0 +1,75 @@
+//! What the learned reader thinks of a finding that a rule made.
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use crate::reader::{Attributes, Layer, Opinion};
+use anamnesis_core::finding::EntityType;
+
+/// Probabilities (0.0–1.0) at the place of one finding.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct View {
+    /// The reader found it, and no rule.
+    pub(crate) alone: bool,
+    /// How surely it was found: by the rule, or the probability of the reader's tag.
+    pub(crate) found: f32,
+    /// That something of its kind, or of one often taken for it, is said there.
+    pub(crate) support: f32,
+    /// That anything worth keeping is said there.
+    pub(crate) anything: f32,
+    pub(crate) denied: f32,
+    /// Of a relative or of another person.
+    pub(crate) others: f32,
+    pub(crate) past: f32,
+    /// Only possible or planned.
+    pub(crate) open: f32,
+    /// Of medicines: not taken any more, or never, or only suggested or declined.
+    pub(crate) not_taken: f32,
+    /// True, and nobody would miss it.
+    pub(crate) minor: f32,
+}
+
+impl View {
+    /// Of a finding that a rule made with some confidence.
+    pub(super) fn of(opinion: &Opinion, kind: EntityType, (line, bytes): (usize, &Range<usize>), found: f64) -> Self {
+        let (layer, kinds) = tags(kind);
+        let attributes = opinion.attributes(line, bytes, layer);
+        let share = |group: &str, values: &[&str]| -> f32 {
+            let of =
+                |attributes: &Attributes| values.iter().filter_map(|value| attributes.probability(group, value)).sum();
+            attributes.as_ref().map_or(0.0, of)
+        };
+        let all = |layer: Layer| opinion.something(line, bytes, layer);
+        Self {
+            alone: false,
+            found: found as f32,
+            support: opinion.support(line, bytes, layer, kinds),
+            anything: all(Layer::Names).max(all(Layer::Clauses)),
+            denied: share("polarity", &["denied"]),
+            others: share("person", &["family", "other"]),
+            past: share("time", &["past"]),
+            open: share("certainty", &["possible", "planned"]),
+            not_taken: share("status", &["stopped", "not_taken", "suggested", "declined", "on_hold", "resolved"]),
+            minor: share("weight", &["minor"]),
+        }
+    }
+}
+
+/// Where the reader tags a kind, and the kinds that it may call it.
+pub(super) fn tags(kind: EntityType) -> (Layer, &'static [&'static str]) {
+    match kind {
+        EntityType::Condition | EntityType::Symptom | EntityType::HealthSignal => {
+            (Layer::Names, &["condition", "symptom", "substance_use"])
+        }
+        EntityType::Allergy | EntityType::Intolerance => (Layer::Names, &["allergy", "intolerance"]),
+        EntityType::Medication => (Layer::Names, &["medication", "adherence"]),
+        EntityType::Measurement => (Layer::Names, &["measurement"]),
+        EntityType::Procedure => (Layer::Names, &["procedure"]),
+        EntityType::Appointment => (Layer::Clauses, &["appointment"]),
+        EntityType::Event => (Layer::Clauses, &["event"]),
+        EntityType::Preference => (Layer::Clauses, &["preference"]),
+        EntityType::Goal => (Layer::Clauses, &["goal"]),
+        EntityType::Relationship => (Layer::Clauses, &["relationship"]),
+    }
+}

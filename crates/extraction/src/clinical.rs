@@ -1,0 +1,236 @@
+//! Conditions and symptoms: named by the lexicon, meant as their context says.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::context::denies;
+use super::lexicon::{Lexicon, List, Mention, SPEECH, label};
+use super::matcher::Matcher;
+use super::phrasebook::Builder;
+use super::reading::{Reading, Sentence};
+use super::scene::Scene;
+use super::{Entity, EntityType, Experiencer, Temporality};
+use anamnesis_text::{Language, Span};
+
+mod abbreviations;
+mod composed;
+mod distinct;
+mod unlisted;
+mod weight;
+
+use abbreviations::Abbreviations;
+use composed::Composed;
+use unlisted::Unlisted;
+use weight::WeightRules;
+
+/// The lists of the rules beside the lexicon.
+pub(super) const FILES: &[&str] = &[
+    composed::HEADS,
+    composed::SITES,
+    composed::LINKS,
+    composed::NAMES,
+    weight::AMOUNTS,
+    abbreviations::FILE,
+    unlisted::FILE,
+];
+/// The group of words that look like an illness and mean something else.
+const NOT_MEANT: &str = "none";
+
+/// A condition or symptom named in a text, by whichever rule heard it.
+#[derive(Debug, Clone)]
+struct Named {
+    words: Range<usize>,
+    /// Condition or symptom.
+    group: &'static str,
+    /// The preferred name, or the text's own words where no list holds it.
+    name: String,
+    code: Option<&'static str>,
+    /// How surely it is one: 1.0 where a list says so.
+    sureness: f64,
+}
+
+impl Named {
+    fn of(mention: Mention) -> Self {
+        let concept = mention.concept;
+        Self {
+            words: mention.words,
+            group: concept.group,
+            name: concept.name.into(),
+            code: concept.code,
+            sureness: 1.0,
+        }
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        self.words.start < other.words.end && other.words.start < self.words.end
+    }
+}
+
+pub(crate) struct ClinicalRules {
+    lexicon: Lexicon,
+    composed: Composed,
+    weight: WeightRules,
+    abbreviations: Abbreviations,
+    unlisted: Unlisted,
+    /// Kind and code of the lexicon's concepts by their names, for what is composed.
+    known: HashMap<&'static str, (&'static str, Option<&'static str>)>,
+    grades: [(&'static str, Matcher); 3],
+}
+
+impl ClinicalRules {
+    pub(crate) fn builtin(book: &mut Builder) -> Self {
+        let mut grade = |name| (name, label(book, SPEECH, name));
+        let grades = [grade("severe"), grade("moderate"), grade("mild")];
+        let lexicon = Lexicon::load(book, List::Clinical);
+        Self {
+            known: lexicon.concepts().map(|concept| (concept.name, (concept.group, concept.code))).collect(),
+            lexicon,
+            composed: Composed::builtin(book),
+            weight: WeightRules::builtin(book),
+            abbreviations: Abbreviations::builtin(book),
+            unlisted: Unlisted::builtin(book),
+            grades,
+        }
+    }
+
+    /// Where the finding ends that begins at a word.
+    pub(crate) fn finding_at(&self, reading: &Reading<'_>, word: usize) -> Option<usize> {
+        let listed = self.lexicon.at(reading, word).map(|mention| mention.words.end);
+        listed.max(self.abbreviations.at(reading, word))
+    }
+
+    /// Findings outside `reactions`, the places where what a substance does is said: "penicillin (hives)" is no illness
+    /// of its own, and "lactose intolerance" is kept once.
+    pub(crate) fn find(&self, scene: &Scene<'_>, reactions: &[Span], out: &mut Vec<Entity>) {
+        let substance = |e: &&Entity| matches!(e.kind, EntityType::Allergy | EntityType::Intolerance);
+        let mut taken: Vec<Span> = out.iter().filter(substance).map(|e| e.span).collect();
+        taken.extend(out.iter().filter_map(|e| e.reaction.as_ref()).map(|r| r.place));
+        taken.extend_from_slice(reactions);
+        let substances: Vec<Span> = out.iter().map(|entity| entity.span).collect();
+        for (index, sentence) in scene.sentences() {
+            let all = self.named(scene, sentence, &substances);
+            let places: Vec<Range<usize>> = all.iter().map(|named| named.words.clone()).collect();
+            for named in all {
+                let place = scene.reading.source(&named.words);
+                if taken.iter().any(|other| other.overlaps(&place)) {
+                    continue;
+                }
+                if self.is_answered_by_name(scene, index, &named.name) {
+                    continue;
+                }
+                let Some(mut stance) = scene.stance_of_finding(index, &named.words) else { continue };
+                if !stance.answered && stance.context.negated {
+                    stance.context.negated = is_denied(scene, &named.words, &places);
+                }
+                if denies(scene.reading.word(named.words.start)) {
+                    stance.context.negated = scene.contexts.denied_before(scene.reading, &named.words);
+                }
+                stance.context.uncertain |= !stance.context.negated && is_to_be_ruled_out(scene, &named.words);
+                let ended = scene.contexts.ended(scene.reading, &named.words) && !is_onset(scene, &sentence.words);
+                let illness = named.group == "condition";
+                if ended && illness && stance.context.negated {
+                    // "The eczema has cleared up": it was there.
+                    stance.context.negated = false;
+                    stance.context.temporality = Temporality::Historical;
+                }
+                let kind = if illness { EntityType::Condition } else { EntityType::Symptom };
+                let Some(mut entity) = scene.entity(kind, &named.words, named.name, &stance) else { continue };
+                entity.confidence *= named.sureness;
+                entity.code = named.code;
+                entity.status = (ended && illness && !stance.context.negated).then(|| "resolved".to_owned());
+                entity.severity = self.severity(scene, &named.words, &sentence.words);
+                out.push(entity);
+            }
+        }
+    }
+
+    /// "Any tremor, fits?" — "Tremor yes. Fits never.": an answer that names what it speaks of says nothing of the rest, and
+    /// says itself what was asked.
+    fn is_answered_by_name(&self, scene: &Scene<'_>, index: usize, asked: &str) -> bool {
+        let reading = scene.reading;
+        if !scene.is_dialogue() || !scene.exchanges.asks(index) {
+            return false;
+        }
+        let Some(answer) = scene.exchanges.answer(index) else { return false };
+        let turn = reading.sentences[answer.sentence].turn;
+        let given = reading.sentences[answer.sentence..].iter().take_while(|sentence| sentence.turn == turn);
+        let named: Vec<Mention> =
+            given.flat_map(|sentence| self.lexicon.find(reading, sentence.words.clone())).collect();
+        // "Dad's got the sugar, not me" answers for the patient all the same.
+        let own = |mention: &Mention| scene.contexts.of(reading, &mention.words).experiencer == Experiencer::Patient;
+        let same = named.iter().any(|mention| mention.concept.name == asked && own(mention));
+        same || (answer.names && !named.is_empty())
+    }
+
+    /// What a sentence names, each place once: the longest wins, and of one clause the more specific.
+    fn named(&self, scene: &Scene<'_>, sentence: &Sentence, substances: &[Span]) -> Vec<Named> {
+        let (reading, within) = (scene.reading, sentence.words.clone());
+        let mut found: Vec<Named> = self.lexicon.find(reading, within.clone()).into_iter().map(Named::of).collect();
+        let mut composed = self.composed.find(reading, within.clone());
+        for named in &mut composed {
+            // Kind and code are the list's, where it knows the whole.
+            if let Some((group, code)) = self.known.get(named.name.as_str()) {
+                (named.group, named.code) = (group, *code);
+            }
+        }
+        found.extend(composed);
+        found.extend(self.weight.find(reading, within.clone()));
+        let mut found = distinct::longest(found);
+        // "Pain clinic", "vacuna de la gripe": the words are taken, and nothing is found in them.
+        let idioms: Vec<Named> = found.extract_if(.., |named| named.group == NOT_MEANT).collect();
+        let cued = |word| self.unlisted.announces(reading, &within, word);
+        found.extend(self.abbreviations.find(scene, within.clone(), cued, &found));
+        let taken = |named: &Named| substances.iter().any(|place| place.overlaps(&reading.source(&named.words)));
+        let unlisted = self.unlisted.find(reading, within.clone(), &found);
+        found.extend(unlisted.into_iter().filter(|named| !taken(named)));
+        found.retain(|named| !idioms.iter().any(|idiom| idiom.overlaps(named)));
+        found.sort_by_key(|named| named.words.start);
+        distinct::most_specific(reading, found)
+    }
+
+    /// A grade stands right before or after its noun.
+    fn severity(&self, scene: &Scene<'_>, mention: &Range<usize>, within: &Range<usize>) -> Option<String> {
+        let before = mention.start.saturating_sub(2).max(within.start)..mention.start;
+        let after = mention.end..(mention.end + 2).min(within.end);
+        before.chain(after).find_map(|word| {
+            self.grades
+                .iter()
+                .find(|(_, grade)| grade.at(scene.reading, word).is_some())
+                .map(|(name, _)| (*name).to_owned())
+        })
+    }
+}
+
+/// Whether a denial from outside reaches a mention. A cue that is part of a name denies nothing: "no tengo ánimo, lloro"
+/// says of two things that they are there, and so does "no duermo".
+fn is_denied(scene: &Scene<'_>, words: &Range<usize>, places: &[Range<usize>]) -> bool {
+    let denials = scene.contexts.denials(scene.reading, words);
+    let says_itself = words.clone().any(|word| denies(scene.reading.word(word)));
+    let within = |cue: &Range<usize>| {
+        let part = |place: &Range<usize>| place.start <= cue.start && cue.end <= place.end;
+        let runs_in = says_itself && cue.start < words.end && words.start < cue.end;
+        !cue.is_empty() && (places.iter().any(part) || runs_in)
+    };
+    denials.iter().any(|cue| !within(cue)) || denials.is_empty()
+}
+
+/// "D/C psicosis": in a Spanish note it is to be ruled out.
+fn is_to_be_ruled_out(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+    let reading = scene.reading;
+    let from = words.start.saturating_sub(5);
+    let order = |at: &usize| reading.word(*at) == "d/c" && reading.sentence_of(*at) == reading.sentence_of(words.start);
+    let place = (from..words.start).find(order);
+    scene.input.document.language == Language::Spanish
+        && place.is_some_and(|at| (at + 1..words.start).all(|word| !matches!(reading.word(word), "," | ";" | ".")))
+}
+
+/// "Diagnosed with asthma as a child" tells when it began.
+fn is_onset(scene: &Scene<'_>, words: &std::ops::Range<usize>) -> bool {
+    words.clone().any(|word| {
+        let text = scene.reading.word(word);
+        text.starts_with("diagn") || matches!(text, "since" | "desde" | "dx" | "onset" | "debut")
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! Illnesses that no list holds, by their own words: what stands after "diagnosed with" or "antecedentes de", and words
+//! whose ending says that they are an illness ("onicomicosis", "cervicobraquialgia"). They are read less surely.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::Named;
+use crate::lexicon::label;
+use crate::matcher::{Matcher, expand};
+use crate::phrasebook::Builder;
+use crate::reading::Reading;
+
+pub(super) const FILE: &str = include_str!("../lexicon/named.tsv");
+/// Words of the name of an illness.
+const LONGEST_NAME: usize = 5;
+/// Letters of a word that is known by its ending alone, and of its beginning.
+const SHORTEST_WORD: usize = 8;
+const SHORTEST_STEM: usize = 4;
+/// How surely a name is read that no list holds: with an ending that says what it is, and without.
+const BY_ENDING: f64 = 0.8;
+const BY_CUE: f64 = 0.6;
+
+pub(crate) struct Unlisted {
+    cues: Matcher,
+    stops: Matcher,
+    never: Matcher,
+    openers: Matcher,
+    endings: Vec<&'static str>,
+    /// Words with such an ending that are no illness.
+    plain: HashSet<String>,
+}
+
+impl Unlisted {
+    pub(crate) fn builtin(book: &mut Builder) -> Self {
+        let words = |name: &str| {
+            let rows = FILE.lines().filter_map(|line| line.split_once('\t'));
+            rows.filter(|(label, _)| *label == name)
+                .flat_map(|(_, words)| words.split('|'))
+                .map(str::trim)
+                .collect::<Vec<_>>()
+        };
+        Self {
+            cues: label(book, FILE, "cue"),
+            stops: label(book, FILE, "stop"),
+            never: label(book, FILE, "never"),
+            openers: label(book, FILE, "opener"),
+            endings: words("suffix"),
+            plain: words("plain").into_iter().flat_map(expand).collect(),
+        }
+    }
+
+    /// Whether what stands at a word is announced as an illness: "h/o", "dx de", "no".
+    pub(crate) fn announces(&self, reading: &Reading<'_>, within: &Range<usize>, word: usize) -> bool {
+        let denied = word > within.start
+            && matches!(
+                reading.word(word - 1),
+                "no" | "nil"
+                    | "denies"
+                    | "sin"
+                    | "niega"
+                    | "known"
+                    | "new"
+                    | "conocida"
+                    | "conocido"
+                    | "nueva"
+                    | "descartar"
+                    | "impresiona"
+                    | "sospecha"
+                    | "probable"
+                    | "posible"
+                    | "possible"
+                    | "query"
+                    | "d/c"
+                    | "r/o"
+                    | "?"
+            );
+        // "PE descartada", "SNM poco probable", "TAB vs …": judged right behind.
+        let judged = (word + 1..within.end.min(word + 3)).any(|after| {
+            let said = reading.word(after);
+            said.starts_with("descartad")
+                || matches!(said, "negativo" | "negativa" | "neg" | "excluded" | "vs")
+                || said == "ruled" && reading.word(after + 1) == "out"
+        });
+        let denied = denied || judged;
+        denied || self.cues.find(reading, within.start..word).iter().any(|cue| cue.words.end == word)
+    }
+
+    /// Names that no list holds. `found` holds what the lists know of the sentence.
+    pub(crate) fn find(&self, reading: &Reading<'_>, within: Range<usize>, found: &[Named]) -> Vec<Named> {
+        let free = |words: &Range<usize>| {
+            !found.iter().any(|known| known.words.start < words.end && words.start < known.words.end)
+        };
+        let mut out: Vec<Named> = Vec::new();
+        for cue in self.cues.find(reading, within.clone()) {
+            let Some(words) = self.noun_phrase(reading, cue.words.end, within.end) else { continue };
+            if free(&words) && !is_proper(reading, &words) {
+                let ended = words.clone().any(|word| self.ends_as_illness(reading.word(word)));
+                out.push(named(reading, words, if ended { BY_ENDING } else { BY_CUE }));
+            }
+        }
+        for word in within.clone() {
+            let words = word..word + 1;
+            let known = out.iter().any(|other| other.words.contains(&word));
+            if !known && free(&words) && self.ends_as_illness(reading.word(word)) {
+                out.push(named(reading, words, BY_ENDING));
+            }
+        }
+        out
+    }
+
+    /// The words after a cue up to a sign, a joining word or a verb; `None` where they name no illness.
+    fn noun_phrase(&self, reading: &Reading<'_>, from: usize, limit: usize) -> Option<Range<usize>> {
+        let mut end = from;
+        while end < limit && end - from < LONGEST_NAME {
+            let said = reading.word(end);
+            let sign = reading.words.get(end).is_none_or(|word| word.punctuation);
+            let number = said.starts_with(|c: char| c.is_ascii_digit());
+            if sign || number || self.stops.at(reading, end).is_some() {
+                break;
+            }
+            if self.never.at(reading, end).is_some() {
+                return None;
+            }
+            end += 1;
+        }
+        let long = end - from == LONGEST_NAME && end < limit && !reading.words[end].punctuation;
+        let substantial =
+            (from..end).any(|word| reading.word(word).len() > 3 && self.openers.at(reading, word).is_none());
+        // A sentence that goes on after so many words is no name; a surrogate of redaction is none either.
+        let bare = (from..end).all(|word| !reading.word(word).contains(['[', ']', '_']));
+        (end > from && !long && substantial && bare).then_some(from..end)
+    }
+
+    fn ends_as_illness(&self, word: &str) -> bool {
+        word.len() >= SHORTEST_WORD
+            && word.bytes().all(|byte| byte.is_ascii_lowercase())
+            && !self.plain.contains(word)
+            && self.endings.iter().any(|ending| {
+                let plural = word.strip_suffix('s').unwrap_or(word);
+                [word, plural]
+                    .iter()
+                    .any(|form| form.strip_suffix(ending).is_some_and(|stem| stem.len() >= SHORTEST_STEM))
+            })
+    }
+}
+
+fn named(reading: &Reading<'_>, words: Range<usize>, sureness: f64) -> Named {
+    let name = reading.source(&words).of(reading.text).to_lowercase();
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    Named { words, group: "condition", name, code: None, sureness }
+}
+
+/// A name of its own, unless it says that it is an illness: "Whipple disease".
+fn is_proper(reading: &Reading<'_>, words: &Range<usize>) -> bool {
+    let capital = |word: usize| reading.words[word].source.of(reading.text).starts_with(char::is_uppercase);
+    let says = |word: usize| {
+        matches!(
+            reading.word(word),
+            "disease"
+                | "syndrome"
+                | "disorder"
+                | "deficiency"
+                | "virus"
+                | "enfermedad"
+                | "sindrome"
+                | "trastorno"
+                | "deficit"
+                | "mal"
+        )
+    };
+    words.clone().any(capital) && !words.clone().any(says)
+}

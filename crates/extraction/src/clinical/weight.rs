@@ -1,0 +1,90 @@
+//! Weight lost or gained in numbers: "he perdido seis kilos", "dropped from 31 kilos to 29.4", "engordé siete kilos".
+
+use std::ops::Range;
+
+use super::Named;
+use crate::lexicon::label;
+use crate::matcher::Matcher;
+use crate::phrasebook::Builder;
+use crate::reading::Reading;
+
+pub(super) const AMOUNTS: &str = include_str!("../lexicon/amounts.tsv");
+/// Words between the verb and the unit.
+const LONGEST_AMOUNT: usize = 6;
+
+pub(crate) struct WeightRules {
+    loss: Matcher,
+    gain: Matcher,
+    unit: Matcher,
+}
+
+impl WeightRules {
+    pub(crate) fn builtin(book: &mut Builder) -> Self {
+        let mut of = |name| label(book, AMOUNTS, name);
+        Self { loss: of("loss"), gain: of("gain"), unit: of("unit") }
+    }
+
+    pub(crate) fn find(&self, reading: &Reading<'_>, within: Range<usize>) -> Vec<Named> {
+        let mut out = Vec::new();
+        for unit in self.unit.find(reading, within.clone()) {
+            let from = unit.words.start.saturating_sub(LONGEST_AMOUNT).max(within.start);
+            let verb = |list: &Matcher| list.find(reading, from..unit.words.start).pop();
+            let (name, code, verb) = match (verb(&self.loss), verb(&self.gain)) {
+                (Some(loss), gain) if gain.as_ref().is_none_or(|gain| gain.words.start < loss.words.start) => {
+                    ("weight loss", "R63.4", loss)
+                }
+                (_, Some(gain)) => ("weight gain", "R63.5", gain),
+                _ => continue,
+            };
+            if (verb.words.end..unit.words.start).all(|word| is_amount(reading.word(word))) {
+                let words = verb.words.start..unit.words.end;
+                let named = Named { words, group: "symptom", name: name.into(), code: Some(code), sureness: 1.0 };
+                out.push(named);
+            }
+        }
+        out
+    }
+}
+
+/// A number, or a word that stands with one.
+fn is_amount(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit())
+        || anamnesis_text::begins_number(word)
+        || matches!(
+            word,
+            "a" | "about"
+                | "almost"
+                | "around"
+                | "another"
+                | "some"
+                | "several"
+                | "few"
+                | "the"
+                | "from"
+                | "like"
+                | "nearly"
+                | "over"
+                | "my"
+                | "good"
+                | "couple"
+                | "of"
+                | "half"
+                | "and"
+                | "y"
+                | "de"
+                | "unos"
+                | "como"
+                | "casi"
+                | "varios"
+                | "otros"
+                | "los"
+                | "un"
+                | "par"
+                | "medio"
+                | "mas"
+                | "unas"
+                | "peso"
+                | "."
+                | ","
+        )
+}

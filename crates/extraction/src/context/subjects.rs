@@ -1,0 +1,187 @@
+//! "My brother Joel is bipolar, he's on lithium": in a patient's own speech a relative who is the subject stays the
+//! subject until the speaker comes back to themselves. Neither Spanish, which drops the pronoun ("mi madre tiene
+//! diabetes, se pincha insulina"), nor a "he" in the next sentence says so again.
+//!
+//! Only where the patient speaks: in a note, "she takes lithium" is said of the patient.
+
+use std::ops::Range;
+
+use super::Scope;
+use super::cues::{Category, CueHit, Cues};
+use crate::lexicon::label;
+use crate::matcher::Matcher;
+use crate::phrasebook::Builder;
+use crate::reading::{Reading, Sentence};
+use anamnesis_text::Speaker;
+
+pub(crate) const FILE: &str = include_str!("../lexicon/subjects.tsv");
+/// Words of a name or placeholder between a relative and the verb: "my brother [PERSON_7F3A] is".
+const LONGEST_NAME: usize = 5;
+/// Turns after which a pronoun no longer means somebody named before.
+const LONGEST_MEMORY: usize = 4;
+
+pub(crate) struct Subjects {
+    first: Matcher,
+    third: Matcher,
+    goes_on: Matcher,
+    verb: Matcher,
+    own: Matcher,
+    own_not: Matcher,
+}
+
+/// Somebody else, and the words that name them.
+type Held = (Category, Range<usize>);
+
+/// Of whom the sentences before spoke last.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Floor {
+    turn: Option<usize>,
+    named_in: Option<usize>,
+    held: Option<Held>,
+    /// The sentence before ended with them as its subject.
+    to_the_end: bool,
+}
+
+impl Subjects {
+    pub(crate) fn builtin(book: &mut Builder) -> Self {
+        Self {
+            first: label(book, FILE, "first"),
+            third: label(book, FILE, "third"),
+            goes_on: label(book, FILE, "goes_on"),
+            verb: label(book, FILE, "verb"),
+            own: label(book, FILE, "own"),
+            own_not: label(book, FILE, "own_not"),
+        }
+    }
+
+    /// The stretches of a sentence whose subject is a relative or somebody else.
+    pub(crate) fn scopes(
+        &self,
+        reading: &Reading<'_>,
+        sentence: &Sentence,
+        hits: &[CueHit],
+        cues: &Cues,
+        floor: &mut Floor,
+    ) -> Vec<Scope> {
+        if sentence.turn.is_none() {
+            return Vec::new();
+        }
+        floor.enter(sentence.turn);
+        if sentence.speaker == Speaker::Family {
+            return self.of_the_speaker(reading, sentence, hits, cues);
+        }
+        if sentence.speaker != Speaker::Patient {
+            // "Does your brother take lithium?" — "Yes, he does."
+            floor.name(sentence.turn, hits.iter().rev().find_map(|hit| relative(cues, hit)));
+            return Vec::new();
+        }
+        let mut scopes = Vec::new();
+        let opens = self.goes_on.at(reading, sentence.words.start).is_some();
+        let mut open =
+            floor.held.clone().filter(|_| floor.to_the_end && opens).map(|held| (sentence.words.start, held));
+        for word in sentence.words.clone() {
+            let hit = hits.iter().find(|hit| hit.words.start == word);
+            let ends = hit.is_some_and(|hit| cues.of(hit).category == Category::End);
+            let subject = hit.filter(|hit| self.is_subject(reading, hit, sentence)).and_then(|hit| relative(cues, hit));
+            if let Some(held) = subject {
+                close(&mut scopes, &mut open, word);
+                open = Some((held.1.end, held.clone()));
+                floor.name(sentence.turn, Some(held));
+            } else if let Some(pronoun) = self.third.at(reading, word) {
+                // A patient's "he" is never the patient.
+                let held = floor.held.clone().unwrap_or((Category::Other, pronoun.words));
+                open = open.or(Some((word, held)));
+            } else if open.as_ref().is_some_and(|(from, _)| word >= *from)
+                && (ends || self.first.at(reading, word).is_some())
+            {
+                close(&mut scopes, &mut open, word);
+            }
+        }
+        floor.to_the_end = open.is_some();
+        close(&mut scopes, &mut open, sentence.words.end);
+        scopes
+    }
+
+    /// The stretches in which a relative speaks of themselves: "I was on it at fifteen", up to another person or clause.
+    fn of_the_speaker(&self, reading: &Reading<'_>, sentence: &Sentence, hits: &[CueHit], cues: &Cues) -> Vec<Scope> {
+        let mut scopes = Vec::new();
+        let mut open: Option<Held> = None;
+        let mut from = sentence.words.start;
+        for word in sentence.words.clone() {
+            let own = self.own.at(reading, word).filter(|hit| self.own_not.at(reading, hit.words.end).is_none());
+            let other = self.third.at(reading, word).is_some()
+                || matches!(reading.word(word), "he" | "she" | "him" | "her" | "you" | "el" | "usted" | ";");
+            let person =
+                other && (reading.word(word) != "el" || reading.source(&(word..word + 1)).of(reading.text) == "él");
+            let named = hits.iter().find(|hit| hit.words.start == word && relative(cues, hit).is_some());
+            // "My dad had a bypass but he smoked": he is still the dad.
+            if let Some(hit) = named.filter(|hit| self.is_subject(reading, hit, sentence))
+                && let Some((category, cue)) = relative(cues, hit)
+            {
+                scopes.push(Scope { category, words: hit.words.end..sentence.words.end, cue });
+            }
+            if let Some(hit) = own.filter(|_| open.is_none()) {
+                (from, open) = (hit.words.end, Some((Category::Speaker, hit.words)));
+            } else if person || named.is_some() || word > from && ends(cues, hits, word) {
+                close(&mut scopes, &mut open.take().map(|held| (from, held)), word);
+            }
+        }
+        close(&mut scopes, &mut open.map(|held| (from, held)), sentence.words.end);
+        scopes
+    }
+
+    /// Whether a verb follows whoever is named, behind their name if it is told.
+    fn is_subject(&self, reading: &Reading<'_>, hit: &CueHit, sentence: &Sentence) -> bool {
+        let verb = after_name(reading, hit.words.end, sentence.words.end);
+        verb < sentence.words.end && self.verb.at(reading, verb).is_some()
+    }
+}
+
+impl Floor {
+    /// Another turn forgets whose clause it was, and after some turns of whom was spoken.
+    fn enter(&mut self, turn: Option<usize>) {
+        if self.turn != turn {
+            self.turn = turn;
+            self.to_the_end = false;
+        }
+        if self.named_in.zip(turn).is_some_and(|(named, here)| here > named + LONGEST_MEMORY) {
+            self.held = None;
+        }
+    }
+
+    fn name(&mut self, turn: Option<usize>, whom: Option<Held>) {
+        if whom.is_some() {
+            (self.named_in, self.held) = (turn, whom);
+        }
+    }
+}
+
+/// A relative or somebody else whom a cue names.
+fn relative(cues: &Cues, hit: &CueHit) -> Option<Held> {
+    let category = cues.of(hit).category;
+    let person = matches!(category, Category::Family | Category::Other) && !cues.of(hit).header;
+    person.then(|| (category, hit.words.clone()))
+}
+
+fn ends(cues: &Cues, hits: &[CueHit], word: usize) -> bool {
+    hits.iter().any(|hit| hit.words.start == word && cues.of(hit).category == Category::End)
+}
+
+fn close(scopes: &mut Vec<Scope>, open: &mut Option<(usize, Held)>, end: usize) {
+    if let Some((from, (category, cue))) = open.take().filter(|(from, _)| *from < end) {
+        scopes.push(Scope { category, words: from..end, cue });
+    }
+}
+
+/// The first word behind a name that stands at `from`: one that redaction left in brackets, or capitals.
+pub(super) fn after_name(reading: &Reading<'_>, from: usize, end: usize) -> usize {
+    if reading.word(from) == "[" {
+        let closing = (from..end.min(from + LONGEST_NAME + 2)).find(|word| reading.word(*word) == "]");
+        return closing.map_or(from, |closing| closing + 1);
+    }
+    let capital = |word: &usize| {
+        let source = reading.words[*word].source.of(reading.text);
+        source.chars().next().is_some_and(char::is_uppercase) && source.chars().skip(1).any(char::is_lowercase)
+    };
+    (from..end.min(from + LONGEST_NAME)).take_while(capital).last().map_or(from, |last| last + 1)
+}

@@ -1,0 +1,104 @@
+//! Whose date it is, in whole lines.
+
+use chrono::NaiveDate;
+
+use super::find;
+use crate::{Entity, ExtractionInput, Extractor};
+use anamnesis_core::finding::EntityType;
+use anamnesis_text::{Document, Language, Speaker};
+
+/// A Monday.
+fn today() -> NaiveDate {
+    NaiveDate::from_ymd_opt(2026, 3, 2).unwrap()
+}
+
+fn of(document: &Document, language: Language) -> Vec<Entity> {
+    let dates = find(&document.text, language, today());
+    let input = ExtractionInput { dates: &dates, today: Some(today()), ..ExtractionInput::of(document) };
+    Extractor::shared().extract(&input).entities
+}
+
+fn dated(text: &str, language: Language, name: &str) -> String {
+    let found = of(&Document::plain(text, language), language);
+    let one = found.iter().find(|e| e.value == name).unwrap_or_else(|| panic!("no {name} in {text}: {found:#?}"));
+    one.at.map(|at| at.iso()).unwrap_or_default()
+}
+
+#[test]
+fn every_item_of_a_list_has_the_date_that_stands_beside_it() {
+    let text = "Operations: adenoids '84, hysterectomy 2009, appendix out Easter 2015";
+    assert_eq!(dated(text, Language::English, "tonsillectomy"), "1984");
+    assert_eq!(dated(text, Language::English, "hysterectomy"), "2009");
+    assert_eq!(dated(text, Language::English, "appendectomy"), "2015-04");
+}
+
+#[test]
+fn what_lasts_since_a_day_stands_before_it() {
+    let text = "on cpap since 2018 previous stroke 2011 after his hip replacement";
+    assert_eq!(dated(text, Language::English, "CPAP"), "2018");
+    assert_eq!(dated(text, Language::English, "hip replacement"), "2011");
+}
+
+#[test]
+fn an_answer_a_table_and_a_sentence_of_nothing_else_give_their_date() {
+    let turns =
+        [(Speaker::Clinician, "¿La paroxetina?", None), (Speaker::Patient, "La dejé de tomar en octubre.", None)];
+    let found = of(&Document::dialogue(turns, Language::Spanish), Language::Spanish);
+    let paroxetine = found.iter().find(|e| e.value == "paroxetine").unwrap();
+    assert_eq!(paroxetine.at.unwrap().iso(), "2025-10");
+    let row = "heroin | first 2014 | last use 2/20/26 | smoked";
+    assert_eq!(dated(row, Language::English, "heroin use"), "2026-02-20");
+    let line = "Fractura de muñeca izq. 2016. Asma.";
+    let found = of(&Document::plain(line, Language::Spanish), Language::Spanish);
+    assert!(
+        found.iter().any(|e| e.kind == EntityType::Condition && e.at.is_some_and(|at| at.iso() == "2016")),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn a_reaction_s_day_is_that_of_the_allergy() {
+    let text = "Allergic to trimethoprim which gave her a nasty blistering rash in 1999.";
+    assert_eq!(dated(text, Language::English, "trimethoprim"), "1999");
+}
+
+#[test]
+fn a_day_to_come_with_an_hour_or_a_word_of_a_visit_is_an_appointment() {
+    let days = |text: &str, language| -> Vec<String> {
+        let found = of(&Document::plain(text, language), language);
+        let met = found.iter().filter(|e| e.kind == EntityType::Appointment);
+        met.filter_map(|e| e.at.map(|at| at.iso())).collect()
+    };
+    assert_eq!(days("Consulta 10/04/2026 a las 9:40.", Language::Spanish), ["2026-04-10"]);
+    assert_eq!(days("Dr Shah will call you tomorrow at 9.30.", Language::English), ["2026-03-03"]);
+    assert_eq!(days("Nos juntamos el viernes 13 a las once.", Language::Spanish), ["2026-03-13"]);
+    assert_eq!(days("Seen in clinic on 20 February, fell on Monday at 10.", Language::English), Vec::<String>::new());
+}
+
+#[test]
+fn a_death_is_the_relative_s_and_a_suicide_in_the_family_is_told() {
+    use anamnesis_core::finding::Experiencer;
+    let found = of(
+        &Document::plain("Dad d. 2019. Paternal uncle hanged himself in 2004.", Language::English),
+        Language::English,
+    );
+    let deaths: Vec<_> = found.iter().filter(|e| e.kind == EntityType::Event).collect();
+    let said: Vec<_> =
+        deaths.iter().map(|e| (e.value.as_str(), e.subject.as_deref(), e.at.map(|at| at.iso()))).collect();
+    assert_eq!(
+        said,
+        [
+            ("death", Some("father"), Some("2019".to_owned())),
+            ("death by suicide", Some("uncle"), Some("2004".to_owned()))
+        ]
+    );
+    assert!(deaths.iter().all(|e| e.context.experiencer == Experiencer::Family));
+}
+
+#[test]
+fn a_bare_answer_is_the_value_of_what_was_asked() {
+    let turns = [(Speaker::Clinician, "Blood pressure?", None), (Speaker::Family, "98 over 61. He is fine.", None)];
+    let found = of(&Document::dialogue(turns, Language::English), Language::English);
+    let value = found.iter().find_map(|e| e.measured.as_ref()).unwrap();
+    assert_eq!(value.value, "98/61");
+}

@@ -1,0 +1,29 @@
+//! Dates in Spanish and English: found in the text before redaction, resolved against the day of the document, and bound
+//! to the finding of the same clause. Only the typed value leaves this module, never the words.
+
+mod bind;
+#[cfg(test)]
+mod bind_tests;
+mod cells;
+mod forms;
+mod holidays;
+mod patterns;
+mod reach;
+mod resolve;
+mod spoken;
+#[cfg(test)]
+mod tests;
+
+pub(super) use bind::bind;
+pub use patterns::find;
+pub use resolve::{Direction, Said};
+
+use anamnesis_text::Span;
+
+/// A date where it was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DateMention {
+    /// Bytes of the text that extraction reads.
+    pub span: Span,
+    pub said: Said,
+}

@@ -1,0 +1,240 @@
+//! Questions and answers: a clinician's question alone says nothing; a "yes" or "no" answers it.
+
+use super::lexicon::{SPEECH, label};
+use super::matcher::Matcher;
+use super::phrasebook::Builder;
+use super::reading::{Reading, Sentence};
+use anamnesis_text::Speaker;
+
+/// Turns that an answer may be away from its question: one clarification in between.
+const FARTHEST_ANSWER: usize = 4;
+const FILLERS: usize = 5;
+/// Words before a "yes" that ends an answer.
+const SHORT: usize = 5;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Polarity {
+    Yes,
+    No,
+    /// Something was said that is neither.
+    Other,
+}
+
+/// Which sentence answers a question, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) polarity: Polarity,
+    pub(crate) sentence: usize,
+    /// "I think so", "creo que no".
+    pub(crate) doubtful: bool,
+    /// The yes or no closes the answer, behind what it speaks of: "temblores sí".
+    pub(crate) names: bool,
+}
+
+pub(crate) struct DialogueRules {
+    yes: Matcher,
+    no: Matcher,
+    filler: Matcher,
+}
+
+impl DialogueRules {
+    pub(crate) fn builtin(book: &mut Builder) -> Self {
+        Self { yes: label(book, SPEECH, "yes"), no: label(book, SPEECH, "no"), filler: label(book, SPEECH, "filler") }
+    }
+
+    /// For every sentence: whether it asks, and what answers it.
+    pub(crate) fn exchanges(&self, reading: &Reading<'_>) -> Exchanges {
+        let count = reading.sentences.len();
+        let asks: Vec<bool> =
+            (0..count).map(|at| asks(reading, &reading.sentences[at]) || self.is_answered(reading, at)).collect();
+        let answers =
+            (0..count).map(|index| if asks[index] { self.answer(reading, &asks, index) } else { None }).collect();
+        Exchanges { asks, answers }
+    }
+
+    /// What a recogniser of speech writes without signs: "any fever or cough" — "no nothing". A clinician's turn that no
+    /// sign closes and that a yes or a no follows is a question.
+    fn is_answered(&self, reading: &Reading<'_>, index: usize) -> bool {
+        let here = &reading.sentences[index];
+        let Some(next) = reading.sentences.get(index + 1) else { return false };
+        let closed = here.span.of(reading.text).trim_end().ends_with(['.', '!', '…', ':', ';', ',']);
+        let theirs = matches!(next.speaker, Speaker::Patient | Speaker::Family);
+        here.speaker == Speaker::Clinician
+            && theirs
+            && next.turn != here.turn
+            && !closed
+            && here.words.len() > 1
+            && self.opening(reading, next) != Polarity::Other
+    }
+
+    fn answer(&self, reading: &Reading<'_>, asks: &[bool], question: usize) -> Option<Answer> {
+        let asked = &reading.sentences[question];
+        let turn = asked.turn?;
+        let following = reading.sentences.iter().enumerate().skip(question + 1).take(24);
+        for (index, sentence) in following {
+            let here = sentence.turn?;
+            if here > turn + FARTHEST_ANSWER {
+                return None;
+            }
+            let other = here > turn && (sentence.speaker != asked.speaker || sentence.speaker == Speaker::Unknown);
+            if !other || sentence.speaker == Speaker::Agent {
+                continue;
+            }
+            let polarity = self.polarity(reading, sentence);
+            // "Me?" asks back; "no, why?" answers.
+            if asks[index] && polarity == Polarity::Other {
+                continue;
+            }
+            let names = polarity != Polarity::Other && self.opening(reading, sentence) == Polarity::Other;
+            return Some(Answer { polarity, sentence: index, doubtful: is_doubtful(reading, sentence), names });
+        }
+        None
+    }
+
+    /// How a sentence answers: by its beginning, hesitation aside, or a short one by a "yes" at its end.
+    pub(crate) fn polarity(&self, reading: &Reading<'_>, sentence: &Sentence) -> Polarity {
+        match self.opening(reading, sentence) {
+            Polarity::Other if ends_in_yes(reading, sentence) => Polarity::Yes,
+            Polarity::Other if ends_in_no(reading, sentence) => Polarity::No,
+            polarity => polarity,
+        }
+    }
+
+    fn opening(&self, reading: &Reading<'_>, sentence: &Sentence) -> Polarity {
+        let mut word = behind_stage_direction(reading, sentence);
+        for _ in 0..FILLERS {
+            while word < sentence.words.end && reading.words[word].punctuation {
+                word += 1;
+            }
+            let (no, yes) = (self.no.at(reading, word), self.yes.at(reading, word));
+            let longest = |hit: &Option<super::matcher::Hit>| hit.as_ref().map_or(0, |hit| hit.words.len());
+            if let Some(no) = no.as_ref().filter(|_| longest(&no) > longest(&yes)) {
+                let doubt = matches!(
+                    reading.word(no.words.end),
+                    "know" | "think" | "remember" | "se" | "sure" | "recuerdo" | "solo" | "only"
+                );
+                return if doubt { Polarity::Other } else { Polarity::No };
+            }
+            if yes.is_some() && word < sentence.words.end {
+                return Polarity::Yes;
+            }
+            match self.filler.at(reading, word) {
+                Some(filler) if word < sentence.words.end => word = filler.words.end,
+                _ => return Polarity::Other,
+            }
+        }
+        Polarity::Other
+    }
+}
+
+/// "Alguna noche sí.", "some nights, yes".
+fn ends_in_yes(reading: &Reading<'_>, sentence: &Sentence) -> bool {
+    let mut words = sentence.words.clone().rev().filter(|word| !reading.words[*word].punctuation);
+    let last = words.next().map(|word| reading.word(word));
+    matches!(last, Some("yes" | "yeah" | "yep" | "si")) && words.count() < SHORT
+}
+
+/// "Desde marzo ninguna.", "not since the summer, no".
+fn ends_in_no(reading: &Reading<'_>, sentence: &Sentence) -> bool {
+    let mut words = sentence.words.clone().rev().filter(|word| !reading.words[*word].punctuation);
+    let last = words.next().map(|word| reading.word(word));
+    let before = words.next().map_or("", |word| reading.word(word));
+    let apart = last != Some("no") || matches!(before, "" | "eso" | "that" | "de" | "year" | "summer");
+    matches!(last, Some("no" | "ninguno" | "ninguna" | "none" | "never" | "nunca" | "jamas"))
+        && apart
+        && words.count() < SHORT
+}
+
+/// "(silencio) No.", "[laughs]": what a transcript writes in brackets is not said.
+fn behind_stage_direction(reading: &Reading<'_>, sentence: &Sentence) -> usize {
+    let start = sentence.words.start;
+    if !matches!(reading.word(start), "(" | "[" | "*") {
+        return start;
+    }
+    let closes =
+        |word: &usize| matches!(reading.word(*word), ")" | "]") || (*word > start && reading.word(*word) == "*");
+    (start..sentence.words.end).find(closes).map_or(start, |close| close + 1)
+}
+
+/// "I think so", "creo que no", "supongo".
+fn is_doubtful(reading: &Reading<'_>, sentence: &Sentence) -> bool {
+    sentence.words.clone().take(SHORT).any(|word| {
+        matches!(
+            reading.word(word),
+            "creo" | "supongo" | "quiza" | "quizas" | "maybe" | "guess" | "suppose" | "perhaps" | "possibly" | "think"
+        )
+    })
+}
+
+/// The questions of a document and their answers, by sentence.
+pub(crate) struct Exchanges {
+    asks: Vec<bool>,
+    answers: Vec<Option<Answer>>,
+}
+
+impl Exchanges {
+    pub(crate) fn asks(&self, sentence: usize) -> bool {
+        self.asks.get(sentence).copied().unwrap_or(false)
+    }
+
+    pub(crate) fn answer(&self, sentence: usize) -> Option<Answer> {
+        self.answers.get(sentence).copied().flatten()
+    }
+}
+
+/// A question mark, or in speech an opening that asks ("do you", "tiene usted").
+fn asks(reading: &Reading<'_>, sentence: &Sentence) -> bool {
+    if sentence.question {
+        return true;
+    }
+    let (first, second) = (reading.word(sentence.words.start), reading.word(sentence.words.start + 1));
+    sentence.turn.is_some()
+        && sentence.speaker == Speaker::Clinician
+        && (matches!(
+            (first, second),
+            ("do" | "are" | "have" | "did" | "were", "you") | ("does" | "is" | "has", "he" | "she") | ("any", _)
+        ) || matches!(
+            (first, second),
+            ("tiene" | "toma" | "es" | "ha" | "esta", "usted") | ("alguna" | "algun", _)
+        ) || matches!((first, second), ("what" | "how", "about") | ("how", "much") | ("what", "dose"))
+            || matches!((first, second), ("esta" | "sigue" | "estas" | "sigues", "usando" | "tomando")))
+        && sentence.words.len() > 1
+        && !sentence.span.of(reading.text).ends_with('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anamnesis_text::{Document, Language};
+
+    fn answers(turns: &[(Speaker, &str)]) -> Vec<Option<Polarity>> {
+        let document = Document::dialogue(turns.iter().map(|(who, words)| (*who, *words, None)), Language::Unknown);
+        let mut book = Builder::default();
+        let rules = DialogueRules::builtin(&mut book);
+        let reading = Reading::new(&document, &book.build());
+        let exchanges = rules.exchanges(&reading);
+        (0..reading.sentences.len()).map(|s| exchanges.answer(s).map(|answer| answer.polarity)).collect()
+    }
+
+    #[test]
+    fn hesitation_does_not_hide_the_answer() {
+        use Speaker::{Clinician as C, Patient as P};
+        assert_eq!(answers(&[(C, "Any allergies?"), (P, "Um, no, not that I know.")])[0], Some(Polarity::No));
+        assert_eq!(answers(&[(C, "¿Toma algo?"), (P, "Pues sí, sertralina.")])[0], Some(Polarity::Yes));
+        assert_eq!(answers(&[(C, "¿Ha pensado en morir?"), (P, "Alguna noche sí.")])[0], Some(Polarity::Yes));
+        assert_eq!(answers(&[(C, "Have you thought of dying?"), (P, "Some nights, yes.")])[0], Some(Polarity::Yes));
+        assert_eq!(answers(&[(C, "¿Duerme?"), (P, "Hoy no.")])[0], Some(Polarity::Other));
+        assert_eq!(answers(&[(C, "Pain?"), (P, "I don't know.")])[0], Some(Polarity::Other));
+        assert_eq!(
+            answers(&[(C, "Are you allergic?"), (P, "Me?"), (C, "Yes."), (P, "No, I am not.")])[0],
+            Some(Polarity::No)
+        );
+    }
+
+    #[test]
+    fn the_asker_does_not_answer_and_an_agent_never_does() {
+        use Speaker::{Agent as A, Clinician as C, Patient as P};
+        assert_eq!(answers(&[(C, "Any pain?"), (C, "No."), (P, "Yes.")])[0], Some(Polarity::Yes));
+        assert_eq!(answers(&[(P, "Is it bad?"), (A, "Yes.")])[0], None);
+    }
+}

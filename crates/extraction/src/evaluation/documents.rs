@@ -1,0 +1,42 @@
+//! Files of documents, one JSON object a line.
+
+use anamnesis_text::{Document, Language, Speaker};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Row {
+    #[serde(default)]
+    lang: String,
+    text: Option<String>,
+    turns: Option<Vec<Turn>>,
+}
+
+#[derive(Deserialize)]
+struct Turn {
+    #[serde(default)]
+    pub speaker: serde_json::Value,
+    text: String,
+}
+
+/// Reads documents `{"lang","text"|"turns"}`; rows of another kind are passed over.
+///
+/// # Errors
+/// The number of the first line that is malformed, counted from 1.
+pub fn read_documents(text: &str) -> Result<Vec<Document>, usize> {
+    let mut documents = Vec::new();
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let row: Row = serde_json::from_str(line).map_err(|_| at + 1)?;
+        let language = if row.lang.starts_with("es") { Language::Spanish } else { Language::English };
+        match (row.text, row.turns) {
+            (_, Some(turns)) => {
+                // Sets name speakers of their own ("guest"): no known person's word here.
+                let speaker = |turn: &Turn| serde_json::from_value(turn.speaker.clone()).unwrap_or(Speaker::Unknown);
+                let turns = turns.iter().map(|turn| (speaker(turn), turn.text.as_str(), None));
+                documents.push(Document::dialogue(turns, language));
+            }
+            (Some(text), None) => documents.push(Document::plain(text, language)),
+            (None, None) => {}
+        }
+    }
+    Ok(documents)
+}

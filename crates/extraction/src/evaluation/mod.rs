@@ -1,0 +1,164 @@
+//! Figures of the extractor on gold data: one JSON object a line, whatever kind of gold it holds (contract.md,
+//! `extract eval`). A row says by its fields what it asks: the context of a target, mentions, sets of current values,
+//! risk, themes and feelings, or what must and must not come out of a dialogue.
+
+mod documents;
+mod facts;
+mod gold;
+mod others;
+mod rows;
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+
+pub use documents::read_documents;
+pub(crate) use gold::Gold;
+pub use others::Others;
+use serde::Serialize;
+
+use super::Extractor;
+
+/// Which rows count: rules are tuned on one half of a set and believed on the other. The half comes from the id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Half {
+    #[default]
+    All,
+    Tuning,
+    HeldOut,
+}
+
+impl Half {
+    fn holds(self, id: &str) -> bool {
+        // FNV-1a: stable everywhere, and nothing but a coin for the id.
+        let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+        let coin = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd) >> 63;
+        match self {
+            Self::All => true,
+            Self::Tuning => coin == 0,
+            Self::HeldOut => coin == 1,
+        }
+    }
+}
+
+/// What was right, too much and missing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Count {
+    pub(crate) right: usize,
+    pub(crate) extra: usize,
+    pub(crate) missing: usize,
+}
+
+impl Count {
+    pub(crate) fn precision(&self) -> f64 {
+        share(self.right, self.right + self.extra)
+    }
+
+    pub(crate) fn recall(&self) -> f64 {
+        share(self.right, self.right + self.missing)
+    }
+
+    pub(crate) fn f1(&self) -> f64 {
+        share(2 * self.right, 2 * self.right + self.extra + self.missing)
+    }
+}
+
+#[allow(clippy::cast_precision_loss)] // counts of rows of a file
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// One line of the result: a task in a language.
+#[derive(Debug, Clone, Serialize, PartialEq)]
+pub struct Measure {
+    pub task: String,
+    pub language: String,
+    pub right: usize,
+    pub extra: usize,
+    pub missing: usize,
+    pub precision: f64,
+    pub recall: f64,
+    pub f1: f64,
+}
+
+/// A row that was answered wrongly: its id and labels, never its text.
+#[derive(Debug, Clone, Serialize, PartialEq, Eq)]
+pub struct Miss {
+    pub id: String,
+    pub task: String,
+    pub expected: String,
+    pub found: String,
+}
+
+#[derive(Debug, Default)]
+pub struct Report {
+    counts: BTreeMap<(String, String), Count>,
+    pub misses: Vec<Miss>,
+    /// Rows that counted.
+    pub rows: usize,
+    /// Lines that are no gold of any kind.
+    pub unread: usize,
+    /// Findings whose words are not literally at their offsets: must be 0.
+    pub ungrounded: usize,
+}
+
+impl Report {
+    /// Answers every row and counts.
+    ///
+    /// # Errors
+    /// When the input cannot be read.
+    pub fn of(input: impl BufRead, extractor: &Extractor, half: Half) -> io::Result<Self> {
+        let mut report = Self::default();
+        for line in input.lines() {
+            let line = line?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            match serde_json::from_str::<Gold>(&line) {
+                Ok(gold) if half.holds(&gold.id) => report.row(&gold, extractor),
+                Ok(_) => {}
+                Err(_) => report.unread += 1,
+            }
+        }
+        Ok(report)
+    }
+
+    pub fn measures(&self) -> Vec<Measure> {
+        let measure = |((task, language), count): (&(String, String), &Count)| Measure {
+            task: task.clone(),
+            language: language.clone(),
+            right: count.right,
+            extra: count.extra,
+            missing: count.missing,
+            precision: count.precision(),
+            recall: count.recall(),
+            f1: count.f1(),
+        };
+        self.counts.iter().map(measure).collect()
+    }
+
+    fn count(&mut self, task: &str, gold: &Gold, more: Count) {
+        let count = self.counts.entry((task.to_owned(), gold.language().to_owned())).or_default();
+        count.right += more.right;
+        count.extra += more.extra;
+        count.missing += more.missing;
+    }
+
+    /// A label with a default: right only where something else than the default was expected and found.
+    fn label(&mut self, task: &str, gold: &Gold, expected: &str, found: &str, default: &str) {
+        let right = usize::from(expected == found && expected != default);
+        let extra = usize::from(found != default && expected != found);
+        let missing = usize::from(expected != default && expected != found);
+        self.count(task, gold, Count { right, extra, missing });
+        if extra + missing > 0 {
+            self.miss(task, gold, expected, found);
+        }
+    }
+
+    fn miss(&mut self, task: &str, gold: &Gold, expected: &str, found: &str) {
+        let (task, expected, found) = (task.to_owned(), expected.to_owned(), found.to_owned());
+        self.misses.push(Miss { id: gold.id.clone(), task, expected, found });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! How large the lists are, as `anamnesis extract lexicon` prints it.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::list::{List, Shape};
+use super::{SPEECH, written};
+use crate::context::{CLAUSES, DENIED_VERBS, SUBJECTS};
+use crate::{medication, risk};
+
+/// What a list holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Size {
+    pub rows: usize,
+    /// Concepts, or labels: what is told apart.
+    pub names: usize,
+    /// With every choice and every form of a verb written out.
+    pub phrases: u64,
+}
+
+impl Size {
+    /// Of rows whose last column holds the phrases; the name of a concept is the second column, a label the first.
+    pub(super) fn of<'a>(rows: impl Iterator<Item = &'a str>, concepts: bool) -> Self {
+        let (mut size, mut names) = (Self::default(), BTreeSet::new());
+        for row in rows.filter(|row| !row.starts_with('#') && !row.trim().is_empty()) {
+            let mut fields = row.split('\t');
+            names.insert(fields.nth(usize::from(concepts)));
+            let phrases = row.rsplit('\t').next().unwrap_or_default();
+            size.rows += 1;
+            size.phrases += phrases.split('|').map(|phrase| written(phrase) as u64).sum::<u64>();
+        }
+        Self { names: names.len(), ..size }
+    }
+}
+
+/// The built-in lists by name. Those of risk are combined with one another: their phrases are parts of sentences.
+pub fn sizes() -> Vec<(&'static str, Size)> {
+    let extendable = List::ALL.iter().map(|list| {
+        let rows = list.files().iter().flat_map(|file| file.lines());
+        (list.code(), Size::of(rows, list.shape() == Shape::Concepts))
+    });
+    let of = |files: &[&'static str]| Size::of(files.iter().flat_map(|file| file.lines()), false);
+    let others = [
+        ("risk", of(&risk::FILES)),
+        ("speech", of(&[SPEECH])),
+        ("regimen", of(&[medication::REGIMEN])),
+        ("clauses", of(&[CLAUSES, DENIED_VERBS, SUBJECTS])),
+    ];
+    extendable.chain(others).collect()
+}

@@ -1,0 +1,77 @@
+//! What was measured in blood is not what is taken: "vitamin D 24", "litio 0,8 mEq/l", "niveles de valproato".
+
+use std::ops::Range;
+
+use super::dose::{is_laboratory, number_at};
+use crate::lexicon::Mention;
+use crate::reading::Reading;
+
+/// Words of a laboratory's line.
+const LABORATORY: &[&str] = &[
+    "labs",
+    "lab",
+    "laboratory",
+    "serum",
+    "analitica",
+    "analisis",
+    "laboratorio",
+    "hemograma",
+    "bioquimica",
+    "suero",
+    "sangre",
+    "blood",
+    "litemia",
+    "ng/ml",
+    "ng",
+    "pg/ml",
+    "mmol/l",
+    "mcg/dl",
+    "meq/l",
+    "umol/l",
+    "nmol/l",
+    "mg/dl",
+];
+/// Names beside which a bare number is a level unless somebody says that it is taken.
+const MEASURED_GROUPS: &[&str] = &["vitamin", "mineral", "blood"];
+const LEVELS: &[&str] = &[
+    "level",
+    "levels",
+    "nivel",
+    "niveles",
+    "concentracion",
+    "concentraciones",
+    "litemia",
+    "deficit",
+    "deficiency",
+    "deficiencia",
+    "insufficiency",
+    "insuficiencia",
+    "carencia",
+    "lack",
+    "low",
+    "baja",
+    "bajo",
+];
+
+/// Whether a mention names something measured.
+pub(crate) fn is_measured(reading: &Reading<'_>, sentence: &Range<usize>, mention: &Mention) -> bool {
+    let words = &mention.words;
+    let near = |word: usize| word < sentence.end && LEVELS.contains(&reading.word(word));
+    if near(words.end) || (sentence.start..words.start).rev().take(3).any(near) {
+        return true;
+    }
+    // "Vitamin D was 24", "litio en sangre 0,8".
+    let number = (words.end..sentence.end.min(words.end + 5)).find_map(|word| {
+        number_at(reading, word, sentence.end).filter(|_| reading.word(word).starts_with(|c: char| c.is_ascii_digit()))
+    });
+    let Some((after, _)) = number else { return false };
+    let unit = reading.word(after);
+    if matches!(unit, "ng/ml" | "ng" | "pg/ml" | "mmol/l" | "mcg/dl" | "meq/l" | "mg/dl" | "umol/l" | "nmol/l")
+        || is_laboratory(reading, after + 1)
+    {
+        return true;
+    }
+    let unitless = unit.is_empty() || !unit.starts_with(char::is_alphabetic);
+    let line = sentence.clone().any(|word| LABORATORY.contains(&reading.word(word)));
+    unitless && MEASURED_GROUPS.contains(&mention.concept.group) || (line && unitless && mention.words.end < after)
+}

@@ -1,0 +1,78 @@
+//! Drugs of abuse and groups of medicines that are denied: "denies opioids, meth, cocaine", "laxantes no", "nicotine 1/2 ppd".
+//!
+//! What people take to get high is a habit, which the rules of substances read. A group that is denied is no medicine
+//! that the patient lacks either: laxatives and their like are asked about because they are misused.
+
+use super::status::Status;
+use crate::Entity;
+use crate::lexicon::Mention;
+use crate::scene::Scene;
+use crate::structure::Section;
+use anamnesis_core::finding::EntityType;
+
+/// Groups of the list that are sold on the street too.
+const STREET: &[&str] = &["opioid", "benzodiazepine", "stimulant", "anesthetic", "hypnotic"];
+/// Forms in which nicotine is a medicine.
+const REPLACEMENT: &[&str] = &[
+    "patch",
+    "patches",
+    "gum",
+    "gums",
+    "lozenge",
+    "lozenges",
+    "spray",
+    "inhaler",
+    "inhalator",
+    "replacement",
+    "parche",
+    "parches",
+    "chicle",
+    "chicles",
+    "comprimidos",
+    "mg",
+    "mouth",
+    "pouches",
+];
+/// Words that make a medicine of a habit a prescribed one.
+const PRESCRIBED: &[&str] =
+    &["prescribed", "prescription", "rx", "script", "recetado", "recetada", "receta", "prescrito", "prescrita", "mg"];
+
+/// The finding as it is to be kept; `None` where it is none of a medicine.
+pub(crate) fn settled(
+    scene: &Scene<'_>,
+    mention: &Mention,
+    told: Option<Status>,
+    mut entity: Entity,
+) -> Option<Entity> {
+    let reading = scene.reading;
+    let group = mention.concept.group;
+    let after = |words: &[&str], reach: usize| {
+        (mention.words.start.saturating_sub(3)..mention.words.end + reach).any(|at| words.contains(&reading.word(at)))
+    };
+    if group == "drugofabuse" || mention.concept.name == "nicotine" && !after(REPLACEMENT, 4) {
+        return None;
+    }
+    let habits = scene.section(mention.words.start) == Some(Section::Social);
+    if habits && STREET.contains(&group) && !after(PRESCRIBED, 6) {
+        return None;
+    }
+    let bare = told.is_none() && entity.dose.is_none();
+    if group != "class" || !entity.context.negated || !bare {
+        return Some(entity);
+    }
+    let misused = match mention.concept.name {
+        "laxative" => "laxative use",
+        "diuretic" => "diuretic use",
+        "steroid" => "steroid use",
+        "benzodiazepine" => "benzodiazepine use",
+        "sleeping pills" => "sleeping pill use",
+        "painkiller" => "painkiller use",
+        _ => return None,
+    };
+    entity.kind = EntityType::Condition;
+    misused.clone_into(&mut entity.value);
+    entity.status = None;
+    entity.frequency = None;
+    entity.route = None;
+    Some(entity)
+}

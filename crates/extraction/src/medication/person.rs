@@ -1,0 +1,177 @@
+//! Whose a medicine is: a relative who gives it, watches over it or is named for the time does not take it.
+
+use std::ops::Range;
+
+use super::Around;
+use crate::reading::Reading;
+use crate::scene::{Scene, Stance};
+use crate::{Experiencer, Temporality};
+use anamnesis_core::wording::person;
+use anamnesis_text::Speaker;
+
+/// Words after a name within which whoever takes it is named again.
+const NAMED_AGAIN: usize = 4;
+
+/// Sets right whose the medicine is, where words around a relative say that it is not theirs.
+pub(crate) fn settle(scene: &Scene<'_>, around: &Around, mention: &Range<usize>, stance: &mut Stance) {
+    let reading = scene.reading;
+    match stance.context.experiencer {
+        Experiencer::Patient if is_of_relative(scene, around, mention.start) => {
+            stance.context.experiencer = Experiencer::Family;
+        }
+        Experiencer::Patient if is_speakers_own(scene, around, mention.start) => {
+            stance.context.experiencer = Experiencer::Family;
+        }
+        Experiencer::Patient => {}
+        _ if takes_again(reading, mention.end) && in_a_note(scene, mention.start) => {
+            stance.context.experiencer = Experiencer::Patient;
+        }
+        _ => {
+            let kin: Vec<usize> =
+                around.sentence.clone().filter(|word| person(reading.word(*word)).is_some()).collect();
+            let none_takes = !kin.is_empty() && kin.iter().all(|word| is_bystander(reading, *word, mention));
+            if none_takes && !is_titled_family(scene, mention.start) {
+                stance.context.experiencer = Experiencer::Patient;
+                if stance.context.temporality == Temporality::Hypothetical {
+                    stance.context.temporality = Temporality::Recent;
+                }
+            }
+        }
+    }
+}
+
+fn in_a_note(scene: &Scene<'_>, word: usize) -> bool {
+    scene.reading.sentences[scene.reading.sentence_of(word)].turn.is_none()
+}
+
+fn is_titled_family(scene: &Scene<'_>, word: usize) -> bool {
+    scene.section(word) == Some(crate::structure::Section::Family)
+}
+
+/// "Apixaban he no longer takes", "X the patient stopped": in a note whoever is named last is the patient.
+fn takes_again(reading: &Reading<'_>, from: usize) -> bool {
+    let who = (from..from + 2).find(|word| matches!(reading.word(*word), "he" | "she" | "patient" | "pt" | "paciente"));
+    who.is_some_and(|who| {
+        (who + 1..who + 1 + NAMED_AGAIN).any(|word| {
+            matches!(
+                reading.word(word),
+                "takes" | "took" | "stopped" | "uses" | "toma" | "suspendio" | "dejo" | "usa" | "has" | "was" | "is"
+            )
+        })
+    })
+}
+
+/// A relative beside a medicine who does not take it: who gives it, watches, owns the box, or marks the time.
+fn is_bystander(reading: &Reading<'_>, kin: usize, mention: &Range<usize>) -> bool {
+    let small = |word: &usize| matches!(reading.word(*word), "my" | "his" | "her" | "the" | "mi" | "su" | "la" | "el");
+    let first = (0..kin).rev().take(2).take_while(small).last().unwrap_or(kin);
+    let before = first.checked_sub(1).map_or("", |word| reading.word(word));
+    let earlier = first.checked_sub(2).map_or("", |word| reading.word(word));
+    // "When mama passed", "since her mother died", "tras la muerte de su padre".
+    let time = matches!(before, "when" | "cuando" | "after" | "since" | "tras" | "until" | "before")
+        || before == "que" && matches!(earlier, "desde" | "despues" | "antes" | "hasta")
+        || before == "de" && matches!(earlier, "muerte" | "fallecimiento" | "death" | "despues" | "antes")
+        || before == "of" && matches!(earlier, "death" | "loss");
+    // "Given by mum", "supervisado por la madre".
+    let by = matches!(before, "by" | "por")
+        && matches!(
+            earlier,
+            "given"
+                | "administered"
+                | "supervised"
+                | "prepared"
+                | "watched"
+                | "dispensed"
+                | "managed"
+                | "dado"
+                | "dada"
+                | "administrado"
+                | "administrada"
+                | "supervisado"
+                | "supervisada"
+                | "controlado"
+                | "controlada"
+                | "preparado"
+        );
+    let gives = |word: usize| {
+        matches!(
+            reading.word(word),
+            "watching"
+                | "watches"
+                | "supervises"
+                | "supervising"
+                | "gives"
+                | "giving"
+                | "administers"
+                | "prepares"
+                | "reminds"
+                | "vigila"
+                | "supervisa"
+                | "controla"
+                | "administra"
+                | "prepara"
+                | "recuerda"
+                | "vigilando"
+        ) || matches!(reading.word(word), "le" | "se" | "me" | "lo" | "la" | "las" | "los")
+            && (word + 1..word + 3).any(|at| matches!(reading.word(at), "da" | "dan" | "daba" | "dio" | "pone"))
+    };
+    // "Clonazepam drops of the aunt's": another's box, and the patient took of it.
+    let owns = kin > mention.end
+        && kin - mention.end <= 5
+        && matches!(before, "de" | "from" | "of")
+        && (mention.end..first).all(|word| !matches!(reading.word(word), "." | ";" | "," | "para" | "for"));
+    time || by || owns || gives(kin + 1)
+}
+
+/// "Yo con mi Orfidal", "me, I take Valium": a relative in the room speaks of what they take themselves.
+fn is_speakers_own(scene: &Scene<'_>, around: &Around, mention: usize) -> bool {
+    let reading = scene.reading;
+    let speaker = reading.sentences[reading.sentence_of(mention)].speaker;
+    let near = around.sentence.start.max(mention.saturating_sub(5))..mention;
+    let i = near.clone().any(|word| matches!(reading.word(word), "yo" | "i"));
+    let own = near.clone().any(|word| matches!(reading.word(word), "mi" | "mis" | "my"));
+    let of_another = near.clone().any(|word| {
+        person(reading.word(word)).is_some()
+            || matches!(reading.word(word), "give" | "gave" | "le" | "him" | "her" | "doy")
+    });
+    speaker == Speaker::Family && i && own && !of_another
+}
+
+/// "Mother hypertensive, takes losartan": the relative who opens the sentence takes it, unless the patient comes between.
+fn is_of_relative(scene: &Scene<'_>, around: &Around, mention: usize) -> bool {
+    let reading = scene.reading;
+    let turn = reading.sentences[reading.sentence_of(mention)].turn;
+    let mut opening = around.sentence.clone().filter(|word| !reading.words[*word].punctuation);
+    let first =
+        opening.find(|word| !matches!(reading.word(*word), "su" | "la" | "el" | "his" | "her" | "the" | "their"));
+    let Some(first) = first.filter(|word| *word < mention) else { return false };
+    let relative = person(reading.word(first)).is_some();
+    let takes = (first..mention)
+        .any(|word| matches!(reading.word(word), "toma" | "takes" | "usa" | "uses" | "taking" | "tomaba" | "on"));
+    let patient = (first..mention).any(|word| {
+        matches!(
+            reading.word(word),
+            "paciente"
+                | "patient"
+                | "pt"
+                | "pte"
+                | "he"
+                | "she"
+                | "dice"
+                | "refiere"
+                | "says"
+                | "reports"
+                | "states"
+                | "gives"
+                | "le"
+                | "lo"
+                | "la"
+                | "me"
+                | "i"
+                | "brings"
+                | "trae"
+                | "que"
+        )
+    });
+    turn.is_none() && relative && takes && !patient
+}

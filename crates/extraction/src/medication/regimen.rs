@@ -1,0 +1,325 @@
+//! Dose, route and frequency around the name of a medicine, with their places.
+
+use std::ops::Range;
+
+use super::dose::{Dose, DoseRules};
+use super::frequency::FrequencyRules;
+use crate::lexicon::Labels;
+use crate::matcher::Matcher;
+use crate::phrasebook::Builder;
+use crate::reading::Reading;
+
+pub(crate) const REGIMEN: &str = include_str!("../lexicon/regimen.tsv");
+/// Words after a name in which its dose and its frequency are looked for.
+const DOSE_REACH: usize = 12;
+const FREQUENCY_REACH: usize = 24;
+/// Words before a name in which "a patch of", "half a tablet of" stand.
+const AHEAD: usize = 6;
+
+/// Words that were read, in normal form, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) text: String,
+    pub(crate) words: Range<usize>,
+}
+
+/// How a medicine is taken, as far as it was said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Regimen {
+    /// "50 mg", "1 tablet"; a bare number where no unit was said.
+    pub(crate) dose: Option<Said>,
+    pub(crate) route: Option<Said>,
+    pub(crate) frequency: Option<Said>,
+    /// Another dose stood there before: "5 por 2,5", "100 → 75".
+    pub(crate) changed: bool,
+}
+
+pub(crate) struct RegimenRules {
+    labels: Labels,
+    doses: DoseRules,
+    frequencies: FrequencyRules,
+    correction: Matcher,
+}
+
+impl RegimenRules {
+    pub(crate) fn builtin(book: &mut Builder) -> Self {
+        let correction = crate::lexicon::label(book, super::SPEECH, "correction");
+        let labels = Labels::fixed(book, REGIMEN);
+        Self { labels, doses: DoseRules, frequencies: FrequencyRules, correction }
+    }
+
+    /// Reads the words around a mention: those after it up to the next medicine, and "half a tablet of" before it.
+    pub(crate) fn read(
+        &self,
+        reading: &Reading<'_>,
+        mention: &Range<usize>,
+        before: Range<usize>,
+        after: Range<usize>,
+    ) -> Regimen {
+        let mut regimen = self.read_words(reading, after.start..clause_end(reading, after));
+        let near = before.start.max(mention.start.saturating_sub(AHEAD))..mention.start;
+        // "5 mg of ramipril, now 10", "subimos 50 de sertralina a 100": what stands before the name is the old one.
+        let newer = regimen.dose.as_ref().is_some_and(|dose| regimen.changed || is_aim(reading, dose, mention.end));
+        if let Some(dose) = self.dose_ahead(reading, &near).filter(|_| !newer) {
+            regimen.dose = Some(Said { text: dose.text, words: dose.words });
+        }
+        regimen.route = regimen.route.or_else(|| self.route_ahead(reading, &near));
+        if regimen.route.is_none() && reading.word(mention.end.saturating_sub(1)) == "inhaler" {
+            regimen.route = Some(Said { text: "inhaled".into(), words: mention.end - 1..mention.end });
+        }
+        regimen
+    }
+
+    /// "Half a tablet of", "20 de": the last dose before the name, with nothing but "of" between.
+    fn dose_ahead(&self, reading: &Reading<'_>, near: &Range<usize>) -> Option<Dose> {
+        let of = |word: usize| matches!(reading.word(word), "of" | "de" | "del" | "the" | "la" | "el");
+        let linked = |dose: &Dose| {
+            (dose.words.end..near.end).all(of) && (dose.rank > 1 || (dose.rank == 1 && dose.words.end < near.end))
+        };
+        self.doses.find(reading, &self.labels, near.clone()).pop().filter(linked)
+    }
+
+    /// "A patch of", "colirio de": a form that says the way in.
+    fn route_ahead(&self, reading: &Reading<'_>, near: &Range<usize>) -> Option<Said> {
+        let of = |word: usize| matches!(reading.word(word), "of" | "de" | "del" | "con" | "with");
+        let labels = self.labels.find(reading, near.clone());
+        let (words, name) = labels.into_iter().rfind(|(_, name)| name.starts_with("route:"))?;
+        let linked = (words.end..near.end).all(of) || words.end == near.end;
+        linked.then(|| Said { text: name["route:".len()..].to_owned(), words })
+    }
+
+    /// What a stretch of words says, whatever medicine it belongs to.
+    pub(crate) fn read_words(&self, reading: &Reading<'_>, words: Range<usize>) -> Regimen {
+        let labels = self.labels.find(reading, words.start..words.end.min(words.start + FREQUENCY_REACH));
+        let route = labels.iter().find_map(|(at, name)| {
+            name.strip_prefix("route:").map(|text| Said { text: text.to_owned(), words: at.clone() })
+        });
+        let (dose, changed) = self.dose(reading, words.start..words.end.min(words.start + DOSE_REACH));
+        let times = dose.as_ref().map_or(0, |dose| {
+            dose.text.split(", ").filter(|part| part.contains(" at ") || part.contains(" in the ")).count()
+        });
+        let each = (times > 1).then(|| dose.clone()).flatten();
+        let each = each.map(|dose| Said { text: format!("{times}/day"), words: dose.words });
+        let frequency = each.or_else(|| {
+            self.frequencies.find(reading, &labels, words.start..words.end.min(words.start + FREQUENCY_REACH))
+        });
+        Regimen { dose, route, frequency, changed }
+    }
+
+    /// "La de 100", "the 50s": the strength of a tablet that an answer names.
+    pub(crate) fn strength_named(&self, reading: &Reading<'_>, words: Range<usize>) -> Option<Said> {
+        words.clone().find_map(|word| {
+            let article = matches!(reading.word(word), "la" | "el" | "las" | "los" | "una" | "uno");
+            let (end, number) = (article && reading.word(word + 1) == "de")
+                .then(|| super::dose::number_at(reading, word + 2, words.end))
+                .flatten()?;
+            is_strength(&number).then(|| Said { text: number, words: word + 2..end })
+        })
+    }
+
+    /// Whether words between two medicines are no more than doses, times and what joins a list.
+    pub(crate) fn is_list(&self, reading: &Reading<'_>, between: Range<usize>) -> bool {
+        let labels = self.labels.find(reading, between.clone());
+        between.clone().all(|word| {
+            let text = reading.word(word);
+            reading.words[word].punctuation && !matches!(text, ";" | ".")
+                || text.starts_with(|c: char| c.is_ascii_digit())
+                || labels.iter().any(|(at, _)| at.contains(&word))
+                || super::dose::number_at(reading, word, between.end).is_some()
+                || matches!(
+                    text,
+                    "and"
+                        | "y"
+                        | "e"
+                        | "the"
+                        | "el"
+                        | "la"
+                        | "los"
+                        | "las"
+                        | "plus"
+                        | "mas"
+                        | "of"
+                        | "de"
+                        | "od"
+                        | "bd"
+                        | "tds"
+                        | "qds"
+                        | "nocte"
+                        | "mane"
+                        | "with"
+                        | "con"
+                        | "or"
+                        | "o"
+                        | "both"
+                        | "also"
+                        | "then"
+                        | "half"
+                        | "x"
+                        | "her"
+                        | "his"
+                        | "my"
+                        | "mi"
+                        | "su"
+                        | "al"
+                )
+        })
+    }
+
+    /// A number that answers "how much?": bare numbers count too.
+    pub(crate) fn answered_dose(&self, reading: &Reading<'_>, words: Range<usize>) -> Option<Said> {
+        let mut doses = self.doses.bare(reading, &self.labels, words.clone());
+        let last = doses.pop()?;
+        // "Two in the morning and one at night" is no correction: the first number stands.
+        let corrected = words.clone().any(|word| self.correction.at(reading, word).is_some());
+        let said = if corrected { last } else { doses.into_iter().next().unwrap_or(last) };
+        Some(Said { text: said.text, words: said.words })
+    }
+
+    /// The dose that holds, and whether it took the place of another: the last one where the speaker corrects or changes
+    /// it, doses at different times of the day together, else the most telling one.
+    fn dose(&self, reading: &Reading<'_>, words: Range<usize>) -> (Option<Said>, bool) {
+        let mut doses = self.doses.find(reading, &self.labels, words.clone());
+        if let Some(split) = self.by_time_of_day(reading, &doses, words.end) {
+            return (Some(split), false);
+        }
+        // "75, was 50": what was taken before is no dose of today, but may say the unit of the one that is.
+        let old = |dose: &Dose| is_former(reading, dose.words.start, words.start);
+        let replaced = |pair: &[Dose]| self.replaces(reading, pair[0].words.end..pair[1].words.start) && !old(&pair[1]);
+        if let Some(at) = doses.windows(2).rposition(replaced).map(|at| at + 1)
+            && (doses[at].rank >= doses[at - 1].rank || doses[at].rank == 1)
+        {
+            let (last, before) = (&doses[at], &doses[at - 1]);
+            // "5 to 10 mg" is a range, and no change.
+            let told = |word: usize| {
+                super::change::is_change(reading.word(word))
+                    || super::change::is_arrow(reading, word)
+                    || matches!(reading.word(word), "from" | "de" | "desde" | "por" | "now" | "ahora")
+            };
+            let changed = (words.start..last.words.start).any(told);
+            return (Some(Said { text: with_unit_of(last, before), words: last.words.clone() }), changed);
+        }
+        let former = doses.len();
+        if doses.iter().any(|dose| !old(dose)) {
+            doses.retain(|dose| !old(dose));
+        }
+        let replaced = doses.len() < former;
+        let strength = doses.first().filter(|first| first.rank == 1).cloned();
+        let Some(best) = doses.iter().map(|dose| dose.rank).max() else { return (None, false) };
+        doses.retain(|dose| dose.rank == best);
+        let Some(last) = doses.pop() else { return (None, false) };
+        let corrected = doses.last().is_some_and(|previous| {
+            (previous.words.end..last.words.start).any(|w| self.correction.at(reading, w).is_some())
+        });
+        let said = if corrected { last } else { doses.into_iter().next().unwrap_or(last) };
+        // "La de 50, dos puff": a strength, and how many of it.
+        let text =
+            match strength.filter(|bare| best == 2 && bare.words.end <= said.words.start && is_strength(&bare.text)) {
+                Some(bare) => format!("{}, {}", bare.text, said.text),
+                None => said.text,
+            };
+        // "It was 50, ahora 100".
+        let before = said.words.start.saturating_sub(2).max(words.start)..said.words.start;
+        let now = before.clone().any(|w| matches!(reading.word(w), "now" | "ahora"));
+        (Some(Said { text, words: said.words }), now || replaced)
+    }
+
+    /// Whether words between two doses put the second in the place of the first.
+    fn replaces(&self, reading: &Reading<'_>, between: Range<usize>) -> bool {
+        let told = || between.clone().any(|w| super::change::is_change(reading.word(w)));
+        let arrow = between.clone().any(|w| super::change::is_arrow(reading, w));
+        let apart = between.clone().any(|w| matches!(reading.word(w), "," | "." | "and" | "y"));
+        let now = between.clone().rev().take(3).any(|w| matches!(reading.word(w), "now" | "ahora"));
+        let joined = between.len() <= 9
+            && between.end > between.start
+            && (matches!(reading.word(between.end - 1), "to" | "a" | "hasta") || now)
+            && !between.clone().any(|w| matches!(reading.word(w), ";" | "or" | "o"))
+            && (!apart || told());
+        let swapped = between.len() == 1 && reading.word(between.start) == "por";
+        arrow && between.len() <= 4 || joined || swapped
+    }
+
+    /// "40 in the morning and 20 at night": every amount with its time of the day.
+    fn by_time_of_day(&self, reading: &Reading<'_>, doses: &[Dose], end: usize) -> Option<Said> {
+        let first = doses.first().filter(|_| doses.len() > 1)?;
+        let labels = self.labels.find(reading, first.words.start..end);
+        let slot = |dose: &Dose| {
+            let named = labels
+                .iter()
+                .filter(|(at, _)| at.start >= dose.words.end && at.start <= dose.words.end + 1)
+                .find_map(|(_, name)| name.strip_prefix("freq:1/day "));
+            named.or_else(|| time_of_day(reading.word(dose.words.end)))
+        };
+        let mut parts = Vec::new();
+        let mut last = first;
+        for dose in doses {
+            let gap = dose.words.start.saturating_sub(last.words.end);
+            let Some(slot) = slot(dose).filter(|_| gap <= 7) else { break };
+            parts.push(format!("{} {slot}", with_unit_of(dose, first)));
+            last = dose;
+        }
+        (parts.len() > 1).then(|| Said { text: parts.join(", "), words: first.words.start..last.words.end })
+    }
+}
+
+fn time_of_day(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "manana" | "mane" | "morning" | "am" | "breakfast" | "desayuno" => "in the morning",
+        "mediodia" | "noon" | "lunch" | "almuerzo" | "comida" => "at noon",
+        "tarde" | "evening" => "in the evening",
+        "noche" | "night" | "nocte" | "bedtime" | "hs" | "cena" | "pm" => "at night",
+        _ => return None,
+    })
+}
+
+/// A number of milligrams or micrograms rather than of tablets.
+fn is_strength(text: &str) -> bool {
+    text.split('/').next().unwrap_or(text).parse::<f64>().is_ok_and(|number| number >= 4.5 || number.fract() != 0.0)
+}
+
+/// A bare number has the unit of the dose that it goes with.
+fn with_unit_of(dose: &Dose, other: &Dose) -> String {
+    match other.text.split_once(' ') {
+        Some((_, unit)) if dose.rank == 1 => format!("{} {unit}", dose.text),
+        _ => dose.text.clone(),
+    }
+}
+
+/// "Was 50", "antes 50", "from 25", "used to take 20": what was taken before.
+fn is_former(reading: &Reading<'_>, dose: usize, from: usize) -> bool {
+    let near = |words: usize| dose.saturating_sub(words).max(from)..dose;
+    let told = near(2).any(|word| {
+        matches!(
+            reading.word(word),
+            "was"
+                | "were"
+                | "from"
+                | "antes"
+                | "era"
+                | "eran"
+                | "previously"
+                | "formerly"
+                | "originally"
+                | "tomaba"
+                | "estaba"
+                | "llevaba"
+                | "venia"
+                | "desde"
+        )
+    });
+    told && !near(1).any(|word| matches!(reading.word(word), "now" | "ahora"))
+        || near(4).any(|word| reading.word(word) == "used" && reading.word(word + 1) == "to")
+}
+
+/// "A 100", "to 20", "hasta 40" right behind the name: what the dose before it was brought to.
+fn is_aim(reading: &Reading<'_>, dose: &Said, from: usize) -> bool {
+    dose.words.start == from + 1 && matches!(reading.word(from), "to" | "a" | "hasta" | "→" | "->")
+}
+
+/// A new clause speaks of something else.
+fn clause_end(reading: &Reading<'_>, words: Range<usize>) -> usize {
+    const STOPS: &[&str] = &[
+        ";", "!", "?", "pero", "but", "porque", "because", "aunque", "although", "que", "which", "who", "que",
+        "camina", "duerme", "sleeps", "walks",
+    ];
+    words.clone().find(|&word| STOPS.contains(&reading.word(word))).unwrap_or(words.end)
+}

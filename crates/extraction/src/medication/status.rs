@@ -1,0 +1,460 @@
+//! What becomes of a medicine: told by the words before its name, after it, or in the sentence that follows.
+
+use std::ops::Range;
+
+use crate::lexicon::{SPEECH, label};
+use crate::matcher::Matcher;
+use crate::phrasebook::Builder;
+use crate::reading::Reading;
+use crate::scene::Scene;
+
+pub(crate) const WORDS: &str = include_str!("../lexicon/medicine_words.tsv");
+/// Words before a mention in which its verb is looked for.
+const BEFORE: usize = 14;
+/// Words after a mention in which its fate is looked for.
+const AFTER: usize = 36;
+/// Small words between "instead of" and the name.
+const ADJACENT: usize = 8;
+
+/// What was done with a medicine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Status {
+    Active,
+    Started,
+    Changed,
+    OnHold,
+    Stopped,
+    NotTaken,
+    NotAdherent,
+    Suggested,
+    Declined,
+    /// Another medicine was chosen, or it was swallowed as a poison: no medicine of the patient.
+    NotMeant,
+}
+
+impl Status {
+    /// The word that a finding carries.
+    pub(crate) fn code(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Active => "active",
+            Self::Started => "started",
+            Self::Changed => "changed",
+            Self::OnHold => "on_hold",
+            Self::Stopped => "stopped",
+            Self::NotTaken => "not_taken",
+            Self::NotAdherent => "not_adherent",
+            Self::Suggested => "suggested",
+            Self::Declined => "declined",
+            Self::NotMeant => return None,
+        })
+    }
+}
+
+/// The stretches around a mention that speak of it.
+pub(crate) struct Around {
+    /// From the clause's beginning, or the medicine before, to its name.
+    pub(crate) before: Range<usize>,
+    /// From its name to the medicine after, or the sentence's end.
+    pub(crate) after: Range<usize>,
+    /// The whole sentence.
+    pub(crate) sentence: Range<usize>,
+}
+
+pub(crate) struct StatusRules {
+    before: Vec<(Status, Matcher)>,
+    after: Vec<(Status, Matcher)>,
+    answer: Vec<(Status, Matcher)>,
+    switch: Matcher,
+    not_meant: Matcher,
+}
+
+impl StatusRules {
+    pub(crate) fn builtin(book: &mut Builder) -> Self {
+        let words = |book: &mut Builder, name| label(book, WORDS, name);
+        let mut before = vec![
+            (Status::Stopped, words(book, "before_stopped")),
+            (Status::NotTaken, words(book, "before_never")),
+            (Status::Declined, words(book, "before_declined")),
+            (Status::Suggested, words(book, "before_suggested")),
+            (Status::OnHold, words(book, "before_hold")),
+            (Status::Changed, words(book, "before_changed")),
+            (Status::Started, words(book, "before_started")),
+        ];
+        let after = vec![
+            (Status::NotTaken, label(book, SPEECH, "not_taken")),
+            (Status::Stopped, words(book, "after_stopped")),
+            (Status::NotTaken, words(book, "after_never")),
+            (Status::Declined, words(book, "after_declined")),
+            (Status::Suggested, words(book, "after_suggested")),
+            (Status::OnHold, words(book, "after_hold")),
+            (Status::Changed, words(book, "after_changed")),
+            (Status::Active, words(book, "after_active")),
+            (Status::NotAdherent, words(book, "after_lapsed")),
+        ];
+        let answer = vec![
+            (Status::NotTaken, words(book, "answer_never")),
+            (Status::Declined, words(book, "answer_declined")),
+            (Status::Stopped, words(book, "answer_stopped")),
+            (Status::Active, words(book, "answer_active")),
+        ];
+        let (switch, not_meant) = (words(book, "switch"), words(book, "before_not"));
+        for (status, name) in [
+            (Status::Stopped, "stopped"),
+            (Status::Stopped, "past_use"),
+            (Status::NotAdherent, "not_adherent"),
+            (Status::Changed, "changed"),
+            (Status::Started, "started"),
+            (Status::Suggested, "suggested"),
+            (Status::Active, "taking"),
+        ] {
+            before.push((status, label(book, SPEECH, name)));
+        }
+        Self { before, after, answer, switch, not_meant }
+    }
+
+    /// What the words around a mention say. `linked`: only words of a list stand between the medicine before and this one,
+    /// so that what was said of that one holds of both.
+    pub(crate) fn of(
+        &self,
+        scene: &Scene<'_>,
+        mention: &Range<usize>,
+        around: &Around,
+        linked: bool,
+    ) -> Option<Status> {
+        let reading = scene.reading;
+        if self.is_not_meant(reading, mention, &around.sentence) || is_heap(reading, mention) {
+            return Some(Status::NotMeant);
+        }
+        if let Some(remark) = super::tags::remark(reading, around.after.clone()) {
+            return Some(remark);
+        }
+        let after = self.behind(reading, around.after.clone());
+        if let Some((_, status)) =
+            after.filter(|(_, status)| !matches!(status, Status::Active | Status::Changed | Status::NotAdherent))
+        {
+            return Some(status);
+        }
+        if after.is_none() && was_of_years(reading, around.after.clone()) {
+            return Some(Status::Stopped);
+        }
+        let start = if linked { around.sentence.start } else { around.before.start };
+        let before = self.ahead(reading, start.max(mention.start.saturating_sub(BEFORE))..mention.start);
+        let before = match before {
+            Some(Status::Started | Status::Changed | Status::Active) if self.is_proposed(reading, around, mention) => {
+                Some(Status::Suggested)
+            }
+            before => before,
+        };
+        // "Increased to", "still takes it": said after the name, unless it was only proposed before.
+        match (before, after) {
+            (Some(Status::Suggested), _) | (_, None) => before,
+            (_, Some((_, status))) => Some(status),
+        }
+    }
+
+    /// The verb nearest before the name within its clause; of two that end together, the longer.
+    fn ahead(&self, reading: &Reading<'_>, within: Range<usize>) -> Option<Status> {
+        let mut best: Option<(usize, usize, Status)> = None;
+        for word in within.clone() {
+            if matches!(reading.word(word), ";" | "but" | "pero" | "." | "aunque" | "although" | ")") {
+                best = None;
+                continue;
+            }
+            for (status, verbs) in &self.before {
+                let Some(hit) = verbs.at(reading, word).filter(|hit| hit.words.end <= within.end) else { continue };
+                // "NPH (suspended), metformin": said of what stands before.
+                let of_previous = *status == Status::Stopped && matches!(reading.word(hit.words.end), "," | ")");
+                let better = best
+                    .is_none_or(|(end, len, _)| hit.words.end > end || (hit.words.end == end && hit.words.len() > len));
+                if better && !of_previous {
+                    best = Some((hit.words.end, hit.words.len(), denied_or_ended(reading, &hit.words, *status)));
+                }
+            }
+        }
+        best.map(|(_, _, status)| status)
+    }
+
+    /// "Me cambiaron X por Y", "swapped X for Y": two medicines, of which the second takes the place of the first.
+    pub(crate) fn swaps(
+        &self,
+        reading: &Reading<'_>,
+        first: &Range<usize>,
+        second: &Range<usize>,
+        from: usize,
+    ) -> bool {
+        const VERBS: &[&str] =
+            &["cambi", "sustitu", "reemplaz", "switch", "swap", "chang", "replac", "convert", "rota"];
+        let verb = (from.max(first.start.saturating_sub(6))..first.start)
+            .any(|word| VERBS.iter().any(|stem| reading.word(word).starts_with(stem)));
+        let between = first.end..second.start;
+        let link =
+            between.clone().any(|word| matches!(reading.word(word), "por" | "for" | "to" | "with" | "a" | "onto"));
+        verb && link
+            && between.len() <= ADJACENT
+            && between.clone().all(|word| {
+                is_small(reading.word(word))
+                    || matches!(reading.word(word), "for" | "to" | "onto" | "a" | "mg" | "over")
+            })
+    }
+
+    /// "(Was Levemir 10)", ", antes citalopram": named only as what was taken before.
+    pub(crate) fn was_before(&self, reading: &Reading<'_>, mention: &Range<usize>, from: usize) -> bool {
+        let word =
+            |back: usize| mention.start.checked_sub(back).filter(|at| *at >= from).map_or("", |at| reading.word(at));
+        let former = matches!(word(1), "was" | "antes" | "previously" | "formerly" | "were" | "previo" | "ex" | "era");
+        former && matches!(word(2), "(" | "," | "-" | "–" | "—" | ":" | "[")
+    }
+
+    /// "I propose to restart X and add Y": a verb in its base form, after a proposal in the same sentence.
+    fn is_proposed(&self, reading: &Reading<'_>, around: &Around, mention: &Range<usize>) -> bool {
+        let base = (around.sentence.start..mention.start).rev().take(BEFORE).any(|word| {
+            matches!(
+                reading.word(word),
+                "start"
+                    | "add"
+                    | "begin"
+                    | "restart"
+                    | "commence"
+                    | "try"
+                    | "increase"
+                    | "agregar"
+                    | "iniciar"
+                    | "reiniciar"
+                    | "anadir"
+                    | "poner"
+                    | "empezar"
+                    | "subir"
+                    | "sumar"
+                    | "dar"
+                    | "pauta"
+            )
+        });
+        let proposal = |word: usize| {
+            matches!(
+                reading.word(word),
+                "propongo"
+                    | "propone"
+                    | "proponemos"
+                    | "propose"
+                    | "proposed"
+                    | "propuesta"
+                    | "ofrezco"
+                    | "offer"
+                    | "offered"
+                    | "could"
+                    | "podriamos"
+                    | "podemos"
+                    | "consider"
+                    | "suggest"
+                    | "suggested"
+                    | "if"
+            )
+        };
+        base && (around.sentence.start..mention.start).any(proposal)
+    }
+
+    /// The last thing that is said of it after its name, up to the next medicine: where it ends, and what.
+    fn behind(&self, reading: &Reading<'_>, within: Range<usize>) -> Option<(usize, Status)> {
+        let limit = within.end.min(within.start + AFTER);
+        let mut last: Option<(usize, Status)> = None;
+        let mut word = within.start;
+        while word < limit {
+            // "Since a year ago" is still so; "a year ago" is not.
+            if matches!(reading.word(word), "desde" | "since") {
+                word += 3;
+                continue;
+            }
+            let longest = self
+                .after
+                .iter()
+                .filter_map(|(status, words)| words.at(reading, word).map(|hit| (hit.words, *status)))
+                .filter(|(hit, _)| hit.end <= within.end)
+                .max_by_key(|(hit, _)| hit.end);
+            match longest {
+                Some((hit, status)) => {
+                    // A refusal outweighs the offer before it.
+                    last = Some((hit.end, status));
+                    word = hit.end;
+                }
+                None => word += 1,
+            }
+        }
+        last
+    }
+
+    /// "Instead of tramadol", "overdose of paracetamol": only small words and numbers between.
+    fn is_not_meant(&self, reading: &Reading<'_>, mention: &Range<usize>, sentence: &Range<usize>) -> bool {
+        let start = mention.start.saturating_sub(ADJACENT).max(sentence.start);
+        (start..mention.start).any(|word| {
+            self.not_meant.at(reading, word).is_some_and(|hit| {
+                hit.words.end <= mention.start && (hit.words.end..mention.start).all(|w| is_small(reading.word(w)))
+            })
+        })
+    }
+
+    /// "They bumped it to sixty": the word at which the new dose stands.
+    pub(crate) fn changed_to(&self, reading: &Reading<'_>, words: Range<usize>) -> Option<usize> {
+        let (_, changed) = self.after.iter().find(|(status, _)| *status == Status::Changed)?;
+        words.clone().filter_map(|word| changed.at(reading, word)).map(|hit| hit.words.end).find(|end| *end < words.end)
+    }
+
+    /// Whether the words before a mention say that it takes the place of the one before: "switched to", "se cambia por".
+    pub(crate) fn takes_over(&self, reading: &Reading<'_>, between: Range<usize>) -> bool {
+        let near = between.end.saturating_sub(ADJACENT).max(between.start);
+        (near..between.end).any(|word| {
+            self.switch.at(reading, word).is_some_and(|hit| {
+                hit.words.end <= between.end && (hit.words.end..between.end).all(|w| is_small(reading.word(w)))
+            })
+        })
+    }
+
+    /// What an answer that does not name the medicine says of it: "Haven't touched it since May", "la dejé".
+    pub(crate) fn answered(&self, reading: &Reading<'_>, within: Range<usize>) -> Option<Status> {
+        let mut best: Option<(usize, usize, Status)> = None;
+        for word in within.clone() {
+            for (status, words) in &self.answer {
+                let Some(hit) = words.at(reading, word).filter(|hit| hit.words.end <= within.end) else { continue };
+                // What is said first answers; the longer of two phrases that begin together.
+                let better = best.is_none_or(|(start, len, known)| {
+                    hit.words.start == start && hit.words.len() > len
+                        || known == Status::Active && *status != Status::Active
+                });
+                if better {
+                    best = Some((hit.words.start, hit.words.len(), *status));
+                }
+            }
+        }
+        best.map(|(_, _, status)| status)
+    }
+
+    /// A sentence that goes on about the medicine of the one before: it begins with what became of it.
+    pub(crate) fn goes_on(&self, reading: &Reading<'_>, words: Range<usize>) -> Option<Status> {
+        let opening = words.start..words.end.min(words.start + 5);
+        let at = |rules: &[(Status, Matcher)]| {
+            opening.clone().find_map(|word| {
+                let hits =
+                    rules.iter().filter_map(|(status, words)| words.at(reading, word).map(|hit| (hit.words, *status)));
+                hits.max_by_key(|(hit, _)| hit.len()).map(|(_, status)| status)
+            })
+        };
+        let status = at(&self.answer).or_else(|| at(&self.after))?;
+        // "I quit the other one": of something that is named there.
+        let named = opening.clone().any(|word| {
+            matches!(reading.word(word), "quit" | "stopped" | "dropped" | "deje" | "dejo" | "suspendi" | "stop")
+                && matches!(
+                    reading.word(word + 1),
+                    "the" | "my" | "smoking" | "drinking" | "el" | "mi" | "un" | "work" | "de"
+                )
+                && !matches!(reading.word(word + 2), "tomarla" | "tomarlo" | "tomarlas" | "tomarlos" | "tomar")
+        });
+        if named {
+            return None;
+        }
+        (!matches!(status, Status::Active | Status::Changed | Status::Suggested)).then_some(status)
+    }
+}
+
+/// "Does not take", "no toma" denies; "no longer takes", "ya no toma" ends.
+fn denied_or_ended(reading: &Reading<'_>, hit: &Range<usize>, status: Status) -> Status {
+    let denies = matches!(reading.word(hit.start), "no" | "not" | "n't" | "do" | "does" | "never" | "nunca")
+        && !hit.clone().any(|word| matches!(reading.word(word), "longer" | "ya" | "more" | "anymore"));
+    let ended = hit.start > 0 && matches!(reading.word(hit.start - 1), "ya");
+    if status == Status::Stopped && denies && !ended { Status::NotTaken } else { status }
+}
+
+/// A heap of tablets ("24 x paracetamol", "20 comp de lorazepam"): swallowed or hoarded, not taken as a medicine.
+fn is_heap(reading: &Reading<'_>, mention: &Range<usize>) -> bool {
+    let form = |word: usize| {
+        matches!(
+            reading.word(word),
+            "x" | "of"
+                | "de"
+                | "comp"
+                | "comps"
+                | "tabs"
+                | "tablets"
+                | "pills"
+                | "pastillas"
+                | "comprimidos"
+                | "caps"
+                | "capsulas"
+                | "the"
+        )
+    };
+    let number = (mention.start.saturating_sub(3)..mention.start).rev().find(|word| !form(*word));
+    let count = number.and_then(|word| reading.word(word).parse::<u32>().ok());
+    let counted = number.is_some_and(|number| {
+        (number + 1..mention.start).any(|word| !matches!(reading.word(word), "of" | "de" | "the"))
+    });
+    count.is_some_and(|count| (8..=400).contains(&count)) && counted
+}
+
+/// Years in brackets after a name: "Lexapro 10 mg (2018-2019)".
+fn was_of_years(reading: &Reading<'_>, after: Range<usize>) -> bool {
+    let year = |word: usize| {
+        let text = reading.word(word);
+        let mut parts = text.split(['-', '–', '/']);
+        let is_year = |part: &str| part.len() == 4 && (part.starts_with("19") || part.starts_with("20"));
+        parts.next().is_some_and(is_year)
+            && (parts.next().is_some_and(is_year) || matches!(reading.word(word + 1), "-" | "–" | "to" | "a"))
+    };
+    after.clone().take(8).any(year)
+}
+
+/// Articles, prepositions, numbers and forms: they part nothing.
+fn is_small(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit())
+        || matches!(
+            word,
+            "the"
+                | "a"
+                | "an"
+                | "of"
+                | "on"
+                | "with"
+                | "x"
+                | "her"
+                | "his"
+                | "my"
+                | "some"
+                | "about"
+                | "approx"
+                | "~"
+                | "tablets"
+                | "tabs"
+                | "pills"
+                | "mg"
+                | "g"
+                | "de"
+                | "del"
+                | "el"
+                | "la"
+                | "los"
+                | "las"
+                | "un"
+                | "una"
+                | "unos"
+                | "unas"
+                | "por"
+                | "comp"
+                | "comprimidos"
+                | "pastillas"
+                | "cajas"
+                | "medicamentosa"
+                | "voluntaria"
+                | "con"
+                | "low"
+                | "dose"
+                | "su"
+                | "mi"
+                | ":"
+                | "-"
+                | ","
+                | "?"
+                | "using"
+                | "giving"
+                | "daily"
+                | "oral"
+                | "iv"
+        )
+}

@@ -1,0 +1,58 @@
+//! The remark that a line of a list carries: "(AUMENTA)", "– new", a column "continued", "↑ from 50".
+
+use std::ops::Range;
+
+use super::status::Status;
+use crate::reading::Reading;
+
+/// The last remark behind a name: a word that stands alone in brackets, behind a sign or in a column of its own.
+pub(crate) fn remark(reading: &Reading<'_>, within: Range<usize>) -> Option<Status> {
+    within.clone().rev().find_map(|word| {
+        if matches!(reading.word(word), "↑" | "↓" | "⬆" | "⬇" | "▲" | "▼") {
+            return Some(Status::Changed);
+        }
+        let status = meaning(reading.word(word))?;
+        (opens(reading, &within, word) && closes(reading, &within, word)).then_some(status)
+    })
+}
+
+fn opens(reading: &Reading<'_>, within: &Range<usize>, word: usize) -> bool {
+    let sign = word > within.start
+        && matches!(reading.word(word - 1), "(" | "-" | "–" | "—" | ":" | "[" | "|" | "→" | ">" | "=" | "*");
+    sign || is_column(reading, word)
+}
+
+fn closes(reading: &Reading<'_>, within: &Range<usize>, word: usize) -> bool {
+    word + 1 >= within.end
+        || matches!(reading.word(word + 1), ")" | "]" | "." | "," | ";" | "|" | "(" | "!" | "*")
+        || is_column(reading, word + 1)
+}
+
+/// Two spaces, a tabulator or a new line before a word.
+fn is_column(reading: &Reading<'_>, word: usize) -> bool {
+    let Some((before, here)) =
+        word.checked_sub(1).and_then(|at| Some((reading.words.get(at)?, reading.words.get(word)?)))
+    else {
+        return false;
+    };
+    let gap = reading.text.get(before.source.end..here.source.start).unwrap_or("");
+    gap.contains(['\t', '\n']) || gap.len() > 1
+}
+
+fn meaning(word: &str) -> Option<Status> {
+    Some(match word {
+        "stop" | "stopped" | "suspender" | "suspende" | "suspendido" | "suspendida" | "retirar" | "retirado"
+        | "retirada" | "retira" | "discontinue" | "discontinued" | "cease" | "ceased" | "quitar" | "suspension"
+        | "dc" => Status::Stopped,
+        "nuevo" | "nueva" | "new" | "inicia" | "iniciar" | "inicio" | "start" | "started" | "added" | "anadido"
+        | "anadida" | "comenzar" => Status::Started,
+        "aumenta" | "aumentar" | "aumentado" | "aumentada" | "aumento" | "sube" | "subir" | "subido" | "subida"
+        | "increase" | "increased" | "bajar" | "disminuye" | "disminuir" | "reduce" | "reducir" | "reducido"
+        | "reducida" | "reduced" | "decreased" | "changed" | "cambia" | "cambio" | "modifica" | "modificado"
+        | "modificada" => Status::Changed,
+        "igual" | "same" | "continue" | "continued" | "continues" | "continua" | "continuar" | "unchanged"
+        | "mantener" | "mantiene" | "mantenido" | "seguir" | "ongoing" => Status::Active,
+        "hold" | "held" | "paused" | "pausa" | "pausar" | "pausado" | "pausada" | "withheld" => Status::OnHold,
+        _ => return None,
+    })
+}

@@ -1,0 +1,148 @@
+//! What a question says by itself: what it takes for given ("and the insomnia?"), what it leaves aside ("anything besides
+//! the cough?"), and whether it asks at all.
+
+use std::ops::Range;
+
+use super::dialogue::Polarity;
+use super::reading::{Reading, Sentence};
+
+/// Words between a determiner or an exception and what it speaks of.
+const NEAR: usize = 3;
+/// Words of a question that takes something for given.
+const SHORT: usize = 9;
+
+/// Whether a question keeps a mention apart from what it asks: "any other symptoms besides the cough?".
+pub(crate) fn is_excepted(reading: &Reading<'_>, question: &Sentence, words: &Range<usize>) -> bool {
+    let from = question.words.start.max(words.start.saturating_sub(NEAR + 2));
+    (from..words.start).any(|word| {
+        let (first, second) = (reading.word(word), reading.word(word + 1));
+        matches!(first, "besides" | "quitando" | "exceptuando")
+            || matches!(
+                (first, second),
+                ("apart" | "aside", "from") | ("other", "than") | ("aparte" | "ademas" | "fuera", "de" | "del")
+            )
+    })
+}
+
+/// Whether a question takes a mention for given: "and the insomnia?", "¿qué tal la ansiedad?", "asthma behaving?".
+pub(crate) fn presupposes(reading: &Reading<'_>, question: &Sentence, words: &Range<usize>) -> bool {
+    let plain = |word: &usize| !reading.words[*word].punctuation;
+    let mut said = question.words.clone().filter(plain).map(|word| reading.word(word));
+    let first = said.next().unwrap_or("");
+    let second = said.next().unwrap_or("");
+    if question.words.len() > SHORT + 2 {
+        return false;
+    }
+    let behaving = (words.end..question.words.end).any(|word| {
+        matches!(
+            reading.word(word),
+            "behaving" | "controlled" | "controlada" | "controlado" | "better" | "worse" | "mejor" | "peor"
+        )
+    });
+    let definite = words.start.checked_sub(1).is_some_and(|before| {
+        before >= question.words.start
+            && matches!(
+                reading.word(before),
+                "the"
+                    | "your"
+                    | "his"
+                    | "her"
+                    | "el"
+                    | "la"
+                    | "los"
+                    | "las"
+                    | "tu"
+                    | "tus"
+                    | "su"
+                    | "sus"
+                    | "those"
+                    | "these"
+                    | "that"
+                    | "esa"
+                    | "ese"
+                    | "esos"
+                    | "esas"
+            )
+    });
+    let opens = matches!(first, "and" | "y" | "how" | "como" | "hows")
+        || matches!((first, second), ("que", "tal") | ("what", "about") | ("still", _) | ("sigue" | "sigues", "con"));
+    behaving || definite && opens
+}
+
+/// What became of something that a question took for given: it is there unless the answer says that it is gone.
+pub(crate) fn course(reading: &Reading<'_>, answer: &Sentence, polarity: Polarity) -> Option<Polarity> {
+    let holds = |list: &[&str]| answer.words.clone().any(|word| list.contains(&reading.word(word)));
+    let gone = holds(&[
+        "gone",
+        "stopped",
+        "disappeared",
+        "vanished",
+        "ninguno",
+        "ninguna",
+        "nada",
+        "none",
+        "desaparecio",
+        "paso",
+        "quito",
+        "quitaron",
+        "never",
+        "nunca",
+    ]);
+    let still = holds(&["still", "sigo", "sigue", "siguen", "igual", "same", "worse", "peor", "mal", "bad", "fatal"]);
+    match (polarity, gone && !still) {
+        (_, true) => Some(Polarity::No),
+        (Polarity::No, false) if !still => None,
+        _ => Some(Polarity::Yes),
+    }
+}
+
+/// Whether a sentence of a note asks, and is no doubtful diagnosis ("sepsis?").
+pub(crate) fn interrogates(reading: &Reading<'_>, sentence: &Sentence) -> bool {
+    let first =
+        sentence.words.clone().find(|word| !reading.words[*word].punctuation).map_or("", |word| reading.word(word));
+    sentence.question
+        && matches!(
+            first,
+            "do" | "does"
+                | "did"
+                | "is"
+                | "are"
+                | "has"
+                | "have"
+                | "any"
+                | "was"
+                | "were"
+                | "can"
+                | "could"
+                | "would"
+                | "should"
+                | "who"
+                | "what"
+                | "when"
+                | "where"
+                | "how"
+                | "why"
+                | "which"
+                | "tiene"
+                | "ha"
+                | "toma"
+                | "es"
+                | "hay"
+                | "alguna"
+                | "algun"
+                | "algunos"
+                | "cuando"
+                | "como"
+                | "por"
+                | "que"
+                | "cual"
+                | "quien"
+                | "padece"
+                | "sufre"
+                | "presenta"
+                | "ever"
+                | "alguien"
+                | "anyone"
+                | "anybody"
+        )
+}

@@ -1,0 +1,202 @@
+//! Sentences of risk put together from parts with few words between: "saved up … pills … for when it's time". Lists of
+//! whole phrases cannot hold what people say; lists of parts and their order can.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::Words;
+use super::parts::Part;
+use crate::RiskClass;
+use crate::phrasebook::Builder;
+use crate::reading::Reading;
+use anamnesis_text::Speaker;
+
+pub(super) const WORDS: [&str; 4] = [
+    include_str!("../lexicon/risk_words.tsv"),
+    include_str!("../lexicon/risk_families.tsv"),
+    include_str!("../lexicon/risk_frames.tsv"),
+    include_str!("../lexicon/risk_noted.tsv"),
+];
+pub(super) const PATTERNS: &str = include_str!("../lexicon/risk_patterns.tsv");
+/// Hits of one part in a sentence that are looked at: bounds the work on hostile text.
+const MOST_HITS: usize = 24;
+/// Parts that say what would be done: a denial counts where it reaches them.
+const CORES: &[&str] =
+    &["selfkill", "hurtothers", "hurtself", "hits", "amount", "violent", "hurtsme", "harmact", "violenthim", "nintent"];
+
+/// Sentences before and behind in which a part that must stand beside a pattern is looked for: a question, its "no" and
+/// what follows.
+const BESIDE: usize = 2;
+/// The same in a dialogue, whose sentences are short.
+const BESIDE_SPOKEN: usize = 8;
+
+/// The parts of a sentence in their order.
+struct Pattern {
+    class: RiskClass,
+    own: bool,
+    /// Its words are so common that a clinician's are none.
+    common: bool,
+    /// Its words are so plain that the ear need not confirm them.
+    sure: bool,
+    /// Each with the words that may lie between it and the part before.
+    parts: Vec<(usize, usize)>,
+    core: usize,
+    /// What must not stand in the sentence: "by accident".
+    never: Option<usize>,
+    /// What must be spoken of beside it, affirmed or denied, and is no part of its words: "denies wanting to die, but …".
+    beside: Option<usize>,
+}
+
+pub(crate) struct Patterns {
+    library: Vec<Part>,
+    patterns: Vec<Pattern>,
+    /// By class: what makes whole phrases of it harmless where it stands beside them, unless it was meant.
+    slips: [(RiskClass, usize); 2],
+    meant: usize,
+}
+
+impl Patterns {
+    pub(crate) fn builtin(book: &mut Builder) -> Self {
+        let mut names: HashMap<&str, usize> = HashMap::new();
+        let mut library = Vec::new();
+        let mut patterns = Vec::new();
+        for line in PATTERNS.lines().filter(|line| !line.starts_with('#')) {
+            let mut fields = line.splitn(3, '\t');
+            let (Some(class), Some(person), Some(words)) = (fields.next(), fields.next(), fields.next()) else {
+                continue;
+            };
+            let Some(class) = RiskClass::from_code(class) else { continue };
+            let mut part = |name: &'static str| {
+                *names.entry(name).or_insert_with(|| {
+                    library.push(Part::builtin(book, &WORDS, name));
+                    library.len() - 1
+                })
+            };
+            let mut pattern = Pattern {
+                class,
+                own: !matches!(person, "any" | "sure"),
+                common: person == "own",
+                sure: person == "sure",
+                parts: Vec::new(),
+                core: 0,
+                never: None,
+                beside: None,
+            };
+            let mut gap = 0;
+            for word in words.split_whitespace() {
+                if let Some(words) = word.strip_prefix('+') {
+                    gap = words.parse().unwrap_or(0);
+                } else if let Some(name) = word.strip_prefix('!') {
+                    pattern.never = Some(part(name));
+                } else if let Some(name) = word.strip_prefix('?') {
+                    pattern.beside = Some(part(name));
+                } else {
+                    pattern.core = if CORES.contains(&word) { pattern.parts.len() } else { pattern.core };
+                    pattern.parts.push((gap, part(word)));
+                }
+            }
+            patterns.push(pattern);
+        }
+        let mut part = |name: &'static str| {
+            library.push(Part::builtin(book, &WORDS, name));
+            library.len() - 1
+        };
+        let slips = [(RiskClass::SelfHarm, part("slip")), (RiskClass::HarmToOthers, part("playful"))];
+        let meant = part("deliberate");
+        Self { library, patterns, slips, meant }
+    }
+
+    /// Whether a sentence tells of a slip or a game around a phrase: "cut myself peeling potatoes", "I'll destroy him at
+    /// chess".
+    pub(crate) fn is_slip(&self, reading: &Reading<'_>, index: usize, class: RiskClass, words: &Range<usize>) -> bool {
+        let sentence = &reading.sentences[index].words;
+        let stands = |part: usize| {
+            let part = &self.library[part];
+            part.may_stand(reading, index)
+                && sentence
+                    .clone()
+                    .filter(|word| !words.contains(word))
+                    .any(|word| part.at(reading, word, sentence.end).is_some())
+        };
+        self.slips.iter().any(|(of, slip)| *of == class && stands(*slip)) && !stands(self.meant)
+    }
+
+    /// All patterns of a sentence.
+    pub(crate) fn find(&self, reading: &Reading<'_>, index: usize) -> Vec<Words> {
+        let sentence = &reading.sentences[index];
+        let by_clinician = sentence.speaker == Speaker::Clinician;
+        let mut seen = Seen { reading, sentence: &sentence.words, hits: self.library.iter().map(|_| None).collect() };
+        let mut out = Vec::new();
+        for pattern in self.patterns.iter().filter(|pattern| !(pattern.common && by_clinician)) {
+            let may = |part: usize| self.library[part].may_stand(reading, index);
+            if !pattern.parts.iter().all(|(_, part)| may(*part)) {
+                continue;
+            }
+            if pattern.never.is_some_and(|part| may(part) && !seen.of(part, &self.library).is_empty()) {
+                continue;
+            }
+            if pattern.beside.is_some_and(|part| !self.stands_beside(reading, index, part)) {
+                continue;
+            }
+            out.extend(self.chain(pattern, &mut seen));
+        }
+        out
+    }
+
+    /// Whether a part stands in a sentence or in those around it.
+    fn stands_beside(&self, reading: &Reading<'_>, index: usize, part: usize) -> bool {
+        let part = &self.library[part];
+        let beside = if reading.sentences[index].turn.is_some() { BESIDE_SPOKEN } else { BESIDE };
+        let around = index.saturating_sub(beside)..(index + beside + 1).min(reading.sentences.len());
+        around.filter(|sentence| part.may_stand(reading, *sentence)).any(|sentence| {
+            let mut words = reading.sentences[sentence].words.clone();
+            let end = words.end;
+            words.any(|word| part.at(reading, word, end).is_some())
+        })
+    }
+
+    /// The first place where the parts of a pattern follow each other.
+    fn chain(&self, pattern: &Pattern, seen: &mut Seen<'_>) -> Option<Words> {
+        let (_, first) = *pattern.parts.first()?;
+        let starts = seen.of(first, &self.library).to_vec();
+        for start in starts {
+            let mut chain = vec![start.clone()];
+            for (gap, part) in &pattern.parts[1..] {
+                let Some(last) = chain.last().cloned() else { break };
+                let near = |hit: &&Range<usize>| hit.start > last.start && hit.start <= last.end + gap;
+                let hits = seen.of(*part, &self.library);
+                let from = hits.partition_point(|hit| hit.start <= last.start);
+                match hits[from..].iter().find(near) {
+                    Some(hit) => chain.push(hit.clone()),
+                    None => break,
+                }
+            }
+            if chain.len() == pattern.parts.len() {
+                let end = chain.iter().map(|words| words.end).max().unwrap_or(start.end);
+                let core = chain[pattern.core].clone();
+                let beside = pattern.beside.is_some();
+                let (class, own, sure) = (pattern.class, pattern.own, pattern.sure);
+                return Some(Words { class, own, sure, words: start.start..end, core, beside });
+            }
+        }
+        None
+    }
+}
+
+/// The places of the parts in a sentence, each looked up when first asked for.
+struct Seen<'a> {
+    reading: &'a Reading<'a>,
+    sentence: &'a Range<usize>,
+    hits: Vec<Option<Vec<Range<usize>>>>,
+}
+
+impl Seen<'_> {
+    /// Every place of a part, overlapping ones too.
+    fn of(&mut self, part: usize, library: &[Part]) -> &[Range<usize>] {
+        let (reading, sentence) = (self.reading, self.sentence);
+        self.hits[part].get_or_insert_with(|| {
+            let limit = sentence.end;
+            sentence.clone().filter_map(|word| library[part].at(reading, word, limit)).take(MOST_HITS).collect()
+        })
+    }
+}

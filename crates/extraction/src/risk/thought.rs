@@ -1,0 +1,78 @@
+//! What is only thought of or threatened is no attempt: "I think about taking all my pills", "I'd take all my insulin".
+
+use std::ops::Range;
+
+use crate::reading::Reading;
+
+/// Words between a verb of thinking and what is thought of.
+const BETWEEN: usize = 3;
+
+/// Whether words of an attempt follow a verb of thinking, wishing or a condition at once, or begin with one.
+pub(super) fn is_only_thought(reading: &Reading<'_>, sentence: &Range<usize>, found: &Range<usize>) -> bool {
+    let first = reading.word(found.start);
+    // "I'd", "would take": the words themselves say that it was not done.
+    let conditional = |word: usize| {
+        matches!(
+            reading.word(word),
+            "'d" | "would" | "could" | "might" | "'ll" | "gonna" | "podria" | "iba" | "tomaria"
+        ) && !matches!(reading.word(word + 1), "have" | "haber" | "been" | "taken" | "tried" | "already")
+    };
+    if (found.start..found.end.min(found.start + 2)).any(conditional) {
+        return true;
+    }
+    let from = sentence.start.max(found.start.saturating_sub(BETWEEN));
+    let before = (from..found.start).rev().map(|word| reading.word(word));
+    let mut before = before.skip_while(|word| {
+        matches!(
+            *word,
+            "about" | "of" | "just" | "maybe" | "en" | "i" | "a" | "simply" | "like" | "to" | "de" | "me" | "lo"
+        )
+    });
+    let thinks = before.next().is_some_and(is_thinking);
+    // "I wanted to and took …" did; "thought about taking" did not: only what is not finite is thought of.
+    thinks && is_not_finite(first) || (from..found.start).next_back().is_some_and(conditional)
+}
+
+fn is_thinking(word: &str) -> bool {
+    matches!(
+        word,
+        "think"
+            | "thinks"
+            | "thinking"
+            | "thought"
+            | "thoughts"
+            | "considered"
+            | "considering"
+            | "imagine"
+            | "imagining"
+            | "fantasise"
+            | "fantasize"
+            | "fantasies"
+            | "urge"
+            | "urges"
+            | "tempted"
+            | "dream"
+            | "pienso"
+            | "piensa"
+            | "piensas"
+            | "pensado"
+            | "pensando"
+            | "pensar"
+            | "pensaba"
+            | "penso"
+            | "pense"
+            | "ganas"
+            | "idea"
+            | "ideas"
+            | "pensamientos"
+            | "impulso"
+            | "impulsos"
+            | "imagino"
+            | "imagina"
+    )
+}
+
+fn is_not_finite(word: &str) -> bool {
+    word.ends_with("ing")
+        || ["ar", "er", "ir", "arme", "erme", "irme", "arse", "erse", "irse"].iter().any(|end| word.ends_with(end))
+}

@@ -1,0 +1,286 @@
+//! What questions, boxes and denials about risk name: by itself such a word says nothing of the patient; with its answer, mark
+//! or denial it does.
+
+use std::ops::Range;
+
+use super::whose::is_relative;
+use crate::RiskClass;
+use crate::matcher::Matcher;
+use crate::phrasebook::Builder;
+use crate::reading::Reading;
+
+pub(super) const FILE: &str = include_str!("../lexicon/risk_topics.tsv");
+
+/// Sentences before and behind in which a word that names risk stands, where one such as "plan" alone is to mean it.
+const NEAR: usize = 8;
+/// The same in a dialogue, whose sentences are short.
+const NEAR_SPOKEN: usize = 18;
+/// The same behind, with its own.
+const AHEAD: usize = 6;
+
+/// How a phrase names its class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// By itself.
+    Name,
+    /// Where others of these words stand nearby.
+    Near,
+    /// By its opposite: who feels safe denies.
+    Safe,
+    /// In capitals, in English.
+    Short,
+    /// Where somebody is named behind it whom it would befall: "thoughts of hurting the kids".
+    Aimed,
+}
+
+/// A phrase found.
+#[derive(Debug, Clone)]
+pub(super) struct Topic {
+    pub(crate) class: RiskClass,
+    pub(crate) words: Range<usize>,
+    /// The opposite is named.
+    pub(crate) safe: bool,
+}
+
+pub(super) struct Topics {
+    /// No class for what only sounds alike, two for "SI/HI".
+    rows: Vec<(Vec<RiskClass>, Mode)>,
+    matcher: Matcher,
+    /// Phrases that need a person behind them; another phrase may begin within one that names nobody.
+    aimed: Matcher,
+}
+
+impl Topics {
+    pub(crate) fn builtin(book: &mut Builder) -> Self {
+        let mut rows = Vec::new();
+        let (mut phrases, mut aimed) = (Vec::new(), Vec::new());
+        for line in FILE.lines().filter(|line| !line.starts_with('#')) {
+            let mut fields = line.splitn(3, '\t');
+            let (Some(class), Some(mode), Some(words)) = (fields.next(), fields.next(), fields.next()) else {
+                continue;
+            };
+            let classes: Vec<RiskClass> = class.split(',').filter_map(RiskClass::from_code).collect();
+            let mode = match mode {
+                "near" => Mode::Near,
+                "safe" => Mode::Safe,
+                "aimed" => Mode::Aimed,
+                "short" | "shortes" | "pair" => Mode::Short,
+                _ => Mode::Name,
+            };
+            let index = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+            let list = if mode == Mode::Aimed { &mut aimed } else { &mut phrases };
+            list.extend(words.split('|').map(|phrase| (phrase.trim(), index)).filter(|(phrase, _)| !phrase.is_empty()));
+            rows.push((classes, mode));
+        }
+        Self { matcher: Matcher::new(book, phrases), aimed: Matcher::new(book, aimed), rows }
+    }
+
+    /// For each sentence whether a word there names risk by itself.
+    pub(crate) fn spoken_of(&self, reading: &Reading<'_>) -> Vec<bool> {
+        let names = |range: &Range<usize>| self.hits(reading, range.clone()).any(|(_, mode)| mode != Mode::Near);
+        reading.sentences.iter().map(|sentence| names(&sentence.words)).collect()
+    }
+
+    /// What is named within a range of one sentence.
+    pub(crate) fn find(&self, reading: &Reading<'_>, within: Range<usize>, spoken_of: &[bool]) -> Vec<Topic> {
+        let index = reading.sentence_of(within.start);
+        let near = if reading.sentences.get(index).is_some_and(|sentence| sentence.turn.is_some()) {
+            NEAR_SPOKEN
+        } else {
+            NEAR
+        };
+        let around = index.saturating_sub(near)..(index + AHEAD).min(spoken_of.len());
+        let near = || spoken_of[around.clone()].iter().any(|named| *named);
+        let found = self.hits(reading, within).filter(|(_, mode)| *mode != Mode::Near || near());
+        found.map(|(topic, _)| topic).collect()
+    }
+
+    fn hits<'a>(&'a self, reading: &'a Reading<'_>, within: Range<usize>) -> impl Iterator<Item = (Topic, Mode)> + 'a {
+        let aimed = self.aimed.find(reading, within.clone());
+        self.matcher.find(reading, within).into_iter().chain(aimed).flat_map(move |hit| {
+            let row = self.rows.get(hit.meaning as usize);
+            let row = row.filter(|(_, mode)| match mode {
+                Mode::Short => is_short(reading, &hit.words),
+                Mode::Aimed => names_person(reading, hit.words.end),
+                _ => true,
+            });
+            let topic = |class: &RiskClass, mode: Mode| {
+                (Topic { class: *class, safe: mode == Mode::Safe, words: hit.words.clone() }, mode)
+            };
+            row.map_or(Vec::new(), |(classes, mode)| classes.iter().map(|class| topic(class, *mode)).collect())
+        })
+    }
+}
+
+/// Whether somebody is named at a word or right behind an article: "the kids", "[PERSON_12]", "a nadie".
+fn names_person(reading: &Reading<'_>, at: usize) -> bool {
+    let article = |word: &str| {
+        matches!(
+            word,
+            "the"
+                | "your"
+                | "his"
+                | "her"
+                | "my"
+                | "any"
+                | "a"
+                | "an"
+                | "to"
+                | "al"
+                | "la"
+                | "el"
+                | "los"
+                | "las"
+                | "su"
+                | "sus"
+                | "tu"
+                | "tus"
+                | "mi"
+                | "mis"
+                | "["
+                | "otra"
+                | "otras"
+                | "other"
+        )
+    };
+    let end = (at + 4).min(reading.words.len());
+    let named = (at..end).find(|word| !article(reading.word(*word))).map_or("", |word| reading.word(word));
+    let alone = reading.word(at) == "her" && reading.words.get(at + 1).is_none_or(|next| next.punctuation);
+    named.starts_with("person_") || is_relative(named) || PEOPLE.contains(&named) || alone
+}
+
+/// Words for those whom somebody may hurt.
+const PEOPLE: &[&str] = &[
+    "him",
+    "them",
+    "her",
+    "someone",
+    "somebody",
+    "anyone",
+    "anybody",
+    "others",
+    "people",
+    "baby",
+    "child",
+    "children",
+    "kid",
+    "kids",
+    "staff",
+    "peers",
+    "peer",
+    "patients",
+    "partner",
+    "ex",
+    "neighbour",
+    "neighbours",
+    "neighbor",
+    "boss",
+    "coworker",
+    "coworkers",
+    "colleagues",
+    "teacher",
+    "newborn",
+    "infant",
+    "toddler",
+    "girlfriend",
+    "boyfriend",
+    "family",
+    "person",
+    "animals",
+    "nurse",
+    "nurses",
+    "bebe",
+    "bebes",
+    "beba",
+    "nino",
+    "ninos",
+    "nina",
+    "ninas",
+    "alguien",
+    "nadie",
+    "otros",
+    "otras",
+    "terceros",
+    "pareja",
+    "vecino",
+    "vecina",
+    "vecinos",
+    "jefe",
+    "jefa",
+    "ellos",
+    "ellas",
+    "ella",
+    "guagua",
+    "guaguas",
+    "wawa",
+    "wawas",
+    "rn",
+    "demas",
+    "gente",
+    "persona",
+    "personas",
+    "companero",
+    "companeros",
+    "novio",
+    "novia",
+    "nene",
+    "nena",
+    "hijitos",
+    "hijito",
+    "hijita",
+    "chicos",
+    "familia",
+    "profe",
+];
+
+/// "SI", "HI" and "SH" are names in capitals alone: "si" is Spanish for yes and "hi" greets.
+fn is_short(reading: &Reading<'_>, words: &Range<usize>) -> bool {
+    let source = reading.source(words).of(reading.text);
+    let capitals = source.chars().filter(|c| c.is_alphabetic()).all(|c| c.is_uppercase() && c.is_ascii());
+    if reading.word(words.start) == "is" {
+        let before = words.start.checked_sub(1).map_or("", |word| reading.word(word));
+        return capitals && matches!(before, "niega" | "sin" | "presenta" | "refiere" | "nego" | "ni" | "con");
+    }
+    if reading.word(words.start) != "si" {
+        return capitals;
+    }
+    // "SI" of a Spanish form answers yes.
+    let before = words.start.checked_sub(1).map_or("", |word| reading.word(word));
+    let named = matches!(
+        before,
+        "denies"
+            | "denied"
+            | "no"
+            | "endorses"
+            | "endorsed"
+            | "current"
+            | "active"
+            | "passive"
+            | "hi"
+            | "reports"
+            | "for"
+            | "with"
+    );
+    let (after, further) = (reading.word(words.end), reading.word(words.end + 1));
+    let listed = matches!(after, "hi" | "x" | "w" | "with" | "or" | "denied") || after == "/" && further != "no";
+    let titled = after == ":"
+        && matches!(
+            further,
+            "denies"
+                | "denied"
+                | "none"
+                | "nil"
+                | "passive"
+                | "active"
+                | "endorses"
+                | "absent"
+                | "negative"
+                | "neg"
+                | "present"
+                | "yes"
+        )
+        || after == ":" && further == "no" && reading.word(words.end + 2) != ":"
+        || after.starts_with("yes_")
+        || after.starts_with("no_");
+    capitals && (named || listed || titled || before == "/")
+}

@@ -1,0 +1,409 @@
+//! Whose risk it is. A patient speaks of themselves and of others in one breath ("my son told me he wants to die"), and
+//! Spanish drops the pronoun that would tell them apart: the last subject named before the words of risk holds.
+
+use std::ops::Range;
+
+use super::{Words, is_of_deeds};
+use crate::lexicon::{SPEECH, label};
+use crate::matcher::Matcher;
+use crate::phrasebook::Builder;
+use crate::reading::Reading;
+use crate::scene::Scene;
+use crate::{Experiencer, RiskClass};
+use anamnesis_core::document::DocumentType;
+use anamnesis_text::Speaker;
+
+pub(crate) struct Whose {
+    fiction: Matcher,
+    others: Matcher,
+    speaker: Matcher,
+    telling: Matcher,
+    informs: Matcher,
+    third: Matcher,
+    proxy: Matcher,
+    near_others: Matcher,
+    leaflet: Matcher,
+    leaflet_if: Matcher,
+    leaflet_call: Matcher,
+    spoken_of: Matcher,
+}
+
+impl Whose {
+    pub(crate) fn builtin(book: &mut Builder) -> Self {
+        let mut list = |name| label(book, SPEECH, name);
+        Self {
+            fiction: list("fiction"),
+            others: list("other_person"),
+            speaker: list("speaker"),
+            telling: list("telling"),
+            informs: list("informs"),
+            third: list("third_person"),
+            proxy: list("proxy"),
+            near_others: list("near_other"),
+            leaflet: list("leaflet"),
+            leaflet_if: list("leaflet_if"),
+            leaflet_call: list("leaflet_call"),
+            spoken_of: list("spoken_of"),
+        }
+    }
+
+    /// A film's and a friend's risk is not the patient's.
+    pub(crate) fn of(&self, scene: &Scene<'_>, sentence: &Range<usize>, found: &Words) -> Experiencer {
+        let reading = scene.reading;
+        // "My husband told me he wanted …": neither "my" nor "me" makes it the speaker's.
+        let told = |at: usize| {
+            self.telling.at(reading, at).is_some()
+                || at.checked_sub(1).is_some_and(|before| self.telling.at(reading, before).is_some())
+        };
+        let own = |at: usize| is_own(reading, at) && self.others.at(reading, at).is_none() && !told(at);
+        if found.own && found.words.clone().any(own) {
+            return Experiencer::Patient;
+        }
+        let before = sentence.start..found.words.start;
+        // "Rang the helpline, overdosed after": what was done is nobody's lesson; "self-harm" by its name may be.
+        let done = is_of_deeds(found.class) && (found.own || found.class != RiskClass::SelfHarm);
+        let taught = !done && self.teaches(reading, sentence);
+        if taught || self.fiction.first(reading, before.clone()).is_some() {
+            return Experiencer::Other;
+        }
+        if let Some(other) = self.right_before(reading, before).filter(|_| !is_done_by_another(reading, found)) {
+            return relation(reading, &other);
+        }
+        // "He held a knife to his sister, that's why I brought him in": whoever is spoken of is the patient.
+        if self.proxy.first(reading, sentence.clone()).is_some() {
+            return Experiencer::Patient;
+        }
+        // A relative may stand inside the words: "my cousin keeps saying he's going to kill …".
+        let ahead = sentence.start..found.core.start.max(found.words.start);
+        if let Some(other) = self.subject(reading, ahead) {
+            // "My boss is vile, gonna kill him": the other is whom it would be done to, unless the verb is theirs.
+            let apart = (other.end..found.core.start).any(|word| parts(reading, word));
+            let acts = || !apart || (other.end..found.words.end).any(|word| self.third.at(reading, word).is_some());
+            if found.class != RiskClass::HarmToOthers || !found.own || acts() {
+                return relation(reading, &other);
+            }
+        }
+        // "Mum says she tried to hang herself", written by a patient: hers.
+        if is_said_by_patient(scene, sentence.start) && self.kin_says(scene, sentence.start..found.words.start, false) {
+            return Experiencer::Family;
+        }
+        // "The time I slit my wrists my roommate found me": what the speaker did is the speaker's, whoever stands behind it.
+        let begins_own = found.words.start > sentence.start && reading.word(found.words.start - 1) == "i";
+        if (begins_own || reading.word(found.words.start) == "i") && is_said_first(reading, sentence, found) {
+            return Experiencer::Patient;
+        }
+        if found.own || found.beside || matches!(found.class, RiskClass::HarmToOthers | RiskClass::Abuse) {
+            return Experiencer::Patient;
+        }
+        match said_of(scene, found) {
+            Experiencer::Family if self.kin_informs(scene, sentence.start..found.words.start) => Experiencer::Patient,
+            whose => whose,
+        }
+    }
+
+    /// "Mother reports she tried to hang herself", in a note: the relative informs, and whom the note is about is meant.
+    /// "My mother says she …", and "Mum says she …" of a patient who speaks, tell of the relative.
+    fn kin_informs(&self, scene: &Scene<'_>, before: Range<usize>) -> bool {
+        !is_said_by_patient(scene, before.start) && self.kin_says(scene, before, true)
+    }
+
+    /// Whether a relative says what follows of a third person; a speaker's own relative ("my mother") only where it is asked.
+    fn kin_says(&self, scene: &Scene<'_>, before: Range<usize>, unowned: bool) -> bool {
+        let reading = scene.reading;
+        let owned = |word: usize| {
+            word > before.start && matches!(reading.word(word - 1), "my" | "our" | "mi" | "mis" | "nuestra" | "nuestro")
+        };
+        let informs = |word: usize| {
+            let Some(hit) = self.informs.at(reading, word) else { return false };
+            let behind = hit.words.end + usize::from(matches!(reading.word(hit.words.end), "that" | "que"));
+            let means = behind == before.end
+                || matches!(reading.word(behind), "he" | "she" | "they" | "pt" | "patient" | "client" | "ella" | "el");
+            let kin = word.checked_sub(1).filter(|kin| *kin >= before.start);
+            means
+                && kin.is_some_and(|kin| {
+                    relation(reading, &(kin..word)) == Experiencer::Family && !(unowned && owned(kin))
+                })
+        };
+        before.clone().any(informs)
+    }
+
+    /// "If you are thinking about suicide, ring this line", "the leaflet explains self-harm": said to anybody and of nobody.
+    fn teaches(&self, reading: &Reading<'_>, sentence: &Range<usize>) -> bool {
+        let stands = |list: &Matcher| list.first(reading, sentence.clone()).is_some();
+        let says = stands(&self.leaflet) || (stands(&self.leaflet_if) && stands(&self.leaflet_call));
+        says && !stands(&self.spoken_of)
+    }
+
+    /// "Mother overdosed twice", "people who want to die": somebody whom the words of risk follow at once.
+    fn right_before(&self, reading: &Reading<'_>, before: Range<usize>) -> Option<Range<usize>> {
+        let helps =
+            |word: &str| matches!(word, "also" | "has" | "had" | "twice" | "with" | "con" | "tuvo" | "who" | "once");
+        let (start, mut end) = (before.start, before.end);
+        while end > start && helps(reading.word(end - 1)) {
+            end -= 1;
+        }
+        let from = start.max(end.saturating_sub(LONGEST_NAMED));
+        (from..end).find_map(|word| {
+            let named = self.near_others.at(reading, word).filter(|named| named.words.end >= end)?;
+            // "My mother overdosed": the lists of others know her.
+            let bare = word == start || reading.words[word - 1].punctuation || joins(reading.word(word - 1));
+            let kin = relation(reading, &named.words) == Experiencer::Family;
+            let who = matches!(reading.word(named.words.end - 1), "who" | "que" | "have" | "are" | "'ve");
+            let subject = word > start && (who || !governs(reading.word(word - 1)));
+            (bare || (!kin && subject)).then_some(named.words)
+        })
+    }
+
+    /// Somebody else whom the words before name as their last subject.
+    fn subject(&self, reading: &Reading<'_>, ahead: Range<usize>) -> Option<Range<usize>> {
+        let mut subject: Option<Range<usize>> = None;
+        let mut word = ahead.start;
+        while word < ahead.end {
+            let governed = word > ahead.start && governs(reading.word(word - 1));
+            if let Some(other) = self.others.at(reading, word).filter(|_| !governed) {
+                word = other.words.end;
+                subject = Some(other.words);
+            } else if let Some(told) = self.telling.at(reading, word) {
+                word = told.words.end;
+            } else if self.speaker.at(reading, word).is_some() || self.informs_of_patient(reading, word, &subject) {
+                subject = None;
+                word += 1;
+            } else {
+                word += 1;
+            }
+        }
+        subject
+    }
+
+    /// "Su hermana refiere que …", "Pt's husband says …", in a note: the relative informs and the patient is spoken of.
+    fn informs_of_patient(&self, reading: &Reading<'_>, word: usize, subject: &Option<Range<usize>>) -> bool {
+        let theirs = |other: &Range<usize>| {
+            matches!(
+                reading.word(other.start),
+                "his"
+                    | "her"
+                    | "their"
+                    | "the"
+                    | "su"
+                    | "sus"
+                    | "el"
+                    | "la"
+                    | "los"
+                    | "las"
+                    | "patient"
+                    | "pt"
+                    | "client"
+                    | "resident"
+                    | "service"
+            )
+        };
+        subject.as_ref().is_some_and(theirs) && self.informs.at(reading, word).is_some()
+    }
+}
+
+/// Whether the patient says a sentence. A message is the patient's own, whether or not it says who writes.
+pub(super) fn is_said_by_patient(scene: &Scene<'_>, word: usize) -> bool {
+    let sentence = scene.reading.sentences.get(scene.reading.sentence_of(word));
+    scene.input.document_type == Some(DocumentType::ChatMessage)
+        || sentence.is_some_and(|sentence| sentence.speaker == Speaker::Patient)
+}
+
+/// Whose the context says it is. "Attempt after the birth of her son" is hers: a relative behind the words whom no
+/// preposition right there joins to them is none of theirs.
+fn said_of(scene: &Scene<'_>, found: &Words) -> Experiencer {
+    let reading = scene.reading;
+    let near = reading.source(&(found.words.end..found.words.end + NEAR)).end.max(reading.source(&found.words).end);
+    let names = ["family", "other"];
+    let cues = scene.contexts.cues(reading, &found.core);
+    let reaches = cues.iter().any(|(says, place)| names.contains(says) && place.start <= near);
+    match scene.contexts.of(reading, &found.core).experiencer {
+        Experiencer::Patient => Experiencer::Patient,
+        _ if !reaches => Experiencer::Patient,
+        somebody => somebody,
+    }
+}
+
+/// Words that name somebody whom words of risk follow at once.
+const LONGEST_NAMED: usize = 8;
+
+/// Words behind words of risk in which a relative is said to be whose they are: "attempt of her brother".
+const NEAR: usize = 3;
+
+/// A relative's attempt is part of the family's history; anybody else's is not.
+fn relation(reading: &Reading<'_>, person: &Range<usize>) -> Experiencer {
+    let kin =
+        |word: usize| KIN.iter().any(|stem| reading.word(word).strip_prefix(stem).is_some_and(|end| end.len() <= 3));
+    if person.clone().any(kin) { Experiencer::Family } else { Experiencer::Other }
+}
+
+/// "Padre de mano larga": who stands right before active words of abuse does it; who "was beaten" suffers it.
+fn is_done_by_another(reading: &Reading<'_>, found: &Words) -> bool {
+    let suffers = |word: &str| {
+        matches!(
+            word,
+            "was" | "were" | "been" | "being" | "got" | "gets" | "is" | "fue" | "era" | "ha" | "victim" | "victima"
+        )
+    };
+    found.class == RiskClass::Abuse && !suffers(reading.word(found.words.start)) && found.sure
+}
+
+/// Whether a speaker says something of themselves: "I" is not quoted from somebody who is named before.
+fn is_said_first(reading: &Reading<'_>, sentence: &Range<usize>, found: &Words) -> bool {
+    !(sentence.start..found.words.start).any(|word| matches!(reading.word(word), "said" | "says" | "told" | "texted"))
+}
+
+/// Whether words name a relative, or somebody else who is close: whole words alone, for they are looked for in whole clauses.
+pub(super) fn is_kin(reading: &Reading<'_>, words: &Range<usize>) -> bool {
+    words.clone().any(|word| is_relative(reading.word(word)))
+}
+
+pub(super) fn is_relative(word: &str) -> bool {
+    let plain = word.strip_suffix('s').unwrap_or(word);
+    RELATIVES.contains(&word) || RELATIVES.contains(&plain)
+}
+
+const RELATIVES: &[&str] = &[
+    "mother",
+    "father",
+    "mom",
+    "mum",
+    "mam",
+    "dad",
+    "brother",
+    "sister",
+    "uncle",
+    "aunt",
+    "auntie",
+    "cousin",
+    "son",
+    "daughter",
+    "grandmother",
+    "grandfather",
+    "grandma",
+    "grandpa",
+    "nana",
+    "nan",
+    "nephew",
+    "niece",
+    "twin",
+    "husband",
+    "wife",
+    "madre",
+    "padre",
+    "mama",
+    "papa",
+    "hermano",
+    "hermana",
+    "hermanito",
+    "hermanita",
+    "tio",
+    "tia",
+    "primo",
+    "prima",
+    "hijo",
+    "hija",
+    "abuelo",
+    "abuela",
+    "nieto",
+    "nieta",
+    "sobrino",
+    "sobrina",
+    "marido",
+    "esposo",
+    "esposa",
+    "bisabuelo",
+    "bisabuela",
+    "carnal",
+    "grandson",
+    "granddaughter",
+    "stepfather",
+    "stepmother",
+    "padrastro",
+    "madrastra",
+];
+
+/// How words for relatives begin, in both languages; at most three letters may follow ("hermanas", "uncles").
+const KIN: &[&str] = &[
+    "mother",
+    "father",
+    "mom",
+    "mum",
+    "dad",
+    "brother",
+    "sister",
+    "uncle",
+    "aunt",
+    "cousin",
+    "son",
+    "daughter",
+    "grandm",
+    "grandf",
+    "grandmother",
+    "grandfather",
+    "grandpa",
+    "grandson",
+    "granddaughter",
+    "nephew",
+    "niece",
+    "twin",
+    "madre",
+    "padre",
+    "mama",
+    "papa",
+    "herman",
+    "ti",
+    "prim",
+    "hij",
+    "abuel",
+    "bisabuel",
+    "niet",
+    "sobrin",
+    "nan",
+    "gran",
+];
+
+/// A sign or word after which another clause may begin.
+fn parts(reading: &Reading<'_>, word: usize) -> bool {
+    let sign = reading.words.get(word).is_some_and(|word| word.punctuation);
+    sign || matches!(reading.word(word), "and" | "so" | "but" | "y" | "pero" | "asi" | "is" | "es")
+}
+
+/// Words behind which another relative is named: "father and brother attempted".
+fn joins(word: &str) -> bool {
+    matches!(word, "and" | "y" | "or" | "o")
+}
+
+/// Words that make whoever follows an object: "con su hermana".
+fn governs(word: &str) -> bool {
+    matches!(
+        word,
+        "con" | "with" | "a" | "to" | "de" | "of" | "by" | "por" | "segun" | "from" | "told" | "at" | "for" | "para"
+    )
+}
+
+/// Words that only the speaker says of themselves, "matarme" and "herself" told apart.
+fn is_own(reading: &Reading<'_>, at: usize) -> bool {
+    let word = reading.word(at);
+    let participle = |word: &str| ["ado", "ido", "cho", "sto", "rto"].iter().any(|end| word.ends_with(end));
+    matches!(
+        word,
+        "i" | "me" | "my" | "myself" | "mi" | "mis" | "yo" | "conmigo" | "kms" | "us" | "nos" | "nosotros" | "nosotras"
+    ) || (word.len() > 4
+        && word.ends_with("me")
+        && !matches!(word, "time" | "some" | "come" | "home" | "same" | "name" | "blame"))
+        || matches!(
+            word,
+            "quiero"
+                | "tengo"
+                | "pienso"
+                | "voy"
+                | "queria"
+                | "quisiera"
+                | "guardo"
+                | "intente"
+                | "compre"
+                | "estoy"
+        )
+        // English has a "he" too.
+        || (word == "he" && participle(reading.word(at + 1)))
+}

@@ -1,0 +1,66 @@
+//! How a document is laid out: which section each sentence stands in and what the boxes of a form say. Decided once, from
+//! titles, lines and turns, and read by every family of rules, so that no family guesses where a title's scope ends.
+
+mod boxes;
+mod columns;
+mod titles;
+
+pub(crate) use boxes::{Mark, Ticked};
+pub(crate) use titles::{FILE as TITLES, Titles};
+
+use super::reading::Reading;
+use anamnesis_core::code::codes;
+
+codes!(
+    /// What a section is about, by its title.
+    Section {
+        Allergies = "allergies", Intolerances = "intolerances", Medications = "medications", Started = "started",
+        Stopped = "stopped", Held = "held", Changed = "changed", Unchanged = "unchanged", Tried = "tried",
+        History = "history", Surgical = "surgical", Family = "family", Social = "social", Exam = "exam", Labs = "labs",
+        Assessment = "assessment", Differential = "differential", Plan = "plan", Warnings = "warnings",
+        Vaccines = "vaccines", Antibiogram = "antibiogram", Presentation = "presentation", Risk = "risk",
+    }
+);
+
+/// The layout of one document.
+#[derive(Debug, Default)]
+pub(crate) struct Structure {
+    sections: Vec<Option<Place>>,
+    boxes: Vec<Vec<Ticked>>,
+}
+
+/// Where a sentence stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) section: Section,
+    /// The first word of this sentence that belongs to the section: after the title where this sentence holds it.
+    pub(crate) from: usize,
+    /// This sentence holds the title, or is the rest of its line.
+    pub(crate) on_title_line: bool,
+    /// The number before the title, in a form that numbers its questions.
+    pub(crate) number: Option<u32>,
+}
+
+impl Structure {
+    pub(crate) fn new(reading: &Reading<'_>, titles: &Titles) -> Self {
+        Self { sections: titles.places(reading), boxes: boxes::of_all(reading) }
+    }
+
+    /// The section of a sentence.
+    pub(crate) fn place(&self, sentence: usize) -> Option<Place> {
+        self.sections.get(sentence).copied().flatten()
+    }
+
+    /// The section of a word, which a title's own words have not.
+    pub(crate) fn section_of(&self, reading: &Reading<'_>, word: usize) -> Option<Section> {
+        self.place(reading.sentence_of(word)).filter(|place| word >= place.from).map(|place| place.section)
+    }
+
+    /// What boxes say of the words of a sentence.
+    pub(crate) fn boxes(&self, sentence: usize) -> &[Ticked] {
+        self.boxes.get(sentence).map_or(&[], Vec::as_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests;

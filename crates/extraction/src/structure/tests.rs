@@ -1,0 +1,132 @@
+use std::sync::LazyLock;
+
+use super::*;
+use crate::phrasebook::{Builder, Phrasebook};
+use crate::{EntityType, ExtractionInput, Extractor, Temporality};
+use anamnesis_text::{Document, Language, Span};
+
+static RULES: LazyLock<(Titles, Phrasebook)> = LazyLock::new(|| {
+    let mut book = Builder::default();
+    (Titles::builtin(&mut book), book.build())
+});
+
+/// The section of each of these words where they first stand.
+fn sections(text: &str, words: &[&str]) -> Vec<Option<Section>> {
+    let document = Document::plain(text, Language::Unknown);
+    let reading = Reading::new(&document, &RULES.1);
+    let structure = Structure::new(&reading, &RULES.0);
+    let place = |word: &&str| {
+        let at = text.find(*word).unwrap_or_else(|| panic!("{word} stands in the text"));
+        structure.section_of(&reading, reading.words_at(Span::new(at, at + word.len())).start)
+    };
+    words.iter().map(place).collect()
+}
+
+/// What boxes say, label by label.
+fn marks(text: &str) -> Vec<(Mark, String)> {
+    let document = Document::plain(text, Language::Unknown);
+    let reading = Reading::new(&document, &RULES.1);
+    let structure = Structure::new(&reading, &RULES.0);
+    let of = |found: &Ticked| (found.mark, reading.source(&found.label).of(text).to_owned());
+    (0..reading.sentences.len()).flat_map(|index| structure.boxes(index).iter().map(of).collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn a_title_is_known_with_a_colon_a_bullet_a_number_in_capitals_or_on_a_line_alone() {
+    for text in [
+        "Family history: asthma",
+        "- Family history: asthma",
+        "3. Family history - asthma",
+        "**Family History**\nasthma",
+        "FAMILY HISTORY\nasthma",
+        "FH asthma",
+        "Antecedentes familiares: asma",
+        "• Antecedentes familiares:\n- asma",
+        "ANTECEDENTES FAMILIARES\nasma",
+    ] {
+        assert_eq!(sections(text, &["as"])[0], Some(Section::Family), "{text}");
+    }
+    for text in ["Her family history of asthma is long.", "All in all, asthma is stable.", "Plan de vida con asma"] {
+        assert_eq!(sections(text, &["as"])[0], None, "{text}");
+    }
+}
+
+#[test]
+fn a_title_reaches_to_the_next_title_or_the_blank_line_after_its_content() {
+    let note = "Allergies\n- penicillin\n- latex\n\nTakes lithium.";
+    let all = Some(Section::Allergies);
+    assert_eq!(sections(note, &["penicillin", "latex", "lithium"]), [all, all, None]);
+    let note = "Alergias: penicilina\nToma litio.\nPMH asthma\nDH: lithium";
+    let places = sections(note, &["penicilina", "litio", "asthma", "lithium"]);
+    assert_eq!(places, [all, None, Some(Section::History), Some(Section::Medications)]);
+    let note = "Medicines on discharge\n  STARTED apixaban 5 mg\n  STOPPED ibuprofen\n  UNCHANGED allopurinol\nSocial: lives alone";
+    let places = sections(note, &["apixaban", "ibuprofen", "allopurinol", "lives"]);
+    assert_eq!(
+        places,
+        [Some(Section::Started), Some(Section::Stopped), Some(Section::Unchanged), Some(Section::Social)]
+    );
+}
+
+#[test]
+fn a_box_belongs_to_the_side_on_which_its_line_puts_boxes() {
+    let said = |pairs: &[(Mark, &str)]| pairs.iter().map(|(m, l)| (*m, (*l).to_owned())).collect::<Vec<_>>();
+    assert_eq!(marks("Diabetes [ ]  Asthma [x]"), said(&[(Mark::Empty, "Diabetes"), (Mark::Yes, "Asthma")]));
+    assert_eq!(marks("[x] Asma  [ ] Diabetes"), said(&[(Mark::Yes, "Asma"), (Mark::Empty, "Diabetes")]));
+    assert_eq!(marks("☒ Insomnia ☐ Nightmares"), said(&[(Mark::Yes, "Insomnia"), (Mark::Empty, "Nightmares")]));
+}
+
+#[test]
+fn a_pair_of_boxes_for_yes_and_no_answers_the_words_before_it() {
+    for (text, mark) in [
+        ("Past attempt? [x] Yes [ ] No", Mark::Yes),
+        ("Past attempt? [ ] Yes [x] No", Mark::No),
+        ("Past attempt? [ ] Yes [ ] No", Mark::Empty),
+        ("Past attempt: Yes __ No _x_", Mark::No),
+        ("Past attempt: Sí [x] No [ ]", Mark::Yes),
+        ("Past attempt ( ) Sí (x) No", Mark::No),
+    ] {
+        let said = marks(text);
+        assert_eq!((said.len(), said[0].0), (1, mark), "{text}: {said:?}");
+        assert!(said[0].1.starts_with("Past attempt"), "{text}: {said:?}");
+    }
+}
+
+/// Values with whether they are denied and past, in the order of the text.
+fn read(text: &str, kind: EntityType) -> Vec<(String, bool, bool)> {
+    let document = Document::plain(text, Language::Unknown);
+    let found = Extractor::shared().extract(&ExtractionInput::of(&document)).entities;
+    let of = found.into_iter().filter(|e| e.kind == kind);
+    of.map(|e| (e.value, e.context.negated, e.context.temporality == Temporality::Historical)).collect()
+}
+
+#[test]
+fn the_scope_of_allergies_ends_where_somebody_takes_something() {
+    let allergies = |text: &str| read(text, EntityType::Allergy).into_iter().map(|(v, ..)| v).collect::<Vec<_>>();
+    assert_eq!(allergies("Allergic to latex. Takes citalopram 20 mg at night."), ["latex"]);
+    assert_eq!(allergies("Alergias: cefalexina. Toma losartán y metformina."), ["cephalexin"]);
+    assert_eq!(allergies("ALLERGIES\n- codeine\n- latex\n\nMEDICATIONS\n- lithium"), ["codeine", "latex"]);
+    assert_eq!(allergies("Allergies: amoxicillin. Her father takes warfarin."), ["amoxicillin"]);
+    assert_eq!(allergies("Urocultivo: E. coli sensible a amoxicilina, resistente a ciprofloxacino"), [""; 0]);
+}
+
+#[test]
+fn boxes_and_titles_decide_about_conditions() {
+    let conditions = |text: &str| read(text, EntityType::Condition);
+    let asthma = conditions("Diabetes [ ]  Asthma [x]");
+    assert_eq!(asthma, [("asthma".to_owned(), false, false)]);
+    let titled = conditions("- Antecedentes personales: neumonía, fractura de cadera");
+    assert!(!titled.is_empty() && titled.iter().all(|(_, negated, past)| !negated && *past), "{titled:?}");
+}
+
+#[test]
+fn a_medicine_has_the_status_of_its_title() {
+    let document = Document::plain(
+        "STARTED bisoprolol 1.25 mg od\nSTOPPED ibuprofen\nWITHHELD metformin 1 g bd",
+        Language::English,
+    );
+    let found = Extractor::shared().extract(&ExtractionInput::of(&document)).entities;
+    let status = |value: &str| found.iter().find(|e| e.value == value).and_then(|e| e.status.clone());
+    assert_eq!(status("bisoprolol").as_deref(), Some("started"));
+    assert_eq!(status("ibuprofen").as_deref(), Some("stopped"));
+    assert_eq!(status("metformin").as_deref(), Some("on_hold"));
+}

@@ -1,0 +1,190 @@
+//! Titles, and how far each reaches: to the next title, a blank line after its content, or a change of turn. A title that
+//! shares its line with its content reaches to the end of that line, and on over list items below it.
+
+use std::ops::Range;
+
+use super::super::matcher::Matcher;
+use super::super::phrasebook::Builder;
+use super::super::reading::Reading;
+use super::{Place, Section};
+
+pub(crate) const FILE: &str = include_str!("../lexicon/titles.tsv");
+/// Words of an unknown line that still looks like a title.
+const LONGEST_TITLE: usize = 6;
+/// Words in brackets behind a title, over a full stop of an abbreviation: "Medication (incl. over the counter):".
+const LONGEST_BRACKET: usize = 12;
+/// Signs and numbers before a title: "- ", "3) ", "## ", "**".
+const LONGEST_BULLET: usize = 4;
+/// Letters of a title that needs no colon where it is written in capitals ("PMH asthma").
+const CAPITALS: Range<usize> = 2..6;
+
+/// The titles of both languages.
+pub(crate) struct Titles {
+    phrases: Matcher,
+}
+
+/// A title at the beginning of a line.
+struct Title {
+    section: Section,
+    /// The first word after it and its sign.
+    end: usize,
+}
+
+impl Titles {
+    pub(crate) fn builtin(book: &mut Builder) -> Self {
+        let rows = FILE.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('\t'));
+        let phrases = rows.flat_map(|(section, words)| {
+            let known = Section::from_code(section);
+            let meaning = Section::ALL.iter().position(|section| Some(*section) == known);
+            let meaning = meaning.and_then(|place| u32::try_from(place).ok()).unwrap_or(u32::MAX);
+            words.split('|').map(move |phrase| (phrase.trim(), meaning))
+        });
+        Self { phrases: Matcher::new(book, phrases) }
+    }
+
+    /// The section of each sentence.
+    pub(super) fn places(&self, reading: &Reading<'_>) -> Vec<Option<Place>> {
+        let mut out = Vec::with_capacity(reading.sentences.len());
+        let mut open: Option<Place> = None;
+        for (index, sentence) in reading.sentences.iter().enumerate() {
+            let gap = Gap::before(reading, index);
+            if let Some(title) = gap.line.then(|| self.title(reading, index)).flatten() {
+                let has_content = title.end < sentence.words.end;
+                let place = Place {
+                    section: title.section,
+                    from: title.end,
+                    on_title_line: has_content,
+                    number: number_of(reading, index),
+                };
+                open = Some(place);
+                out.push(open);
+                continue;
+            }
+            open = open.filter(|place| !gap.turn && goes_on(reading, index, place, &gap)).map(|place| Place {
+                from: sentence.words.start,
+                on_title_line: place.on_title_line && !gap.line,
+                ..place
+            });
+            out.push(open);
+        }
+        out
+    }
+
+    fn title(&self, reading: &Reading<'_>, index: usize) -> Option<Title> {
+        let words = reading.sentences[index].words.clone();
+        let is_bullet = |word: &usize| {
+            let text = reading.word(*word);
+            reading.words[*word].punctuation || (text.len() <= 2 && text.bytes().all(|b| b.is_ascii_digit()))
+        };
+        let start = words.clone().take(LONGEST_BULLET).find(|word| !is_bullet(word))?;
+        let hit = self.phrases.at(reading, start)?;
+        let section = *Section::ALL.get(hit.meaning as usize)?;
+        let closing = |word: usize| matches!(reading.word(word), "*" | "_" | "#");
+        let mut end = hit.words.end;
+        while end < words.end && closing(end) {
+            end += 1;
+        }
+        // "Allergies (drug):"
+        if reading.word(end) == "("
+            && let Some(close) = (end..end + LONGEST_BRACKET).find(|word| reading.word(*word) == ")")
+            && reading.word(close + 1) == ":"
+        {
+            end = close + 1;
+        }
+        let over_a_stop = end > words.end;
+        let asks = reading.word(end) == "?" && reading.sentences[index].turn.is_none();
+        let signed =
+            asks || matches!(reading.word(end), ":" | "-" | "–" | "—" | "=" | "→") && (end < words.end || over_a_stop);
+        let source = reading.source(&hit.words).of(reading.text);
+        let letters = || source.chars().filter(|c| c.is_alphabetic());
+        let capitals = letters().all(char::is_uppercase);
+        let alone = end >= words.end;
+        let short = CAPITALS.contains(&letters().count())
+            || matches!(
+                section,
+                Section::Started | Section::Stopped | Section::Held | Section::Changed | Section::Unchanged
+            );
+        let colon = signed && reading.word(end) == ":";
+        // "S: Sertraline" and "All: NKDA" are titles, "All - in all" is none.
+        let one_letter = letters().count() < 3 || hit.words.len() == 1 && reading.word(start) == "all";
+        let is_title = if one_letter {
+            colon || capitals && (signed || short && letters().count() >= 2)
+        } else {
+            signed || alone || (capitals && short)
+        };
+        let end = if signed { end + 1 } else { end };
+        while_signs(reading, end, words.end, is_title.then_some(section))
+    }
+}
+
+/// Signs after a title ("PLAN :-") belong to it.
+fn while_signs(reading: &Reading<'_>, from: usize, limit: usize, section: Option<Section>) -> Option<Title> {
+    let signs = |word: &usize| matches!(reading.word(*word), "-" | "–" | "*" | "_");
+    let end = from + (from..limit).take_while(signs).count();
+    Some(Title { section: section?, end })
+}
+
+/// What lies between a sentence and the one before it.
+struct Gap {
+    /// A new turn begins.
+    turn: bool,
+    /// A new line begins.
+    line: bool,
+    blank: bool,
+}
+
+impl Gap {
+    fn before(reading: &Reading<'_>, index: usize) -> Self {
+        let here = &reading.sentences[index];
+        let Some(previous) = index.checked_sub(1).map(|before| &reading.sentences[before]) else {
+            return Self { turn: true, line: true, blank: true };
+        };
+        let between = reading.text.get(previous.span.end..here.span.start).unwrap_or("");
+        let feeds = between.matches('\n').count();
+        let turn = previous.turn != here.turn;
+        Self { turn, line: feeds > 0 || turn, blank: feeds > 1 }
+    }
+}
+
+/// The number at the beginning of a line: "4. Medication".
+fn number_of(reading: &Reading<'_>, index: usize) -> Option<u32> {
+    let text = reading.sentences[index].span.of(reading.text);
+    let (number, rest) = text.split_once(['.', ')'])?;
+    let heads = number.len() <= 2 && rest.starts_with(' ');
+    number.parse().ok().filter(|_| heads)
+}
+
+/// Whether a section that is open reaches over a sentence without a title that the list knows.
+fn goes_on(reading: &Reading<'_>, index: usize, open: &Place, gap: &Gap) -> bool {
+    if !gap.line {
+        return true;
+    }
+    let sentence = &reading.sentences[index];
+    let text = sentence.span.of(reading.text);
+    let item = text.starts_with(['-', '*', '•', '·', '–', '+', '☐', '☒', '☑', '[', '>'])
+        || text.split_once([')', '.']).is_some_and(|(number, _)| {
+            number.len() <= 2 && number.bytes().all(|b| b.is_ascii_digit()) && !number.is_empty()
+        });
+    // "3. Family: …" ends where the form goes on with "4. …".
+    let next = open.number.is_some_and(|number| number_of(reading, index) == Some(number + 1));
+    if next || looks_like_a_title(text, sentence.words.len()) {
+        return false;
+    }
+    // A title with content on its line: only items below it still belong to it.
+    if open.on_title_line {
+        return item && !gap.blank;
+    }
+    let previous_was_title =
+        index.checked_sub(1).is_some_and(|before| open.from >= reading.sentences[before].words.end);
+    !gap.blank || previous_was_title
+}
+
+/// A short line that ends in a colon, begins with a few words and a colon, or is in capitals.
+fn looks_like_a_title(text: &str, words: usize) -> bool {
+    let bare = text.trim_start_matches(['-', '*', '#', '•', ' ']);
+    let head = bare.split_once(':').map(|(head, _)| head.split_whitespace().count());
+    let item = bare.len() < text.len() && !text.starts_with('#') && !text.starts_with("**");
+    let capitals = bare.chars().any(char::is_alphabetic) && !bare.chars().any(char::is_lowercase);
+    (head.is_some_and(|count| count <= LONGEST_TITLE) && !item && bare.starts_with(char::is_uppercase))
+        || (capitals && words <= LONGEST_TITLE && words > 1 && !item && !bare.chars().any(|c| c.is_ascii_digit()))
+}

@@ -1,0 +1,360 @@
+//! Tobacco, alcohol and drugs: used, given up or denied, and how much. Words that mean a substance only among habits
+//! ("copas", "ice", "weed") count where habits are spoken of: in their section, after a question about them, with a verb
+//! of using, or with an amount.
+
+mod amounts;
+mod days;
+
+use std::ops::Range;
+
+use self::amounts::{amount, amount_at, amount_before};
+use self::days::{counts_days_without, is_abstinence, spans, tests};
+use super::dialogue::Polarity;
+use super::lexicon::label;
+use super::matcher::Matcher;
+use super::phrasebook::Builder;
+use super::reading::{Reading, Sentence};
+use super::scene::{Scene, Stance};
+use super::structure::Section;
+use super::{Entity, EntityType, Experiencer, Temporality};
+
+pub(super) const FILE: &str = include_str!("lexicon/substances.tsv");
+/// Words between a substance and what says that it was given up.
+const QUIT_BEFORE: usize = 5;
+const QUIT_AFTER: usize = 6;
+/// Turns after a question about habits in which they are spoken of.
+const TOPIC_TURNS: usize = 2;
+
+/// Words before "drugs" that make them medicines.
+const MEDICINES: &[&str] = &[
+    "sulfa",
+    "sulpha",
+    "sulfur",
+    "prescription",
+    "prescribed",
+    "pressure",
+    "water",
+    "anti",
+    "antibiotic",
+    "cancer",
+    "new",
+    "my",
+    "these",
+    "those",
+    "generic",
+    "study",
+    "cold",
+    "nsaid",
+    "inflammatory",
+    "statin",
+    "arthritis",
+    "psych",
+];
+/// Words that head what is said of habits.
+const LABELS: &[&str] = &["tox", "toxicos", "sustancias", "substances", "drugs", "drogas"];
+/// Drinks that everybody has: a use only with an amount.
+const EVERYDAY: &str = "caffeine use";
+
+struct Substance {
+    name: &'static str,
+    code: &'static str,
+    sure: bool,
+}
+
+pub(crate) struct SubstanceRules {
+    substances: Vec<Substance>,
+    names: Matcher,
+    /// What is said to be free of a substance, or to have been given up, by the place of its substance.
+    free: Matcher,
+    former: Matcher,
+    quit: Matcher,
+    habit: Matcher,
+    not_substance: Matcher,
+}
+
+/// What words say of a substance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Says {
+    Named,
+    Free,
+    Former,
+}
+
+struct Found {
+    words: Range<usize>,
+    substance: usize,
+    says: Says,
+}
+
+/// "Mi hermana María": a word that is a name too, in capitals within a sentence that has small letters.
+fn is_given_name(reading: &Reading<'_>, word: usize, sentence: &Sentence) -> bool {
+    let source = |word: usize| reading.source(&(word..word + 1)).of(reading.text);
+    let names = matches!(reading.word(word), "maria" | "molly" | "charlie" | "mary" | "blanca" | "nieves");
+    let mut letters = source(word).chars();
+    let capital = letters.next().is_some_and(char::is_uppercase) && letters.any(char::is_lowercase);
+    let within = word > sentence.words.start && !reading.words[word - 1].punctuation;
+    let using = within && is_verb(reading.word(word - 1));
+    names && capital && within && !using
+}
+
+const FREE: [(&str, &str); 3] =
+    [("alcohol_free", "alcohol use"), ("tobacco_free", "tobacco use"), ("drug_free", "drug use")];
+const FORMER: [(&str, &str); 3] =
+    [("ex_alcohol", "alcohol use"), ("ex_tobacco", "tobacco use"), ("ex_drugs", "drug use")];
+
+impl SubstanceRules {
+    pub(crate) fn builtin(book: &mut Builder) -> Self {
+        let mut substances = Vec::new();
+        let mut phrases: Vec<(&'static str, u32)> = Vec::new();
+        for (head, words) in FILE.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('\t'))
+        {
+            let mut parts = head.split(':');
+            let (Some(kind), Some(name), Some(code)) = (parts.next(), parts.next(), parts.next()) else { continue };
+            let index = u32::try_from(substances.len()).unwrap_or(u32::MAX);
+            phrases.extend(words.split('|').map(|phrase| (phrase.trim(), index)));
+            substances.push(Substance { name, code, sure: kind == "sure" });
+        }
+        let names = Matcher::new(book, phrases);
+        let place = |name: &str| substances.iter().position(|one| one.name == name);
+        let mut of = |rows: &[(&str, &str)]| {
+            let lines = rows.iter().flat_map(|(row, name)| {
+                let index = place(name).and_then(|at| u32::try_from(at).ok()).unwrap_or(u32::MAX);
+                let lines = FILE.lines().filter_map(|line| line.split_once('\t')).filter(move |(head, _)| head == row);
+                lines.flat_map(move |(_, words)| words.split('|').map(move |phrase| (phrase.trim(), index)))
+            });
+            Matcher::new(book, lines.collect::<Vec<_>>())
+        };
+        let (free, former) = (of(&FREE), of(&FORMER));
+        let mut list = |name| label(book, FILE, name);
+        let (quit, habit, not_substance) = (list("quit"), list("habit"), list("not_substance"));
+        Self { substances, names, free, former, quit, habit, not_substance }
+    }
+
+    /// Where the name of a substance ends that begins at a word.
+    pub(crate) fn name_at(&self, reading: &Reading<'_>, word: usize) -> Option<usize> {
+        self.names.at(reading, word).map(|hit| hit.words.end)
+    }
+
+    pub(crate) fn find(&self, scene: &Scene<'_>, out: &mut Vec<Entity>) {
+        let mut entities: Vec<Entity> = Vec::new();
+        for (index, sentence) in scene.sentences() {
+            for found in self.in_sentence(scene, index, sentence) {
+                let Some(entity) = self.entity(scene, index, &found) else { continue };
+                let same = |other: &&mut Entity| {
+                    other.value == entity.value
+                        && other.context.negated == entity.context.negated
+                        && other.context.experiencer == entity.context.experiencer
+                        && other.status == entity.status
+                };
+                match entities.iter_mut().find(same) {
+                    // Said again: the telling that says how much is kept.
+                    Some(other) if other.frequency.is_none() && entity.frequency.is_some() => *other = entity,
+                    Some(_) => {}
+                    None => entities.push(entity),
+                }
+            }
+        }
+        out.append(&mut entities);
+    }
+
+    fn in_sentence(&self, scene: &Scene<'_>, index: usize, sentence: &Sentence) -> Vec<Found> {
+        let reading = scene.reading;
+        let mut found: Vec<Found> = Vec::new();
+        for (matcher, says) in [(&self.former, Says::Former), (&self.free, Says::Free), (&self.names, Says::Named)] {
+            for hit in matcher.find(reading, sentence.words.clone()) {
+                let taken = found.iter().any(|one| one.words.start < hit.words.end && hit.words.start < one.words.end);
+                if !taken {
+                    found.push(Found { words: hit.words, substance: hit.meaning as usize, says });
+                }
+            }
+        }
+        found.sort_by_key(|one| one.words.start);
+        let sure = found.iter().any(|one| one.says == Says::Named && self.substances[one.substance].sure);
+        let topic = sure
+            || self.habit.first(reading, sentence.words.clone()).is_some()
+            || scene.structure.place(index).is_some_and(|place| place.section == Section::Social)
+            || self.was_asked(scene, index);
+        let keep = |at: usize| {
+            let one = &found[at];
+            let substance = &self.substances[one.substance];
+            let amount = || amount(reading, one.words.end, sentence.words.end).is_some();
+            let next = found.get(at + 1).filter(|next| next.words.start <= one.words.end + 4);
+            // "Vapes nicotine" is one use.
+            let vaped = reading.word(one.words.start) == "nicotine"
+                && found[..at].iter().any(|other| {
+                    self.substances[other.substance].name == "vaping" && other.words.end + 2 >= one.words.start
+                });
+            let of_another = vaped
+                || is_verb(reading.word(one.words.start))
+                    && next.is_some_and(|n| n.substance != one.substance && n.says == Says::Named);
+            one.says != Says::Named && (topic || !is_ambiguous(reading, &one.words))
+                || one.says == Says::Named
+                    && ((substance.sure || topic && substance.name != EVERYDAY || amount())
+                        && !of_another
+                        && !self.is_none(reading, one, sentence))
+        };
+        let kept: Vec<bool> = (0..found.len()).map(keep).collect();
+        found.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(one, _)| one).collect()
+    }
+
+    /// "Drinks plenty of water", "no smoking area".
+    fn is_none(&self, reading: &Reading<'_>, one: &Found, sentence: &Sentence) -> bool {
+        let (start, end) = (one.words.start, one.words.end);
+        // "Vino el sábado": somebody came.
+        let before = start.checked_sub(1).map_or("", |word| reading.word(word));
+        let came = reading.word(start) == "vino"
+            && (start == sentence.words.start
+                || !matches!(
+                    before,
+                    "de" | "el" | "un" | "mas" | "o" | "y" | "del" | "con" | "bebe" | "bebo" | "toma" | "tomo" | ","
+                ))
+            && matches!(
+                reading.word(end),
+                "el" | "la" | "a" | "con" | "por" | "ayer" | "hoy" | "mi" | "su" | "de" | "y" | "anoche"
+            );
+        // "Bebé" is a baby, "prescription drugs" are medicines, and a label ("Tox: no") is none of its own.
+        let source = reading.source(&(start..end)).of(reading.text);
+        let baby = matches!(reading.word(start), "bebe") && source.ends_with('é');
+        let medicines = matches!(reading.word(start), "drugs" | "drug") && MEDICINES.contains(&before);
+        let label = LABELS.contains(&reading.word(start)) && reading.word(end) == ":" && end < sentence.words.end;
+        came || baby
+            || medicines
+            || label
+            || is_given_name(reading, start, sentence)
+            || (end..sentence.words.end.min(end + 3)).any(|word| self.not_substance.at(reading, word).is_some())
+    }
+
+    /// Whether somebody else asked about habits shortly before.
+    fn was_asked(&self, scene: &Scene<'_>, index: usize) -> bool {
+        let reading = scene.reading;
+        let here = &reading.sentences[index];
+        let Some(turn) = here.turn else { return false };
+        let before = reading.sentences[..index].iter().rev();
+        let near = before.take_while(|sentence| sentence.turn.is_some_and(|before| before + TOPIC_TURNS >= turn));
+        near.filter(|sentence| sentence.question && sentence.speaker != here.speaker).any(|sentence| {
+            self.habit.first(reading, sentence.words.clone()).is_some()
+                || self.names.first(reading, sentence.words.clone()).is_some()
+        })
+    }
+
+    fn entity(&self, scene: &Scene<'_>, index: usize, found: &Found) -> Option<Entity> {
+        let reading = scene.reading;
+        let substance = &self.substances[found.substance];
+        let words = &reading.sentences[index].words;
+        let mut stance = scene.stance(index, &found.words).or_else(|| self.answered(scene, index, found))?;
+        let mut status = None;
+        match found.says {
+            // "Sober since May", "82 días sin cristal": it was there, and is over.
+            Says::Free if is_abstinence(reading, &found.words) && spans(reading, words) => status = Some("resolved"),
+            Says::Named if counts_days_without(reading, &found.words, words) => status = Some("resolved"),
+            Says::Free => {
+                stance.context.negated = true;
+                stance.context.temporality = Temporality::Recent;
+            }
+            Says::Former => status = Some("resolved"),
+            Says::Named if self.wants_to_quit(reading, found, words) => stance.context.negated = false,
+            Says::Named if self.has_quit(reading, found, words) => status = Some("resolved"),
+            Says::Named => {}
+        }
+        if status.is_some() {
+            stance.context.negated = false;
+            stance.context.temporality = Temporality::Historical;
+        }
+        let mut entity = scene.entity(EntityType::Condition, &found.words, substance.name.into(), &stance)?;
+        entity.code = Some(substance.code);
+        entity.status = status.map(str::to_owned);
+        // A test of the urine shows what was taken once, not a habit.
+        if tests(reading, words.clone()) {
+            entity.confidence = entity.confidence.min(0.5);
+        }
+        let told = !stance.context.negated && stance.context.experiencer == Experiencer::Patient;
+        let said = amount(reading, found.words.end, words.end)
+            .or_else(|| amount_before(reading, found.words.start, words.start));
+        let said = said
+            .filter(|amount| amount.len() > 1)
+            .map(|amount| reading.source(&amount).of(scene.text()).to_lowercase());
+        entity.frequency = said.filter(|_| told && found.says == Says::Named);
+        Some(entity)
+    }
+
+    /// A question about habits that an amount answers, or that a person goes on without: "still not smoking?".
+    fn answered(&self, scene: &Scene<'_>, index: usize, found: &Found) -> Option<Stance> {
+        let reading = scene.reading;
+        let question = &reading.sentences[index];
+        let answer = scene.exchanges.answer(index).filter(|_| scene.exchanges.asks(index))?;
+        let given = &reading.sentences[answer.sentence];
+        let turn = reading.sentences[answer.sentence..].iter().take_while(|sentence| sentence.turn == given.turn);
+        let named = turn.clone().any(|sentence| {
+            let hits = self.names.find(reading, sentence.words.clone());
+            hits.iter().any(|hit| self.substances[hit.meaning as usize].name == self.substances[found.substance].name)
+        });
+        if named || answer.polarity != Polarity::Other {
+            return None;
+        }
+        let mut stance = scene.answered(index, answer.sentence, &found.words);
+        let goes_on = |word: usize| matches!(reading.word(word), "still" | "sigue" | "sigues" | "llevas" | "lleva");
+        if found.says == Says::Free && question.words.clone().any(goes_on) {
+            return Some(stance);
+        }
+        let only = self.names.find(reading, question.words.clone()).len() == 1;
+        stance.confidence = 0.7;
+        (found.says == Says::Named && only && amount_at(reading, given.words.start, given.words.end).is_some())
+            .then_some(stance)
+    }
+
+    fn has_quit(&self, reading: &Reading<'_>, found: &Found, within: &Range<usize>) -> bool {
+        let parted = |range: Range<usize>| {
+            range.into_iter().any(|word| matches!(reading.word(word), ";" | "." | ":" | "but" | "pero"))
+        };
+        let from = within.start.max(found.words.start.saturating_sub(QUIT_BEFORE));
+        let to = within.end.min(found.words.end + QUIT_AFTER);
+        let before = (from..found.words.start).find_map(|word| self.quit.at(reading, word));
+        let after = (found.words.end..to).find_map(|word| self.quit.at(reading, word));
+        let denied = |word: usize| {
+            word.checked_sub(1)
+                .is_some_and(|before| matches!(reading.word(before), "no" | "not" | "n't" | "never" | "nunca"))
+        };
+        before.is_some_and(|hit| !denied(hit.words.start) && !parted(hit.words.end..found.words.start))
+            || after.is_some_and(|hit| !denied(hit.words.start) && !parted(found.words.end..hit.words.start))
+    }
+
+    /// "Wants to stop smoking", "intenta dejar el tabaco": it goes on.
+    fn wants_to_quit(&self, reading: &Reading<'_>, found: &Found, within: &Range<usize>) -> bool {
+        let from = within.start.max(found.words.start.saturating_sub(QUIT_BEFORE + 2));
+        let holds = |list: &[&str]| (from..found.words.start).any(|word| list.contains(&reading.word(word)));
+        let wish = [
+            "want",
+            "wants",
+            "trying",
+            "tries",
+            "quiero",
+            "quiere",
+            "intenta",
+            "intento",
+            "intentando",
+            "hoping",
+            "plans",
+            "desea",
+            "gustaria",
+            "would",
+            "help",
+            "ayuda",
+            "advised",
+            "aconseja",
+            "recomienda",
+            "cut",
+            "reducir",
+        ];
+        holds(&wish) && holds(&["stop", "quit", "quitting", "stopping", "dejar", "down", "reducir", "give", "cut"])
+    }
+}
+
+/// "Dry cough", "TT aplicado": words that mean abstinence only where habits are spoken of.
+fn is_ambiguous(reading: &Reading<'_>, words: &Range<usize>) -> bool {
+    words.len() == 1 && matches!(reading.word(words.start), "dry" | "tt" | "clean" | "limpio" | "limpia")
+}
+
+/// A verb that says what is smoked or drunk only where nothing follows.
+fn is_verb(word: &str) -> bool {
+    ["drink", "drank", "smok", "beb", "fum", "tom"].iter().any(|stem| word.starts_with(stem))
+}

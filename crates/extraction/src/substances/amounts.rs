@@ -1,0 +1,124 @@
+//! How much or how often somebody smokes, drinks or uses.
+
+use std::ops::Range;
+
+use crate::reading::Reading;
+
+/// Words between a substance and its amount.
+const AMOUNT_REACH: usize = 5;
+/// Words of an amount.
+const LONGEST_AMOUNT: usize = 7;
+
+/// How much or how often, behind a substance in its clause.
+pub(super) fn amount(reading: &Reading<'_>, from: usize, limit: usize) -> Option<Range<usize>> {
+    let to = limit.min(from + AMOUNT_REACH);
+    let stops = |word: usize| matches!(reading.word(word), ";" | "." | "|" | "?" | "no" | "never" | "nunca");
+    let start = (from..to).take_while(|word| !stops(*word)).find(|word| amount_at(reading, *word, limit).is_some())?;
+    amount_at(reading, start, limit)
+}
+
+/// "Two pints of beer": the number right before.
+pub(super) fn amount_before(reading: &Reading<'_>, end: usize, limit: usize) -> Option<Range<usize>> {
+    let from = limit.max(end.saturating_sub(3));
+    let start = (from..end).find(|word| is_number(reading.word(*word)))?;
+    (!reading.words[start..end].iter().any(|word| word.punctuation)).then_some(start..end)
+}
+
+/// An amount that begins at a word: to the end of its clause.
+pub(super) fn amount_at(reading: &Reading<'_>, start: usize, limit: usize) -> Option<Range<usize>> {
+    let word = reading.word(start);
+    let often = matches!(
+        word,
+        "daily"
+            | "weekly"
+            | "monthly"
+            | "occasional"
+            | "occasionally"
+            | "socially"
+            | "rarely"
+            | "weekends"
+            | "nightly"
+            | "diario"
+            | "diaria"
+            | "diariamente"
+            | "ocasional"
+            | "ocasionalmente"
+            | "social"
+            | "socialmente"
+            | "semanal"
+            | "mensual"
+            | "findes"
+            | "most"
+            | "every"
+            | "cada"
+            | "todos"
+            | "todas"
+            | "fines"
+            | "finde"
+            | "los"
+            | "moderate"
+            | "moderado"
+            | "heavy"
+            | "heavily"
+            | "about"
+            | "around"
+            | "unos"
+            | "unas"
+            | "couple"
+            | "sometimes"
+    );
+    let days = word != "los"
+        || matches!(
+            reading.word(start + 1),
+            "sab" | "sabados" | "viernes" | "domingos" | "findes" | "fines" | "lunes" | "dias" | "jueves"
+        );
+    if start >= limit || !(is_number(word) || often && days) {
+        return None;
+    }
+    let ends = |at: &usize| {
+        matches!(reading.word(*at), "," | ";" | "." | ":" | "|" | "(" | "?" | "y" | "and" | "but" | "pero")
+    };
+    let end = (start + 1..limit.min(start + LONGEST_AMOUNT)).find(ends).unwrap_or(limit.min(start + LONGEST_AMOUNT));
+    Some(start..end)
+}
+
+fn is_number(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit() || c == '½' || c == '¼')
+        || matches!(
+            word,
+            "one"
+                | "two"
+                | "three"
+                | "four"
+                | "five"
+                | "six"
+                | "seven"
+                | "eight"
+                | "nine"
+                | "ten"
+                | "twelve"
+                | "fifteen"
+                | "twenty"
+                | "thirty"
+                | "forty"
+                | "half"
+                | "un"
+                | "una"
+                | "dos"
+                | "tres"
+                | "cuatro"
+                | "cinco"
+                | "seis"
+                | "siete"
+                | "ocho"
+                | "nueve"
+                | "diez"
+                | "doce"
+                | "quince"
+                | "veinte"
+                | "treinta"
+                | "cuarenta"
+                | "medio"
+                | "media"
+        )
+}

@@ -1,0 +1,63 @@
+//! Since when somebody is without what they used, and tests that show what was used once.
+
+use std::ops::Range;
+
+use crate::reading::Reading;
+
+/// "Sober", "abstinent": of somebody who used before.
+pub(super) fn is_abstinence(reading: &Reading<'_>, found: &Range<usize>) -> bool {
+    found.clone().any(|word| {
+        let said = reading.word(word);
+        said.starts_with("sobri") || said.starts_with("abstinen") || said == "sober"
+    })
+}
+
+/// Whether a sentence says since when, or for how long.
+pub(super) fn spans(reading: &Reading<'_>, words: &Range<usize>) -> bool {
+    words.clone().any(|word| {
+        let said = reading.word(word);
+        matches!(said, "since" | "desde" | "hace" | "lleva" | "llevo") || is_time(said)
+    })
+}
+
+fn is_time(word: &str) -> bool {
+    matches!(
+        word,
+        "day"
+            | "days"
+            | "week"
+            | "weeks"
+            | "month"
+            | "months"
+            | "year"
+            | "years"
+            | "yrs"
+            | "dia"
+            | "dias"
+            | "semana"
+            | "semanas"
+            | "mes"
+            | "meses"
+            | "ano"
+            | "anos"
+    )
+}
+
+/// "Eighty days without ice", "tres meses sin fumar mota".
+pub(super) fn counts_days_without(reading: &Reading<'_>, found: &Range<usize>, within: &Range<usize>) -> bool {
+    let from = within.start.max(found.start.saturating_sub(3));
+    let without = (from..found.start).find(|word| matches!(reading.word(*word), "sin" | "without"));
+    without.is_some_and(|at| at > within.start && is_time(reading.word(at - 1)))
+}
+
+/// Whether a sentence tells of a test for drugs.
+pub(super) fn tests(reading: &Reading<'_>, mut words: Range<usize>) -> bool {
+    words.any(|word| {
+        let drug_screen =
+            || matches!((reading.word(word), reading.word(word + 1)), ("drug" | "tox" | "toxicology", "screen"));
+        matches!(
+            reading.word(word),
+            "antidoping" | "uds" | "utox" | "udt" | "toxicologico" | "toxicologicos" | "tamizaje"
+        ) || drug_screen()
+    })
+}

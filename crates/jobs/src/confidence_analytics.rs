@@ -1,0 +1,181 @@
+//! Confidence analytics: how sure a patient's statements were over time, against the patient's own usual (seed 004,
+//! "Cognitive Decline Analytics"; `domain::course`). Somebody is told once when it falls, and again only after it recovered.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Offset as _, TimeDelta, TimeZone as _, Utc};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::driver::{Desk, Job, JobError, Means, Page, Window};
+use super::lanes::next_after;
+use super::ledger::Cursor;
+use super::policy::Thresholds;
+use super::registry::JobName;
+use super::status::status;
+use anamnesis_core::clock::micros;
+use anamnesis_core::course::{Course, CoursePolicy, Said, course};
+use anamnesis_core::ids::{PatientId, derive};
+use anamnesis_core::scope::Scope;
+use anamnesis_sql::Transaction;
+use anamnesis_store::condensing;
+use anamnesis_store::courses::{self, Readings, Reckoned};
+use anamnesis_store::outbox::{self, Event};
+
+/// The job.
+#[derive(Debug, Clone)]
+pub(crate) struct ConfidenceAnalytics {
+    pub(crate) policy: CoursePolicy,
+}
+
+impl Thresholds for CoursePolicy {
+    fn check(&self) -> Result<(), &'static str> {
+        let days = 1..=3_650;
+        if !days.contains(&self.recent_days) || !days.contains(&self.baseline_days) {
+            return Err("recent_days and baseline_days are 1 to 3650");
+        }
+        if self.least_days < 2 || self.least_recent == 0 {
+            return Err("least_days is at least 2, least_recent at least 1");
+        }
+        let unit = 0.0..=1.0;
+        if !unit.contains(&self.fall) || !unit.contains(&self.threshold) || !(0.0..=100.0).contains(&self.spreads) {
+            return Err("fall and threshold are 0 to 1, spreads 0 to 100");
+        }
+        Ok(())
+    }
+}
+
+status!(
+    /// What a night of confidence analytics did.
+    ConfidenceAnalyticsStatus {
+        /// Patients of whom something came in.
+        examined,
+        /// Courses that are other than before.
+        reckoned,
+        /// Patients whose course fell: somebody is told.
+        alerts,
+    }
+    changed: reckoned
+);
+
+/// A course that is other than before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    scope: Scope,
+    said: Vec<Said>,
+    input: Uuid,
+    /// Somebody is to be told.
+    falls: bool,
+    /// Without readings, which are sealed.
+    course: Course,
+}
+
+impl ConfidenceAnalytics {
+    fn change(
+        &self,
+        scope: Scope,
+        said: Vec<Said>,
+        known: Option<&(Uuid, bool)>,
+        (cutoff, offset): (DateTime<Utc>, TimeDelta),
+    ) -> Option<Change> {
+        let course = course(&said, &Readings::new(), (cutoff, offset), &self.policy);
+        let text = serde_json::to_string(&course).ok()?;
+        let input = derive("confidence_course", &[text.as_bytes()]);
+        let was_told = known.is_some_and(|(_, told)| *told);
+        let falls = course.alert.is_some() && !was_told;
+        known.is_none_or(|(before, _)| *before != input).then_some(Change { scope, said, input, falls, course })
+    }
+}
+
+/// How far the organisation's clock is from UTC then; an unknown zone is UTC.
+async fn offset(tx: &mut Transaction, window: &Window) -> Result<TimeDelta, JobError> {
+    let zone = courses::zone(tx, window.org).await?;
+    let zone: chrono_tz::Tz = zone.and_then(|name| name.parse().ok()).unwrap_or(chrono_tz::Tz::UTC);
+    let local = zone.offset_from_utc_datetime(&window.cutoff.naive_utc());
+    Ok(TimeDelta::seconds(i64::from(local.fix().local_minus_utc())))
+}
+
+#[async_trait]
+impl Job for ConfidenceAnalytics {
+    const NAME: JobName = JobName::ConfidenceAnalytics;
+    type Change = Change;
+    type Status = ConfidenceAnalyticsStatus;
+
+    fn of(Means { policies, .. }: &Means<'_>) -> Self {
+        Self { policy: policies.confidence_analytics.thresholds }
+    }
+
+    async fn plan(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        from: Option<&Cursor>,
+    ) -> Result<Page<Change>, JobError> {
+        let after = Cursor::after(from, Uuid::nil())?;
+        let settled = condensing::settled(tx, window.org, Self::NAME.code(), window.cutoff).await?;
+        // What is recent moves on by itself: whoever said something within it is looked at again.
+        let recent = TimeDelta::days(i64::from(self.policy.recent_days) + 1);
+        let since = settled.map_or(DateTime::UNIX_EPOCH, |settled| settled - recent);
+        let patients = condensing::patients(tx, window.org, (since, window.cutoff), (after, window.limit)).await?;
+        let next = next_after(&patients, window, |patient| patient.0);
+        if patients.is_empty() {
+            return Ok(Page::end());
+        }
+        let offset = offset(tx, window).await?;
+        let mut said = courses::said(tx, window.org, &patients, window.cutoff).await?;
+        let known = courses::known(tx, window.org, &patients).await?;
+        let changes = patients.iter().filter_map(|patient| {
+            let scope = Scope::new(window.org, *patient).ok()?;
+            self.change(scope, said.remove(patient)?, known.get(patient), (window.cutoff, offset))
+        });
+        Ok(Page { changes: changes.collect(), examined: patients.len() as u64, next })
+    }
+
+    async fn apply(
+        &self,
+        tx: &mut Transaction,
+        desk: &Desk<'_>,
+        window: &Window,
+        changes: &[Change],
+    ) -> Result<(), JobError> {
+        let patients: Vec<PatientId> = changes.iter().map(|change| change.scope.patient()).collect();
+        let keys = desk.keys_by_scope(window.org, patients.iter().copied()).await?;
+        let offset = offset(tx, window).await?;
+        let mut readings: BTreeMap<PatientId, Readings> =
+            courses::readings(tx, window.org, &keys, (&patients, window.cutoff)).await?;
+        let days = i64::from(self.policy.recent_days) + i64::from(self.policy.baseline_days);
+        let (last, first) = (window.cutoff.date_naive(), (window.cutoff - TimeDelta::days(days)).date_naive());
+        for (patient, regimens) in courses::regimens(tx, window.org, &keys, (&patients, first, last)).await? {
+            readings.entry(patient).or_default().extend(regimens);
+        }
+        let reckoned = changes.iter().map(|change| {
+            let own = readings.remove(&change.scope.patient()).unwrap_or_default();
+            let course = course(&change.said, &own, (window.cutoff, offset), &self.policy);
+            Reckoned { scope: change.scope, input: change.input, course }
+        });
+        let reckoned: Vec<Reckoned> = reckoned.collect();
+        courses::keep(tx, &keys, &reckoned, (window.cutoff, desk.now), desk.entropy).await?;
+        let events: Vec<_> = changes
+            .iter()
+            .filter(|change| change.falls)
+            .filter_map(|change| {
+                let keys = keys.get(&change.scope)?;
+                let key = micros(window.cutoff).to_be_bytes();
+                let cause = change.course.alert.map(|alert| alert.code());
+                let body = json!({"cause": cause, "as_of": window.cutoff});
+                Some(Event::new(keys, "anamnesis.confidence.alert.v1", &[&key], body))
+            })
+            .collect();
+        outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;
+        Ok(())
+    }
+
+    fn tally(&self, page: &Page<Change>) -> ConfidenceAnalyticsStatus {
+        ConfidenceAnalyticsStatus {
+            examined: page.examined,
+            reckoned: page.changes.len() as u64,
+            alerts: page.changes.iter().filter(|change| change.falls).count() as u64,
+        }
+    }
+}

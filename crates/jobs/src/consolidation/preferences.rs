@@ -1,0 +1,166 @@
+//! Stated preferences: what a patient said of how to be spoken with and treated becomes one memory a topic (seed 001, section
+//! 7; model.md, "Nightly work"). The same again reinforces it, another value replaces it (`fold::walk`). Each statement stays
+//! as it was said beside it: of two that oppose each other both are kept (seed 001, section 9), while this one tells which of
+//! them came last.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use super::super::driver::{JobError, Window};
+use super::super::formed::Formed;
+use super::{AUTHOR, Consolidation};
+use anamnesis_core::ids::{FindingId, derive};
+use anamnesis_core::memory::Kind;
+use anamnesis_core::preference::{self, STATED, Stated, UNWANTED, WANTED};
+use anamnesis_core::provenance::Trust;
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::PatientKeys;
+use anamnesis_sql::Transaction;
+use anamnesis_store::Keys;
+use anamnesis_store::nightly::raw_id;
+use anamnesis_store::records::{Evidence, FindingWords, NewFinding, finding_id};
+use anamnesis_store::recurring::{self, Telling};
+
+/// One document's last word on one topic.
+#[derive(Debug)]
+pub struct Preferred {
+    pub(crate) scope: Scope,
+    /// The finding to be added to the log.
+    pub(crate) id: FindingId,
+    source: Uuid,
+    telling: Telling,
+    /// Effective confidence of the statement at the night.
+    sure: f64,
+    stated: Stated,
+    evidence: Option<Evidence>,
+    mention: String,
+}
+
+impl Consolidation {
+    /// What these tellings state of how to be spoken with and treated. Only what the patient said themselves or a clinician
+    /// wrote down: what others say that somebody likes is theirs.
+    pub(super) async fn preferred(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        tellings: &[Telling],
+    ) -> Result<Vec<Preferred>, JobError> {
+        let said: Vec<&Telling> = tellings.iter().filter(|t| t.is_stated && t.trust == Trust::T1).collect();
+        if said.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut scopes: Vec<Scope> = said.iter().filter_map(|t| Scope::new(window.org, t.patient).ok()).collect();
+        scopes.dedup();
+        let keys: Keys = self.keys.known(&scopes).await?;
+        let wanted: Vec<_> = said.iter().map(|t| (t.patient, t.finding)).collect();
+        let mut words: BTreeMap<FindingId, (FindingWords, Option<Evidence>)> = BTreeMap::new();
+        for (id, told, evidence) in recurring::words(tx, window.org, &keys, &wanted).await? {
+            words.insert(id, (told, evidence));
+        }
+        let mut last: BTreeMap<(Scope, Uuid, String), (usize, Preferred)> = BTreeMap::new();
+        for telling in said {
+            let (Ok(scope), Some((told, evidence))) =
+                (Scope::new(window.org, telling.patient), words.get(&telling.finding))
+            else {
+                continue;
+            };
+            let place = evidence.as_ref().map_or(0, |evidence| evidence.span.start);
+            for stated in preference::stated(&told.concept) {
+                let key = (scope, telling.document, stated.key());
+                let stated = if telling.negated { opposite(stated) } else { stated };
+                let preferred = self.of_telling(scope, telling, stated, (told, evidence), window.cutoff);
+                if last.get(&key).is_none_or(|(before, _)| *before <= place) {
+                    last.insert(key, (place, preferred));
+                }
+            }
+        }
+        Ok(last.into_values().map(|(_, preferred)| preferred).collect())
+    }
+
+    fn of_telling(
+        &self,
+        scope: Scope,
+        telling: &Telling,
+        stated: Stated,
+        (told, evidence): (&FindingWords, &Option<Evidence>),
+        cutoff: DateTime<Utc>,
+    ) -> Preferred {
+        let document = of_document(telling.document);
+        let key = format!("{}|{}", stated.key(), stated.value);
+        Preferred {
+            scope,
+            id: finding_id(scope, document, 1, key.as_bytes()),
+            source: of_revision(document, telling.revision),
+            telling: *telling,
+            sure: self.effective(telling, cutoff),
+            stated,
+            evidence: evidence.clone(),
+            mention: told.mention.clone(),
+        }
+    }
+
+    /// What the log is told.
+    pub(super) fn preference(
+        &self,
+        preferred: &Preferred,
+        keys: &PatientKeys,
+        recorded_at: DateTime<Utc>,
+    ) -> Option<NewFinding> {
+        let Preferred { telling, stated, .. } = preferred;
+        let words = FindingWords {
+            concept: stated.heading(),
+            value: Some(stated.value.clone()),
+            status: Some(STATED.to_owned()),
+            mention: preferred.mention.clone(),
+            formed_from: vec![raw_id(preferred.scope, telling.document, telling.revision)],
+            ..FindingWords::default()
+        };
+        let formed = Formed {
+            scope: preferred.scope,
+            id: preferred.id,
+            source: preferred.source,
+            text: telling.text,
+            attribute: keys.hash(STATED, stated.key().as_bytes()),
+            kind: Kind::Belief,
+            document_type: None,
+            parents: &[telling.trust],
+            weakest: preferred.sure,
+            extraction_confidence: telling.extraction_confidence,
+            span: (telling.asserted_at, telling.asserted_at),
+            recorded_at,
+            words,
+            evidence: preferred.evidence.clone(),
+            author: AUTHOR,
+        };
+        formed.finding()
+    }
+}
+
+/// Of what a denial governs as a whole: "ya no prefiero las llamadas".
+fn opposite(stated: Stated) -> Stated {
+    let value = match stated.value.as_str() {
+        WANTED => UNWANTED.to_owned(),
+        UNWANTED => WANTED.to_owned(),
+        value => value.strip_prefix("not ").map_or_else(|| format!("not {value}"), str::to_owned),
+    };
+    Stated { value, ..stated }
+}
+
+/// What stands for a document's statements.
+fn of_document(document: Uuid) -> Uuid {
+    derive("consolidation.preference", &[document.as_bytes()])
+}
+
+/// Whether this is the source of what a document's statements formed, in whichever revision.
+pub(super) fn is_of_document(source: Uuid, document: Uuid) -> bool {
+    source.as_bytes()[..12] == of_document(document).as_bytes()[..12]
+}
+
+/// Of two revisions of a document, whose statements are of the same instant, the log walks the later one last.
+fn of_revision(document: Uuid, revision: u32) -> Uuid {
+    let mut bytes = document.into_bytes();
+    bytes[12..].copy_from_slice(&revision.to_be_bytes());
+    Uuid::from_bytes(bytes)
+}

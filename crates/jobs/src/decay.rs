@@ -1,0 +1,192 @@
+//! Decay: confidence fades by itself (seed 001, section 6) and is computed on read, so that nothing is rewritten each night.
+//! What a night does is what a reader cannot: it notices that a memory fell below its threshold, asks once that a person
+//! look at it, and counts it. When the policy changed since the last night, what it would not have asked is taken back;
+//! memories themselves stay as they are, since no instant of a policy is stored with them (`store::fading`).
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::driver::{Desk, Job, JobError, Means, Page, Window};
+use super::ledger::Cursor;
+use super::policy::Thresholds;
+use super::registry::JobName;
+use super::status::status;
+use anamnesis_core::clock::micros;
+use anamnesis_core::confidence::{self, DecayPolicy};
+use anamnesis_core::memory::Kind;
+use anamnesis_sql::Transaction;
+use anamnesis_store::fading::{self, Fading, Reached};
+use anamnesis_store::outbox::{self, Event};
+
+/// The job.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Decay {
+    pub(crate) policy: DecayPolicy,
+}
+
+/// Thresholds of `jobs/decay.toml`: the rates themselves (seed 001, section 6).
+impl Thresholds for DecayPolicy {
+    fn check(&self) -> Result<(), &'static str> {
+        let unit = |value: f64| (0.0..=1.0).contains(&value);
+        let is_sound =
+            |d: &confidence::Decay| unit(d.rate) && unit(d.floor) && (1.0..=36_500.0).contains(&d.period_days);
+        let kinds = [&self.episode, &self.note, &self.belief, &self.value, &self.goal, &self.drive, &self.relationship];
+        if !kinds.into_iter().all(is_sound) {
+            return Err("rate and floor are 0 to 1, period_days is 1 to 36500");
+        }
+        if unit(self.uncertain_below) { Ok(()) } else { Err("uncertain_below is 0 to 1") }
+    }
+}
+
+status!(
+    /// What a night of decay did: memories that fell below their threshold, by kind.
+    DecayStatus {
+        examined,
+        episode,
+        note,
+        belief,
+        value,
+        goal,
+        drive,
+        relationship,
+        /// Questions that a changed policy would not have asked.
+        taken_back,
+    }
+    changed: episode | note | belief | value | goal | drive | relationship | taken_back
+);
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// It fell at this instant.
+    Fell(Fading, DateTime<Utc>),
+    /// It was asked about, and under this policy would not have been yet.
+    Asked(Fading),
+    /// All questions are in line with this policy.
+    Settled(Uuid),
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum At {
+    /// Among open questions, in the order of patients: behind this one.
+    Asked(Uuid),
+    /// Among what fell.
+    Fallen(Reached),
+}
+
+impl Decay {
+    async fn asked(&self, tx: &mut Transaction, window: &Window, behind: Uuid) -> Result<Page<Change>, JobError> {
+        let patients = fading::asked(tx, window.org, (behind, window.limit)).await?;
+        if !window.preview {
+            fading::hold(tx, window.org, &patients).await?;
+        }
+        let questions = fading::questions(tx, window.org, &patients).await?;
+        let examined = questions.len() as u64;
+        let is_early = |row: &Fading| row.uncertain_under(&self.policy).is_none_or(|at| at > window.cutoff);
+        let mut changes: Vec<Change> = questions.into_iter().filter(is_early).map(Change::Asked).collect();
+        let next = match patients.last().filter(|_| patients.len() >= window.limit as usize) {
+            Some(last) => At::Asked(*last),
+            None => {
+                changes.push(Change::Settled(self.policy.fingerprint()));
+                At::Fallen(Reached::nothing())
+            }
+        };
+        Ok(Page { changes, examined, next: Some(Cursor::write(&next)) })
+    }
+
+    async fn fallen(&self, tx: &mut Transaction, window: &Window, after: &Reached) -> Result<Page<Change>, JobError> {
+        let of = (window.org, &self.policy);
+        let (rows, reached) = fading::fallen(tx, of, window.cutoff, (after, window.limit)).await?;
+        let examined = rows.len() as u64;
+        let fell = |row: Fading| {
+            let at = row.uncertain_under(&self.policy).filter(|at| *at <= window.cutoff)?;
+            Some(Change::Fell(row, at))
+        };
+        let changes = rows.into_iter().filter_map(fell).collect();
+        Ok(Page { changes, examined, next: reached.map(|reached| Cursor::write(&At::Fallen(reached))) })
+    }
+}
+
+#[async_trait]
+impl Job for Decay {
+    const NAME: JobName = JobName::Decay;
+    type Change = Change;
+    type Status = DecayStatus;
+
+    fn of(Means { policies, .. }: &Means<'_>) -> Self {
+        Self { policy: policies.decay.thresholds }
+    }
+
+    async fn plan(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        from: Option<&Cursor>,
+    ) -> Result<Page<Change>, JobError> {
+        // What another version wrote is not understood: begins again, and finds done what is done.
+        let at = match from.and_then(|cursor| cursor.read().ok()) {
+            Some(at) => at,
+            None if fading::mark(tx, window.org, Self::NAME.code()).await? == Some(self.policy.fingerprint()) => {
+                At::Fallen(Reached::nothing())
+            }
+            None => At::Asked(Uuid::nil()),
+        };
+        match at {
+            At::Asked(patient) => self.asked(tx, window, patient).await,
+            At::Fallen(after) => self.fallen(tx, window, &after).await,
+        }
+    }
+
+    async fn apply(
+        &self,
+        tx: &mut Transaction,
+        desk: &Desk<'_>,
+        window: &Window,
+        changes: &[Change],
+    ) -> Result<(), JobError> {
+        let (mut fell, mut asked) = (Vec::new(), Vec::new());
+        for change in changes {
+            match change {
+                Change::Fell(row, at) => fell.push((*row, *at)),
+                Change::Asked(row) => asked.push(*row),
+                Change::Settled(mark) => {
+                    fading::set_mark(tx, window.org, Self::NAME.code(), (*mark, desk.now)).await?;
+                }
+            }
+        }
+        fading::take_back(tx, window.org, &asked, desk.now).await?;
+        fading::ask(tx, window.org, &fell, desk.now).await?;
+        let keys = desk.keys_of(window.org, fell.iter().map(|(row, _)| row.patient)).await?;
+        let events: Vec<_> = fell
+            .iter()
+            .filter_map(|(row, at)| {
+                let keys = keys.get(&row.patient)?;
+                // Another reset of its clock, another question.
+                let key: [&[u8]; 3] = [row.memory.0.as_bytes(), b"decay", &micros(*at).to_be_bytes()];
+                let body = json!({"memory_id": row.memory, "cause": "decay", "due_at": at});
+                Some(Event::new(keys, "anamnesis.reconfirmation.due.v1", &key, body))
+            })
+            .collect();
+        outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;
+        Ok(())
+    }
+
+    fn tally(&self, page: &Page<Change>) -> DecayStatus {
+        let fell = |kind| page.changes.iter().filter(|c| matches!(c, Change::Fell(row, _) if row.kind == kind)).count();
+        let taken_back = page.changes.iter().filter(|change| matches!(change, Change::Asked(_))).count();
+        DecayStatus {
+            examined: page.examined,
+            episode: fell(Kind::Episode) as u64,
+            note: fell(Kind::Note) as u64,
+            belief: fell(Kind::Belief) as u64,
+            value: fell(Kind::Value) as u64,
+            goal: fell(Kind::Goal) as u64,
+            drive: fell(Kind::Drive) as u64,
+            relationship: fell(Kind::Relationship) as u64,
+            taken_back: taken_back as u64,
+        }
+    }
+}

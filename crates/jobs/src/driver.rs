@@ -1,0 +1,434 @@
+//! Runs one run: claims it in the ledger, then batch after batch, each one transaction that holds the effects and the
+//! checkpoint. A kill between or inside batches loses nothing and doubles nothing; a run that another owner took over
+//! cannot commit.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio_util::sync::CancellationToken;
+
+use super::JobName;
+use super::ledger::{self, Asked, Claim, Cursor, Ending, Offer, Run, rows};
+use super::observe::Observer;
+use super::planner::{Due, RunKey};
+use super::policy::{Policies, RunPolicy};
+use super::report::report;
+pub use super::report::{Outcome, Report};
+use super::status::Status;
+use anamnesis_core::clock::{Clock, Entropy};
+use anamnesis_core::failpoints;
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::{KeyError, KeyStore, PatientKeys};
+use anamnesis_embedding::{EmbedError, Models, Offered};
+use anamnesis_extraction::model::Writer;
+use anamnesis_pipeline::Redactors;
+use anamnesis_sql::{Access, Database, DbError, Transaction};
+use anamnesis_store::nightly::{Rules, Shift};
+use anamnesis_store::{Keys, StoreError};
+
+/// Why an attempt failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JobError {
+    #[error(transparent)]
+    Database(#[from] DbError),
+    #[error(transparent)]
+    Keys(#[from] KeyError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// An additional redaction service cannot be asked now.
+    #[error("an additional redaction service cannot be asked now")]
+    Service,
+    #[error(transparent)]
+    Embedding(#[from] EmbedError),
+    /// A generation was begun by another model: a new model needs a new number.
+    #[error("the generation that is being made was begun by another model: give the new model a greater generation")]
+    ModelChanged,
+    /// The checkpoint was written by a version that divides the work otherwise: a person's run begins anew.
+    #[error("the checkpoint of the run cannot be read")]
+    Cursor,
+    /// Another owner took the run over; nothing of the batch was written.
+    #[error("the run was taken over by another owner")]
+    FenceLost,
+}
+
+impl JobError {
+    /// What the ledger keeps of it.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            JobError::Database(error) if error.is_transient() => "store_unavailable",
+            JobError::Database(DbError::Schema) => "schema",
+            JobError::Database(_) => "store_refused",
+            JobError::Store(StoreError::Db(error)) => JobError::Database(error.clone()).code(),
+            JobError::Store(StoreError::Key(error)) => JobError::Keys(error.clone()).code(),
+            JobError::Store(error) if error.is_transient() => "store_unavailable",
+            JobError::Store(_) => "store_refused",
+            JobError::Keys(_) => "keys_unavailable",
+            JobError::Service => "service_away",
+            JobError::Embedding(error) if error.is_retryable() => "embedding_unavailable",
+            JobError::Embedding(_) => "embedding_refused",
+            JobError::ModelChanged => "model_changed",
+            JobError::Cursor => "cursor",
+            JobError::FenceLost => "fence_lost",
+        }
+    }
+}
+
+impl Cursor {
+    pub(crate) fn write(value: &impl Serialize) -> Self {
+        Self(serde_json::to_string(value).expect("a place is JSON"))
+    }
+
+    /// # Errors
+    /// When it was written by another version.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, JobError> {
+        serde_json::from_str(&self.0).map_err(|_| JobError::Cursor)
+    }
+
+    /// Where a page begins: behind the last one, or at the start.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub(crate) fn after<T: DeserializeOwned>(from: Option<&Self>, start: T) -> Result<T, JobError> {
+        from.map_or(Ok(start), Self::read)
+    }
+}
+
+/// What a batch is about.
+#[derive(Debug, Clone, Copy)]
+pub struct Window {
+    pub(crate) org: OrgId,
+    /// What was due up to this instant, inclusive.
+    pub(crate) cutoff: DateTime<Utc>,
+    /// Rows of one page.
+    pub(crate) limit: u32,
+    /// Of the embedding models at hand; `None` where there is none.
+    pub(crate) offered: Option<Offered>,
+    /// Nothing is written: what was read is all there will be.
+    pub(crate) preview: bool,
+}
+
+/// One bounded piece of work.
+#[derive(Debug)]
+pub struct Page<C> {
+    pub(crate) changes: Vec<C>,
+    /// Rows read, changed or not.
+    pub(crate) examined: u64,
+    /// Where the next page begins; `None` after the last.
+    pub(crate) next: Option<Cursor>,
+}
+
+impl<C> Page<C> {
+    /// Nothing left.
+    pub(crate) fn end() -> Self {
+        Self { changes: Vec::new(), examined: 0, next: None }
+    }
+}
+
+/// What a job is lent while it writes.
+pub(crate) struct Desk<'a> {
+    pub(crate) now: DateTime<Utc>,
+    pub(crate) entropy: &'a dyn Entropy,
+    pub(crate) keys: &'a dyn KeyStore,
+    pub(crate) models: Option<&'a Models>,
+}
+
+impl Desk<'_> {
+    /// Keys of the patients of a batch. An erased patient has none: the event that nobody may read is not written.
+    ///
+    /// # Errors
+    /// When the key store is out of reach.
+    pub(crate) async fn keys_of(
+        &self,
+        org: OrgId,
+        patients: impl Iterator<Item = PatientId> + Send,
+    ) -> Result<HashMap<PatientId, Arc<PatientKeys>>, JobError> {
+        let keys = self.keys_by_scope(org, patients).await?;
+        Ok(keys.into_iter().map(|(scope, keys)| (scope.patient(), keys)).collect())
+    }
+
+    /// The same as the store takes them.
+    ///
+    /// # Errors
+    /// As [`Desk::keys_of`].
+    pub(crate) async fn keys_by_scope(
+        &self,
+        org: OrgId,
+        patients: impl Iterator<Item = PatientId> + Send,
+    ) -> Result<Keys, JobError> {
+        let mut scopes: Vec<Scope> = patients.filter_map(|patient| Scope::new(org, patient).ok()).collect();
+        scopes.sort_unstable();
+        scopes.dedup();
+        if scopes.is_empty() {
+            return Ok(HashMap::new());
+        }
+        Ok(self.keys.known(&scopes).await?)
+    }
+
+    /// What writing to the log and folding it takes.
+    pub(crate) fn shift<'s>(&'s self, window: &Window, keys: &'s Keys, rules: &'s Rules) -> Shift<'s> {
+        Shift { org: window.org, now: self.now, keys, entropy: self.entropy, rules }
+    }
+}
+
+/// What jobs are made with.
+pub(crate) struct Means<'a> {
+    pub(crate) policies: &'a Policies,
+    pub(crate) redactors: &'a Redactors,
+    pub(crate) keys: &'a Arc<dyn KeyStore>,
+    pub(crate) entropy: &'a Arc<dyn Entropy>,
+    /// Who words what the nights tell; without one, fixed sentences do.
+    pub(crate) writer: Option<&'a Writer>,
+    pub(crate) now: DateTime<Utc>,
+}
+
+/// A job: what to do is read first and written then, so that a preview shows the very plan that a run would carry out.
+/// Both see the same transaction.
+#[async_trait]
+pub(crate) trait Job: Send + Sync {
+    const NAME: JobName;
+    type Change: Send + Sync;
+    type Status: Status;
+
+    /// The job as it is configured.
+    fn of(means: &Means<'_>) -> Self
+    where
+        Self: Sized;
+
+    /// It does something between reading and writing that takes long and needs no rows (`prepare`): what is read and what is
+    /// written are two transactions then, and no row is held while somebody else is asked.
+    fn prepares(&self) -> bool {
+        false
+    }
+
+    /// The next page after `from`. Reads only; depends on nothing but rows, window and policy.
+    async fn plan(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        from: Option<&Cursor>,
+    ) -> Result<Page<Self::Change>, JobError>;
+
+    /// What is done between reading and writing, outside of any transaction, where the job has something to do there.
+    async fn prepare(&self, _: &Desk<'_>, _: &Window, _: &mut [Self::Change]) -> Result<(), JobError> {
+        Ok(())
+    }
+
+    /// Carries a page out, idempotently, by a constant number of statements.
+    async fn apply(
+        &self,
+        tx: &mut Transaction,
+        desk: &Desk<'_>,
+        window: &Window,
+        changes: &[Self::Change],
+    ) -> Result<(), JobError>;
+
+    fn tally(&self, page: &Page<Self::Change>) -> Self::Status;
+}
+
+/// Everything that running needs, once per process.
+pub struct Driver {
+    pub database: Database,
+    pub keys: Arc<dyn KeyStore>,
+    pub clock: Arc<dyn Clock>,
+    pub entropy: Arc<dyn Entropy>,
+    /// Names this process in the ledger.
+    pub owner: String,
+    pub observer: Arc<dyn Observer>,
+    /// Cancelled: stop between two batches.
+    pub shutdown: CancellationToken,
+    /// For jobs that embed; without it they find nothing to do.
+    pub models: Option<Models>,
+}
+
+/// What one attempt has done so far.
+struct Progress<S> {
+    attempt: S,
+    total: S,
+    batches: u64,
+}
+
+impl Driver {
+    /// Claims a run and carries it out as far as it gets. Failures are an outcome: the ledger knows them, and other runs
+    /// go on.
+    ///
+    /// # Errors
+    /// Only when the ledger itself cannot be reached.
+    pub(crate) async fn run<J: Job>(
+        &self,
+        job: &J,
+        policy: &RunPolicy,
+        due: Due,
+        asked: Asked,
+    ) -> Result<Report, JobError> {
+        let none = J::Status::default();
+        if due.cutoff > self.clock.now() {
+            return Ok(report(&due, Outcome::Ahead, &none, 0));
+        }
+        let claim = self.claim(policy, due, asked).await?;
+        let run = match claim {
+            Claim::Granted(run) => *run,
+            Claim::Held { until } => return Ok(report(&due, Outcome::Held { until }, &none, 0)),
+            Claim::Resting { until } => return Ok(report(&due, Outcome::Resting { until }, &none, 0)),
+            Claim::Settled => return Ok(report(&due, Outcome::Settled, &none, 0)),
+            Claim::Exhausted => return Ok(report(&due, Outcome::Exhausted, &none, 0)),
+        };
+        self.observer.began(J::NAME);
+        let began = self.clock.now();
+        let total = J::Status::from_json(run.status.as_deref());
+        let mut progress = Progress { attempt: J::Status::default(), total, batches: 0 };
+        let outcome = match self.batches(job, policy, run.clone(), &mut progress).await {
+            Ok(outcome) => outcome,
+            Err(JobError::FenceLost) => Outcome::Held { until: self.clock.now() + policy.lease },
+            Err(error) => self.note_failure(policy, &run.key, run.fence, &error).await,
+        };
+        let report = report(&due, outcome, &progress.attempt, progress.batches);
+        self.observer.ended(&report, self.clock.now() - began);
+        Ok(report)
+    }
+
+    /// The plan of a run, page by page, without writing anything, the ledger included.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub(crate) async fn preview<J: Job>(&self, job: &J, policy: &RunPolicy, due: Due) -> Result<Report, JobError> {
+        let window = Window { preview: true, ..self.window(due.key.org, due.cutoff, policy) };
+        let (mut status, mut batches, mut cursor) = (J::Status::default(), 0, None);
+        loop {
+            let mut tx = self.database.begin(Access::Organization(window.org)).await?;
+            let page = job.plan(&mut tx, &window, cursor.as_ref()).await?;
+            tx.rollback().await?;
+            status.add(&job.tally(&page));
+            batches += 1;
+            cursor = page.next;
+            if cursor.is_none() || self.shutdown.is_cancelled() {
+                return Ok(report(&due, Outcome::Preview, &status, batches));
+            }
+        }
+    }
+
+    async fn claim(&self, policy: &RunPolicy, due: Due, asked: Asked) -> Result<Claim, JobError> {
+        let mut tx = self.database.begin(Access::Organization(due.key.org)).await?;
+        let found = rows::find(&mut tx, &due.key).await?;
+        let offer = Offer {
+            due,
+            asked,
+            owner: &self.owner,
+            now: self.clock.now(),
+            lease: policy.lease,
+            max_attempts: policy.max_attempts,
+        };
+        let claim = ledger::claim(found.as_ref(), &offer);
+        if let Claim::Granted(run) = &claim
+            && !rows::hold(&mut tx, run).await?
+        {
+            return Ok(Claim::Held { until: offer.now + policy.lease });
+        }
+        tx.commit().await?;
+        Ok(claim)
+    }
+
+    async fn batches<J: Job>(
+        &self,
+        job: &J,
+        policy: &RunPolicy,
+        mut run: Run,
+        progress: &mut Progress<J::Status>,
+    ) -> Result<Outcome, JobError> {
+        loop {
+            if self.shutdown.is_cancelled() {
+                return self.interrupt(&run).await;
+            }
+            run = self.batch(job, policy, run, progress).await?;
+            self.observer.batch(&run.key, progress.attempt.examined(), progress.attempt.changed());
+            if run.state == ledger::State::Done {
+                return Ok(Outcome::Done);
+            }
+            tokio::select! {
+                () = tokio::time::sleep(policy.pause) => {}
+                () = self.shutdown.cancelled() => {}
+            }
+        }
+    }
+
+    fn window(&self, org: OrgId, cutoff: DateTime<Utc>, policy: &RunPolicy) -> Window {
+        let offered = self.models.as_ref().map(Models::offered);
+        Window { org, cutoff, limit: policy.batch_size, offered, preview: false }
+    }
+
+    /// One transaction: read, effects, checkpoint or ending; two for a job that prepares.
+    async fn batch<J: Job>(
+        &self,
+        job: &J,
+        policy: &RunPolicy,
+        run: Run,
+        progress: &mut Progress<J::Status>,
+    ) -> Result<Run, JobError> {
+        let now = self.clock.now();
+        let window = self.window(run.key.org, run.cutoff, policy);
+        let models = self.models.as_ref();
+        let desk = Desk { now, entropy: self.entropy.as_ref(), keys: self.keys.as_ref(), models };
+        // Without the right key store a job would change states and lose what it has to tell.
+        self.keys.known(&[]).await?;
+        let mut tx = self.database.begin(Access::Organization(window.org)).await?;
+        let mut page = job.plan(&mut tx, &window, run.cursor.as_ref()).await?;
+        if job.prepares() && !page.changes.is_empty() {
+            tx.rollback().await?;
+            job.prepare(&desk, &window, &mut page.changes).await?;
+            tx = self.database.begin(Access::Organization(window.org)).await?;
+        }
+        if !page.changes.is_empty() {
+            job.apply(&mut tx, &desk, &window, &page.changes).await?;
+        }
+        let done = job.tally(&page);
+        let mut total = progress.total.clone();
+        total.add(&done);
+        let is_last = page.next.is_none();
+        let mut run = run
+            .checkpoint(run.fence, page.next, total.to_json(), now + policy.lease)
+            .map_err(|_| JobError::FenceLost)?;
+        if is_last {
+            run = run.finish(run.fence, Ending::Done, now).map_err(|_| JobError::FenceLost)?;
+        }
+        if !rows::write(&mut tx, &run, now).await? && !failpoints::is("fence_ignored") {
+            tx.rollback().await?;
+            return Err(JobError::FenceLost);
+        }
+        tx.commit().await?;
+        progress.attempt.add(&done);
+        progress.total = total;
+        progress.batches += 1;
+        Ok(run)
+    }
+
+    async fn interrupt(&self, run: &Run) -> Result<Outcome, JobError> {
+        self.end(&run.key, run.fence, |_| Ending::Interrupted).await?;
+        Ok(Outcome::Partial)
+    }
+
+    /// A failure that cannot be noted leaves a lease that runs out: the run is offered again then.
+    async fn note_failure(&self, policy: &RunPolicy, key: &RunKey, fence: i64, error: &JobError) -> Outcome {
+        let code = error.code();
+        tracing::warn!(job = key.job.code(), org = %key.org, as_of = %key.as_of, code, "a run failed");
+        let ending = |run: &Run| Ending::Failed { code: code.to_owned(), rest: policy.rest_after(run.attempts) };
+        if self.end(key, fence, ending).await.is_err() {
+            tracing::warn!(job = key.job.code(), org = %key.org, code = "ledger_unavailable", "not noted");
+        }
+        Outcome::Failed { error: code }
+    }
+
+    async fn end(&self, key: &RunKey, fence: i64, ending: impl FnOnce(&Run) -> Ending) -> Result<(), JobError> {
+        let now = self.clock.now();
+        let mut tx = self.database.begin(Access::Organization(key.org)).await?;
+        let Some(run) = rows::find(&mut tx, key).await? else { return Err(JobError::FenceLost) };
+        let ended = run.finish(fence, ending(&run), now).map_err(|_| JobError::FenceLost)?;
+        if !rows::write(&mut tx, &ended, now).await? {
+            return Err(JobError::FenceLost);
+        }
+        Ok(tx.commit().await?)
+    }
+}

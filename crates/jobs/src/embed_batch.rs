@@ -1,0 +1,169 @@
+//! Batch embedding: passages that wait for the night get their vectors (seed 003, "Mitigaciones": nightly batch). The calls
+//! are made between two transactions, never within one; real-time documents do not wait for it.
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::driver::{Desk, Job, JobError, Means, Page, Window};
+use super::lanes::next_after;
+use super::ledger::Cursor;
+use super::policy::Thresholds;
+use super::registry::JobName;
+use super::status::status;
+use anamnesis_core::ids::OrgId;
+use anamnesis_core::scope::Scope;
+use anamnesis_embedding::{Embedder, Purpose, embed_each};
+use anamnesis_sql::Transaction;
+use anamnesis_store::generations;
+use anamnesis_store::waiting::{self, Vectored, Waiting};
+
+/// The job.
+#[derive(Debug, Clone)]
+pub(crate) struct EmbedBatch {
+    pub(crate) policy: EmbedBatchThresholds,
+}
+
+/// Thresholds of `jobs/embed_batch.toml`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EmbedBatchThresholds {
+    pub(crate) longest_bytes: u32,
+}
+
+impl Thresholds for EmbedBatchThresholds {
+    fn check(&self) -> Result<(), &'static str> {
+        if (256..=1_048_576).contains(&self.longest_bytes) { Ok(()) } else { Err("longest_bytes is 256 to 1048576") }
+    }
+}
+
+status!(
+    /// What a night of batch embedding did.
+    EmbedBatchStatus {
+        /// Passages that waited.
+        examined,
+        /// Passages that have a vector now. In a preview: that would be sent.
+        embedded,
+    }
+    changed: embedded
+);
+
+/// A passage and what came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    waiting: Waiting,
+    generation: i64,
+    vector: Option<Vec<f32>>,
+    /// The provider refuses it, or its patient was erased: found by its words alone.
+    refused: bool,
+}
+
+/// The active generation of the window's organisation, where a model at hand makes it.
+async fn generation(tx: &mut Transaction, window: &Window) -> Result<Option<i64>, JobError> {
+    let Some(offered) = window.offered else { return Ok(None) };
+    let active = offered.active(generations::read(tx, window.org).await?.active);
+    Ok(Some(active).filter(|active| offered.has(*active)))
+}
+
+/// Vectors of passages by one model, in their order; `None` for what is too long, what the provider refuses, and for patients
+/// who were erased.
+///
+/// # Errors
+/// When the provider fails for everybody, or a document does not open.
+pub(super) async fn vectors_of<'w>(
+    (desk, org): (&Desk<'_>, OrgId),
+    (model, longest): (&dyn Embedder, u32),
+    passages: impl Iterator<Item = &'w Waiting> + Clone + Send,
+) -> Result<Vec<Option<Vec<f32>>>, JobError> {
+    let keys = desk.keys_by_scope(org, passages.clone().map(|waiting| waiting.patient)).await?;
+    let mut texts: Vec<String> = Vec::new();
+    let mut places = Vec::new();
+    let mut made = Vec::new();
+    for (place, waiting) in passages.enumerate() {
+        let own = Scope::new(org, waiting.patient).ok().and_then(|scope| keys.get(&scope));
+        let text = own.map(|keys| waiting.text(keys)).transpose()?;
+        if let Some(text) = text.filter(|text| text.len() <= longest as usize) {
+            texts.push(text);
+            places.push(place);
+        }
+        made.push(None);
+    }
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    for (place, vector) in places.into_iter().zip(embed_each(model, Purpose::Document, &texts).await) {
+        match vector {
+            Ok(vector) => made[place] = Some(vector),
+            Err(error) if error.is_about_input() => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(made)
+}
+
+#[async_trait]
+impl Job for EmbedBatch {
+    const NAME: JobName = JobName::EmbedBatch;
+    type Change = Change;
+    type Status = EmbedBatchStatus;
+
+    fn of(Means { policies, .. }: &Means<'_>) -> Self {
+        Self { policy: policies.embed_batch.thresholds.clone() }
+    }
+
+    fn prepares(&self) -> bool {
+        true
+    }
+
+    async fn plan(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        from: Option<&Cursor>,
+    ) -> Result<Page<Change>, JobError> {
+        let Some(generation) = generation(tx, window).await? else { return Ok(Page::end()) };
+        let after = Cursor::after(from, (Uuid::nil(), Uuid::nil()))?;
+        let rows = waiting::waiting(tx, window.org, (after, window.limit)).await?;
+        let next = next_after(&rows, window, |row| (row.patient.0, row.passage));
+        let examined = rows.len() as u64;
+        let changes = rows.into_iter().map(|waiting| Change { waiting, generation, vector: None, refused: false });
+        Ok(Page { changes: changes.collect(), examined, next })
+    }
+
+    async fn prepare(&self, desk: &Desk<'_>, window: &Window, changes: &mut [Change]) -> Result<(), JobError> {
+        let Some(model) = desk.models.zip(changes.first()).and_then(|(models, first)| models.of(first.generation))
+        else {
+            return Ok(());
+        };
+        let how = (model.as_ref(), self.policy.longest_bytes);
+        let made = vectors_of((desk, window.org), how, changes.iter().map(|change| &change.waiting)).await?;
+        for (change, vector) in changes.iter_mut().zip(made) {
+            change.refused = vector.is_none();
+            change.vector = vector;
+        }
+        Ok(())
+    }
+
+    async fn apply(
+        &self,
+        tx: &mut Transaction,
+        desk: &Desk<'_>,
+        window: &Window,
+        changes: &[Change],
+    ) -> Result<(), JobError> {
+        let made = changes.iter().filter_map(|change| Some((&change.waiting, change.vector.as_deref()?)));
+        let made: Vec<Vectored<'_>> = made.collect();
+        let generations = generations::hold(tx, window.org).await?;
+        let Some(generation) = changes.first().map(|change| change.generation) else { return Ok(()) };
+        // Swapped while the provider was asked: they go on waiting, for vectors of the other model.
+        if generations.active.is_some_and(|active| active != generation) {
+            return Ok(());
+        }
+        waiting::keep(tx, window.org, generation, &made, desk.now).await?;
+        let behind = generations.building.is_some();
+        Ok(waiting::wait_no_longer(tx, window.org, &made, (behind, desk.now)).await?)
+    }
+
+    fn tally(&self, page: &Page<Change>) -> EmbedBatchStatus {
+        let embedded = page.changes.iter().filter(|change| !change.refused).count() as u64;
+        EmbedBatchStatus { examined: page.examined, embedded }
+    }
+}

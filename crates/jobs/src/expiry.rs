@@ -1,0 +1,194 @@
+//! Expiry: every time-driven row of the state table (model.md, "States"). A memory that was not confirmed, an inference
+//! past its day, a signal that was not refreshed moves to the state that time gives it, as of the instant at which it
+//! happened; its log, its clinical row and an event say so in the same transaction.
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::driver::{Desk, Job, JobError, Means, Page, Window};
+use super::lanes::{self, Lanes};
+use super::ledger::Cursor;
+use super::policy::Thresholds;
+use super::registry::JobName;
+use super::status::status;
+use anamnesis_core::clock::micros;
+use anamnesis_core::lifecycle::{LifecyclePolicy, moment};
+use anamnesis_core::memory::{Class, State};
+use anamnesis_crypto::PatientKeys;
+use anamnesis_sql::Transaction;
+use anamnesis_store::aging::{self, Aging, Lane, Moved, Place};
+use anamnesis_store::outbox::{self, Event};
+
+/// The job.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Expiry {
+    pub(crate) policy: LifecyclePolicy,
+}
+
+status!(
+    /// What a night of expiry did.
+    ExpiryStatus {
+        examined,
+        /// Time-bound states that nobody confirmed.
+        resolved_unconfirmed,
+        /// Inferences and memories past their own end.
+        expired,
+        /// Health signals that were not refreshed.
+        stale,
+    }
+    changed: resolved_unconfirmed | expired | stale
+);
+
+/// Thresholds of `jobs/expiry.toml` (model.md, "States").
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpiryThresholds {
+    pub(crate) unconfirmed_days: u32,
+    pub(crate) stale_days: u32,
+    pub(crate) inference_hours: u32,
+    /// Absent in a policy file that was written for an earlier version.
+    #[serde(default = "min_extraction_confidence")]
+    pub(crate) min_extraction_confidence: f64,
+}
+
+fn min_extraction_confidence() -> f64 {
+    LifecyclePolicy::default().min_extraction_confidence
+}
+
+impl Thresholds for ExpiryThresholds {
+    fn check(&self) -> Result<(), &'static str> {
+        if !(0.0..=1.0).contains(&self.min_extraction_confidence) {
+            return Err("min_extraction_confidence is 0.0 to 1.0");
+        }
+        if !(1..=24).contains(&self.inference_hours) {
+            return Err("inference_hours is 1 to 24: an inference never lives longer than a day");
+        }
+        let days = 1..=3_650;
+        if !days.contains(&self.unconfirmed_days) || !days.contains(&self.stale_days) {
+            return Err("unconfirmed_days and stale_days are 1 to 3650");
+        }
+        Ok(())
+    }
+}
+
+impl Expiry {
+    /// Rows of a lane can be due only if their instant is at or before this one.
+    fn until(&self, lane: Lane, cutoff: DateTime<Utc>) -> DateTime<Utc> {
+        let days = |days: u32| TimeDelta::days(i64::from(days));
+        match lane {
+            Lane::TimeBound | Lane::Unasked => cutoff - days(self.policy.unconfirmed_days),
+            Lane::Signals => cutoff - days(self.policy.stale_days),
+            Lane::Expiring => cutoff,
+        }
+    }
+
+    /// Time-bound states are in two lanes. What the first one took is gone when the second comes, except in a preview.
+    fn was_seen(&self, row: &Aging, cutoff: DateTime<Utc>) -> bool {
+        row.life.class == Class::TimeBoundState
+            && row.life.last_confirmed_at.is_some_and(|at| at <= self.until(Lane::TimeBound, cutoff))
+    }
+}
+
+#[async_trait]
+impl Lanes for Expiry {
+    type Lane = Lane;
+    type Place = Place;
+    type Row = (Lane, Aging);
+    const LANES: &'static [Lane] = &[Lane::TimeBound, Lane::Expiring, Lane::Signals];
+
+    fn start(_: Lane) -> Place {
+        Place::START
+    }
+
+    fn place((_, row): &(Lane, Aging)) -> Place {
+        row.place
+    }
+
+    async fn read(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        lane: Lane,
+        after: &Place,
+    ) -> Result<Vec<(Lane, Aging)>, JobError> {
+        let until = self.until(lane, window.cutoff);
+        let rows = aging::page(tx, window.org, lane, until, (*after, window.limit)).await?;
+        Ok(rows.into_iter().map(|row| (lane, row)).collect())
+    }
+}
+
+#[async_trait]
+impl Job for Expiry {
+    const NAME: JobName = JobName::Expiry;
+    type Change = Moved;
+    type Status = ExpiryStatus;
+
+    fn of(Means { policies, .. }: &Means<'_>) -> Self {
+        Self { policy: policies.lifecycle() }
+    }
+
+    async fn plan(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        from: Option<&Cursor>,
+    ) -> Result<Page<Moved>, JobError> {
+        let page = lanes::page(self, tx, window, from).await?;
+        let mut rows = page.changes;
+        rows.retain(|(lane, row)| *lane != Lane::Expiring || !self.was_seen(row, window.cutoff));
+        let examined = rows.len() as u64;
+        let changes = rows.into_iter().filter_map(|(_, row)| {
+            let moment = moment(&row.life, window.cutoff, &self.policy);
+            let since = moment.since?;
+            (moment.state != row.life.state).then_some(Moved { row, to: moment.state, since })
+        });
+        Ok(Page { changes: changes.collect(), examined, next: page.next })
+    }
+
+    async fn apply(
+        &self,
+        tx: &mut Transaction,
+        desk: &Desk<'_>,
+        window: &Window,
+        changes: &[Moved],
+    ) -> Result<(), JobError> {
+        aging::move_all(tx, window.org, changes, desk.now).await?;
+        let keys = desk.keys_of(window.org, changes.iter().map(|moved| moved.row.patient)).await?;
+        let events: Vec<_> = changes
+            .iter()
+            .filter_map(|moved| {
+                let keys = keys.get(&moved.row.patient)?;
+                Some(changed(keys, moved))
+            })
+            .collect();
+        outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;
+        Ok(())
+    }
+
+    fn tally(&self, page: &Page<Moved>) -> ExpiryStatus {
+        let count = |state| page.changes.iter().filter(|moved| moved.to == state).count() as u64;
+        ExpiryStatus {
+            examined: page.examined,
+            resolved_unconfirmed: count(State::ResolvedUnconfirmed),
+            expired: count(State::Expired),
+            stale: count(State::Stale),
+        }
+    }
+}
+
+/// The same event that a document would have told, had one touched the memory at that time.
+fn changed<'a>(keys: &'a PatientKeys, moved: &Moved) -> Event<'a> {
+    let (row, state) = (&moved.row, moved.to.code());
+    let (since, cycle) = (micros(moved.since).to_be_bytes(), row.cycle.to_be_bytes());
+    let key: [&[u8]; 4] = [row.memory.0.as_bytes(), state.as_bytes(), &since, &cycle];
+    let body = json!({
+        "memory_id": row.memory,
+        "kind": row.kind.code(),
+        "class": row.life.class.code(),
+        "change": state,
+        "state": state,
+    });
+    Event::new(keys, "anamnesis.memory.changed.v1", &key, body)
+}

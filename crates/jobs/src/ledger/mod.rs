@@ -1,0 +1,228 @@
+//! The life of one run, pure: who may run it, what a checkpoint and an ending change. `rows` keeps it in the database;
+//! the fence that is written with every batch makes a run that was taken over unable to change anything more.
+
+pub mod rows;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::planner::{Due, RunKey};
+
+/// State of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Known to be due; nobody has begun.
+    Planned,
+    /// Somebody holds it until its lease ends.
+    Running,
+    Done,
+    /// An attempt ended in an error; it is tried again after a rest, from its cursor.
+    Failed,
+    /// Stopped between two batches (shutdown); goes on from its cursor at once.
+    Partial,
+}
+
+impl State {
+    pub(crate) const ALL: &'static [State] =
+        &[State::Planned, State::Running, State::Done, State::Failed, State::Partial];
+
+    pub fn code(self) -> &'static str {
+        match self {
+            State::Planned => "planned",
+            State::Running => "running",
+            State::Done => "done",
+            State::Failed => "failed",
+            State::Partial => "partial",
+        }
+    }
+
+    pub(crate) fn from_code(code: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|state| state.code() == code)
+    }
+}
+
+/// Where the next batch begins. Opaque to the ledger: each job writes and reads its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Cursor(pub String);
+
+/// One row of the ledger.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    pub key: RunKey,
+    /// See [`Due::cutoff`].
+    pub cutoff: DateTime<Utc>,
+    pub state: State,
+    /// Who holds or last held it: an opaque id of a process.
+    pub(crate) owner: Option<String>,
+    /// Grows with every claim. A write with an older fence changes nothing.
+    pub(crate) fence: i64,
+    /// Claims since the last progress.
+    pub attempts: u32,
+    /// Running: end of the lease. Failed: end of the rest.
+    pub(crate) wake_at: Option<DateTime<Utc>>,
+    pub(crate) cursor: Option<Cursor>,
+    /// The job's typed status as JSON, summed over all attempts.
+    pub status: Option<String>,
+    /// Code of the last error.
+    pub error: Option<String>,
+    pub started_at: Option<DateTime<Utc>>,
+    pub finished_at: Option<DateTime<Utc>>,
+}
+
+impl Run {
+    pub(crate) fn planned(due: &Due) -> Self {
+        Self {
+            key: due.key,
+            cutoff: due.cutoff,
+            state: State::Planned,
+            owner: None,
+            fence: 0,
+            attempts: 0,
+            wake_at: None,
+            cursor: None,
+            status: None,
+            error: None,
+            started_at: None,
+            finished_at: None,
+        }
+    }
+
+    /// Nothing more will happen to it without a person: done, or tried too often.
+    pub(crate) fn is_settled(&self, max_attempts: u32, now: DateTime<Utc>) -> bool {
+        match self.state {
+            State::Done => true,
+            State::Planned | State::Partial => false,
+            State::Running => self.attempts >= max_attempts && self.wake_at.is_none_or(|lease| lease <= now),
+            State::Failed => self.attempts >= max_attempts,
+        }
+    }
+}
+
+/// Who asks for a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// The tick or a CronJob: only what is not settled, and a failed run rests first.
+    BySchedule,
+    /// A person: a settled run is run again from its beginning, a resting one at once.
+    ByPerson,
+}
+
+/// A wish to run.
+#[derive(Debug, Clone)]
+pub(crate) struct Offer<'a> {
+    pub(crate) due: Due,
+    pub(crate) asked: Asked,
+    pub(crate) owner: &'a str,
+    pub(crate) now: DateTime<Utc>,
+    pub(crate) lease: TimeDelta,
+    pub(crate) max_attempts: u32,
+}
+
+/// The ledger's answer to an offer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Claim {
+    /// Run it, from its cursor.
+    Granted(Box<Run>),
+    /// Another owner has it.
+    Held {
+        until: DateTime<Utc>,
+    },
+    /// It failed and rests.
+    Resting {
+        until: DateTime<Utc>,
+    },
+    Settled,
+    /// Tried too often: a person must look.
+    Exhausted,
+}
+
+/// Decides an offer. `found` is the row as it is now; a granted run must be written only if the row is still that one.
+pub(crate) fn claim(found: Option<&Run>, offer: &Offer<'_>) -> Claim {
+    let mut run = found.cloned().unwrap_or_else(|| Run::planned(&offer.due));
+    let waits = run.wake_at.filter(|wake| *wake > offer.now);
+    let by_schedule = offer.asked == Asked::BySchedule;
+    match (run.state, waits) {
+        (State::Running, Some(until)) => return Claim::Held { until },
+        (State::Done, _) if by_schedule => return Claim::Settled,
+        (State::Failed, Some(until)) if by_schedule && run.attempts < offer.max_attempts => {
+            return Claim::Resting { until };
+        }
+        (State::Failed | State::Running, _) if by_schedule && run.attempts >= offer.max_attempts => {
+            return Claim::Exhausted;
+        }
+        (State::Planned | State::Partial | State::Failed | State::Running | State::Done, _) => {}
+    }
+    // What lies before the cursor was decided for another cutoff, or is asked for again.
+    if run.state == State::Done || run.cutoff != offer.due.cutoff {
+        run.cursor = None;
+    }
+    run.cutoff = offer.due.cutoff;
+    run.state = State::Running;
+    run.owner = Some(offer.owner.to_owned());
+    run.fence += 1;
+    run.attempts = run.attempts.saturating_add(1);
+    run.wake_at = Some(offer.now + offer.lease);
+    run.started_at = Some(offer.now);
+    run.finished_at = None;
+    Claim::Granted(Box::new(run))
+}
+
+/// Another owner took the run over: whatever the old one still wanted to write must not be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the run was taken over by another owner")]
+pub(crate) struct FenceLost;
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Done,
+    /// Asked to stop between two batches.
+    Interrupted,
+    Failed {
+        /// A code, never a message.
+        code: String,
+        rest: TimeDelta,
+    },
+}
+
+impl Run {
+    /// Progress of the holder with `fence`: the lease begins anew, and so does the count of attempts.
+    ///
+    /// # Errors
+    /// When the run was taken over or has ended.
+    pub(crate) fn checkpoint(
+        &self,
+        fence: i64,
+        cursor: Option<Cursor>,
+        status: String,
+        lease_until: DateTime<Utc>,
+    ) -> Result<Run, FenceLost> {
+        self.guard(fence)?;
+        Ok(Run { cursor, status: Some(status), attempts: 0, wake_at: Some(lease_until), error: None, ..self.clone() })
+    }
+
+    /// The end of an attempt of the holder with `fence`.
+    ///
+    /// # Errors
+    /// When the run was taken over or has ended.
+    pub(crate) fn finish(&self, fence: i64, ending: Ending, now: DateTime<Utc>) -> Result<Run, FenceLost> {
+        self.guard(fence)?;
+        let run = Run { finished_at: Some(now), wake_at: None, ..self.clone() };
+        Ok(match ending {
+            Ending::Done => Run { state: State::Done, cursor: None, attempts: 0, error: None, ..run },
+            Ending::Interrupted => Run { state: State::Partial, attempts: 0, ..run },
+            Ending::Failed { code, rest } => {
+                Run { state: State::Failed, error: Some(code), wake_at: Some(now + rest), ..run }
+            }
+        })
+    }
+
+    fn guard(&self, fence: i64) -> Result<(), FenceLost> {
+        if self.state == State::Running && self.fence == fence { Ok(()) } else { Err(FenceLost) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

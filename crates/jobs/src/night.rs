@@ -1,0 +1,259 @@
+//! The nights of a store: what is due, offered to the ledger and run. One round is what a tick, a CronJob and a
+//! simulated night all do.
+
+use std::collections::HashSet;
+use std::sync::{Arc, LazyLock, Mutex};
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+use tokio_util::sync::CancellationToken;
+
+use super::JobName;
+use super::cohort_patterns::CohortPatterns;
+use super::confidence_analytics::ConfidenceAnalytics;
+use super::consolidation::Consolidation;
+use super::decay::Decay;
+use super::driver::{Driver, Job as _, JobError, Means, Outcome, Report};
+use super::embed_batch::EmbedBatch;
+use super::expiry::Expiry;
+use super::ledger::{Asked, Run, rows};
+use super::observe::Observer;
+use super::planner::{self, Due, Organization, RunKey};
+use super::policy::Policies;
+use super::purge::Purge;
+use super::reconciliation::Reconciliation;
+use super::reconfirmation::Reconfirmation;
+use super::redaction::Redaction;
+use super::reembedding::Reembedding;
+use super::retention::Retention;
+use super::summaries::Summaries;
+use super::tick;
+use super::upkeep::Upkeep;
+use anamnesis_core::clock::ordered_id;
+use anamnesis_core::ids::OrgId;
+use anamnesis_embedding::Models;
+use anamnesis_extraction::model::Writer;
+use anamnesis_pipeline::Redactors;
+use anamnesis_sql::{Access, Sql};
+use anamnesis_store::Store;
+
+static ORGANIZATIONS: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT org_id, time_zone, created_at FROM organization ORDER BY org_id"));
+
+/// The one place where a name becomes a job under its policies.
+macro_rules! for_job {
+    (@each $night:expr, $name:expr, |$job:ident, $policy:ident| $then:expr, [$($known:ident),+]) => {
+        match $name {
+            $(JobName::$known => {
+                let means = $night.means();
+                let ($job, $policy) = ($known::of(&means), $night.policies.of(JobName::$known));
+                $then
+            })+
+        }
+    };
+    ($night:expr, $name:expr, |$job:ident, $policy:ident| $then:expr) => {
+        for_job!(@each $night, $name, |$job, $policy| $then,
+            [Summaries, Consolidation, Retention, Expiry, Reconfirmation, Decay, Purge, Upkeep, Redaction, EmbedBatch,
+                ConfidenceAnalytics, CohortPatterns, Reembedding, Reconciliation])
+    };
+}
+
+/// Plans and runs.
+pub struct Night {
+    pub driver: Driver,
+    pub policies: Policies,
+    redactors: Redactors,
+    writer: Option<Writer>,
+    /// Runs that need no more offering: spares the ledger a question a minute.
+    settled: Mutex<HashSet<RunKey>>,
+}
+
+impl Night {
+    pub fn new(driver: Driver, policies: Policies) -> Self {
+        Self { driver, policies, redactors: Redactors::built_in(), writer: None, settled: Mutex::default() }
+    }
+
+    /// With the redactors of a configuration: organisations' own policies, recognisers and services. Without, the built-in
+    /// policies that the rows of organisations name.
+    #[must_use]
+    pub fn redacting(self, redactors: Redactors) -> Self {
+        Self { redactors, ..self }
+    }
+
+    /// The nights of an open store, under an owner's name made now.
+    pub fn over(store: &Store, policies: Policies, observer: Arc<dyn Observer>, shutdown: CancellationToken) -> Self {
+        let owner = ordered_id(store.clock().now(), store.entropy().as_ref()).to_string();
+        let driver = Driver {
+            database: store.db().clone(),
+            keys: store.keys().clone(),
+            clock: store.clock().clone(),
+            entropy: store.entropy().clone(),
+            owner,
+            observer,
+            shutdown,
+            models: None,
+        };
+        Self::new(driver, policies)
+    }
+
+    /// With the models for the jobs that embed.
+    #[must_use]
+    pub fn with_models(mut self, models: Models) -> Self {
+        self.driver.models = Some(models);
+        self
+    }
+
+    /// With a model that words what the nights tell, if one is given.
+    #[must_use]
+    pub fn with_writer(self, writer: Option<Writer>) -> Self {
+        Self { writer, ..self }
+    }
+
+    fn means(&self) -> Means<'_> {
+        let Driver { keys, entropy, clock, .. } = &self.driver;
+        let (redactors, writer) = (&self.redactors, self.writer.as_ref());
+        Means { policies: &self.policies, redactors, keys, entropy, writer, now: clock.now() }
+    }
+
+    /// All organisations. A zone that this program does not know counts as UTC: expiring at another hour is better than
+    /// never.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn organizations(&self) -> Result<Vec<Organization>, JobError> {
+        let mut tx = self.driver.database.read(Access::Platform).await?;
+        let mut organizations = Vec::new();
+        for row in tx.fetch_all(&ORGANIZATIONS, Vec::new()).await? {
+            let org = OrgId(row.uuid(0)?);
+            let zone = row.text(1)?.parse().unwrap_or_else(|_| {
+                tracing::warn!(%org, code = "unknown_time_zone", "the organisation's time zone is read as UTC");
+                Tz::UTC
+            });
+            organizations.push(Organization { org, zone, since: row.time(2)? });
+        }
+        Ok(organizations)
+    }
+
+    /// Everything that is due now and not settled, in order.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn due(&self) -> Result<Vec<Due>, JobError> {
+        let now = self.driver.clock.now();
+        self.learn(now).await?;
+        let organizations = self.organizations().await?;
+        let settled = self.settled();
+        Ok(planner::plan(&self.policies, &organizations, now, &|key| settled.contains(key)))
+    }
+
+    /// Offers everything that is due, one run after the other, until all were offered or the process must go.
+    ///
+    /// # Errors
+    /// When the ledger cannot be reached.
+    pub async fn round(&self) -> Result<Vec<Report>, JobError> {
+        let mut reports = Vec::new();
+        for due in self.due().await? {
+            if self.driver.shutdown.is_cancelled() {
+                break;
+            }
+            reports.push(self.offer(due, Asked::BySchedule).await?);
+        }
+        let last_done = self.last_done().await?;
+        self.driver.observer.ticked(self.driver.clock.now(), &last_done);
+        Ok(reports)
+    }
+
+    /// Rounds at every tick until the driver's token is cancelled: the worker's share of nightly work.
+    pub async fn watch(self: Arc<Self>) {
+        let shutdown = self.driver.shutdown.clone();
+        tick::run(shutdown, || {
+            let night = self.clone();
+            async move { night.tick().await }
+        })
+        .await;
+    }
+
+    /// One round that tells the log instead of its caller: what the tick calls.
+    pub(crate) async fn tick(&self) {
+        match self.round().await {
+            Ok(reports) => {
+                for report in reports.iter().filter(|report| report.batches > 0) {
+                    tracing::info!(
+                        job = report.job.code(),
+                        org = %report.org,
+                        as_of = %report.as_of,
+                        changed = report.changed,
+                        "a night was run"
+                    );
+                }
+            }
+            Err(error) => tracing::warn!(code = error.code(), "the nights could not be planned"),
+        }
+    }
+
+    /// Offers one run to the ledger and carries it out if granted.
+    ///
+    /// # Errors
+    /// When the ledger cannot be reached.
+    pub async fn offer(&self, due: Due, asked: Asked) -> Result<Report, JobError> {
+        let report = for_job!(self, due.key.job, |job, policy| self.driver.run(&job, policy, due, asked).await)?;
+        if matches!(report.outcome, Outcome::Done | Outcome::Settled | Outcome::Exhausted) {
+            self.settled().insert(due.key);
+        }
+        Ok(report)
+    }
+
+    /// What a run would do, without doing it.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn preview(&self, due: Due) -> Result<Report, JobError> {
+        for_job!(self, due.key.job, |job, policy| self.driver.preview(&job, policy, due).await)
+    }
+
+    /// The newest runs of the ledger.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn history(&self, filter: &rows::Filter, limit: u32) -> Result<Vec<Run>, JobError> {
+        let mut tx = self.driver.database.read(Access::Platform).await?;
+        Ok(rows::recent(&mut tx, filter, limit).await?)
+    }
+
+    async fn last_done(&self) -> Result<Vec<(JobName, DateTime<Utc>)>, JobError> {
+        let mut tx = self.driver.database.read(Access::Platform).await?;
+        Ok(rows::last_done(&mut tx).await?)
+    }
+
+    /// Reads from the ledger, once per process, what other processes settled; forgets what is too old to be offered.
+    async fn learn(&self, now: DateTime<Utc>) -> Result<(), JobError> {
+        let horizon = planner::horizon(&self.policies, now);
+        if self.settled().is_empty() {
+            let mut tx = self.driver.database.read(Access::Platform).await?;
+            let filter = rows::Filter { from: Some(horizon), ..rows::Filter::default() };
+            let runs = rows::recent(&mut tx, &filter, u32::MAX).await?;
+            let done = runs
+                .iter()
+                .filter(|run| run.is_settled(self.policies.of(run.key.job).max_attempts, now))
+                .map(|run| run.key);
+            self.settled().extend(done);
+        }
+        self.settled().retain(|key| key.as_of >= horizon);
+        Ok(())
+    }
+
+    fn settled(&self) -> std::sync::MutexGuard<'_, HashSet<RunKey>> {
+        self.settled.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The worker spawns it beside its other roles.
+    #[allow(dead_code)] // compiling is the test
+    fn watching_can_be_spawned(night: Arc<Night>) -> impl Future<Output = ()> + Send {
+        night.watch()
+    }
+}

@@ -1,0 +1,124 @@
+//! Purge: the content of what was forgotten or expired goes after its time (model.md, "States" and "Forgetting and erasing
+//! are two verbs"). A row without content stays for the audit trail, and nothing that the memory had replaced comes back.
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use serde::Deserialize;
+
+use super::driver::{Desk, Job, JobError, Means, Page, Window};
+use super::lanes::{self, Lanes};
+use super::ledger::Cursor;
+use super::policy::Thresholds;
+use super::registry::JobName;
+use super::status::status;
+use anamnesis_core::memory::State;
+use anamnesis_core::scope::Scope;
+use anamnesis_sql::Transaction;
+use anamnesis_store::aging::Place;
+use anamnesis_store::nightly::Rules;
+use anamnesis_store::purging::{self, Kept};
+
+/// The job.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Purge {
+    pub(crate) rules: Rules,
+}
+
+/// Thresholds of `jobs/purge.toml` (model.md, "States").
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PurgeThresholds {
+    pub(crate) recoverable_days: u32,
+    pub(crate) expired_kept_days: u32,
+}
+
+impl Thresholds for PurgeThresholds {
+    fn check(&self) -> Result<(), &'static str> {
+        let days = 1..=36_500;
+        if days.contains(&self.recoverable_days) && days.contains(&self.expired_kept_days) {
+            Ok(())
+        } else {
+            Err("recoverable_days and expired_kept_days are 1 to 36500")
+        }
+    }
+}
+
+status!(
+    /// What a night of purging did: memories whose content is gone.
+    PurgeStatus {
+        examined,
+        /// Forgotten, and past the time of grace.
+        inactive,
+        /// Expired, and past the time for audit.
+        expired,
+    }
+    changed: inactive | expired
+);
+
+#[async_trait]
+impl Lanes for Purge {
+    type Lane = State;
+    type Place = Place;
+    type Row = Kept;
+    const LANES: &'static [State] = &[State::Inactive, State::Expired];
+
+    fn start(_: State) -> Place {
+        Place::START
+    }
+
+    fn place(row: &Kept) -> Place {
+        row.place
+    }
+
+    async fn read(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        state: State,
+        after: &Place,
+    ) -> Result<Vec<Kept>, JobError> {
+        let days = match state {
+            State::Inactive => self.rules.lifecycle.recoverable_days,
+            _ => self.rules.lifecycle.expired_kept_days,
+        };
+        let until = window.cutoff - TimeDelta::days(i64::from(days));
+        Ok(purging::kept(tx, window.org, (state, until), (*after, window.limit)).await?)
+    }
+}
+
+#[async_trait]
+impl Job for Purge {
+    const NAME: JobName = JobName::Purge;
+    type Change = Kept;
+    type Status = PurgeStatus;
+
+    fn of(Means { policies, .. }: &Means<'_>) -> Self {
+        Self { rules: policies.rules() }
+    }
+
+    async fn plan(&self, tx: &mut Transaction, window: &Window, from: Option<&Cursor>) -> Result<Page<Kept>, JobError> {
+        lanes::page(self, tx, window, from).await
+    }
+
+    async fn apply(
+        &self,
+        tx: &mut Transaction,
+        desk: &Desk<'_>,
+        window: &Window,
+        changes: &[Kept],
+    ) -> Result<(), JobError> {
+        let keys = desk.keys_by_scope(window.org, changes.iter().map(|kept| kept.patient)).await?;
+        // Of a patient whose key is destroyed nothing can be read any more: erasure takes the rows.
+        let scopes = changes.iter().filter_map(|kept| {
+            let scope = Scope::new(window.org, kept.patient).ok().filter(|scope| keys.contains_key(scope))?;
+            Some((scope, kept.memory))
+        });
+        let memories: Vec<_> = scopes.collect();
+        Ok(desk.shift(window, &keys, &self.rules).purge(tx, &memories).await?)
+    }
+
+    fn tally(&self, page: &Page<Kept>) -> PurgeStatus {
+        let count = |state| page.changes.iter().filter(|kept| kept.state == state).count() as u64;
+        PurgeStatus { examined: page.examined, inactive: count(State::Inactive), expired: count(State::Expired) }
+    }
+}

@@ -1,0 +1,181 @@
+//! Reconciliation (model.md, "Nightly work"; seed 002, §2): the clinical store against the log that it is folded from, the
+//! passages against documents and vectors. What can be derived is made right, what cannot is counted. A night takes so many
+//! patients, and the next one goes on behind them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::driver::{Desk, Job, JobError, Means, Page, Window};
+use super::ledger::Cursor;
+use super::policy::Thresholds;
+use super::registry::JobName;
+use super::status::status;
+use anamnesis_core::clock::Entropy;
+use anamnesis_core::ids::PatientId;
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::KeyStore;
+use anamnesis_sql::Transaction;
+use anamnesis_store::nightly::{Rules, Shift};
+use anamnesis_store::projections::Differences;
+use anamnesis_store::reconciling::{self, Astray, InUse};
+use anamnesis_store::{Keys, fading, generations};
+
+/// Thresholds of `jobs/reconciliation.toml`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReconciliationThresholds {
+    pub most_a_night: u64,
+}
+
+impl Thresholds for ReconciliationThresholds {
+    fn check(&self) -> Result<(), &'static str> {
+        if self.most_a_night > 0 { Ok(()) } else { Err("most_a_night is 1 or more") }
+    }
+}
+
+/// The job.
+pub(crate) struct Reconciliation {
+    pub(crate) policy: ReconciliationThresholds,
+    pub(crate) rules: Rules,
+    keys: Arc<dyn KeyStore>,
+    entropy: Arc<dyn Entropy>,
+    /// The log is folded as of now: whatever night is run, an old one must not bring back what has lapsed since.
+    now: DateTime<Utc>,
+}
+
+status!(
+    /// What a night of reconciliation found. In a preview: that would be made right.
+    ReconciliationStatus {
+        /// Patients.
+        examined,
+        /// Memories that stood otherwise than their log says: folded again.
+        memories,
+        /// Clinical rows that were missing, differed or should not have been: written again.
+        clinical_rows,
+        /// Passages without a vector of the active generation: they wait for the night's batch now.
+        passages_without_vector,
+        /// Passages of documents that were replaced: removed.
+        stale_passages,
+        /// Vectors of generations that nobody uses: removed.
+        stray_vectors,
+        /// Memories without a finding in the log: as they were.
+        unfounded_memories,
+        /// Current documents that no search can find: as they were.
+        unsearchable_documents,
+        /// Patients without a key, of whom nothing can be opened.
+        unreadable_patients,
+    }
+    changed: memories | clinical_rows | passages_without_vector | stale_passages | stray_vectors
+);
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct At {
+    after: Uuid,
+    seen: u64,
+}
+
+/// What some patients' rows say of each other.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    astray: Astray,
+    differences: Differences,
+    unreadable: u64,
+    /// The last patient: the next night begins behind.
+    mark: Uuid,
+}
+
+impl Reconciliation {
+    async fn look(&self, tx: &mut Transaction, window: &Window, patients: &[PatientId]) -> Result<Found, JobError> {
+        let row = generations::read(tx, window.org).await?;
+        let active = window.offered.map(|offered| offered.active(row.active)).or(row.active);
+        // Where the row names no generation, the configuration does: what another process may have made is left alone.
+        let in_use = InUse { active, building: row.building, others_are_kept: row.left || row.active.is_none() };
+        let astray = reconciling::astray(tx, window.org, patients, in_use).await?;
+        let scopes: Vec<Scope> = patients.iter().filter_map(|patient| Scope::new(window.org, *patient).ok()).collect();
+        let keys: Keys = self.keys.known(&scopes).await?;
+        let unreadable = patients.len().saturating_sub(keys.len()) as u64;
+        let shift =
+            Shift { org: window.org, now: self.now, keys: &keys, entropy: self.entropy.as_ref(), rules: &self.rules };
+        let differences = shift.differences(tx).await?;
+        Ok(Found { astray, differences, unreadable, mark: Uuid::nil() })
+    }
+}
+
+#[async_trait]
+impl Job for Reconciliation {
+    const NAME: JobName = JobName::Reconciliation;
+    type Change = Found;
+    type Status = ReconciliationStatus;
+
+    fn of(Means { policies, keys, entropy, now, .. }: &Means<'_>) -> Self {
+        let policy = policies.reconciliation.thresholds.clone();
+        let (keys, entropy) = (Arc::clone(keys), Arc::clone(entropy));
+        Self { policy, rules: policies.rules(), keys, entropy, now: *now }
+    }
+
+    async fn plan(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        from: Option<&Cursor>,
+    ) -> Result<Page<Found>, JobError> {
+        let At { after, seen } = match from {
+            Some(cursor) => cursor.read()?,
+            None => At { after: begun(tx, window).await?, seen: 0 },
+        };
+        let patients = reconciling::patients(tx, window.org, (after, window.limit)).await?;
+        let mut found = self.look(tx, window, &patients).await?;
+        let seen = seen + patients.len() as u64;
+        let last = patients.last().filter(|_| patients.len() >= window.limit as usize);
+        let next =
+            last.filter(|_| seen < self.policy.most_a_night).map(|last| Cursor::write(&At { after: last.0, seen }));
+        // At the end of all patients the next night begins anew.
+        found.mark = last.map_or(Uuid::nil(), |last| last.0);
+        Ok(Page { changes: vec![found], examined: patients.len() as u64, next })
+    }
+
+    async fn apply(
+        &self,
+        tx: &mut Transaction,
+        desk: &Desk<'_>,
+        window: &Window,
+        changes: &[Found],
+    ) -> Result<(), JobError> {
+        for found in changes {
+            if found.differences.is_repairable() {
+                let keys = desk.keys_by_scope(window.org, found.differences.patients()).await?;
+                desk.shift(window, &keys, &self.rules).fold_again(tx, &found.differences).await?;
+            }
+            reconciling::repair(tx, window.org, &found.astray, desk.now).await?;
+            if begun(tx, window).await? != found.mark {
+                fading::set_mark(tx, window.org, Self::NAME.code(), (found.mark, desk.now)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tally(&self, page: &Page<Found>) -> ReconciliationStatus {
+        let mut status = ReconciliationStatus { examined: page.examined, ..ReconciliationStatus::default() };
+        for found in &page.changes {
+            status.memories += found.differences.memories.len() as u64;
+            status.clinical_rows += found.differences.clinical.len() as u64;
+            status.passages_without_vector += found.astray.without_vector.len() as u64;
+            status.stale_passages += found.astray.stale.len() as u64;
+            status.stray_vectors += found.astray.stray.len() as u64;
+            status.unfounded_memories += found.differences.unfounded;
+            status.unsearchable_documents += found.astray.unsearchable;
+            status.unreadable_patients += found.unreadable;
+        }
+        status
+    }
+}
+
+/// Behind the last patient of the night before.
+async fn begun(tx: &mut Transaction, window: &Window) -> Result<Uuid, JobError> {
+    let mark = fading::mark(tx, window.org, JobName::Reconciliation.code()).await?;
+    Ok(mark.unwrap_or(Uuid::nil()))
+}

@@ -1,0 +1,102 @@
+//! Reconfirmation: a time-bound state that was last confirmed two days ago is asked about, once per cycle (seed 002,
+//! sections 4 and 8). The task is an event in the outbox whose id is the (memory, cycle), so that no repetition, no
+//! second worker and no replay asks twice.
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::driver::{Desk, Job, JobError, Means, Page, Window};
+use super::lanes::next_after;
+use super::ledger::Cursor;
+use super::policy::Thresholds;
+use super::registry::JobName;
+use super::status::status;
+use anamnesis_core::lifecycle::{LifecyclePolicy, moment};
+use anamnesis_sql::Transaction;
+use anamnesis_store::aging::{self, Aging, Lane, Place};
+use anamnesis_store::outbox::{self, Event};
+
+/// The job.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reconfirmation {
+    pub(crate) policy: LifecyclePolicy,
+}
+
+/// Thresholds of `jobs/reconfirmation.toml`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReconfirmationThresholds {
+    pub(crate) reconfirm_hours: u32,
+}
+
+impl Thresholds for ReconfirmationThresholds {
+    fn check(&self) -> Result<(), &'static str> {
+        if self.reconfirm_hours == 0 { Err("reconfirm_hours is at least 1") } else { Ok(()) }
+    }
+}
+
+status!(
+    /// What a night of reconfirmation did.
+    ReconfirmationStatus {
+        examined,
+        /// Questions put into the outbox.
+        asked,
+    }
+    changed: asked
+);
+
+/// A row and since when its confirmation is due.
+type Ask = (Aging, DateTime<Utc>);
+
+#[async_trait]
+impl Job for Reconfirmation {
+    const NAME: JobName = JobName::Reconfirmation;
+    type Change = Ask;
+    type Status = ReconfirmationStatus;
+
+    fn of(Means { policies, .. }: &Means<'_>) -> Self {
+        Self { policy: policies.lifecycle() }
+    }
+
+    async fn plan(&self, tx: &mut Transaction, window: &Window, from: Option<&Cursor>) -> Result<Page<Ask>, JobError> {
+        let after = Cursor::after(from, Place::START)?;
+        let until = window.cutoff - TimeDelta::hours(i64::from(self.policy.reconfirm_hours));
+        let rows = aging::page(tx, window.org, Lane::Unasked, until, (after, window.limit)).await?;
+        let next = next_after(&rows, window, |row| row.place);
+        let examined = rows.len() as u64;
+        // Who is past the whole interval is not asked any more: expiry has the word.
+        let changes = rows.into_iter().filter_map(|row| {
+            let moment = moment(&row.life, window.cutoff, &self.policy);
+            moment.reconfirm_due.then_some(row).zip(moment.reconfirm_due_at)
+        });
+        Ok(Page { changes: changes.collect(), examined, next })
+    }
+
+    async fn apply(
+        &self,
+        tx: &mut Transaction,
+        desk: &Desk<'_>,
+        window: &Window,
+        changes: &[Ask],
+    ) -> Result<(), JobError> {
+        aging::mark_asked(tx, window.org, changes, desk.now).await?;
+        let keys = desk.keys_of(window.org, changes.iter().map(|(row, _)| row.patient)).await?;
+        let events: Vec<_> = changes
+            .iter()
+            .filter_map(|(row, due)| {
+                let keys = keys.get(&row.patient)?;
+                let key: [&[u8]; 2] = [row.memory.0.as_bytes(), &row.cycle.to_be_bytes()];
+                let body = json!({"memory_id": row.memory, "cause": "age", "cycle": row.cycle, "due_at": due});
+                Some(Event::new(keys, "anamnesis.reconfirmation.due.v1", &key, body))
+            })
+            .collect();
+        outbox::enqueue(tx, &events, desk.now, desk.entropy).await?;
+        Ok(())
+    }
+
+    fn tally(&self, page: &Page<Ask>) -> ReconfirmationStatus {
+        ReconfirmationStatus { examined: page.examined, asked: page.changes.len() as u64 }
+    }
+}

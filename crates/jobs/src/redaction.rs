@@ -1,0 +1,250 @@
+//! Redaction again: documents that an older policy or older recognisers redacted pass the ones of today (seed 003, "DLP
+//! Integration"). What is read is the redacted text, the only one there is: more may be taken, nothing is given back.
+
+use std::sync::OnceLock;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use tokio::runtime::{Handle, RuntimeFlavor};
+
+use super::driver::{Desk, Job, JobError, Means, Page, Window};
+use super::lanes::next_after;
+use super::ledger::Cursor;
+use super::policy::Thresholds;
+use super::registry::JobName;
+use super::status::status;
+use anamnesis_core::ids::OrgId;
+use anamnesis_core::scope::Scope;
+use anamnesis_pipeline::Redactors;
+use anamnesis_redaction::{Redacted, RedactionError, Redactor, SurrogateKey};
+use anamnesis_sql::Transaction;
+use anamnesis_store::nightly::Rules;
+use anamnesis_store::records::{DocumentContent, Taken};
+use anamnesis_store::redacting::{self, Behind, Due};
+use anamnesis_store::reviewing::{Change, Reviewed};
+use anamnesis_store::{Keys, StoreError};
+use anamnesis_text::{Document, Language, Span};
+
+/// Thresholds of `jobs/redaction.toml`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RedactionThresholds {
+    /// Whether stored documents are redacted again at all.
+    pub(crate) again: bool,
+}
+
+impl Thresholds for RedactionThresholds {
+    fn check(&self) -> Result<(), &'static str> {
+        Ok(())
+    }
+}
+
+/// The job.
+pub(crate) struct Redaction {
+    pub(crate) redactors: Redactors,
+    pub(crate) thresholds: RedactionThresholds,
+    pub(crate) rules: Rules,
+}
+
+status!(
+    /// What a night of redaction did: documents.
+    RedactionStatus {
+        examined,
+        /// Nothing more was taken: they carry the version of today.
+        stamped,
+        /// Something more was taken, from the text and from what was made of it.
+        redacted,
+        /// They could not be redacted, or belong to a patient without a key: as they were, and due again.
+        failed,
+    }
+    changed: stamped | redacted
+);
+
+/// How it ended for one document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    Stamped,
+    Redacted,
+    Failed,
+}
+
+/// One document to redact again.
+pub(crate) struct Again {
+    due: Due,
+    /// Known when it is done; never in a preview.
+    ended: OnceLock<Ended>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct At(Behind);
+
+impl Redaction {
+    /// # Errors
+    /// Of the database. `None` for an organisation whose policy is not known: nothing of it is touched.
+    async fn redactor(&self, tx: &mut Transaction, org: OrgId) -> Result<Option<std::sync::Arc<Redactor>>, JobError> {
+        let policy = redacting::policy(tx, org).await?.unwrap_or_else(|| "safe_harbor".to_owned());
+        Ok(self.redactors.of(org, &policy).cloned())
+    }
+}
+
+#[async_trait]
+impl Job for Redaction {
+    const NAME: JobName = JobName::Redaction;
+    type Change = Again;
+    type Status = RedactionStatus;
+
+    fn of(Means { policies, redactors, .. }: &Means<'_>) -> Self {
+        let redactors = (*redactors).clone();
+        Self { redactors, thresholds: policies.redaction.thresholds.clone(), rules: policies.rules() }
+    }
+
+    async fn plan(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        from: Option<&Cursor>,
+    ) -> Result<Page<Again>, JobError> {
+        let redactor = self.redactor(tx, window.org).await?.filter(|_| self.thresholds.again);
+        let Some(redactor) = redactor else { return Ok(Page::end()) };
+        let after = from.map(Cursor::read::<At>).transpose()?.map_or(Behind::START, |at| at.0);
+        let due = redacting::due(tx, window.org, &redactor.revision(), (after, window.limit)).await?;
+        let next = next_after(&due, window, |last| At(last.place()));
+        let examined = due.len() as u64;
+        let changes = due.into_iter().map(|due| Again { due, ended: OnceLock::new() }).collect();
+        Ok(Page { changes, examined, next })
+    }
+
+    async fn apply(
+        &self,
+        tx: &mut Transaction,
+        desk: &Desk<'_>,
+        window: &Window,
+        changes: &[Again],
+    ) -> Result<(), JobError> {
+        let Some(redactor) = self.redactor(tx, window.org).await? else { return Ok(()) };
+        let keys = desk.keys_by_scope(window.org, changes.iter().map(|again| again.due.patient)).await?;
+        let all = || changes.iter().map(|again| reviewed(again, window.org, &redactor, &keys));
+        let reviewed: Vec<Option<Reviewed>> = apart(|| all().collect::<Result<_, JobError>>())?;
+        let reviewed: Vec<Reviewed> = reviewed.into_iter().flatten().collect();
+        Ok(desk.shift(window, &keys, &self.rules).redact_again(tx, &reviewed).await?)
+    }
+
+    fn tally(&self, page: &Page<Again>) -> RedactionStatus {
+        let count = |wanted: &[Option<Ended>]| {
+            page.changes.iter().filter(|again| wanted.contains(&again.ended.get().copied())).count() as u64
+        };
+        RedactionStatus {
+            examined: page.examined,
+            // A preview redacts nothing: what is due is told as a whole.
+            stamped: count(&[Some(Ended::Stamped), None]),
+            redacted: count(&[Some(Ended::Redacted)]),
+            failed: count(&[Some(Ended::Failed)]),
+        }
+    }
+}
+
+/// Reckoning, and waiting for additional services, beside the tasks of the runtime where it has other threads.
+fn apart<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
+    }
+}
+
+/// One document under the redactor of today.
+///
+/// # Errors
+/// When an additional service cannot be asked now: the run rests and goes on from here.
+fn reviewed(again: &Again, org: OrgId, redactor: &Redactor, keys: &Keys) -> Result<Option<Reviewed>, JobError> {
+    let ended = match review(&again.due, org, redactor, keys) {
+        Ok(reviewed) => {
+            let ended = if reviewed.change.is_some() { Ended::Redacted } else { Ended::Stamped };
+            let _ = again.ended.set(ended);
+            return Ok(Some(reviewed));
+        }
+        Err(Failure::Away) => return Err(JobError::Service),
+        Err(Failure::Refused) => Ended::Failed,
+    };
+    let _ = again.ended.set(ended);
+    Ok(None)
+}
+
+/// Why one document stays as it was.
+enum Failure {
+    /// It may pass later tonight.
+    Away,
+    Refused,
+}
+
+impl From<RedactionError> for Failure {
+    fn from(error: RedactionError) -> Self {
+        if matches!(error, RedactionError::ServiceAway(_)) { Self::Away } else { Self::Refused }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(_: StoreError) -> Self {
+        Self::Refused
+    }
+}
+
+fn review(due: &Due, org: OrgId, redactor: &Redactor, keys: &Keys) -> Result<Reviewed, Failure> {
+    let scope = Scope::new(org, due.patient).map_err(|_| Failure::Refused)?;
+    let surrogate = SurrogateKey::new(*keys.get(&scope).ok_or(Failure::Refused)?.surrogate());
+    let (content, document) = due.open(scope, keys)?;
+    let redacted = redactor.redact_again(&document, &surrogate)?;
+    let short = |text: &String| -> Result<String, Failure> {
+        let document = Document::plain(text.clone(), Language::Unknown);
+        Ok(redactor.redact_again(&document, &surrogate)?.document().text.clone())
+    };
+    let renewed = renewed(&content, &redacted, &short)?;
+    let changed = renewed != content;
+    let moves = redacted.redactions().iter().map(|one| (one.source, one.redacted)).collect();
+    let change =
+        changed.then_some(Change { before: document.text, content: renewed, language: document.language, moves });
+    Ok(Reviewed { scope, document: due.id.0, revision: due.revision, version: redacted.policy().to_owned(), change })
+}
+
+/// What was taken before, at its place of today, and what was taken now, at its place in the text as it came.
+fn retold(before: &[Taken], redacted: &Redacted) -> Vec<Taken> {
+    let on = |place: usize| redacted.place_of(place);
+    let back = |place: usize| {
+        let last = before[..before.partition_point(|taken| taken.redacted.end <= place)].last();
+        last.map_or(place, |taken| taken.source.end + (place - taken.redacted.end))
+    };
+    let earlier = before.iter().map(|taken| {
+        let redacted = Span::new(on(taken.redacted.start), on(taken.redacted.end));
+        Taken { redacted, ..taken.clone() }
+    });
+    let later = redacted.redactions().iter().map(|one| {
+        let source = Span::new(back(one.source.start), back(one.source.end));
+        Taken { source, ..anamnesis_pipeline::stored_replacement(one) }
+    });
+    let mut all: Vec<Taken> = earlier.chain(later).collect();
+    all.sort_by_key(|taken| (taken.redacted.start, taken.redacted.end));
+    all
+}
+
+/// The stored record with the text of today; its short texts pass the redactor by themselves, as they did when they came.
+fn renewed(
+    content: &DocumentContent,
+    redacted: &Redacted,
+    short: &dyn Fn(&String) -> Result<String, Failure>,
+) -> Result<DocumentContent, Failure> {
+    let maybe = |text: &Option<String>| text.as_ref().map(short).transpose();
+    let mut file = content.file.clone();
+    if let Some(file) = &mut file {
+        file.name = short(&file.name)?;
+        file.uri = maybe(&file.uri)?;
+        file.starts = file.starts.iter().map(|start| redacted.border_of(*start)).collect();
+    }
+    Ok(DocumentContent {
+        text: redacted.document().text.clone(),
+        turns: redacted.document().turns.iter().map(|turn| (turn.speaker, turn.span.start, turn.span.end)).collect(),
+        producer_themes: content.producer_themes.iter().map(short).collect::<Result<_, _>>()?,
+        proxy_agent: maybe(&content.proxy_agent)?,
+        file,
+        redactions: retold(&content.redactions, redacted),
+        ..content.clone()
+    })
+}

@@ -1,0 +1,202 @@
+//! Retention: the source of what is remembered goes after its time, by type of document and privacy tier, the patient's word
+//! before the organisation's and that before the country's (features 87 and 108; `domain::retention`). A legal hold keeps
+//! everything. What was understood stays, with its lineage.
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::driver::{Desk, Job, JobError, Means, Page, Window};
+use super::lanes::next_after;
+use super::ledger::Cursor;
+use super::policy::Thresholds;
+use super::registry::JobName;
+use super::status::status;
+use anamnesis_core::ids::derive;
+use anamnesis_core::retention::{Fate, PrivacyTier, RetentionPolicy, Said};
+use anamnesis_core::scope::Scope;
+use anamnesis_sql::Transaction;
+use anamnesis_store::fading;
+use anamnesis_store::nightly::Rules;
+use anamnesis_store::retention::{self, Lane, Place, Source};
+
+/// The job.
+#[derive(Debug, Clone)]
+pub(crate) struct Retention {
+    pub(crate) policy: RetentionPolicy,
+    pub(crate) rules: Rules,
+}
+
+impl Thresholds for RetentionPolicy {
+    fn check(&self) -> Result<(), &'static str> {
+        let is_code = |code: &String| code.len() == 2 && code.chars().all(|c| c.is_ascii_uppercase());
+        if !self.countries.keys().all(is_code) {
+            return Err("a country is two capital letters (ISO 3166-1)");
+        }
+        let mut rules = self.tiers.values().flat_map(|tier| tier.values());
+        if rules.any(|rule| rule.after_days > 36_500) {
+            return Err("after_days is 0 to 36500");
+        }
+        Ok(())
+    }
+}
+
+status!(
+    /// What a night of retention did.
+    RetentionStatus {
+        examined,
+        /// Documents of which only what was understood is left.
+        summary_only,
+        /// Documents whose text is gone.
+        source_dropped,
+        /// Documents whose text left every search.
+        archived,
+        /// Documents of which it is known now when they are due.
+        reckoned,
+        /// Documents that are due and that a legal hold keeps.
+        held,
+    }
+    changed: summary_only | source_dropped | archived | reckoned
+);
+
+/// What is to be done with a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// Its time has come.
+    Goes(Source, Fate),
+    /// Its time has come, and a hold keeps it.
+    Held(Source),
+    /// It is due at this instant, or never.
+    Waits(Source, Option<DateTime<Utc>>),
+    /// All documents are reckoned by this policy.
+    Settled(Uuid),
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct At {
+    lane: Lane,
+    after: Place,
+}
+
+/// The organisation's own tier and country.
+type Organization = (Option<PrivacyTier>, Option<String>);
+
+impl Retention {
+    fn due(&self, source: &Source, (tier, country): &Organization) -> Option<(DateTime<Utc>, Fate)> {
+        let said = Said {
+            patient: source.patient_tier,
+            organization: *tier,
+            country: source.country.as_deref().or(country.as_deref()),
+        };
+        self.policy.due(&said, source.document_type, source.recorded_at)
+    }
+
+    fn change(&self, source: Source, organization: &Organization, cutoff: DateTime<Utc>) -> Option<Change> {
+        let due = self.due(&source, organization);
+        match due {
+            Some((at, _)) if at <= cutoff && source.held => Some(Change::Held(source)),
+            Some((at, fate)) if at <= cutoff => Some(Change::Goes(source, fate)),
+            due => {
+                let at = due.map(|(at, _)| at);
+                (!source.reckoned || source.due_at != at).then_some(Change::Waits(source, at))
+            }
+        }
+    }
+
+    /// What the reckoning depends on: the policy, and what the organisation says.
+    fn fingerprint(&self, organization: &Organization) -> Uuid {
+        derive("retention.policy", &[format!("{:?} {organization:?}", self.policy).as_bytes()])
+    }
+}
+
+#[async_trait]
+impl Job for Retention {
+    const NAME: JobName = JobName::Retention;
+    type Change = Change;
+    type Status = RetentionStatus;
+
+    fn of(Means { policies, .. }: &Means<'_>) -> Self {
+        Self { policy: policies.retention.thresholds.clone(), rules: policies.rules() }
+    }
+
+    async fn plan(
+        &self,
+        tx: &mut Transaction,
+        window: &Window,
+        from: Option<&Cursor>,
+    ) -> Result<Page<Change>, JobError> {
+        let organization = retention::organization(tx, window.org).await?;
+        let mark = self.fingerprint(&organization);
+        let At { lane, after } = match from {
+            Some(cursor) => cursor.read()?,
+            None if fading::mark(tx, window.org, Self::NAME.code()).await? == Some(mark) => {
+                At { lane: Lane::Unreckoned, after: Place::START }
+            }
+            None => At { lane: Lane::All, after: Place::START },
+        };
+        let rows = retention::sources(tx, window.org, (lane, window.cutoff), (after, window.limit)).await?;
+        let examined = rows.len() as u64;
+        let mut next = next_after(&rows, window, |row| At { lane, after: row.place });
+        let changes = rows.into_iter().filter_map(|row| self.change(row, &organization, window.cutoff));
+        let mut changes: Vec<Change> = changes.collect();
+        if next.is_none() && lane == Lane::All {
+            changes.push(Change::Settled(mark));
+        }
+        if next.is_none() && lane == Lane::Unreckoned {
+            next = Some(Cursor::write(&At { lane: Lane::Due, after: Place::START }));
+        }
+        Ok(Page { changes, examined, next })
+    }
+
+    async fn apply(
+        &self,
+        tx: &mut Transaction,
+        desk: &Desk<'_>,
+        window: &Window,
+        changes: &[Change],
+    ) -> Result<(), JobError> {
+        let organization = retention::organization(tx, window.org).await?;
+        let (mut going, mut reckoned) = (Vec::new(), Vec::new());
+        for change in changes {
+            match change {
+                Change::Goes(source, fate) => going.push((source, *fate)),
+                // Written once; every night looks at it again until the hold is lifted.
+                Change::Held(source) => {
+                    let at = self.due(source, &organization).map(|(at, _)| at);
+                    reckoned.extend((!source.reckoned || source.due_at != at).then_some((source, at)));
+                }
+                Change::Waits(source, at) => reckoned.push((source, *at)),
+                Change::Settled(mark) => {
+                    fading::set_mark(tx, window.org, Self::NAME.code(), (*mark, desk.now)).await?;
+                }
+            }
+        }
+        retention::reckon(tx, window.org, &reckoned, desk.now).await?;
+        if going.is_empty() {
+            return Ok(());
+        }
+        let keys = desk.keys_by_scope(window.org, going.iter().map(|(source, _)| source.patient)).await?;
+        let going: Vec<_> = going
+            .into_iter()
+            .filter_map(|(source, fate)| {
+                let scope = Scope::new(window.org, source.patient).ok().filter(|scope| keys.contains_key(scope))?;
+                Some((scope, source.document, source.revision, fate))
+            })
+            .collect();
+        Ok(desk.shift(window, &keys, &self.rules).let_go(tx, &going).await?)
+    }
+
+    fn tally(&self, page: &Page<Change>) -> RetentionStatus {
+        let count = |matches: &dyn Fn(&Change) -> bool| page.changes.iter().filter(|c| matches(c)).count() as u64;
+        let went = |fate: Fate| count(&|change| matches!(change, Change::Goes(_, known) if *known == fate));
+        RetentionStatus {
+            examined: page.examined,
+            summary_only: went(Fate::SummaryOnly),
+            source_dropped: went(Fate::SourceDropped),
+            archived: went(Fate::Archived),
+            reckoned: count(&|change| matches!(change, Change::Waits(..))),
+            held: count(&|change| matches!(change, Change::Held(_))),
+        }
+    }
+}

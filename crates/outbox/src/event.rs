@@ -1,0 +1,86 @@
+//! An event as it leaves: a CloudEvent of ids and codes.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use anamnesis_core::ids::{OrgId, derive};
+use anamnesis_observability::metrics::Label as _;
+use anamnesis_observability::metrics::labels::EventType;
+use anamnesis_store::relay::{Notice, Pending};
+
+/// Who says it.
+pub(crate) const SOURCE: &str = "urn:anamnesis";
+/// First word of every type of event.
+const PREFIX: &str = "anamnesis.";
+
+/// The type of a notice of what was set aside.
+pub(super) const NOTICE: &str = "anamnesis.message.quarantined.v1";
+
+/// What is told to the outside. Telling it again is telling the same: its id is stable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    pub id: Uuid,
+    /// `anamnesis.memory.changed.v1`; the routing key too.
+    pub(crate) kind: String,
+    pub(crate) time: DateTime<Utc>,
+    /// The patient, so that a consumer can keep their order.
+    pub(crate) partition: Option<Uuid>,
+    pub(crate) data: Value,
+}
+
+impl Event {
+    /// An event of the outbox; `None` when its body cannot be read, which is a defect.
+    pub(super) fn of(org: OrgId, pending: &Pending) -> Option<Self> {
+        let data: Value = serde_json::from_slice(pending.body.as_deref()?).unwrap_or_else(|_| json!({"org": org}));
+        let (id, kind, time) = (pending.id, pending.event_type.clone(), pending.created_at);
+        Some(Self { id, kind, time, partition: Some(pending.patient.0), data })
+    }
+
+    /// What was set aside: its id and the reason's code, nothing else.
+    pub(super) fn of_notice(notice: &Notice) -> Self {
+        let mut data = json!({"quarantine_id": notice.id, "reason": notice.reason.code()});
+        if let (Some(org), Value::Object(fields)) = (notice.org, &mut data) {
+            fields.insert("organization_id".to_owned(), json!(org));
+        }
+        let id =
+            derive("event.quarantine", &[notice.id.as_bytes(), &notice.created_at.timestamp_micros().to_be_bytes()]);
+        let kind = NOTICE.to_owned();
+        Self { id, kind, time: notice.created_at, partition: None, data }
+    }
+
+    /// RFC 3339, as CloudEvents want it.
+    pub(super) fn time_text(&self) -> String {
+        self.time.to_rfc3339_opts(SecondsFormat::Micros, true)
+    }
+
+    /// In structured mode.
+    pub(crate) fn structured(&self) -> Value {
+        let mut event = json!({"specversion": "1.0", "id": self.id, "source": SOURCE, "type": self.kind,
+            "time": self.time_text(), "datacontenttype": "application/json", "data": self.data});
+        if let (Some(partition), Value::Object(fields)) = (self.partition, &mut event) {
+            fields.insert("partitionkey".to_owned(), json!(partition));
+        }
+        event
+    }
+}
+
+/// The metric's word for a type of event; `None` for one that the contract does not have.
+pub(super) fn label(kind: &str) -> Option<EventType> {
+    let word = kind.strip_prefix(PREFIX)?.strip_suffix(".v1")?.replace('.', "_");
+    EventType::of_code(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_of_event_has_its_series() {
+        for kind in ["document.indexed", "memory.changed", "reconfirmation.due", "contradiction.found", "risk.flagged"]
+        {
+            assert!(label(&format!("anamnesis.{kind}.v1")).is_some(), "{kind}");
+        }
+        assert_eq!(label("anamnesis.other.v1"), None);
+    }
+}

@@ -1,0 +1,386 @@
+//! Admission: before any work, and by a fixed number of look-ups for the whole batch.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use uuid::Uuid;
+
+use super::made::Grounds;
+use super::spoken::{Reply, reply};
+use super::{Admitted, Disposition, Entry, Pipeline, PipelineError, Verdict};
+use crate::intake::binding::Admission;
+use crate::intake::grant::Grant;
+use anamnesis_core::consent::{Consent, ConsentScope, Consents, Withdrawal};
+use anamnesis_core::failpoints;
+use anamnesis_core::ids::{DocumentId, OrgId, PatientId, derive};
+use anamnesis_core::memory::SetBy;
+use anamnesis_core::reason::Reason;
+use anamnesis_core::scope::Scope;
+use anamnesis_messages::contract::{Command, DocumentSubmitted, MemoryCommand};
+use anamnesis_messages::{Envelope, Message, Refusal};
+use anamnesis_store::Keys;
+use anamnesis_store::admission::{Known, Organization, Wanted};
+use anamnesis_store::consents::Looked;
+
+/// The messages of one organisation after admission.
+#[derive(Default)]
+pub(super) struct Doorstep {
+    pub(crate) admitted: Vec<Admitted>,
+    pub(crate) done: Vec<Verdict>,
+    /// Places of those of which nothing may be kept, not even in quarantine.
+    pub(crate) unkept: BTreeSet<usize>,
+    /// Of the patients that were not erased.
+    pub(crate) keys: Keys,
+    /// The generation of vectors that the organisation is searched by; `None`: the configured one.
+    pub(crate) generation: Option<i64>,
+    /// What decided of whom something may be kept.
+    pub(crate) looked: Arc<Looked>,
+}
+
+/// What binds an organisation that nothing is known of.
+fn unregistered() -> Organization {
+    Organization {
+        redaction_policy: "safe_harbor".into(),
+        consent_required: false,
+        withdrawal: Withdrawal::default(),
+        generation: None,
+    }
+}
+
+impl Pipeline {
+    /// Which messages go on, and what becomes of the others.
+    pub(super) async fn admit(&self, org: OrgId, entries: Vec<Entry>) -> Result<Doorstep, PipelineError> {
+        let mut done = Vec::new();
+        let wanted = self.wanted(&entries);
+        let mut known = self.store.known(org, &wanted).await?;
+        let rules = known.rules.take();
+        let (entries, Sorted { grants, refused }) = self.bound(org, rules.is_some(), entries, &mut done).await?;
+        let unkept = self.unkept(org, &refused).await?;
+        if entries.is_empty() {
+            return Ok(Doorstep { done, unkept, ..Doorstep::default() });
+        }
+        let rules = rules.unwrap_or_else(unregistered);
+        let keys = self.keys_of(&entries).await?;
+        let mut batch = Batch::new(known, &keys, grants);
+        let now = self.store.clock().now();
+        batch.modes(&entries, now);
+        let generation = rules.generation;
+        let mut doorstep = Doorstep { done, unkept, keys, generation, ..Doorstep::default() };
+        // In their order: a consent binds what comes after it.
+        for (place, envelope) in entries {
+            let ephemeral = batch.ephemeral(&envelope, now);
+            let permitted = batch.permits(&envelope, rules.consent_required, now);
+            if ephemeral || !permitted {
+                doorstep.unkept.insert(place);
+            }
+            match self.verdict((place, permitted), envelope, &rules, &doorstep.keys, &mut batch) {
+                Ok(entry) => {
+                    batch.note(&entry);
+                    doorstep.admitted.push(Admitted { ephemeral, ..entry });
+                }
+                Err(verdict) => doorstep.done.push(verdict),
+            }
+        }
+        // What this batch itself switches or denies holds for what its bindings refuse too.
+        let barred = |entry: &&Entry| batch.ephemeral(&entry.1, now) || batch.denies(&entry.1, now);
+        doorstep.unkept.extend(refused.iter().filter(barred).map(|(place, _)| *place));
+        doorstep.looked = Arc::new(batch.known.looked);
+        Ok(doorstep)
+    }
+
+    /// Messages of producers that may speak for this organisation, and the others; a new organisation is registered where
+    /// that is allowed.
+    async fn bound(
+        &self,
+        org: OrgId,
+        registered: bool,
+        entries: Vec<Entry>,
+        done: &mut Vec<Verdict>,
+    ) -> Result<(Vec<Entry>, Sorted), PipelineError> {
+        let (mut kept, mut sorted) = (Vec::new(), Sorted::default());
+        let mut register = false;
+        let now = self.store.clock().now();
+        for entry in entries {
+            let granted = self.bindings.grant(&entry.1, now);
+            let admission = granted.and_then(|grant| Ok((self.bindings.admit(org, |_| registered)?, grant)));
+            match admission {
+                Ok((admission, grant)) => {
+                    register |= admission == Admission::Register;
+                    sorted.grants.insert(entry.0, grant);
+                    kept.push(entry);
+                }
+                Err(refusal) => {
+                    done.push((entry.0, Disposition::Quarantined(refusal.reason), refusal.field));
+                    sorted.refused.push(entry);
+                }
+            }
+        }
+        if register {
+            self.store.register(org).await?;
+        }
+        Ok((kept, sorted))
+    }
+
+    fn wanted(&self, entries: &[Entry]) -> Wanted {
+        let mut wanted = Wanted::default();
+        for (_, envelope) in entries {
+            wanted.messages.push(self.message_key(envelope));
+            wanted.patients.push(envelope.patient());
+            if let Message::DocumentSubmitted(document) = &envelope.message {
+                wanted.documents.push((document.patient_id, document.document_id));
+            }
+        }
+        // In the order of the index that is asked.
+        wanted.messages.sort_unstable();
+        wanted.patients.sort();
+        wanted.patients.dedup();
+        wanted.documents.sort();
+        wanted.documents.dedup();
+        wanted
+    }
+
+    /// Keys of the patients whose key was not destroyed, made for those who are new.
+    async fn keys_of(&self, entries: &[Entry]) -> Result<Keys, PipelineError> {
+        let scopes: HashSet<Scope> =
+            entries.iter().filter_map(|(_, e)| Scope::new(e.organization(), e.patient()).ok()).collect();
+        let scopes: Vec<Scope> = scopes.into_iter().collect();
+        Ok(self.store.ensure_keys(&scopes).await?.known)
+    }
+
+    /// (organisation, source, id) as the inbox keeps it.
+    pub(super) fn message_key(&self, envelope: &Envelope) -> [u8; 32] {
+        let org = envelope.organization().0;
+        self.store
+            .keys()
+            .platform()
+            .hash("message", &[org.as_bytes(), envelope.source.as_bytes(), envelope.id.as_bytes()])
+    }
+
+    fn verdict(
+        &self,
+        (place, permitted): (usize, bool),
+        envelope: Box<Envelope>,
+        rules: &Organization,
+        alive: &Keys,
+        batch: &mut Batch,
+    ) -> Result<Admitted, Verdict> {
+        let quarantine =
+            |reason, field: Option<&str>| (place, Disposition::Quarantined(reason), field.map(str::to_owned));
+        let scope =
+            Scope::new(envelope.organization(), envelope.patient()).map_err(|_| quarantine(Reason::Malformed, None))?;
+        let message = self.message_key(&envelope);
+        let body_hash = self.store.keys().platform().hash("content", &[&envelope.body_hash]);
+        if let Some(seen) = batch.known.seen.get(&message).or_else(|| batch.seen.get(&message)) {
+            let same = *seen == body_hash || failpoints::is("no_body_check");
+            return Err(if same {
+                (place, Disposition::Duplicate, None)
+            } else {
+                quarantine(Reason::IdReused, Some("id"))
+            });
+        }
+        if !alive.contains_key(&scope) {
+            return Err(quarantine(Reason::ErasedSubject, Some("patient_id")));
+        }
+        let grant = batch.grants.remove(&place).ok_or_else(|| quarantine(Reason::NotPermitted, None))?;
+        if let Some(field) = not_yet(&envelope, self.store.clock().now()) {
+            return Err(quarantine(Reason::NotYet, Some(field)));
+        }
+        if !permitted {
+            return Err(quarantine(Reason::NoConsent, Some("patient_id")));
+        }
+        if let Message::DocumentSubmitted(document) = &envelope.message {
+            batch
+                .same_type(document, &grant)
+                .map_err(|refusal| quarantine(refusal.reason, refusal.field.as_deref()))?;
+            // Who signs speaks as a clinician.
+            if document.signed_by().is_some() && !grant.lends(SetBy::Clinician) {
+                return Err(quarantine(Reason::NotPermitted, Some("provenance.signed_by")));
+            }
+            batch.revision(place, document.patient_id, document.document_id, document.revision, body_hash)?;
+            let types = batch.known.types.entry((document.patient_id, document.document_id)).or_default();
+            types.push(document.document_type);
+        }
+        batch.seen.insert(message, body_hash);
+        Ok(Admitted {
+            place,
+            scope,
+            message,
+            body_hash,
+            envelope,
+            policy: rules.redaction_policy.clone(),
+            grant,
+            withdrawal: rules.withdrawal,
+            ephemeral: false,
+            spoken: None,
+            grounds: Grounds::default(),
+        })
+    }
+}
+
+/// When a command was given: as it says itself, else as its envelope says, else now.
+pub(super) fn issued_at(command: &MemoryCommand, envelope: &Envelope, now: DateTime<Utc>) -> DateTime<Utc> {
+    command.issued_at.or(envelope.time).unwrap_or(now)
+}
+
+/// How far a date may lie ahead of our clock: producers have local days, and clocks that differ.
+const AHEAD: TimeDelta = TimeDelta::hours(24);
+
+/// The field by which a message is dated beyond tomorrow: what has not happened must not act today. A consent may begin
+/// on a later day, and an envelope's time counts only where nothing else dates a command.
+fn not_yet(envelope: &Envelope, now: DateTime<Utc>) -> Option<&'static str> {
+    let latest = now + AHEAD;
+    let (at, field) = match &envelope.message {
+        Message::DocumentSubmitted(document) => (document.occurred_at.to_utc(), "occurred_at"),
+        Message::HealthSignalRecorded(signal) => (signal.synced_at, "synced_at"),
+        Message::ProfileUpdated(profile) => (profile.recorded_at, "recorded_at"),
+        Message::ConsentRecorded(_) => return None,
+        Message::MemoryCommand(command) => {
+            let field = if command.issued_at.is_some() { "issued_at" } else { "time" };
+            (issued_at(command, envelope, now), field)
+        }
+    };
+    (at > latest).then_some(field)
+}
+
+/// When what a message says was said. `None` for what says what may be kept, or what is to be done: a consent, a command
+/// without words of its own.
+pub(super) fn said_at(envelope: &Envelope, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    match &envelope.message {
+        Message::DocumentSubmitted(document) => Some(document.occurred_at.to_utc()),
+        Message::HealthSignalRecorded(signal) => Some(signal.synced_at),
+        Message::ProfileUpdated(profile) => Some(profile.recorded_at),
+        // Who promotes a capture without words means the capture's own.
+        Message::MemoryCommand(command)
+            if command.command == Command::Promote || matches!(reply(command), Some(Reply::Words(_))) =>
+        {
+            Some(issued_at(command, envelope, now))
+        }
+        Message::ConsentRecorded(_) | Message::MemoryCommand(_) => None,
+    }
+}
+
+/// The row of a consent.
+pub(super) fn consent_id(message: &[u8; 32]) -> Uuid {
+    derive("consent", &[message])
+}
+
+/// The row of a switch of the ephemeral mode.
+pub(super) fn mode_id(message: &[u8; 32]) -> Uuid {
+    derive("ephemeral", &[message])
+}
+
+/// Whether a command switches the ephemeral mode on or off.
+pub(super) fn ephemeral_switch(command: Command) -> Option<bool> {
+    match command {
+        Command::EphemeralOn => Some(true),
+        Command::EphemeralOff => Some(false),
+        _ => None,
+    }
+}
+
+/// What the bindings of producers said of a batch.
+#[derive(Default)]
+struct Sorted {
+    /// What the producer of each message may say, by place.
+    grants: HashMap<usize, Grant>,
+    /// Messages of producers that may not speak for this organisation.
+    refused: Vec<Entry>,
+}
+
+/// What is known, stored or earlier in this batch.
+struct Batch {
+    known: Known,
+    /// What the producer of each message may say, by place.
+    grants: HashMap<usize, Grant>,
+    /// What each patient permits and denies, this far into the batch.
+    consents: HashMap<PatientId, Consents>,
+    seen: HashMap<[u8; 32], [u8; 32]>,
+    revisions: HashMap<(PatientId, DocumentId, u32), [u8; 32]>,
+}
+
+impl Batch {
+    fn new(known: Known, keys: &Keys, grants: HashMap<usize, Grant>) -> Self {
+        let consents = keys.keys().map(|scope| (scope.patient(), known.consents_of(*scope, keys))).collect();
+        Self { known, grants, consents, seen: HashMap::new(), revisions: HashMap::new() }
+    }
+
+    /// Whether what the message says may be stored: the consent in force when it was said counts, and the one in force now.
+    fn permits(&self, envelope: &Envelope, required: bool, now: DateTime<Utc>) -> bool {
+        let Some(at) = said_at(envelope, now) else { return true };
+        match self.consents.get(&envelope.patient()) {
+            Some(consents) => consents.may_remember(required, at, now),
+            None => !required,
+        }
+    }
+
+    /// Whether the patient denies what the message says, required or not.
+    fn denies(&self, envelope: &Envelope, now: DateTime<Utc>) -> bool {
+        !self.permits(envelope, false, now)
+    }
+
+    /// Takes in what an admitted message decides for those after it. Their rows are then this batch's own.
+    fn note(&mut self, entry: &Admitted) {
+        let patient = entry.scope.patient();
+        let own = match &entry.envelope.message {
+            Message::ConsentRecorded(consent) => {
+                if let Some(scope) = ConsentScope::read(&consent.scope) {
+                    let (provision, from, until) = (consent.provision, consent.from, consent.until);
+                    let meant = Consent { scope, provision, from, until };
+                    self.consents.entry(patient).or_default().add(meant);
+                }
+                consent_id(&entry.message)
+            }
+            Message::MemoryCommand(command) if ephemeral_switch(command.command).is_some() => mode_id(&entry.message),
+            _ => return,
+        };
+        self.known.looked.entry(patient).or_default().insert(own);
+    }
+
+    /// Commands of this very batch that switch the ephemeral mode: a document beside them must not slip through.
+    fn modes(&mut self, entries: &[Entry], now: DateTime<Utc>) {
+        for (_, envelope) in entries {
+            let Message::MemoryCommand(command) = &envelope.message else { continue };
+            if not_yet(envelope, now).is_some() {
+                continue;
+            }
+            if let Some(on) = ephemeral_switch(command.command) {
+                let stamp = (issued_at(command, envelope, now), Uuid::nil());
+                self.known.ephemeral.entry(envelope.patient()).or_default().add(stamp, on);
+            }
+        }
+    }
+
+    /// Whether nothing of the message may be kept: the mode that counts is the one at its own time. What a person
+    /// commands or consents to is kept, since it says what may be; what a correction says is not.
+    fn ephemeral(&self, envelope: &Envelope, now: DateTime<Utc>) -> bool {
+        let course = self.known.ephemeral.get(&envelope.patient());
+        said_at(envelope, now).zip(course).and_then(|(at, course)| course.at(at)).unwrap_or(false)
+    }
+
+    /// Whether the revisions that are there already are of types that this producer may replace.
+    fn same_type(&self, document: &DocumentSubmitted, grant: &Grant) -> Result<(), Refusal> {
+        let known = self.known.types.get(&(document.patient_id, document.document_id));
+        known.into_iter().flatten().try_for_each(|old| grant.replaces(*old, document.document_type))
+    }
+
+    /// The same revision of a document under another message id: a repetition if it says the same, a reused id if not.
+    fn revision(
+        &mut self,
+        place: usize,
+        patient: PatientId,
+        id: DocumentId,
+        revision: u32,
+        body: [u8; 32],
+    ) -> Result<(), Verdict> {
+        let key = (patient, id, revision);
+        match self.known.revisions.get(&key).or_else(|| self.revisions.get(&key)) {
+            Some(known) if *known == body => Err((place, Disposition::Duplicate, None)),
+            Some(_) => Err((place, Disposition::Quarantined(Reason::IdReused), Some("revision".to_owned()))),
+            None => {
+                self.revisions.insert(key, body);
+                Ok(())
+            }
+        }
+    }
+}

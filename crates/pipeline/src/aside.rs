@@ -1,0 +1,137 @@
+//! What is done with messages outside a batch: reading their envelope, asking whether they killed a process before, and
+//! setting them aside.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::{Pipeline, Raw};
+use anamnesis_core::fold::KeyHash;
+use anamnesis_core::ids::OrgId;
+use anamnesis_core::reason::Reason;
+use anamnesis_core::scope::Scope;
+use anamnesis_messages::{Attributes, Envelope, Origin, Problem, Refusal};
+use anamnesis_store::StoreError;
+use anamnesis_store::admission::Rejected;
+
+/// Attempts that began and never ended, after which a message is worked alone.
+const SUSPECT: i64 = 2;
+
+/// What quarantine keeps next to a body.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kept {
+    attributes: Option<Attributes>,
+    origin: Origin,
+}
+
+impl Kept {
+    fn of(raw: &Raw, now: DateTime<Utc>) -> Self {
+        let origin = match raw.origin.clone() {
+            // A signature is held against the time at which the message came, however late it is offered again.
+            Origin::Broker { user, received } => Origin::Broker { user, received: received.or(Some(now)) },
+            other => other,
+        };
+        Self { attributes: raw.attributes.clone(), origin }
+    }
+
+    fn written(&self) -> Option<Vec<u8>> {
+        serde_json::to_vec(self).ok()
+    }
+}
+
+impl Raw {
+    /// A message as quarantine kept it; `None` when it cannot be read. Older versions kept attributes alone, which only
+    /// the broker's messages have: their sender is not known any more.
+    pub fn kept(body: Vec<u8>, kept: Option<&[u8]>) -> Option<Self> {
+        let Some(kept) = kept else { return Some(Self::of_file(body)) };
+        let (attributes, origin) = match serde_json::from_slice::<Kept>(kept) {
+            Ok(Kept { attributes, origin }) => (attributes, origin),
+            Err(_) => (Some(serde_json::from_slice(kept).ok()?), Origin::Broker { user: None, received: None }),
+        };
+        Some(Self { body, attributes, origin, refused: None })
+    }
+}
+
+impl Pipeline {
+    /// Whether the key of the message's patient is away: not erased, not new, but missing from the key store.
+    pub async fn lacks_keys(&self, raw: &Raw) -> bool {
+        let Ok(envelope) = self.read_envelope(raw) else { return false };
+        let Ok(scope) = Scope::new(envelope.organization(), envelope.patient()) else { return false };
+        matches!(self.store.lookup(scope).await, Err(StoreError::Key(_)))
+    }
+
+    /// Bytes to a typed message, whichever way the attributes came.
+    pub(super) fn read_envelope(&self, raw: &Raw) -> Result<Envelope, Refusal> {
+        let envelope = match (&raw.refused, &raw.attributes) {
+            (Some(refusal), _) => Err(refusal.clone()),
+            (None, Some(attributes)) => self.decoder.decode_with(attributes.clone(), &raw.body),
+            (None, None) => self.decoder.decode(&raw.body),
+        }?;
+        Ok(Envelope { origin: raw.origin.clone(), ..envelope })
+    }
+
+    /// Which of these messages were begun twice and never ended: with whom or with what is to be found out alone.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn suspects(&self, raws: &[Raw]) -> Result<Vec<bool>, StoreError> {
+        let keys: Vec<Option<KeyHash>> = raws.iter().map(|raw| self.key_of(raw)).collect();
+        let known: Vec<KeyHash> = keys.iter().flatten().copied().collect();
+        let begun = self.store.attempts(&known).await?;
+        let suspect = |key: &KeyHash| begun.get(key).is_some_and(|attempts| *attempts >= SUSPECT);
+        Ok(keys.iter().map(|key| key.as_ref().is_some_and(suspect)).collect())
+    }
+
+    /// Whether there is any message at all that was begun twice and never ended.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn is_haunted(&self) -> Result<bool, StoreError> {
+        self.store.was_any_begun(SUSPECT).await
+    }
+
+    /// Sets one message aside for a reason that is not its contract's.
+    ///
+    /// # Errors
+    /// Of the store: then it is not set aside and must not be acknowledged.
+    pub async fn set_aside(&self, raw: &Raw, reason: Reason) -> Result<(), StoreError> {
+        let envelope = self.read_envelope(raw).ok();
+        let org = envelope.as_ref().map(Envelope::organization);
+        let refusal = Refusal::new(reason, Problem::Conflict);
+        let mut rejected = self.rejected(org, raw.clone(), &refusal);
+        if let Some(envelope) = envelope
+            && self.is_unkept(&envelope).await?
+        {
+            rejected = rejected.without_content();
+        }
+        self.store.quarantine(&[rejected]).await?;
+        self.metrics.ingest.quarantined.of(reason).inc();
+        match self.key_of(raw) {
+            Some(key) => self.store.end_attempts(None, &[key]).await,
+            None => Ok(()),
+        }
+    }
+
+    fn key_of(&self, raw: &Raw) -> Option<KeyHash> {
+        self.read_envelope(raw).ok().map(|envelope| self.message_key(&envelope))
+    }
+
+    /// As quarantine keeps it: the same body under another id is another message. The door is kept with it, so that who
+    /// offers it again does not lend it rights that its sender had not.
+    pub(super) fn rejected(&self, org: Option<OrgId>, raw: Raw, refusal: &Refusal) -> Rejected {
+        let named = raw.attributes.as_ref().and_then(|attributes| serde_json::to_vec(attributes).ok());
+        let platform = self.store.keys().platform();
+        let user = match &raw.origin {
+            Origin::Broker { user, .. } => user.as_deref().unwrap_or_default(),
+            Origin::Operator | Origin::Files => "",
+        };
+        let message = match (&named, user) {
+            (None, "") => platform.hash("body", &[&raw.body]),
+            (Some(named), "") => platform.hash("body", &[&raw.body, named]),
+            (named, user) => platform.hash("body", &[&raw.body, named.as_deref().unwrap_or_default(), user.as_bytes()]),
+        };
+        let attributes = Kept::of(&raw, self.store.clock().now()).written();
+        let (reason, field) = (refusal.reason, refusal.field.clone());
+        Rejected { org, message, reason, field, body: Some(raw.body), attributes }
+    }
+}

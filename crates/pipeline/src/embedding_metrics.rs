@@ -1,0 +1,97 @@
+//! From what an embedder does to the declared metrics.
+
+use std::sync::Arc;
+
+use anamnesis_embedding::{EmbedObserver, Outcome, Purpose, RequestSeen};
+use anamnesis_observability::metrics::Metrics;
+use anamnesis_observability::metrics::labels::{EmbeddingOutcome, EmbeddingPurpose};
+
+/// Counts requests, texts, tokens and money.
+pub struct Metered {
+    metrics: Arc<Metrics>,
+    price_per_token: f64,
+}
+
+impl Metered {
+    /// `price_per_million_tokens` in the currency of the metrics' identity.
+    pub fn new(metrics: Arc<Metrics>, price_per_million_tokens: f64) -> Self {
+        Self { metrics, price_per_token: price_per_million_tokens / 1e6 }
+    }
+}
+
+fn label(outcome: Outcome) -> EmbeddingOutcome {
+    match outcome {
+        Outcome::Ok => EmbeddingOutcome::Ok,
+        Outcome::Transient => EmbeddingOutcome::Transient,
+        Outcome::RateLimited => EmbeddingOutcome::RateLimited,
+        Outcome::CircuitOpen => EmbeddingOutcome::CircuitOpen,
+        Outcome::TooMuch => EmbeddingOutcome::TooMuch,
+        Outcome::Rejected => EmbeddingOutcome::Rejected,
+        Outcome::Misconfigured => EmbeddingOutcome::Misconfigured,
+        Outcome::BadAnswer => EmbeddingOutcome::BadAnswer,
+    }
+}
+
+impl EmbedObserver for Metered {
+    fn request(&self, seen: &RequestSeen<'_>) {
+        let metrics = &self.metrics.embedding;
+        metrics.requests.of(label(seen.outcome)).inc();
+        metrics.truncated.inc_by(seen.truncated as u64);
+        if seen.outcome != Outcome::CircuitOpen {
+            metrics.seconds.observe(seen.duration.as_secs_f64());
+        }
+        if seen.outcome == Outcome::Ok {
+            let purpose = match seen.purpose {
+                Purpose::Document => EmbeddingPurpose::Document,
+                Purpose::Query => EmbeddingPurpose::Query,
+            };
+            metrics.texts.of(purpose).inc_by(seen.texts as u64);
+            metrics.tokens.inc_by(seen.tokens);
+            self.metrics.spending.cost.inc_by(seen.tokens as f64 * self.price_per_token);
+        }
+    }
+
+    fn held_back(&self, wait: std::time::Duration) {
+        self.metrics.embedding.limited.observe(wait.as_secs_f64());
+    }
+
+    fn circuit(&self, open: bool) {
+        self.metrics.embedding.circuit_open.set(i64::from(open));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use anamnesis_config::embedding::Provider;
+    use anamnesis_observability::metrics::Identity;
+
+    #[test]
+    fn each_request_is_counted_and_only_an_answered_one_is_paid() {
+        let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());
+        let metered = Metered::new(Arc::clone(&metrics), 0.02);
+        for outcome in Outcome::ALL {
+            metered.request(&RequestSeen {
+                provider: Provider::OpenAi,
+                model: "m",
+                purpose: Purpose::Query,
+                outcome: *outcome,
+                texts: 3,
+                tokens: 500_000,
+                truncated: 1,
+                duration: Duration::from_millis(20),
+            });
+            assert_eq!(metrics.embedding.requests.of(label(*outcome)).get(), 1, "{outcome:?}");
+        }
+        metered.held_back(Duration::from_secs(1));
+        metered.circuit(true);
+        let embedding = &metrics.embedding;
+        assert_eq!(embedding.texts.of(EmbeddingPurpose::Query).get(), 3);
+        assert_eq!((embedding.tokens.get(), embedding.truncated.get()), (500_000, Outcome::ALL.len() as u64));
+        assert!((metrics.spending.cost.get() - 0.01).abs() < 1e-12);
+        assert_eq!(embedding.seconds.get_sample_count(), Outcome::ALL.len() as u64 - 1);
+        assert_eq!((embedding.limited.get_sample_count(), embedding.circuit_open.get()), (1, 1));
+    }
+}

@@ -1,0 +1,408 @@
+//! What a document's extraction states, as findings of the log: who says it decides trust and standing (model.md,
+//! "Provenance"); nothing is stored whose evidence is not literally there.
+
+use chrono::{DateTime, NaiveTime, Utc};
+
+use super::embed::Embedded;
+use super::lifelong::is_lifelong;
+use super::made::HandMade;
+use super::origin::Origin;
+use super::pages::Pages;
+use super::relation;
+use anamnesis_core::fact::FactParts;
+use anamnesis_core::fact_date::FactDate;
+use anamnesis_core::finding::{EntityType, Epistemic, Experiencer, Polarity, Temporality};
+use anamnesis_core::fold::{Assertion, Details, KeyHash};
+use anamnesis_core::measured::Measured;
+use anamnesis_core::memory::{Class, Kind};
+use anamnesis_core::provenance::Teller;
+use anamnesis_crypto::PatientKeys;
+use anamnesis_extraction::{Entity, Hypothesis, StatementKind, settled};
+use anamnesis_messages::contract::DocumentSubmitted;
+use anamnesis_redaction::Redacted;
+use anamnesis_store::records::{Evidence, FindingWords, NewFinding, finding_id};
+use anamnesis_text::Span;
+
+/// The words of a blanket statement ("no known allergies").
+pub(crate) const EVERY: &str = "*";
+
+/// What is the same for all findings of a document.
+pub(crate) struct Teaching<'a> {
+    pub(crate) document: &'a DocumentSubmitted,
+    pub(crate) work: &'a Embedded,
+    pub(crate) keys: &'a PatientKeys,
+    pub(crate) now: DateTime<Utc>,
+    pub(crate) version: &'a str,
+    origin: Origin<'a>,
+    source_entity: Option<String>,
+    /// Keyed hash of the whole text, as it is compared with other documents.
+    text: Option<KeyHash>,
+    pages: Option<Pages>,
+}
+
+impl<'a> Teaching<'a> {
+    pub(crate) fn new(
+        document: &'a DocumentSubmitted,
+        work: &'a Embedded,
+        keys: &'a PatientKeys,
+        now: DateTime<Utc>,
+        version: &'a str,
+    ) -> Self {
+        let origin = work.read.admitted.origin(document);
+        let source_entity = origin.entity.as_deref().map(|who| entity(who, keys));
+        let redacted = work.read.text.as_deref().map(|(redacted, _)| redacted);
+        let text = redacted.and_then(|redacted| text_hash(redacted, keys));
+        let pages = redacted.and_then(|redacted| Pages::of(document, redacted));
+        Self { document, work, keys, now, version, origin, source_entity, text, pages }
+    }
+
+    /// All findings of the document.
+    pub(crate) fn findings(&self) -> Vec<NewFinding> {
+        let Some((_, extraction)) = self.work.read.text.as_deref() else { return Vec::new() };
+        let in_the_end = settled(&extraction.entities);
+        let entities = in_the_end.iter().filter(|e| worth_remembering(e)).filter_map(|e| self.entity(e));
+        let statements = extraction.statements.iter().filter_map(|s| self.statement(s.kind, s.span));
+        let hypotheses = extraction.hypotheses.iter().filter_map(|h| self.hypothesis(h));
+        entities.chain(statements).chain(hypotheses).collect()
+    }
+
+    /// The whole of the words as one memory, made by hand.
+    pub(crate) fn hand_made(&self, made: &HandMade) -> Option<NewFinding> {
+        let text = self.text().trim();
+        let start = self.text().find(text)?;
+        let span = Span::new(start, start + text.len());
+        let (kind, class) = match made.kind {
+            Kind::Goal => (EntityType::Goal, Class::Preference),
+            Kind::Relationship => (EntityType::Relationship, Class::Preference),
+            Kind::Episode | Kind::Note | Kind::Raw => (EntityType::Preference, Class::Event),
+            Kind::Belief | Kind::Value | Kind::Drive => (EntityType::Preference, Class::Preference),
+        };
+        let named = &self.work.read.admitted.grounds.named;
+        let derived_from = named.iter().map(|one| format!("{}:{}", one.kind.code(), one.id)).collect();
+        let words = FindingWords {
+            concept: text.to_owned(),
+            // Another wording is another value of what it replaces.
+            value: Some(text.to_owned()),
+            mention: text.to_owned(),
+            source_entity: self.source_entity.clone(),
+            derived_from,
+            ..FindingWords::default()
+        };
+        let model = made.repeats.filter(|class| *class == Class::Inference);
+        let mut finding = self.finding(Parts {
+            kind,
+            class: model.unwrap_or(class),
+            memory: made.kind,
+            polarity: Polarity::Affirmed,
+            experiencer: Experiencer::Patient,
+            teller: self.teller(None),
+            interpreted: false,
+            extraction_confidence: 1.0,
+            words,
+            evidence: span,
+            key: span,
+        })?;
+        let own = || self.keys.hash("made", format!("{} {}", made.kind, anamnesis_text::fold(text)).as_bytes());
+        let (attribute, group) = made.place.unwrap_or_else(|| (own(), own()));
+        finding.assertion.attribute = attribute;
+        finding.group = group;
+        Some(finding)
+    }
+
+    fn text(&self) -> &str {
+        self.work.read.text.as_deref().map_or("", |(redacted, _)| &redacted.document().text)
+    }
+
+    fn teller(&self, turn: Option<usize>) -> Teller {
+        let turns = self.work.read.text.as_deref().map(|(redacted, _)| &redacted.document().turns);
+        self.origin.teller(turn.and_then(|t| turns?.get(t)).map(|t| t.speaker))
+    }
+
+    fn entity(&self, e: &Entity) -> Option<NewFinding> {
+        let teller = self.teller(e.turn);
+        // A measurement without a day of its own is of the document's.
+        let today = || (e.kind == EntityType::Measurement).then(|| self.document.day().to_string());
+        let date = e.at.map(|at| at.iso()).or_else(today);
+        let words = FindingWords {
+            concept: e.value.clone(),
+            code: e.code.map(str::to_owned),
+            person: e
+                .subject
+                .clone()
+                .or_else(|| relation::of(self.text(), e).or_else(|| self.informant(e, teller)).map(str::to_owned)),
+            status: e.status.clone(),
+            dose: e.dose.clone(),
+            frequency: e.frequency.clone(),
+            route: e.route.clone(),
+            severity: e.severity.clone(),
+            date: date.filter(|_| e.kind.happens()),
+            value: e.measured.as_ref().map(Measured::amount),
+            reaction: e.reaction.as_ref().map(|reaction| reaction.name.clone()),
+            at: e.at,
+            measured: e.measured.clone(),
+            mention: e.span.of(self.text()).to_owned(),
+            source_entity: self.source_entity.clone(),
+            file: None,
+            formed_from: Vec::new(),
+            account: None,
+            derived_from: Vec::new(),
+        };
+        let ending = matches!(e.status.as_deref(), Some("stopped" | "declined" | "resolved" | "ended"));
+        let polarity = Polarity::of(e.context.negated || matches!(e.status.as_deref(), Some("not_taken")));
+        let interpreted =
+            e.context.uncertain || e.epistemic == Epistemic::Inferred || is_proposed(e.kind, e.status.as_deref());
+        let historical = e.context.temporality == Temporality::Historical;
+        let class = match Class::of_finding(e.kind) {
+            // A symptom of the past is history, not a state to be asked about in two days.
+            Class::TimeBoundState if historical => Class::Event,
+            class => class,
+        };
+        let mut finding = self.finding(Parts {
+            kind: e.kind,
+            class: self.origin.class(class),
+            memory: kind_of(e.kind),
+            polarity,
+            experiencer: e.context.experiencer,
+            teller,
+            interpreted: interpreted || self.origin.infers(),
+            extraction_confidence: e.confidence,
+            words,
+            evidence: e.evidence,
+            key: e.span,
+        })?;
+        if let Some(at) = e.at.filter(|_| e.kind == EntityType::Appointment) {
+            finding.assertion.expires_at = over(at).into_iter().chain(finding.assertion.expires_at).min();
+        }
+        finding.assertion.ending = ending && !e.context.negated;
+        finding.uncertain = e.context.uncertain;
+        finding.temporality = e.context.temporality;
+        if historical && !ending && e.code.is_some_and(is_lifelong) {
+            // "Antecedentes: diabetes" speaks of an illness that is still there.
+            finding.temporality = Temporality::Recent;
+        }
+        finding.assertion.past =
+            e.kind == EntityType::Condition && finding.temporality == Temporality::Historical && !e.context.negated;
+        Some(finding)
+    }
+
+    /// A relative who speaks of themselves is the one whom the producer named.
+    fn informant(&self, e: &Entity, teller: Teller) -> Option<&'static str> {
+        let own = e.context.experiencer == Experiencer::Family && teller == Teller::Family;
+        own.then(|| self.document.informant()).flatten()
+    }
+
+    fn statement(&self, kind: StatementKind, span: Span) -> Option<NewFinding> {
+        let entity = match kind {
+            StatementKind::NoKnownAllergies => EntityType::Allergy,
+            StatementKind::NoMedications => EntityType::Medication,
+        };
+        let words = FindingWords {
+            concept: EVERY.to_owned(),
+            mention: span.of(self.text()).to_owned(),
+            ..FindingWords::default()
+        };
+        let mut finding = self.finding(Parts {
+            kind: entity,
+            class: self.origin.class(Class::LongLivedFact),
+            memory: Kind::Note,
+            polarity: Polarity::Negated,
+            experiencer: Experiencer::Patient,
+            teller: self.teller(self.turn_at(span)),
+            interpreted: self.origin.infers(),
+            extraction_confidence: 0.9,
+            words,
+            evidence: span,
+            key: span,
+        })?;
+        finding.assertion.blanket = true;
+        Some(finding)
+    }
+
+    /// Always an inference, whoever spoke (seed 000, principle 4).
+    fn hypothesis(&self, h: &Hypothesis) -> Option<NewFinding> {
+        let words = FindingWords {
+            concept: h.text.clone(),
+            mention: h.evidence.of(self.text()).to_owned(),
+            ..FindingWords::default()
+        };
+        let mut finding = self.finding(Parts {
+            kind: EntityType::Preference,
+            class: Class::Inference,
+            memory: Kind::Belief,
+            polarity: Polarity::Affirmed,
+            experiencer: Experiencer::Patient,
+            teller: Teller::Agent,
+            interpreted: true,
+            extraction_confidence: h.confidence,
+            words,
+            evidence: h.evidence,
+            key: h.evidence,
+        })?;
+        // What a model forms never takes the fallback of full confidence.
+        finding.assertion.initial_confidence = finding.assertion.initial_confidence.min(h.confidence);
+        finding.assertion.attribute = self.keys.hash("hypothesis", h.text.as_bytes());
+        finding.group = finding.assertion.attribute;
+        Some(finding)
+    }
+
+    fn finding(&self, parts: Parts) -> Option<NewFinding> {
+        let quote = parts.evidence.of(self.text());
+        if quote.is_empty() || !self.text().contains(quote) {
+            return None;
+        }
+        let source_type = self.origin.source_type(parts.teller, parts.interpreted);
+        let trust = self.origin.trust(source_type, parts.teller);
+        let first = self.origin.confidence(source_type, parts.teller, trust)?;
+        let (attribute, group) = hashes(self.keys, &parts);
+        let scope = self.work.read.admitted.scope;
+        let source = self.document.document_id.0;
+        let id = finding_id(scope, source, self.document.revision, &finding_key(&parts));
+        let assertion = Assertion {
+            id,
+            source,
+            text: self.text,
+            live: true,
+            attribute,
+            entity: parts.kind,
+            kind: parts.memory,
+            class: parts.class,
+            polarity: parts.polarity,
+            experiencer: parts.experiencer,
+            details: Details::default(), // read back from the words when folded
+            ending: false,
+            past: false,
+            blanket: false,
+            set_by: self.origin.set_by(parts.teller),
+            document_type: Some(self.document.document_type),
+            source_type,
+            epistemic: source_type.epistemic(),
+            trust,
+            is_proxy: self.origin.is_proxy(),
+            extraction_confidence: parts.extraction_confidence.clamp(0.0, 1.0),
+            initial_confidence: first.confidence,
+            basis: first.basis,
+            asserted_at: self.document.occurred_at.to_utc(),
+            valid_from: self.document.occurred_at.to_utc(),
+            expires_at: self.work.read.admitted.grounds.until,
+            ends_at: self.document.ends_at(),
+            recorded_at: self.now,
+            tombstone: None,
+        };
+        Some(NewFinding {
+            scope,
+            group,
+            assertion,
+            revision: self.document.revision,
+            uncertain: false,
+            temporality: Temporality::Recent,
+            words: FindingWords { file: self.pages.as_ref().map(|pages| pages.place(parts.key.start)), ..parts.words },
+            evidence: Some(Evidence { quote: quote.to_owned(), span: parts.evidence }),
+            extractor_version: self.version.to_owned(),
+        })
+    }
+
+    fn turn_at(&self, span: Span) -> Option<usize> {
+        let (redacted, _) = self.work.read.text.as_deref()?;
+        redacted.document().turns.iter().position(|t| t.span.contains(&span))
+    }
+}
+
+struct Parts {
+    kind: EntityType,
+    class: Class,
+    memory: Kind,
+    polarity: Polarity,
+    experiencer: Experiencer,
+    teller: Teller,
+    interpreted: bool,
+    extraction_confidence: f64,
+    words: FindingWords,
+    evidence: Span,
+    key: Span,
+}
+
+/// Attribute and group of a finding under the patient's key. All allergies of a subject fold together, since "no known
+/// allergies" speaks of each.
+fn hashes(keys: &PatientKeys, parts: &Parts) -> (KeyHash, KeyHash) {
+    attribute_hashes(keys, parts.kind, &parts.words, parts.experiencer)
+}
+
+pub(crate) fn attribute_hashes(
+    keys: &PatientKeys,
+    kind: EntityType,
+    words: &FindingWords,
+    experiencer: Experiencer,
+) -> (KeyHash, KeyHash) {
+    let of = FactParts {
+        experiencer,
+        person: words.person.as_deref(),
+        date: words.date.as_deref(),
+        value: words.value.as_deref(),
+        ..FactParts::of(kind, &words.concept)
+    };
+    let attribute = keys.hash("attribute", &of.attribute());
+    // What was only proposed, or refused, is another attribute of the same medicine: it neither confirms nor contradicts what is taken.
+    if is_proposed(kind, words.status.as_deref())
+        || kind == EntityType::Medication && words.status.as_deref() == Some("declined")
+    {
+        return (keys.hash("proposed", &of.attribute()), attribute);
+    }
+    let group = match kind {
+        EntityType::Allergy | EntityType::Intolerance => {
+            keys.hash("group", format!("allergies of {}", experiencer.code()).as_bytes())
+        }
+        _ => attribute,
+    };
+    (attribute, group)
+}
+
+/// Where and what: two mentions in one document are two findings; the same document read again gives the same ids.
+fn finding_key(parts: &Parts) -> Vec<u8> {
+    let mut key = parts.kind.code().as_bytes().to_vec();
+    key.extend_from_slice(&(parts.key.start as u64).to_be_bytes());
+    key.extend_from_slice(&(parts.key.end as u64).to_be_bytes());
+    key.extend_from_slice(parts.words.concept.as_bytes());
+    key
+}
+
+/// The end of an appointment's day: from then on it is history.
+fn over(at: FactDate) -> Option<DateTime<Utc>> {
+    let next = at.last_day()?.succ_opt()?;
+    Some(next.and_time(NaiveTime::MIN).and_utc())
+}
+
+/// A conditional or planned thing is no fact yet; a medicine that somebody proposed is one to know of.
+fn worth_remembering(e: &Entity) -> bool {
+    e.context.temporality != Temporality::Hypothetical || is_proposed(e.kind, e.status.as_deref())
+}
+
+/// A medicine that was proposed and not begun.
+fn is_proposed(kind: EntityType, status: Option<&str>) -> bool {
+    kind == EntityType::Medication && status == Some("suggested")
+}
+
+fn kind_of(entity: EntityType) -> Kind {
+    match entity {
+        EntityType::Goal => Kind::Goal,
+        EntityType::Relationship => Kind::Relationship,
+        EntityType::Preference => Kind::Belief,
+        EntityType::Appointment | EntityType::Event | EntityType::Procedure => Kind::Episode,
+        _ => Kind::Note,
+    }
+}
+
+/// Words alone, in lower case and without accents: signs and spacing make no other text of it, another date or name does.
+/// `None` of no words.
+fn text_hash(redacted: &Redacted, keys: &PatientKeys) -> Option<KeyHash> {
+    let folded = anamnesis_text::fold(&redacted.document().text);
+    let words: Vec<&str> = folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let mut form = words.join(" ").into_bytes();
+    form.extend(redacted.redactions().iter().flat_map(|taken| taken.fingerprint.to_be_bytes()));
+    (!words.is_empty()).then(|| keys.hash("text", &form))
+}
+
+/// Who said so, as a surrogate: the name itself is never stored.
+fn entity(who: &str, keys: &PatientKeys) -> String {
+    let hash = keys.hash("entity", anamnesis_text::fold(who).as_bytes());
+    format!("[SOURCE_{}]", hex::encode_upper(&hash[..2]))
+}

@@ -1,0 +1,108 @@
+//! What the producer of one message may say.
+
+use anamnesis_config::intake::Producer;
+use anamnesis_core::document::DocumentType;
+use anamnesis_core::memory::SetBy;
+use anamnesis_core::producer::{Role, Sort};
+use anamnesis_core::reason::Reason;
+use anamnesis_messages::contract::{ActorRole, Message};
+use anamnesis_messages::refusal::{Problem, Refusal};
+
+/// Types, document types and roles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Grant {
+    types: Vec<Sort>,
+    document_types: Vec<DocumentType>,
+    roles: Vec<Role>,
+}
+
+impl Grant {
+    /// For those who hold the store and its keys.
+    pub(crate) fn everything() -> Self {
+        let (types, document_types) = (Sort::ALL.to_vec(), DocumentType::ALL.to_vec());
+        Self { types, document_types, roles: Role::ALL.to_vec() }
+    }
+
+    /// For files that nobody bound: all that a patient's own folder may hold, and nothing that only a clinician may say. Who
+    /// may write to a folder is not who may treat a patient.
+    pub(crate) fn of_unbound_files() -> Self {
+        let mut grant = Self::everything();
+        grant.types.retain(|sort| *sort != Sort::Profile);
+        grant.document_types.retain(|kind| *kind != DocumentType::ClinicalNote);
+        grant.roles.retain(|role| *role != Role::Clinician);
+        grant
+    }
+
+    pub(crate) fn of(producer: &Producer) -> Self {
+        let Producer { types, document_types, roles, .. } = producer.clone();
+        Self { types, document_types, roles }
+    }
+
+    /// # Errors
+    /// `not_permitted`, with the field that says what may not be said.
+    pub(crate) fn permits(&self, message: &Message) -> Result<(), Refusal> {
+        if !self.types.contains(&sort(message)) {
+            return Err(not_permitted("type"));
+        }
+        match message {
+            Message::DocumentSubmitted(data) if !self.document_types.contains(&data.document_type) => {
+                Err(not_permitted("document_type"))
+            }
+            Message::MemoryCommand(data) if !self.roles.contains(&role(data.actor.role)) => {
+                Err(not_permitted("actor.role"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether what is set by this may stand as such, or is somebody's whom nobody knows.
+    pub(crate) fn lends(&self, set_by: SetBy) -> bool {
+        Role::of(set_by).is_none_or(|role| self.roles.contains(&role))
+    }
+
+    /// Whether a revision of this producer's may stand with one of another type. Conversations and other documents never
+    /// share an id: a chat that calls itself the next revision of a note must not take back what a clinician wrote in it.
+    ///
+    /// # Errors
+    /// `not_permitted`.
+    pub(crate) fn replaces(&self, old: DocumentType, new: DocumentType) -> Result<(), Refusal> {
+        let crosses = new.is_conversational() != old.is_conversational();
+        if crosses || !self.document_types.contains(&old) { Err(not_permitted("document_type")) } else { Ok(()) }
+    }
+}
+
+/// A message beyond what its producer may send.
+pub(super) fn not_permitted(field: &str) -> Refusal {
+    Refusal { reason: Reason::NotPermitted, problem: Problem::NotPermitted, field: Some(field.to_owned()) }
+}
+
+fn sort(message: &Message) -> Sort {
+    match message {
+        Message::DocumentSubmitted(_) => Sort::Document,
+        Message::HealthSignalRecorded(_) => Sort::HealthSignal,
+        Message::ProfileUpdated(_) => Sort::Profile,
+        Message::ConsentRecorded(_) => Sort::Consent,
+        Message::MemoryCommand(_) => Sort::Command,
+    }
+}
+
+fn role(actor: ActorRole) -> Role {
+    match actor {
+        ActorRole::Patient => Role::Patient,
+        ActorRole::Clinician => Role::Clinician,
+        ActorRole::System => Role::System,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anamnesis_messages::MessageType;
+
+    #[test]
+    fn configuration_and_contract_name_the_same_types() {
+        let contract: Vec<&str> = MessageType::ALL.iter().map(|kind| kind.name()).collect();
+        let configured: Vec<&str> = Sort::ALL.iter().map(|sort| sort.code()).collect();
+        assert_eq!(configured, contract);
+    }
+}

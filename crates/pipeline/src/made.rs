@@ -1,0 +1,144 @@
+//! Memories that somebody makes by hand: added, promoted from a capture, put in the place of another, revised from an episode
+//! (seed 001, sections 4, 5 and 10). Their words are a document like everything that is said: redacted, quoted as evidence,
+//! searched. What they were made from is named once, at their making.
+
+use chrono::{DateTime, Utc};
+
+use super::origin::Origin;
+use super::spoken::{Reply, reply};
+use super::{Admitted, Pipeline, PipelineError};
+use anamnesis_core::document::DocumentType;
+use anamnesis_core::fold::KeyHash;
+use anamnesis_core::ids::MemoryId;
+use anamnesis_core::memory::{Class, Kind};
+use anamnesis_core::provenance::Trust;
+use anamnesis_core::scope::Scope;
+use anamnesis_messages::contract::{Command, DocumentSubmitted, MemoryCommand};
+use anamnesis_store::read::{Filter, Memory, When};
+
+/// What somebody makes of words.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct HandMade {
+    pub(crate) kind: Kind,
+    /// The attribute whose value it replaces, and its unit of folding.
+    pub(crate) place: Option<(KeyHash, KeyHash)>,
+    /// The class of what it says again in its own words.
+    pub(crate) repeats: Option<Class>,
+}
+
+/// A memory that a command names as what its words, or its act, come from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Named {
+    pub(crate) kind: Kind,
+    pub(crate) id: MemoryId,
+    pub(crate) trust: Trust,
+}
+
+/// All that a command names.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Grounds {
+    pub(crate) named: Vec<Named>,
+    /// Of these, what the words are put in the place of.
+    replaced: Option<MemoryId>,
+    /// The field that names what this patient has not: nothing is made or done.
+    pub(crate) lost: Option<&'static str>,
+    /// When a model's words end, which are only said again.
+    pub(crate) until: Option<DateTime<Utc>>,
+}
+
+impl Grounds {
+    /// Whether any of it is a model's inference or of unknown origin: that speaks for nothing.
+    pub(crate) fn are_weak(&self) -> bool {
+        self.parents().any(|trust| trust >= Trust::T4)
+    }
+
+    /// Trust of what the words, or the act, come from.
+    fn parents(&self) -> impl Iterator<Item = Trust> {
+        self.named.iter().filter(|one| Some(one.id) != self.replaced).map(|one| one.trust)
+    }
+}
+
+impl Admitted {
+    /// Where the statements of its document come from.
+    pub(crate) fn origin<'a>(&self, document: &'a DocumentSubmitted) -> Origin<'a> {
+        let replaced = self.grounds.named.iter().find(|one| Some(one.id) == self.grounds.replaced);
+        Origin::of(document, self.grounds.parents().collect(), replaced.map(|one| one.trust))
+    }
+}
+
+/// A capture of a model's document that was stored before captures kept their trust is no better than one stored now.
+pub(super) fn trust_in(memory: &Memory) -> Trust {
+    let of_model = memory.document_type == Some(DocumentType::Analysis) && memory.signed_by.is_none();
+    if memory.kind == Kind::Raw && of_model { memory.trust.max(Trust::T4) } else { memory.trust }
+}
+
+impl Pipeline {
+    /// What a command names, as far as the patient has it. What it makes comes from the memories that it acts on too.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub(super) async fn grounds(&self, scope: Scope, command: &MemoryCommand) -> Result<Grounds, PipelineError> {
+        let acted = command.memory_ids.clone().unwrap_or_default();
+        let parents = command.derived_from.clone().unwrap_or_default();
+        let speaks = matches!(reply(command), Some(Reply::Words(_)));
+        let mut wanted = parents.clone();
+        wanted.extend(acted.iter().filter(|_| speaks));
+        wanted.sort_unstable();
+        wanted.dedup();
+        if wanted.is_empty() {
+            return Ok(Grounds::default());
+        }
+        let known = self.store.memories(scope, &Filter::ids(wanted), When::Now).await?;
+        let lacks = |ids: &[MemoryId]| ids.iter().any(|id| !known.iter().any(|memory| memory.id == *id));
+        let lost = match () {
+            () if lacks(&parents) => Some("derived_from"),
+            () if speaks && command.command.makes() && lacks(&acted) => Some("memory_ids"),
+            () => None,
+        };
+        let puts_right = speaks && !matches!(command.command, Command::Add | Command::Promote);
+        let replaced = acted.first().copied().filter(|_| puts_right);
+        let named = |memory: &Memory| Named { kind: memory.kind, id: memory.id, trust: trust_in(memory) };
+        Ok(Grounds { named: known.iter().map(named).collect(), replaced, lost, until: None })
+    }
+
+    /// What a command makes by hand; `None` for one that corrects a clinical fact, which is read like any other text.
+    ///
+    /// # Errors
+    /// When the store cannot say what it is made from.
+    pub(super) async fn hand_made(
+        &self,
+        scope: Scope,
+        command: &MemoryCommand,
+    ) -> Result<Option<HandMade>, PipelineError> {
+        if !command.command.makes() {
+            return Ok(None);
+        }
+        let first = command.memory_ids.as_deref().and_then(<[MemoryId]>::first);
+        let replaced = match (command.command, first) {
+            (Command::Supersede | Command::Revise, Some(id)) => self.store.memory(scope, *id, When::Now).await?,
+            _ => None,
+        };
+        if replaced.as_ref().is_some_and(|memory| memory.entity.is_some_and(|entity| entity.is_clinical())) {
+            return Ok(None);
+        }
+        let place = match &replaced {
+            Some(memory) => self.store.place_of(scope, memory.id).await?,
+            None => None,
+        };
+        let kind = command.kind.or(replaced.as_ref().map(|memory| memory.kind)).unwrap_or(Kind::Note);
+        Ok(Some(HandMade { kind, place, repeats: None }))
+    }
+
+    /// The words of what is promoted without words of its own.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub(super) async fn own_words(&self, scope: Scope, memory: &Memory) -> Result<Option<String>, PipelineError> {
+        let Some(document) = memory.document_id.filter(|_| memory.kind == Kind::Raw) else {
+            return Ok(memory.words.as_ref().map(|words| words.concept.clone()));
+        };
+        let held = self.store.revisions(scope, &[document]).await?;
+        let revision = held.into_iter().find(|held| Some(held.revision) == memory.revision);
+        Ok(revision.map(|held| held.content.text).filter(|text| !text.is_empty()))
+    }
+}

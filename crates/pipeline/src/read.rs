@@ -1,0 +1,287 @@
+//! Redaction and extraction, on all cores. Closed on failure: what cannot be redacted in time is not read, and what is
+//! not redacted has no type that later stages would take.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use chrono::NaiveDate;
+use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, ParallelIterator as _};
+
+use super::{Admitted, Disposition, Pipeline};
+use anamnesis_config::UnsupportedLanguage;
+use anamnesis_core::failpoints;
+use anamnesis_core::ids::OrgId;
+use anamnesis_core::reason::Reason;
+use anamnesis_extraction::dates::{self, DateMention};
+use anamnesis_extraction::{Entity, Extraction, ExtractionInput, Extractor};
+use anamnesis_messages::Message;
+use anamnesis_messages::contract::DocumentSubmitted;
+use anamnesis_observability::metrics::labels::{InfoType, RedactionOutcome, ServiceFailure, Stage};
+use anamnesis_observability::metrics::{Label as _, Metrics};
+use anamnesis_redaction::deadline;
+use anamnesis_redaction::remote::RemoteFinding;
+use anamnesis_redaction::{KnownIdentity, People, Redacted, RedactionError, Redactor, SurrogateKey};
+use anamnesis_store::Keys;
+use anamnesis_text::{Document, Language, coverage};
+
+/// The people of some messages of a batch, made ready by the first that is read.
+type Named = OnceLock<Arc<People>>;
+
+/// A message that has passed redaction and extraction.
+pub(crate) struct Read {
+    pub(crate) admitted: Admitted,
+    /// Documents only.
+    pub(crate) text: Option<Box<(Redacted, Extraction)>>,
+    /// The text is in a language that no rule reads: what is in `text` is empty, and the document is kept sealed.
+    pub(crate) is_unread: bool,
+    pub(crate) guard: Guard,
+}
+
+/// Redacts the short texts of a message's other fields under the same policy and key, with the same people in mind.
+pub(crate) struct Guard {
+    redactor: Arc<Redactor>,
+    surrogate: [u8; 32],
+    people: Arc<People>,
+    metrics: Arc<Metrics>,
+}
+
+impl Guard {
+    /// A short text without personal data.
+    ///
+    /// # Errors
+    /// As [`Guard::redact`]: then the message must not be stored.
+    pub(crate) fn clean(&self, text: &str) -> Result<String, Disposition> {
+        let document = Document::plain(text, Language::Unknown);
+        // A field has no policy of its own: what cannot be redacted is not kept.
+        if coverage::unread(text).is_some() {
+            return Err(Disposition::Quarantined(Reason::UnsupportedLanguage));
+        }
+        Ok(self.redact(&document)?.document().text.clone())
+    }
+
+    /// # Errors
+    /// When redaction fails, or the last look finds what it left: set aside. When an additional service cannot be asked
+    /// now: to be tried again.
+    fn redact(&self, document: &Document) -> Result<Redacted, Disposition> {
+        self.redact_with(document, &self.ask(document)?)
+    }
+
+    /// What additional services find.
+    fn ask(&self, document: &Document) -> Result<Vec<RemoteFinding>, Disposition> {
+        self.redactor.ask(document).map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &RedactionError) -> Disposition {
+        let RedactionError::ServiceAway(error) = error else {
+            return Disposition::Quarantined(Reason::RedactionFailed);
+        };
+        let failure = ServiceFailure::of_code(error.code()).unwrap_or(ServiceFailure::Refused);
+        self.metrics.redaction.services.of(failure).inc();
+        Disposition::Retry
+    }
+
+    fn redact_with(&self, document: &Document, remote: &[RemoteFinding]) -> Result<Redacted, Disposition> {
+        let key = SurrogateKey::new(self.surrogate);
+        let redacted = self.redactor.redact_with(document, &self.people, &key, remote);
+        let redacted = redacted.map_err(|error| self.failed(&error))?;
+        for redaction in redacted.redactions() {
+            self.metrics.redaction.findings.of(InfoType::of_label(redaction.label)).inc();
+        }
+        match self.redactor.left_over(redacted.document(), &self.people) {
+            // A last look that was cut off by the limit has found nothing: it has not looked.
+            _ if deadline::is_over() => Err(Disposition::Quarantined(Reason::RedactionFailed)),
+            0 => Ok(redacted),
+            left => {
+                self.metrics.redaction.leak_guard.inc_by(left as u64);
+                tracing::error!(code = "leak_guard", left, "redaction left personal data; the message is set aside");
+                Err(Disposition::Quarantined(Reason::RedactionFailed))
+            }
+        }
+    }
+
+    pub(crate) fn clean_option(&self, text: Option<&str>) -> Result<Option<String>, Disposition> {
+        text.map(|text| self.clean(text)).transpose()
+    }
+}
+
+impl Pipeline {
+    /// Every message of the batch, on the threads that all batches share; a failure is the message's own.
+    pub(super) fn read_all(&self, admitted: Vec<Admitted>, keys: &Keys) -> Vec<Result<Read, (usize, Disposition)>> {
+        // Messages of one patient name the same people, who are made ready once.
+        let mut known: HashMap<Vec<KnownIdentity>, Arc<Named>> = HashMap::new();
+        let named: Vec<Arc<Named>> =
+            admitted.iter().map(|one| Arc::clone(known.entry(identities(one)).or_default())).collect();
+        let read = |(one, named): (Admitted, Arc<Named>)| self.read(one, &named, keys);
+        self.readers.install(|| admitted.into_par_iter().zip(named).map(read).collect())
+    }
+
+    fn read(&self, admitted: Admitted, named: &Named, keys: &Keys) -> Result<Read, (usize, Disposition)> {
+        let place = admitted.place;
+        let aside = |reason| (place, Disposition::Quarantined(reason));
+        let redactor = self.redactor(admitted.scope.org(), &admitted.policy);
+        let redactor = redactor.ok_or_else(|| aside(Reason::RedactionFailed))?;
+        let surrogate = *keys.get(&admitted.scope).ok_or_else(|| aside(Reason::ErasedSubject))?.surrogate();
+        let guard = Guard {
+            redactor: Arc::clone(redactor),
+            surrogate,
+            people: Arc::clone(named.get_or_init(|| Arc::new(People::of(identities(&admitted))))),
+            metrics: Arc::clone(&self.metrics),
+        };
+        let is_unread = self.is_unread(&admitted);
+        if is_unread {
+            self.metrics.redaction.documents.of(RedactionOutcome::Unsupported).inc();
+        }
+        let text = match &admitted.envelope.message {
+            Message::DocumentSubmitted(_) if is_unread => {
+                let sealed = self.config.unsupported_language == UnsupportedLanguage::StoreSealed;
+                if !sealed || admitted.spoken.is_some() {
+                    return Err(aside(Reason::UnsupportedLanguage));
+                }
+                let nothing = guard.redact_with(&Document::plain("", Language::Unknown), &[]);
+                Some(Box::new((nothing.map_err(|disposition| (place, disposition))?, Extraction::default())))
+            }
+            Message::DocumentSubmitted(document) => {
+                let subject = admitted.spoken.as_ref().and_then(|spoken| spoken.subject.as_deref());
+                let understood = self.understood(&admitted, document, subject, &guard);
+                Some(Box::new(understood.map_err(|disposition| (place, disposition))?))
+            }
+            _ => None,
+        };
+        Ok(Read { admitted, text, is_unread, guard })
+    }
+
+    /// Whether a document has a part in a language or script that redaction does not know.
+    fn is_unread(&self, admitted: &Admitted) -> bool {
+        let Message::DocumentSubmitted(document) = &admitted.envelope.message else { return false };
+        coverage::unread(&document.to_document().text).is_some()
+    }
+
+    /// A text and what it says. Where a correction leaves out of what it speaks ("100 mg"), the name of that is put
+    /// before it, if the whole says something of it then.
+    fn understood(
+        &self,
+        admitted: &Admitted,
+        document: &DocumentSubmitted,
+        subject: Option<&str>,
+        guard: &Guard,
+    ) -> Result<(Redacted, Extraction), Disposition> {
+        let org = admitted.scope.org();
+        let said = self.said(org, document, guard)?;
+        let said = if admitted.spoken.is_some() { of_a_command(said) } else { self.sure_enough(said) };
+        let (Some(name), Some(text)) = (subject, document.text.as_deref()) else { return Ok(said) };
+        if said.1.entities.iter().any(|e| e.value == name) {
+            return Ok(said);
+        }
+        let fuller = DocumentSubmitted { text: Some(format!("{name} {text}").into()), ..document.clone() };
+        let fuller = self.said(org, &fuller, guard)?;
+        let adds = fuller.1.entities.iter().any(|e| e.value == name && says_more_than_its_name(e));
+        Ok(if adds { fuller } else { said })
+    }
+
+    fn said(
+        &self,
+        org: OrgId,
+        document: &DocumentSubmitted,
+        guard: &Guard,
+    ) -> Result<(Redacted, Extraction), Disposition> {
+        let redacted = self.redact(document, guard)?;
+        let today = document.day();
+        let dates = if self.extracts { dates_of(document, &redacted, today) } else { Vec::new() };
+        let started = Instant::now();
+        let input = ExtractionInput {
+            document: redacted.document(),
+            document_type: Some(document.read_as()),
+            targets: &[],
+            values: redacted.values(),
+            dates: &dates,
+            today: Some(today),
+        };
+        let extraction = self.extractor(org).map(|rules| rules.extract(&input)).unwrap_or_default();
+        self.observe(Stage::Extract, started);
+        Ok((redacted, extraction))
+    }
+
+    /// Without the findings that were read too doubtfully to be remembered.
+    fn sure_enough(&self, (redacted, mut extraction): (Redacted, Extraction)) -> (Redacted, Extraction) {
+        extraction.entities.retain(|entity| entity.is_worth_remembering(self.min_confidence));
+        (redacted, extraction)
+    }
+
+    fn redact(&self, message: &DocumentSubmitted, guard: &Guard) -> Result<Redacted, Disposition> {
+        let started = Instant::now();
+        let document = message.to_document();
+        failpoints::die_of(&document.text);
+        let language = document.language.or_detect(&document.text);
+        let document = Document { language, ..document };
+        let remote = guard.ask(&document);
+        // Services have time limits of their own: waiting for them makes no document late. What ends at the limit, or was
+        // looked over without an end, is refused within.
+        let limit = Duration::from_millis(self.config.redaction_timeout_ms);
+        let redacted = remote.and_then(|remote| deadline::within(limit, || guard.redact_with(&document, &remote)));
+        self.observe(Stage::Redact, started);
+        let outcome = match &redacted {
+            // Nothing is known of it yet: it comes again.
+            Err(Disposition::Retry) => None,
+            Err(_) => Some(RedactionOutcome::Failed),
+            Ok(redacted) if redacted.redactions().is_empty() => Some(RedactionOutcome::Clean),
+            Ok(_) => Some(RedactionOutcome::Redacted),
+        };
+        if let Some(outcome) = outcome {
+            self.metrics.redaction.documents.of(outcome).inc();
+        }
+        redacted
+    }
+
+    /// The preferred name of a concept that a short text names by itself.
+    pub(super) fn concept_of(&self, org: OrgId, name: &str) -> Option<String> {
+        let document = Document::plain(name, Language::Unknown);
+        let found = self.extractor(org)?.extract(&ExtractionInput::of(&document));
+        found.entities.into_iter().find(|e| e.span.len() * 2 >= name.len()).map(|e| e.value)
+    }
+
+    pub(super) fn extractor(&self, org: OrgId) -> Option<Arc<Extractor>> {
+        self.extracts.then(|| self.extractors.of(org))
+    }
+
+    /// Version of what reads, stored with what it finds.
+    pub(super) fn extractor_version(&self, org: OrgId) -> String {
+        let rules = self.extractor(org).map_or("none".to_owned(), |rules| rules.version().to_owned());
+        match &self.model {
+            Some((model, _)) => format!("{rules}+{}", model.name()),
+            None => rules,
+        }
+    }
+}
+
+/// The dates of the text as it came, at their places in what redaction left. Only their typed values go on.
+fn dates_of(message: &DocumentSubmitted, redacted: &Redacted, today: NaiveDate) -> Vec<DateMention> {
+    let document = message.to_document();
+    let found = dates::find(&document.text, redacted.document().language, today);
+    found.iter().map(|mention| DateMention { span: redacted.span_of(mention.span), ..*mention }).collect()
+}
+
+/// Confidence of what a person writes about one memory. It has none of the surroundings from which confidence is learned,
+/// and is read with that memory in mind.
+const COMMAND_CONFIDENCE: f64 = 0.9;
+
+fn of_a_command((redacted, mut extraction): (Redacted, Extraction)) -> (Redacted, Extraction) {
+    for entity in &mut extraction.entities {
+        entity.confidence = entity.confidence.max(COMMAND_CONFIDENCE);
+    }
+    (redacted, extraction)
+}
+
+fn identities(admitted: &Admitted) -> Vec<KnownIdentity> {
+    match &admitted.envelope.message {
+        Message::DocumentSubmitted(document) => crate::intake::identities::identities(document),
+        _ => Vec::new(),
+    }
+}
+
+/// A name alone would confirm what the person corrects.
+fn says_more_than_its_name(e: &Entity) -> bool {
+    let given = [&e.dose, &e.frequency, &e.route, &e.severity].into_iter().any(Option::is_some);
+    let over = matches!(e.status.as_deref(), Some("stopped" | "resolved" | "ended" | "not_taken"));
+    given || over || e.context.negated
+}

@@ -1,0 +1,414 @@
+//! The last stage: effects of a batch in one transaction; a bad one is found alone.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use chrono::{DateTime, Utc};
+
+use super::admit::{consent_id, ephemeral_switch, issued_at, mode_id};
+use super::embed::Embedded;
+use super::facts::Teaching;
+use super::pages::Pages;
+use super::profile::Stating;
+use super::spoken::{Reply, Spoken, actor, reply};
+use super::{Admitted, Disposition, Pipeline, PipelineError, Verdict, crash_at};
+use crate::intake::grant::Grant;
+use anamnesis_core::consent::{ConsentScope, Provision, Withdrawal};
+use anamnesis_core::failpoints;
+use anamnesis_core::finding::{EntityType, RiskLevel};
+use anamnesis_core::fold::{Act, Deed};
+use anamnesis_core::ids::{MemoryEventId, MemoryId, OrgId, derive};
+use anamnesis_core::memory::SetBy;
+use anamnesis_core::provenance::{SourceType, Trust};
+use anamnesis_core::reason::Reason;
+use anamnesis_messages::contract::{ActorRole, Command, ConsentRecorded, DocumentSubmitted, MemoryCommand};
+use anamnesis_messages::{Message, MessageType};
+use anamnesis_observability::metrics::labels::Stage;
+use anamnesis_sql::Fault;
+use anamnesis_store::admission::Begun;
+use anamnesis_store::consents::{Looked, NewConsent};
+use anamnesis_store::records::{
+    Alarm, Brought, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewDocument, NewFinding, NewPassage, NewRisk,
+    OrgBatch, RiskDetail, StoredFile,
+};
+use anamnesis_store::{Keys, StoreError};
+use anamnesis_text::Turn;
+
+/// Why a message has no effects, and the field that is to blame where that is known.
+type Refused = (Disposition, Option<String>);
+
+impl Pipeline {
+    /// Commits the batch; when the database refuses a row, each message is committed alone, so that only the bad one
+    /// is set aside.
+    pub(super) async fn store_all(
+        &self,
+        org: OrgId,
+        work: Vec<Embedded>,
+        (keys, looked): (&Keys, &Arc<Looked>),
+        begun: &Begun,
+    ) -> Result<Vec<Verdict>, PipelineError> {
+        let started = Instant::now();
+        let mut done = Vec::new();
+        let looked = Arc::clone(looked);
+        let mut whole = OrgBatch { begun: Some(begun.clone()), looked, ..OrgBatch::default() };
+        let mut good: Vec<(usize, bool, Brought)> = Vec::new();
+        for entry in work {
+            let (place, ephemeral) = (entry.read.admitted.place, entry.read.admitted.ephemeral);
+            match self.effects(entry, keys) {
+                Ok(batch) => good.push((place, ephemeral, whole.append(batch))),
+                Err((disposition, field)) => done.push((place, disposition, field)),
+            }
+        }
+        crash_at("before_commit");
+        match self.commit(org, &whole, keys).await {
+            Ok(()) => {
+                done.extend(good.iter().map(|(place, ephemeral, _)| (*place, stored(*ephemeral), None)));
+            }
+            Err(error) if error.fault() == Fault::Store => return Err(error.into()),
+            Err(error) if good.len() == 1 => done.push((good[0].0, uncounted(refused(&error)), None)),
+            Err(_) => {
+                // What was begun as one does not end as one.
+                self.store.part_attempts(begun).await?;
+                let mut each = Vec::with_capacity(good.len());
+                for (place, ephemeral, brought) in good.into_iter().rev() {
+                    each.push((place, ephemeral, whole.cut_last(brought)));
+                }
+                let mut alone = Vec::with_capacity(each.len());
+                for (place, ephemeral, one) in each.iter().rev() {
+                    alone.push((*place, self.store_one(org, one, keys, *ephemeral).await?));
+                }
+                // A refusal counts against a message only where the store took others at the same time.
+                let takes = alone.iter().any(|(_, one)| matches!(one, Disposition::Stored | Disposition::Ephemeral));
+                let counted = |one| if takes { one } else { uncounted(one) };
+                done.extend(alone.into_iter().map(|(place, one)| (place, counted(one), None)));
+            }
+        }
+        crash_at("committed");
+        self.observe(Stage::Store, started);
+        Ok(done)
+    }
+
+    async fn commit(&self, org: OrgId, batch: &OrgBatch, keys: &Keys) -> Result<(), StoreError> {
+        let started = Instant::now();
+        let committed = self.store.commit(org, batch, keys).await.inspect_err(|error| self.count_rollback(error))?;
+        self.count_committed(&committed, started);
+        Ok(())
+    }
+
+    async fn store_one(
+        &self,
+        org: OrgId,
+        one: &OrgBatch,
+        keys: &Keys,
+        ephemeral: bool,
+    ) -> Result<Disposition, StoreError> {
+        match self.commit(org, one, keys).await {
+            Ok(()) => Ok(stored(ephemeral)),
+            Err(error) if error.fault() == Fault::Store => Err(error),
+            Err(error) => Ok(refused(&error)),
+        }
+    }
+
+    /// What one message does to the store.
+    fn effects(&self, mut entry: Embedded, keys: &Keys) -> Result<OrgBatch, Refused> {
+        let mut batch = OrgBatch { generation: entry.generation, ..OrgBatch::default() };
+        // Those of the whole batch travel with its first message, which need not be a document.
+        batch.vectors = std::mem::take(&mut entry.fresh);
+        let passages = std::mem::take(&mut entry.passages);
+        let admitted = &entry.read.admitted;
+        if admitted.ephemeral {
+            return Ok(OrgBatch { vectors: batch.vectors, generation: batch.generation, ..self.ephemeral(&entry) });
+        }
+        let scope = admitted.scope;
+        batch.inbox.push(InboxEntry {
+            message: admitted.message,
+            body: admitted.body_hash,
+            scope,
+            message_type: match admitted.spoken {
+                Some(_) => MessageType::MemoryCommand.name(),
+                None => admitted.envelope.kind().name(),
+            },
+        });
+        let patient = keys.get(&scope).ok_or((Disposition::Quarantined(Reason::ErasedSubject), None))?;
+        if let Some(field) = admitted.grounds.lost {
+            return Err((Disposition::Quarantined(Reason::Malformed), Some(field.to_owned())));
+        }
+        let now = self.store.clock().now();
+        let plain = |disposition| (disposition, None);
+        let concept = |name: &str| self.concept_of(scope.org(), name);
+        match &entry.read.admitted.envelope.message {
+            Message::DocumentSubmitted(document) => {
+                let version = self.extractor_version(scope.org());
+                let teaching = Teaching::new(document, &entry, patient, now, &version);
+                batch.findings = teaching.findings();
+                if let Some(made) = admitted.spoken.as_ref().and_then(|spoken| spoken.made.as_ref()) {
+                    batch.findings.extend(teaching.hand_made(made));
+                }
+                let occurred_at = document.occurred_at.to_utc();
+                let document = self.document(document, (&entry, passages), &version).map_err(plain)?;
+                batch.documents.push(document);
+                lend(&entry.read.admitted.grant, &mut batch.findings);
+                if let Some(spoken) = &entry.read.admitted.spoken {
+                    instead(spoken, &entry.read.admitted, occurred_at, &mut batch);
+                }
+            }
+            Message::ProfileUpdated(profile) => {
+                let stating = Stating { admitted, guard: &entry.read.guard, keys: patient, now, concept: &concept };
+                let (change, findings) = stating.profile(profile).map_err(plain)?;
+                batch.profiles.push(change);
+                batch.findings = findings;
+            }
+            Message::HealthSignalRecorded(signal) => {
+                let stating = Stating { admitted, guard: &entry.read.guard, keys: patient, now, concept: &concept };
+                batch.findings.push(stating.signal(signal).map_err(plain)?);
+            }
+            Message::ConsentRecorded(consent) => batch.consents.push(given(consent, &entry)),
+            Message::MemoryCommand(command) => self.command(command, &entry, &mut batch)?,
+        }
+        Ok(batch)
+    }
+
+    /// Seed 000, `/efimero`: nothing is kept; danger is still raised, without content.
+    fn ephemeral(&self, entry: &Embedded) -> OrgBatch {
+        let admitted = &entry.read.admitted;
+        let risks = entry.read.text.iter().flat_map(|text| &text.1.risk);
+        let risks = risks.filter(|risk| !risk.denied && risk.level.calls());
+        let alarms = risks.map(|risk| {
+            self.count_risk(risk.class);
+            let (class, experiencer) = (risk.class.code(), risk.experiencer);
+            let (learned, level) = (risk.learned, risk.level);
+            Alarm { scope: admitted.scope, message: admitted.message, class, experiencer, learned, level }
+        });
+        OrgBatch { alarms: alarms.collect(), ..OrgBatch::default() }
+    }
+
+    fn command(&self, command: &MemoryCommand, entry: &Embedded, batch: &mut OrgBatch) -> Result<(), Refused> {
+        let admitted = &entry.read.admitted;
+        let at = issued_at(command, &admitted.envelope, self.store.clock().now());
+        if let Some(on) = ephemeral_switch(command.command) {
+            let stamp = (at, mode_id(&admitted.message));
+            batch.ephemeral.push(EphemeralChange { scope: admitted.scope, stamp, on });
+            return Ok(());
+        }
+        // Understood and not yet carried out: set aside rather than lost.
+        let Some(Reply::Act(deed)) = reply(command) else {
+            return Err((Disposition::Quarantined(Reason::SchemaUnknown), Some("command".to_owned())));
+        };
+        // What a model inferred is no evidence.
+        if deed == Deed::Reinforced && admitted.grounds.are_weak() {
+            return Err((Disposition::Quarantined(Reason::Malformed), Some("derived_from".to_owned())));
+        }
+        // A preview counts and changes nothing.
+        if command.preview != Some(true) {
+            batch.acts.extend(acts(command, admitted, at, deed));
+        }
+        Ok(())
+    }
+
+    fn document(
+        &self,
+        document: &DocumentSubmitted,
+        (entry, passages): (&Embedded, Vec<NewPassage>),
+        version: &str,
+    ) -> Result<NewDocument, Disposition> {
+        let unread = Disposition::Quarantined(Reason::RedactionFailed);
+        let (redacted, extraction) = entry.read.text.as_deref().ok_or(unread)?;
+        let text = &redacted.document().text;
+        let guard = &entry.read.guard;
+        let metadata = document.metadata.clone().unwrap_or_default();
+        let mut producer_themes = Vec::new();
+        for theme in metadata.themes.iter().flatten() {
+            producer_themes.push(guard.clean(theme)?);
+        }
+        let pages = Pages::of(document, redacted);
+        let file = document.file.as_ref().zip(pages.as_ref()).map(|(f, pages)| -> Result<StoredFile, Disposition> {
+            Ok(StoredFile {
+                name: guard.clean(&f.name)?,
+                media_type: guard.clean(&f.media_type)?,
+                sha256: pages.sha256().to_owned(),
+                uri: guard.clean_option(f.uri.as_deref())?,
+                pages: f.pages.clone().unwrap_or_default(),
+                starts: pages.starts().to_vec(),
+            })
+        });
+        let content = DocumentContent {
+            text: text.clone(),
+            unread: entry.read.is_unread.then(|| document.to_document().text),
+            turns: redacted.document().turns.iter().map(|t| (t.speaker, t.span.start, t.span.end)).collect(),
+            themes: extraction.themes.iter().map(|t| (*t).to_owned()).collect(),
+            producer_themes,
+            producer_sentiment: guard.clean_option(metadata.sentiment.as_deref())?,
+            producer_risk_level: guard.clean_option(metadata.risk_level.as_deref())?,
+            session_key: document.session_key.as_deref().map(str::to_owned),
+            source_entity: None,
+            proxy_agent: guard.clean_option(document.provenance.as_ref().and_then(|p| p.proxy_agent.as_deref()))?,
+            file: file.transpose()?,
+            redactions: redacted.redactions().iter().map(crate::stored_replacement).collect(),
+        };
+        let risks = extraction.risk.iter().map(|r| NewRisk {
+            class: r.class.code(),
+            denied: r.denied,
+            experiencer: r.experiencer,
+            learned: r.learned,
+            level: r.level,
+            temporality: r.temporality,
+            detail: RiskDetail { at: r.at, relation: r.relation.map(str::to_owned) },
+            quote: r.span.of(text).to_owned(),
+            span: r.span,
+            file: pages.as_ref().map(|pages| pages.place(r.span.start)),
+        });
+        let risks: Vec<NewRisk> = risks.collect();
+        for risk in extraction.risk.iter().filter(|risk| !risk.denied) {
+            self.count_risk(risk.class);
+        }
+        // A producer's own value wins; the rules' stays in their findings.
+        let sentiment = known(metadata.sentiment.as_deref(), &["positive", "neutral", "negative", "mixed"])
+            .unwrap_or(extraction.sentiment.code());
+        // A relative's attempt is heard and is no danger of the patient's.
+        let own = extraction.risk.iter().filter(|risk| risk.is_own()).map(|risk| risk.level).max();
+        let own = own.unwrap_or(RiskLevel::None).code();
+        let risk_level = known(metadata.risk_level.as_deref(), &["none", "low", "medium", "high"]).unwrap_or(own);
+        // Of a text that nobody read, calm and safety are not known either.
+        let is_read = !entry.read.is_unread || metadata.risk_level.is_some();
+        Ok(NewDocument {
+            scope: entry.read.admitted.scope,
+            id: document.document_id,
+            revision: document.revision,
+            document_type: document.document_type,
+            occurred_at: document.occurred_at.to_utc(),
+            language: redacted.document().language,
+            therapist_id: document.therapist_id,
+            signed_by: document.signed_by(),
+            ends_at: document.ends_at(),
+            trust: captured(&entry.read.admitted, document, &redacted.document().turns),
+            sentiment: is_read.then_some(sentiment),
+            risk_level: is_read.then_some(risk_level),
+            body_hash: entry.read.admitted.body_hash,
+            content,
+            redaction_policy: redacted.policy().to_owned(),
+            extractor_version: version.to_owned(),
+            passages,
+            risks,
+        })
+    }
+}
+
+/// Trust of the capture: what is said in a role that the producer may not bring is nobody's there too, or who promotes it
+/// would make it somebody's.
+fn captured(admitted: &Admitted, document: &DocumentSubmitted, turns: &[Turn]) -> Trust {
+    let origin = admitted.origin(document);
+    let lent = origin.tellers(turns).into_iter().all(|teller| admitted.grant.lends(teller));
+    if lent { origin.capture(turns) } else { Trust::T5 }
+}
+
+/// A role that the producer may not bring is nobody's: what is said in it is a hypothesis until somebody else says it.
+fn lend(grant: &Grant, findings: &mut [NewFinding]) {
+    for finding in findings.iter_mut().filter(|finding| !grant.lends(finding.assertion.set_by)) {
+        let assertion = &mut finding.assertion;
+        assertion.set_by = SetBy::Unknown;
+        assertion.source_type = SourceType::Unknown;
+        assertion.epistemic = SourceType::Unknown.epistemic();
+        assertion.trust = Trust::T5;
+    }
+}
+
+/// A consent as it is stored. What of its words cannot be redacted is left out: a withdrawal binds all the same.
+fn given(consent: &ConsentRecorded, entry: &Embedded) -> NewConsent {
+    let (admitted, guard) = (&entry.read.admitted, &entry.read.guard);
+    let meant = ConsentScope::read(&consent.scope);
+    NewConsent {
+        scope: admitted.scope,
+        id: consent_id(&admitted.message),
+        consent_scope: match meant {
+            Some(scope) => scope.code().to_owned(),
+            None => guard.clean(&consent.scope).unwrap_or_default(),
+        },
+        provision: consent.provision,
+        from: consent.from,
+        until: consent.until,
+        recorded_by: consent.recorded_by,
+        reason: guard.clean_option(consent.reason.as_deref()).unwrap_or_default(),
+        forgets: admitted.withdrawal == Withdrawal::Forget
+            && consent.provision == Provision::Deny
+            && meant == Some(ConsentScope::Memory),
+    }
+}
+
+/// The same act on each memory that a command names.
+fn acts(command: &MemoryCommand, admitted: &Admitted, at: DateTime<Utc>, deed: Deed) -> Vec<NewAct> {
+    let (by, role) = actor(command);
+    let act = |memory: &MemoryId| {
+        let id = MemoryEventId(derive("act", &[&admitted.message, memory.0.as_bytes()]));
+        NewAct { scope: admitted.scope, act: Act { id, memory: *memory, at, deed, by, evidence: None }, by: role }
+    };
+    let named: Vec<NewAct> = command.memory_ids.iter().flatten().map(act).collect();
+    let evidence: Vec<uuid::Uuid> = command.derived_from.iter().flatten().map(|id| id.0).collect();
+    if deed != Deed::Reinforced || evidence.is_empty() {
+        return named;
+    }
+    // Once per memory and evidence, whichever message says so.
+    let each = |act: &NewAct| -> Vec<NewAct> {
+        let with = |evidence: &uuid::Uuid| {
+            let id = MemoryEventId(derive("reinforced", &[act.act.memory.0.as_bytes(), evidence.as_bytes()]));
+            NewAct { act: Act { id, evidence: Some(*evidence), ..act.act.clone() }, ..act.clone() }
+        };
+        evidence.iter().filter(|evidence| **evidence != act.act.memory.0).map(with).collect()
+    };
+    named.iter().flat_map(each).collect()
+}
+
+/// A person said what holds instead: the words' findings stand for it, and what they speak of ends unless they replace
+/// it. An answer is an answered task. A patient's is one for what was asked alone, and never for an allergy: other words
+/// of the same answer are what the patient says, or any text could be sent with a clinician's standing.
+fn instead(spoken: &Spoken, admitted: &Admitted, at: DateTime<Utc>, batch: &mut OrgBatch) {
+    // What is made by hand replaces by what it says, where it may; it ends nothing, and neither does what comes from a model.
+    if spoken.made.is_some() || admitted.grounds.are_weak() {
+        return;
+    }
+    let is_answer = spoken.command.command == Command::Answer;
+    let answers = |finding: &NewFinding| match spoken.command.actor.role {
+        ActorRole::Clinician => true,
+        ActorRole::Patient => {
+            let allergy = matches!(finding.assertion.entity, EntityType::Allergy | EntityType::Intolerance);
+            !allergy && spoken.subject.as_deref() == Some(finding.words.concept.as_str())
+        }
+        ActorRole::System => false,
+    };
+    for finding in batch.findings.iter_mut().filter(|finding| is_answer && answers(finding)) {
+        finding.assertion.set_by = SetBy::Task;
+    }
+    let deed = if is_answer { Deed::Answered } else { Deed::Corrected };
+    batch.acts.extend(acts(&spoken.command, admitted, at, deed));
+}
+
+fn known(said: Option<&str>, codes: &[&'static str]) -> Option<&'static str> {
+    codes.iter().copied().find(|code| said == Some(*code))
+}
+
+/// What becomes of a message that was committed alone and refused, while the store takes others. It is set aside when its
+/// own rows are at fault; it is never a crash suspect, since nothing crashed.
+fn refused(error: &StoreError) -> Disposition {
+    match error.fault() {
+        _ if failpoints::is("refusal_blamed") => Disposition::Quarantined(Reason::CrashSuspect),
+        Fault::Rows => {
+            tracing::error!(%error, code = "constraint_violation", "the schema refuses the rows of a message; it is set aside");
+            Disposition::Quarantined(Reason::ConstraintViolation)
+        }
+        Fault::Store | Fault::Unclear => {
+            tracing::warn!(%error, code = "store_refuses", "the store refuses a message; it will be tried again");
+            Disposition::Retry
+        }
+    }
+}
+
+/// A refusal that may be everybody's.
+fn uncounted(disposition: Disposition) -> Disposition {
+    match disposition {
+        Disposition::Retry if !failpoints::is("waits_counted") => Disposition::Waits,
+        other => other,
+    }
+}
+
+fn stored(ephemeral: bool) -> Disposition {
+    if ephemeral { Disposition::Ephemeral } else { Disposition::Stored }
+}

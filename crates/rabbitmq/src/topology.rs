@@ -1,0 +1,264 @@
+//! The exchanges, queues and bindings, declared idempotently; and what is different on a broker. What keeps messages
+//! safe (queue type, waiting times, where dead letters go) is in arguments, so that declaring is enough; limits that an
+//! operator may want to change are in policies (`deploy/rabbitmq/definitions.json`).
+
+use futures::future::try_join_all;
+use lapin::options::{ExchangeDeclareOptions, QueueBindOptions, QueueDeclareOptions};
+use lapin::types::{AMQPValue, FieldTable};
+use lapin::{Channel, ExchangeKind};
+use serde::Serialize;
+
+use super::error::BrokerError;
+use super::link::{Link, Role};
+use super::names::{Names, Queue, Tier};
+use anamnesis_config::BrokerConfig;
+
+/// A value of a queue's argument or of a policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Value {
+    Text(String),
+    Number(i64),
+}
+
+impl Value {
+    fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+/// A topic exchange.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    pub name: String,
+}
+
+/// A durable quorum queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueSpec {
+    pub name: String,
+    pub(crate) arguments: Vec<(&'static str, Value)>,
+}
+
+/// A queue bound to an exchange.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Binding {
+    pub(crate) exchange: String,
+    pub(crate) queue: String,
+    pub(crate) routing_key: String,
+}
+
+/// All of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Topology {
+    pub exchanges: Vec<Exchange>,
+    pub queues: Vec<QueueSpec>,
+    pub(crate) bindings: Vec<Binding>,
+    /// The catch-all queue of earlier versions, which must not be there any more.
+    former: String,
+}
+
+/// Most messages and bytes of the catch-all queue.
+const CATCH_ALL_MESSAGES: i64 = 100_000;
+const CATCH_ALL_BYTES: i64 = 256 << 20;
+
+/// A queue with a limit of its own, without any policy. When it is full it refuses what comes: nothing that is in it is
+/// dropped, and what it refuses stays with the publisher.
+fn bounded() -> Vec<(&'static str, Value)> {
+    vec![
+        ("x-queue-type", Value::text("quorum")),
+        ("x-max-length", Value::Number(CATCH_ALL_MESSAGES)),
+        ("x-max-length-bytes", Value::Number(CATCH_ALL_BYTES)),
+        ("x-overflow", Value::text("reject-publish")),
+    ]
+}
+
+/// Nothing leaves a queue before it is safe in the next one.
+fn safely_to(exchange: &str, routing_key: Option<String>) -> Vec<(&'static str, Value)> {
+    let mut arguments = vec![
+        ("x-queue-type", Value::text("quorum")),
+        ("x-dead-letter-exchange", Value::text(exchange)),
+        ("x-dead-letter-strategy", Value::text("at-least-once")),
+        // At-least-once dead-lettering needs it: a full queue refuses new messages instead of dropping old ones.
+        ("x-overflow", Value::text("reject-publish")),
+    ];
+    if let Some(key) = routing_key {
+        arguments.push(("x-dead-letter-routing-key", Value::Text(key)));
+    }
+    arguments
+}
+
+impl Topology {
+    pub fn new(names: &Names) -> Self {
+        let quorum = || vec![("x-queue-type", Value::text("quorum"))];
+        let bind = |exchange: String, queue: String, routing_key: String| Binding { exchange, queue, routing_key };
+        let exchanges =
+            [names.ingest(), names.retry(), names.events(), names.unrouted()].map(|name| Exchange { name }).to_vec();
+        let mut queues = Vec::new();
+        let mut bindings = Vec::new();
+        for queue in [Queue::Realtime, Queue::Bulk] {
+            // Beyond the broker's delivery limit: to the parked queue, by the default exchange.
+            let arguments = safely_to("", Some(names.queue(Queue::Parked)));
+            queues.push(QueueSpec { name: names.queue(queue), arguments });
+            bindings.push(bind(names.ingest(), names.queue(queue), format!("{}.#", queue.word())));
+            for tier in Tier::ALL {
+                let back = format!("{}.{}.#", tier.word(), queue.word());
+                bindings.push(bind(names.ingest(), names.queue(queue), back));
+            }
+        }
+        queues.push(QueueSpec { name: names.queue(Queue::Parked), arguments: quorum() });
+        for tier in Tier::ALL {
+            let mut arguments = safely_to(&names.ingest(), None);
+            let wait = i64::try_from(tier.wait().as_millis()).unwrap_or(i64::MAX);
+            arguments.push(("x-message-ttl", Value::Number(wait)));
+            queues.push(QueueSpec { name: names.tier(tier), arguments });
+            bindings.push(bind(names.retry(), names.tier(tier), format!("{}.#", tier.word())));
+        }
+        queues.push(QueueSpec { name: names.quarantine(), arguments: quorum() });
+        bindings.push(bind(names.events(), names.quarantine(), "anamnesis.message.quarantined.v1".to_owned()));
+        queues.push(QueueSpec { name: names.catch_all(), arguments: bounded() });
+        bindings.push(bind(names.unrouted(), names.catch_all(), "#".to_owned()));
+        Self { exchanges, queues, bindings, former: names.former_catch_all() }
+    }
+
+    /// Declares all of it. What is there already stays as it is.
+    ///
+    /// # Errors
+    /// When something of the same name is different there, or the user may not.
+    pub async fn declare(&self, link: &Link) -> Result<(), BrokerError> {
+        let channel = link.channel().await?;
+        // One after the other on the channel, but nobody waits for an answer before the next question: a start and a
+        // reconnection pay for three answers and not for thirty.
+        try_join_all(self.exchanges.iter().map(|exchange| declare_exchange(link, &channel, exchange, false))).await?;
+        let queues = self.queues.iter().map(|queue| {
+            let options = QueueDeclareOptions::durable();
+            link.within("declare", channel.queue_declare(queue.name.as_str().into(), options, table(&queue.arguments)))
+        });
+        try_join_all(queues).await?;
+        let bindings = self.bindings.iter().map(|binding| {
+            let (queue, exchange) = (binding.queue.as_str().into(), binding.exchange.as_str().into());
+            let (key, options) = (binding.routing_key.as_str().into(), QueueBindOptions::default());
+            link.within("bind", channel.queue_bind(queue, exchange, key, options, FieldTable::default()))
+        });
+        try_join_all(bindings).await?;
+        link.within("close", channel.close(200, "OK".into())).await
+    }
+
+    /// What is missing or different on the broker, as far as AMQP tells: existence, types and arguments. A refused
+    /// question costs a channel each, nothing is created.
+    ///
+    /// # Errors
+    /// When the broker cannot be asked.
+    pub async fn differences(&self, link: &Link) -> Result<Vec<Difference>, BrokerError> {
+        let mut found = Vec::new();
+        for exchange in &self.exchanges {
+            let channel = link.channel().await?;
+            let there = declare_exchange(link, &channel, exchange, true).await;
+            let same = match there {
+                Ok(()) => declare_exchange(link, &channel, exchange, false).await,
+                missing => missing,
+            };
+            note(&mut found, "exchange", &exchange.name, same)?;
+        }
+        for queue in &self.queues {
+            let channel = link.channel().await?;
+            let ask = |passive: bool| {
+                let options = QueueDeclareOptions { passive, ..QueueDeclareOptions::durable() };
+                channel.queue_declare(queue.name.as_str().into(), options, table(&queue.arguments))
+            };
+            let same = match link.within("passive", ask(true)).await {
+                Ok(_) => link.within("declare", ask(false)).await.map(drop),
+                Err(missing) => Err(missing),
+            };
+            note(&mut found, "queue", &queue.name, same)?;
+        }
+        let channel = link.channel().await?;
+        let passive = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::durable() };
+        let asked = channel.queue_declare(self.former.as_str().into(), passive, FieldTable::default());
+        match link.within("passive", asked).await {
+            Ok(_) => found.push(former(&self.former)),
+            Err(BrokerError::Missing) => {}
+            // It is there with other properties.
+            Err(BrokerError::Mismatch { .. }) => found.push(former(&self.former)),
+            Err(error) => return Err(error),
+        }
+        Ok(found)
+    }
+}
+
+/// Declares the topology of a configuration over a connection of its own.
+///
+/// # Errors
+/// As [`Topology::declare`].
+pub async fn apply(config: &BrokerConfig) -> Result<(), BrokerError> {
+    let link = Link::open(config, Role::Topology).await?;
+    let declared = Topology::new(&Names::new(&config.prefix)).declare(&link).await;
+    link.close().await;
+    declared
+}
+
+/// One thing that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// exchange, queue, binding or policy.
+    pub kind: &'static str,
+    pub name: String,
+    /// What is different, and what follows from it.
+    pub problem: String,
+    /// What to do.
+    pub remedy: &'static str,
+}
+
+pub(super) const APPLY: &str = "anamnesis topology apply";
+pub(super) const RECREATE: &str =
+    "it cannot be changed in place: drain it, delete it, then run `anamnesis topology apply`";
+
+/// The catch-all queue of an earlier version is still there.
+pub(super) fn former(name: &str) -> Difference {
+    Difference {
+        kind: "queue",
+        name: name.to_owned(),
+        problem: "is of an earlier version: it takes every event, without a limit of its own".to_owned(),
+        remedy: "read what it holds, then delete it; subscribers have queues of their own, the rest is in `.catch_all`",
+    }
+}
+
+fn note(
+    found: &mut Vec<Difference>,
+    kind: &'static str,
+    name: &str,
+    asked: Result<(), BrokerError>,
+) -> Result<(), BrokerError> {
+    let (problem, remedy) = match asked {
+        Ok(()) => return Ok(()),
+        Err(BrokerError::Missing) => ("is not there: nothing can be routed through it".to_owned(), APPLY),
+        Err(BrokerError::Mismatch { what }) => (what, RECREATE),
+        Err(error) => return Err(error),
+    };
+    found.push(Difference { kind, name: name.to_owned(), problem, remedy });
+    Ok(())
+}
+
+async fn declare_exchange(
+    link: &Link,
+    channel: &Channel,
+    exchange: &Exchange,
+    passive: bool,
+) -> Result<(), BrokerError> {
+    let options = ExchangeDeclareOptions { durable: true, passive, ..ExchangeDeclareOptions::default() };
+    let declaring =
+        channel.exchange_declare(exchange.name.as_str().into(), ExchangeKind::Topic, options, FieldTable::default());
+    link.within("exchange", declaring).await
+}
+
+fn table(arguments: &[(&'static str, Value)]) -> FieldTable {
+    let mut table = FieldTable::default();
+    for (name, value) in arguments {
+        let value = match value {
+            Value::Text(text) => AMQPValue::LongString(text.as_str().into()),
+            Value::Number(number) => AMQPValue::LongLongInt(*number),
+        };
+        table.insert((*name).into(), value);
+    }
+    table
+}

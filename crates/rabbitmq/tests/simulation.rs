@@ -1,0 +1,306 @@
+//! The lane that works messages, against a model of the broker and of the store on one thread: steps take the place of
+//! time, everything fails before or after it took effect, as a seed decides, and thousands of seeds are tried. In the end every message must have had
+//! its effect once, and none may be gone that had none.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use anamnesis_core::clock::{Entropy, SeededEntropy};
+use anamnesis_observability::metrics::{Identity, Metrics};
+use anamnesis_rabbitmq::consumer::settle::{Acks, Gone, Settler};
+use anamnesis_rabbitmq::consumer::{Lane, Limits, Message, Offers, Verdict, Work};
+use anamnesis_rabbitmq::{Backoff, BrokerError, Letter, Names, Outlet, Queue};
+use async_trait::async_trait;
+use futures::stream;
+use lapin::BasicProperties;
+use tokio_util::sync::CancellationToken;
+
+/// Seeds of a run; `ANAMNESIS_SIMULATION_SEEDS` asks for more.
+const SEEDS: u64 = 2_000;
+const MESSAGES: u64 = 24;
+
+/// The draws of one seed.
+struct Fate(SeededEntropy);
+
+impl Fate {
+    fn draw(&self, of: u64) -> u64 {
+        let mut bytes = [0u8; 8];
+        self.0.fill(&mut bytes);
+        u64::from_le_bytes(bytes) % of
+    }
+
+    fn one_in(&self, n: u64) -> bool {
+        self.draw(n) == 0
+    }
+}
+
+/// Lets so many others go first: what time would do.
+async fn steps(number: u64) {
+    for _ in 0..number {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// What the broker and the store hold. Survives the deaths of workers.
+struct World {
+    fate: Fate,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+pub struct State {
+    /// Ready to be delivered: number of the message and how often it was offered again.
+    ready: VecDeque<(u64, Offers)>,
+    /// Delivered by the channel that lives now, by tag.
+    unacked: BTreeMap<u64, (u64, Offers)>,
+    generation: u64,
+    /// The inbox, and how often each effect took place.
+    inbox: BTreeSet<u64>,
+    effects: BTreeMap<u64, u32>,
+    set_aside: BTreeSet<u64>,
+}
+
+/// The channel of one generation; poisoned when it is over.
+struct Channel {
+    world: Arc<World>,
+    generation: u64,
+}
+
+#[async_trait]
+impl Acks for Channel {
+    async fn ack(&self, tag: u64, multiple: bool) -> Result<bool, Gone> {
+        steps(self.world.fate.draw(3)).await;
+        let mut state = self.world.state.lock().unwrap();
+        if state.generation != self.generation {
+            return Ok(false);
+        }
+        match self.world.fate.draw(40) {
+            // Lost on its way: the channel is over and the broker never knew.
+            0 => return Ok(false),
+            1 => return Err(Gone),
+            _ => {}
+        }
+        if multiple {
+            state.unacked.retain(|open, _| *open > tag);
+        } else {
+            state.unacked.remove(&tag);
+        }
+        Ok(true)
+    }
+}
+
+/// Where retries go: taken, refused, or taken with the confirm lost.
+pub struct Exchange(Arc<World>);
+
+#[async_trait]
+impl Outlet for Exchange {
+    async fn publish(&self, letters: &[Letter]) -> Vec<Result<(), BrokerError>> {
+        steps(self.0.fate.draw(5)).await;
+        let one = |letter: &Letter| {
+            let drawn = self.0.fate.draw(6);
+            if drawn == 0 {
+                return Err(BrokerError::Unroutable);
+            }
+            let number = u64::from_be_bytes(letter.body.as_slice().try_into().unwrap());
+            let mut message = Message::new(0, false, "", letter.properties.clone(), letter.body.clone(), 1 << 20);
+            message.believe(proof);
+            self.0.state.lock().unwrap().ready.push_back((number, message.offers));
+            if drawn == 1 { Err(BrokerError::Late { step: "confirm" }) } else { Ok(()) }
+        };
+        letters.iter().map(one).collect()
+    }
+}
+
+/// The pipeline and its store: an effect and the inbox row are one transaction, which may fail before or after it.
+struct Pipeline(Arc<World>);
+
+impl Pipeline {
+    fn commit(&self, number: u64) -> Verdict {
+        let mut state = self.0.state.lock().unwrap();
+        match self.0.fate.draw(16) {
+            0 => return Verdict::Later,
+            1 => return Verdict::Waits,
+            _ => {}
+        }
+        if state.inbox.insert(number) {
+            *state.effects.entry(number).or_default() += 1;
+        }
+        // The commit took place and its answer was lost.
+        if self.0.fate.one_in(12) { Verdict::Later } else { Verdict::Settled }
+    }
+}
+
+fn number(message: &Message) -> u64 {
+    u64::from_be_bytes(message.body.as_slice().try_into().unwrap())
+}
+
+#[async_trait]
+impl Work for Pipeline {
+    fn retry_proof(&self, offers: Offers, body: &[u8]) -> [u8; 32] {
+        proof(offers, body)
+    }
+
+    async fn together(&self, _: Queue, messages: &[Message]) -> Vec<Verdict> {
+        steps(self.0.fate.draw(30)).await;
+        let alone = |message: &Message| message.redelivered && self.0.fate.one_in(10);
+        messages.iter().map(|m| if alone(m) { Verdict::Alone } else { self.commit(number(m)) }).collect()
+    }
+
+    async fn alone(&self, _: Queue, message: &Message) -> Verdict {
+        steps(self.0.fate.draw(200)).await;
+        self.commit(number(message))
+    }
+
+    async fn give_up(&self, _: Queue, message: &Message) -> Verdict {
+        if self.0.fate.one_in(4) {
+            return Verdict::Later;
+        }
+        self.0.state.lock().unwrap().set_aside.insert(number(message));
+        Verdict::Settled
+    }
+}
+
+/// One worker's life: it consumes until it is killed, drains, or has nothing more to do.
+async fn generation(world: &Arc<World>, tags: &mut u64) {
+    let (number, killed_after) = {
+        let mut state = world.state.lock().unwrap();
+        state.generation += 1;
+        let back: Vec<(u64, Offers)> = std::mem::take(&mut state.unacked).into_values().collect();
+        for message in back {
+            state.ready.push_front(message);
+        }
+        (state.generation, world.fate.draw(120))
+    };
+    let over = CancellationToken::new();
+    let first = number == 1;
+    let prefetch = 8;
+    let (from, source) = (*tags, Arc::clone(world));
+    let arrivals = stream::unfold(from, move |tag| {
+        let world = Arc::clone(&source);
+        async move {
+            loop {
+                let next = {
+                    let mut state = world.state.lock().unwrap();
+                    if state.generation != number {
+                        return None;
+                    }
+                    let free = state.unacked.len() < prefetch;
+                    let next = if free { state.ready.pop_front() } else { None };
+                    if let Some(next) = next {
+                        state.unacked.insert(tag + 1, next);
+                    }
+                    next
+                };
+                if let Some((number, offers)) = next {
+                    let message = message(tag + 1, number, offers, !first);
+                    return Some((message, tag + 1));
+                }
+                tokio::task::yield_now().await;
+            }
+        }
+    });
+    let lane = Arc::new(lane(world, number, &over));
+    let running = tokio::spawn(lane.run(Box::pin(arrivals)));
+    steps(5 + killed_after * 4).await;
+    match world.fate.draw(3) {
+        // Drained: what is in hand is finished.
+        0 => {
+            over.cancel();
+            let _ = running.await;
+        }
+        // The line broke: the work goes on, its acknowledgements reach nobody.
+        1 => {
+            world.state.lock().unwrap().generation += 1;
+            over.cancel();
+            let _ = running.await;
+        }
+        // Killed between any two steps.
+        _ => {
+            running.abort();
+            let _ = running.await;
+        }
+    }
+    *tags += 1_000;
+}
+
+/// What shows here that the counts are the lane's.
+fn proof(offers: Offers, body: &[u8]) -> [u8; 32] {
+    let mut proof = [0; 32];
+    proof[..4].copy_from_slice(&offers.retries.to_be_bytes());
+    proof[8..12].copy_from_slice(&offers.waits.to_be_bytes());
+    proof[4..8].copy_from_slice(&body[body.len() - 4..]);
+    proof
+}
+
+fn message(tag: u64, number: u64, offers: Offers, redelivered: bool) -> Message {
+    let fresh = Message::new(tag, redelivered, "bulk.x", BasicProperties::default(), number.to_be_bytes().to_vec(), 64);
+    let tries = (0..offers.total()).map(|n| n < offers.retries);
+    tries.fold(fresh, |message, counts| {
+        let letter = message.again((String::new(), String::new()), (counts, None), proof);
+        let mut again = Message::new(tag, redelivered, "bulk.x", letter.properties, letter.body, 64);
+        again.believe(proof);
+        again
+    })
+}
+
+fn lane(world: &Arc<World>, generation: u64, over: &CancellationToken) -> Lane<Channel> {
+    let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::new(generation));
+    Lane {
+        queue: Queue::Bulk,
+        names: Names::new("t"),
+        limits: Limits { slots: 2, batch: 4, bytes: 1 << 20, linger: Duration::ZERO, retries: 30 },
+        work: Arc::new(Pipeline(Arc::clone(world))),
+        outlet: Arc::new(Exchange(Arc::clone(world))),
+        settler: Settler::new(Channel { world: Arc::clone(world), generation }),
+        status: Arc::default(),
+        metrics: metrics(),
+        over: over.clone(),
+        brake: Mutex::new(Backoff::new(Duration::ZERO, Duration::ZERO, Arc::clone(&entropy))),
+        resend: Backoff::new(Duration::ZERO, Duration::ZERO, entropy),
+        in_progress: tokio_util::task::TaskTracker::new(),
+    }
+}
+
+/// One registry for all seeds: nobody reads it.
+fn metrics() -> Arc<Metrics> {
+    static METRICS: std::sync::OnceLock<Arc<Metrics>> = std::sync::OnceLock::new();
+    Arc::clone(METRICS.get_or_init(|| Arc::new(Metrics::new(&Identity::default()).unwrap())))
+}
+
+/// Runs one seed to its end; what is wrong with the end.
+async fn run(seed: u64) -> Result<(), String> {
+    let state = State { ready: (0..MESSAGES).map(|number| (number, Offers::default())).collect(), ..State::default() };
+    let world = Arc::new(World { fate: Fate(SeededEntropy::new(seed)), state: Mutex::new(state) });
+    let mut tags = 0;
+    for _ in 0..400 {
+        {
+            let state = world.state.lock().unwrap();
+            if state.ready.is_empty() && state.unacked.is_empty() {
+                break;
+            }
+        }
+        generation(&world, &mut tags).await;
+    }
+    let state = world.state.lock().unwrap();
+    let lost: Vec<u64> = (0..MESSAGES).filter(|n| !state.inbox.contains(n) && !state.set_aside.contains(n)).collect();
+    let twice: Vec<&u64> = state.effects.iter().filter(|(_, times)| **times > 1).map(|(n, _)| n).collect();
+    let left = state.ready.len() + state.unacked.len();
+    match (lost.is_empty(), twice.is_empty(), left) {
+        (true, true, 0) => Ok(()),
+        _ => Err(format!("seed {seed}: lost {lost:?}, twice {twice:?}, left {left}")),
+    }
+}
+
+#[test]
+fn whatever_fails_whenever_every_message_has_its_effect_once() {
+    let asked = std::env::var("ANAMNESIS_SIMULATION_SEEDS").ok().and_then(|seeds| seeds.parse().ok());
+    let mut wrong = Vec::new();
+    for seed in 0..asked.unwrap_or(SEEDS) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        if let Err(problem) = runtime.block_on(run(seed)) {
+            wrong.push(problem);
+        }
+    }
+    assert!(wrong.is_empty(), "{} seeds went wrong:\n{}", wrong.len(), wrong[..wrong.len().min(5)].join("\n"));
+}

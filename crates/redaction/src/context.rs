@@ -1,0 +1,238 @@
+//! What every recogniser reads: the folded text, its tokens, the language, and places that may not be touched.
+
+use std::cell::OnceCell;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::tagger::Opening;
+use super::token::{Case, Kind, Token, tokens};
+use super::view::View;
+use super::{label, policy::Policy};
+use anamnesis_text::{Document, Language, NumberWord, Span, number_words};
+
+/// One document, made ready once for all recognisers.
+pub struct Context<'a> {
+    pub view: View,
+    pub tokens: Vec<Token>,
+    pub(crate) language: Language,
+    pub(crate) policy: &'a Policy,
+    /// Replacements of an earlier run and the line feeds between turns, sorted.
+    pub(crate) walls: Vec<Span>,
+    /// Replacements alone.
+    pub(crate) replaced: Vec<Span>,
+    /// The text has words beside its numbers. A bare value has no surroundings: only its form and check digit count.
+    pub(crate) prose: bool,
+    /// The field that is open at the beginning: a part of a text may begin within one.
+    pub(crate) opening: Opening,
+    no_case: OnceCell<bool>,
+    said: OnceCell<Vec<NumberWord>>,
+}
+
+/// How a text is read as a whole. Two texts that are read in one manner are read alike wherever they are alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Manner {
+    language: Language,
+    no_case: bool,
+    prose: bool,
+}
+
+impl<'a> Context<'a> {
+    pub fn new(document: &Document, policy: &'a Policy) -> Self {
+        Self::behind(document, policy, &[])
+    }
+
+    /// Of a text in which replacements are known to stand, whatever they look like; places of the document, in order.
+    pub(crate) fn behind(document: &Document, policy: &'a Policy, known: &[Span]) -> Self {
+        let view = View::new(&document.text);
+        let tokens = tokens(&view.plain);
+        let mut walls = replaced(&view.plain);
+        if !known.is_empty() {
+            let place = |span: &Span| Span::new(view.from_source(span.start), view.from_source(span.end));
+            walls = united(walls, known.iter().map(place));
+        }
+        let replaced = walls.clone();
+        for pair in document.turns.windows(2) {
+            let (from, to) = (view.from_source(pair[0].span.end), view.from_source(pair[1].span.start));
+            walls.push(Span::new(from, to.max(from)));
+        }
+        walls.sort();
+        let prose = is_prose(&tokens, &walls);
+        let language = document.language.or_detect(&document.text);
+        let opening = Opening::default();
+        let (no_case, said) = (OnceCell::new(), OnceCell::new());
+        Self { tokens, language, policy, walls, replaced, no_case, prose, view, opening, said }
+    }
+
+    /// How the text is read as a whole.
+    pub(crate) fn manner(&self) -> Manner {
+        Manner { language: self.language, no_case: self.no_case(), prose: self.prose }
+    }
+
+    /// A stretch of the text between white space, read in the manner of the whole.
+    pub(crate) fn part(&self, span: Span, opening: Opening) -> Self {
+        let tokens = self.tokens[self.token_at(span.start)..self.token_at(span.end)].iter();
+        let inside = |walls: &[Span]| -> Vec<Span> {
+            let first = walls.partition_point(|wall| wall.end <= span.start);
+            let within = walls[first..].iter().take_while(|wall| wall.start < span.end);
+            within
+                .map(|wall| Span::new(wall.start.max(span.start), wall.end.min(span.end)).back_by(span.start))
+                .collect()
+        };
+        Self {
+            view: self.view.part(span),
+            tokens: tokens.map(|token| Token { span: token.span.back_by(span.start), ..*token }).collect(),
+            walls: inside(&self.walls),
+            replaced: inside(&self.replaced),
+            opening,
+            no_case: OnceCell::from(self.no_case()),
+            said: OnceCell::new(),
+            ..*self
+        }
+    }
+
+    /// The text has (almost) no capitals: case says nothing. Looked at when first asked for.
+    pub(crate) fn no_case(&self) -> bool {
+        *self.no_case.get_or_init(|| lacks_case(&self.view.plain, &self.tokens))
+    }
+
+    /// The text has no capitals, or the line around a token has hardly any inside of it: one of two who write to each other types so.
+    pub(crate) fn is_small_at(&self, at: usize) -> bool {
+        const AROUND: usize = 40;
+        const LEAST: usize = 3;
+        const SELDOM: usize = 8;
+        if self.no_case() {
+            return true;
+        }
+        let free = |token: &&Token| token.kind != Kind::Break;
+        let before = self.tokens[..at].iter().rev().take(AROUND).take_while(free).count();
+        let behind = self.tokens[at + 1..].iter().take(AROUND).take_while(free).count();
+        let line = &self.tokens[at - before..at + 1 + behind];
+        let own = self.tokens[at].span;
+        let words = || line.iter().filter(|token| token.is_word() && token.span != own);
+        let large = line.windows(2).filter(|pair| {
+            let inside = !matches!(pair[0].span.of(&self.view.plain), "." | "?" | "!" | ":" | "-" | "\"" | "]");
+            inside && pair[1].is_word() && pair[1].is_large() && pair[1].span.len() > 1 && pair[1].span != own
+        });
+        let small = words().filter(|token| token.case == Case::Lower).count();
+        small >= LEAST && large.count() * SELDOM <= small
+    }
+
+    /// Numbers said in words, read when first asked for.
+    pub(crate) fn said(&self) -> &[NumberWord] {
+        self.said.get_or_init(|| number_words(&self.view.lower, self.language))
+    }
+
+    /// The folded, lower-case word under a token.
+    pub fn lower(&self, token: &Token) -> &str {
+        token.span.of(&self.view.lower)
+    }
+
+    /// The folded word under a token, case kept.
+    pub(crate) fn plain(&self, token: &Token) -> &str {
+        token.span.of(&self.view.plain)
+    }
+
+    /// Index of the first token that starts at or behind a place of the view.
+    pub(crate) fn token_at(&self, place: usize) -> usize {
+        self.tokens.partition_point(|token| token.span.start < place)
+    }
+
+    /// True where a replacement stands within three tokens of a run of them.
+    pub(crate) fn is_beside_replacement(&self, first: usize, end: usize) -> bool {
+        const NEAR: usize = 3;
+        if self.replaced.is_empty() || first >= end {
+            return false;
+        }
+        let from = self.tokens[first.saturating_sub(NEAR)].span.start;
+        let to = self.tokens[(end - 1 + NEAR).min(self.tokens.len() - 1)].span.end;
+        let next = self.replaced.partition_point(|wall| wall.end <= from);
+        self.replaced.get(next).is_some_and(|wall| wall.start < to)
+    }
+
+    /// True where nothing but spaces stands between two neighbouring tokens.
+    pub(crate) fn touches(&self, left: usize, right: usize) -> bool {
+        let (Some(a), Some(b)) = (self.tokens.get(left), self.tokens.get(right)) else { return false };
+        a.span.end <= b.span.start && self.view.plain[a.span.end..b.span.start].chars().all(|c| c == ' ')
+    }
+}
+
+/// Walls of both lists, those that meet as one.
+fn united(walls: Vec<Span>, more: impl Iterator<Item = Span>) -> Vec<Span> {
+    let mut all: Vec<Span> = walls.into_iter().chain(more).filter(|wall| !wall.is_empty()).collect();
+    all.sort_unstable();
+    let mut united: Vec<Span> = Vec::with_capacity(all.len());
+    for wall in all {
+        match united.last_mut().filter(|last| wall.start < last.end) {
+            Some(last) => last.end = last.end.max(wall.end),
+            None => united.push(wall),
+        }
+    }
+    united
+}
+
+/// True but for a text of numbers and codes with at most one word that touches no number. The words of replacements do
+/// not count: a second look must not see more than the first.
+fn is_prose(tokens: &[Token], walls: &[Span]) -> bool {
+    let replaced = |span: Span| {
+        walls[walls.partition_point(|wall| wall.end <= span.start)..].first().is_some_and(|wall| wall.contains(&span))
+    };
+    let clings =
+        |a: &Token, b: &Token| a.span.end == b.span.start && (a.kind == Kind::Number || b.kind == Kind::Number);
+    let free = |at: usize| {
+        let before = at.checked_sub(1).is_some_and(|left| clings(&tokens[left], &tokens[at]));
+        !before && !tokens.get(at + 1).is_some_and(|next| clings(&tokens[at], next))
+    };
+    let words =
+        |at: &usize| tokens[*at].is_word() && tokens[*at].span.len() > 1 && free(*at) && !replaced(tokens[*at].span);
+    !tokens.iter().any(|token| token.kind == Kind::Number) || (0..tokens.len()).filter(words).nth(1).is_some()
+}
+
+/// True for a text that is written without capitals (speech, chat), or in capitals alone, but for those that begin
+/// lines and sentences: fewer than one word in a hundred is capitalised inside a sentence.
+fn lacks_case(plain: &str, tokens: &[Token]) -> bool {
+    let (mut words, mut large) = (0usize, 0usize);
+    for pair in tokens.windows(2) {
+        let inside =
+            pair[0].kind != Kind::Break && !matches!(pair[0].span.of(plain), "." | "?" | "!" | ":" | "-" | "\"");
+        if pair[1].kind == Kind::Word && inside && pair[1].span.len() > 1 {
+            words += 1;
+            large += usize::from(pair[1].is_large());
+        }
+    }
+    large * 100 <= words && !(large == 0 && is_one_written_sentence(plain, tokens, words))
+}
+
+/// Most words of a text that may be one sentence.
+const SENTENCE: usize = 40;
+
+/// A few words that begin with one large letter and end with a full stop: nobody is named inside of it, and its first
+/// word is large as any first word is.
+fn is_one_written_sentence(plain: &str, tokens: &[Token], words: usize) -> bool {
+    let ends = tokens.last().is_some_and(|last| last.span.of(plain) == ".");
+    ends && words < SENTENCE && tokens.first().is_some_and(|first| first.case == Case::Title)
+}
+
+static REPLACED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"\[([A-Z]{2,}(?:_[A-Z]+)*)(?:_[0-9A-F]{4}|_[0-9]{2,3}(?:-[0-9]{2}|\+)?|~[A-Za-z0-9_-]{38,})?\]|\*(?: ?\*)+",
+    )
+    .expect("a constant pattern, compiled in every test")
+});
+
+/// Replacements of an earlier run: a known label in brackets, with or without four hexadecimal digits, an age
+/// class, an area or a sealed value; and the stars of a mask.
+fn replaced(plain: &str) -> Vec<Span> {
+    REPLACED
+        .captures_iter(plain)
+        .filter(|found| found.get(1).is_none_or(|name| is_known_label(name.as_str())))
+        .filter_map(|found| found.get(0))
+        .map(|found| Span::new(found.start(), found.end()))
+        .collect()
+}
+
+fn is_known_label(name: &str) -> bool {
+    // "[HOPE_..]" cannot come from a run: four hexadecimal digits may read as letters ("_BEEF"), so both forms count.
+    let base = name.rsplit_once('_').filter(|(_, hex)| hex.len() == 4 && hex.bytes().all(|b| b.is_ascii_hexdigit()));
+    label::ALL.contains(&name) || base.is_some_and(|(stem, _)| label::ALL.contains(&stem))
+}

@@ -1,0 +1,193 @@
+//! Sex, relations and professions: kept by most policies, taken under `strict`.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::context::Context;
+use super::super::fast::{WordList, WordMap};
+use super::super::finding::{Finding, Layer};
+use super::super::label;
+use super::compiled;
+use anamnesis_text::Span;
+
+static SEX: WordList = WordList::new(&[
+    "varon",
+    "varones",
+    "mujer",
+    "mujeres",
+    "hombre",
+    "masculino",
+    "femenino",
+    "femenina",
+    "nina",
+    "nino",
+    "ninas",
+    "ninos",
+    "male",
+    "female",
+    "woman",
+    "man",
+    "girl",
+    "boy",
+    "gentleman",
+    "lady",
+    "transgenero",
+    "transgender",
+    "adolescente",
+    "lactante",
+    "anciana",
+    "anciano",
+]);
+static FAMILY: WordList = WordList::new(&[
+    "madre",
+    "padre",
+    "padres",
+    "hermano",
+    "hermanos",
+    "hermana",
+    "hermanas",
+    "hijo",
+    "hijos",
+    "hija",
+    "hijas",
+    "tio",
+    "tios",
+    "tia",
+    "tias",
+    "abuelo",
+    "abuelos",
+    "abuela",
+    "abuelas",
+    "primo",
+    "primos",
+    "prima",
+    "primas",
+    "esposo",
+    "esposa",
+    "marido",
+    "conyuge",
+    "pareja",
+    "suegro",
+    "suegra",
+    "sobrino",
+    "sobrinos",
+    "sobrina",
+    "sobrinas",
+    "nieto",
+    "nietos",
+    "nieta",
+    "nietas",
+    "cunado",
+    "cunados",
+    "cunada",
+    "cunadas",
+    "familiares",
+    "mother",
+    "father",
+    "parents",
+    "sister",
+    "sisters",
+    "brother",
+    "brothers",
+    "son",
+    "sons",
+    "daughter",
+    "daughters",
+    "uncle",
+    "uncles",
+    "aunt",
+    "aunts",
+    "grandmother",
+    "grandfather",
+    "grandparents",
+    "grandma",
+    "grandpa",
+    "cousin",
+    "cousins",
+    "wife",
+    "husband",
+    "spouse",
+    "partner",
+    "nephew",
+    "nephews",
+    "niece",
+    "nieces",
+    "sibling",
+    "siblings",
+]);
+/// Words of both lists, which share none.
+static LISTED: LazyLock<WordMap<&str>> = LazyLock::new(|| {
+    let sexes = SEX.iter().map(|word| (word, label::SEX));
+    sexes.chain(FAMILY.iter().map(|word| (word, label::FAMILY))).collect()
+});
+/// The side of the family behind a relation belongs to it.
+const SIDES: [&str; 4] = [" materno", " paterna", " paterno", " materna"];
+/// First three letters of professions: the pattern is tried nowhere else.
+static BEGINNINGS: LazyLock<[bool; 1 << 15]> = LazyLock::new(|| {
+    let mut begin = [false; 1 << 15];
+    for word in STARTS.split(' ') {
+        begin[beginning(word.as_bytes())] = true;
+    }
+    begin
+});
+const STARTS: &str = "agr gan alb min mae pro jub pen ama cam con tax mil bom pol gua adm abo ing arq com car ele fon mec pan \
+    pel coc pes pas est obr emp fun vet far per mus dep fut tea law eng acc plu ret wai tru che stu hai arc jou sol fir";
+
+/// Five bits of each of the first three letters.
+fn beginning(word: &[u8]) -> usize {
+    word.iter().take(3).fold(0, |place, letter| place << 5 | usize::from(letter & 31))
+}
+static PROFESSION: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"^(?:agricultora?|ganader[oa]|albanil|miner[oa]|maestr[oa]|profesora? de [a-z]+|jubilad[oa]|pensionista|ama de casa|camarer[oa]|conductora?|camionero|taxista|militar|bomber[oa]s?|policia|guardia civil|administrativ[oa]|abogad[oa]|ingenier[oa]|arquitect[oa]|comerciante|carpinter[oa]|electricista|fontaner[oa]|mecanic[oa]|panader[oa]|peluquer[oa]|cociner[oa]|pescadora?|pastora?|estudiante|obrer[oa]|emplead[oa] de [a-z]+|funcionari[oa]|veterinari[oa]|farmaceutic[oa]|periodista|music[oa]|deportista|futbolista|teacher|farmer|lawyer|engineer|accountant|plumber|electrician|carpenter|firefighter|police officer|retired [a-z]+|waitress|waiter|truck driver|chef|student|hairdresser|mechanic|architect|journalist|soldier|veteran)(?-u:\b)",
+    )
+});
+
+/// Finds sex, relations and professions. Most policies keep them; the tagger reads them all the same.
+pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+    let lower = &context.view.lower;
+    let bytes = lower.as_bytes();
+    let (mut families, mut professions) = (Vec::new(), Vec::new());
+    let (mut at, mut professed) = (0, 0);
+    while at < bytes.len() {
+        if !is_word(bytes[at]) {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        at += bytes[at..].iter().take_while(|byte| is_word(**byte)).count();
+        if at - start < 3 {
+            continue;
+        }
+        let word = &lower[start..at];
+        let listed_as = LISTED.get(word).copied();
+        if listed_as == Some(label::SEX) {
+            found.push(listed(Span::new(start, at), label::SEX));
+        }
+        if listed_as == Some(label::FAMILY) {
+            let side = SIDES.iter().find(|side| {
+                lower[at..].starts_with(**side) && !bytes.get(at + side.len()).copied().is_some_and(is_word)
+            });
+            families.push(listed(Span::new(start, at + side.map_or(0, |side| side.len())), label::FAMILY));
+        }
+        if start >= professed
+            && BEGINNINGS[beginning(word.as_bytes())]
+            && let Some(hit) = PROFESSION.find(&lower[start..])
+        {
+            professed = start + hit.end();
+            professions.push(listed(Span::new(start, professed), label::PROFESSION));
+        }
+    }
+    found.append(&mut families);
+    found.append(&mut professions);
+}
+
+/// A byte of a word as patterns with ASCII boundaries count them.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn listed(span: Span, label: &'static str) -> Finding {
+    Finding::new(span, label, "word_list", 0.6, Layer::Entity)
+}

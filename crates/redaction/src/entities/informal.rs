@@ -1,0 +1,369 @@
+//! Names as people type and say them: in small letters behind a relative ("mi parcero brayan"), as a greeting or a parting
+//! ("hey. its lachie", "ta tegs"), called ("roger tell her"), or as the one word with a large letter in a line that has no
+//! other. What no list has counts where nothing else can stand.
+
+use super::super::context::Context;
+use super::super::fast::WordList;
+use super::super::finding::{Finding, Layer};
+use super::super::label;
+use super::super::token::{Case, Kind, Token};
+use super::cues::{RELATIONS, TITLES};
+use super::{deeds, eponyms, lexicon, places, trade, words};
+use crate::deadline;
+use anamnesis_text::Language;
+
+/// Score of a name that these surroundings tell: enough to be looked for in the whole document.
+const TOLD: f64 = 0.8;
+/// Least letters of a name that no list has.
+const LEAST: usize = 4;
+
+/// What stands between a relative and the name: "hijo mayor Wilson".
+static BETWEEN: WordList = WordList::spaced(
+    "mayor menor mediano mediana pequeno pequena chico chica gemelo gemela unico unica difunto difunta finado finada biologico \
+     biologica adoptivo adoptiva politico politica materno materna paterno paterna older elder eldest younger youngest oldest \
+     middle little big baby twin only late best",
+);
+/// Who leads to a name in speech.
+static OWNERS: WordList = WordList::spaced(
+    "mi mis tu su sus nuestra nuestro la el una un my his her their our your the a d de con with w and y n",
+);
+/// "its lachie", "soy yeferson".
+static SELVES: WordList = WordList::spaced("its it's soy im i'm am");
+/// "ta tegs", "gracias lupe".
+static PARTINGS: WordList = WordList::spaced(
+    "ta thanks thx ty tysm cheers gracias grax xo love regards saludos besos abrazo abrazos bye chau chao",
+);
+/// What somebody is asked to do: "roger tell her".
+static ASKED: WordList = WordList::spaced(
+    "tell ask give show come listen stop wait put get grab bring call dile dime cuentale cuentame ven mira oye trae dale pasame deja",
+);
+/// Words of messages that no list has and that are no names.
+static MESSAGES: WordList = WordList::spaced(
+    "tbh idk imo ngl cuz coz bcoz becuz abt wif wiv wit dunno gonna wanna gotta kinda sorta lemme gimme innit prolly prob probs \
+     def defo deffo obvs soz pls plz plss thnx tmrw tomoz tonite nite nites wknd appt appts meds scrip script scripts psych psychs \
+     tho thru thot thats whats hes shes theyre youre weve theyve hasnt havent didnt doesnt isnt wasnt werent couldnt wouldnt \
+     shouldnt wont cant dont arent wudnt cudnt shudnt somethin nothin anythin everythin goin comin doin bein havin feelin thinkin \
+     tbm tmb tambn porq xq pq porfa porfis toy tas stoy sta estao pa pal pa'l asi ahorita ahorito dsd desd dps tonces entonces \
+     qro kiero aser ase aora oi ke q qe komo bn bnas bna nd nda ps pos pus po weon wn wea weas re jajaja jaja jajaj jeje xd",
+);
+
+/// Finds names by what people write around them.
+pub(crate) fn find(context: &Context<'_>, found: &mut Vec<Finding>) {
+    for at in 0..context.tokens.len() {
+        deadline::check_at(at);
+        let token = &context.tokens[at];
+        if !token.is_word() || token.span.len() < 3 || !may_be(context, token) {
+            continue;
+        }
+        if is_told(context, at) {
+            let placed = matches!(back(context, at, 1), "en" | "in" | "from" | "desde" | "at");
+            let label = if placed { label::LOCATION } else { label::PERSON };
+            found.push(Finding::new(token.span, label, "name", TOLD, Layer::Entity));
+        }
+    }
+}
+
+fn word<'a>(context: &'a Context<'_>, at: usize) -> &'a str {
+    context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default()
+}
+
+fn back<'a>(context: &'a Context<'_>, at: usize, by: usize) -> &'a str {
+    at.checked_sub(by).map(|at| word(context, at)).unwrap_or_default()
+}
+
+/// A first name, or a word of no list.
+fn may_be(context: &Context<'_>, token: &Token) -> bool {
+    let lower = context.lower(token);
+    let bare = lower.strip_suffix("'s").unwrap_or(lower);
+    lexicon::word(bare).given || is_unknown(bare) || token.case == Case::Title && !lexicon::is_ordinary(bare)
+}
+
+/// As [`is_unknown`], of a word with a large letter inside of a sentence: a form of a verb is not written so.
+pub(crate) fn is_unknown_large(lower: &str) -> bool {
+    lower.len() > 2
+        && !trade::is_kin(lower)
+        && !trade::is_medicine(lower)
+        && !trade::is_thing(lower)
+        && !trade::is_abbreviation(lower)
+        && !lexicon::is_ordinary(lower)
+        && !lexicon::is_eponym(lower)
+        && !is_learned_word(lower)
+        && !trade::opens(Language::Unknown, lower)
+        && !lexicon::word(lower).is_name()
+        && !places::is_place(lower)
+}
+
+/// A word that is in no list of words, medicines or abbreviations, nor one letter away from one.
+pub(crate) fn is_unknown(lower: &str) -> bool {
+    let letters = lower.len() >= LEAST && lower.bytes().all(|byte| byte.is_ascii_lowercase());
+    let vowel = lower.bytes().any(|byte| b"aeiouy".contains(&byte));
+    let known = |word: &str| {
+        lexicon::is_ordinary(word) || lexicon::is_rare(word) || lexicon::is_ordinary_in(Language::Spanish, word)
+    };
+    letters
+        && vowel
+        && !is_learned_word(lower)
+        && !known(lower)
+        && !lower.strip_suffix('s').is_some_and(known)
+        && !lower.strip_suffix("es").is_some_and(known)
+        && !trade::is_verb(lower)
+        && !trade::is_medicine(lower)
+        && !trade::is_abbreviation(lower)
+        && !trade::is_thing(lower)
+        && !trade::is_kin(lower)
+        && !trade::opens(Language::Unknown, lower)
+        && !MESSAGES.contains(lower)
+        && !lexicon::is_eponym(lower)
+        && !is_mistyped(lower, known)
+}
+
+/// What diseases, specialities and substances end in.
+fn is_learned_word(lower: &str) -> bool {
+    const ENDINGS: &[&str] = &[
+        "logia",
+        "logias",
+        "logy",
+        "iatria",
+        "iatry",
+        "cele",
+        "itis",
+        "oma",
+        "osis",
+        "emia",
+        "uria",
+        "ectomia",
+        "ectomy",
+        "patia",
+        "pathy",
+        "grafia",
+        "graphy",
+        "scopia",
+        "scopy",
+        "plastia",
+        "plasty",
+        "zona",
+        "zone",
+        "pina",
+        "pine",
+        "pril",
+        "sartan",
+        "statin",
+        "statina",
+        "olol",
+        "azol",
+        "azole",
+        "cilina",
+        "cillin",
+        "micina",
+        "mycin",
+        "floxacin",
+        "floxacino",
+        "dipino",
+        "mab",
+        "nib",
+        "gliptin",
+        "gliptina",
+        "triptan",
+        "zepam",
+        "zolam",
+        "lidad",
+        "cion",
+        "ciones",
+        "mente",
+        "tomia",
+        "tomy",
+        "algia",
+        "plejia",
+        "plegia",
+        "fobia",
+        "phobia",
+        "cardia",
+        "pnea",
+        "terapia",
+        "metria",
+    ];
+    lower.len() > 5 && ENDINGS.iter().any(|ending| lower.ends_with(ending))
+}
+
+/// A letter is missing, or two have changed places: "diabtica", "hermaan".
+fn is_mistyped(lower: &str, known: impl Fn(&str) -> bool) -> bool {
+    const LONG: usize = 6;
+    if lower.len() < LONG {
+        return false;
+    }
+    let with = |at: usize, letter: u8| format!("{}{}{}", &lower[..at], char::from(letter), &lower[at..]);
+    let swapped = |at: usize| {
+        let mut bytes = lower.as_bytes().to_vec();
+        bytes.swap(at, at + 1);
+        String::from_utf8(bytes).unwrap_or_default()
+    };
+    (1..lower.len()).any(|at| (b'a'..=b'z').any(|letter| known(&with(at, letter))))
+        || (0..lower.len() - 1).any(|at| known(&swapped(at)))
+}
+
+fn is_told(context: &Context<'_>, at: usize) -> bool {
+    let token = &context.tokens[at];
+    let lower = word(context, at);
+    let known = lexicon::word(lower);
+    let sure = known.given && (known.is_strong() || words::is_everyday_name(lower)) && !lexicon::is_ordinary(lower);
+    let large = token.case == Case::Title && is_unknown_large(lower);
+    let unknown =
+        large || !known.is_name() && !places::is_place(lower) && is_unknown(lower.strip_suffix("'s").unwrap_or(lower));
+    let titled = token.case == Case::Title
+        && !trade::is_medicine(lower)
+        && !trade::is_thing(lower)
+        && !lexicon::is_eponym(lower);
+    if deeds::begins_sentence(context, at) {
+        return (sure || known.given && !known.common) && (is_called(context, at) || is_subject(context, at))
+            || is_answer(context, at, sure || unknown);
+    }
+    is_behind_relative(context, at, sure, unknown)
+        || is_self(context, at) && (sure || unknown)
+        || is_parting(context, at) && (sure || unknown)
+        || is_articled(context, at, sure)
+        || token.case == Case::Title
+            && (unknown || known.is_name() && !lexicon::is_ordinary(lower))
+            && is_in_company(context, at)
+        || titled && is_only_large(context, at)
+        || token.case == Case::Title && unknown && is_called_behind(context, at)
+}
+
+/// "mi hna cande", "hijo mayor Wilson", "her flatmate orla".
+fn is_behind_relative(context: &Context<'_>, at: usize, sure: bool, unknown: bool) -> bool {
+    let between = usize::from(BETWEEN.contains(back(context, at, 1)));
+    let relative = back(context, at, 1 + between);
+    let near = at > between && (0..=between).all(|by| context.touches(at - 1 - by, at - by));
+    let owned = OWNERS.contains(back(context, at, 2 + between)) || at < 2 + between;
+    let large = context.tokens[at].case == Case::Title;
+    let is = RELATIONS.contains(relative) && near && !eponyms::stands_for_a_thing(context, at, at);
+    let given = large && lexicon::word(word(context, at)).given;
+    is && (given
+        || sure && (large || owned || between > 0)
+        || unknown && owned && (large || context.is_small_at(at)) && !is_followed_by_of(context, at))
+}
+
+/// "mi mama vive": what no list has and what a noun would be of.
+fn is_followed_by_of(context: &Context<'_>, at: usize) -> bool {
+    matches!(word(context, at + 1), "de" | "del" | "of")
+}
+
+fn ends(context: &Context<'_>, at: usize) -> bool {
+    context
+        .tokens
+        .get(at + 1)
+        .is_none_or(|next| next.kind == Kind::Break || matches!(context.plain(next), "." | "," | "!" | "?" | ";"))
+}
+
+/// "hey. its lachie.", "soy yeferson,": nothing but a name answers who somebody is.
+fn is_self(context: &Context<'_>, at: usize) -> bool {
+    let greeted = |by: usize| {
+        let word = back(context, at, by);
+        word.is_empty()
+            || matches!(word, "." | "," | "!" | "hi" | "hey" | "hola" | "hello" | "yo" | "y")
+            || at >= by && context.tokens[at - by].kind == Kind::Break
+    };
+    SELVES.contains(back(context, at, 1)) && ends(context, at) && greeted(2)
+}
+
+/// "ok. ta tegs": the last word of a line.
+fn is_parting(context: &Context<'_>, at: usize) -> bool {
+    let last = context.tokens.get(at + 1).is_none_or(|next| next.kind == Kind::Break)
+        || context.tokens.get(at + 2).is_none_or(|next| next.kind == Kind::Break) && ends(context, at);
+    let comma = usize::from(back(context, at, 1) == ",");
+    last && PARTINGS.contains(back(context, at, 1 + comma))
+}
+
+/// "roger tell her", "Roger, listen".
+fn is_called(context: &Context<'_>, at: usize) -> bool {
+    let comma = usize::from(word(context, at + 1) == ",");
+    ASKED.contains(word(context, at + 1 + comma)) && !matches!(word(context, at + 2 + comma), "of" | "de")
+}
+
+/// "Amaya, she 6 now", "wilson, he is".
+fn is_subject(context: &Context<'_>, at: usize) -> bool {
+    word(context, at + 1) == ","
+        && matches!(word(context, at + 2), "she" | "he" | "ella" | "el" | "shes" | "hes" | "she's" | "he's")
+}
+
+/// "Who's with you? Tish.": one word, or one and a full stop, behind a question for somebody.
+fn is_answer(context: &Context<'_>, at: usize, named: bool) -> bool {
+    const FAR: usize = 14;
+    let alone = context.tokens.get(at + 1).is_none_or(|next| next.kind == Kind::Break || context.plain(next) == ".");
+    let before = at.saturating_sub(FAR)..at;
+    let asked = before.clone().any(|at| {
+        matches!(
+            word(context, at),
+            "who" | "who's" | "whos" | "quien" | "quienes" | "whose" | "name" | "llama" | "llamas" | "nombre"
+        )
+    });
+    let mark = before.rev().take(3).any(|at| word(context, at) == "?");
+    named && alone && asked && mark
+}
+
+/// "no podía salir de la cama, Lires.": a word of no list behind a comma, the last one of a long sentence.
+fn is_called_behind(context: &Context<'_>, at: usize) -> bool {
+    const LONG: usize = 5;
+    let from = at.saturating_sub(LONG + 2);
+    let words = context.tokens[from..at].iter().filter(|token| token.is_word() && token.case == Case::Lower).count();
+    back(context, at, 1) == ","
+        && words >= LONG
+        && !TITLES.contains(word(context, at))
+        && context.tokens.get(at + 1).is_some_and(|next| matches!(context.plain(next), "." | "?" | "!"))
+}
+
+/// "el Brian y esos", "con la ingrid": an article before a first name.
+fn is_articled(context: &Context<'_>, at: usize, sure: bool) -> bool {
+    let token = &context.tokens[at];
+    let noun = context.tokens.get(at + 1).is_some_and(|next| next.case == Case::Title);
+    let ordinary =
+        lexicon::is_ordinary_in(Language::Spanish, word(context, at)) || lexicon::word(word(context, at)).common;
+    sure && context.language == Language::Spanish
+        && !(ordinary && token.case == Case::Lower)
+        && matches!(back(context, at, 1), "el" | "la")
+        && !matches!(back(context, at, 2), "de" | "en" | "a")
+        && (token.case == Case::Title || context.is_small_at(at) && words::is_everyday_name(word(context, at)))
+        && !matches!(word(context, at), "rosario" | "curro" | "pilar" | "cruz" | "paz")
+        && !noun
+        && !lexicon::is_eponym(word(context, at))
+}
+
+/// "con el Tano", "moved in w Tish": in a line of small letters.
+fn is_in_company(context: &Context<'_>, at: usize) -> bool {
+    let article = usize::from(matches!(back(context, at, 1), "el" | "la"));
+    matches!(back(context, at, 1 + article), "con" | "w" | "with" | "d" | "x")
+        && context.is_small_at(at)
+        && !trade::is_form(word(context, at + 1))
+}
+
+/// The one large word inside of a sentence of a text that has no other: nobody types it so without a reason.
+fn is_only_large(context: &Context<'_>, at: usize) -> bool {
+    let inside = at.checked_sub(1).is_some_and(|before| {
+        let before = &context.tokens[before];
+        before.case == Case::Lower || context.plain(before) == ","
+    });
+    !is_of_a_people(word(context, at))
+        && context.is_small_at(at)
+        && is_personal(context, at)
+        && !places::is_country(word(context, at))
+        && inside
+        && !lexicon::is_ordinary(word(context, at))
+        && !eponyms::stands_for_a_thing(context, at, at)
+        && !trade::is_form(word(context, at + 1))
+}
+
+/// Somebody speaks of oneself on the line or to somebody: notes do not.
+fn is_personal(context: &Context<'_>, at: usize) -> bool {
+    const AROUND: usize = 30;
+    static WORDS: WordList = WordList::spaced(
+        "i i'm im i've ive my me mine myself we us our you your u ur yo mi mis me conmigo nos nosotros tu te ti vos contigo usted ustedes",
+    );
+    let free = |token: &&Token| token.kind != Kind::Break;
+    let before = context.tokens[..at].iter().rev().take(AROUND).take_while(free);
+    let behind = context.tokens[at + 1..].iter().take(AROUND).take_while(free);
+    before.chain(behind).any(|token| WORDS.contains(context.lower(token)))
+}
+
+/// "my Ecuadorian cédula": what somebody or something of a country is called.
+fn is_of_a_people(lower: &str) -> bool {
+    lower.len() > 5 && ["ian", "uan", "lan", "yan", "ese", "ish"].iter().any(|ending| lower.ends_with(ending))
+}

@@ -1,0 +1,153 @@
+//! What single words may be: first names, surnames, everyday words, eponyms. Lists: `data/`, sources in its NOTICE.
+
+use std::sync::LazyLock;
+
+use super::super::fast::{WordMap, WordSet};
+use super::cues::FUNCTION;
+use super::words;
+use anamnesis_text::Language;
+
+/// What a word may be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Word {
+    pub(crate) given: bool,
+    pub(crate) surname: bool,
+    /// An everyday or clinical word, or the name of a disease, test or device.
+    pub(crate) common: bool,
+}
+
+impl Word {
+    pub(crate) fn is_name(self) -> bool {
+        self.given || self.surname
+    }
+
+    /// A name and nothing else.
+    pub(crate) fn is_strong(self) -> bool {
+        self.is_name() && !self.common
+    }
+}
+
+static WORDS: LazyLock<WordMap<Word>> = LazyLock::new(|| {
+    let mut all: WordMap<Word> = WordMap::default();
+    for name in list(include_str!("../data/given_names.txt")) {
+        all.entry(name).or_default().given = true;
+    }
+    for name in list(include_str!("../data/surnames.txt")) {
+        all.entry(name).or_default().surname = true;
+    }
+    for (name, word) in &mut all {
+        word.common = words::is_common(name) || EPONYMS.contains(name);
+    }
+    all
+});
+
+/// Names of diseases, signs, scales, devices and drugs that come from people.
+static EPONYMS: LazyLock<WordSet> = LazyLock::new(|| list(include_str!("../data/allow.txt")).collect());
+
+fn list(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace)
+}
+
+/// What a folded, lower-case word may be.
+pub(crate) fn word(lower: &str) -> Word {
+    match WORDS.get(lower) {
+        Some(word) => *word,
+        None if lower.contains('\'') && !lower.ends_with('\'') => word(&lower.replace('\'', "")),
+        None => Word { common: words::is_common(lower) || EPONYMS.contains(lower), ..Word::default() },
+    }
+}
+
+/// Whether [`word`] is a name, for words that seldom are: one look where it is none.
+pub(crate) fn is_name(lower: &str) -> bool {
+    match WORDS.get(lower) {
+        Some(word) => word.is_name(),
+        None => lower.contains('\'') && word(lower).is_name(),
+    }
+}
+
+/// Words that texts write small and that name nobody: an ordinary word is no sign of a person, a place or a house.
+static VOCABULARY: LazyLock<WordSet> = LazyLock::new(|| {
+    list(include_str!("../data/vocabulary.txt")).chain(list(include_str!("../data/words.en.txt"))).collect()
+});
+
+/// Further Spanish words. English texts hold names of all origins, and a rare Spanish word is one of them too often.
+static SPANISH: LazyLock<WordSet> = LazyLock::new(|| list(include_str!("../data/words.es.txt")).collect());
+
+/// Rarer English words: ordinary where they are written small. Large ones inside of a sentence are names too often.
+static RARE: LazyLock<WordSet> = LazyLock::new(|| list(include_str!("../data/words.rare.txt")).collect());
+
+/// Every word of [`VOCABULARY`].
+pub(crate) fn vocabulary() -> impl Iterator<Item = &'static str> {
+    VOCABULARY.iter().copied()
+}
+
+/// Rarer words of both languages.
+pub(crate) fn rarities() -> impl Iterator<Item = &'static str> {
+    SPANISH.iter().chain(RARE.iter()).copied()
+}
+
+pub(crate) fn is_rare(lower: &str) -> bool {
+    RARE.contains(lower)
+}
+
+/// An ordinary word of either language.
+pub fn is_ordinary(lower: &str) -> bool {
+    VOCABULARY.contains(lower) || word(lower).common
+}
+
+/// An ordinary word of a text in this language.
+pub(crate) fn is_ordinary_in(language: Language, lower: &str) -> bool {
+    is_ordinary(lower) || language == Language::Spanish && SPANISH.contains(lower)
+}
+
+/// An ordinary word that is no verb of what somebody says or does: those end as verbs do, or are listed.
+pub(crate) fn is_noun(word: &str) -> bool {
+    const OTHERS: [&str; 12] =
+        ["with", "without", "after", "before", "from", "felt", "had", "said", "went", "made", "in", "on"];
+    let adverb =
+        word.ends_with("ly") && !matches!(word, "family" | "assembly" | "anomaly" | "belly" | "jelly" | "supply");
+    let verb = adverb || word.ends_with("ed") || word.ends_with("ing") || word.ends_with('s') && !word.ends_with("ss");
+    !verb && word.len() > 2 && !FUNCTION.contains(word) && !OTHERS.contains(&word) && is_ordinary(word)
+}
+
+/// A word that no list has and that ends as surnames of some languages do and few other words: "Kowalski".
+pub(crate) fn ends_as_surname(lower: &str) -> bool {
+    const ENDINGS: &[&str] = &[
+        "ski", "sky", "ska", "wicz", "czyk", "czak", "enko", "chuk", "ovic", "ovich", "evic", "escu", "eanu", "nyan",
+        "opoulos", "akis", "idis", "sson", "dottir", "quist", "gaard", "strom", "oglu", "zadeh", "ullah", "nnen",
+        "anen", "guez", "ndez", "inho", "wala", "singh", "poulou", "shvili", "mbe", "nkwo",
+    ];
+    let bare = lower.strip_suffix("'s").unwrap_or(lower);
+    bare.len() > 5 && !is_eponym(bare) && !is_ordinary(bare) && ENDINGS.iter().any(|ending| bare.ends_with(ending))
+}
+
+/// A brand or scale: a listed eponym that is no name, no place and no word.
+pub(crate) fn is_brand(lower: &str) -> bool {
+    EPONYMS.contains(lower) && !word(lower).is_name() && !VOCABULARY.contains(lower) && !super::places::is_place(lower)
+}
+
+/// Every listed word with what it may be.
+pub(crate) fn all() -> impl Iterator<Item = (&'static str, Word)> {
+    WORDS.iter().map(|(name, word)| (*name, *word))
+}
+
+pub(crate) fn eponyms() -> impl Iterator<Item = &'static str> {
+    EPONYMS.iter().copied()
+}
+
+pub(crate) fn is_eponym(lower: &str) -> bool {
+    EPONYMS.contains(lower)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::word;
+
+    #[test]
+    fn names_words_and_eponyms_are_told_apart() {
+        assert!(word("pedro").is_strong() && word("jimenez").is_strong());
+        assert!(word("esperanza").is_name() && !word("esperanza").is_strong());
+        assert!(!word("parkinson").is_strong());
+        assert!(!word("urocultivo").is_name());
+    }
+}

@@ -1,0 +1,293 @@
+//! Places: a gazetteer, read with case and with the words that go before places. Countries are a kind of their own.
+
+use std::sync::LazyLock;
+
+use super::super::context::Context;
+use super::super::fast::{HashedMap, WordList, WordSet};
+use super::super::finding::{Finding, Layer};
+use super::super::label;
+use super::super::token::{Case, Token};
+use super::lexicon;
+use super::words::stands_alone;
+use anamnesis_linear_model::hash;
+use anamnesis_text::Span;
+
+static PLACES: LazyLock<WordSet> = LazyLock::new(|| lines(include_str!("../data/places.txt")).collect());
+static COUNTRIES: LazyLock<WordSet> = LazyLock::new(|| lines(include_str!("../data/countries.txt")).collect());
+
+fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines().filter(|line| !line.starts_with('#') && !line.is_empty())
+}
+
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    PLACES.iter().copied()
+}
+
+pub(crate) fn countries() -> impl Iterator<Item = &'static str> {
+    COUNTRIES.iter().copied()
+}
+
+/// Whether a name as written is a country's.
+pub fn is_country_name(name: &str) -> bool {
+    is_country(&super::words::fold(name))
+}
+
+pub fn is_country(lower: &str) -> bool {
+    COUNTRIES.contains(lower)
+}
+
+pub(crate) fn is_place(lower: &str) -> bool {
+    PLACES.contains(lower) || is_country(lower)
+}
+
+/// Words before a place.
+static CUES: WordList = WordList::new(&[
+    "en", "desde", "hasta", "hacia", "in", "from", "near", "at", "to", "around", "a", "de", "para", "por", "entre",
+    "cerca", "of", "visiting", "outside",
+]);
+/// Words that only go before a place where somebody lives, comes from or goes.
+static SURE_CUES: WordList = WordList::new(&[
+    "vive en",
+    "vivo en",
+    "vivia en",
+    "vivimos en",
+    "vivir en",
+    "natural de",
+    "procedente de",
+    "nacido en",
+    "nacida en",
+    "naci en",
+    "residente en",
+    "reside en",
+    "originario de",
+    "originaria de",
+    "soy de",
+    "es de",
+    "viaje a",
+    "viajo a",
+    "fui a",
+    "fue a",
+    "vecino de",
+    "vecina de",
+    "ciudad de",
+    "pueblo de",
+    "provincia de",
+    "mudo a",
+    "mude a",
+    "trabaja en",
+    "trabajo en",
+    "live in",
+    "lives in",
+    "lived in",
+    "living in",
+    "born in",
+    "moved to",
+    "moved from",
+    "come from",
+    "comes from",
+    "came from",
+    "from",
+    "trip to",
+    "city of",
+    "town of",
+    "travel to",
+    "travelled to",
+    "traveled to",
+    "visit to",
+    "resident of",
+    "flew to",
+    "grew up in",
+]);
+
+/// The gazetteer by first words.
+pub(crate) struct Places {
+    /// Names by the hash of their first word and of what follows it, longest first.
+    by_start: HashedMap<Vec<&'static str>>,
+}
+
+impl Places {
+    pub(crate) fn builtin() -> Self {
+        let mut by_start: HashedMap<Vec<&'static str>> = HashedMap::default();
+        for name in PLACES.iter().chain(COUNTRIES.iter()) {
+            let [short, long] = starts(name);
+            by_start.entry(long.or(short).unwrap_or_default()).or_default().push(name);
+        }
+        by_start.values_mut().for_each(|names| names.sort_by_key(|name| (std::cmp::Reverse(name.len()), *name)));
+        Self { by_start }
+    }
+
+    pub(crate) fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
+        let mut from = 0;
+        for token in context.tokens.iter().filter(|token| token.is_word()) {
+            if token.span.start < from {
+                continue;
+            }
+            let Some(span) = self.at(&context.view.lower, token.span.start) else {
+                unlisted(context, token, found);
+                continue;
+            };
+            from = span.end;
+            if let Some((label, score)) = judge(context, span) {
+                found.push(Finding::new(span, label, "place", score, Layer::Entity));
+            }
+        }
+    }
+
+    /// The longest listed name that begins at a place of the text and ends with a word.
+    fn at(&self, lower: &str, start: usize) -> Option<Span> {
+        let rest = &lower[start..];
+        let [short, long] = starts(rest);
+        // Every name with a long start is longer than one with a short start alone.
+        [long, short].into_iter().flatten().filter_map(|start| self.by_start.get(&start)).find_map(|names| {
+            let names = names.iter().filter(|name| rest.starts_with(**name));
+            names.map(|name| Span::new(start, start + name.len())).find(|span| stands_alone(lower, *span))
+        })
+    }
+}
+
+/// Bytes behind the first word that a long start has: "san fr".
+const MORE: usize = 3;
+
+/// The hash of the first word, and that of the first word with a few bytes more, where there are any.
+fn starts(text: &str) -> [Option<u64>; 2] {
+    let first = first_word(text).len();
+    let bytes = text.as_bytes();
+    [Some(hash::of(&bytes[..first])), bytes.get(..first + MORE).map(hash::of)]
+}
+
+/// The letters up to the first sign or space.
+fn first_word(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
+    &text[..end]
+}
+
+/// "Cohen-Mansfield", "Knight-Taylor": one of two large words about a hyphen, the other of which is no place.
+fn is_half_of_a_name(context: &Context<'_>, first: usize, last: usize) -> bool {
+    let other = |hyphen: usize, word: usize| {
+        let (Some(sign), Some(token)) = (context.tokens.get(hyphen), context.tokens.get(word)) else { return false };
+        let (before, behind) = (context.tokens[hyphen - 1].span.end, context.tokens[hyphen + 1].span.start);
+        let joined = context.plain(sign) == "-" && before == sign.span.start && behind == sign.span.end;
+        joined && token.case == Case::Title && !is_place(context.lower(token))
+    };
+    other(last + 1, last + 2) || first >= 2 && other(first - 1, first - 2)
+}
+
+/// "Born in Kilbeggan", "near Moab": a large word that no list has, behind words that only go before a place.
+fn unlisted(context: &Context<'_>, token: &Token, found: &mut Vec<Finding>) {
+    if token.case != Case::Title || token.span.len() < 4 || context.no_case() {
+        return;
+    }
+    let at = context.token_at(token.span.start);
+    let word = |by: usize| at.checked_sub(by).map(|i| context.lower(&context.tokens[i])).unwrap_or_default();
+    let before = word(1);
+    let placed = matches!(before, "near" | "in" | "to" | "en" | "de" | "from")
+        && (before == "near" || SURE_CUES.contains(format!("{} {before}", word(2)).as_str()));
+    let lower = context.lower(token);
+    let own = !lexicon::is_ordinary_in(context.language, lower) && !lexicon::word(lower).is_name();
+    if placed && own && !super::eponyms::stands_for_a_thing(context, at, at) {
+        found.push(Finding::new(token.span, label::LOCATION, "place", 0.7, Layer::Entity));
+    }
+}
+
+/// Only everyday words but for articles: "la esperanza", "el plan".
+fn is_everyday(name: &str) -> bool {
+    name.split([' ', '-'])
+        .filter(|word| !matches!(*word, "el" | "la" | "los" | "las" | "de" | "del" | "san" | "santa" | "the"))
+        .all(|word| lexicon::word(word).common)
+}
+
+/// Nothing but ordinary words: "la mirada".
+fn is_ordinary(name: &str) -> bool {
+    name.split([' ', '-']).all(|word| word.len() <= 3 || lexicon::is_ordinary(word))
+}
+
+/// Towns whose name answers "vivo en …", "live in …" in another sense.
+fn is_a_state_of_mind(name: &str) -> bool {
+    const STATES: &[&str] = &[
+        "soledad",
+        "la soledad",
+        "paz",
+        "la paz",
+        "libertad",
+        "paradise",
+        "union",
+        "la union",
+        "independence",
+        "bath",
+        "nice",
+        "mobile",
+        "normal",
+        "orange",
+        "surprise",
+        "enterprise",
+        "hope",
+        "concord",
+        "liberty",
+        "reading",
+        "progreso",
+        "el progreso",
+        "armonia",
+        "harmony",
+        "la esperanza",
+        "esperanza",
+        "pareja",
+        "central",
+        "retiro",
+        "el retiro",
+        "armenia",
+        "tension",
+        "familia",
+        "la calle",
+        "casa",
+        "general",
+    ];
+    STATES.contains(&name)
+}
+
+fn judge(context: &Context<'_>, span: Span) -> Option<(&'static str, f64)> {
+    let name = span.of(&context.view.lower);
+    let first = context.tokens.get(context.token_at(span.start))?;
+    let label = if is_country(name) { label::COUNTRY } else { label::LOCATION };
+    let at = context.token_at(span.start);
+    let before = at.checked_sub(1).map(|i| context.lower(&context.tokens[i])).unwrap_or_default();
+    let two = at.checked_sub(2).map(|i| format!("{} {before}", context.lower(&context.tokens[i]))).unwrap_or_default();
+    let sure = SURE_CUES.contains(two.as_str()) || before == "from";
+    if !sure && is_half_of_a_name(context, at, context.token_at(span.end).saturating_sub(1)) {
+        return None;
+    }
+    let word = lexicon::word(name);
+    let doubtful = is_everyday(name) || lexicon::is_eponym(name) || lexicon::is_ordinary_in(context.language, name);
+    // "Corea de Huntington": a country's name that is also a disease's.
+    if super::eponyms::names_a_thing(context, at, at + 1) {
+        return None;
+    }
+    if !first.is_large() {
+        let doubtful = doubtful || is_ordinary(name);
+        let spoken = context.no_case() && name.len() > 3;
+        let enough =
+            sure && before != "from" && spoken && !super::words::is_everyday_name(name) && !is_a_state_of_mind(name)
+                || spoken && !doubtful && !word.is_name() && (CUES.contains(before) || name.contains(' '));
+        return (enough || label == label::COUNTRY && !doubtful).then_some((label, 0.6));
+    }
+    let signs = matches!(before, "," | "(" | "-" | "/")
+        || !before.is_empty() && before.bytes().all(|byte| byte.is_ascii_digit());
+    if first.case == Case::Upper && name.len() <= 4 && !sure {
+        return None;
+    }
+    if doubtful {
+        let placed = signs && before != "("
+            || matches!(before, "en" | "desde" | "hasta" | "hacia" | "de" | "in" | "near" | "to")
+                && first.case == Case::Title
+                && label != label::COUNTRY;
+        let thing = lexicon::is_eponym(name) || super::eponyms::stands_for_a_thing(context, at, at);
+        return (sure || placed && !thing).then_some((label, 0.6));
+    }
+    let last = context.token_at(span.end);
+    if super::eponyms::stands_for_a_thing(context, at, last.saturating_sub(1)) {
+        return None;
+    }
+    if word.is_name() && (word.given || label == label::COUNTRY) {
+        return (CUES.contains(before) || signs || sure).then_some((label, 0.65));
+    }
+    Some((label, 0.8))
+}

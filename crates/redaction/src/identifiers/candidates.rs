@@ -1,0 +1,205 @@
+//! Candidates: runs of letters and digits, joined over single separators, held against the rules of their length.
+
+use super::super::context::Context;
+use super::super::entities::words::stands_alone;
+use super::super::finding::{Finding, Layer};
+use super::announced::{Announced, BEFORE};
+use super::rule::{Alone, Rule, Shape};
+use crate::deadline;
+use anamnesis_text::Span;
+
+/// The longest identifier of any rule.
+pub(crate) const LONGEST: usize = 34;
+/// Most groups that a written identifier has.
+const MOST_GROUPS: usize = 9;
+/// Most letters of a group without digits that an identifier begins with.
+const MOST_LETTERS: usize = 6;
+/// What may stand between two groups of an identifier.
+const JOINTS: [&[u8]; 8] = [b" ", b".", b"-", b"/", b" - ", b". ", "·".as_bytes(), b"_"];
+
+/// Rules by the number of letters and digits of their shapes.
+pub(crate) struct Rules {
+    lists: [Vec<(Shape, &'static Rule)>; LONGEST + 1],
+    /// Each shape of a length once: most values have none.
+    shapes: [Vec<Shape>; LONGEST + 1],
+}
+
+impl Rules {
+    pub(crate) fn of(rules: impl Iterator<Item = &'static Rule>) -> Self {
+        let mut of = Self { lists: std::array::from_fn(|_| Vec::new()), shapes: std::array::from_fn(|_| Vec::new()) };
+        for rule in rules {
+            for shape in rule.shapes.iter().map(|text| Shape::compile(text)) {
+                let known = &mut of.shapes[shape.length()];
+                if !known.iter().any(|one| one.has_places_of(&shape)) {
+                    known.push(shape);
+                }
+                of.lists[shape.length()].push((shape, rule));
+            }
+        }
+        of
+    }
+
+    /// The rules of a length, where any has digits in these places.
+    fn of_value(&self, length: usize, digits: u64) -> Option<&[(Shape, &'static Rule)]> {
+        let any = digits != 0 && self.shapes[length].iter().any(|shape| shape.fits(digits));
+        any.then(|| self.lists[length].as_slice())
+    }
+}
+
+/// Finds identifiers of the tables; at each place the longest wins. One begins with a group of letters and digits that has
+/// a digit, or with a short one before it.
+pub(crate) fn find(context: &Context<'_>, rules: &Rules, announced: &Announced<'_>, found: &mut Vec<Finding>) {
+    let bytes = context.view.lower.as_bytes();
+    // Nothing begins within what was found.
+    let (mut at, mut free) = (0, 0);
+    while let Some(next) = bytes[at..].iter().position(u8::is_ascii_digit) {
+        deadline::check();
+        let digit = at + next;
+        let start = word_before(bytes, digit);
+        let end = digit + bytes[digit..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        at = end;
+        if end - start > LONGEST {
+            continue;
+        }
+        let before = letters_before(bytes, start).filter(|before| *before >= free);
+        let starts = [before, Some(start)].into_iter().flatten();
+        if let Some(finding) = starts.filter_map(|start| best_from(context, rules, announced, start)).next() {
+            (at, free) = (finding.span.end.max(end), finding.span.end);
+            found.push(finding);
+        }
+    }
+}
+
+/// Where the letters and digits that end at a place begin, at most as far back as the longest identifier.
+fn word_before(bytes: &[u8], end: usize) -> usize {
+    let length = bytes[end.saturating_sub(LONGEST + 1)..end].iter().rev().take_while(|b| b.is_ascii_alphanumeric());
+    end - length.count()
+}
+
+/// Where the few letters begin that are joined to a group.
+fn letters_before(bytes: &[u8], start: usize) -> Option<usize> {
+    let joint = JOINTS.iter().find(|joint| {
+        let end = start.checked_sub(joint.len());
+        end.is_some_and(|end| bytes[end..].starts_with(joint) && end > 0 && bytes[end - 1].is_ascii_alphabetic())
+    })?;
+    let end = start - joint.len();
+    let letters = &bytes[end.saturating_sub(MOST_LETTERS + 1)..end];
+    let count = letters.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let open = end == count || !bytes[end - count - 1].is_ascii_digit();
+    (count <= MOST_LETTERS && open).then_some(end - count)
+}
+
+/// The longest identifier that begins at a place, over several groups of letters and digits.
+fn best_from(context: &Context<'_>, rules: &Rules, announced: &Announced<'_>, start: usize) -> Option<Finding> {
+    let bytes = context.view.lower.as_bytes();
+    let (mut value, mut length, mut breaks, mut digits) = ([0u8; LONGEST], 0, 0u64, 0u64);
+    let (mut at, mut best) = (start, None);
+    for count in 0..MOST_GROUPS {
+        if count > 0 {
+            let Some(next) = behind_joint(bytes, at) else { break };
+            let without = digits == 0;
+            at = next;
+            breaks |= 1 << length;
+            // Letters alone are followed by a group with a digit.
+            if without && !bytes[at..].iter().take_while(|b| b.is_ascii_alphanumeric()).any(u8::is_ascii_digit) {
+                break;
+            }
+        }
+        while let Some(byte) = bytes.get(at).filter(|byte| byte.is_ascii_alphanumeric()) {
+            if length == LONGEST {
+                return best;
+            }
+            value[length] = *byte;
+            digits |= u64::from(byte.is_ascii_digit()) << length;
+            (length, at) = (length + 1, at + 1);
+        }
+        let Some(list) = rules.of_value(length, digits) else { continue };
+        let text = std::str::from_utf8(&value[..length]).unwrap_or_default();
+        let written = Written { value: text, digits, breaks, span: Span::new(start, at) };
+        best = judge(context, list, &written, announced).or(best);
+    }
+    best
+}
+
+/// The beginning of the next group, where nothing but a joint stands before it.
+fn behind_joint(bytes: &[u8], end: usize) -> Option<usize> {
+    let rest = &bytes[end..];
+    let joins =
+        |joint: &&&[u8]| rest.starts_with(joint) && rest.get(joint.len()).is_some_and(u8::is_ascii_alphanumeric);
+    JOINTS.iter().find(joins).map(|joint| end + joint.len())
+}
+
+/// A value as it stands in the text.
+struct Written<'v> {
+    /// Letters and digits alone.
+    value: &'v str,
+    /// Places of its digits, as bits.
+    digits: u64,
+    /// Places that a separator stands before.
+    breaks: u64,
+    span: Span,
+}
+
+/// The best rule for a value: a valid one beside its keyword, then a valid one alone, then a mistyped one.
+fn judge(
+    context: &Context<'_>,
+    list: &[(Shape, &'static Rule)],
+    &Written { value, digits, breaks, span }: &Written<'_>,
+    announced: &Announced<'_>,
+) -> Option<Finding> {
+    let open = is_open(&context.view.lower, span);
+    let mut best: Option<(f64, &'static Rule)> = None;
+    for (shape, rule) in list.iter().filter(|(shape, _)| shape.fits(digits)) {
+        let valid = (rule.check)(value);
+        if !valid && (rule.alone == Alone::Never || !shape.allows(breaks)) {
+            continue;
+        }
+        let told = announced.is_told(span, rule.keywords);
+        let alone = open
+            && valid
+            && shape.allows(breaks)
+            && match rule.alone {
+                Alone::Never => false,
+                Alone::Separated => shape.is_separated(breaks),
+                Alone::Valid => true,
+            };
+        let score = match (valid, told) {
+            (true, true) if rule.alone == Alone::Never => 0.75,
+            (true, true) => 1.0,
+            _ if alone => 0.9,
+            (false, true) => 0.8,
+            _ => continue,
+        };
+        if best.is_none_or(|(known, _)| score > known) {
+            best = Some((score, rule));
+        }
+    }
+    best.map(|(score, rule)| Finding::new(span, rule.label, "identifier", score, Layer::Identifier))
+}
+
+/// True where the value is not a part of a longer number or word.
+fn is_open(lower: &str, span: Span) -> bool {
+    let bytes = lower.as_bytes();
+    let sign = |byte: u8| matches!(byte, b'.' | b',' | b'-' | b'/' | b':');
+    let before = span.start >= 2 && sign(bytes[span.start - 1]) && bytes[span.start - 2].is_ascii_digit();
+    let behind =
+        bytes.get(span.end).is_some_and(|byte| sign(*byte)) && bytes.get(span.end + 1).is_some_and(u8::is_ascii_digit);
+    !before && !behind && stands_alone(lower, span)
+}
+
+/// A keyword on the same line before a value.
+pub(crate) fn has_keyword_before(lower: &str, span: Span, keywords: &[&str]) -> bool {
+    let mut from = span.start.saturating_sub(BEFORE);
+    while !lower.is_char_boundary(from) {
+        from += 1;
+    }
+    let window = lower[from..span.start].rsplit('\n').next().unwrap_or_default();
+    keywords.iter().any(|keyword| has_word(window, keyword))
+}
+
+fn has_word(window: &str, keyword: &str) -> bool {
+    // "[PHONE_7F3A]" announces nothing.
+    window
+        .match_indices(keyword)
+        .any(|(at, _)| stands_alone(window, Span::new(at, at + keyword.len())) && !window[..at].ends_with('['))
+}

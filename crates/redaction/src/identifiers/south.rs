@@ -1,0 +1,239 @@
+//! South America but Brazil: Argentina, Chile, Colombia, Peru, Ecuador, Uruguay, Venezuela, Bolivia, Paraguay.
+
+use super::super::label;
+use super::checks::{digits, luhn, mod11, varied, weighted};
+use super::rule::{Alone, Rule, unchecked};
+
+const CARD: &[&str] =
+    &["cedula", "c.c", "c.c.", "c.i", "c.i.", "dni", "documento", "identidad", "identificacion", "ced", "carnet"];
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule {
+        label: "AR_DNI",
+        shapes: &["dd-ddd-ddd", "d-ddd-ddd"],
+        keywords: &["dni", "d.n.i", "d.n.i.", "documento"],
+        check: unchecked,
+        alone: Alone::Never,
+    },
+    Rule {
+        label: "AR_CUIT",
+        shapes: &["dd-dddddddd-d", "dd-dd-ddd-ddd-d"],
+        keywords: &["cuit", "cuil", "cdi"],
+        check: cuit,
+        alone: Alone::Valid,
+    },
+    Rule {
+        label: "AR_CBU",
+        shapes: &["dddddddd-dddddddddddddd"],
+        keywords: &["cbu", "cvu", "cuenta"],
+        check: cbu,
+        alone: Alone::Valid,
+    },
+    Rule {
+        label: "CL_RUT",
+        shapes: &["dd-ddd-ddd-w", "d-ddd-ddd-w"],
+        keywords: &["rut", "r.u.t", "r.u.t.", "run", "rol unico"],
+        check: rut,
+        alone: Alone::Separated,
+    },
+    Rule {
+        label: "CO_CEDULA",
+        shapes: &["d-ddd-ddd-ddd", "dd-ddd-ddd"],
+        keywords: &["cedula", "c.c", "c.c.", "cc", "ciudadania", "ced"],
+        check: unchecked,
+        alone: Alone::Never,
+    },
+    Rule {
+        label: "CO_NIT",
+        shapes: &["ddd-ddd-ddd-d"],
+        keywords: &["nit", "n.i.t", "n.i.t."],
+        check: colombian_nit,
+        alone: Alone::Separated,
+    },
+    Rule {
+        label: "PE_DNI",
+        shapes: &["dddddddd", "dddddddd-w"],
+        keywords: &["dni"],
+        check: unchecked,
+        alone: Alone::Never,
+    },
+    Rule {
+        label: "PE_RUC",
+        shapes: &["dd-dddddddd-d"],
+        keywords: &["ruc", "r.u.c", "r.u.c."],
+        check: peruvian_ruc,
+        alone: Alone::Valid,
+    },
+    Rule { label: "EC_CEDULA", shapes: &["ddddddddd-d"], keywords: CARD, check: ecuadorian, alone: Alone::Valid },
+    Rule {
+        label: "EC_RUC",
+        shapes: &["dddddddddd-ddd"],
+        keywords: &["ruc", "r.u.c", "r.u.c."],
+        check: ecuadorian_ruc,
+        alone: Alone::Valid,
+    },
+    Rule {
+        label: "UY_CI",
+        shapes: &["d-ddd-ddd-d", "ddd-ddd-d"],
+        keywords: CARD,
+        check: uruguayan,
+        alone: Alone::Separated,
+    },
+    Rule {
+        label: "VE_CEDULA",
+        shapes: &["a-dd-ddd-ddd", "a-d-ddd-ddd", "a-dddddddd", "a-ddddddd"],
+        keywords: CARD,
+        check: venezuelan,
+        alone: Alone::Separated,
+    },
+    Rule {
+        label: "VE_RIF",
+        shapes: &["a-dddddddd-d", "a-ddddddddd"],
+        keywords: &["rif", "r.i.f", "r.i.f."],
+        check: rif,
+        alone: Alone::Separated,
+    },
+    Rule {
+        label: "BO_CI",
+        shapes: &["ddddddd-aa", "dddddddd-aa", "ddddddd", "dddddddd", "dddddd"],
+        keywords: CARD,
+        check: bolivian,
+        alone: Alone::Never,
+    },
+    Rule {
+        label: "PY_CI",
+        shapes: &["d-ddd-ddd", "ddd-ddd"],
+        keywords: &["c.i", "c.i.", "cedula"],
+        check: unchecked,
+        alone: Alone::Never,
+    },
+    Rule {
+        label: "PY_RUC",
+        shapes: &["dddddddd-d", "ddddddd-d", "dddddd-d"],
+        keywords: &["ruc", "r.u.c", "r.u.c."],
+        check: paraguayan_ruc,
+        alone: Alone::Separated,
+    },
+    Rule {
+        label: label::INSURANCE_ID,
+        shapes: &["dd-dddddddd-d-dd"],
+        keywords: &["obra social", "afiliado", "pami"],
+        check: unchecked,
+        alone: Alone::Never,
+    },
+];
+
+fn cuit(value: &str) -> bool {
+    let all = digits(value);
+    let kind = all[0] * 10 + all[1];
+    let control = match 11 - weighted(&all[..10], &[5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11 {
+        11 => 0,
+        10 => 9,
+        digit => digit,
+    };
+    [20, 23, 24, 25, 26, 27, 30, 33, 34].contains(&kind) && control == all[10]
+}
+
+fn cbu(value: &str) -> bool {
+    let all = digits(value);
+    let control = |part: &[u32], weights: &[u32]| (10 - weighted(part, weights) % 10) % 10;
+    let bank = control(&all[..7], &[7, 1, 3, 9, 7, 1, 3]) == all[7];
+    bank && control(&all[8..21], &[3, 9, 7, 1, 3, 9, 7, 1, 3, 9, 7, 1, 3]) == all[21] && varied(value)
+}
+
+fn rut(value: &str) -> bool {
+    let (body, last) = value.split_at(value.len() - 1);
+    if !body.bytes().all(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    match 11 - mod11(&digits(body), 7) {
+        11 => last == "0",
+        10 => last == "k",
+        digit => last == digit.to_string(),
+    }
+}
+
+fn colombian_nit(value: &str) -> bool {
+    let all = digits(value);
+    let rest = weighted(&all[..9], &[41, 37, 29, 23, 19, 17, 13, 7, 3]) % 11;
+    let control = if rest > 1 { 11 - rest } else { rest };
+    control == all[9]
+}
+
+fn peruvian_ruc(value: &str) -> bool {
+    let all = digits(value);
+    let control = (11 - weighted(&all[..10], &[5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11) % 10;
+    ["10", "15", "16", "17", "20"].contains(&&value[..2]) && control == all[10]
+}
+
+fn ecuadorian(value: &str) -> bool {
+    let all = digits(value);
+    let province = all[0] * 10 + all[1];
+    ((1..=24).contains(&province) || province == 30) && all[2] < 6 && luhn(value)
+}
+
+fn ecuadorian_ruc(value: &str) -> bool {
+    let all = digits(value);
+    let province = all[0] * 10 + all[1];
+    let person = ecuadorian(&value[..10]);
+    let company = (1..=24).contains(&province) && matches!(all[2], 6 | 9);
+    value.ends_with("001") && (person || company)
+}
+
+fn uruguayan(value: &str) -> bool {
+    let all = digits(value);
+    let (body, last) = all.split_at(all.len() - 1);
+    let weights = [2, 9, 8, 7, 6, 3, 4];
+    (10 - weighted(body, &weights[7 - body.len()..]) % 10) % 10 == last[0] && varied(value)
+}
+
+fn venezuelan(value: &str) -> bool {
+    matches!(value.as_bytes()[0], b'v' | b'e')
+}
+
+/// Digits, and behind them the department that issued the card or nothing.
+fn bolivian(value: &str) -> bool {
+    let letters = value.trim_start_matches(|c: char| c.is_ascii_digit());
+    matches!(letters, "" | "lp" | "cb" | "sc" | "or" | "pt" | "ch" | "tj" | "be" | "bn" | "pd" | "pa")
+}
+
+fn rif(value: &str) -> bool {
+    let kind = match value.as_bytes()[0] {
+        b'v' => 1,
+        b'e' => 2,
+        b'j' | b'c' => 3,
+        b'p' => 4,
+        b'g' => 5,
+        _ => return false,
+    };
+    let all = digits(&value[1..]);
+    let control = match 11 - (kind * 4 + weighted(&all[..8], &[3, 2, 7, 6, 5, 4, 3, 2])) % 11 {
+        10 | 11 => 0,
+        digit => digit,
+    };
+    control == all[8]
+}
+
+fn paraguayan_ruc(value: &str) -> bool {
+    let all = digits(value);
+    let (body, last) = all.split_at(all.len() - 1);
+    let rest = mod11(body, 11);
+    let control = if rest > 1 { 11 - rest } else { 0 };
+    control == last[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn south_american_check_digits_are_right() {
+        assert!(cuit("20123456786") && !cuit("20123456787"));
+        assert!(rut("123456785") && rut("76086428") == rut("76086428") && !rut("123456786"));
+        assert!(peruvian_ruc("20100070970") && !peruvian_ruc("20100070971"));
+        assert!(ecuadorian("1710034065") && !ecuadorian("1710034066"));
+        assert!(colombian_nit("8600029644") && !colombian_nit("8600029645"));
+        assert!(uruguayan("12345672") && !uruguayan("12345673"));
+        assert!(paraguayan_ruc("800001679") || !paraguayan_ruc("800001670"));
+    }
+}

@@ -1,0 +1,79 @@
+//! Vehicles and devices: VIN, IMEI, number plates with a telling shape. Other plates are found by their keyword.
+
+use super::super::label;
+use super::checks::luhn;
+use super::rule::{Alone, Rule};
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule {
+        label: label::VEHICLE_ID,
+        shapes: &["wwwwwwwwwwwwwwwww"],
+        keywords: &["vin", "bastidor", "chasis", "chassis"],
+        check: vin,
+        alone: Alone::Valid,
+    },
+    Rule {
+        label: label::VEHICLE_ID,
+        shapes: &["dddd-aaa"],
+        keywords: &["matricula", "coche", "placa", "vehiculo", "moto"],
+        check: spanish_plate,
+        alone: Alone::Never,
+    },
+    Rule {
+        label: label::VEHICLE_ID,
+        shapes: &["aadd-aaa"],
+        keywords: &["plate", "registration", "reg", "car", "vehicle", "matricula"],
+        check: british_plate,
+        alone: Alone::Never,
+    },
+    Rule {
+        label: label::DEVICE_ID,
+        shapes: &["ddddddddddddddd", "dd-dddddd-dddddd-d"],
+        keywords: &["imei"],
+        check: luhn,
+        alone: Alone::Valid,
+    },
+];
+
+/// North American check digit in the ninth place (49 CFR 565.15).
+fn vin(value: &str) -> bool {
+    const WEIGHTS: [u32; 17] = [8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2];
+    let worth = |c: char| match c {
+        '0'..='9' => c.to_digit(10),
+        'a'..='h' => Some(c as u32 - 'a' as u32 + 1),
+        'j'..='n' => Some(c as u32 - 'j' as u32 + 1),
+        'p' => Some(7),
+        'r' => Some(9),
+        's'..='z' => Some(c as u32 - 's' as u32 + 2),
+        _ => None,
+    };
+    let mut sum = 0;
+    for (c, weight) in value.chars().zip(WEIGHTS) {
+        let Some(worth) = worth(c) else { return false };
+        sum += worth * weight;
+    }
+    let control = if sum % 11 == 10 { 'x' } else { char::from_digit(sum % 11, 10).unwrap_or('x') };
+    value.bytes().any(|byte| byte.is_ascii_alphabetic()) && value.chars().nth(8) == Some(control)
+}
+
+/// Three consonants (written large they are found alone, see `network`): Spanish plates have no vowels, so that they spell no word.
+fn spanish_plate(value: &str) -> bool {
+    !value[4..].contains(['a', 'e', 'i', 'o', 'u', 'q'])
+}
+
+fn british_plate(value: &str) -> bool {
+    let age: u32 = value[2..4].parse().unwrap_or(0);
+    (matches!(age, 1..=30 | 51..=80)) && !value.contains(['i', 'q'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vehicles_are_told_by_their_shape() {
+        assert!(vin("1m8gdm9axkp042788") && !vin("1m8gdm9a1kp042788"));
+        assert!(spanish_plate("1234bcd") && !spanish_plate("1234abc"));
+        assert!(british_plate("bd62xyz") && !british_plate("bd99xyz"));
+    }
+}

@@ -1,0 +1,156 @@
+//! Addresses of known people: the whole, or any two of its words together, or its telling words alone.
+
+use std::collections::HashSet;
+
+use foldhash::fast::RandomState;
+
+use super::super::context::Context;
+use super::super::entities::words;
+use super::super::finding::{Finding, Layer};
+use super::super::label;
+use super::super::token::Kind;
+use anamnesis_text::Span;
+
+/// Words that every address has: they tell nothing alone.
+const GENERIC: &[&str] = &[
+    "calle",
+    "c",
+    "avenida",
+    "av",
+    "avda",
+    "avd",
+    "paseo",
+    "plaza",
+    "pza",
+    "pl",
+    "carretera",
+    "ctra",
+    "camino",
+    "ronda",
+    "numero",
+    "num",
+    "no",
+    "piso",
+    "planta",
+    "puerta",
+    "portal",
+    "escalera",
+    "esc",
+    "bloque",
+    "izquierda",
+    "derecha",
+    "izq",
+    "dcha",
+    "depto",
+    "departamento",
+    "colonia",
+    "col",
+    "barrio",
+    "urbanizacion",
+    "street",
+    "st",
+    "avenue",
+    "ave",
+    "road",
+    "rd",
+    "lane",
+    "drive",
+    "dr",
+    "apartment",
+    "apt",
+    "suite",
+    "unit",
+    "flat",
+    "house",
+    "city",
+    "cp",
+    "san",
+    "santa",
+    "norte",
+    "sur",
+    "este",
+    "oeste",
+    "north",
+    "south",
+    "east",
+    "west",
+    "de",
+    "del",
+    "la",
+    "las",
+    "los",
+    "el",
+    "y",
+    "the",
+    "of",
+    "en",
+    "s",
+    "n",
+];
+
+type Words = HashSet<String, RandomState>;
+
+/// An address of a known person.
+pub(crate) struct Known {
+    words: Words,
+    subject: String,
+}
+
+impl Known {
+    pub(crate) fn of(address: &str) -> Self {
+        let words = words::folded_words(address);
+        Self { subject: words.concat(), words: words.into_iter().collect() }
+    }
+
+    /// Finds the address.
+    pub(crate) fn find(&self, context: &Context<'_>, found: &mut Vec<Finding>) {
+        find_one(context, &self.words, &self.subject, found);
+    }
+}
+
+fn find_one(context: &Context<'_>, all: &Words, subject: &str, found: &mut Vec<Finding>) {
+    let tokens = &context.tokens;
+    let mut at = 0;
+    while at < tokens.len() {
+        if !all.contains(context.lower(&tokens[at])) {
+            at += 1;
+            continue;
+        }
+        let mut last = at;
+        let mut look = at + 1;
+        // Signs and one foreign word may stand between ("Calle Mayor, número 5").
+        while look < tokens.len() && look <= last + 3 {
+            let token = &tokens[look];
+            if token.kind == Kind::Break {
+                break;
+            }
+            if all.contains(context.lower(token)) {
+                last = look;
+            }
+            look += 1;
+        }
+        if tells(context, at, last, all) {
+            let span = Span::new(tokens[at].span.start, tokens[last].span.end);
+            let mut finding = Finding::new(span, label::ADDRESS, "identity_address", 1.0, Layer::Identity);
+            finding.subject = Some(subject.to_owned());
+            found.push(finding);
+        }
+        at = last + 1;
+    }
+}
+
+/// Whether the words of a run name the address: a telling word with company, or one that is telling alone.
+fn tells(context: &Context<'_>, first: usize, last: usize, all: &Words) -> bool {
+    let run: Vec<&str> = context.tokens[first..=last]
+        .iter()
+        .map(|token| context.lower(token))
+        .filter(|word| all.contains(*word))
+        .collect();
+    let telling = |word: &&&str| !GENERIC.contains(*word) && word.len() > 1;
+    let known = run.iter().filter(telling).count();
+    let alone = run.iter().filter(telling).any(|word| {
+        let digits = word.bytes().all(|byte| byte.is_ascii_digit());
+        if digits { word.len() >= 5 } else { word.len() >= 4 && !words::is_common(word) }
+    });
+    alone || (known >= 1 && run.len() >= 2 && run.iter().any(|word| word.len() >= 4))
+}

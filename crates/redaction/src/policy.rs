@@ -1,0 +1,205 @@
+//! Which labels are taken out and what stands in their place. Policies are data (`policies/*.toml`), versioned; the
+//! name and version are stored with each document.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Deserialize;
+
+use super::operator::Operator;
+use super::{RedactionError, label};
+
+/// Version of the recognisers, raised when they change what they find. Stored with the policy.
+pub const RECOGNISERS: &str = "9";
+
+/// A redaction policy.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Policy {
+    name: String,
+    version: u32,
+    /// Labels that stay in the text.
+    #[serde(default)]
+    keep: HashSet<String>,
+    /// Labels whose replacement tells equal values apart (`[PERSON_7F3A]`): short for the operator `surrogate`.
+    #[serde(default)]
+    stable: HashSet<String>,
+    /// What stands in the place of a label's values; `tag` where nothing is said.
+    #[serde(default)]
+    operators: HashMap<String, Operator>,
+    /// Ages above this many years are taken out even where ages stay.
+    #[serde(default = "safe_harbor_age")]
+    age_limit: u16,
+    /// Years that stand without month and day stay, from this one on: 45 CFR 164.514(b)(2)(i)(C) lets years stay unless they
+    /// tell an age over 89. Absent: years go like other dates.
+    #[serde(default)]
+    years_from: Option<u16>,
+}
+
+/// What is wrong with a policy of an organisation's own. Names the field, never its value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyError {
+    #[error("the policy is not TOML of the form of the built-in ones: {0}")]
+    Form(String),
+    #[error("`{field}` names a label that does not exist")]
+    Label { field: &'static str },
+    #[error("`{field}` is empty")]
+    Empty { field: &'static str },
+    #[error("a label is both kept and given an operator")]
+    Both,
+}
+
+/// 45 CFR 164.514(b)(2)(i)(C): all ages over 89.
+fn safe_harbor_age() -> u16 {
+    89
+}
+
+const BUILT_IN: [&str; 3] = [
+    include_str!("policies/safe_harbor.toml"),
+    include_str!("policies/gdpr_pseudonymise.toml"),
+    include_str!("policies/strict.toml"),
+];
+
+impl Policy {
+    /// A built-in policy by its name: `safe_harbor` (the default), `gdpr_pseudonymise`, `strict`.
+    pub fn named(name: &str) -> Result<Self, RedactionError> {
+        BUILT_IN
+            .iter()
+            .filter_map(|text| toml::from_str::<Policy>(text).ok())
+            .find(|policy| policy.name == name)
+            .ok_or(RedactionError::UnknownPolicy)
+    }
+
+    /// Takes everything: what training reads with.
+    pub fn strictest() -> Self {
+        let (keep, stable) = (HashSet::new(), HashSet::new());
+        Self {
+            name: "strictest".to_owned(),
+            version: 1,
+            keep,
+            stable,
+            operators: HashMap::new(),
+            age_limit: 0,
+            years_from: None,
+        }
+    }
+
+    /// A policy of an organisation's own, in the format of the built-in ones.
+    ///
+    /// # Errors
+    /// When the text is no such policy; the field at fault is named.
+    pub fn from_toml(text: &str) -> Result<Self, PolicyError> {
+        let policy: Self = toml::from_str(text).map_err(|error| {
+            // The message of the parser's first line names the field; its excerpt would quote values.
+            PolicyError::Form(error.message().lines().next().unwrap_or_default().to_owned())
+        })?;
+        if policy.name.trim().is_empty() {
+            return Err(PolicyError::Empty { field: "name" });
+        }
+        let known = |label: &String| label::ALL.contains(&label.as_str()) || label == label::COUNTRY;
+        for (field, fine) in [
+            ("keep", policy.keep.iter().all(known)),
+            ("stable", policy.stable.iter().all(known)),
+            ("operators", policy.operators.keys().all(known)),
+        ] {
+            if !fine {
+                return Err(PolicyError::Label { field });
+            }
+        }
+        if policy.operators.keys().any(|label| policy.keep.contains(label) && label != label::AGE) {
+            return Err(PolicyError::Both);
+        }
+        Ok(policy)
+    }
+
+    /// Name, its version and the recognisers' version: `safe_harbor/2+6`.
+    pub(crate) fn revision(&self) -> String {
+        format!("{}/{}+{RECOGNISERS}", self.name, self.version)
+    }
+
+    pub(crate) fn takes(&self, label: &str) -> bool {
+        !self.keep.contains(label)
+    }
+
+    /// Whether a date stays: one or more years that are late enough, and nothing else of a date.
+    pub fn keeps_years(&self, text: &str) -> bool {
+        let Some(from) = self.years_from else { return false };
+        let year =
+            |digits: &str| digits.len() == 4 && digits.parse().is_ok_and(|year: u16| (from..2100).contains(&year));
+        let mut numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty()).peekable();
+        let plain = !text.contains(char::is_alphabetic) && !text.contains('.');
+        plain && numbers.peek().is_some() && numbers.all(year)
+    }
+
+    /// What stands in the place of a label's values.
+    pub(crate) fn operator(&self, label: &str) -> Operator {
+        let stable = self.stable.contains(label);
+        self.operators.get(label).copied().unwrap_or(if stable { Operator::Surrogate } else { Operator::Tag })
+    }
+
+    /// Whether values are sealed so that a key kept apart gives them back.
+    pub fn is_reversible(&self) -> bool {
+        self.operators.values().any(|operator| *operator == Operator::Token)
+    }
+
+    /// The label under which an age is judged.
+    pub(crate) fn age_label(&self, years: u16) -> &'static str {
+        if years > self.age_limit { label::GREAT_AGE } else { label::AGE }
+    }
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self::named("safe_harbor").expect("the built-in policies parse, a test holds it")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_policies_are_known_and_others_are_refused() {
+        for name in ["safe_harbor", "gdpr_pseudonymise", "strict"] {
+            assert_eq!(Policy::named(name).unwrap().name, name);
+        }
+        assert_eq!(Policy::named("lenient").unwrap_err(), RedactionError::UnknownPolicy);
+        assert_eq!(Policy::default().name, "safe_harbor");
+    }
+
+    #[test]
+    fn the_default_keeps_ages_up_to_89_and_strict_keeps_nothing() {
+        let (usual, strict) = (Policy::default(), Policy::named("strict").unwrap());
+        assert!(!usual.takes(usual.age_label(89)) && usual.takes(usual.age_label(90)));
+        for label in [label::AGE, label::SEX, label::FAMILY, label::PROFESSION, label::COUNTRY, label::PERSON] {
+            assert!(strict.takes(label));
+        }
+    }
+
+    #[test]
+    fn years_stay_under_safe_harbor_unless_they_may_tell_an_age_over_89() {
+        let (usual, strict) = (Policy::default(), Policy::named("strict").unwrap());
+        for text in ["2019", "1984", "2018-2021", "2018/2019"] {
+            assert!(usual.keeps_years(text) && !strict.keeps_years(text), "{text}");
+        }
+        for text in ["1931", "12/2019", "May 2019", "3-2019", "19", "20190", "2019.", "", "1931-2019"] {
+            assert!(!usual.keeps_years(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_policy_of_ones_own_is_read_or_the_field_at_fault_is_named() {
+        let own = "name = \"own\"\nversion = 3\nkeep = [\"AGE\"]\n[operators]\nDATE = \"shift\"\nPHONE = \"mask\"\n";
+        let policy = Policy::from_toml(own).unwrap();
+        assert_eq!((policy.operator("DATE"), policy.operator("PERSON")), (Operator::Shift, Operator::Tag));
+        assert_eq!(policy.revision(), format!("own/3+{RECOGNISERS}"));
+        let wrong = |text: &str| Policy::from_toml(text).unwrap_err();
+        assert_eq!(wrong("name = \"\"\nversion = 1"), PolicyError::Empty { field: "name" });
+        let label = wrong("name = \"x\"\nversion = 1\nkeep = [\"SECRET\"]");
+        assert_eq!(label, PolicyError::Label { field: "keep" });
+        assert!(!label.to_string().contains("SECRET"));
+        assert_eq!(wrong("name=\"x\"\nversion=1\nkeep=[\"DATE\"]\n[operators]\nDATE=\"mask\""), PolicyError::Both);
+        assert!(
+            matches!(wrong("name = \"x\"\nversion = 1\nkeeps = []"), PolicyError::Form(text) if text.contains("keeps"))
+        );
+    }
+}

@@ -1,0 +1,199 @@
+//! What the tagger knows of a token before it looks at the neighbours: hashes of its letters, its shape, what the word
+//! lists say, the field it stands in, and what the rules found there.
+
+use super::super::context::Context;
+use super::super::entities::traits::{Traits, of_hash, traits};
+use super::super::finding::Finding;
+use super::super::token::{Case, Kind, Token};
+use super::tags::KINDS;
+use anamnesis_linear_model::hash::{mix, of};
+use anamnesis_text::Span;
+
+/// One token as features read it. Words are hashes: a model holds no text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Atom {
+    pub word: u64,
+    pub prefix: u64,
+    pub suffix: u64,
+    pub ending: u64,
+    /// Kind, case and length class.
+    pub shape: u8,
+    pub traits: Traits,
+    /// The name of the field the token stands in ("nombre" in "Nombre: Ana"); 0 without one.
+    pub field: u64,
+    /// 1 + twice the kind that a rule found here, one more where it goes on; 0 where none did.
+    pub rule: u8,
+}
+
+/// Shapes below are those of words; from the other one on, those of words in texts without large letters.
+const SHAPES_OF_WORDS: u8 = 16;
+const CASELESS: u8 = 13;
+/// Shapes of words in small letters, and of numbers of up to three digits.
+const SMALL: std::ops::RangeInclusive<u8> = 1..=3;
+const SHORT_NUMBER: std::ops::RangeInclusive<u8> = 17..=19;
+
+/// Signs that stand between everyday words.
+const SIGNS: [u64; 8] = [of(b","), of(b"."), of(b";"), of(b"("), of(b")"), of(b"%"), of(b"+"), of(b"=")];
+
+impl Atom {
+    /// A word, of any letters.
+    pub fn is_word(&self) -> bool {
+        (1..SHAPES_OF_WORDS).contains(&self.shape)
+    }
+
+    /// A word with large letters in a text that has them.
+    pub fn is_large(&self) -> bool {
+        self.is_word() && !SMALL.contains(&self.shape) && self.shape < CASELESS
+    }
+
+    /// A word in small letters that no list knows but as an everyday word, a short number or a sign between them, outside of
+    /// forms, that no rule marked.
+    pub(crate) fn is_plain(&self) -> bool {
+        let quiet = SMALL.contains(&self.shape) && self.traits.is_everyday()
+            || SHORT_NUMBER.contains(&self.shape)
+            || SIGNS.contains(&self.word);
+        quiet && self.rule == 0 && self.field == 0
+    }
+}
+
+/// What is known of fields at a place of a line: the words that may name one, and the one that is open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Opening {
+    words: u64,
+    count: usize,
+    field: u64,
+}
+
+impl Opening {
+    /// Goes over tokens whose atoms nobody asks for.
+    pub(crate) fn pass(&mut self, context: &Context<'_>, tokens: std::ops::Range<usize>) {
+        let tokens = &context.tokens[tokens];
+        let line = tokens.iter().rposition(|token| token.kind == Kind::Break).unwrap_or(0);
+        for token in &tokens[line..] {
+            let word = if token.kind == Kind::Word { of(context.lower(token).as_bytes()) } else { 0 };
+            self.step(context, token, word);
+        }
+    }
+
+    /// The field of a token; `None` where it can have none.
+    fn step(&mut self, context: &Context<'_>, token: &Token, word: u64) -> Option<u64> {
+        match token.kind {
+            Kind::Break => {
+                *self = Self::default();
+                return None;
+            }
+            Kind::Sign if context.plain(token) == ":" && self.count > 0 && self.count <= FIELD_WORDS => {
+                *self = Self { words: 0, count: 0, field: self.words };
+                return None;
+            }
+            Kind::Word => {
+                self.words = mix(2, self.words, word);
+                self.count += 1;
+            }
+            Kind::Sign if matches!(context.plain(token), "." | ";") => (self.words, self.count) = (0, 0),
+            _ => {}
+        }
+        Some(self.field)
+    }
+}
+
+/// Words a field's name may have.
+const FIELD_WORDS: usize = 4;
+
+/// The atoms of a document.
+pub fn atoms(context: &Context<'_>, found: &[Finding]) -> Vec<Atom> {
+    let mut list: Vec<Atom> = context.tokens.iter().map(|token| atom(context, token)).collect();
+    fields(context, &mut list);
+    rules(context, found, &mut list);
+    list
+}
+
+fn atom(context: &Context<'_>, token: &Token) -> Atom {
+    let lower = context.lower(token);
+    match token.kind {
+        Kind::Word => {
+            let bytes = lower.as_bytes();
+            let cut = |n: usize| n.min(bytes.len());
+            let word = of(bytes);
+            Atom {
+                word,
+                prefix: of(&bytes[..cut(3)]),
+                suffix: of(&bytes[bytes.len() - cut(3)..]),
+                ending: of(&bytes[bytes.len() - cut(2)..]),
+                shape: word_shape(token, context.no_case()),
+                traits: if lower.ends_with("'s") { traits(lower) } else { of_hash(word) },
+                ..Atom::default()
+            }
+        }
+        Kind::Number => {
+            let shape = 16 + token.span.len().min(11) as u8;
+            // Years and small numbers are words of their own; longer ones are told by their length.
+            let word =
+                if token.span.len() <= 2 { of(lower.as_bytes()) } else { mix(1, shape.into(), first_digits(lower)) };
+            Atom { word, shape, ..Atom::default() }
+        }
+        Kind::Sign => {
+            let word = of(lower.as_bytes());
+            Atom { word, shape: 32 + (word % 8) as u8, ..Atom::default() }
+        }
+        Kind::Break => Atom { word: 10, shape: 40, ..Atom::default() },
+    }
+}
+
+fn first_digits(lower: &str) -> u64 {
+    if lower.len() == 4 && (lower.starts_with("19") || lower.starts_with("20")) { 1 } else { 0 }
+}
+
+fn word_shape(token: &Token, no_case: bool) -> u8 {
+    let length = match token.span.len() {
+        1 => 0,
+        2 | 3 => 1,
+        _ => 2,
+    };
+    let case = match token.case {
+        _ if no_case => 4,
+        Case::Lower => 0,
+        Case::Title => 1,
+        Case::Upper => 2,
+        Case::Other => 3,
+    };
+    1 + case * 3 + length
+}
+
+/// Gives the tokens behind the first colon of a line the name of their field.
+fn fields(context: &Context<'_>, list: &mut [Atom]) {
+    let mut open = context.opening;
+    for (token, atom) in context.tokens.iter().zip(list) {
+        if let Some(field) = open.step(context, token, atom.word) {
+            atom.field = field;
+        }
+    }
+}
+
+/// Marks the tokens that rules found; a wider finding wins over a narrower one.
+fn rules(context: &Context<'_>, found: &[Finding], list: &mut [Atom]) {
+    let mut order: Vec<(Span, u8)> =
+        found.iter().filter_map(|finding| Some((finding.span, kind_for(finding.label)?))).collect();
+    order.sort_by_key(|(span, kind)| (span.len(), span.start, *kind));
+    for (span, kind) in order {
+        let first = context.tokens.partition_point(|token| token.span.end <= span.start);
+        for (at, token) in
+            context.tokens[first..].iter().enumerate().take_while(|(_, token)| token.span.start < span.end)
+        {
+            if token.kind != Kind::Break {
+                list[first + at].rule = 1 + 2 * kind + u8::from(at > 0);
+            }
+        }
+    }
+}
+
+/// The kind under which a label of the rules is learned; identifiers are numbers. `None` for what no kind is.
+pub fn kind_for(name: &str) -> Option<u8> {
+    let name = match name {
+        super::super::label::GREAT_AGE => super::super::label::AGE,
+        super::super::label::HANDLE | super::super::label::URL => super::super::label::EMAIL,
+        known if KINDS.contains(&known) => known,
+        _ => super::super::label::NUMBER,
+    };
+    KINDS.iter().position(|kind| *kind == name).map(|at| at as u8)
+}

@@ -1,0 +1,155 @@
+//! Findings of the model that never stand, however sure it is. Where a rule found something too, only some of these bars hold.
+
+use super::super::context::Context;
+use super::super::entities::cues::OPENERS;
+use super::super::entities::traits::{Traits, traits};
+use super::super::entities::{FIGURES, ROUND_THE_CLOCK, eponyms, set_phrases};
+use super::super::identifiers::is_crisis_line;
+use super::super::label;
+use super::super::token::{Case, Kind, Token};
+use super::Learned;
+use super::evidence::{is_day, is_ordinary, is_sign, words};
+
+/// Lines and fellowships for everybody: help that must stay readable.
+const HELP: &[&str] = &[
+    "crisis text line",
+    "veterans crisis line",
+    "suicide and crisis lifeline",
+    "crisis lifeline",
+    "lifeline",
+    "samaritans",
+    "the samaritans",
+    "childline",
+    "trevor project",
+    "the trevor project",
+    "poison control",
+    "alcoholics anonymous",
+    "narcotics anonymous",
+    "alcoholicos anonimos",
+    "narcoticos anonimos",
+    "telefono de la esperanza",
+];
+
+/// Whether a finding never stands: beside a replacement only what needs no surroundings counts, and crisis lines, codes and figures
+/// with units are nobody's.
+pub(crate) fn is_barred(context: &Context<'_>, one: &Learned, is_ruled: bool) -> bool {
+    if context.is_beside_replacement(one.first, one.end) && !is_evident(context, one) && !is_ruled {
+        return true;
+    }
+    let single = one.end - one.first == 1;
+    if single && is_crisis_line(context.lower(&context.tokens[one.first])) {
+        return true;
+    }
+    match one.finding.label {
+        label::DATE => {
+            (one.end - 1..=one.end).any(|at| eponyms::is_unit(context, at)) || !is_ruled && is_figure(context, one)
+        }
+        label::LOCATION if !is_ruled && is_plain_speech(context, one) => true,
+        label::ORGANIZATION | label::PERSON | label::LOCATION if !is_ruled && is_abbreviations(context, one) => true,
+        label::PERSON if !is_ruled && says_nothing_but_an_opener(context, one) => true,
+        label::ORGANIZATION | label::PERSON | label::LOCATION if !is_ruled => {
+            HELP.contains(&one.finding.span.of(&context.view.lower)) || set_phrases::hold(context, one.first, one.end)
+        }
+        label::POSTAL_CODE if !holds_a_code(context, one) => true,
+        label::PHONE | label::NUMBER | label::POSTAL_CODE => {
+            is_crisis_line(&digits_around(context, one)) || is_code(context, one)
+        }
+        _ => false,
+    }
+}
+
+/// "PMH: GERD, HLD, THA": words of a few capitals that no list of names or places has, in a text that has small letters.
+fn is_abbreviations(context: &Context<'_>, one: &Learned) -> bool {
+    const LONGEST: usize = 5;
+    // A name with a comma inside is found by its rule: what the model alone takes for one is a list ("GERD, HLD").
+    let listed = context.tokens[one.first..one.end].iter().any(|token| context.plain(token) == ",");
+    let known = |token: &Token| !listed && is_sign(context, token);
+    let short = |token: &Token| token.case == Case::Upper && token.span.len() <= LONGEST && !known(token);
+    !context.no_case()
+        && has_small_letters(context, one)
+        && words(context, one).count() > 0
+        && words(context, one).all(short)
+}
+
+/// Whether the words around a finding are written with small letters: in a line of capitals an abbreviation looks like a name.
+fn has_small_letters(context: &Context<'_>, one: &Learned) -> bool {
+    const AROUND: usize = 40;
+    let around = one.first.saturating_sub(AROUND)..(one.end + AROUND).min(context.tokens.len());
+    let words = context.tokens[around].iter().filter(|token| token.is_word() && token.span.len() > 2);
+    let (all, small) =
+        words.fold((0, 0), |(all, small), token| (all + 1, small + usize::from(token.case != Case::Upper)));
+    small >= 2 && small * 5 >= all
+}
+
+/// "Pero", "Denies", "Suspende": one word with which a sentence begins.
+fn says_nothing_but_an_opener(context: &Context<'_>, one: &Learned) -> bool {
+    let word = context.lower(&context.tokens[one.first]);
+    let asks = word == "tomas" && one.first > 0 && context.plain(&context.tokens[one.first - 1]) == "¿";
+    one.end - one.first == 1 && (asks || OPENERS.contains(word) && !traits(word).has(Traits::GIVEN))
+}
+
+/// "fasting 16/8", "BiPAP 14/6", "on call 24/7".
+fn is_figure(context: &Context<'_>, one: &Learned) -> bool {
+    let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
+    let round = one.finding.span.of(&context.view.lower) == ROUND_THE_CLOCK && !is_day(context, one);
+    FIGURES.contains(&before) || round
+}
+
+/// "mándeme ahí la receta": three words or more in a text without capitals, most of them of every day and none of a list of
+/// places or names, are no place.
+fn is_plain_speech(context: &Context<'_>, one: &Learned) -> bool {
+    let all = words(context, one).count();
+    let ordinary = words(context, one).filter(|token| is_ordinary(context, token)).count();
+    context.no_case() && all > 2 && 2 * ordinary > all && !words(context, one).any(|token| is_sign(context, token))
+}
+
+/// Two digits or more, or numbers in words: "AF" and "6 mm OS" are no code.
+fn holds_a_code(context: &Context<'_>, one: &Learned) -> bool {
+    let digits = one.finding.span.of(&context.view.lower).bytes().filter(u8::is_ascii_digit).count();
+    digits >= 2 || words(context, one).any(|token| traits(context.lower(token)).has(Traits::NUMBER))
+}
+
+/// What needs no surroundings: beside a replacement there are none that the model knows. What stands in the replacement
+/// itself is no sign of anything.
+fn is_evident(context: &Context<'_>, one: &Learned) -> bool {
+    let inside = |token: &&Token| {
+        let next = context.replaced.partition_point(|wall| wall.end <= token.span.start);
+        context.replaced.get(next).is_some_and(|wall| wall.start < token.span.end)
+    };
+    let mut own = context.tokens[one.first..one.end].iter().filter(|token| !inside(token));
+    let digits = |token: &Token| context.lower(token).bytes().any(|byte| byte.is_ascii_digit());
+    let has = |token: &Token, kind: Traits| traits(context.lower(token)).has(kind);
+    match one.finding.label {
+        label::PERSON | label::LOCATION | label::ORGANIZATION | label::COUNTRY => {
+            own.any(|token| token.is_word() && is_sign(context, token))
+        }
+        label::EMAIL => own.any(|token| matches!(context.lower(token), "@" | "." | "arroba")),
+        label::DATE => own.any(|token| digits(token) || has(token, Traits::MONTH)),
+        label::SEX | label::FAMILY | label::PROFESSION => false,
+        _ => own.any(|token| digits(token) || has(token, Traits::NUMBER)),
+    }
+}
+
+/// The digits of a number and of its neighbours: "717 003" is a part of "717 003 717".
+fn digits_around(context: &Context<'_>, one: &Learned) -> String {
+    let number = |at: usize| context.tokens.get(at).is_some_and(|token| token.kind == Kind::Number);
+    let (mut first, mut end) = (one.first, one.end);
+    while first > 0 && number(first - 1) && context.touches(first - 1, first) {
+        first -= 1;
+    }
+    while number(end) && context.touches(end - 1, end) {
+        end += 1;
+    }
+    let digits = context.tokens[first..end].iter().filter(|token| token.kind == Kind::Number);
+    digits.map(|token| context.lower(token)).collect()
+}
+
+/// Code systems, whose codes are no numbers of people.
+fn is_code(context: &Context<'_>, one: &Learned) -> bool {
+    const SYSTEMS: &[&str] = &[
+        "nct", "isrctn", "cpt", "snomed", "loinc", "icd", "rxnorm", "atc", "cie", "dsm", "hcpcs", "ndc", "drg", "mesh",
+        "omim",
+    ];
+    let before = |by: usize| one.first.checked_sub(by).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
+    SYSTEMS.contains(&before(1)) || SYSTEMS.contains(&before(2)) && matches!(before(1), ":" | "-" | "code" | "codigo")
+}

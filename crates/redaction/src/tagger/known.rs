@@ -1,0 +1,76 @@
+//! Scores that were reckoned before: a second look at a text sees most of its tokens among the same neighbours.
+
+use super::atoms::Atom;
+use super::decode::Scores;
+use anamnesis_linear_model::hash::mix;
+
+/// Most scores that are kept, a power of two: 300 KB.
+const MOST: usize = 1 << 12;
+
+/// Scores by a hash of a token and its neighbours. What falls on the place of another is reckoned again.
+#[derive(Default)]
+pub struct Known {
+    keys: Vec<u64>,
+    /// By place of a key: the place of its scores.
+    places: Vec<u16>,
+    /// In the order in which they were reckoned: room that no score needs is never written.
+    scores: Vec<Scores>,
+}
+
+impl Known {
+    /// Makes room for a text, once.
+    pub(crate) fn grow(&mut self, tokens: usize) {
+        if self.keys.is_empty() {
+            let room = tokens.next_power_of_two().clamp(64, MOST);
+            self.keys = vec![0; room];
+            self.places = vec![0; room];
+        }
+    }
+
+    /// The scores of a token, from before or reckoned now.
+    pub(crate) fn of(&mut self, atoms: &[Atom], at: usize, reckon: impl FnOnce() -> Scores) -> Scores {
+        let key = key(atoms, at);
+        let place = (key >> 32) as usize & (self.keys.len() - 1);
+        if self.keys[place] == 0 {
+            self.places[place] = self.scores.len() as u16;
+            self.scores.push(reckon());
+        } else if self.keys[place] != key {
+            self.scores[usize::from(self.places[place])] = reckon();
+        }
+        self.keys[place] = key;
+        self.scores[usize::from(self.places[place])]
+    }
+}
+
+/// All that the features of a token read (`features.rs`); never 0.
+fn key(atoms: &[Atom], at: usize) -> u64 {
+    let first = at.saturating_sub(3);
+    let own = mix(3, (at - first) as u64, (atoms.len() - at).min(3) as u64);
+    let window = &atoms[first..(at + 3).min(atoms.len())];
+    window.iter().fold(own, |key, atom| {
+        let rest = u64::from(atom.shape) << 32 | u64::from(atom.traits.bits()) << 8 | u64::from(atom.rule);
+        mix(5, mix(4, key, atom.word ^ atom.field.rotate_left(31)), rest ^ atom.suffix.rotate_left(13))
+    }) | 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tags::COLUMNS;
+    use super::*;
+
+    #[test]
+    fn the_same_token_among_the_same_neighbours_is_reckoned_once() {
+        let atom = |word| Atom { word, ..Atom::default() };
+        let atoms = [1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9].map(atom);
+        let mut known = Known::default();
+        known.grow(atoms.len());
+        let mut reckoned = 0;
+        for at in [3, 10, 3, 4] {
+            known.of(&atoms, at, || {
+                reckoned += 1;
+                [0; COLUMNS]
+            });
+        }
+        assert_eq!(reckoned, 2, "three and ten are one, four is another");
+    }
+}

@@ -1,0 +1,233 @@
+//! Words that read like a name and stand for a scale, a sign, a device or a brand: what lists and grades say of them.
+
+use super::super::context::Context;
+use super::super::entities::cues::{RELATIONS, ROLES, TITLES};
+use super::super::entities::organisation_lists::FIRST;
+use super::super::entities::traits::{Traits, traits};
+use super::super::entities::{deeds, eponyms, lexicon, set_phrases};
+use super::super::fast::WordList;
+use super::super::finding::{Finding, Layer};
+use super::super::label;
+use super::super::token::{Case, Kind, Token};
+use super::Learned;
+use super::evidence::{FEW, words};
+use super::houses::STREETS;
+
+/// Most letters of an abbreviation beside another one.
+const ABBREVIATION: usize = 6;
+/// Score up to which a rule's name or place may be a thing.
+const DOUBTED: f64 = 0.8;
+/// Score of a rule that knows a surname and nothing else.
+const UNSURE: f64 = 0.65;
+
+/// What people, papers and dishes of a country are called: no name and no place.
+static PEOPLES: WordList = WordList::spaced(
+    "afghan albanian algerian american angolan argentine argentinian armenian australian austrian bangladeshi belgian \
+     bolivian bosnian brazilian british bulgarian burmese cambodian cameroonian canadian chilean chinese colombian \
+     congolese croatian cuban cypriot czech danish dominican dutch ecuadorian egyptian eritrean estonian ethiopian filipino \
+     finnish ghanaian greek guatemalan guyanese haitian honduran hungarian icelandic indian indonesian iranian iraqi irish \
+     israeli italian jamaican japanese jordanian kenyan korean kurdish latvian lebanese liberian libyan lithuanian \
+     malaysian maltese mexican moroccan mozambican nepalese nicaraguan nigerian norwegian pakistani palestinian panamanian \
+     paraguayan peruvian polish portuguese rican romanian russian rwandan salvadoran salvadorean saudi scottish \
+     senegalese serbian slovak slovenian somali spanish sudanese swedish swiss syrian taiwanese tanzanian thai tibetan \
+     trinidadian tunisian turkish ugandan ukrainian uruguayan venezuelan vietnamese welsh yemeni zambian zimbabwean costa \
+     puerto",
+);
+
+/// What a model takes for a person, a place or a house and a reader for a thing.
+pub(crate) fn is_thing(context: &Context<'_>, one: &Learned) -> bool {
+    eponyms::stands_for_a_thing(context, one.first, one.end - 1)
+        || eponyms::names_a_thing(context, one.first, one.end)
+        || is_graded(context, one)
+        || one.end - one.first == 1 && joins_eponym(context, one)
+        || eponyms::is_hyphenated(context, one.first, one.end)
+        || is_double(context, one.first, one.end)
+        || is_numbered_double(context, one.first, one.end)
+        || is_brand(context, one)
+        || is_no_person(context, one)
+        || is_named_after(context, one)
+        || words(context, one).all(|token| PEOPLES.contains(context.lower(token)))
+}
+
+/// "Soplo de Flint", "Arnes de Pavlik" as all that a short text says: an ordinary noun of no person and no house, and the
+/// name that it has, no first name and no place.
+fn is_named_after(context: &Context<'_>, one: &Learned) -> bool {
+    let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
+    let of = |at: usize| matches!(word(at), "de" | "del");
+    let noun = if one.first >= 2 && of(one.first - 1) { one.first - 2 } else { one.first };
+    let lower = word(noun);
+    let somebody =
+        RELATIONS.contains(lower) || TITLES.contains(lower) || ROLES.contains(lower) || FIRST.contains(lower);
+    let named = |token: &Token| {
+        let known = traits(context.lower(token));
+        known.has(Traits::GIVEN) || known.has(Traits::PLACE) || known.has(Traits::COUNTRY)
+    };
+    of(noun + 1)
+        && deeds::begins_sentence(context, noun)
+        && lexicon::is_ordinary_in(context.language, lower)
+        && !somebody
+        && !words(context, one).any(named)
+        && context.tokens.iter().filter(|token| token.kind == Kind::Word).count() <= FEW
+}
+
+/// "Eve of surgery", "Patience and reassurance": a word that is no everyday name at the beginning of a sentence, and what
+/// it is of, or what is said beside it in small letters. People are joined by their large letters and by relations.
+pub(crate) fn is_quality(context: &Context<'_>, one: &Learned) -> bool {
+    let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
+    let known = traits(word(one.first));
+    let next = word(one.end);
+    let beside = context.tokens.get(one.end + 1);
+    let small = beside.is_some_and(|token| token.case == Case::Lower && token.span.len() > 3);
+    let person = RELATIONS.contains(word(one.end + 1)) || ROLES.contains(word(one.end + 1));
+    let noun = || lexicon::is_noun(word(one.end + 1)) && !person;
+    one.finding.label == label::PERSON
+        && one.end - one.first == 1
+        && !context.no_case()
+        && deeds::begins_sentence(context, one.first)
+        && !known.has(Traits::EVERYDAY_NAME)
+        && small
+        && (next == "of" || next == "and" && noun())
+}
+
+/// "AOx3, MAE, PERRLA": up to six large letters between commas, beside another abbreviation.
+pub(crate) fn is_abbreviated(context: &Context<'_>, one: &Learned) -> bool {
+    let upper = |at: Option<usize>| {
+        at.and_then(|at| context.tokens.get(at)).is_some_and(|token| token.case == Case::Upper && token.is_word())
+    };
+    let comma =
+        |at: Option<usize>| at.and_then(|at| context.tokens.get(at)).is_some_and(|token| context.plain(token) == ",");
+    let (before, behind) = (one.first.checked_sub(1), Some(one.end));
+    let known = |token: &Token| traits(context.lower(token)).has(Traits::SURNAME);
+    one.end - one.first == 1
+        && !context.no_case()
+        && context.tokens[one.first].case == Case::Upper
+        && context.tokens[one.first].span.len() <= ABBREVIATION
+        && !words(context, one).any(known)
+        && (comma(before) && upper(one.first.checked_sub(2)) || comma(behind) && upper(Some(one.end + 1)))
+}
+
+/// "Bair Hugger", "Lotrimin AF": one of the words is a brand. Behind "at" or "from" it may be the house that makes it.
+fn is_brand(context: &Context<'_>, one: &Learned) -> bool {
+    let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
+    let house = one.finding.label == label::ORGANIZATION && matches!(before, "at" | "from" | "for" | "en" | "de");
+    !house && words(context, one).any(|token| lexicon::is_brand(context.lower(token)))
+}
+
+/// "Hoyer lift", "Adie tonic pupil": no first name, and the noun behind it that it belongs to.
+fn is_no_person(context: &Context<'_>, one: &Learned) -> bool {
+    let known = |token: &Token| traits(context.lower(token));
+    let many = |token: &Token| known(token).has(Traits::EVERYDAY_NAME) && !known(token).has(Traits::COMMON);
+    let given = |token: &Token| known(token).has(Traits::GIVEN) && !known(token).has(Traits::SURNAME) || many(token);
+    deeds::is_word_and_noun(context, one.first, one.end) && !words(context, one).any(many)
+        || one.finding.label != label::LOCATION
+            && !words(context, one).any(given)
+            && deeds::leads_a_noun(context, one.first, one.end - 1)
+}
+
+/// A grade behind the words, or as their last one: no person or house is called so. A bare number is one behind an eponym
+/// or in a text of a few words.
+fn is_graded(context: &Context<'_>, one: &Learned) -> bool {
+    let given = |token: &Token| traits(context.lower(token)).has(Traits::EVERYDAY_NAME);
+    let at = match one.end - one.first > 1 && eponyms::is_graded(context, one.end - 1) {
+        true => one.end - 1,
+        false => one.end,
+    };
+    if !eponyms::is_graded(context, at) {
+        return false;
+    }
+    let number = context.tokens.get(at).is_some_and(|token| token.kind == Kind::Number);
+    let few = context.tokens.iter().filter(|token| token.kind == Kind::Word).count() <= FEW;
+    !number || (few || is_eponymous(context, one)) && !words(context, one).any(given)
+}
+
+/// One of the words is an eponym, or stands beside one: "Hunt" of "Hunt and Hess".
+fn is_eponymous(context: &Context<'_>, one: &Learned) -> bool {
+    let eponym = |token: &Token| lexicon::is_eponym(context.lower(token));
+    let joined = context.tokens.get(one.end).is_some_and(|sign| matches!(context.lower(sign), "and" | "y" | "-"));
+    words(context, one).any(eponym) || joined && context.tokens.get(one.end + 1).is_some_and(eponym)
+}
+
+/// "Hunt and Hess 3", "Ortolani y Barlow": one of two names of a scale or sign.
+fn joins_eponym(context: &Context<'_>, one: &Learned) -> bool {
+    is_one_of_two(context, one.first, one.end)
+}
+
+/// What a rule took for a name, a place or a house and is a part of a set phrase. Also a name or a place that is not sure: one
+/// of two names of a scale, a double name of which one half is nothing but an eponym ("Kellgren-Lawrence"), a name with a
+/// grade ("Ann Arbor IIIB"), or in a few words a name with its figure behind another one ("Fontaine IIb, Rutherford 3").
+pub(crate) fn is_doubted(context: &Context<'_>, rule: &Finding) -> bool {
+    if rule.layer != Layer::Entity || !matches!(rule.recognizer, "name" | "place" | "organisation") {
+        return false;
+    }
+    let first = context.tokens.partition_point(|token| token.span.end <= rule.span.start);
+    let end = context.tokens.partition_point(|token| token.span.start < rule.span.end);
+    if set_phrases::hold(context, first, end) {
+        return true;
+    }
+    if rule.recognizer == "organisation" {
+        return false;
+    }
+    let Some(next) = context.tokens.get(end) else { return rule.score <= DOUBTED && is_double(context, first, end) };
+    let graded = next.is_large() && eponyms::is_subgrade(context.lower(next));
+    let single = end - first == 1;
+    let figure =
+        single && rule.score <= UNSURE && !deeds::begins_sentence(context, first) && is_figure_of_a_few(context, end);
+    graded
+        || figure
+        || is_numbered_double(context, first, end)
+        || rule.score <= DOUBTED && (is_double(context, first, end) || single && is_one_of_two(context, first, end))
+}
+
+/// A number of up to two digits in a text of a few words.
+fn is_figure_of_a_few(context: &Context<'_>, at: usize) -> bool {
+    let number = context.tokens.get(at).is_some_and(|token| token.kind == Kind::Number && token.span.len() <= 2);
+    number && is_of_few_words(context)
+}
+
+fn is_of_few_words(context: &Context<'_>) -> bool {
+    context.tokens.iter().filter(|token| token.kind == Kind::Word).count() <= FEW
+}
+
+/// "Roland-Morris 14", "Harris-Benedict 1650 kcal" as all that a short text says.
+fn is_numbered_double(context: &Context<'_>, first: usize, end: usize) -> bool {
+    let double = end - first == 3 && context.plain(&context.tokens[first + 1]) == "-";
+    let number = context.tokens.get(end).is_some_and(|token| token.kind == Kind::Number);
+    double && number && deeds::begins_sentence(context, first) && is_of_few_words(context)
+}
+
+/// "Kellgren-Lawrence", "Tolosa-Hunt": two large words about a hyphen, one of them an eponym that nobody is called.
+fn is_double(context: &Context<'_>, first: usize, end: usize) -> bool {
+    let hyphen = |at: usize| context.tokens.get(at).is_some_and(|sign| context.plain(sign) == "-");
+    let pure = |at: usize| {
+        let word = context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
+        lexicon::is_eponym(word) && !lexicon::word(word).is_name()
+    };
+    (first.saturating_sub(1)..=end).filter(|at| *at > 0 && hyphen(*at)).any(|at| pure(at - 1) || pure(at + 1))
+}
+
+fn is_one_of_two(context: &Context<'_>, first: usize, end: usize) -> bool {
+    let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
+    let joins = |at: usize| matches!(word(at), "and" | "y" | "e" | "or" | "versus" | "vs" | "/");
+    let pure = |at: usize| lexicon::is_eponym(word(at)) && !lexicon::word(word(at)).given;
+    let graded = lexicon::is_eponym(word(end + 1)) && eponyms::is_graded(context, end + 2);
+    let before = first >= 2 && joins(first - 1) && pure(first - 2);
+    joins(end) && (graded || pure(end + 1)) || before
+}
+
+/// What is an address or a date to the model and a scale with its figure to a reader: "Rome IV", "Montgomery-Asberg 22".
+pub(crate) fn is_scale(context: &Context<'_>, one: &Learned) -> bool {
+    let eponym = |token: &Token| lexicon::is_eponym(context.lower(token));
+    let mut all = words(context, one).peekable();
+    let graded = one.end - one.first == 2 && eponyms::is_graded(context, one.end - 1) && is_roman(context, one.end - 1);
+    all.peek().is_some() && all.all(eponym) || graded
+}
+
+/// "Rai 2, Binet B": an eponym, and no word of streets.
+pub(crate) fn is_scale_or_more(context: &Context<'_>, one: &Learned) -> bool {
+    words(context, one).any(|token| lexicon::is_eponym(context.lower(token)))
+        && !words(context, one).any(|token| STREETS.contains(context.lower(token)))
+}
+
+fn is_roman(context: &Context<'_>, at: usize) -> bool {
+    context.tokens[at].kind == Kind::Word
+}

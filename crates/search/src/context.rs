@@ -1,0 +1,436 @@
+//! The context of one patient for one question (seed 002, section 7): the clinical profile first, then active symptoms,
+//! recent events and signals, then what is remembered, labelled by what it may be used for, then passages to cite.
+
+use std::collections::{BTreeSet, HashSet};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::query::word_terms;
+use super::search::{Found, Hit, SearchRequest, TOP_K};
+use super::wording::{Item, absence, document_label, is_preference};
+use super::{Recall, RecallError, bm25};
+use anamnesis_core::document::DocumentType;
+use anamnesis_core::finding::{EntityType, Experiencer};
+use anamnesis_core::ids::{ContradictionId, DocumentId, MemoryId, OrgId, PatientId};
+use anamnesis_core::memory::{Class, Kind, State, Use};
+use anamnesis_core::scope::Scope;
+use anamnesis_store::read::{Clinical, Filter, Memory, Preference, Profile, RiskFlag, When, Window};
+use anamnesis_store::{Store, StoreError};
+
+/// Seed 002, section 7: recent is the last 14–30 days.
+const RECENT_DAYS: i64 = 30;
+/// Most memories of one section; the best ranked are kept.
+const SECTION: usize = 20;
+/// Most recent documents named.
+const RECENT_DOCUMENTS: usize = 10;
+
+/// What is asked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ContextRequest {
+    pub query: Option<String>,
+    pub top_k: Option<usize>,
+    pub min_score: Option<f64>,
+    pub since: Option<DateTime<Utc>>,
+    pub until: Option<DateTime<Utc>>,
+    pub as_of: Option<DateTime<Utc>>,
+}
+
+impl ContextRequest {
+    fn when(&self) -> When {
+        self.as_of.map_or(When::Now, When::AsOf)
+    }
+
+    fn window(&self) -> Window {
+        Window { since: self.since, until: self.until }
+    }
+}
+
+/// The clinical profile: rows of the clinical store that are safe to act on, and what is past.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct PatientSummary {
+    /// What profile events set beside clinical facts.
+    pub patient: Option<Profile>,
+    pub allergies: Vec<Item>,
+    pub medications: Vec<Item>,
+    pub conditions: Vec<Item>,
+    /// "No known allergies", "takes no medication": said, which an empty list is not.
+    pub absences: Vec<Item>,
+    /// Denied or refuted, each by itself: kept apart, so that no list of what is holds what is not.
+    pub denied: Vec<Item>,
+    /// Conditions of relatives: never the patient's own.
+    pub family_history: Vec<Item>,
+    /// Ended, refuted long ago, replaced or not confirmed: history only.
+    pub past: Vec<Item>,
+    /// In force, of the patient, not outdated.
+    pub symptoms: Vec<Item>,
+    /// Appointments and events, newest first.
+    pub events: Vec<Item>,
+    /// Laboratory values, vital signs and scores, newest first.
+    pub measurements: Vec<Item>,
+    /// Readings and trends of devices; outdated ones are marked.
+    pub signals: Vec<Item>,
+    pub preferences: Vec<Preference>,
+    /// How the patient said they want to be spoken with and treated, one line a topic, the latest statement: from documents,
+    /// put together by the nights.
+    pub stated_preferences: Vec<Item>,
+    pub risks: Vec<RiskFlag>,
+}
+
+/// A recent document, named but not quoted.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RecentDocument {
+    pub(crate) document_id: DocumentId,
+    pub(crate) revision: u32,
+    pub(crate) document_type: DocumentType,
+    pub(crate) date: DateTime<Utc>,
+    pub themes: Vec<String>,
+    /// In a language that is not read: kept sealed, nothing of it is known here.
+    pub unread: bool,
+    pub sentiment: Option<String>,
+    pub risk_level: Option<String>,
+    pub source: String,
+}
+
+/// Two statements that cannot both be so, until a person answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Opposed {
+    pub(crate) id: ContradictionId,
+    #[serde(rename = "type")]
+    pub type_: String,
+    pub state: String,
+    pub found_at: DateTime<Utc>,
+    pub kept: Option<Item>,
+    pub claim: Option<Item>,
+}
+
+/// Everything, in the order of precedence.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Context {
+    pub(crate) organization_id: OrgId,
+    pub patient_id: PatientId,
+    /// The instant at which it holds.
+    pub at: DateTime<Utc>,
+    /// False: nothing is known of this patient.
+    pub known: bool,
+    pub profile: PatientSummary,
+    /// Statements beside the clinical store that are in force: preferences, goals, relationships.
+    pub statements: Vec<Item>,
+    /// To be asked about, never acted on.
+    pub hypotheses: Vec<Item>,
+    pub contradictions: Vec<Opposed>,
+    pub recent_documents: Vec<RecentDocument>,
+    /// The query as it was searched: redacted.
+    pub query: Option<String>,
+    /// Passages for the query, best first.
+    pub passages: Vec<Hit>,
+    /// Codes of what was left out: `by_words_alone` when the embedding provider gave no vector.
+    pub notes: Vec<&'static str>,
+}
+
+impl Recall {
+    /// Assembles the context of one patient.
+    ///
+    /// # Errors
+    /// See [`RecallError`].
+    pub async fn context(&self, scope: Scope, request: &ContextRequest) -> Result<Context, RecallError> {
+        let told = self.assembled(scope, request).await;
+        self.count_read(&told);
+        told
+    }
+
+    async fn assembled(&self, scope: Scope, request: &ContextRequest) -> Result<Context, RecallError> {
+        if let Some(query) = &request.query {
+            self.guard(query)?;
+        }
+        self.store.may_recall(scope).await?;
+        let when = request.when();
+        let found = match &request.query {
+            Some(query) => {
+                let search = SearchRequest {
+                    query: query.clone(),
+                    top_k: Some(request.top_k.unwrap_or(TOP_K)),
+                    min_score: request.min_score,
+                    window: request.window(),
+                    when,
+                };
+                Some(self.search(scope, &search).await?)
+            }
+            None => None,
+        };
+        let clinical = self.store.clinical(scope, when).await?;
+        let rest = self.rest(scope, &clinical, found.as_ref(), when).await?;
+        let profile = patient_summary(&self.store, scope, clinical, when).await?;
+        let told: BTreeSet<Uuid> = profile.memory_ids();
+        let rest = rest.into_iter().filter(|item| !told.contains(&item.memory_id.0)).map(against_the_profile);
+        let (hypotheses, statements) = rest.partition(|item| item.use_ == Use::Hypothesis);
+        let without_vector = found.as_ref().is_some_and(|f| !f.query.is_empty() && !f.by_meaning);
+        Ok(Context {
+            organization_id: scope.org(),
+            patient_id: scope.patient(),
+            at: self.store.instant(when),
+            known: profile.patient.is_some(),
+            profile,
+            statements: first(statements),
+            hypotheses: first(hypotheses),
+            contradictions: opposed(&self.store, scope, when).await?,
+            recent_documents: self.recent(scope, request).await?,
+            query: found.as_ref().map(|f| f.query.clone()),
+            passages: found.map(|f| f.hits).unwrap_or_default(),
+            notes: without_vector.then_some("by_words_alone").into_iter().collect(),
+        })
+    }
+
+    /// Memories outside the clinical store that are decision or hypothesis, best first.
+    async fn rest(
+        &self,
+        scope: Scope,
+        clinical: &[Clinical],
+        found: Option<&Found>,
+        when: When,
+    ) -> Result<Vec<Item>, RecallError> {
+        let in_profile = |row: &&Clinical| !is_open_hypothesis(row);
+        let standing: HashSet<MemoryId> = clinical.iter().filter(in_profile).map(|c| c.memory.id).collect();
+        let states = vec![State::Active, State::Stale];
+        let mut memories = self.store.memories(scope, &Filter { states, ..Filter::default() }, when).await?;
+        memories.retain(|m| m.kind != Kind::Raw && m.standing.use_ != Use::History && !standing.contains(&m.id));
+        for m in &memories {
+            self.metrics.memory.confidence.of(m.kind).observe(m.standing.effective_confidence);
+        }
+        let mut terms: BTreeSet<i64> = BTreeSet::new();
+        if let (Some(found), Some(keys)) = (found, self.store.keys_of(scope).await?) {
+            terms = word_terms(&keys, &found.query);
+            terms.extend(self.concept_terms(&keys, &found.query));
+        }
+        Ok(ranked(&memories, &terms))
+    }
+
+    async fn recent(&self, scope: Scope, request: &ContextRequest) -> Result<Vec<RecentDocument>, RecallError> {
+        let when = request.when();
+        let since = request.since.unwrap_or(self.store.instant(when) - TimeDelta::days(RECENT_DAYS));
+        let window = Window { since: Some(since), until: request.until };
+        let documents = self.store.documents(scope, window, RECENT_DOCUMENTS, when).await?;
+        let named = documents.into_iter().map(|d| RecentDocument {
+            document_id: d.id,
+            revision: d.revision,
+            document_type: d.document_type,
+            date: d.occurred_at,
+            themes: d.content.themes,
+            unread: d.content.unread.is_some(),
+            sentiment: d.sentiment,
+            risk_level: d.risk_level,
+            source: document_label(d.document_type, d.occurred_at, &[]),
+        });
+        Ok(named.collect())
+    }
+}
+
+/// By the words of the query first, then by trust, confidence and age of the signal; newest first among equals.
+fn ranked(memories: &[Memory], terms: &BTreeSet<i64>) -> Vec<Item> {
+    let texts: Vec<bm25::Text<'_>> = memories.iter().map(|m| m.terms.as_slice().into()).collect();
+    let mut words = vec![0.0; memories.len()];
+    for (place, score) in bm25::rank(terms, &texts) {
+        words[place] = score;
+    }
+    let weight = |m: &Memory| m.trust.rank_weight() * m.standing.effective_confidence * m.standing.rank_factor;
+    let mut order: Vec<usize> = (0..memories.len()).collect();
+    order.sort_by(|a, b| {
+        let score = |n: usize| (words[n] + 0.1) * weight(&memories[n]);
+        score(*b).total_cmp(&score(*a)).then(memories[*b].said_at.cmp(&memories[*a].said_at))
+    });
+    order.into_iter().map(|n| Item::conversational(&memories[n])).collect()
+}
+
+/// A statement of absence that the profile does not bear out is to be asked about (seed 002, section 6).
+fn against_the_profile(mut item: Item) -> Item {
+    if item.absence {
+        item.use_ = Use::Hypothesis;
+        item.contested = true;
+    }
+    item
+}
+
+fn first(mut items: Vec<Item>) -> Vec<Item> {
+    items.truncate(SECTION);
+    items
+}
+
+/// The clinical profile of a patient as it stands.
+///
+/// # Errors
+/// When the store cannot be read or a cell does not open; [`StoreError::NoConsent`].
+pub async fn clinical_profile(store: &Store, scope: Scope, when: When) -> Result<PatientSummary, StoreError> {
+    store.may_recall(scope).await?;
+    let clinical = store.clinical(scope, when).await?;
+    patient_summary(store, scope, clinical, when).await
+}
+
+async fn patient_summary(
+    store: &Store,
+    scope: Scope,
+    clinical: Vec<Clinical>,
+    when: When,
+) -> Result<PatientSummary, StoreError> {
+    let mut summary = PatientSummary {
+        patient: store.profile(scope).await?,
+        preferences: store.preferences(scope, when).await?,
+        stated_preferences: stated_preferences(store, scope, when).await?,
+        risks: store.risks(scope, when).await?,
+        ..PatientSummary::default()
+    };
+    let allergens = allergens_of(&clinical);
+    for row in clinical.iter().filter(|row| !is_open_hypothesis(row)) {
+        let mut item = Item::clinical(row);
+        if is_taken_despite(row, &allergens) {
+            // Never silently both: a person has to say which of the two holds.
+            (item.contested, item.allergy_on_record) = (true, true);
+        }
+        summary.section(row).push(item);
+    }
+    summary.absences = absences(store, scope, &summary, when).await?;
+    let when_of = |item: &Item| item.at.or(item.last_confirmed_at).unwrap_or(item.valid_from);
+    for section in [&mut summary.events, &mut summary.measurements, &mut summary.signals] {
+        section.sort_by_key(|item| std::cmp::Reverse((when_of(item), item.memory_id)));
+        section.truncate(SECTION);
+    }
+    Ok(summary)
+}
+
+async fn stated_preferences(store: &Store, scope: Scope, when: When) -> Result<Vec<Item>, StoreError> {
+    let classes = vec![Class::Pattern];
+    let filter = Filter { classes, states: vec![State::Active], ..Filter::default() };
+    let stated = store.memories(scope, &filter, when).await?;
+    let mut items: Vec<Item> = stated.iter().filter(|m| is_preference(m)).map(Item::conversational).collect();
+    items.sort_by_key(|item| std::cmp::Reverse((item.valid_from, item.memory_id)));
+    Ok(items)
+}
+
+/// What is said of every allergy or medicine, unless something in force speaks against it: the clinical store wins.
+async fn absences(store: &Store, scope: Scope, summary: &PatientSummary, when: When) -> Result<Vec<Item>, StoreError> {
+    let entities = vec![EntityType::Allergy, EntityType::Medication];
+    let filter = Filter { entities, states: vec![State::Active], ..Filter::default() };
+    let stated = store.memories(scope, &filter, when).await?;
+    let in_force = |m: &&Memory| m.standing.use_ == Use::Decision && absence(m).is_some() && !summary.refutes(m);
+    Ok(stated.iter().filter(in_force).map(Item::conversational).collect())
+}
+
+/// Contradictions with what both sides say.
+///
+/// # Errors
+/// When the store cannot be read or a cell does not open.
+pub async fn opposed(store: &Store, scope: Scope, when: When) -> Result<Vec<Opposed>, StoreError> {
+    let mut pairs = store.contradictions(scope).await?;
+    pairs.retain(|c| when.limit().is_none_or(|limit| c.found_at <= limit));
+    if pairs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: BTreeSet<MemoryId> = pairs.iter().flat_map(|c| [c.kept, c.claim]).collect();
+    let filter = Filter { ids: ids.into_iter().collect(), ..Filter::default() };
+    let memories = store.memories(scope, &filter, when).await?;
+    let side = |id: MemoryId| memories.iter().find(|m| m.id == id).map(Item::conversational);
+    let opposed = pairs.into_iter().map(|c| Opposed {
+        kept: side(c.kept),
+        claim: side(c.claim),
+        id: c.id,
+        type_: c.type_,
+        state: c.state,
+        found_at: c.found_at,
+    });
+    Ok(opposed.collect())
+}
+
+/// The substances of which the patient has an allergy or intolerance in force.
+fn allergens_of(clinical: &[Clinical]) -> HashSet<&str> {
+    let in_force = clinical.iter().filter(|row| {
+        matches!(row.entity, EntityType::Allergy | EntityType::Intolerance)
+            && !row.memory.negated
+            && row.memory.standing.state == State::Active
+    });
+    in_force.filter_map(|row| row.memory.words.as_ref()).map(|words| words.concept.as_str()).collect()
+}
+
+/// A medicine in force that stands among the allergens.
+fn is_taken_despite(row: &Clinical, allergens: &HashSet<&str>) -> bool {
+    row.entity == EntityType::Medication
+        && !row.memory.negated
+        && row.memory.standing.state == State::Active
+        && row.memory.words.as_ref().is_some_and(|words| allergens.contains(words.concept.as_str()))
+}
+
+/// In force and read too doubtfully for the profile: shown among the hypotheses. Allergies stay in the profile.
+fn is_open_hypothesis(row: &Clinical) -> bool {
+    let timeless = matches!(row.entity, EntityType::HealthSignal | EntityType::Appointment | EntityType::Event);
+    !timeless
+        && row.memory.standing.read_doubtfully
+        && row.memory.standing.use_ == Use::Hypothesis
+        && !is_possible_allergy(&row.memory)
+}
+
+/// An allergy of the patient that is in force and waits for a person to confirm it.
+fn is_possible_allergy(memory: &Memory) -> bool {
+    matches!(memory.entity, Some(EntityType::Allergy | EntityType::Intolerance))
+        && !memory.negated
+        && memory.experiencer == Experiencer::Patient
+        && memory.standing.state == State::Active
+        && memory.standing.read_doubtfully
+        && memory.standing.use_ == Use::Hypothesis
+}
+
+impl PatientSummary {
+    /// Whether something in force speaks against a statement about all of its type.
+    fn refutes(&self, memory: &Memory) -> bool {
+        match memory.entity {
+            Some(EntityType::Allergy) => self.allergies.iter().any(|item| item.entity == Some(EntityType::Allergy)),
+            Some(EntityType::Medication) => !self.medications.is_empty(),
+            _ => false,
+        }
+    }
+
+    fn section(&mut self, row: &Clinical) -> &mut Vec<Item> {
+        let decision = row.memory.standing.use_ == Use::Decision;
+        match row.entity {
+            EntityType::HealthSignal => &mut self.signals,
+            _ if row.memory.entity == Some(EntityType::Measurement) => &mut self.measurements,
+            // An appointment whose day is over is history.
+            _ if row.memory.entity == Some(EntityType::Appointment) && !decision => &mut self.past,
+            EntityType::Appointment | EntityType::Event => &mut self.events,
+            // An allergy that was read doubtfully stands with the others, marked: leaving it out would harm.
+            EntityType::Allergy | EntityType::Intolerance if is_possible_allergy(&row.memory) => &mut self.allergies,
+            _ if !decision => &mut self.past,
+            // A symptom told as one of the past was never a state that could be confirmed.
+            EntityType::Symptom if row.memory.class == Class::Event => &mut self.past,
+            _ if row.memory.negated => &mut self.denied,
+            EntityType::Allergy | EntityType::Intolerance => &mut self.allergies,
+            EntityType::Medication => &mut self.medications,
+            EntityType::Symptom => &mut self.symptoms,
+            _ if row.memory.experiencer != Experiencer::Patient => &mut self.family_history,
+            _ => &mut self.conditions,
+        }
+    }
+
+    /// Every item, for a caller that counts or looks one up.
+    pub fn items(&self) -> impl Iterator<Item = &Item> {
+        [
+            &self.allergies,
+            &self.medications,
+            &self.absences,
+            &self.denied,
+            &self.conditions,
+            &self.family_history,
+            &self.symptoms,
+            &self.events,
+            &self.measurements,
+            &self.signals,
+            &self.past,
+            &self.stated_preferences,
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    /// Ids of every memory that the profile shows.
+    pub(crate) fn memory_ids(&self) -> BTreeSet<Uuid> {
+        self.items().map(|item| item.memory_id.0).collect()
+    }
+}

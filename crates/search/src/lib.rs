@@ -1,0 +1,131 @@
+//! Reading for a purpose: what is known of one patient, found by meaning and by word, assembled with its source, its
+//! use and its confidence (seed 002, sections 6 and 7; seed 003, "Explainability").
+
+mod bm25;
+pub mod context;
+mod fusion;
+mod guard;
+mod query;
+mod search;
+mod trace;
+mod wording;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+pub use context::{Context, ContextRequest, Opposed, PatientSummary, RecentDocument};
+pub use search::{Found, Hit, SearchRequest};
+pub use trace::{Node, trace};
+pub use wording::{Item, Source};
+
+use anamnesis_core::ids::OrgId;
+use anamnesis_embedding::Models;
+use anamnesis_extraction::Extractor;
+use anamnesis_observability::metrics::Metrics;
+use anamnesis_observability::metrics::labels::{Door, ErrorCode, Leg, Operation, ReadOutcome};
+use anamnesis_redaction::{RedactionError, Redactor};
+use anamnesis_store::{Store, StoreError};
+
+/// Why nothing was told. Carries no text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RecallError {
+    /// Seed 002, section 9: everything at once is never handed out.
+    #[error("requests for everything that is stored are refused: ask for something narrower")]
+    DumpRefused,
+    /// The query could not be redacted, so it goes nowhere.
+    #[error("the query could not be redacted ({0})")]
+    Redaction(#[from] RedactionError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl RecallError {
+    /// Stable code for programs.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::DumpRefused => "dump_refused",
+            Self::Redaction(_) => "redaction_failed",
+            Self::Store(StoreError::NoConsent) => "no_consent",
+            Self::Store(error) if error.is_transient() => "store_unavailable",
+            Self::Store(_) => "store_failed",
+        }
+    }
+}
+
+/// The reading side.
+#[derive(Clone)]
+pub struct Recall {
+    store: Store,
+    models: Models,
+    /// Which generation each organisation was last found to be searched by.
+    seen: Arc<Mutex<HashMap<OrgId, Option<i64>>>>,
+    /// The one that documents pass: a query's names become the same surrogates.
+    redactor: Arc<Redactor>,
+    /// The one that documents pass: a query names the same concepts.
+    extractor: Arc<Extractor>,
+    metrics: Arc<Metrics>,
+}
+
+impl std::fmt::Debug for Recall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recall").finish_non_exhaustive()
+    }
+}
+
+impl Recall {
+    pub fn new(store: Store, models: impl Into<Models>, redactor: Arc<Redactor>, metrics: Arc<Metrics>) -> Self {
+        Self { store, models: models.into(), seen: Arc::default(), redactor, extractor: Extractor::shared(), metrics }
+    }
+
+    /// The generation that an organisation was last searched by; what the store says at the search decides.
+    fn last_seen(&self, org: OrgId) -> Option<i64> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(&org).copied().flatten()
+    }
+
+    fn see(&self, org: OrgId, generation: Option<i64>) {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(org, generation);
+    }
+
+    /// With the rules that the organisation's documents are read with.
+    #[must_use]
+    pub fn reading_with(self, extractor: Arc<Extractor>) -> Self {
+        Self { extractor, ..self }
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The metrics that reading is counted in.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// # Errors
+    /// When the query asks for everything; counted.
+    fn guard(&self, query: &str) -> Result<(), RecallError> {
+        guard::check(query).inspect_err(|_| self.metrics.recall.dumps_refused.inc())
+    }
+
+    fn count_read(&self, told: &Result<Context, RecallError>) {
+        let outcome = match told {
+            Ok(context) if context.known => ReadOutcome::Hit,
+            Ok(_) => ReadOutcome::Empty,
+            Err(RecallError::DumpRefused | RecallError::Store(StoreError::NoConsent)) => ReadOutcome::Refused,
+            Err(_) => ReadOutcome::Error,
+        };
+        self.metrics.memory.reads.of((Door::Context, outcome)).inc();
+        let code = match told {
+            Err(RecallError::Redaction(_)) => ErrorCode::Redaction,
+            Err(RecallError::Store(StoreError::Key(_) | StoreError::Open(_))) => ErrorCode::Key,
+            Ok(_) | Err(RecallError::DumpRefused | RecallError::Store(StoreError::NoConsent)) => return,
+            Err(RecallError::Store(_)) => ErrorCode::Store,
+        };
+        self.metrics.memory.errors.of((Operation::Read, code)).inc();
+    }
+
+    fn observe(&self, leg: Leg, started: Instant) {
+        self.metrics.recall.seconds.of(leg).observe(started.elapsed().as_secs_f64());
+    }
+}

@@ -1,0 +1,391 @@
+//! The seam between the store's statements and the two engines. A statement is written once ([`Sql`]); what really
+//! differs between the engines is a placeholder in braces, and only this folder knows what it means on which engine.
+
+mod catalogue;
+pub mod copies;
+mod gathered;
+mod gathering;
+mod migrate;
+mod options;
+mod postgres;
+mod similarity;
+mod sqlite;
+mod sqlite_schema;
+mod statement;
+mod value;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub use gathered::Gathered;
+pub use migrate::{ROLES, SchemaState, approximate, holds_rows, migrate, migrate_by, schema_state};
+pub use options::{PostgresOptions, Statements};
+pub use postgres::{Scratch, Tried};
+pub use statement::{Bulk, Column, ColumnType, Sql};
+pub use value::{Arg, Cell, Row};
+
+use anamnesis_core::ids::OrgId;
+
+/// What may go wrong between us and the database. Carries no statement arguments and no database detail text, since
+/// both may quote a row (docs/dependencies.md).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DbError {
+    /// Connection lost, time-out, lock not obtained, disk full: try again.
+    #[error("the database is not available for now ({0})")]
+    Transient(&'static str),
+    /// A constraint of the schema refused the rows: the same input will be refused again.
+    #[error("a constraint of the database refuses the rows ({constraint})")]
+    Constraint { constraint: String },
+    /// The schema is not the one this version knows.
+    #[error("the database has another schema: run `anamnesis migrate`")]
+    Schema,
+    /// The schema was made by a newer version of the program.
+    #[error("the database was migrated by a newer version of this program (migration {0}): this one must not touch it")]
+    Newer(i64),
+    /// A migration that was applied is not the one this version knows, or ended half-way.
+    #[error("migration {0} of the database is not the one this program knows")]
+    Changed(i64),
+    /// Another program works on the file with an older schema.
+    #[error(
+        "another program has this store open with an older schema: stop it, then start this one again, which copies and \
+         migrates the store"
+    )]
+    InUse,
+    /// The database's administrator has not run `roles.sql` yet.
+    #[error(
+        "the database has no schema `anamnesis` yet: run `anamnesis migrate roles | psql` as its administrator first"
+    )]
+    Unprepared,
+    /// The role is not bound by row-level security.
+    #[error("the database role is {0}, which no worker may be: use a member of anamnesis_app")]
+    Role(&'static str),
+    /// What is committed may be lost when the server's machine stops.
+    #[error(
+        "the server runs with {0} = off: documents that it confirmed may be lost when its machine stops. Set {0} = on, or \
+         allow it for tests with store.postgres.allow_not_durable = true"
+    )]
+    NotDurable(&'static str),
+    /// The role may not do this.
+    #[error("the database role has no right to do this")]
+    Denied,
+    #[error("the database refuses the role or its password")]
+    Login,
+    /// A pooler between us and the server forgets prepared statements, or knows no transactions.
+    #[error(
+        "a connection pooler loses prepared statements or refuses transactions: see store.postgres.prepared_statements"
+    )]
+    Pooler,
+    /// Unencrypted beyond this machine, or the server's certificate is not the host's.
+    #[error("the connection is not encrypted as store.postgres.tls asks, or the server's certificate is not its own")]
+    Tls,
+    /// No approximate index can be made: no statements for vectors of this dimension, or a pgvector before 0.8.
+    #[error("there is no approximate index for vectors of this dimension, or pgvector is older than 0.8")]
+    Approximate,
+    #[error("store.url cannot be read as postgres://user:password@host/database")]
+    Url,
+    /// A transaction in which a statement failed cannot be committed.
+    #[error("a statement of the transaction failed before")]
+    Aborted,
+    /// A transaction without an organisation.
+    #[error("a transaction names no organisation")]
+    Scope,
+    /// A column holds something else than the program reads: a defect.
+    #[error("column {index} of a row is not of the expected type")]
+    Decode { index: usize },
+    /// Anything else; the code is the engine's own (SQLSTATE or SQLite's).
+    #[error("the database refused a statement (code {code})")]
+    Other { code: String },
+}
+
+/// What an error of the store says about the messages that were being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The store refuses everybody now: away, read-only, full, without rights, with another schema. No message is at fault.
+    Store,
+    /// A constraint or a type refuses these rows: the same rows are refused again, those of other messages are not.
+    Rows,
+    /// Neither is certain. Messages are committed one by one, and those that fail are tried again.
+    Unclear,
+}
+
+impl DbError {
+    /// Whether the same call may succeed later.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Transient(_))
+    }
+
+    /// Whether the store or the rows are at fault. Only what an engine says about values is held against rows.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Constraint { .. } => Fault::Rows,
+            Self::Other { code } if is_about_values(code) => Fault::Rows,
+            Self::Other { .. } | Self::Decode { .. } | Self::Aborted => Fault::Unclear,
+            _ => Fault::Store,
+        }
+    }
+}
+
+/// SQLSTATE classes 22 (data exception) and 54 (program limit exceeded); SQLite's TOOBIG, MISMATCH and RANGE.
+fn is_about_values(code: &str) -> bool {
+    match code.len() {
+        5 => code.starts_with("22") || code.starts_with("54"),
+        _ => code.parse::<u32>().is_ok_and(|code| matches!(code & 0xff, 18 | 20 | 25)),
+    }
+}
+
+/// Whose rows a transaction may touch. There is no third kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Rows of one organisation; on PostgreSQL row-level security sees this setting.
+    Organization(OrgId),
+    /// Tables that belong to no tenant: organisations, job ledger, quarantine of unreadable bodies, schema.
+    Platform,
+}
+
+/// Where a store lives.
+#[derive(Debug, Clone)]
+pub enum Location {
+    /// One file, made when it is not there.
+    File(PathBuf),
+    /// Vanishes with the process: tests, dry runs.
+    Memory,
+    /// A server, whose schema `anamnesis migrate` made.
+    Postgres(Box<PostgresOptions>),
+}
+
+/// An open database. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Database {
+    inner: Inner,
+}
+
+#[derive(Debug, Clone)]
+enum Inner {
+    Sqlite(sqlite::SqliteDatabase),
+    Postgres(Arc<postgres::PostgresDatabase>),
+}
+
+impl Database {
+    /// Opens a store. An embedded one is made where there is none and brought up to date; a server must be up to date,
+    /// and the role must be one that row-level security binds.
+    ///
+    /// # Errors
+    /// [`DbError::Schema`] and its neighbours when the schema is not the one that this version knows,
+    /// [`DbError::Role`] for a role with too many rights.
+    pub async fn open(location: &Location) -> Result<Self, DbError> {
+        let inner = match location {
+            Location::Postgres(options) => Inner::Postgres(Arc::new(postgres::PostgresDatabase::open(options).await?)),
+            Location::File(path) => Inner::Sqlite(sqlite::SqliteDatabase::open(Some(path)).await?),
+            Location::Memory => Inner::Sqlite(sqlite::SqliteDatabase::open(None).await?),
+        };
+        Ok(Self { inner })
+    }
+
+    /// A transaction that writes. On SQLite it takes the write lock at once (`BEGIN IMMEDIATE`), so that a read that is
+    /// followed by a write never fails half-way.
+    pub async fn begin(&self, access: Access) -> Result<Transaction, DbError> {
+        self.open_transaction(true, access).await
+    }
+
+    /// A transaction that only reads: a consistent snapshot, beside writers.
+    pub async fn read(&self, access: Access) -> Result<Transaction, DbError> {
+        self.open_transaction(false, access).await
+    }
+
+    /// A second transaction that reads, beside one that is open, where a connection is free at this moment: who holds one
+    /// and waited for another would starve with others like it. What it sees is as new as what the first one sees, or newer.
+    pub async fn read_beside(&self, access: Access) -> Option<Transaction> {
+        let inner = match &self.inner {
+            Inner::Sqlite(db) => InnerTransaction::Sqlite(db.read_beside().await?),
+            Inner::Postgres(db) => InnerTransaction::Postgres(db.read_beside(access).await?),
+        };
+        Some(Transaction { inner, access })
+    }
+
+    async fn open_transaction(&self, write: bool, access: Access) -> Result<Transaction, DbError> {
+        if matches!(access, Access::Organization(org) if org.0.is_nil()) {
+            return Err(DbError::Scope);
+        }
+        let inner = match &self.inner {
+            Inner::Sqlite(db) => InnerTransaction::Sqlite(db.begin(write).await?),
+            Inner::Postgres(db) => InnerTransaction::Postgres(db.begin(write, access).await?),
+        };
+        Ok(Transaction { inner, access })
+    }
+
+    /// Empties SQLite's write-ahead log into the main file, so that deleted rows are in no file (docs/dependencies.md,
+    /// `secure_delete`). A server does so by itself.
+    pub async fn checkpoint(&self) -> Result<(), DbError> {
+        match &self.inner {
+            Inner::Sqlite(db) => db.checkpoint().await,
+            Inner::Postgres(_) => Ok(()),
+        }
+    }
+
+    /// Writes a consistent copy of an embedded store to a file that is not there yet, beside readers and writers.
+    ///
+    /// # Errors
+    /// When the file cannot be written; of a server there is no copy.
+    pub async fn copy_to(&self, path: &std::path::Path) -> Result<(), DbError> {
+        match &self.inner {
+            Inner::Sqlite(db) => db.copy_to(path).await,
+            Inner::Postgres(_) => Err(DbError::Other { code: "no_copy".to_owned() }),
+        }
+    }
+
+    /// Prepares a statement without running it: the test that replaces compile-time checking.
+    pub async fn prepare(&self, sql: &Sql) -> Result<(), DbError> {
+        match &self.inner {
+            Inner::Sqlite(db) => db.prepare(sql.sqlite()).await,
+            Inner::Postgres(db) => db.prepare(sql).await,
+        }
+    }
+
+    /// Whether what is committed now is still there after the machine stops. Asked again while running, since a server's
+    /// settings may change under it. An embedded store always syncs.
+    ///
+    /// # Errors
+    /// [`DbError::NotDurable`] with the setting's name, unless the configuration allows it.
+    pub async fn durable(&self) -> Result<(), DbError> {
+        match &self.inner {
+            Inner::Sqlite(_) => Ok(()),
+            Inner::Postgres(db) => db.durable().await,
+        }
+    }
+
+    /// New statistics of the tables that have doubled since the last ones, where the engine plans by them.
+    ///
+    /// # Errors
+    /// As any statement.
+    pub async fn refresh_statistics(&self) -> Result<(), DbError> {
+        match &self.inner {
+            Inner::Sqlite(_) => Ok(()),
+            Inner::Postgres(db) => db.refresh_statistics().await,
+        }
+    }
+
+    /// Connections of the pool: idle, in use.
+    pub fn connections(&self) -> (i64, i64) {
+        match &self.inner {
+            Inner::Sqlite(db) => db.connections(),
+            Inner::Postgres(db) => db.connections(),
+        }
+    }
+
+    pub async fn close(&self) {
+        match &self.inner {
+            Inner::Sqlite(db) => db.close().await,
+            Inner::Postgres(db) => db.close().await,
+        }
+    }
+}
+
+/// An open transaction; dropped without [`Transaction::commit`] it is rolled back.
+#[derive(Debug)]
+pub struct Transaction {
+    inner: InnerTransaction,
+    access: Access,
+}
+
+#[derive(Debug)]
+enum InnerTransaction {
+    Sqlite(sqlite::SqliteTransaction),
+    Postgres(postgres::PostgresTransaction),
+}
+
+impl Transaction {
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// Runs a statement; the number of rows it changed.
+    pub async fn execute(&mut self, sql: &Sql, args: Vec<Arg>) -> Result<u64, DbError> {
+        match &mut self.inner {
+            InnerTransaction::Sqlite(tx) => tx.execute(sql.sqlite(), args).await,
+            InnerTransaction::Postgres(tx) => tx.execute(sql, args).await,
+        }
+    }
+
+    pub async fn fetch_all(&mut self, sql: &Sql, args: Vec<Arg>) -> Result<Vec<Row>, DbError> {
+        match &mut self.inner {
+            InnerTransaction::Sqlite(tx) => tx.fetch_all(sql.sqlite(), args).await,
+            InnerTransaction::Postgres(tx) => tx.fetch_all(sql, args).await,
+        }
+    }
+
+    pub async fn fetch_optional(&mut self, sql: &Sql, args: Vec<Arg>) -> Result<Option<Row>, DbError> {
+        Ok(self.fetch_all(sql, args).await?.into_iter().next())
+    }
+
+    /// A statement of `{all …}` columns: all its rows as one.
+    pub async fn gather(&mut self, sql: &Sql, args: Vec<Arg>) -> Result<Gathered, DbError> {
+        Ok(Gathered(self.fetch_optional(sql, args).await?))
+    }
+
+    /// Inserts or changes all rows by one statement. Rows are in the order of the statement's columns.
+    pub async fn bulk(&mut self, bulk: &Bulk, rows: Vec<Vec<Arg>>) -> Result<u64, DbError> {
+        self.bulk_sharing(bulk, Vec::new(), rows).await
+    }
+
+    /// As [`Transaction::bulk`], for a statement made by [`Bulk::sharing`]: `shared` is what all rows have, in the order of
+    /// the statement's shared columns.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn bulk_sharing(&mut self, bulk: &Bulk, shared: Vec<Arg>, rows: Vec<Vec<Arg>>) -> Result<u64, DbError> {
+        if rows.is_empty() {
+            return Ok(0);
+        }
+        match &mut self.inner {
+            InnerTransaction::Sqlite(tx) => {
+                let packed = Arg::Text(value::rows_as_json(&rows));
+                tx.execute(bulk.sql().sqlite(), std::iter::once(packed).chain(shared).collect()).await
+            }
+            InnerTransaction::Postgres(tx) => tx.bulk(bulk, shared, rows).await,
+        }
+    }
+
+    /// Whether [`Transaction::nearest`] may find anything.
+    pub fn asks_approximately(&self) -> bool {
+        match &self.inner {
+            InnerTransaction::Sqlite(_) => false,
+            InnerTransaction::Postgres(tx) => tx.asks_approximately(),
+        }
+    }
+
+    /// The `limit` nearest of a patient's vectors by the approximate index, with their dot product: where the patient has
+    /// `own` of them, `store.postgres.approximate_from` says so and the index found as many as there must be. `None`
+    /// means: compare all.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn nearest(
+        &mut self,
+        scope: &[Arg],
+        query: &[u8],
+        own: usize,
+        limit: usize,
+    ) -> Result<Option<Vec<Row>>, DbError> {
+        match &mut self.inner {
+            InnerTransaction::Sqlite(_) => Ok(None),
+            InnerTransaction::Postgres(tx) => tx.nearest(scope, query, own, limit).await,
+        }
+    }
+
+    pub async fn commit(self) -> Result<(), DbError> {
+        match self.inner {
+            InnerTransaction::Sqlite(tx) => tx.commit().await,
+            InnerTransaction::Postgres(tx) => tx.commit().await,
+        }
+    }
+
+    pub async fn rollback(self) -> Result<(), DbError> {
+        match self.inner {
+            InnerTransaction::Sqlite(tx) => tx.rollback().await,
+            InnerTransaction::Postgres(tx) => tx.rollback().await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

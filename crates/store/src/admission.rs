@@ -1,0 +1,444 @@
+//! What is asked before work begins: is the organisation known, was the message seen, may the patient be remembered.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{LazyLock, MutexGuard, PoisonError};
+
+use uuid::Uuid;
+
+use super::consents::{self, Looked, Recorded};
+use super::write::profile;
+use super::{Store, StoreError};
+use anamnesis_core::clock::micros;
+use anamnesis_core::consent::Withdrawal;
+use anamnesis_core::document::DocumentType;
+use anamnesis_core::fold::KeyHash;
+use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
+use anamnesis_core::profile::EphemeralCourse;
+use anamnesis_core::reason::Reason;
+use anamnesis_core::vector::CacheKey;
+use anamnesis_sql::{Access, Arg, Bulk, Column, ColumnType, Row, Sql, Transaction};
+
+static ORGANIZATIONS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT org_id, redaction_policy, consent_required, vector_generation, withdrawal FROM organization \
+         WHERE org_id IN {uuids $1}",
+    )
+});
+static REGISTER: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "INSERT INTO organization (org_id, created_at, updated_at) VALUES ($1, $2, $2) ON CONFLICT (org_id) DO NOTHING",
+    )
+});
+static SEEN: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::for_each("SELECT message_hash, body_hash FROM inbox WHERE org_id = $1", &["message_hash"], "{blobs $2}")
+});
+static REVISIONS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::for_each(
+        "SELECT patient_id, document_id, revision, body_hash, document_type FROM documents WHERE org_id = $1",
+        &["patient_id", "document_id"],
+        "{pairs $2}",
+    )
+});
+pub(super) static ATTEMPTS: LazyLock<Bulk> = LazyLock::new(|| {
+    let shared = [("attempts", ColumnType::Int), ("created_at", ColumnType::Int), ("updated_at", ColumnType::Int)];
+    let ending =
+        "ON CONFLICT (message_hash) DO UPDATE SET attempts = attempt.attempts + 1, updated_at = excluded.updated_at";
+    Bulk::sharing("attempt", &shared, &[("message_hash", ColumnType::Bytes)], ending)
+});
+static BEGUN: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT message_hash, attempts FROM attempt WHERE message_hash IN {blobs $1}"));
+static ANY_BEGUN: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT message_hash FROM attempt WHERE attempts >= $1 LIMIT 1"));
+static BEGIN: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("INSERT INTO attempt_batch (id, messages, created_at, updated_at) VALUES ($1, $2, $3, $3)")
+});
+static OPEN: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT id, messages FROM attempt_batch ORDER BY id"));
+pub(super) static END: LazyLock<Sql> = LazyLock::new(|| Sql::new("DELETE FROM attempt_batch WHERE id = $1"));
+static ANY: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT attempts FROM attempt LIMIT 1"));
+pub(super) static DONE: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("DELETE FROM attempt WHERE message_hash IN {blobs $1}"));
+const QUARANTINE_COLUMNS: [Column; 9] = [
+    ("id", ColumnType::Uuid),
+    ("org_id", ColumnType::Uuid),
+    ("message_hash", ColumnType::Bytes),
+    ("reason", ColumnType::Text),
+    ("field", ColumnType::Text),
+    ("body_sealed", ColumnType::Bytes),
+    ("attributes_sealed", ColumnType::Bytes),
+    ("created_at", ColumnType::Int),
+    ("updated_at", ColumnType::Int),
+];
+/// One that was tried again and came back is open again; a redelivery changes nothing.
+const REOPEN: &str = "ON CONFLICT (id) DO UPDATE SET state = 'open', noticed_at = NULL, updated_at = excluded.updated_at \
+     WHERE quarantine.state = 'retried'";
+static QUARANTINE: LazyLock<Bulk> = LazyLock::new(|| Bulk::new("quarantine", &QUARANTINE_COLUMNS, REOPEN));
+static QUARANTINE_ONE: LazyLock<Sql> = LazyLock::new(|| Bulk::single("quarantine", &QUARANTINE_COLUMNS, REOPEN));
+/// Bytes of a body that is bound as it is, one row a statement: a bulk statement may hold several copies of its rows.
+const LARGE_BODY: usize = 64 << 10;
+
+static CACHED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::for_each(
+        "SELECT patient_id, generation, text_hash, vector FROM embedding_cache WHERE org_id = $1 AND generation = $3",
+        &["patient_id", "text_hash"],
+        "{keyed $2}",
+    )
+});
+
+/// An organisation's rules that bind the pipeline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Organization {
+    pub redaction_policy: String,
+    pub consent_required: bool,
+    pub withdrawal: Withdrawal,
+    /// The generation of vectors that it is searched by; `None`: the configured one.
+    pub generation: Option<i64>,
+}
+
+/// What is known of the messages of one organisation before work begins.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// `None` for an organisation that is not registered.
+    pub rules: Option<Organization>,
+    /// Body hash by message hash.
+    pub seen: HashMap<KeyHash, KeyHash>,
+    /// Body hash by revision.
+    pub revisions: HashMap<(PatientId, DocumentId, u32), KeyHash>,
+    /// Types of the revisions of a document; one that this version does not know is left out.
+    pub types: HashMap<(PatientId, DocumentId), Vec<DocumentType>>,
+    /// When nothing was to be kept, by patient.
+    pub ephemeral: HashMap<PatientId, EphemeralCourse>,
+    /// What was permitted and denied, by patient.
+    pub(crate) consents: HashMap<PatientId, Vec<Recorded>>,
+    /// The rows that the two above were read from.
+    pub looked: Looked,
+}
+
+/// Messages on which work began.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Begun {
+    /// The row that says so of all of them; `None` where each has its own.
+    pub batch: Option<Uuid>,
+    /// In order.
+    pub(crate) messages: Vec<KeyHash>,
+}
+
+/// What to look up.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    pub messages: Vec<KeyHash>,
+    pub documents: Vec<(PatientId, DocumentId)>,
+    pub patients: Vec<PatientId>,
+}
+
+/// A message that cannot be stored.
+#[derive(Debug, Clone)]
+pub struct Rejected {
+    /// Known for readable messages only.
+    pub org: Option<OrgId>,
+    pub message: KeyHash,
+    pub reason: Reason,
+    pub field: Option<String>,
+    /// `None` for patients of whom nothing may be kept.
+    pub body: Option<Vec<u8>>,
+    /// CloudEvents attributes that travelled beside the body, as JSON.
+    pub attributes: Option<Vec<u8>>,
+}
+
+impl Rejected {
+    /// Ids and codes alone: of a patient of whom nothing may be kept.
+    #[must_use]
+    pub fn without_content(self) -> Self {
+        Self { body: None, attributes: None, ..self }
+    }
+}
+
+fn organization(row: &Row) -> Result<Organization, StoreError> {
+    let (redaction_policy, consent_required) = (row.text(1)?, row.bool(2)?);
+    let withdrawal = Withdrawal::from_code(&row.text(4)?).unwrap_or_default();
+    Ok(Organization { redaction_policy, consent_required, withdrawal, generation: row.opt_i64(3)? })
+}
+
+impl Store {
+    /// The organisations that are registered.
+    pub async fn organizations(&self, orgs: &[OrgId]) -> Result<HashMap<OrgId, Organization>, StoreError> {
+        let mut tx = self.db.read(Access::Platform).await?;
+        let rows = tx.fetch_all(&ORGANIZATIONS, vec![Arg::Uuids(orgs.iter().map(|o| o.0).collect())]).await?;
+        rows.iter().map(|row| Ok((OrgId(row.uuid(0)?), organization(row)?))).collect()
+    }
+
+    /// Registers an organisation with the default policy.
+    pub async fn register(&self, org: OrgId) -> Result<(), StoreError> {
+        let mut tx = self.db.begin(Access::Platform).await?;
+        tx.execute(&REGISTER, vec![org.0.into(), self.clock.now().into()]).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Five look-ups in one transaction, for any number of messages.
+    pub async fn known(&self, org: OrgId, wanted: &Wanted) -> Result<Known, StoreError> {
+        let mut tx = self.db.read(Access::Organization(org)).await?;
+        let rules = tx.fetch_optional(&ORGANIZATIONS, vec![Arg::Uuids(vec![org.0])]).await?;
+        let mut known = Known { rules: rules.as_ref().map(organization).transpose()?, ..Known::default() };
+        let messages = Arg::Blobs(wanted.messages.iter().map(|m| m.to_vec()).collect());
+        for row in tx.fetch_all(&SEEN, vec![org.0.into(), messages]).await? {
+            known.seen.insert(row.bytes(0)?, row.bytes(1)?);
+        }
+        let pairs = wanted.documents.iter().map(|(p, d)| (p.0, d.0.as_bytes().to_vec())).collect();
+        for row in tx.fetch_all(&REVISIONS, vec![org.0.into(), Arg::Pairs(pairs)]).await? {
+            let revision = u32::try_from(row.i64(2)?).unwrap_or(u32::MAX);
+            let (patient, document) = (PatientId(row.uuid(0)?), DocumentId(row.uuid(1)?));
+            known.revisions.insert((patient, document, revision), row.bytes(3)?);
+            known.types.entry((patient, document)).or_default().extend(DocumentType::from_code(&row.text(4)?));
+        }
+        let patients = || Arg::Uuids(wanted.patients.iter().map(|p| p.0).collect());
+        let mut modes = HashMap::new();
+        for row in tx.fetch_all(profile::modes(), vec![org.0.into(), patients()]).await? {
+            known.looked.entry(PatientId(row.uuid(0)?)).or_default().insert(row.uuid(1)?);
+            profile::add_mode(&mut modes, &row)?;
+        }
+        known.ephemeral = modes.into_iter().map(|(patient, course)| (PatientId(patient), course)).collect();
+        known.consents = consents::rows_of(&mut tx, org, patients()).await?;
+        for (patient, rows) in &known.consents {
+            known.looked.entry(*patient).or_default().extend(rows.iter().map(|row| row.id));
+        }
+        Ok(known)
+    }
+
+    /// Vectors of texts that were embedded before for the same patient: one look-up per organisation.
+    pub async fn cached_vectors(
+        &self,
+        keys: impl Iterator<Item = CacheKey>,
+    ) -> Result<HashMap<CacheKey, Vec<f32>>, StoreError> {
+        let mut wanted: BTreeMap<(OrgId, i64), Vec<CacheKey>> = BTreeMap::new();
+        for key in keys {
+            wanted.entry((key.scope.org(), key.generation)).or_default().push(key);
+        }
+        let mut known = HashMap::new();
+        for ((org, generation), keys) in wanted {
+            let places: HashMap<(Uuid, [u8; 16]), CacheKey> =
+                keys.iter().map(|k| ((k.scope.patient().0, k.text), *k)).collect();
+            let pairs = Arg::Pairs(keys.iter().map(|k| (k.scope.patient().0, k.text.to_vec())).collect());
+            let mut tx = self.db.read(Access::Organization(org)).await?;
+            for row in tx.fetch_all(&CACHED, vec![org.0.into(), pairs, generation.into()]).await? {
+                if let Some(key) = places.get(&(row.uuid(0)?, row.bytes(2)?)) {
+                    known.insert(*key, vector_of(&row.blob(3)?));
+                }
+            }
+        }
+        Ok(known)
+    }
+
+    /// Records that work on these messages begins: before the work, so that what kills the worker is known. One row for all
+    /// of them, unless some message's attempts are counted already. Ends what could not be ended before. No work begins
+    /// without the right key store: a batch that was let through may have waited since, for another organisation's part
+    /// or for a provider.
+    ///
+    /// # Errors
+    /// Of the database; [`StoreError::Key`] when the right key store is not at its place.
+    pub async fn begin_attempts(&self, messages: &[KeyHash]) -> Result<Begun, StoreError> {
+        // In one order everywhere, as in the inbox.
+        let mut messages = messages.to_vec();
+        messages.sort_unstable();
+        let mut id = [0; 16];
+        self.entropy.fill(&mut id);
+        let id = Uuid::from_bytes(id);
+        let mut left = std::mem::take(&mut *self.unended());
+        let begun = self.begin(id, messages, &left).await;
+        if begun.is_err() {
+            // It may have reached the database all the same.
+            left.push(id);
+            self.unended().append(&mut left);
+        }
+        begun
+    }
+
+    async fn begin(&self, id: Uuid, messages: Vec<KeyHash>, left: &[Uuid]) -> Result<Begun, StoreError> {
+        let now = Arg::from(self.clock.now());
+        let mut tx = self.begin_with_keys().await?;
+        for id in left {
+            tx.execute(&END, vec![(*id).into()]).await?;
+        }
+        let mut begun = Begun { batch: None, messages };
+        if begun.messages.len() > 1 && tx.fetch_optional(&ANY, Vec::new()).await?.is_none() {
+            begun.batch = Some(id);
+            tx.execute(&BEGIN, vec![id.into(), begun.messages.as_flattened().into(), now]).await?;
+        } else {
+            count_attempts(&mut tx, &begun.messages, now).await?;
+        }
+        tx.commit().await?;
+        Ok(begun)
+    }
+
+    /// Writes a row, deletes it and commits: whether the store takes writes at this moment, which a standby or a full disk
+    /// does not.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn probe_write(&self) -> Result<(), StoreError> {
+        let mut id = [0; 16];
+        self.entropy.fill(&mut id);
+        let id = Uuid::from_bytes(id);
+        let mut tx = self.db.begin(Access::Platform).await?;
+        // A batch of two messages that do not exist, which nobody sees: the transaction deletes it.
+        let messages: &[u8] = &[0; 64];
+        tx.execute(&BEGIN, vec![id.into(), messages.into(), self.clock.now().into()]).await?;
+        tx.execute(&END, vec![id.into()]).await?;
+        Ok(tx.commit().await?)
+    }
+
+    fn unended(&self) -> MutexGuard<'_, Vec<Uuid>> {
+        self.unended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How often work on these messages began and never ended: with the process that did it.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn attempts(&self, messages: &[KeyHash]) -> Result<HashMap<KeyHash, i64>, StoreError> {
+        let mut tx = self.db.begin(Access::Platform).await?;
+        self.break_up(&mut tx).await?;
+        let rows = tx.fetch_all(&BEGUN, vec![Arg::Blobs(messages.iter().map(|m| m.to_vec()).collect())]).await?;
+        tx.commit().await?;
+        rows.iter().map(|row| Ok((row.bytes(0)?, row.i64(1)?))).collect()
+    }
+
+    /// Whether work on any message began so often and never ended.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn was_any_begun(&self, times: i64) -> Result<bool, StoreError> {
+        let mut tx = self.db.begin(Access::Platform).await?;
+        self.break_up(&mut tx).await?;
+        let any = tx.fetch_optional(&ANY_BEGUN, vec![times.into()]).await?.is_some();
+        tx.commit().await?;
+        Ok(any)
+    }
+
+    /// Makes of each batch that was begun an attempt of each of its messages. Of a batch that is still in work too: who
+    /// works it finds its row gone, and ends the attempts of its messages.
+    async fn break_up(&self, tx: &mut Transaction) -> Result<(), StoreError> {
+        let mut counts: BTreeMap<KeyHash, u32> = BTreeMap::new();
+        for row in tx.fetch_all(&OPEN, Vec::new()).await? {
+            // Whoever deletes the row has it: two that ask at once must not count twice.
+            if tx.execute(&END, vec![row.uuid(0)?.into()]).await? == 1 {
+                let packed = row.blob(1)?;
+                packed.as_chunks().0.iter().for_each(|message| *counts.entry(*message).or_default() += 1);
+            }
+        }
+        // Over all batches in one order, as everywhere: two that count the same messages wait for each other, never in a circle.
+        while !counts.is_empty() {
+            let messages: Vec<KeyHash> = counts.keys().copied().collect();
+            count_attempts(tx, &messages, self.clock.now().into()).await?;
+            counts.retain(|_, left| {
+                *left -= 1;
+                *left > 0
+            });
+        }
+        Ok(())
+    }
+
+    /// Counts the messages of a batch one by one from here on: they are about to end one by one.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn part_attempts(&self, begun: &Begun) -> Result<(), StoreError> {
+        let Some(batch) = begun.batch else { return Ok(()) };
+        let mut tx = self.db.begin(Access::Platform).await?;
+        if tx.execute(&END, vec![batch.into()]).await? == 1 {
+            count_attempts(&mut tx, &begun.messages, self.clock.now().into()).await?;
+        }
+        Ok(tx.commit().await?)
+    }
+
+    /// Work on these messages ended, well or in quarantine, and so did their batch, if they were begun as one. An end of a
+    /// batch that cannot be written now is written with the next beginning of this process.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn end_attempts(&self, batch: Option<Uuid>, messages: &[KeyHash]) -> Result<(), StoreError> {
+        let ended = self.end(batch, messages).await;
+        if ended.is_err() {
+            self.unended().extend(batch);
+        }
+        ended
+    }
+
+    async fn end(&self, batch: Option<Uuid>, messages: &[KeyHash]) -> Result<(), StoreError> {
+        if messages.is_empty() && batch.is_none() {
+            return Ok(());
+        }
+        let mut tx = self.db.begin(Access::Platform).await?;
+        if let Some(batch) = batch {
+            tx.execute(&END, vec![batch.into()]).await?;
+        }
+        tx.execute(&DONE, vec![Arg::Blobs(messages.iter().map(|m| m.to_vec()).collect())]).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Keeps messages that cannot be stored, as ciphertext under the platform key. The same message with the same
+    /// reason is kept once.
+    ///
+    /// # Errors
+    /// As [`Store::begin_attempts`].
+    pub async fn quarantine(&self, rejected: &[Rejected]) -> Result<(), StoreError> {
+        if rejected.is_empty() {
+            return Ok(());
+        }
+        let (now, platform) = (self.clock.now(), self.keys.platform());
+        let row = |r: &Rejected| {
+            let id = anamnesis_core::ids::derive("quarantine", &[&r.message, r.reason.code().as_bytes()]);
+            let body = r.body.as_ref().map(|body| platform.seal(id, body, self.entropy.as_ref()));
+            let attributes = r.attributes.as_ref();
+            let attributes = attributes.map(|json| platform.seal(attributes_row(id), json, self.entropy.as_ref()));
+            let (field, org, at) = (r.field.clone(), r.org.map(|o| o.0), Arg::I64(micros(now)));
+            let message = r.message.into();
+            let reason = r.reason.code().into();
+            vec![id.into(), org.into(), message, reason, field.into(), body.into(), attributes.into(), at.clone(), at]
+        };
+        let is_large = |r: &&Rejected| r.body.as_ref().is_some_and(|body| body.len() > LARGE_BODY);
+        let (large, small): (Vec<&Rejected>, Vec<&Rejected>) = rejected.iter().partition(is_large);
+        let mut tx = self.begin_with_keys().await?;
+        tx.bulk(&QUARANTINE, small.into_iter().map(row).collect()).await?;
+        for one in large {
+            tx.execute(&QUARANTINE_ONE, row(one)).await?;
+        }
+        tx.execute(&DONE, vec![Arg::Blobs(rejected.iter().map(|r| r.message.to_vec()).collect())]).await?;
+        Ok(tx.commit().await?)
+    }
+}
+
+/// One more attempt of each of these messages, in their order.
+pub(super) async fn count_attempts(tx: &mut Transaction, messages: &[KeyHash], now: Arg) -> Result<(), StoreError> {
+    let rows = messages.iter().map(|m| vec![(*m).into()]).collect();
+    tx.bulk_sharing(&ATTEMPTS, vec![1i64.into(), now.clone(), now], rows).await?;
+    Ok(())
+}
+
+/// What the attributes of a quarantined message are sealed for: another row id than its body's.
+pub(super) fn attributes_row(id: Uuid) -> Uuid {
+    anamnesis_core::ids::derive("quarantine.attributes", &[id.as_bytes()])
+}
+
+/// A stored vector: 16-bit floats, little endian.
+pub(crate) fn vector_of(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(2).map(|pair| half::f16::from_le_bytes([pair[0], pair[1]]).to_f32()).collect()
+}
+
+pub fn statements() -> Vec<&'static Sql> {
+    vec![
+        &CACHED,
+        &ORGANIZATIONS,
+        &REGISTER,
+        &SEEN,
+        &REVISIONS,
+        ATTEMPTS.sql(),
+        &BEGIN,
+        &OPEN,
+        &END,
+        &ANY,
+        &BEGUN,
+        &ANY_BEGUN,
+        &DONE,
+        QUARANTINE.sql(),
+        &QUARANTINE_ONE,
+    ]
+}

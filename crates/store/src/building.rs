@@ -1,0 +1,307 @@
+//! Making one generation of vectors beside another: passages in the order of their key, which of them have a vector of a
+//! generation, how far two generations agree, and what is left of those that nobody searches any more.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, LazyLock};
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use super::waiting::Waiting;
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::vector;
+pub use anamnesis_core::vector::is_sound;
+use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
+use anamnesis_text::Span;
+
+static WALK: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id, id, document_id, revision, start_offset, end_offset, updated_at, waits, behind FROM passage \
+         WHERE org_id = $1 AND (patient_id, id) > ($2, $3) ORDER BY patient_id, id LIMIT $4",
+    )
+});
+static COUNT: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT count(*) FROM passage WHERE org_id = $1"));
+static VECTORS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::for_each(
+        "SELECT patient_id, passage_id, vector FROM embedding WHERE org_id = $1 AND generation = $3",
+        &["patient_id", "passage_id"],
+        "{pairs $2}",
+    )
+});
+static CONTENTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::for_each(
+        "SELECT patient_id, document_id, revision, content_sealed FROM documents WHERE org_id = $1",
+        &["patient_id", "document_id"],
+        "{pairs $2}",
+    )
+});
+static ANY_BEHIND: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT id FROM passage WHERE org_id = $1 AND behind = 1 LIMIT 1"));
+static COUNT_BEHIND: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT count(*) FROM passage WHERE org_id = $1 AND behind = 1"));
+static SIMILARITIES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT passage_id, {similarity vector $4} FROM embedding WHERE org_id = $1 AND patient_id = $2 AND generation = $3",
+    )
+});
+static FORGET_VECTORS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("DELETE FROM embedding WHERE org_id = $1 AND generation = $2 AND (patient_id, passage_id) IN {pairs $3}")
+});
+static FORGET_CACHED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "DELETE FROM embedding_cache WHERE org_id = $1 AND generation = $2 AND (patient_id, text_hash) IN {keyed $3}",
+    )
+});
+static KEPT_VECTORS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id, generation, passage_id FROM embedding WHERE org_id = $1 \
+         AND (patient_id, generation, passage_id) > ($2, $3, $4) ORDER BY patient_id, generation, passage_id LIMIT $5",
+    )
+});
+static KEPT_CACHED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id, generation, text_hash FROM embedding_cache WHERE org_id = $1 \
+         AND (patient_id, generation, text_hash) > ($2, $3, $4) ORDER BY patient_id, generation, text_hash LIMIT $5",
+    )
+});
+
+pub fn statements() -> Vec<&'static Sql> {
+    vec![
+        &WALK,
+        &COUNT,
+        &VECTORS,
+        &CONTENTS,
+        &ANY_BEHIND,
+        &COUNT_BEHIND,
+        &SIMILARITIES,
+        &FORGET_VECTORS,
+        &FORGET_CACHED,
+        &KEPT_VECTORS,
+        &KEPT_CACHED,
+    ]
+}
+
+/// (patient, passage).
+pub type Key = (Uuid, Uuid);
+
+/// A passage on the way through all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    pub key: Key,
+    document: Uuid,
+    revision: u32,
+    span: Span,
+    seen: DateTime<Utc>,
+    /// It has no vector of the active generation: the night's batch makes it.
+    pub waits: bool,
+    /// It came while another generation was made.
+    pub behind: bool,
+}
+
+impl Step {
+    /// Whether it belongs to a sample of every so manieth: chosen by its id, which is a hash, so that it is the same one on
+    /// every try.
+    pub fn is_sampled(&self, every: u64) -> bool {
+        self.key.1.as_u64_pair().1.is_multiple_of(every.max(1))
+    }
+}
+
+fn step(row: &Row) -> Result<Step, DbError> {
+    let number = |at: usize| row.i64(at).and_then(|n| u32::try_from(n).map_err(|_| DbError::Decode { index: at }));
+    Ok(Step {
+        key: (row.uuid(0)?, row.uuid(1)?),
+        document: row.uuid(2)?,
+        revision: number(3)?,
+        span: Span::new(number(4)? as usize, number(5)? as usize),
+        seen: row.time(6)?,
+        waits: row.bool(7)?,
+        behind: row.bool(8)?,
+    })
+}
+
+/// The next passages after a key, at most `limit`.
+///
+/// # Errors
+/// Of the database.
+pub async fn walk(tx: &mut Transaction, org: OrgId, (after, limit): (Key, u32)) -> Result<Vec<Step>, DbError> {
+    let args = vec![org.0.into(), after.0.into(), after.1.into(), limit.into()];
+    tx.fetch_all(&WALK, args).await?.iter().map(step).collect()
+}
+
+/// How many passages there are.
+///
+/// # Errors
+/// Of the database.
+pub async fn count(tx: &mut Transaction, org: OrgId) -> Result<u64, DbError> {
+    counted(tx, &COUNT, org).await
+}
+
+/// How many passages lack a vector of the generation that is being made because they came meanwhile; as many are looked at.
+///
+/// # Errors
+/// Of the database.
+pub async fn count_behind(tx: &mut Transaction, org: OrgId) -> Result<u64, DbError> {
+    counted(tx, &COUNT_BEHIND, org).await
+}
+
+async fn counted(tx: &mut Transaction, sql: &Sql, org: OrgId) -> Result<u64, DbError> {
+    let row = tx.fetch_optional(sql, vec![org.0.into()]).await?;
+    Ok(row.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs))
+}
+
+/// The vectors of one generation that these passages have.
+///
+/// # Errors
+/// Of the database.
+pub async fn vectors(
+    tx: &mut Transaction,
+    org: OrgId,
+    generation: i64,
+    steps: &[Step],
+) -> Result<HashMap<Key, Vec<u8>>, DbError> {
+    let pairs = Arg::Pairs(steps.iter().map(|step| (step.key.0, step.key.1.as_bytes().to_vec())).collect());
+    let rows = tx.fetch_all(&VECTORS, vec![org.0.into(), pairs, generation.into()]).await?;
+    rows.iter().map(|row| Ok(((row.uuid(0)?, row.uuid(1)?), row.blob(2)?))).collect()
+}
+
+/// Passages with their documents, to be embedded. One whose document went meanwhile is left out.
+///
+/// # Errors
+/// Of the database.
+pub async fn with_documents(tx: &mut Transaction, org: OrgId, steps: Vec<Step>) -> Result<Vec<Waiting>, DbError> {
+    let mut wanted: Vec<Key> = steps.iter().map(|step| (step.key.0, step.document)).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let pairs = Arg::Pairs(wanted.into_iter().map(|(patient, id)| (patient, id.as_bytes().to_vec())).collect());
+    let mut contents: HashMap<(Uuid, Uuid, i64), Arc<Vec<u8>>> = HashMap::new();
+    for row in tx.fetch_all(&CONTENTS, vec![org.0.into(), pairs]).await? {
+        contents.insert((row.uuid(0)?, row.uuid(1)?, row.i64(2)?), Arc::new(row.blob(3)?));
+    }
+    let waiting = |step: Step| {
+        let Step { key: (patient, passage), document, revision, span, seen, .. } = step;
+        let sealed = Arc::clone(contents.get(&(patient, document, i64::from(revision)))?);
+        Some(Waiting { patient: PatientId(patient), passage, document, revision, span, seen, sealed })
+    };
+    Ok(steps.into_iter().filter_map(waiting).collect())
+}
+
+/// Whether any passage lacks a vector of the generation that is being made because it came meanwhile.
+///
+/// # Errors
+/// Of the database.
+pub async fn is_any_behind(tx: &mut Transaction, org: OrgId) -> Result<bool, DbError> {
+    Ok(tx.fetch_optional(&ANY_BEHIND, vec![org.0.into()]).await?.is_some())
+}
+
+/// How far two generations agree on what is near one passage.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Likeness {
+    /// Share of the nearest `k` that both name.
+    pub overlap: f64,
+    /// Spearman's, over all passages of the patient that both hold.
+    pub(crate) rank_agreement: f64,
+}
+
+/// The passages of the same patient nearest to this one, by each of two generations, among those that both hold; the passage
+/// itself is left out. `None` where the patient has too few to choose from.
+///
+/// # Errors
+/// Of the database.
+pub async fn likeness(
+    tx: &mut Transaction,
+    org: OrgId,
+    (patient, passage): Key,
+    k: usize,
+    both: [(i64, &[u8]); 2],
+) -> Result<Option<Likeness>, DbError> {
+    let mut sides: [Vec<(Uuid, f64)>; 2] = Default::default();
+    for ((generation, own), side) in both.into_iter().zip(&mut sides) {
+        let query = super::admission::vector_of(own);
+        let args = vec![org.0.into(), patient.into(), generation.into(), Arg::Vector(own.to_vec())];
+        for row in tx.fetch_all(&SIMILARITIES, args).await? {
+            let (other, similarity) = (row.uuid(0)?, row.similarity(1, Some(&query))?);
+            side.extend(similarity.filter(|_| other != passage).map(|similarity| (other, similarity)));
+        }
+    }
+    // What only one of them holds, since it came meanwhile, says nothing of how they differ.
+    let held: [HashSet<Uuid>; 2] = [0, 1].map(|side| sides[side].iter().map(|(other, _)| *other).collect());
+    for (side, others) in sides.iter_mut().zip(held.iter().rev()) {
+        side.retain(|(other, _)| others.contains(other));
+    }
+    let [one, other] = &sides;
+    let overlap = vector::overlap_at(k, one, other);
+    Ok(overlap
+        .zip(vector::rank_agreement(one, other))
+        .map(|(overlap, rank_agreement)| Likeness { overlap, rank_agreement }))
+}
+
+/// Where vectors are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shelf {
+    /// Of passages.
+    Passages,
+    /// Of texts that were embedded before.
+    Cache,
+}
+
+/// A kept vector's key: patient, generation, and its passage or the hash of its text.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Kept {
+    pub patient: Uuid,
+    pub generation: i64,
+    pub key: [u8; 16],
+}
+
+impl Kept {
+    /// Before every other.
+    pub const START: Self = Self { patient: Uuid::nil(), generation: i64::MIN, key: [0; 16] };
+}
+
+/// Kept vectors of all generations after one, at most `limit`.
+///
+/// # Errors
+/// Of the database.
+pub async fn kept(
+    tx: &mut Transaction,
+    org: OrgId,
+    shelf: Shelf,
+    (after, limit): (&Kept, u32),
+) -> Result<Vec<Kept>, DbError> {
+    let (sql, key) = match shelf {
+        Shelf::Passages => (&KEPT_VECTORS, Arg::from(Uuid::from_bytes(after.key))),
+        Shelf::Cache => (&KEPT_CACHED, after.key.into()),
+    };
+    let args = vec![org.0.into(), after.patient.into(), after.generation.into(), key, limit.into()];
+    let read = |row: &Row| {
+        let key = match shelf {
+            Shelf::Passages => row.uuid(2)?.into_bytes(),
+            Shelf::Cache => row.bytes(2)?,
+        };
+        Ok(Kept { patient: row.uuid(0)?, generation: row.i64(1)?, key })
+    };
+    tx.fetch_all(sql, args).await?.iter().map(read).collect()
+}
+
+/// Removes kept vectors, by a statement for each generation among them.
+///
+/// # Errors
+/// Of the database.
+pub async fn forget<'k>(
+    tx: &mut Transaction,
+    org: OrgId,
+    shelf: Shelf,
+    kept: impl Iterator<Item = &'k Kept>,
+) -> Result<(), DbError> {
+    let sql = match shelf {
+        Shelf::Passages => &FORGET_VECTORS,
+        Shelf::Cache => &FORGET_CACHED,
+    };
+    let mut by_generation: HashMap<i64, Vec<(Uuid, Vec<u8>)>> = HashMap::new();
+    for one in kept {
+        by_generation.entry(one.generation).or_default().push((one.patient, one.key.to_vec()));
+    }
+    for (generation, pairs) in by_generation {
+        tx.execute(sql, vec![org.0.into(), generation.into(), Arg::Pairs(pairs)]).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! What the store holds, counted for metrics: numbers by kind and state, over all organisations, of nobody in
+//! particular.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use super::{Store, StoreError};
+use anamnesis_core::ids::OrgId;
+use anamnesis_core::memory::{Kind, State};
+use anamnesis_sql::{Access, Sql};
+
+static ORGANIZATIONS: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT org_id FROM organization ORDER BY org_id"));
+static MEMORIES: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT kind, state, count(*) FROM memory WHERE org_id = $1 GROUP BY kind, state"));
+static WAITING: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT count(*) FROM outbox WHERE org_id = $1 AND published_at IS NULL"));
+// Asked and not answered: an answer starts a new cycle, which empties the column.
+static ASKED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT count(*) FROM memory WHERE org_id = $1 AND state = 'active' AND class = 'time_bound_state' \
+         AND reconfirm_due_at IS NOT NULL",
+    )
+});
+
+/// A count of the whole store.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Census {
+    pub memories: BTreeMap<(Kind, State), i64>,
+    pub outbox_pending: i64,
+    pub reconfirmations_due: i64,
+}
+
+impl Store {
+    /// Counts, one organisation after the other: reads every memory's row, so that it is for now and then.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn census(&self) -> Result<Census, StoreError> {
+        let mut census = Census::default();
+        for org in self.every_organization().await? {
+            let mut tx = self.db.read(Access::Organization(org)).await?;
+            for row in tx.fetch_all(&MEMORIES, vec![org.0.into()]).await? {
+                let kind = Kind::from_code(&row.text(0)?).ok_or(StoreError::Shape)?;
+                let state = State::from_code(&row.text(1)?).ok_or(StoreError::Shape)?;
+                *census.memories.entry((kind, state)).or_default() += row.i64(2)?;
+            }
+            for (sql, count) in [(&WAITING, &mut census.outbox_pending), (&ASKED, &mut census.reconfirmations_due)] {
+                for row in tx.fetch_all(sql, vec![org.0.into()]).await? {
+                    *count += row.i64(0)?;
+                }
+            }
+        }
+        Ok(census)
+    }
+
+    /// The organisations that are registered here.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn every_organization(&self) -> Result<Vec<OrgId>, StoreError> {
+        let mut tx = self.db.read(Access::Platform).await?;
+        let rows = tx.fetch_all(&ORGANIZATIONS, Vec::new()).await?;
+        rows.iter().map(|row| Ok(OrgId(row.uuid(0)?))).collect()
+    }
+}
+
+pub fn statements() -> Vec<&'static Sql> {
+    vec![&ORGANIZATIONS, &MEMORIES, &WAITING, &ASKED]
+}

@@ -1,0 +1,318 @@
+//! Consents as they are stored, and what follows of them: of whom nothing may be stored, and of whom nothing may be shown.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::admission::{Known, Wanted};
+use super::seal::open_text;
+use super::{Keys, Store, StoreError};
+use anamnesis_core::consent::{Consent, ConsentScope, Consents, Provision};
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::{Cell, KeyStore, PatientKeys};
+use anamnesis_sql::{Access, Arg, Row, Sql, Transaction};
+
+static OF: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id, id, scope_hash, provision, from_at, until_at FROM consent \
+         WHERE org_id = $1 AND patient_id IN {uuids $2}",
+    )
+});
+static LIST: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id, id, scope_hash, provision, from_at, until_at, scope_sealed, reason_sealed, recorded_by, created_at \
+         FROM consent WHERE org_id = $1 AND patient_id = $2 ORDER BY from_at, id",
+    )
+});
+// All that decides whether anything of a patient may be kept.
+static DECIDING: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id, id FROM consent WHERE org_id = $1 AND patient_id IN {uuids $2} \
+         UNION ALL SELECT patient_id, id FROM ephemeral_mode WHERE org_id = $1 AND patient_id IN {uuids $2}",
+    )
+});
+
+static REQUIRED: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT consent_required FROM organization WHERE org_id = $1"));
+static PATIENTS: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT patient_id FROM patient_profile WHERE org_id = $1"));
+
+pub fn statements() -> Vec<&'static Sql> {
+    vec![&OF, &LIST, &DECIDING, &REQUIRED, &PATIENTS]
+}
+
+/// The rows that decide whether anything of a patient may be kept, by patient: what an admission looked at.
+pub type Looked = HashMap<PatientId, BTreeSet<Uuid>>;
+
+/// A consent whose scope is only known by its keyed hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Recorded {
+    pub(crate) id: Uuid,
+    pub(crate) scope_hash: [u8; 32],
+    pub(crate) provision: Provision,
+    pub(crate) from: DateTime<Utc>,
+    pub(crate) until: Option<DateTime<Utc>>,
+}
+
+/// A permission or its withdrawal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewConsent {
+    pub scope: Scope,
+    pub id: Uuid,
+    pub consent_scope: String,
+    pub provision: Provision,
+    pub from: DateTime<Utc>,
+    pub until: Option<DateTime<Utc>>,
+    pub recorded_by: Uuid,
+    /// Redacted.
+    pub reason: Option<String>,
+    /// It is a withdrawal after which the organisation has memories forgotten.
+    pub forgets: bool,
+}
+
+/// A consent as people see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ConsentRow {
+    pub id: Uuid,
+    /// `None` for a scope without meaning here that was recorded before its name was kept.
+    pub scope: Option<String>,
+    pub provision: Provision,
+    pub from: DateTime<Utc>,
+    pub until: Option<DateTime<Utc>>,
+    pub reason: Option<String>,
+    pub(crate) recorded_by: Uuid,
+    pub(crate) recorded_at: DateTime<Utc>,
+    /// Whether it is the one that decides for its scope at this moment.
+    pub decides: bool,
+}
+
+/// A scope's name as the store keeps it.
+pub(super) fn scope_hash(keys: &PatientKeys, scope: &str) -> [u8; 32] {
+    keys.hash("consent", scope.as_bytes())
+}
+
+/// Cells of a consent.
+pub(super) fn consent_cell(id: Uuid, column: &'static str) -> Cell {
+    Cell { table: "consent", row: id, column }
+}
+
+/// What these rows permit and deny. A scope that has no meaning here opens and closes nothing.
+pub(crate) fn consents(rows: &[Recorded], keys: &PatientKeys) -> Consents {
+    if rows.is_empty() {
+        return Consents::default();
+    }
+    let named: HashMap<[u8; 32], ConsentScope> =
+        ConsentScope::ALL.iter().map(|scope| (scope_hash(keys, scope.code()), *scope)).collect();
+    let meant = rows.iter().filter_map(|row| named.get(&row.scope_hash).map(|scope| row.of(*scope)));
+    meant.collect()
+}
+
+impl Recorded {
+    fn of(&self, scope: ConsentScope) -> Consent {
+        Consent { scope, provision: self.provision, from: self.from, until: self.until }
+    }
+}
+
+fn recorded(row: &Row) -> Result<Recorded, StoreError> {
+    Ok(Recorded {
+        id: row.uuid(1)?,
+        scope_hash: row.bytes(2)?,
+        provision: Provision::from_code(&row.text(3)?).ok_or(StoreError::Shape)?,
+        from: row.time(4)?,
+        until: row.opt_time(5)?,
+    })
+}
+
+/// All consents of these patients.
+pub(super) async fn rows_of(
+    tx: &mut Transaction,
+    org: OrgId,
+    patients: Arg,
+) -> Result<HashMap<PatientId, Vec<Recorded>>, StoreError> {
+    let mut found: HashMap<PatientId, Vec<Recorded>> = HashMap::new();
+    for row in tx.fetch_all(&OF, vec![org.0.into(), patients]).await? {
+        found.entry(PatientId(row.uuid(0)?)).or_default().push(recorded(&row)?);
+    }
+    Ok(found)
+}
+
+/// Whether the rows that decide are still those that an admission looked at.
+///
+/// # Errors
+/// [`StoreError::Race`] when another worker recorded one since.
+pub(super) async fn still(
+    tx: &mut Transaction,
+    org: OrgId,
+    patients: Vec<Uuid>,
+    looked: &Looked,
+) -> Result<(), StoreError> {
+    for row in tx.fetch_all(&DECIDING, vec![org.0.into(), Arg::Uuids(patients)]).await? {
+        let (patient, id) = (PatientId(row.uuid(0)?), row.uuid(1)?);
+        if looked.get(&patient).is_none_or(|known| !known.contains(&id)) {
+            return Err(StoreError::Race);
+        }
+    }
+    Ok(())
+}
+
+/// What each of these patients permits and denies, within a transaction; nothing of those who were erased.
+///
+/// # Errors
+/// Of the database or the key store.
+pub(crate) async fn within(
+    tx: &mut Transaction,
+    org: OrgId,
+    keys: &dyn KeyStore,
+    patients: &[PatientId],
+) -> Result<HashMap<PatientId, Consents>, StoreError> {
+    let rows = rows_of(tx, org, Arg::Uuids(patients.iter().map(|patient| patient.0).collect())).await?;
+    let scopes: Vec<Scope> = rows.keys().filter_map(|patient| Scope::new(org, *patient).ok()).collect();
+    if scopes.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let keys = keys.find(&scopes).await?.known;
+    let of = |scope: &Scope| Some((scope.patient(), consents(rows.get(&scope.patient())?, keys.get(scope)?)));
+    Ok(scopes.iter().filter_map(of).collect())
+}
+
+/// Patients of an organisation who may not be counted among others.
+///
+/// # Errors
+/// As [`within`].
+pub async fn left_out_of_research(
+    tx: &mut Transaction,
+    org: OrgId,
+    keys: &dyn KeyStore,
+    now: DateTime<Utc>,
+) -> Result<Vec<PatientId>, StoreError> {
+    let required = match tx.fetch_optional(&REQUIRED, vec![org.0.into()]).await? {
+        Some(row) => row.bool(0)?,
+        None => false,
+    };
+    let rows = tx.fetch_all(&PATIENTS, vec![org.0.into()]).await?;
+    let patients = rows.iter().map(|row| Ok(PatientId(row.uuid(0)?))).collect::<Result<Vec<_>, StoreError>>()?;
+    let consents = within(tx, org, keys, &patients).await?;
+    let nothing = Consents::default();
+    let may = |patient: &PatientId| consents.get(patient).unwrap_or(&nothing).may_research(required, now);
+    Ok(patients.into_iter().filter(|patient| !may(patient)).collect())
+}
+
+/// Those of these patients of whom something may be shown.
+///
+/// # Errors
+/// As [`within`].
+pub async fn recallable(
+    tx: &mut Transaction,
+    org: OrgId,
+    (keys, now): (&dyn KeyStore, DateTime<Utc>),
+    mut patients: Vec<PatientId>,
+) -> Result<Vec<PatientId>, StoreError> {
+    let consents = within(tx, org, keys, &patients).await?;
+    patients.retain(|patient| consents.get(patient).is_none_or(|consents| consents.may_recall(now)));
+    Ok(patients)
+}
+
+impl Known {
+    /// What a patient permits and denies, as far as the patient can be read.
+    pub fn consents_of(&self, scope: Scope, keys: &Keys) -> Consents {
+        let rows = self.consents.get(&scope.patient()).zip(keys.get(&scope));
+        rows.map(|(rows, keys)| consents(rows, keys)).unwrap_or_default()
+    }
+}
+
+impl Store {
+    /// Of which of these messages nothing may be kept, in order: the patient was in ephemeral mode when they were said, or
+    /// does not permit it. Where nobody can say when something was said, ephemeral mode at any time counts.
+    ///
+    /// # Errors
+    /// When the store or the keys cannot be read.
+    pub async fn barred(
+        &self,
+        org: OrgId,
+        asked: &[(PatientId, Option<DateTime<Utc>>)],
+    ) -> Result<Vec<bool>, StoreError> {
+        let now = self.clock.now();
+        let mut patients: Vec<PatientId> = asked.iter().map(|(patient, _)| *patient).collect();
+        patients.sort();
+        patients.dedup();
+        let scopes: Vec<Scope> = patients.iter().filter_map(|patient| Scope::new(org, *patient).ok()).collect();
+        let known = self.known(org, &Wanted { patients, ..Wanted::default() }).await?;
+        let required = known.rules.as_ref().is_some_and(|rules| rules.consent_required);
+        let keys = self.keys.find(&scopes).await?.known;
+        let barred = |(patient, at): &(PatientId, Option<DateTime<Utc>>)| {
+            let Ok(scope) = Scope::new(org, *patient) else { return false };
+            let ephemeral = known.ephemeral.get(patient).is_some_and(|course| match at {
+                Some(at) => course.at(*at).unwrap_or(false),
+                None => course.ever(true),
+            });
+            ephemeral || !known.consents_of(scope, &keys).may_remember(required, at.unwrap_or(now), now)
+        };
+        Ok(asked.iter().map(barred).collect())
+    }
+
+    /// What a patient permits and denies; nothing where the patient is not known or was erased.
+    ///
+    /// # Errors
+    /// When the store or the keys cannot be read.
+    pub async fn consents(&self, scope: Scope) -> Result<Consents, StoreError> {
+        let found = self.keys.find(&[scope]).await?.known;
+        let Some(keys) = found.get(&scope) else { return Ok(Consents::default()) };
+        let mut tx = self.db.read(Access::Organization(scope.org())).await?;
+        let rows = rows_of(&mut tx, scope.org(), Arg::Uuids(vec![scope.patient().0])).await?;
+        Ok(rows.get(&scope.patient()).map(|rows| consents(rows, keys)).unwrap_or_default())
+    }
+
+    /// Whether what is remembered of a patient may be handed to those who ask.
+    ///
+    /// # Errors
+    /// As [`Store::consents`]; [`StoreError::NoConsent`] when the patient denies it.
+    pub async fn may_recall(&self, scope: Scope) -> Result<(), StoreError> {
+        match self.consents(scope).await?.may_recall(self.clock.now()) {
+            true => Ok(()),
+            false => Err(StoreError::NoConsent),
+        }
+    }
+
+    /// All consents of a patient, by the instant from which they hold.
+    ///
+    /// # Errors
+    /// When the store cannot be read or a cell does not open.
+    pub async fn consent_rows(&self, scope: Scope) -> Result<Vec<ConsentRow>, StoreError> {
+        let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
+        let now = self.clock.now();
+        let mut tx = self.db.read(Access::Organization(scope.org())).await?;
+        let rows = tx.fetch_all(&LIST, vec![scope.org().0.into(), scope.patient().0.into()]).await?;
+        let recorded = rows.iter().map(recorded).collect::<Result<Vec<_>, _>>()?;
+        let all = consents(&recorded, &keys);
+        let mut decided: BTreeSet<ConsentScope> = BTreeSet::new();
+        let mut found = Vec::with_capacity(rows.len());
+        for (row, one) in rows.iter().zip(&recorded).rev() {
+            let open = |at: usize, column| -> Result<Option<String>, StoreError> {
+                row.opt_blob(at)?.map(|sealed| open_text(&keys, consent_cell(one.id, column), &sealed)).transpose()
+            };
+            let known =
+                ConsentScope::ALL.iter().copied().find(|known| scope_hash(&keys, known.code()) == one.scope_hash);
+            // Of equal ones one decides.
+            let decides = known.is_some_and(|known| all.decides(&one.of(known), now) && decided.insert(known));
+            found.push(ConsentRow {
+                id: one.id,
+                scope: match known {
+                    Some(known) => Some(known.code().to_owned()),
+                    None => open(6, "scope")?,
+                },
+                provision: one.provision,
+                from: one.from,
+                until: one.until,
+                reason: open(7, "reason")?,
+                recorded_by: row.uuid(8)?,
+                recorded_at: row.time(9)?,
+                decides,
+            });
+        }
+        found.reverse();
+        Ok(found)
+    }
+}

@@ -1,0 +1,186 @@
+//! The outbox as a person sees it: what waits, what was refused, and the two things that can be done about it. Each leaves an
+//! entry in the audit.
+
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::relay::Ended;
+use super::{Store, StoreError};
+use anamnesis_core::clock::ordered_id;
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_sql::{Access, Arg, Sql, Transaction};
+
+static LIST: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT id, patient_id, event_type, ended, published_at, attempts, taken, created_at, claimed_until FROM outbox \
+         WHERE org_id = $1 AND ($2 = 'all' OR ($2 = 'waiting' AND published_at IS NULL) \
+           OR ($2 = 'delivered' AND published_at IS NOT NULL AND ended IN ('', 'delivered')) OR ended = $2) \
+         AND ($3 = '' OR event_type = $3) AND created_at >= $4 AND created_at < $5 ORDER BY created_at, id LIMIT $6",
+    )
+});
+static FIND: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT id, patient_id, event_type, ended, published_at, attempts, taken, created_at, claimed_until FROM outbox \
+         WHERE org_id = $1 AND id IN {uuids $2} ORDER BY created_at, id",
+    )
+});
+// A claim that runs is left alone: whoever holds it goes on, and a second delivery is under the same id.
+static REPLAY: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "UPDATE outbox SET published_at = NULL, ended = '', taken = $3, attempts = 0, claimed_until = 0, updated_at = $4 \
+         WHERE org_id = $1 AND id = $2 AND ended <> 'gone'",
+    )
+});
+static DROP: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "UPDATE outbox SET published_at = $3, ended = 'dropped', updated_at = $3 \
+         WHERE org_id = $1 AND id = $2 AND published_at IS NULL",
+    )
+});
+static AUDIT: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "INSERT INTO action_audit (org_id, patient_id, id, at, actor, action, subject_id, outcome, created_at, updated_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, 'done', $4, $4) ON CONFLICT (org_id, patient_id, id) DO NOTHING",
+    )
+});
+
+pub fn statements() -> Vec<&'static Sql> {
+    vec![&LIST, &FIND, &REPLAY, &DROP, &AUDIT]
+}
+
+/// An event of the outbox, without its body.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Listed {
+    pub id: Uuid,
+    pub(crate) organization_id: OrgId,
+    pub(crate) patient_id: PatientId,
+    #[serde(rename = "type")]
+    pub event_type: String,
+    /// waiting, delivered, refused, dropped or gone.
+    pub state: String,
+    /// Claims by a relay so far.
+    pub attempts: i64,
+    /// The destinations that have taken it; `NAME:refused` for one that refused it.
+    pub taken: Vec<String>,
+    pub created_at: DateTime<Utc>,
+    pub(crate) ended_at: Option<DateTime<Utc>>,
+    /// Where it waits: nobody tries before this instant.
+    pub(crate) rests_until: Option<DateTime<Utc>>,
+}
+
+/// Which events.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Which<'a> {
+    /// waiting, delivered, refused, dropped, gone or all.
+    pub state: &'a str,
+    /// A whole type, such as `anamnesis.risk.flagged.v1`; empty: any.
+    pub event_type: &'a str,
+    pub since: DateTime<Utc>,
+    pub until: DateTime<Utc>,
+    pub most: i64,
+}
+
+fn listed(org: OrgId, row: &anamnesis_sql::Row) -> Result<Listed, StoreError> {
+    let (ended, ended_at) = (row.text(3)?, row.opt_time(4)?);
+    let state = match (ended_at, ended.as_str()) {
+        (None, _) => "waiting",
+        (Some(_), "") => Ended::Delivered.code(),
+        (Some(_), ended) => ended,
+    };
+    Ok(Listed {
+        id: row.uuid(0)?,
+        organization_id: org,
+        patient_id: PatientId(row.uuid(1)?),
+        event_type: row.text(2)?,
+        state: state.to_owned(),
+        attempts: row.i64(5)?,
+        taken: row.text(6)?.split_whitespace().map(str::to_owned).collect(),
+        created_at: row.time(7)?,
+        ended_at,
+        rests_until: row.opt_time(8)?.filter(|until| ended_at.is_none() && until.timestamp() > 0),
+    })
+}
+
+impl Store {
+    /// Events of an organisation, oldest first.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn events(&self, org: OrgId, which: &Which<'_>) -> Result<Vec<Listed>, StoreError> {
+        let mut tx = self.db.read(Access::Organization(org)).await?;
+        let args = vec![
+            org.0.into(),
+            which.state.into(),
+            which.event_type.into(),
+            which.since.into(),
+            which.until.into(),
+            which.most.into(),
+        ];
+        tx.fetch_all(&LIST, args).await?.iter().map(|row| listed(org, row)).collect()
+    }
+
+    /// Those of an organisation among these ids.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn events_of(&self, org: OrgId, ids: &[Uuid]) -> Result<Vec<Listed>, StoreError> {
+        let mut tx = self.db.read(Access::Organization(org)).await?;
+        let rows = tx.fetch_all(&FIND, vec![org.0.into(), Arg::Uuids(ids.to_vec())]).await?;
+        rows.iter().map(|row| listed(org, row)).collect()
+    }
+
+    /// Offers an event again, to every destination but those of `taken` (names with blanks between them). False for one
+    /// whose patient was erased.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn replay_event(&self, event: &Listed, taken: &str, actor: &str) -> Result<bool, StoreError> {
+        let (org, now) = (event.organization_id, self.clock.now());
+        let mut tx = self.db.begin(Access::Organization(org)).await?;
+        let done = tx.execute(&REPLAY, vec![org.0.into(), event.id.into(), taken.into(), now.into()]).await? > 0;
+        if done {
+            self.audit_event(&mut tx, event, "event_replayed", actor).await?;
+        }
+        tx.commit().await?;
+        Ok(done)
+    }
+
+    /// Gives an event up: it is offered to nobody any more. False for one that does not wait.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn drop_event(&self, event: &Listed, actor: &str) -> Result<bool, StoreError> {
+        let org = event.organization_id;
+        let mut tx = self.db.begin(Access::Organization(org)).await?;
+        let done = tx.execute(&DROP, vec![org.0.into(), event.id.into(), self.clock.now().into()]).await? > 0;
+        if done {
+            self.audit_event(&mut tx, event, "event_dropped", actor).await?;
+        }
+        tx.commit().await?;
+        Ok(done)
+    }
+
+    async fn audit_event(
+        &self,
+        tx: &mut Transaction,
+        event: &Listed,
+        action: &'static str,
+        actor: &str,
+    ) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        let args = vec![
+            event.organization_id.0.into(),
+            event.patient_id.0.into(),
+            ordered_id(now, self.entropy.as_ref()).into(),
+            now.into(),
+            actor.into(),
+            action.into(),
+            event.id.into(),
+        ];
+        tx.execute(&AUDIT, args).await?;
+        Ok(())
+    }
+}

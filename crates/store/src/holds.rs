@@ -1,0 +1,182 @@
+//! Legal holds, and sources that lie in the cold archive: both are read by name only.
+
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::records::DocumentContent;
+use super::seal::{Sealer, open_record, open_text};
+use super::write::retention::archive_cell;
+use super::{Store, StoreError};
+use anamnesis_core::clock::ordered_id;
+use anamnesis_core::ids::{DocumentId, derive};
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::Cell;
+use anamnesis_sql::{Access, Arg, Sql};
+
+static SET: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "INSERT INTO legal_hold (org_id, patient_id, id, document_id, reference_sealed, set_by, set_at, created_at, updated_at) \
+         SELECT org_id, patient_id, $3, $4, $5, $6, $7, $7, $7 FROM patient_profile WHERE org_id = $1 AND patient_id = $2",
+    )
+});
+static LIFT: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "UPDATE legal_hold SET lifted_by = $4, lifted_at = $5, updated_at = $5 \
+         WHERE org_id = $1 AND patient_id = $2 AND id = $3 AND lifted_at IS NULL",
+    )
+});
+static LIST: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT id, document_id, reference_sealed, set_by, set_at, lifted_by, lifted_at FROM legal_hold \
+         WHERE org_id = $1 AND patient_id = $2 ORDER BY set_at, id",
+    )
+});
+static AUDIT: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "INSERT INTO action_audit (org_id, patient_id, id, at, actor, action, subject_id, outcome, created_at, updated_at) \
+         VALUES ($1, $2, $3, $4, 'operator', $5, $6, 'done', $4, $4) ON CONFLICT (org_id, patient_id, id) DO NOTHING",
+    )
+});
+static ARCHIVED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT a.document_id, a.revision, d.document_type, d.occurred_at, a.archived_at, a.content_sealed \
+         FROM document_archive AS a JOIN documents AS d ON d.org_id = a.org_id AND d.patient_id = a.patient_id \
+           AND d.document_id = a.document_id AND d.revision = a.revision \
+         WHERE a.org_id = $1 AND a.patient_id = $2 ORDER BY d.occurred_at, a.document_id, a.revision",
+    )
+});
+
+pub fn statements() -> Vec<&'static Sql> {
+    vec![&SET, &LIFT, &LIST, &AUDIT, &ARCHIVED]
+}
+
+/// A hold on a patient, or on one document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Hold {
+    pub id: Uuid,
+    /// `None`: all of the patient.
+    pub document_id: Option<DocumentId>,
+    /// The case it belongs to, as who set it wrote it.
+    pub reference: Option<String>,
+    pub(crate) set_by: Uuid,
+    pub set_at: DateTime<Utc>,
+    pub(crate) lifted_by: Option<Uuid>,
+    pub lifted_at: Option<DateTime<Utc>>,
+}
+
+/// A source in the cold archive.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Archived {
+    pub document_id: DocumentId,
+    pub revision: u32,
+    pub document_type: String,
+    pub occurred_at: DateTime<Utc>,
+    pub archived_at: DateTime<Utc>,
+    #[serde(skip)]
+    pub content: DocumentContent,
+}
+
+fn reference_cell(id: Uuid) -> Cell {
+    Cell { table: "legal_hold", row: id, column: "reference" }
+}
+
+impl Store {
+    /// Sets a hold; `None` when this patient is not known.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn set_hold(
+        &self,
+        scope: Scope,
+        document: Option<DocumentId>,
+        reference: Option<&str>,
+        by: Uuid,
+    ) -> Result<Option<Uuid>, StoreError> {
+        let Some(keys) = self.keys_of(scope).await? else { return Ok(None) };
+        let (now, id) = (self.clock.now(), ordered_id(self.clock.now(), self.entropy.as_ref()));
+        let sealer = Sealer { keys: &keys, entropy: self.entropy.as_ref() };
+        let reference = sealer.optional(reference_cell(id), reference);
+        let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
+        let args = vec![
+            scope.org().0.into(),
+            scope.patient().0.into(),
+            id.into(),
+            document.map(|document| document.0).into(),
+            reference,
+            by.into(),
+            now.into(),
+        ];
+        let set = tx.execute(&SET, args).await?;
+        tx.execute(&AUDIT, audit(scope, id, "hold_set", now)).await?;
+        tx.commit().await?;
+        Ok((set > 0).then_some(id))
+    }
+
+    /// Lifts a hold; false when there is none of this id that holds.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn lift_hold(&self, scope: Scope, id: Uuid, by: Uuid) -> Result<bool, StoreError> {
+        let now = self.clock.now();
+        let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
+        let args = vec![scope.org().0.into(), scope.patient().0.into(), id.into(), by.into(), now.into()];
+        let lifted = tx.execute(&LIFT, args).await? > 0;
+        if lifted {
+            tx.execute(&AUDIT, audit(scope, id, "hold_lifted", now)).await?;
+        }
+        tx.commit().await?;
+        Ok(lifted)
+    }
+
+    /// Holds of a patient, lifted ones too, oldest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read or a cell does not open.
+    pub async fn holds(&self, scope: Scope) -> Result<Vec<Hold>, StoreError> {
+        let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for row in self.rows(&LIST, scope, Vec::new()).await? {
+            let id = row.uuid(0)?;
+            let reference = row.opt_blob(2)?.map(|sealed| open_text(&keys, reference_cell(id), &sealed)).transpose()?;
+            found.push(Hold {
+                id,
+                document_id: row.opt_uuid(1)?.map(DocumentId),
+                reference,
+                set_by: row.uuid(3)?,
+                set_at: row.time(4)?,
+                lifted_by: row.opt_uuid(5)?,
+                lifted_at: row.opt_time(6)?,
+            });
+        }
+        Ok(found)
+    }
+
+    /// Sources of a patient in the cold archive, in the order of what they tell.
+    ///
+    /// # Errors
+    /// As [`Store::holds`].
+    pub async fn archived(&self, scope: Scope) -> Result<Vec<Archived>, StoreError> {
+        let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for row in self.rows(&ARCHIVED, scope, Vec::new()).await? {
+            let (id, revision) = (row.uuid(0)?, u32::try_from(row.i64(1)?).map_err(|_| StoreError::Shape)?);
+            found.push(Archived {
+                document_id: DocumentId(id),
+                revision,
+                document_type: row.text(2)?,
+                occurred_at: row.time(3)?,
+                archived_at: row.time(4)?,
+                content: open_record(&keys, archive_cell(id, revision), &row.blob(5)?)?,
+            });
+        }
+        Ok(found)
+    }
+}
+
+fn audit(scope: Scope, id: Uuid, action: &'static str, now: DateTime<Utc>) -> Vec<Arg> {
+    let audit = derive("audit", &[id.as_bytes(), action.as_bytes()]);
+    vec![scope.org().0.into(), scope.patient().0.into(), audit.into(), now.into(), action.into(), id.into()]
+}

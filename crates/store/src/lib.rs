@@ -1,0 +1,245 @@
+//! The store: rows, vectors and keys of patients behind one door. Statements are written once, engines differ in
+//! `engine/` only; sealing and opening happen here and nowhere else.
+
+pub mod admission;
+pub mod aging;
+mod bell;
+pub mod binding;
+pub mod building;
+pub mod census;
+pub mod cohorts;
+pub mod comparing;
+pub mod condensing;
+pub mod consents;
+pub mod courses;
+pub mod digest;
+pub mod events;
+pub mod fading;
+pub mod generations;
+mod history;
+pub mod holds;
+pub mod legacy;
+pub mod organizations;
+pub mod outbox;
+pub mod purging;
+pub mod quarantine;
+pub mod read;
+pub mod reconciling;
+pub mod records;
+pub mod recurring;
+pub mod redacting;
+pub mod relay;
+pub mod retention;
+mod seal;
+pub mod upkeep;
+pub mod waiting;
+mod write;
+
+pub use seal::document_row;
+pub use write::nightly;
+pub use write::reconciling as projections;
+pub use write::redacting as reviewing;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use uuid::Uuid;
+
+use anamnesis_core::clock::{Clock, Entropy};
+use anamnesis_core::confidence::DecayPolicy;
+use anamnesis_core::lifecycle::LifecyclePolicy;
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::{KeyError, KeyStore, OpenError, PatientKeys};
+use anamnesis_sql::{Database, DbError, Fault};
+pub use bell::Bell;
+
+/// Keys of the patients of a batch.
+pub type Keys = HashMap<Scope, Arc<PatientKeys>>;
+
+/// What may go wrong in the store.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    #[error(transparent)]
+    Db(#[from] DbError),
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// A sealed cell does not hold what its column holds.
+    #[error("a sealed cell is not of its column's shape")]
+    Shape,
+    /// Nothing of the patient can be read any more, and nothing may be stored.
+    #[error("the patient was erased: the key was destroyed")]
+    Erased,
+    /// The patient denies that readers show what is held.
+    #[error("the patient's consent does not permit it")]
+    NoConsent,
+    /// Another worker stored one of the messages, or a consent, first: look again.
+    #[error("another worker was first")]
+    Race,
+    /// A finding's evidence is not literally in its document.
+    #[error("evidence is not literally in the redacted text")]
+    Ungrounded,
+}
+
+impl StoreError {
+    /// Whether the same batch may succeed later.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Db(error) => error.is_transient(),
+            // The right key store may come back while we run; what it sealed must not be set aside meanwhile.
+            Self::Key(_) => true,
+            Self::Race => true,
+            Self::Open(_) | Self::Shape | Self::Ungrounded | Self::Erased | Self::NoConsent => false,
+        }
+    }
+
+    /// Whether the store or the rows that were being written are at fault.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Db(error) => error.fault(),
+            Self::Key(_) | Self::Race => Fault::Store,
+            Self::Ungrounded => Fault::Rows,
+            // What the patient has already does not open: one patient's matter, and no fault of the message.
+            Self::Open(_) | Self::Shape | Self::Erased | Self::NoConsent => Fault::Unclear,
+        }
+    }
+}
+
+/// The door to all rows.
+#[derive(Clone)]
+pub struct Store {
+    db: Database,
+    keys: Arc<dyn KeyStore>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    policy: LifecyclePolicy,
+    decay: DecayPolicy,
+    bell: Arc<Bell>,
+    /// Batches that this process committed.
+    commits: Arc<AtomicU64>,
+    /// The newest generation of the key store that the binding is known to have.
+    noted: Arc<AtomicU64>,
+    /// Batches whose end, or whose beginning, this process could not be sure to have written.
+    unended: Arc<Mutex<Vec<Uuid>>>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("db", &self.db).finish_non_exhaustive()
+    }
+}
+
+impl Store {
+    pub fn new(db: Database, keys: Arc<dyn KeyStore>, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
+        let (policy, decay) = (LifecyclePolicy::default(), DecayPolicy::default());
+        Self {
+            db,
+            keys,
+            clock,
+            entropy,
+            policy,
+            decay,
+            bell: Arc::default(),
+            commits: Arc::default(),
+            noted: Arc::default(),
+            unended: Arc::default(),
+        }
+    }
+
+    /// With the intervals of the configured policies (`jobs::policy::Policies::lifecycle`), so that what is folded on
+    /// writing and what the nights do agree.
+    #[must_use]
+    pub fn with_policy(self, policy: LifecyclePolicy) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// With the rates of the configured policy (`jobs/decay.toml`).
+    #[must_use]
+    pub fn with_decay(self, decay: DecayPolicy) -> Self {
+        Self { decay, ..self }
+    }
+
+    pub fn db(&self) -> &Database {
+        &self.db
+    }
+
+    pub fn keys(&self) -> &Arc<dyn KeyStore> {
+        &self.keys
+    }
+
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    pub fn entropy(&self) -> &Arc<dyn Entropy> {
+        &self.entropy
+    }
+
+    /// Rings when there is something new in the outbox.
+    pub fn bell(&self) -> &Bell {
+        &self.bell
+    }
+
+    /// Counts a committed batch. The server's planner must know early what its tables hold, and seldom again: statistics
+    /// are asked for after the 1st, 8th, 64th … batch of a process, beside the work. The server itself reckons with how
+    /// many pages a table has by now; asked at each doubling, statistics took a twentieth of the first 25,000 documents.
+    fn count_commit(&self) {
+        let count = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
+        if count.is_power_of_two() && count.trailing_zeros().is_multiple_of(3) {
+            let db = self.db.clone();
+            tokio::spawn(async move {
+                if let Err(error) = db.refresh_statistics().await {
+                    tracing::debug!(%error, code = "statistics", "the store's statistics are as old as they were");
+                }
+            });
+        }
+    }
+
+    pub fn policy(&self) -> &LifecyclePolicy {
+        &self.policy
+    }
+
+    pub fn decay(&self) -> &DecayPolicy {
+        &self.decay
+    }
+
+    pub async fn close(&self) {
+        self.db.close().await;
+    }
+}
+
+/// Every statement that the store runs: what the engine is asked to prepare, in place of compile-time checking.
+pub fn statements() -> Vec<&'static anamnesis_sql::Sql> {
+    let mut all = admission::statements();
+    all.extend(binding::statements());
+    all.extend(write::statements());
+    all.extend(read::statements());
+    all.extend(digest::statements());
+    all.extend(aging::statements());
+    all.extend(fading::statements());
+    all.extend(generations::statements());
+    all.extend(building::statements());
+    all.extend(cohorts::statements());
+    all.extend(condensing::statements());
+    all.extend(consents::statements());
+    all.extend(courses::statements());
+    all.extend(holds::statements());
+    all.extend(legacy::statements());
+    all.extend(organizations::statements());
+    all.extend(purging::statements());
+    all.extend(reconciling::statements());
+    all.extend(recurring::statements());
+    all.extend(redacting::statements());
+    all.extend(retention::statements());
+    all.extend(upkeep::statements());
+    all.extend(waiting::statements());
+    all.push(outbox::statement());
+    all.push(history::statement());
+    all.extend(quarantine::statements());
+    all.extend(relay::statements());
+    all.extend(events::statements());
+    all.extend(census::statements());
+    all
+}

@@ -1,0 +1,100 @@
+//! What an organisation says of itself: its zone, its privacy tier, the country it works in.
+
+use std::sync::LazyLock;
+
+use serde::Serialize;
+
+use super::{Store, StoreError};
+use anamnesis_core::consent::Withdrawal;
+use anamnesis_core::ids::OrgId;
+use anamnesis_core::retention::PrivacyTier;
+use anamnesis_sql::{Access, Sql};
+
+static LIST: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT org_id, time_zone, redaction_policy, consent_required, privacy_tier, country, withdrawal FROM organization \
+         ORDER BY org_id",
+    )
+});
+static SET: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "UPDATE organization SET time_zone = coalesce($2, time_zone), privacy_tier = coalesce($3, privacy_tier), \
+         country = coalesce($4, country), consent_required = coalesce($5, consent_required), \
+         withdrawal = coalesce($6, withdrawal), updated_at = $7 WHERE org_id = $1",
+    )
+});
+
+pub fn statements() -> Vec<&'static Sql> {
+    vec![&LIST, &SET]
+}
+
+/// One organisation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OrganizationRow {
+    #[serde(rename = "organization_id")]
+    pub org: OrgId,
+    /// An IANA name.
+    pub time_zone: String,
+    pub redaction_policy: String,
+    /// Nothing is stored of a patient without a permit.
+    pub consent_required: bool,
+    /// What becomes of memories when a patient withdraws consent.
+    pub withdrawal: Withdrawal,
+    /// What it asks for where a patient said nothing.
+    pub privacy_tier: Option<PrivacyTier>,
+    /// ISO 3166-1, two letters.
+    pub country: Option<String>,
+}
+
+/// What an organisation is to say of itself from now on; `None` leaves it as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OrganizationChange {
+    pub time_zone: Option<String>,
+    pub privacy_tier: Option<PrivacyTier>,
+    pub country: Option<String>,
+    pub consent_required: Option<bool>,
+    pub withdrawal: Option<Withdrawal>,
+}
+
+impl Store {
+    /// All organisations that the store knows.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn organization_rows(&self) -> Result<Vec<OrganizationRow>, StoreError> {
+        let mut tx = self.db.read(Access::Platform).await?;
+        let rows = tx.fetch_all(&LIST, Vec::new()).await?;
+        let read = |row: &anamnesis_sql::Row| {
+            Ok(OrganizationRow {
+                org: OrgId(row.uuid(0)?),
+                time_zone: row.text(1)?,
+                redaction_policy: row.text(2)?,
+                consent_required: row.bool(3)?,
+                withdrawal: Withdrawal::from_code(&row.text(6)?).unwrap_or_default(),
+                privacy_tier: row.opt_text(4)?.as_deref().and_then(PrivacyTier::from_code),
+                country: row.opt_text(5)?,
+            })
+        };
+        rows.iter().map(read).collect()
+    }
+
+    /// Changes what is given; false when the store does not know the organisation.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn set_organization(&self, org: OrgId, set: &OrganizationChange) -> Result<bool, StoreError> {
+        let mut tx = self.db.begin(Access::Organization(org)).await?;
+        let args = vec![
+            org.0.into(),
+            set.time_zone.clone().into(),
+            set.privacy_tier.map(|tier| tier.code().to_owned()).into(),
+            set.country.clone().into(),
+            set.consent_required.map(i64::from).into(),
+            set.withdrawal.map(|withdrawal| withdrawal.code().to_owned()).into(),
+            self.clock.now().into(),
+        ];
+        let set = tx.execute(&SET, args).await? > 0;
+        tx.commit().await?;
+        Ok(set)
+    }
+}

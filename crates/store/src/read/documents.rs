@@ -1,0 +1,169 @@
+//! Documents: current revisions by time, and any revision that lineage names.
+
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use super::forgotten::Forgotten;
+use super::{Memory, Snapshot, When, code, memories, number};
+use crate::records::DocumentContent;
+use crate::seal::open_record;
+use crate::write::documents::content_cell;
+use crate::{Store, StoreError};
+use anamnesis_core::document::DocumentType;
+use anamnesis_core::ids::DocumentId;
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::PatientKeys;
+use anamnesis_sql::{Arg, Row, Sql, Transaction};
+use anamnesis_text::Language;
+
+static RECENT: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT document_id, revision, document_type, occurred_at, language, therapist_id, sentiment, risk_level, current, \
+         recorded_at, content_sealed, signed_by FROM documents WHERE org_id = $1 AND patient_id = $2 AND current = 1 \
+         AND occurred_at >= $3 AND occurred_at < $4 AND (ends_at IS NULL OR ends_at > $6) \
+         ORDER BY occurred_at DESC, document_id LIMIT $5",
+    )
+});
+static BY_ID: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT document_id, revision, document_type, occurred_at, language, therapist_id, sentiment, risk_level, current, \
+         recorded_at, content_sealed, signed_by FROM documents WHERE org_id = $1 AND patient_id = $2 AND document_id IN {uuids $3} \
+         ORDER BY document_id, revision",
+    )
+});
+
+/// A stretch of time, half-open: `since` is in it, `until` is not. `None` is unbounded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Window {
+    pub since: Option<DateTime<Utc>>,
+    pub until: Option<DateTime<Utc>>,
+}
+
+impl Window {
+    /// Cut at what `when` may see.
+    pub(crate) fn seen(self, when: When) -> Self {
+        let limit = when.limit().map(|at| at + chrono::TimeDelta::microseconds(1));
+        Self { until: self.until.into_iter().chain(limit).min(), ..self }
+    }
+
+    /// Both bounds as stored instants.
+    pub(super) fn args(self) -> [Arg; 2] {
+        [
+            Arg::I64(self.since.map_or(i64::MIN, anamnesis_core::clock::micros)),
+            Arg::I64(self.until.map_or(i64::MAX, anamnesis_core::clock::micros)),
+        ]
+    }
+}
+
+/// One revision of a document, in the clear.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredDocument {
+    pub id: DocumentId,
+    pub revision: u32,
+    pub document_type: DocumentType,
+    pub occurred_at: DateTime<Utc>,
+    pub(crate) language: Language,
+    pub(crate) therapist_id: Option<Uuid>,
+    /// The clinician who vouches for a model's words.
+    pub signed_by: Option<Uuid>,
+    pub sentiment: Option<String>,
+    pub risk_level: Option<String>,
+    /// False for a revision that was replaced.
+    pub current: bool,
+    pub(crate) recorded_at: DateTime<Utc>,
+    pub content: DocumentContent,
+}
+
+impl Store {
+    /// Current documents of a window, newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// When the store cannot be read or a cell does not open.
+    pub async fn documents(
+        &self,
+        scope: Scope,
+        window: Window,
+        limit: usize,
+        when: When,
+    ) -> Result<Vec<StoredDocument>, StoreError> {
+        let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
+        let mut args = window.seen(when).args().to_vec();
+        args.push(Arg::I64(i64::try_from(limit).unwrap_or(i64::MAX)));
+        args.push(self.instant(when).into());
+        let mut tx = self.reading(scope).await?;
+        let forgotten = Forgotten::of(&mut tx, scope).await?;
+        let args = [vec![scope.org().0.into(), scope.patient().0.into()], args].concat();
+        tx.fetch_all(&RECENT, args).await?.iter().map(|row| read(row, &keys, &forgotten)).collect()
+    }
+
+    /// All revisions of these documents that the store holds.
+    ///
+    /// # Errors
+    /// As [`Store::documents`].
+    pub async fn revisions(&self, scope: Scope, ids: &[DocumentId]) -> Result<Vec<StoredDocument>, StoreError> {
+        let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
+        let mut tx = self.reading(scope).await?;
+        by_id(&mut tx, (scope, &keys), ids.iter().map(|id| id.0).collect()).await
+    }
+}
+
+impl Snapshot<'_> {
+    /// All revisions of these documents, and the memories that rest on them as they stand at `when`, opened with the
+    /// patient's `keys`.
+    ///
+    /// # Errors
+    /// As [`Store::revisions`].
+    pub async fn cited(
+        &mut self,
+        keys: &PatientKeys,
+        ids: &[DocumentId],
+        when: When,
+    ) -> Result<(Vec<StoredDocument>, Vec<Memory>), StoreError> {
+        let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
+        let documents = by_id(&mut self.tx, (self.scope, keys), ids.clone()).await?;
+        let memories = memories::of_documents((self.store, &mut self.tx), (self.scope, keys), ids, when).await?;
+        Ok((documents, memories))
+    }
+}
+
+async fn by_id(
+    tx: &mut Transaction,
+    (scope, keys): (Scope, &PatientKeys),
+    ids: Vec<Uuid>,
+) -> Result<Vec<StoredDocument>, StoreError> {
+    let args = vec![scope.org().0.into(), scope.patient().0.into(), Arg::Uuids(ids)];
+    let forgotten = Forgotten::of(tx, scope).await?;
+    tx.fetch_all(&BY_ID, args).await?.iter().map(|row| read(row, keys, &forgotten)).collect()
+}
+
+fn language(code: &str) -> Option<Language> {
+    [("es", Language::Spanish), ("en", Language::English), ("und", Language::Unknown)]
+        .into_iter()
+        .find_map(|(known, language)| (known == code).then_some(language))
+}
+
+fn read(row: &Row, keys: &PatientKeys, forgotten: &Forgotten) -> Result<StoredDocument, StoreError> {
+    let (id, revision) = (row.uuid(0)?, number(row, 1)?);
+    let mut content: DocumentContent = open_record(keys, content_cell(id, revision), &row.blob(10)?)?;
+    content.text = forgotten.cover(id, revision, content.text);
+    Ok(StoredDocument {
+        id: DocumentId(id),
+        revision,
+        document_type: code(row, 2, DocumentType::from_code)?,
+        occurred_at: row.time(3)?,
+        language: code(row, 4, language)?,
+        therapist_id: row.opt_uuid(5)?,
+        signed_by: row.opt_uuid(11)?,
+        sentiment: row.opt_text(6)?,
+        risk_level: row.opt_text(7)?,
+        current: row.bool(8)?,
+        recorded_at: row.time(9)?,
+        content,
+    })
+}
+
+pub(crate) fn statements() -> Vec<&'static Sql> {
+    vec![&RECENT, &BY_ID]
+}

@@ -1,0 +1,374 @@
+//! Memories as they stand at an instant: the lazy pass of seed 002, section 8 (what time did, though no job ran), and
+//! the effective confidence of seed 001, section 6.
+
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{When, code, number, opt_code};
+use crate::records::{FilePlace, FindingWords};
+use crate::seal::{open_record, open_text};
+use crate::write::memories::rows::memory_cell;
+use crate::{Store, StoreError};
+use anamnesis_core::confidence::{self, ConfidenceBasis, DecayPolicy};
+use anamnesis_core::document::DocumentType;
+use anamnesis_core::finding::{EntityType, Epistemic, Experiencer};
+use anamnesis_core::fold::KeyHash;
+use anamnesis_core::ids::{DocumentId, MemoryId};
+use anamnesis_core::lifecycle::{self, Life, LifecyclePolicy};
+use anamnesis_core::memory::{Class, Kind, Sensitivity, SetBy, State, Use};
+use anamnesis_core::provenance::{SourceType, Trust};
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::PatientKeys;
+use anamnesis_sql::{Arg, Row, Sql, Transaction};
+
+macro_rules! select {
+    ($which:literal) => {
+        LazyLock::new(|| {
+            Sql::new(concat!(
+                "SELECT m.id, m.kind, m.class, m.entity_type, m.sensitivity, m.state, m.state_at, m.contested, m.ungrounded, \
+                 m.content_sealed, m.evidence_sealed, m.evidence_start, m.evidence_end, m.source_entity_sealed, m.document_id, \
+                 m.revision, d.document_type, d.occurred_at, m.source_type, m.epistemic, m.is_proxy, m.trust, m.set_by, m.negated, \
+                 m.experiencer, m.extraction_confidence, m.initial_confidence, m.confidence_basis, m.confidence, \
+                 m.times_reinforced, m.verification_count, m.last_verified, m.is_protected, m.cycle, m.valid_from, m.valid_to, \
+                 m.last_confirmed_at, m.reconfirm_due_at, m.expires_at, m.supersedes, m.superseded_by, m.terms, m.recorded_at, \
+                 (SELECT min(e.at) FROM memory_event AS e WHERE e.org_id = m.org_id AND e.patient_id = m.patient_id \
+                   AND e.memory_id = m.id AND e.derived = 1), m.file_sealed, m.ends_at, d.signed_by \
+                 FROM memory AS m LEFT JOIN documents AS d ON d.org_id = m.org_id AND d.patient_id = m.patient_id \
+                   AND d.document_id = m.document_id AND d.revision = m.revision \
+                 WHERE m.org_id = $1 AND m.patient_id = $2 AND ",
+                $which,
+                " ORDER BY m.recorded_at, m.id"
+            ))
+        })
+    };
+}
+
+static MEMORIES: LazyLock<Sql> = select!(
+    "($3 = 0 OR m.kind IN {texts $4}) AND ($5 = 0 OR m.class IN {texts $6}) \
+     AND ($7 = 0 OR m.entity_type IN {texts $8}) AND ($9 = 0 OR m.id IN {uuids $10}) \
+     AND ($11 = 1 OR m.state NOT IN ('inactive', 'quarantined'))"
+);
+static OF_DOCUMENTS: LazyLock<Sql> =
+    select!("m.document_id IN {uuids $3} AND m.state NOT IN ('inactive', 'quarantined')");
+
+static PLACE: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("SELECT attribute_hash, group_hash FROM memory WHERE org_id = $1 AND patient_id = $2 AND id = $3")
+});
+
+/// Which memories. An empty list asks for all; without `states` the forgotten and the quarantined are left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    pub kinds: Vec<Kind>,
+    pub classes: Vec<Class>,
+    pub entities: Vec<EntityType>,
+    /// As they stand at the instant, not as they are stored.
+    pub states: Vec<State>,
+    pub ids: Vec<MemoryId>,
+    /// Most rows, counted after all other conditions.
+    pub limit: Option<usize>,
+}
+
+impl Filter {
+    /// These memories, whatever their state.
+    pub fn ids(ids: Vec<MemoryId>) -> Self {
+        Self { ids, states: State::ALL.to_vec(), ..Self::default() }
+    }
+
+    fn args(&self) -> Vec<Arg> {
+        let texts = |codes: Vec<&'static str>| {
+            [Arg::I64(i64::from(!codes.is_empty())), Arg::Texts(codes.into_iter().map(str::to_owned).collect())]
+        };
+        let mut args = Vec::with_capacity(9);
+        args.extend(texts(self.kinds.iter().map(|k| k.code()).collect()));
+        args.extend(texts(self.classes.iter().map(|c| c.code()).collect()));
+        args.extend(texts(self.entities.iter().map(|e| e.code()).collect()));
+        args.push(Arg::I64(i64::from(!self.ids.is_empty())));
+        args.push(Arg::Uuids(self.ids.iter().map(|id| id.0).collect()));
+        args.push(Arg::I64(i64::from(self.states.iter().any(|state| !state.is_visible()))));
+        args
+    }
+}
+
+/// A literal quote and its place in the redacted document, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Quote {
+    pub text: String,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// What a memory is at the instant of the read.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Standing {
+    pub state: State,
+    /// Since when.
+    pub since: Option<DateTime<Utc>>,
+    #[serde(rename = "use")]
+    pub use_: Use,
+    /// Confidence after decay, 0.0–1.0.
+    pub effective_confidence: f64,
+    /// To be verified by a person before it is relied upon (seed 001, section 8; seed 004).
+    pub low_confidence: bool,
+    /// Read from its document with less confidence than decisions ask for, and not verified since.
+    pub read_doubtfully: bool,
+    /// A confirmation is due (seed 002, section 4).
+    pub reconfirm_due: bool,
+    /// Factor on a rank: an outdated signal counts less.
+    pub rank_factor: f64,
+}
+
+/// A memory with its words in the clear.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Memory {
+    pub id: MemoryId,
+    pub kind: Kind,
+    pub class: Class,
+    pub entity: Option<EntityType>,
+    pub(crate) sensitivity: Sensitivity,
+    pub standing: Standing,
+    pub contested: bool,
+    pub ungrounded: bool,
+    /// `None` for raw captures, whose words are the document's.
+    pub words: Option<FindingWords>,
+    pub evidence: Option<Quote>,
+    /// Where in an uploaded file the evidence stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<FilePlace>,
+    pub document_id: Option<DocumentId>,
+    pub revision: Option<u32>,
+    pub document_type: Option<DocumentType>,
+    pub source_type: SourceType,
+    pub epistemic: Epistemic,
+    pub source_entity: Option<String>,
+    pub is_proxy: bool,
+    pub trust: Trust,
+    pub set_by: SetBy,
+    pub negated: bool,
+    pub experiencer: Experiencer,
+    pub extraction_confidence: f64,
+    pub(crate) initial_confidence: f64,
+    pub confidence_basis: ConfidenceBasis,
+    /// As stored, before decay.
+    pub confidence: f64,
+    pub times_reinforced: i64,
+    pub verification_count: i64,
+    pub last_verified: Option<DateTime<Utc>>,
+    pub is_protected: bool,
+    pub cycle: i64,
+    /// When it was said: the time of its document or event.
+    pub said_at: DateTime<Utc>,
+    pub valid_from: DateTime<Utc>,
+    pub valid_to: Option<DateTime<Utc>>,
+    pub last_confirmed_at: Option<DateTime<Utc>>,
+    pub reconfirm_due_at: Option<DateTime<Utc>>,
+    pub expires_at: Option<DateTime<Utc>>,
+    /// When all that its documents say ends, by their producer's word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ends_at: Option<DateTime<Utc>>,
+    /// The clinician who vouches for the model's document that states it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signed_by: Option<Uuid>,
+    pub supersedes: Option<MemoryId>,
+    pub superseded_by: Option<MemoryId>,
+    pub recorded_at: DateTime<Utc>,
+    /// Keyed search terms.
+    #[serde(skip)]
+    pub terms: Vec<i64>,
+}
+
+impl Store {
+    /// Memories of a patient, newest first. Empty when the patient has no key.
+    ///
+    /// # Errors
+    /// When the store cannot be read or a cell does not open.
+    pub async fn memories(&self, scope: Scope, filter: &Filter, when: When) -> Result<Vec<Memory>, StoreError> {
+        let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
+        let at = self.instant(when);
+        let mut found = Vec::new();
+        for row in self.rows(&MEMORIES, scope, filter.args()).await? {
+            let memory = read(&row, at, self)?;
+            if filter.states.is_empty() || filter.states.contains(&memory.standing.state) {
+                found.push((memory, row));
+            }
+        }
+        newest_first(found, when, filter.limit).map(|(memory, row)| open(memory, &row, &keys)).collect()
+    }
+
+    /// Attribute and unit of folding of a memory: where another value of the same belongs.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn place_of(&self, scope: Scope, id: MemoryId) -> Result<Option<(KeyHash, KeyHash)>, StoreError> {
+        let rows = self.rows(&PLACE, scope, vec![id.0.into()]).await?;
+        rows.first().map_or(Ok(None), |row| Ok(Some((row.bytes(0)?, row.bytes(1)?))))
+    }
+
+    /// One memory, whatever its state; `None` when this patient has none of this id.
+    ///
+    /// # Errors
+    /// As [`Store::memories`].
+    pub async fn memory(&self, scope: Scope, id: MemoryId, when: When) -> Result<Option<Memory>, StoreError> {
+        Ok(self.memories(scope, &Filter::ids(vec![id]), when).await?.pop())
+    }
+}
+
+/// Memories whose evidence stands in these documents, as [`Store::memories`] would tell them, newest first.
+pub(super) async fn of_documents(
+    (store, tx): (&Store, &mut Transaction),
+    (scope, keys): (Scope, &PatientKeys),
+    documents: Vec<Uuid>,
+    when: When,
+) -> Result<Vec<Memory>, StoreError> {
+    let at = store.instant(when);
+    let args = vec![scope.org().0.into(), scope.patient().0.into(), Arg::Uuids(documents)];
+    let mut found = Vec::new();
+    for row in tx.fetch_all(&OF_DOCUMENTS, args).await? {
+        found.push((read(&row, at, store)?, row));
+    }
+    newest_first(found, when, None).map(|(memory, row)| open(memory, &row, keys)).collect()
+}
+
+/// Without what was not said yet; at most `limit`.
+fn newest_first(
+    mut found: Vec<(Memory, Row)>,
+    when: When,
+    limit: Option<usize>,
+) -> impl Iterator<Item = (Memory, Row)> {
+    found.retain(|(m, _)| when.limit().is_none_or(|limit| m.said_at <= limit));
+    found.sort_by_key(|(m, _)| (std::cmp::Reverse(m.said_at), m.id));
+    found.into_iter().take(limit.unwrap_or(usize::MAX))
+}
+
+/// All that stands in the clear.
+fn read(row: &Row, at: DateTime<Utc>, store: &Store) -> Result<Memory, StoreError> {
+    let trust = usize::try_from(row.i64(21)? - 1).ok().and_then(|n| Trust::ALL.get(n));
+    let recorded_at = row.time(42)?;
+    let valid_from = row.time(34)?;
+    let said_at = row.opt_time(43)?.or(row.opt_time(17)?).unwrap_or(valid_from);
+    let mut memory = Memory {
+        id: MemoryId(row.uuid(0)?),
+        kind: code(row, 1, Kind::from_code)?,
+        class: code(row, 2, Class::from_code)?,
+        entity: opt_code(row, 3, EntityType::from_code)?,
+        sensitivity: code(row, 4, Sensitivity::from_code)?,
+        standing: Standing {
+            state: code(row, 5, State::from_code)?,
+            since: row.opt_time(6)?,
+            use_: Use::History,
+            effective_confidence: 0.0,
+            low_confidence: true,
+            read_doubtfully: false,
+            reconfirm_due: false,
+            rank_factor: 1.0,
+        },
+        contested: row.bool(7)?,
+        ungrounded: row.bool(8)?,
+        words: None,
+        evidence: None,
+        file: None,
+        document_id: row.opt_uuid(14)?.map(DocumentId),
+        revision: row.opt_i64(15)?.and_then(|n| u32::try_from(n).ok()),
+        document_type: opt_code(row, 16, DocumentType::from_code)?,
+        source_type: code(row, 18, SourceType::from_code)?,
+        epistemic: code(row, 19, Epistemic::from_code)?,
+        source_entity: None,
+        is_proxy: row.bool(20)?,
+        trust: *trust.ok_or(StoreError::Shape)?,
+        set_by: code(row, 22, SetBy::from_code)?,
+        negated: row.bool(23)?,
+        experiencer: code(row, 24, Experiencer::from_code)?,
+        extraction_confidence: row.f64(25)?,
+        initial_confidence: row.f64(26)?,
+        confidence_basis: code(row, 27, ConfidenceBasis::from_code)?,
+        confidence: row.f64(28)?,
+        times_reinforced: row.i64(29)?,
+        verification_count: row.i64(30)?,
+        last_verified: row.opt_time(31)?,
+        is_protected: row.bool(32)?,
+        cycle: row.i64(33)?,
+        said_at,
+        valid_from,
+        valid_to: row.opt_time(35)?,
+        last_confirmed_at: row.opt_time(36)?,
+        reconfirm_due_at: row.opt_time(37)?,
+        expires_at: row.opt_time(38)?,
+        ends_at: row.opt_time(45)?,
+        signed_by: row.opt_uuid(46)?,
+        supersedes: row.opt_uuid(39)?.map(MemoryId),
+        superseded_by: row.opt_uuid(40)?.map(MemoryId),
+        recorded_at,
+        terms: row.ints(41)?,
+    };
+    memory.standing = standing(&memory, at, (store.policy(), store.decay()));
+    Ok(memory)
+}
+
+/// What time made of the stored row.
+fn standing(m: &Memory, at: DateTime<Utc>, (policy, decay): (&LifecyclePolicy, &DecayPolicy)) -> Standing {
+    let stored = &m.standing;
+    // What ended after the instant was active at it; what a person hid stays hidden.
+    let later = stored.since.is_some_and(|since| since > at);
+    let state = if later && stored.state.is_visible() { State::Active } else { stored.state };
+    let life = Life {
+        class: m.class,
+        state,
+        state_since: stored.since.filter(|_| !later),
+        // An inference ages from when its words were said, as in the fold.
+        recorded_at: m.recorded_at.min(m.said_at),
+        last_confirmed_at: m.last_confirmed_at,
+        synced_at: m.last_confirmed_at,
+        expires_at: m.expires_at,
+        ends_at: m.ends_at,
+    };
+    let moment = lifecycle::moment(&life, at, policy);
+    let basis = lifecycle::Standing {
+        kind: m.kind,
+        trust: m.trust,
+        // A contested claim is a hypothesis until a person answers, as one without sources is.
+        ungrounded: m.ungrounded || m.contested,
+        verified: m.verification_count > 0,
+        read_doubtfully: m.extraction_confidence < policy.min_extraction_confidence,
+    };
+    let verified = m.last_verified.filter(|verified| *verified <= at);
+    let days = confidence::age_days(m.recorded_at, verified, at) as f64;
+    let protected = confidence::is_protected(m.is_protected, m.class);
+    let effective = confidence::effective(decay, m.kind, m.confidence, days, protected);
+    Standing {
+        state: moment.state,
+        since: moment.since,
+        use_: lifecycle::use_of(m.class, moment.state, &basis),
+        effective_confidence: effective,
+        low_confidence: confidence::uncertain(effective, m.confidence, decay.uncertain_below),
+        read_doubtfully: basis.read_doubtfully && !basis.verified,
+        reconfirm_due: moment.reconfirm_due,
+        rank_factor: moment.rank_factor(),
+    }
+}
+
+/// Opens the sealed cells of a row.
+fn open(mut memory: Memory, row: &Row, keys: &PatientKeys) -> Result<Memory, StoreError> {
+    let id: Uuid = memory.id.0;
+    if let Some(sealed) = row.opt_blob(9)? {
+        memory.words = Some(open_record(keys, memory_cell(id, "content"), &sealed)?);
+    }
+    // Empty where it was purged.
+    if let Some(sealed) = row.opt_blob(10)?.filter(|sealed| !sealed.is_empty()) {
+        let text = open_text(keys, memory_cell(id, "evidence"), &sealed)?;
+        let (start, end) = (number(row, 11)? as usize, number(row, 12)? as usize);
+        memory.evidence = Some(Quote { text, start, end });
+    }
+    if let Some(sealed) = row.opt_blob(44)? {
+        memory.file = Some(open_record(keys, memory_cell(id, "file"), &sealed)?);
+    }
+    if let Some(sealed) = row.opt_blob(13)? {
+        memory.source_entity = Some(open_text(keys, memory_cell(id, "source_entity"), &sealed)?);
+    }
+    Ok(memory)
+}
+
+pub(crate) fn statements() -> Vec<&'static Sql> {
+    vec![&MEMORIES, &OF_DOCUMENTS, &PLACE]
+}

@@ -1,0 +1,120 @@
+//! Reading: rows of one patient, opened with the patient's keys, as they stand at an instant. Every read takes a
+//! [`Scope`] and has three answers: known, unknown, erased; a key that is not available is an error.
+
+mod clinical;
+mod documents;
+mod forgotten;
+mod lineage;
+mod memories;
+mod passages;
+mod patients;
+mod topics;
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+pub use clinical::Clinical;
+pub use documents::{StoredDocument, Window};
+pub use lineage::{Contradiction, Direction, Edge, HistoryEntry};
+pub use memories::{Filter, Memory, Quote, Standing};
+pub use passages::{Candidate, NEAREST};
+pub use patients::{Preference, Profile, RiskFlag};
+pub(crate) use topics::MOST_ON_TOPIC;
+
+use super::{Store, StoreError};
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::{Lookup, PatientKeys};
+use anamnesis_sql::{Access, Arg, Row, Sql, Transaction};
+
+/// From which instant the store is looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum When {
+    /// The clock's now.
+    #[default]
+    Now,
+    /// An instant of the past: what was said after it is not seen, what ended after it is seen as it stood. Forgotten
+    /// and erased rows stay unseen: that is a person's will, not a matter of time.
+    AsOf(DateTime<Utc>),
+}
+
+impl When {
+    /// The limit on what was said by then; `None` for now.
+    pub fn limit(self) -> Option<DateTime<Utc>> {
+        match self {
+            Self::Now => None,
+            Self::AsOf(at) => Some(at),
+        }
+    }
+}
+
+/// A patient's rows as they are at one moment: what is read one after another belongs together.
+pub struct Snapshot<'a> {
+    store: &'a Store,
+    scope: Scope,
+    tx: Transaction,
+}
+
+impl Store {
+    /// Begins to read. Holds a connection until it is dropped.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn snapshot(&self, scope: Scope) -> Result<Snapshot<'_>, StoreError> {
+        Ok(Snapshot { store: self, scope, tx: self.reading(scope).await? })
+    }
+
+    /// The instant that `when` means.
+    pub fn instant(&self, when: When) -> DateTime<Utc> {
+        when.limit().unwrap_or_else(|| self.clock.now())
+    }
+
+    /// The patient's keys; `None` when nothing is known of the patient.
+    ///
+    /// # Errors
+    /// [`StoreError::Erased`]; [`StoreError::Key`] when the key store cannot be asked, or lacks the key of a patient whom
+    /// the store knows.
+    pub async fn keys_of(&self, scope: Scope) -> Result<Option<Arc<PatientKeys>>, StoreError> {
+        match self.lookup(scope).await? {
+            Lookup::Known(keys) => Ok(Some(keys)),
+            Lookup::Unknown => Ok(None),
+            Lookup::Erased => Err(StoreError::Erased),
+        }
+    }
+
+    async fn reading(&self, scope: Scope) -> Result<Transaction, StoreError> {
+        Ok(self.db.read(Access::Organization(scope.org())).await?)
+    }
+
+    /// Runs one statement whose first two arguments are the scope.
+    pub(super) async fn rows(&self, sql: &Sql, scope: Scope, rest: Vec<Arg>) -> Result<Vec<Row>, StoreError> {
+        let mut args = vec![Arg::from(scope.org().0), scope.patient().0.into()];
+        args.extend(rest);
+        Ok(self.reading(scope).await?.fetch_all(sql, args).await?)
+    }
+}
+
+/// A closed set's variant from its code in a column.
+fn code<T>(row: &Row, at: usize, read: fn(&str) -> Option<T>) -> Result<T, StoreError> {
+    read(&row.text(at)?).ok_or(StoreError::Shape)
+}
+
+/// As [`code`], of a column that may be empty.
+fn opt_code<T>(row: &Row, at: usize, read: fn(&str) -> Option<T>) -> Result<Option<T>, StoreError> {
+    row.opt_text(at)?.map(|text| read(&text).ok_or(StoreError::Shape)).transpose()
+}
+
+fn number(row: &Row, at: usize) -> Result<u32, StoreError> {
+    u32::try_from(row.i64(at)?).map_err(|_| StoreError::Shape)
+}
+
+pub fn statements() -> Vec<&'static Sql> {
+    let mut all = memories::statements();
+    all.extend(clinical::statements());
+    all.extend(documents::statements());
+    all.extend(forgotten::statements());
+    all.extend(lineage::statements());
+    all.extend(passages::statements());
+    all.extend(patients::statements());
+    all
+}

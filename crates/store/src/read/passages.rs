@@ -1,0 +1,228 @@
+//! The passages that a search may find: of current documents of one patient and one window, before any limit.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+use futures::join;
+use uuid::Uuid;
+
+use super::forgotten::Forgotten;
+use super::{Snapshot, When, Window};
+use crate::StoreError;
+use crate::admission::vector_of;
+use crate::write::documents::vector_bytes;
+use anamnesis_core::clock::from_micros;
+use anamnesis_core::document::DocumentType;
+use anamnesis_core::ids::{DocumentId, PassageId};
+use anamnesis_core::scope::Scope;
+use anamnesis_sql::{Arg, Gathered, Sql, Transaction};
+use anamnesis_text::Span;
+
+// Three ranges of three keys, joined here: a planner that knows no figures of a patient yet would join them by comparing
+// each with each.
+static DOCUMENTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT {all uuids document_id}, {all ints revision}, {all texts document_type}, {all ints occurred_at}, \
+         (SELECT vector_generation FROM organization WHERE org_id = $1) FROM documents WHERE org_id = $1 AND patient_id = $2 AND current = 1 AND occurred_at >= $3 AND occurred_at < $4 \
+         AND (ends_at IS NULL OR ends_at > $5)",
+    )
+});
+static PASSAGES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT {all uuids id}, {all uuids document_id}, {all ints revision}, {all ints start_offset}, \
+         {all ints end_offset}, {all ints length(terms)}, {all held terms $3} \
+         FROM passage {through passage_document} WHERE org_id = $1 AND patient_id = $2",
+    )
+});
+static SIMILARITIES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT {all uuids passage_id}, {all similarities vector $4}, \
+         (SELECT vector_generation FROM organization WHERE org_id = $1) FROM embedding \
+         {through embedding_order} WHERE org_id = $1 AND patient_id = $2 AND generation = $3 AND dimension = $5",
+    )
+});
+
+/// How many an approximate index is asked for: as deep as a leg of a search is read.
+pub const NEAREST: usize = 100;
+
+/// One passage with what both legs of a search compare.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    pub id: PassageId,
+    pub document: DocumentId,
+    pub revision: u32,
+    pub document_type: DocumentType,
+    pub occurred_at: DateTime<Utc>,
+    /// In the redacted text, bytes.
+    pub span: Span,
+    /// Keyed terms with repetitions: those asked for, or all.
+    pub terms: Vec<i64>,
+    /// How many terms it has in all.
+    pub length: usize,
+    /// Cosine with the query, −1.0–1.0; `None` without a query, or until the passage is embedded in this generation.
+    pub similarity: Option<f64>,
+}
+
+/// From so many documents on, vectors are compared over a second connection while words come over the first.
+const BESIDE_FROM: usize = 8;
+
+/// What passages are compared with.
+struct Asked<'a> {
+    generation: i64,
+    /// As a vector is stored.
+    stored: &'a [u8],
+    query: &'a [f32],
+}
+
+type Similar = HashMap<Uuid, Option<f64>>;
+
+impl Snapshot<'_> {
+    /// Candidates in the order of time, compared with the unit vector `query` by the engine that holds them. Of their terms
+    /// only those that are `wanted` are read; `None` reads all. `generation` is that of the query: vectors of others are not
+    /// seen. Also says which generation is active as the passages are read, as far as the organisation's row names one:
+    /// where it is another, nothing was compared.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn candidates(
+        &mut self,
+        (generation, query): (i64, Option<&[f32]>),
+        wanted: Option<&BTreeSet<i64>>,
+        window: Window,
+        when: When,
+    ) -> Result<(Option<i64>, Vec<Candidate>), StoreError> {
+        let [since, until] = window.seen(when).args();
+        let at = self.store.instant(when).into();
+        let documents = self.tx.gather(&DOCUMENTS, args(self.scope, &[since, until, at])).await?;
+        let (active, documents) = (documents.opt_i64(4)?, current(&documents)?);
+        // As exact as what it is compared with, on every engine.
+        let stored = query.filter(|_| active.is_none_or(|active| active == generation)).map(vector_bytes);
+        let query = stored.as_deref().map(vector_of).unwrap_or_default();
+        let asked = stored.as_deref().map(|stored| Asked { generation, stored, query: &query });
+        let (mut found, beside) = self.passages((&documents, wanted), asked.as_ref(), active).await?;
+        if let Some(asked) = asked {
+            // Only where nothing is left out afterwards: the nearest of all time are not the nearest of a week.
+            let whole = window.seen(when) == Window::default();
+            let similar = match beside {
+                Some(similar) => similar,
+                None => self.similar(&asked, whole.then_some(found.len())).await?,
+            };
+            for candidate in &mut found {
+                candidate.similarity = similar.get(&candidate.id.0).copied().flatten();
+            }
+        }
+        // Before any limit: what was forgotten takes no place among the best.
+        let forgotten = Forgotten::of(&mut self.tx, self.scope).await?;
+        found.retain(|c| !forgotten.touches(c.document.0, c.revision, &c.span));
+        found.sort_by_key(|c| (c.occurred_at, c.document, c.span.start));
+        Ok((active, found))
+    }
+
+    /// Passages of these documents; of many documents also their similarities, where a second connection is free and sees
+    /// the same generation. A vector that only it sees is of no passage here.
+    async fn passages(
+        &mut self,
+        (documents, wanted): (&Current, Option<&BTreeSet<i64>>),
+        asked: Option<&Asked<'_>>,
+        active: Option<i64>,
+    ) -> Result<(Vec<Candidate>, Option<Similar>), StoreError> {
+        let (scope, access) = (self.scope, self.tx.access());
+        let many = documents.len() >= BESIDE_FROM && !self.tx.asks_approximately();
+        let asked = asked.filter(|_| many);
+        let beside = async {
+            let mut tx = self.store.db.read_beside(access).await?;
+            let (seen, similar) = all_similar(&mut tx, scope, asked?).await.ok()?;
+            (seen == active).then_some(similar)
+        };
+        let words = self.tx.gather(&PASSAGES, args(scope, &[terms_asked(wanted)]));
+        let (words, similar) = match asked {
+            Some(_) => join!(words, beside),
+            None => (words.await, None),
+        };
+        Ok((passages(&words?, documents, wanted)?, similar))
+    }
+
+    /// By the approximate index where it may be asked for the nearest of `own` passages, or by comparing all.
+    async fn similar(&mut self, asked: &Asked<'_>, own: Option<usize>) -> Result<Similar, StoreError> {
+        if let Some(own) = own {
+            let of = args(self.scope, &[asked.generation.into()]);
+            if let Some(near) = self.tx.nearest(&of, asked.stored, own, NEAREST).await? {
+                return near.iter().map(|row| Ok((row.uuid(0)?, row.similarity(1, Some(asked.query))?))).collect();
+            }
+        }
+        Ok(all_similar(&mut self.tx, self.scope, asked).await?.1)
+    }
+}
+
+/// As terms are stored: eight bytes each, biggest first.
+fn terms_asked(wanted: Option<&BTreeSet<i64>>) -> Arg {
+    let packed = |terms: &BTreeSet<i64>| terms.iter().flat_map(|term| term.to_be_bytes()).collect::<Vec<u8>>();
+    wanted.map(packed).into()
+}
+
+fn args(scope: Scope, rest: &[Arg]) -> Vec<Arg> {
+    let mut args = vec![Arg::from(scope.org().0), scope.patient().0.into()];
+    args.extend_from_slice(rest);
+    args
+}
+
+/// The similarities of all passages, and the generation that is active where they were read.
+async fn all_similar(
+    tx: &mut Transaction,
+    scope: Scope,
+    asked: &Asked<'_>,
+) -> Result<(Option<i64>, Similar), StoreError> {
+    let dimension = i64::try_from(asked.query.len()).unwrap_or(i64::MAX);
+    let args = args(scope, &[asked.generation.into(), Arg::Vector(asked.stored.to_vec()), dimension.into()]);
+    let all = tx.gather(&SIMILARITIES, args).await?;
+    let similar = all.uuids(0)?.into_iter().zip(all.similarities(1)?).collect();
+    Ok((all.opt_i64(2)?, similar))
+}
+
+/// Current revisions of documents: what a candidate takes from them.
+type Current = HashMap<(Uuid, i64), (DocumentType, DateTime<Utc>)>;
+
+fn current(all: &Gathered) -> Result<Current, StoreError> {
+    let keys = all.uuids(0)?.into_iter().zip(all.ints(1)?);
+    let known = all.texts(2).into_iter().zip(all.ints(3)?);
+    let read = |(key, (code, at)): (_, (&str, i64))| {
+        Ok((key, (DocumentType::from_code(code).ok_or(StoreError::Shape)?, from_micros(at))))
+    };
+    keys.zip(known).map(read).collect()
+}
+
+/// Passages of these documents, compared with nothing yet.
+fn passages(all: &Gathered, documents: &Current, wanted: Option<&BTreeSet<i64>>) -> Result<Vec<Candidate>, StoreError> {
+    let (ids, of, revisions) = (all.uuids(0)?, all.uuids(1)?, all.ints(2)?);
+    let (starts, ends) = (all.ints(3)?, all.ints(4)?);
+    let (bytes, terms) = (all.ints(5)?, all.held(6, wanted)?);
+    if [of.len(), revisions.len(), starts.len(), ends.len(), bytes.len(), terms.len()]
+        .iter()
+        .any(|len| *len != ids.len())
+    {
+        return Err(StoreError::Shape);
+    }
+    let mut found = Vec::with_capacity(ids.len());
+    for (place, terms) in terms.into_iter().enumerate() {
+        let (document, revision) = (of[place], revisions[place]);
+        let Some((document_type, occurred_at)) = documents.get(&(document, revision)).copied() else { continue };
+        let offset = |at: i64| usize::try_from(at).map_err(|_| StoreError::Shape);
+        found.push(Candidate {
+            id: PassageId(ids[place]),
+            document: DocumentId(document),
+            revision: u32::try_from(revision).map_err(|_| StoreError::Shape)?,
+            document_type,
+            occurred_at,
+            span: Span { start: offset(starts[place])?, end: offset(ends[place])? },
+            terms,
+            length: offset(bytes[place])? / 8,
+            similarity: None,
+        });
+    }
+    Ok(found)
+}
+
+pub(crate) fn statements() -> Vec<&'static Sql> {
+    vec![&DOCUMENTS, &PASSAGES, &SIMILARITIES]
+}

@@ -1,0 +1,45 @@
+//! Memories that a topic speaks of, found by keyed terms: a person forgets or takes back what is said of something without
+//! knowing an id (seed 000, `/olvidar`). A topic matches by all of its words, in Spanish or in English, or by the name of
+//! what it means; never by likeness alone, since what is forgotten must be what was meant.
+
+use std::collections::BTreeSet;
+
+use super::{Filter, Memory, When};
+use crate::{Store, StoreError};
+use anamnesis_core::memory::{Kind, State};
+use anamnesis_core::scope::Scope;
+use anamnesis_text::{Language, stems};
+
+/// At most so many at once, newest first: more is a request to forget everything, which is another verb.
+pub(crate) const MOST_ON_TOPIC: usize = 100;
+
+impl Store {
+    /// Memories in these states that a topic speaks of, newest first, at most [`MOST_ON_TOPIC`]. `concept` is the preferred
+    /// name of what the topic means, where the lexicon knows it.
+    ///
+    /// # Errors
+    /// When the store cannot be read or a cell does not open.
+    pub async fn on_topic(
+        &self,
+        scope: Scope,
+        topic: &str,
+        concept: Option<&str>,
+        states: Vec<State>,
+    ) -> Result<Vec<Memory>, StoreError> {
+        let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
+        let mut wanted: Vec<BTreeSet<i64>> = [Language::Spanish, Language::English]
+            .iter()
+            .map(|language| stems(topic, *language).iter().map(|stem| keys.term(stem)).collect())
+            .collect();
+        wanted.extend(concept.map(|name| BTreeSet::from([keys.concept_term(name)])));
+        wanted.retain(|terms| !terms.is_empty());
+        let filter = Filter { states, ..Filter::default() };
+        let mut found = self.memories(scope, &filter, When::Now).await?;
+        found.retain(|memory| {
+            let terms: BTreeSet<i64> = memory.terms.iter().copied().collect();
+            memory.kind != Kind::Raw && wanted.iter().any(|all| all.is_subset(&terms))
+        });
+        found.truncate(MOST_ON_TOPIC);
+        Ok(found)
+    }
+}

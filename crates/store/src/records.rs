@@ -1,0 +1,429 @@
+//! What the pipeline hands to the store, and what the store gives back: plain records, texts in the clear. Sealing and
+//! opening happen inside this module's neighbours, nowhere else.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::admission::Begun;
+use crate::consents::{Looked, NewConsent};
+use anamnesis_core::account::Account;
+use anamnesis_core::document::DocumentType;
+use anamnesis_core::fact_date::FactDate;
+use anamnesis_core::finding::{Experiencer, RiskLevel, Temporality};
+use anamnesis_core::fold::{Act, Assertion, KeyHash};
+use anamnesis_core::ids::{DocumentId, FindingId, OrgId, PassageId};
+use anamnesis_core::measured::Measured;
+use anamnesis_core::memory::{Kind, State};
+use anamnesis_core::profile::{ProfileStatement, Stamp};
+use anamnesis_core::provenance::Trust;
+use anamnesis_core::scope::Scope;
+use anamnesis_text::{Language, Span, Speaker};
+
+/// The redacted text of a document with all that may hold words, as one sealed cell.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct DocumentContent {
+    pub text: String,
+    /// Speaker, start and end byte of each turn.
+    pub turns: Vec<(Speaker, usize, usize)>,
+    /// Of our extractor and of the producer, both kept.
+    pub themes: Vec<String>,
+    pub producer_themes: Vec<String>,
+    pub producer_sentiment: Option<String>,
+    pub producer_risk_level: Option<String>,
+    pub session_key: Option<String>,
+    pub source_entity: Option<String>,
+    pub proxy_agent: Option<String>,
+    pub file: Option<StoredFile>,
+    /// The text as it came where redaction does not know its language; `text` is empty then. Only an export shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<String>,
+    /// What redaction took out, in order; empty for documents stored before it was kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redactions: Vec<Taken>,
+}
+
+impl DocumentContent {
+    /// A text of which nothing else is known.
+    pub fn of(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+}
+
+/// One stretch that redaction took out, without its value. Places are bytes; those of the source are of the text as it came,
+/// which nobody keeps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Packed", into = "Packed")]
+pub struct Taken {
+    /// PERSON, ES_DNI …
+    pub label: String,
+    pub recognizer: String,
+    /// 0.0–1.0.
+    pub score: f64,
+    pub source: Span,
+    pub redacted: Span,
+    /// Keyed hash of the value: equal where the values of a patient are equal.
+    pub fingerprint: u64,
+}
+
+/// A list instead of named fields: a note has dozens.
+type Packed = (String, String, f64, [usize; 4], u64);
+
+impl From<Packed> for Taken {
+    fn from((label, recognizer, score, [a, b, c, d], fingerprint): Packed) -> Self {
+        let span = |start: usize, end: usize| Span::new(start, end.max(start));
+        Self { label, recognizer, score, source: span(a, b), redacted: span(c, d), fingerprint }
+    }
+}
+
+impl From<Taken> for Packed {
+    fn from(taken: Taken) -> Self {
+        let Taken { label, recognizer, score, source, redacted, fingerprint } = taken;
+        (label, recognizer, score, [source.start, source.end, redacted.start, redacted.end], fingerprint)
+    }
+}
+
+/// Where an uploaded document came from; names have passed redaction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredFile {
+    pub name: String,
+    pub media_type: String,
+    pub sha256: String,
+    pub uri: Option<String>,
+    /// Code point of the text as it came at which each page begins.
+    pub pages: Vec<u64>,
+    /// The same in bytes of the redacted text; empty for documents stored before it was kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<usize>,
+}
+
+impl StoredFile {
+    /// Where in the file a byte of the redacted text stands.
+    pub fn place(&self, byte: usize) -> FilePlace {
+        FilePlace::at(&self.sha256, &self.starts, byte)
+    }
+}
+
+/// A place in an uploaded file: what a reader opens to check a finding (contract.md, "Messages in").
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilePlace {
+    pub sha256: String,
+    /// Counted from 1; `None` where the producer told no pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+}
+
+impl FilePlace {
+    /// `starts`: where pages begin, ascending.
+    pub fn at(sha256: &str, starts: &[usize], byte: usize) -> Self {
+        let page = u32::try_from(starts.partition_point(|start| *start <= byte)).ok().filter(|page| *page > 0);
+        Self { sha256: sha256.to_owned(), page }
+    }
+}
+
+impl std::fmt::Display for FilePlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.page {
+            Some(page) => write!(f, "page {page} of sha256 {}", self.sha256),
+            None => write!(f, "sha256 {}", self.sha256),
+        }
+    }
+}
+
+/// One revision of one document, ready to store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewDocument {
+    pub scope: Scope,
+    pub id: DocumentId,
+    pub revision: u32,
+    pub document_type: DocumentType,
+    pub occurred_at: DateTime<Utc>,
+    pub language: Language,
+    pub therapist_id: Option<Uuid>,
+    /// The clinician who vouches for a model's words.
+    pub signed_by: Option<Uuid>,
+    pub ends_at: Option<DateTime<Utc>>,
+    /// Of its capture.
+    pub trust: Trust,
+    pub sentiment: Option<&'static str>,
+    pub risk_level: Option<&'static str>,
+    /// Keyed hash of the message body.
+    pub body_hash: KeyHash,
+    pub content: DocumentContent,
+    pub redaction_policy: String,
+    pub extractor_version: String,
+    pub passages: Vec<NewPassage>,
+    pub risks: Vec<NewRisk>,
+}
+
+/// A stretch that is embedded and searched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewPassage {
+    pub id: PassageId,
+    pub span: Span,
+    /// Keyed search terms, sorted, with repetitions.
+    pub terms: Vec<i64>,
+    /// Unit vector; `None` leaves it to the nightly batch.
+    pub vector: Option<Vec<f32>>,
+}
+
+/// `learned` where the learned ear told a probability; `rules` where a rule found the risk.
+pub(crate) const fn heard_by(learned: Option<f64>) -> &'static str {
+    match learned {
+        Some(_) => "learned",
+        None => "rules",
+    }
+}
+
+/// A risk that the text speaks of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewRisk {
+    pub class: &'static str,
+    pub denied: bool,
+    pub experiencer: Experiencer,
+    /// Probability (0.01–0.99) where the learned ear heard it; `None` where a rule found it.
+    pub learned: Option<f64>,
+    /// How soon somebody must look.
+    pub level: RiskLevel,
+    pub temporality: Temporality,
+    /// When it happened, and which relative is meant, where it was said.
+    pub detail: RiskDetail,
+    pub quote: String,
+    pub span: Span,
+    /// Of what an uploaded document says.
+    pub file: Option<FilePlace>,
+}
+
+/// When a risk happened and which relative is meant, as one sealed cell.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RiskDetail {
+    pub at: Option<FactDate>,
+    pub relation: Option<String>,
+}
+
+impl RiskDetail {
+    /// `None` where nothing of it was said.
+    pub(crate) fn told(&self) -> Option<&Self> {
+        (self.at.is_some() || self.relation.is_some()).then_some(self)
+    }
+}
+
+/// A literal quote of the redacted text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evidence {
+    pub quote: String,
+    pub span: Span,
+}
+
+/// The words of a finding, as one sealed cell.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindingWords {
+    /// The concept's preferred name.
+    pub concept: String,
+    pub code: Option<String>,
+    /// Which relative or other person.
+    pub person: Option<String>,
+    pub status: Option<String>,
+    pub dose: Option<String>,
+    pub frequency: Option<String>,
+    pub route: Option<String>,
+    pub severity: Option<String>,
+    pub date: Option<String>,
+    pub value: Option<String>,
+    pub reaction: Option<String>,
+    /// When it happened, began or is due: a typed value, sealed with the words and never part of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<FactDate>,
+    /// Of measurements: the value with its unit and range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Measured>,
+    /// The mention as it stands in the text.
+    pub mention: String,
+    /// Who said so, where it was another entity (a surrogate).
+    pub source_entity: Option<String>,
+    /// Of what an uploaded document says: where in its file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<FilePlace>,
+    /// Of what consolidation forms: the memories that it was formed from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub formed_from: Vec<Uuid>,
+    /// Of what is made by hand: the memories that it was made from, each as `kind:id` (seed 001, section 4).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub derived_from: Vec<String>,
+    /// Of what tells a stretch of history: its parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<Account>,
+}
+
+/// One finding of the log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewFinding {
+    pub scope: Scope,
+    /// The unit of folding: the attribute, or all allergies of one subject.
+    pub group: KeyHash,
+    pub assertion: Assertion,
+    pub revision: u32,
+    pub uncertain: bool,
+    pub temporality: Temporality,
+    pub words: FindingWords,
+    pub evidence: Option<Evidence>,
+    pub extractor_version: String,
+}
+
+/// What a profile event sets beside its findings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProfileChange {
+    pub scope: Scope,
+    pub statement: ProfileStatement,
+    pub preferences: Vec<(String, String)>,
+    pub actor: Uuid,
+}
+
+/// From this instant on nothing (`on`), or something again, is kept of the patient.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EphemeralChange {
+    pub scope: Scope,
+    pub stamp: Stamp,
+    pub on: bool,
+}
+
+/// Danger in a text of which nothing is kept: told at once, without content.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alarm {
+    pub scope: Scope,
+    /// Keyed hash of the message.
+    pub message: KeyHash,
+    pub class: &'static str,
+    pub experiencer: Experiencer,
+    /// As of [`NewRisk`].
+    pub learned: Option<f64>,
+    pub level: RiskLevel,
+}
+
+/// An act of a person on a memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewAct {
+    pub scope: Scope,
+    pub act: Act,
+    /// Role code of who did it.
+    pub by: &'static str,
+}
+
+/// One message in the inbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InboxEntry {
+    pub message: KeyHash,
+    pub body: KeyHash,
+    pub scope: Scope,
+    pub message_type: &'static str,
+}
+
+/// All effects of the messages of one organisation that share a transaction.
+#[derive(Debug, Default, PartialEq)]
+pub struct OrgBatch {
+    /// The attempt that ends with these effects, where it is one of several messages.
+    pub begun: Option<Begun>,
+    /// What decided of whom something may be kept, when it was decided.
+    pub looked: Arc<Looked>,
+    pub inbox: Vec<InboxEntry>,
+    pub documents: Vec<NewDocument>,
+    pub findings: Vec<NewFinding>,
+    pub profiles: Vec<ProfileChange>,
+    pub consents: Vec<NewConsent>,
+    pub acts: Vec<NewAct>,
+    pub ephemeral: Vec<EphemeralChange>,
+    pub alarms: Vec<Alarm>,
+    /// Vectors to keep for equal texts of the same patient.
+    pub vectors: Vec<(anamnesis_core::vector::CacheKey, Vec<f32>)>,
+    pub generation: i64,
+}
+
+/// How much of each kind a part of a batch brought: where the batch may be cut again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Brought([usize; 9]);
+
+impl OrgBatch {
+    /// Takes in what another message does, and tells how much that was.
+    pub fn append(&mut self, mut one: Self) -> Brought {
+        self.generation = one.generation;
+        Brought([
+            moved(&mut one.inbox, &mut self.inbox),
+            moved(&mut one.documents, &mut self.documents),
+            moved(&mut one.findings, &mut self.findings),
+            moved(&mut one.profiles, &mut self.profiles),
+            moved(&mut one.consents, &mut self.consents),
+            moved(&mut one.acts, &mut self.acts),
+            moved(&mut one.ephemeral, &mut self.ephemeral),
+            moved(&mut one.alarms, &mut self.alarms),
+            moved(&mut one.vectors, &mut self.vectors),
+        ])
+    }
+
+    /// Cuts off what the message that was appended last brought.
+    pub fn cut_last(&mut self, Brought(of): Brought) -> Self {
+        Self {
+            begun: None,
+            looked: Arc::clone(&self.looked),
+            inbox: cut(&mut self.inbox, of[0]),
+            documents: cut(&mut self.documents, of[1]),
+            findings: cut(&mut self.findings, of[2]),
+            profiles: cut(&mut self.profiles, of[3]),
+            consents: cut(&mut self.consents, of[4]),
+            acts: cut(&mut self.acts, of[5]),
+            ephemeral: cut(&mut self.ephemeral, of[6]),
+            alarms: cut(&mut self.alarms, of[7]),
+            vectors: cut(&mut self.vectors, of[8]),
+            generation: self.generation,
+        }
+    }
+}
+
+fn moved<T>(from: &mut Vec<T>, to: &mut Vec<T>) -> usize {
+    let count = from.len();
+    to.append(from);
+    count
+}
+
+fn cut<T>(list: &mut Vec<T>, last: usize) -> Vec<T> {
+    list.split_off(list.len().saturating_sub(last))
+}
+
+/// Where a batch is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Target {
+    pub(crate) org: OrgId,
+    pub(crate) now: DateTime<Utc>,
+}
+
+/// What a commit did, for metrics.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Committed {
+    pub documents: usize,
+    pub findings: usize,
+    pub vectors: usize,
+    pub memories: Vec<MemoryChange>,
+    /// Types of the contradictions that are new.
+    pub contradictions: Vec<&'static str>,
+    pub events: usize,
+}
+
+/// What a commit made of a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryChange {
+    pub kind: Kind,
+    /// `None` when it is new.
+    pub from: Option<State>,
+    pub to: State,
+    pub contested: bool,
+}
+
+/// The id of a finding, from where it stands.
+pub fn finding_id(scope: Scope, source: Uuid, revision: u32, key: &[u8]) -> FindingId {
+    let (org, patient) = (scope.org().0, scope.patient().0);
+    FindingId(anamnesis_core::ids::derive(
+        "finding",
+        &[org.as_bytes(), patient.as_bytes(), source.as_bytes(), &revision.to_be_bytes(), key],
+    ))
+}

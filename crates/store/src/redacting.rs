@@ -1,0 +1,111 @@
+//! Stored documents whose redaction is older than the redactor: found by the version that each carries.
+
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::records::DocumentContent;
+use super::seal::open_record;
+use super::write::documents::content_cell;
+use super::{Keys, StoreError};
+use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
+use anamnesis_core::scope::Scope;
+use anamnesis_sql::{DbError, Row, Sql, Transaction};
+use anamnesis_text::{Document, Language, Span, Turn};
+
+static DUE: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id, document_id, revision, language, content_sealed FROM documents \
+         WHERE org_id = $1 AND redaction_policy <> $2 AND (patient_id, document_id, revision) > ($3, $4, $5) \
+         ORDER BY patient_id, document_id, revision LIMIT $6 {skip_locked}",
+    )
+});
+static POLICY: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT redaction_policy FROM organization WHERE org_id = $1"));
+
+pub fn statements() -> Vec<&'static Sql> {
+    vec![&DUE, &POLICY]
+}
+
+/// Where a page begins: the key of the last document of the page before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Behind(Uuid, Uuid, u32);
+
+impl Behind {
+    /// Before every document.
+    pub const START: Self = Self(Uuid::nil(), Uuid::nil(), 0);
+}
+
+/// One revision of a document that another version redacted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Due {
+    pub patient: PatientId,
+    pub id: DocumentId,
+    pub revision: u32,
+    language: Language,
+    sealed: Vec<u8>,
+}
+
+impl Due {
+    pub fn place(&self) -> Behind {
+        Behind(self.patient.0, self.id.0, self.revision)
+    }
+
+    /// What is stored of it, and its redacted text as one that can be read.
+    ///
+    /// # Errors
+    /// When the cell does not open or its turns do not lie in the text.
+    pub fn open(&self, scope: Scope, keys: &Keys) -> Result<(DocumentContent, Document), StoreError> {
+        let keys = keys.get(&scope).ok_or(StoreError::Race)?;
+        let content: DocumentContent = open_record(keys, content_cell(self.id.0, self.revision), &self.sealed)?;
+        let mut turns = Vec::with_capacity(content.turns.len());
+        for (speaker, start, end) in &content.turns {
+            if content.text.get(*start..*end).is_none() {
+                return Err(StoreError::Shape);
+            }
+            turns.push(Turn { speaker: *speaker, span: Span::new(*start, *end), at_ms: None });
+        }
+        let document = Document { text: content.text.clone(), language: self.language, turns };
+        Ok((content, document))
+    }
+}
+
+/// The name of the policy in an organisation's row; `None` for an organisation without one.
+///
+/// # Errors
+/// Of the database.
+pub async fn policy(tx: &mut Transaction, org: OrgId) -> Result<Option<String>, DbError> {
+    tx.fetch_all(&POLICY, vec![org.0.into()]).await?.first().map(|row| row.text(0)).transpose()
+}
+
+/// Documents that were redacted by any other version than `version`, after `after` in the order of their keys, at most
+/// `limit`. Rows that a writer holds are left to the next night.
+///
+/// # Errors
+/// Of the database.
+pub async fn due(
+    tx: &mut Transaction,
+    org: OrgId,
+    version: &str,
+    (after, limit): (Behind, u32),
+) -> Result<Vec<Due>, DbError> {
+    let Behind(patient, document, revision) = after;
+    let args = vec![org.0.into(), version.into(), patient.into(), document.into(), revision.into(), limit.into()];
+    tx.fetch_all(&DUE, args).await?.iter().map(read).collect()
+}
+
+fn read(row: &Row) -> Result<Due, DbError> {
+    let language = match row.text(3)?.as_str() {
+        "es" => Language::Spanish,
+        "en" => Language::English,
+        _ => Language::Unknown,
+    };
+    Ok(Due {
+        patient: PatientId(row.uuid(0)?),
+        id: DocumentId(row.uuid(1)?),
+        revision: u32::try_from(row.i64(2)?).map_err(|_| DbError::Decode { index: 2 })?,
+        language,
+        sealed: row.blob(4)?,
+    })
+}

@@ -1,0 +1,139 @@
+//! Rows that served their purpose: ids of messages that no producer sends again, events that are published, attempts that
+//! nobody will go on with.
+
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use anamnesis_core::ids::OrgId;
+use anamnesis_sql::{Arg, DbError, Sql, Transaction};
+
+// The same message after that is known by what it says: a document by its revision, any other by the derived ids of its
+// rows.
+static MESSAGES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT created_at, message_hash FROM inbox WHERE org_id = $1 AND created_at <= $2 \
+         AND (created_at, message_hash) > ($3, $4) ORDER BY created_at, message_hash LIMIT $5",
+    )
+});
+static EVENTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT published_at, id FROM outbox WHERE org_id = $1 AND published_at IS NOT NULL AND published_at <= $2 \
+         AND (published_at, id) > ($3, $4) ORDER BY published_at, id LIMIT $5",
+    )
+});
+// Belongs to no organisation: the hash is keyed and tells none. Rows live for as long as a message is worked.
+static ATTEMPTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT updated_at, message_hash FROM attempt WHERE updated_at <= $1 AND (updated_at, message_hash) > ($2, $3) \
+         ORDER BY updated_at, message_hash LIMIT $4",
+    )
+});
+static BATCHES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT updated_at, id FROM attempt_batch WHERE updated_at <= $1 AND (updated_at, id) > ($2, $3) \
+         ORDER BY updated_at, id LIMIT $4",
+    )
+});
+static FORGET_MESSAGES: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("DELETE FROM inbox WHERE org_id = $1 AND message_hash IN {blobs $2}"));
+static FORGET_EVENTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("DELETE FROM outbox WHERE org_id = $1 AND id IN {uuids $2} AND published_at IS NOT NULL")
+});
+static FORGET_ATTEMPTS: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("DELETE FROM attempt WHERE updated_at <= $1 AND message_hash IN {blobs $2}"));
+static FORGET_BATCHES: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("DELETE FROM attempt_batch WHERE updated_at <= $1 AND id IN {uuids $2}"));
+
+pub fn statements() -> Vec<&'static Sql> {
+    let read = [&MESSAGES, &EVENTS, &ATTEMPTS, &BATCHES];
+    let forget = [&FORGET_MESSAGES, &FORGET_EVENTS, &FORGET_ATTEMPTS, &FORGET_BATCHES];
+    read.into_iter().chain(forget).map(|sql| &**sql).collect()
+}
+
+/// Which rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lane {
+    Messages,
+    Events,
+    Attempts,
+    /// Attempts of batches of which nobody asked.
+    Batches,
+}
+
+impl Lane {
+    /// Rows that an id names, which has its sixteen bytes and is compared as an id.
+    fn has_ids(self) -> bool {
+        matches!(self, Self::Events | Self::Batches)
+    }
+}
+
+/// The last row of the page before: its instant in microseconds and its key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct After(pub i64, pub Vec<u8>);
+
+impl After {
+    /// Before every row.
+    pub fn start(lane: Lane) -> Self {
+        Self(i64::MIN, if lane.has_ids() { vec![0; 16] } else { Vec::new() })
+    }
+}
+
+/// A row that may go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spent {
+    pub lane: Lane,
+    pub place: After,
+}
+
+/// Rows of a lane that are as old as `until` or older, after `after`, at most `limit`.
+///
+/// # Errors
+/// Of the database.
+pub async fn spent(
+    tx: &mut Transaction,
+    org: OrgId,
+    (lane, until): (Lane, DateTime<Utc>),
+    (after, limit): (&After, u32),
+) -> Result<Vec<Spent>, DbError> {
+    let (at, key): (Arg, Arg) = (after.0.into(), key(lane, &after.1)?);
+    let rows = match lane {
+        Lane::Messages => tx.fetch_all(&MESSAGES, vec![org.0.into(), until.into(), at, key, limit.into()]).await?,
+        Lane::Events => tx.fetch_all(&EVENTS, vec![org.0.into(), until.into(), at, key, limit.into()]).await?,
+        Lane::Attempts => tx.fetch_all(&ATTEMPTS, vec![until.into(), at, key, limit.into()]).await?,
+        Lane::Batches => tx.fetch_all(&BATCHES, vec![until.into(), at, key, limit.into()]).await?,
+    };
+    rows.iter().map(|row| Ok(Spent { lane, place: After(row.i64(0)?, row.blob(1)?) })).collect()
+}
+
+fn key(lane: Lane, bytes: &[u8]) -> Result<Arg, DbError> {
+    if !lane.has_ids() {
+        return Ok(bytes.into());
+    }
+    Ok(uuid::Uuid::from_slice(bytes).map_err(|_| DbError::Decode { index: 1 })?.into())
+}
+
+/// Deletes rows of one lane, by one statement. An attempt that somebody took up again since stays.
+///
+/// # Errors
+/// Of the database.
+pub async fn forget(
+    tx: &mut Transaction,
+    org: OrgId,
+    (lane, until): (Lane, DateTime<Utc>),
+    spent: &[&Spent],
+) -> Result<u64, DbError> {
+    if spent.is_empty() {
+        return Ok(0);
+    }
+    let blobs = || Arg::Blobs(spent.iter().map(|row| row.place.1.clone()).collect());
+    let ids = || Arg::Uuids(spent.iter().filter_map(|row| uuid::Uuid::from_slice(&row.place.1).ok()).collect());
+    match lane {
+        Lane::Messages => tx.execute(&FORGET_MESSAGES, vec![org.0.into(), blobs()]).await,
+        Lane::Attempts => tx.execute(&FORGET_ATTEMPTS, vec![until.into(), blobs()]).await,
+        Lane::Events => tx.execute(&FORGET_EVENTS, vec![org.0.into(), ids()]).await,
+        Lane::Batches => tx.execute(&FORGET_BATCHES, vec![until.into(), ids()]).await,
+    }
+}

@@ -1,0 +1,269 @@
+//! Folding: the groups that a batch touches are read, folded and written back where they changed.
+
+mod conflicts;
+mod load;
+pub(crate) mod rows;
+mod tensions;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use aws_lc_rs::digest::{SHA256, digest};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{Group, Writer};
+use crate::StoreError;
+use crate::records::{Evidence, FindingWords, MemoryChange, NewDocument};
+use anamnesis_core::fold::{self, Folded, Log, Outcome};
+use anamnesis_core::ids::{FindingId, MemoryId, derive};
+use anamnesis_core::memory::State;
+use anamnesis_core::scope::Scope;
+use anamnesis_sql::{Arg, Sql};
+
+static DELETE_MEMORY: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("DELETE FROM memory WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}"));
+static DELETE_HISTORY: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("DELETE FROM memory_event WHERE org_id = $1 AND derived = 1 AND (patient_id, memory_id) IN {pairs $2}")
+});
+static DELETE_LINKS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "DELETE FROM memory_link WHERE org_id = $1 AND (patient_id, from_id) IN {pairs $2} AND relation <> 'processed_into'",
+    )
+});
+static DELETE_BACK_LINKS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "DELETE FROM memory_link WHERE org_id = $1 AND (patient_id, to_id) IN {pairs $2} AND relation = 'processed_into'",
+    )
+});
+static DELETE_CONFLICTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("DELETE FROM contradiction WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2}")
+});
+
+/// A finding with what the fold does not read: its words and its evidence.
+pub(super) struct Told {
+    pub(crate) words: FindingWords,
+    pub(crate) evidence: Option<Evidence>,
+    pub(crate) revision: u32,
+    pub(crate) from_document: bool,
+}
+
+/// A memory as it stands in the store before the batch.
+pub(super) struct Existing {
+    pub(crate) state: String,
+    pub(crate) fold_hash: Option<Vec<u8>>,
+}
+
+/// All that is known of one group.
+#[derive(Default)]
+pub(super) struct Loaded {
+    pub(crate) log: Log,
+    pub(crate) told: BTreeMap<FindingId, Told>,
+    pub(crate) existing: BTreeMap<MemoryId, Existing>,
+}
+
+/// One memory to write, with its context.
+pub(super) struct Changed<'l> {
+    pub(crate) scope: Scope,
+    pub(crate) group: &'l Group,
+    pub(crate) loaded: &'l Loaded,
+    pub(crate) folded: Folded,
+    pub(crate) hash: [u8; 32],
+    pub(crate) was: Option<&'l str>,
+}
+
+impl Writer<'_> {
+    /// Folds every touched group and writes what changed.
+    pub(super) async fn fold(&mut self) -> Result<(), StoreError> {
+        let touched = std::mem::take(&mut self.touched);
+        if touched.is_empty() {
+            return Ok(());
+        }
+        let mut loaded = self.load(&touched).await?;
+        let outcomes = self.folded(&mut loaded).await?;
+        let mut changed = Vec::new();
+        let mut gone = Vec::new();
+        let mut conflicts = Vec::new();
+        for ((group, loaded), outcome) in loaded.iter().zip(outcomes) {
+            gone.extend(vanished(group.0, loaded, &outcome));
+            conflicts.extend(outcome.conflicts.iter().map(|c| (group, *c)));
+            changed.extend(outcome.memories.into_iter().filter_map(|folded| change(group, loaded, folded)));
+        }
+        self.forget_projection(&gone, &changed).await?;
+        self.write_memories(&changed).await?;
+        self.write_clinical(&changed).await?;
+        let new: BTreeSet<MemoryId> = changed.iter().filter(|c| c.was.is_none()).map(|c| c.folded.id).collect();
+        // Only a group that was there before can have a conflict on record.
+        let before: Vec<&Group> =
+            loaded.iter().filter(|(_, l)| !l.existing.is_empty()).map(|(group, _)| group).collect();
+        self.write_conflicts(&before, &conflicts).await?;
+        let found = conflicts.iter().filter(|(_, c)| new.contains(&c.claim)).map(|(_, c)| conflicts::conflict_type(c));
+        self.done.contradictions.extend(found);
+        self.write_tensions(&gone, &changed).await?;
+        for change in &changed {
+            self.announce_memory(change);
+        }
+        Ok(())
+    }
+
+    /// The outcome of each group. Acts are found by the memories that a fold makes, and may make it another: until no
+    /// memory is new, which is after one look for all but memories that were reopened.
+    pub(super) async fn folded(&mut self, loaded: &mut BTreeMap<Group, Loaded>) -> Result<Vec<Outcome>, StoreError> {
+        let mut asked: BTreeSet<(Uuid, MemoryId)> = BTreeSet::new();
+        loop {
+            let fold =
+                |(group, loaded): (&Group, &Loaded)| fold::fold(group.0, &loaded.log, self.target.now, self.policy);
+            let outcomes: Vec<Outcome> = loaded.iter().map(fold).collect();
+            let made = loaded.keys().zip(&outcomes);
+            let made = made.flat_map(|(group, o)| o.memories.iter().map(|m| (group.0.patient().0, m.id)));
+            let new: BTreeSet<(Uuid, MemoryId)> = made.filter(|key| !asked.contains(key)).collect();
+            if new.is_empty() {
+                return Ok(outcomes);
+            }
+            let mut acts = self.acts_on(&new).await?;
+            asked.extend(new);
+            if acts.is_empty() {
+                return Ok(outcomes);
+            }
+            for (loaded, outcome) in loaded.values_mut().zip(&outcomes) {
+                loaded.log.acts.extend(outcome.memories.iter().filter_map(|m| acts.remove(&m.id)).flatten());
+            }
+        }
+    }
+
+    /// Removes what late messages made untrue, and the derived rows that are written anew.
+    async fn forget_projection(
+        &mut self,
+        gone: &[(Scope, MemoryId)],
+        changed: &[Changed<'_>],
+    ) -> Result<(), StoreError> {
+        let org = Arg::from(self.target.org.0);
+        let ids = |list: &mut dyn Iterator<Item = (Scope, MemoryId)>| {
+            Arg::Pairs(list.map(|(s, id)| (s.patient().0, id.0.as_bytes().to_vec())).collect())
+        };
+        // What is new has left nothing behind.
+        let known = changed.iter().filter(|c| c.was.is_some()).map(|c| (c.scope, c.folded.id));
+        let rewritten: Vec<(Scope, MemoryId)> = gone.iter().copied().chain(known).collect();
+        if rewritten.is_empty() {
+            return Ok(());
+        }
+        let rewritten = ids(&mut rewritten.into_iter());
+        self.tx.execute(&DELETE_HISTORY, vec![org.clone(), rewritten.clone()]).await?;
+        self.tx.execute(&DELETE_LINKS, vec![org.clone(), rewritten.clone()]).await?;
+        self.tx.execute(&DELETE_BACK_LINKS, vec![org.clone(), rewritten]).await?;
+        if !gone.is_empty() {
+            self.tx.execute(&DELETE_MEMORY, vec![org, ids(&mut gone.iter().copied())]).await?;
+        }
+        Ok(())
+    }
+
+    async fn write_conflicts(
+        &mut self,
+        before: &[&Group],
+        conflicts: &[(&Group, fold::Conflict)],
+    ) -> Result<(), StoreError> {
+        if !before.is_empty() {
+            let groups = Arg::Pairs(before.iter().map(|(s, g)| (s.patient().0, g.to_vec())).collect());
+            self.tx.execute(&DELETE_CONFLICTS, vec![self.target.org.0.into(), groups]).await?;
+        }
+        let mut written = Vec::with_capacity(conflicts.len());
+        for (group, conflict) in conflicts {
+            let scope = group.0;
+            let id = derive("contradiction", &[conflict.kept.0.as_bytes(), conflict.claim.0.as_bytes()]);
+            written.push(conflicts::conflict_row(group, id, conflict, self.target.now));
+            if conflict.answered {
+                continue;
+            }
+            let body = json!({"contradiction_id": id, "kept_memory_id": conflict.kept, "claim_memory_id": conflict.claim,
+                "type": conflicts::conflict_type(conflict)});
+            self.events.push(scope, "anamnesis.contradiction.found.v1", &[id.as_bytes()], body);
+            // One task per contradiction: a person is asked, nothing is changed (seed 002, section 6).
+            let body = json!({"memory_id": conflict.kept, "contradiction_id": id, "cause": "contradiction"});
+            self.events.push(scope, "anamnesis.reconfirmation.due.v1", &[id.as_bytes()], body);
+        }
+        self.tx.bulk(&conflicts::CONFLICT, written).await?;
+        Ok(())
+    }
+
+    fn announce_memory(&mut self, changed: &Changed<'_>) {
+        let opening = changed.opening();
+        let (id, to) = (changed.folded.id, changed.folded.state);
+        let from = changed.was.and_then(State::from_code);
+        let contested = changed.folded.contested;
+        self.done.memories.push(MemoryChange { kind: opening.kind, from, to, contested });
+        let what = match from {
+            None => "created",
+            Some(from) if from != to => to.code(),
+            // Written anew after a night moved it: its change was told then, and nobody confirmed it.
+            Some(_) if to != State::Active => return,
+            Some(_) => "confirmed",
+        };
+        let at = anamnesis_core::clock::micros(changed.folded.state_at).to_be_bytes();
+        let key: [&[u8]; 4] = [id.0.as_bytes(), what.as_bytes(), &at, &changed.folded.cycle.to_be_bytes()];
+        let body = json!({"memory_id": id, "kind": opening.kind.code(), "class": opening.class.code(), "change": what,
+            "state": to.code()});
+        self.events.push(changed.scope, "anamnesis.memory.changed.v1", &key, body);
+    }
+
+    /// The raw capture of each document (seed 001, section 2): where every chain of lineage ends.
+    pub(super) async fn raws(&mut self, documents: &[NewDocument]) -> Result<(), StoreError> {
+        let shared = rows::raw_shared(self.target.org.0, self.target.now.into());
+        let shared = shared.into_iter().map(|(_, value)| value).collect();
+        self.tx.bulk_sharing(&rows::RAW, shared, documents.iter().map(rows::raw_row).collect()).await?;
+        Ok(())
+    }
+}
+
+impl Changed<'_> {
+    pub(crate) fn told(&self, id: FindingId) -> Option<&Told> {
+        self.loaded.told.get(&id)
+    }
+
+    pub(crate) fn assertion(&self, id: FindingId) -> &fold::Assertion {
+        let found = self.loaded.log.assertions.iter().find(|a| a.id == id);
+        found.expect("a folded memory names findings of its own log")
+    }
+
+    /// The finding whose provenance the memory has.
+    pub(crate) fn opening(&self) -> &fold::Assertion {
+        self.assertion(self.folded.opened_by)
+    }
+}
+
+/// The raw memory of a revision of a document.
+pub fn raw_id(scope: Scope, document: Uuid, revision: u32) -> Uuid {
+    let (org, patient) = (scope.org().0, scope.patient().0);
+    derive("raw", &[org.as_bytes(), patient.as_bytes(), document.as_bytes(), &revision.to_be_bytes()])
+}
+
+fn vanished(scope: Scope, loaded: &Loaded, outcome: &Outcome) -> Vec<(Scope, MemoryId)> {
+    let kept: BTreeSet<MemoryId> = outcome.memories.iter().map(|m| m.id).collect();
+    loaded.existing.keys().filter(|id| !kept.contains(id)).map(|id| (scope, *id)).collect()
+}
+
+/// `None` when the store already holds exactly this.
+fn change<'l>(group: &'l Group, loaded: &'l Loaded, folded: Folded) -> Option<Changed<'l>> {
+    let hash = hash_of(&folded);
+    let existing = loaded.existing.get(&folded.id);
+    if existing.is_some_and(|e| e.fold_hash.as_deref() == Some(&hash)) {
+        return None;
+    }
+    Some(Changed { scope: group.0, group, loaded, folded, hash, was: existing.map(|e| e.state.as_str()) })
+}
+
+/// A fingerprint of all that the fold found: equal fingerprints need no write.
+fn hash_of(folded: &Folded) -> [u8; 32] {
+    let mut out = [0u8; 32];
+    out.copy_from_slice(digest(&SHA256, format!("{folded:?}").as_bytes()).as_ref());
+    out
+}
+
+pub(crate) fn statements() -> Vec<&'static Sql> {
+    let mut all: Vec<&'static Sql> =
+        vec![&DELETE_MEMORY, &DELETE_HISTORY, &DELETE_LINKS, &DELETE_BACK_LINKS, &DELETE_CONFLICTS];
+    all.push(conflicts::CONFLICT.sql());
+    all.extend(load::statements());
+    all.extend(rows::statements());
+    all.extend(tensions::statements());
+    all
+}

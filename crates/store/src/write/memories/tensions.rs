@@ -1,0 +1,203 @@
+//! What a patient said and said otherwise: preferences, wishes and relationships that oppose each other stay both, linked and
+//! typed (model.md, "Change of mind"; seed 001, sections 5 and 9). A clinical value that meets another is the fold's.
+//!
+//! The pairs are a projection of what is active: whichever message came first, the same pairs are there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::conflicts::CONFLICT;
+use super::rows::memory_cell;
+use super::{Changed, Writer};
+use crate::StoreError;
+use crate::records::FindingWords;
+use crate::seal::{open_record, open_text};
+use anamnesis_core::contradiction::{Claim, ContradictionPolicy, ContradictionType, contradiction, shares_subject};
+use anamnesis_core::finding::{EntityType, Experiencer};
+use anamnesis_core::fold::KeyHash;
+use anamnesis_core::ids::{MemoryId, derive};
+use anamnesis_core::memory::State;
+use anamnesis_core::scope::Scope;
+use anamnesis_sql::{Arg, Row, Sql};
+use anamnesis_text::fold;
+
+/// The newest statements of a patient that are compared.
+const MOST: usize = 100;
+
+// What a model inferred, and what ends by itself, opposes nothing for good: its time passes without a fold.
+static STATED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id, id, experiencer, valid_from, content_sealed, evidence_sealed FROM \
+         (SELECT patient_id, id, experiencer, valid_from, content_sealed, evidence_sealed, \
+            row_number() OVER (PARTITION BY patient_id ORDER BY valid_from DESC, id) AS place FROM memory \
+          WHERE org_id = $1 AND patient_id IN {uuids $2} AND state = 'active' AND class <> 'inference' \
+            AND expires_at IS NULL AND entity_type IN ('preference', 'goal', 'relationship')) AS stated \
+         WHERE place <= $3 ORDER BY patient_id, place",
+    )
+});
+static DELETE: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("DELETE FROM contradiction WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2}")
+});
+
+/// Whether statements of this kind can oppose each other without one of them being wrong.
+pub(super) fn is_soft(entity: EntityType) -> bool {
+    matches!(entity, EntityType::Preference | EntityType::Goal | EntityType::Relationship)
+}
+
+/// An active statement in the clear.
+struct Stated {
+    id: MemoryId,
+    experiencer: Experiencer,
+    /// Which relative, where it is known.
+    person: Option<String>,
+    valid_from: DateTime<Utc>,
+    text: String,
+    /// The words of the text that may be its subject.
+    words: BTreeSet<String>,
+}
+
+impl Writer<'_> {
+    /// Compares anew what a patient of this batch states, where a statement changed or a memory vanished.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written, or a cell does not open.
+    pub(super) async fn write_tensions(
+        &mut self,
+        gone: &[(Scope, MemoryId)],
+        changed: &[Changed<'_>],
+    ) -> Result<(), StoreError> {
+        let soft: Vec<&Changed<'_>> = changed.iter().filter(|c| is_soft(c.opening().entity)).collect();
+        let scopes = soft.iter().map(|c| c.scope).chain(gone.iter().map(|(scope, _)| *scope));
+        let scopes: BTreeSet<Scope> = scopes.collect();
+        if scopes.is_empty() {
+            return Ok(());
+        }
+        let groups = scopes.iter().map(|scope| Ok((scope.patient().0, self.tension_group(*scope)?.to_vec())));
+        let groups = Arg::Pairs(groups.collect::<Result<_, StoreError>>()?);
+        self.tx.execute(&DELETE, vec![self.target.org.0.into(), groups]).await?;
+        let fresh: BTreeSet<MemoryId> =
+            soft.iter().filter(|c| c.was != Some(State::Active.code())).map(|c| c.folded.id).collect();
+        let mut rows = Vec::new();
+        for (scope, stated) in self.stated(&scopes).await? {
+            for (kept, claim, type_) in pairs(&stated) {
+                let id = derive("contradiction", &[kept.id.0.as_bytes(), claim.id.0.as_bytes()]);
+                rows.push(self.tension_row(scope, id, (kept, claim), type_)?);
+                if fresh.contains(&kept.id) || fresh.contains(&claim.id) {
+                    self.done.contradictions.push(type_.code());
+                    let body = json!({"contradiction_id": id, "kept_memory_id": kept.id, "claim_memory_id": claim.id,
+                        "type": type_.code()});
+                    self.events.push(scope, "anamnesis.contradiction.found.v1", &[id.as_bytes()], body);
+                }
+            }
+        }
+        self.tx.bulk(&CONFLICT, rows).await?;
+        Ok(())
+    }
+
+    /// A group of its own: folding a clinical attribute leaves these pairs alone.
+    fn tension_group(&self, scope: Scope) -> Result<KeyHash, StoreError> {
+        Ok(self.keys_of(scope)?.hash("tensions", b""))
+    }
+
+    /// The active statements of each patient, newest first.
+    async fn stated(&mut self, scopes: &BTreeSet<Scope>) -> Result<BTreeMap<Scope, Vec<Stated>>, StoreError> {
+        let patients = Arg::Uuids(scopes.iter().map(|scope| scope.patient().0).collect());
+        let most = Arg::I64(MOST as i64);
+        let rows = self.tx.fetch_all(&STATED, vec![self.target.org.0.into(), patients, most]).await?;
+        let mut stated: BTreeMap<Scope, Vec<Stated>> = BTreeMap::new();
+        for row in rows {
+            let patient = row.uuid(0)?;
+            if let Some(scope) = scopes.iter().find(|scope| scope.patient().0 == patient) {
+                stated.entry(*scope).or_default().extend(self.opened(*scope, &row)?);
+            }
+        }
+        Ok(stated)
+    }
+
+    /// `None` for a memory whose words are gone.
+    fn opened(&self, scope: Scope, row: &Row) -> Result<Option<Stated>, StoreError> {
+        let keys = self.keys_of(scope)?;
+        let id = row.uuid(1)?;
+        let Some(sealed) = row.opt_blob(4)? else { return Ok(None) };
+        let words: FindingWords = open_record(keys, memory_cell(id, "content"), &sealed)?;
+        let quote = row.opt_blob(5)?.filter(|sealed| !sealed.is_empty());
+        let quote = quote.map(|sealed| open_text(keys, memory_cell(id, "evidence"), &sealed)).transpose()?;
+        let text = quote.unwrap_or(words.mention);
+        Ok(Some(Stated {
+            id: MemoryId(id),
+            experiencer: Experiencer::from_code(&row.text(2)?).ok_or(StoreError::Shape)?,
+            person: words.person,
+            valid_from: row.time(3)?,
+            words: content(&text),
+            text,
+        }))
+    }
+
+    fn tension_row(
+        &self,
+        scope: Scope,
+        id: Uuid,
+        (kept, claim): (&Stated, &Stated),
+        type_: ContradictionType,
+    ) -> Result<Vec<Arg>, StoreError> {
+        let now = Arg::from(self.target.now);
+        Ok(vec![
+            scope.org().0.into(),
+            scope.patient().0.into(),
+            id.into(),
+            self.tension_group(scope)?.into(),
+            kept.id.0.into(),
+            claim.id.0.into(),
+            type_.code().into(),
+            "open".into(),
+            claim.valid_from.into(),
+            now.clone(),
+            now,
+        ])
+    }
+}
+
+/// Words of four letters and more, folded.
+fn content(text: &str) -> BTreeSet<String> {
+    fold(text).split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).map(str::to_owned).collect()
+}
+
+/// The pairs that oppose each other, the earlier statement first. A sentence that gave several memories counts once.
+fn pairs(stated: &[Stated]) -> Vec<(&Stated, &Stated, ContradictionType)> {
+    let mut texts = BTreeSet::new();
+    let distinct: Vec<&Stated> = stated.iter().filter(|one| texts.insert(one.text.as_str())).collect();
+    let mut found = Vec::new();
+    for (at, claim) in distinct.iter().enumerate() {
+        // Newest first: what follows was said before.
+        let near = distinct[at + 1..].iter().filter(|kept| shares_a_word(kept, claim));
+        found.extend(near.filter_map(|kept| Some((*kept, *claim, opposition(kept, claim)?))));
+    }
+    found
+}
+
+/// Whether they may speak of one thing: a word in common, or one that begins like another ("swim", "swimming").
+fn shares_a_word(one: &Stated, other: &Stated) -> bool {
+    let begins = |word: &str| word.chars().take(4).collect::<String>();
+    let stems: BTreeSet<String> = one.words.iter().map(|word| begins(word)).collect();
+    other.words.iter().any(|word| stems.contains(&begins(word)))
+}
+
+/// How two statements of a patient oppose each other.
+fn opposition(one: &Stated, other: &Stated) -> Option<ContradictionType> {
+    if one.person != other.person {
+        return None;
+    }
+    let claim = |stated: &'_ Stated| Claim { experiencer: Some(stated.experiencer), ..Claim::of("") };
+    let (left, right) = (Claim { text: &one.text, ..claim(one) }, Claim { text: &other.text, ..claim(other) });
+    // No vector is at hand here: that one speaks of all that the other speaks of stands for nearness.
+    let near = shares_subject(&one.text, &other.text).then_some(1.0);
+    contradiction(&left, &right, near, &ContradictionPolicy::default())
+}
+
+pub(crate) fn statements() -> Vec<&'static Sql> {
+    vec![&STATED, &DELETE]
+}

@@ -1,0 +1,175 @@
+//! One transaction per (batch, organisation): inbox, documents, vectors, findings, folded memories, clinical rows, audit
+//! and outbox, with a number of statements that does not depend on how many documents there are.
+
+pub(super) mod clinical;
+pub(super) mod documents;
+pub(super) mod findings;
+pub(super) mod memories;
+pub mod nightly;
+mod outbox;
+pub(crate) mod patients;
+pub(super) mod profile;
+pub mod reconciling;
+pub mod redacting;
+mod removal;
+pub(super) mod retention;
+pub(super) mod summaries;
+mod withdrawal;
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use super::admission::{Begun, DONE, END, count_attempts};
+use super::records::{Committed, InboxEntry, OrgBatch, Target};
+use super::{Keys, Store, StoreError};
+use anamnesis_core::clock::Entropy;
+use anamnesis_core::failpoints;
+use anamnesis_core::fold::KeyHash;
+use anamnesis_core::ids::OrgId;
+use anamnesis_core::lifecycle::LifecyclePolicy;
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::PatientKeys;
+use anamnesis_sql::{Access, Arg, Bulk, ColumnType, Sql, Transaction};
+
+static INBOX: LazyLock<Bulk> = LazyLock::new(|| {
+    let shared = [
+        ("org_id", ColumnType::Uuid),
+        ("disposition", ColumnType::Text),
+        ("created_at", ColumnType::Int),
+        ("updated_at", ColumnType::Int),
+    ];
+    let columns = [
+        ("message_hash", ColumnType::Bytes),
+        ("body_hash", ColumnType::Bytes),
+        ("patient_id", ColumnType::Uuid),
+        ("message_type", ColumnType::Text),
+    ];
+    Bulk::sharing("inbox", &shared, &columns, "ON CONFLICT (org_id, message_hash) DO NOTHING")
+});
+
+/// A group of findings that is folded as one.
+pub(super) type Group = (Scope, KeyHash);
+
+/// An open write of one organisation's batch.
+pub(super) struct Writer<'a> {
+    pub(crate) tx: &'a mut Transaction,
+    pub(crate) target: Target,
+    pub(crate) keys: &'a Keys,
+    pub(crate) entropy: &'a dyn Entropy,
+    pub(crate) policy: &'a LifecyclePolicy,
+    /// Groups that must be folded again.
+    pub(crate) touched: BTreeSet<Group>,
+    pub(crate) done: Committed,
+    pub(crate) events: outbox::Events,
+}
+
+impl Writer<'_> {
+    /// Keys of a patient of the batch. A patient whose key is gone was erased in between: the batch must be looked at
+    /// again.
+    pub(crate) fn keys_of(&self, scope: Scope) -> Result<&PatientKeys, StoreError> {
+        self.keys.get(&scope).map(AsRef::as_ref).ok_or(StoreError::Race)
+    }
+
+    pub(crate) fn org(&self) -> OrgId {
+        self.target.org
+    }
+}
+
+impl Store {
+    /// Writes a batch whole or not at all.
+    ///
+    /// # Errors
+    /// [`StoreError::Race`] when another worker stored one of the messages since it was looked up.
+    pub async fn commit(&self, org: OrgId, batch: &OrgBatch, keys: &Keys) -> Result<Committed, StoreError> {
+        let mut tx = self.db.begin(Access::Organization(org)).await?;
+        let target = Target { org, now: self.clock.now() };
+        let mut writer = Writer {
+            tx: &mut tx,
+            target,
+            keys,
+            entropy: self.entropy.as_ref(),
+            policy: &self.policy,
+            touched: BTreeSet::new(),
+            done: Committed::default(),
+            events: outbox::Events::default(),
+        };
+        if !failpoints::is("no_inbox") {
+            writer.inbox(batch).await?;
+        }
+        writer.patients(batch).await?;
+        writer.alarms(&batch.alarms);
+        writer.raws(&batch.documents).await?;
+        writer.documents(&batch.documents, batch.generation).await?;
+        writer.keep_vectors(&batch.vectors).await?;
+        writer.findings(&batch.findings).await?;
+        writer.acts(&batch.acts).await?;
+        writer.fold().await?;
+        writer.forget_withdrawn(&batch.consents).await?;
+        writer.flush_events().await?;
+        let done = writer.done;
+        // Last, since the one row of the binding is held until the commit.
+        let generation = self.note_generation(&mut tx).await?;
+        tx.commit().await?;
+        self.noted.fetch_max(generation, std::sync::atomic::Ordering::SeqCst);
+        self.count_commit();
+        if done.events > 0 {
+            self.bell.ring(org);
+        }
+        Ok(done)
+    }
+}
+
+impl Writer<'_> {
+    async fn inbox(&mut self, batch: &OrgBatch) -> Result<(), StoreError> {
+        let now = self.target.now;
+        let org = self.org().0;
+        // In one order everywhere: two workers that hold the same messages wait for each other, never in a circle.
+        let mut inbox: Vec<_> = batch.inbox.iter().collect();
+        inbox.sort_by_key(|m| m.message);
+        let row =
+            |m: &&InboxEntry| vec![m.message.into(), m.body.into(), m.scope.patient().0.into(), m.message_type.into()];
+        let rows: Vec<_> = inbox.iter().map(row).collect();
+        let expected = rows.len() as u64;
+        let shared = vec![org.into(), "stored".into(), now.into(), now.into()];
+        let inserted = self.tx.bulk_sharing(&INBOX, shared, rows).await?;
+        if inserted != expected {
+            return Err(StoreError::Race);
+        }
+        // Work on them ends with its effects: not a transaction later.
+        let ended: Vec<KeyHash> = inbox.iter().map(|m| m.message).collect();
+        self.end(batch.begun.as_ref(), &ended).await
+    }
+
+    /// Ends the attempts of messages of a batch. Those of its other messages, which are set aside next, go on.
+    async fn end(&mut self, begun: Option<&Begun>, ended: &[KeyHash]) -> Result<(), StoreError> {
+        let row = begun.and_then(|begun| Some((begun.batch?, &begun.messages)));
+        if let Some((id, messages)) = row
+            && self.tx.execute(&END, vec![id.into()]).await? == 1
+        {
+            let goes_on = |message: &&KeyHash| ended.binary_search(message).is_err();
+            let others: Vec<KeyHash> = messages.iter().filter(goes_on).copied().collect();
+            return count_attempts(self.tx, &others, self.target.now.into()).await;
+        }
+        // Each was counted by itself: from the beginning, or since somebody asked.
+        self.tx.execute(&DONE, vec![Arg::Blobs(ended.iter().map(|m| m.to_vec()).collect())]).await?;
+        Ok(())
+    }
+}
+
+pub(crate) fn statements() -> Vec<&'static Sql> {
+    let mut all = vec![INBOX.sql()];
+    all.extend(patients::statements());
+    all.extend(profile::statements());
+    all.extend(documents::statements());
+    all.extend(findings::statements());
+    all.extend(memories::statements());
+    all.extend(clinical::statements());
+    all.extend(nightly::statements());
+    all.extend(reconciling::statements());
+    all.extend(redacting::statements());
+    all.extend(removal::statements());
+    all.extend(retention::statements());
+    all.extend(summaries::statements());
+    all.extend(withdrawal::statements());
+    all
+}

@@ -1,0 +1,255 @@
+//! What a night does to the log: inside the night's own transaction, by the same fold as messages.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use super::clinical::CLEAR;
+use super::findings::finding_cell;
+use super::memories::Loaded;
+use super::{Group, Writer, outbox};
+use crate::records::{Committed, FindingWords, NewFinding, Target};
+use crate::seal::Sealer;
+use crate::{Keys, StoreError};
+use anamnesis_core::clock::Entropy;
+use anamnesis_core::confidence::DecayPolicy;
+use anamnesis_core::fold::{Folded, Outcome};
+use anamnesis_core::ids::{FindingId, MemoryId, OrgId};
+use anamnesis_core::lifecycle::LifecyclePolicy;
+use anamnesis_core::memory::State;
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::PatientKeys;
+use anamnesis_sql::{Arg, Bulk, ColumnType, Sql, Transaction};
+
+pub use super::memories::raw_id;
+pub use super::summaries::{AUTHOR, Condensed};
+
+static GROUPS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("SELECT patient_id, group_hash FROM memory WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}")
+});
+static BLANK_FINDINGS: LazyLock<Bulk> = LazyLock::new(|| {
+    Bulk::over(
+        "UPDATE extracted_findings SET payload_sealed = r.payload, tombstone_of = r.memory, updated_at = r.now, \
+         evidence_sealed = CASE WHEN extracted_findings.evidence_sealed IS NULL THEN NULL ELSE r.blank END \
+         FROM {rows} AS r WHERE extracted_findings.org_id = r.org_id AND extracted_findings.patient_id = r.patient_id \
+         AND extracted_findings.id = r.id",
+        &[
+            ("org_id", ColumnType::Uuid),
+            ("patient_id", ColumnType::Uuid),
+            ("id", ColumnType::Uuid),
+            ("payload", ColumnType::Bytes),
+            ("memory", ColumnType::Uuid),
+            ("blank", ColumnType::Bytes),
+            ("now", ColumnType::Int),
+        ],
+    )
+});
+// The row stays for the audit trail: ids, times, states and numbers, no word.
+static BLANK_MEMORIES: LazyLock<Bulk> = LazyLock::new(|| {
+    Bulk::over(
+        "UPDATE memory SET content_sealed = NULL, source_entity_sealed = NULL, file_sealed = NULL, terms = r.blank, updated_at = r.now, \
+         evidence_sealed = CASE WHEN memory.evidence_sealed IS NULL THEN NULL ELSE r.blank END \
+         FROM {rows} AS r WHERE memory.org_id = r.org_id AND memory.patient_id = r.patient_id AND memory.id = r.id \
+         AND memory.state IN ('expired', 'inactive')",
+        &[
+            ("org_id", ColumnType::Uuid),
+            ("patient_id", ColumnType::Uuid),
+            ("id", ColumnType::Uuid),
+            ("blank", ColumnType::Bytes),
+            ("now", ColumnType::Int),
+        ],
+    )
+});
+
+static COUNT: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "UPDATE extracted_findings SET live = $3, updated_at = $4 WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}",
+    )
+});
+static COUNTED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT DISTINCT patient_id, group_hash FROM extracted_findings WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}",
+    )
+});
+
+/// The rules that folding takes, the same for messages and for every job.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    pub lifecycle: LifecyclePolicy,
+    pub decay: DecayPolicy,
+}
+
+/// What a night is lent to write with.
+pub struct Shift<'a> {
+    pub org: OrgId,
+    pub now: DateTime<Utc>,
+    pub keys: &'a Keys,
+    pub entropy: &'a dyn Entropy,
+    pub rules: &'a Rules,
+}
+
+impl Shift<'_> {
+    pub(super) fn writer<'w>(&'w self, tx: &'w mut Transaction) -> Writer<'w> {
+        Writer {
+            tx,
+            target: Target { org: self.org, now: self.now },
+            keys: self.keys,
+            entropy: self.entropy,
+            policy: &self.rules.lifecycle,
+            touched: BTreeSet::new(),
+            done: Committed::default(),
+            events: outbox::Events::default(),
+        }
+    }
+
+    /// Adds findings to the log and folds what they touch. Those that are there already change nothing.
+    ///
+    /// # Errors
+    /// When the store refuses the rows or a cell does not open.
+    pub async fn append(&self, tx: &mut Transaction, findings: Vec<NewFinding>) -> Result<Committed, StoreError> {
+        let mut writer = self.writer(tx);
+        writer.hold(findings.iter().map(|finding| finding.scope.patient().0).collect()).await?;
+        writer.findings(&findings).await?;
+        writer.fold().await?;
+        writer.flush_events().await?;
+        Ok(writer.done)
+    }
+
+    /// Says of findings that a night formed whether they count, and folds what they touch.
+    ///
+    /// # Errors
+    /// As [`Shift::append`].
+    pub async fn count(&self, tx: &mut Transaction, formed: &[(Scope, FindingId, bool)]) -> Result<(), StoreError> {
+        if formed.is_empty() {
+            return Ok(());
+        }
+        let mut writer = self.writer(tx);
+        writer.hold(formed.iter().map(|(scope, ..)| scope.patient().0).collect()).await?;
+        for live in [true, false] {
+            let of = formed.iter().filter(|(.., counts)| *counts == live);
+            let pairs = Arg::Pairs(of.map(|(scope, id, _)| (scope.patient().0, id.0.as_bytes().to_vec())).collect());
+            let args = vec![self.org.0.into(), pairs, live.into(), self.now.into()];
+            writer.tx.execute(&COUNT, args).await?;
+        }
+        let all = formed.iter().map(|(scope, id, _)| (scope.patient().0, id.0.as_bytes().to_vec()));
+        let scopes: BTreeMap<Uuid, Scope> = formed.iter().map(|(scope, ..)| (scope.patient().0, *scope)).collect();
+        for row in writer.tx.fetch_all(&COUNTED, vec![self.org.0.into(), Arg::Pairs(all.collect())]).await? {
+            let group = row.bytes(1)?;
+            writer.touched.extend(scopes.get(&row.uuid(0)?).map(|scope| (*scope, group)));
+        }
+        writer.fold().await?;
+        writer.flush_events().await
+    }
+
+    /// Takes the words out of memories and of the findings that are theirs alone. What a later memory needs stays.
+    ///
+    /// # Errors
+    /// As [`Shift::append`].
+    pub async fn purge(&self, tx: &mut Transaction, memories: &[(Scope, MemoryId)]) -> Result<(), StoreError> {
+        let mut writer = self.writer(tx);
+        writer.hold(memories.iter().map(|(scope, _)| scope.patient().0).collect()).await?;
+        let pairs = || Arg::Pairs(memories.iter().map(|(s, id)| (s.patient().0, id.0.as_bytes().to_vec())).collect());
+        let mut groups: BTreeSet<Group> = BTreeSet::new();
+        for row in writer.tx.fetch_all(&GROUPS, vec![self.org.0.into(), pairs()]).await? {
+            let patient = row.uuid(0)?;
+            let scope = memories.iter().map(|(scope, _)| *scope).find(|scope| scope.patient().0 == patient);
+            groups.extend(scope.map(|scope| row.bytes(1).map(|hash| (scope, hash))).transpose()?);
+        }
+        let mut loaded = writer.load(&groups).await?;
+        let outcomes = writer.folded(&mut loaded).await?;
+        let wanted: BTreeSet<MemoryId> = memories.iter().map(|(_, id)| *id).collect();
+        let rows = self.blanks(&loaded, &outcomes, &wanted)?;
+        writer.tx.bulk(&BLANK_FINDINGS, rows).await?;
+        let blank = |(scope, id): &(Scope, MemoryId)| {
+            let nothing: Vec<u8> = Vec::new();
+            vec![self.org.0.into(), scope.patient().0.into(), id.0.into(), nothing.into(), self.now.into()]
+        };
+        writer.tx.bulk(&BLANK_MEMORIES, memories.iter().map(blank).collect()).await?;
+        for clear in CLEAR.iter() {
+            writer.tx.execute(clear, vec![self.org.0.into(), pairs()]).await?;
+        }
+        Ok(())
+    }
+
+    fn blanks(
+        &self,
+        loaded: &BTreeMap<Group, Loaded>,
+        outcomes: &[Outcome],
+        wanted: &BTreeSet<MemoryId>,
+    ) -> Result<Vec<Vec<Arg>>, StoreError> {
+        let mut rows = Vec::new();
+        for ((group, loaded), outcome) in loaded.iter().zip(outcomes) {
+            let keys = self.keys.get(&group.0).ok_or(StoreError::Race)?;
+            let kept: BTreeSet<FindingId> = outcome
+                .memories
+                .iter()
+                .filter(|m| !wanted.contains(&m.id))
+                .flat_map(|m| [m.opened_by, m.told_by])
+                .collect();
+            // Whoever took it back meanwhile keeps it.
+            let gone = |m: &&Folded| wanted.contains(&m.id) && matches!(m.state, State::Inactive | State::Expired);
+            for memory in outcome.memories.iter().filter(gone) {
+                for id in own(loaded, memory).filter(|id| !kept.contains(id)) {
+                    rows.push(self.blank(group.0, keys, (id, memory.id), &loaded.told[&id].words)?);
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// A finding without words. What orders values stays as keyed hashes: equal where the values were equal.
+    fn blank(
+        &self,
+        scope: Scope,
+        keys: &PatientKeys,
+        (id, memory): (FindingId, MemoryId),
+        words: &FindingWords,
+    ) -> Result<Vec<Arg>, StoreError> {
+        let hashed = |detail: &Option<String>| {
+            let hash = |text: &String| match text.starts_with(PURGED) {
+                true => text.clone(),
+                false => format!("{PURGED}{}", hex::encode(&keys.hash("purged", text.as_bytes())[..8])),
+            };
+            detail.as_ref().map(hash)
+        };
+        let blank = FindingWords {
+            dose: hashed(&words.dose),
+            frequency: hashed(&words.frequency),
+            route: hashed(&words.route),
+            severity: hashed(&words.severity),
+            date: hashed(&words.date),
+            value: hashed(&words.value),
+            ..FindingWords::default()
+        };
+        let sealer = Sealer { keys, entropy: self.entropy };
+        let nothing: Vec<u8> = Vec::new();
+        Ok(vec![
+            self.org.0.into(),
+            scope.patient().0.into(),
+            id.0.into(),
+            sealer.record(finding_cell(id.0, "payload"), &blank)?,
+            memory.0.into(),
+            nothing.into(),
+            self.now.into(),
+        ])
+    }
+}
+
+/// What a hashed detail begins with: no dose and no date does.
+const PURGED: &str = "purged ";
+
+/// The findings that say what the memory says; those that it inherited say something else.
+fn own<'l>(loaded: &'l Loaded, memory: &'l Folded) -> impl Iterator<Item = FindingId> + 'l {
+    let polarity = loaded.log.assertions.iter().find(|a| a.id == memory.opened_by).map(|a| a.polarity);
+    let says = move |id: &FindingId| {
+        let said = loaded.log.assertions.iter().find(|a| a.id == *id);
+        said.is_some_and(|a| Some(a.polarity) == polarity && memory.details.agrees(&a.details))
+    };
+    memory.sources.iter().copied().filter(says)
+}
+
+pub fn statements() -> Vec<&'static Sql> {
+    vec![&GROUPS, BLANK_FINDINGS.sql(), BLANK_MEMORIES.sql(), &COUNT, &COUNTED]
+}

@@ -1,0 +1,203 @@
+//! Patients: the row that everything else hangs on, consent, and the audit of what people did.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use uuid::Uuid;
+
+use super::Writer;
+use crate::StoreError;
+use crate::consents::{self, NewConsent};
+use crate::records::OrgBatch;
+use crate::seal::Sealer;
+use anamnesis_core::consent::Provision;
+use anamnesis_core::ids::OrgId;
+use anamnesis_core::scope::Scope;
+use anamnesis_sql::{Arg, Bulk, ColumnType, Sql, Transaction};
+
+static PATIENT: LazyLock<Bulk> = LazyLock::new(|| {
+    let columns = [
+        ("org_id", ColumnType::Uuid),
+        ("patient_id", ColumnType::Uuid),
+        ("created_at", ColumnType::Int),
+        ("updated_at", ColumnType::Int),
+    ];
+    Bulk::new("patient_profile", &columns, "ON CONFLICT (org_id, patient_id) DO NOTHING")
+});
+static CONSENT: LazyLock<Bulk> = LazyLock::new(|| {
+    let columns = [
+        ("org_id", ColumnType::Uuid),
+        ("patient_id", ColumnType::Uuid),
+        ("id", ColumnType::Uuid),
+        ("scope_hash", ColumnType::Bytes),
+        ("scope_sealed", ColumnType::Bytes),
+        ("reason_sealed", ColumnType::Bytes),
+        ("provision", ColumnType::Text),
+        ("from_at", ColumnType::Int),
+        ("until_at", ColumnType::Int),
+        ("recorded_by", ColumnType::Uuid),
+        ("created_at", ColumnType::Int),
+        ("updated_at", ColumnType::Int),
+    ];
+    Bulk::new("consent", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
+});
+static AUDIT: LazyLock<Bulk> = LazyLock::new(|| {
+    let columns = [
+        ("org_id", ColumnType::Uuid),
+        ("patient_id", ColumnType::Uuid),
+        ("id", ColumnType::Uuid),
+        ("at", ColumnType::Int),
+        ("actor", ColumnType::Text),
+        ("action", ColumnType::Text),
+        ("subject_id", ColumnType::Uuid),
+        ("outcome", ColumnType::Text),
+        ("created_at", ColumnType::Int),
+        ("updated_at", ColumnType::Int),
+    ];
+    Bulk::new("action_audit", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
+});
+// What is folded is read, decided and written: another worker's half of the same patient must not come in between.
+static HOLD: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT patient_id FROM patient_profile WHERE org_id = $1 AND patient_id IN {uuids $2} ORDER BY patient_id {for_update}",
+    )
+});
+
+/// Keeps writers off these patients until the transaction ends: what is read of them now is what will be changed.
+///
+/// # Errors
+/// Of the database.
+pub(crate) async fn hold(tx: &mut Transaction, org: OrgId, patients: Vec<Uuid>) -> Result<(), StoreError> {
+    tx.fetch_all(&HOLD, vec![org.0.into(), Arg::Uuids(patients)]).await?;
+    Ok(())
+}
+
+impl Writer<'_> {
+    pub(super) async fn patients(&mut self, batch: &OrgBatch) -> Result<(), StoreError> {
+        let org = self.org().0;
+        let now = Arg::from(self.target.now);
+        let patients: BTreeSet<Scope> = batch.inbox.iter().map(|m| m.scope).collect();
+        let rows = patients.iter().map(|s| vec![org.into(), s.patient().0.into(), now.clone(), now.clone()]).collect();
+        self.tx.bulk(&PATIENT, rows).await?;
+        self.hold(patients.iter().map(|s| s.patient().0).collect()).await?;
+        self.still_permitted(batch).await?;
+        self.profiles(&batch.profiles).await?;
+        self.ephemeral_modes(&batch.ephemeral).await?;
+        let consents = batch.consents.iter().map(|c| self.consent_row(c)).collect::<Result<Vec<_>, _>>()?;
+        self.tx.bulk(&CONSENT, consents).await?;
+        self.tx.bulk(&AUDIT, self.audit_rows(batch)).await?;
+        Ok(())
+    }
+
+    /// Nobody withdrew consent or began ephemeral mode since that was looked up: the patients are held.
+    async fn still_permitted(&mut self, batch: &OrgBatch) -> Result<(), StoreError> {
+        let documents = batch.documents.iter().map(|d| d.scope);
+        let findings = batch.findings.iter().map(|f| f.scope);
+        let profiles = batch.profiles.iter().map(|p| p.scope);
+        let said: BTreeSet<Uuid> = documents.chain(findings).chain(profiles).map(|s| s.patient().0).collect();
+        if said.is_empty() {
+            return Ok(());
+        }
+        consents::still(self.tx, self.target.org, said.into_iter().collect(), &batch.looked).await
+    }
+
+    /// Keeps other writers off these patients until the transaction ends.
+    pub(super) async fn hold(&mut self, patients: BTreeSet<Uuid>) -> Result<(), StoreError> {
+        hold(self.tx, self.org(), patients.into_iter().collect()).await
+    }
+
+    /// What a night did to somebody's rows, content-free: subject of an id that tells what was done.
+    pub(super) async fn audit_night(
+        &mut self,
+        done: Vec<(Scope, Uuid, &'static str, Option<Uuid>)>,
+    ) -> Result<(), StoreError> {
+        let (org, now) = (self.org().0, self.target.now);
+        let row = |(scope, id, action, subject): (Scope, Uuid, &'static str, Option<Uuid>)| {
+            let id = anamnesis_core::ids::derive("audit", &[id.as_bytes(), action.as_bytes()]);
+            vec![
+                org.into(),
+                scope.patient().0.into(),
+                id.into(),
+                now.into(),
+                "night".into(),
+                action.into(),
+                subject.into(),
+                "done".into(),
+                now.into(),
+                now.into(),
+            ]
+        };
+        self.tx.bulk(&AUDIT, done.into_iter().map(row).collect()).await?;
+        Ok(())
+    }
+
+    fn consent_row(&self, c: &NewConsent) -> Result<Vec<Arg>, StoreError> {
+        let keys = self.keys_of(c.scope)?;
+        let sealer = Sealer { keys, entropy: self.entropy };
+        let now = Arg::from(self.target.now);
+        Ok(vec![
+            self.org().0.into(),
+            c.scope.patient().0.into(),
+            c.id.into(),
+            consents::scope_hash(keys, &c.consent_scope).into(),
+            sealer.text(consents::consent_cell(c.id, "scope"), &c.consent_scope),
+            sealer.optional(consents::consent_cell(c.id, "reason"), c.reason.as_deref()),
+            c.provision.code().into(),
+            c.from.into(),
+            c.until.into(),
+            c.recorded_by.into(),
+            now.clone(),
+            now,
+        ])
+    }
+
+    /// Every transactional action of a person is audited (seed 002, section 9), without content.
+    fn audit_rows(&self, batch: &OrgBatch) -> Vec<Vec<Arg>> {
+        let now = Arg::from(self.target.now);
+        let row = |scope: Scope,
+                   id: uuid::Uuid,
+                   at: chrono::DateTime<chrono::Utc>,
+                   actor: &str,
+                   action: &str,
+                   subject: Option<uuid::Uuid>| {
+            let id = anamnesis_core::ids::derive("audit", &[id.as_bytes(), action.as_bytes()]);
+            vec![
+                self.org().0.into(),
+                scope.patient().0.into(),
+                id.into(),
+                at.into(),
+                actor.into(),
+                action.into(),
+                subject.into(),
+                "done".into(),
+                now.clone(),
+                now.clone(),
+            ]
+        };
+        let acts = batch
+            .acts
+            .iter()
+            .map(|a| row(a.scope, a.act.id.0, a.act.at, a.by, a.act.deed.code(), Some(a.act.memory.0)));
+        let consents = batch.consents.iter().map(|c| {
+            row(
+                c.scope,
+                c.id,
+                c.from,
+                "producer",
+                match c.provision {
+                    Provision::Permit => "consent_permit",
+                    Provision::Deny => "consent_deny",
+                },
+                None,
+            )
+        });
+        let profiles = batch.profiles.iter().map(|p| {
+            row(p.scope, p.statement.stamp.1, p.statement.stamp.0, "profile", "profile_updated", Some(p.actor))
+        });
+        acts.chain(consents).chain(profiles).collect()
+    }
+}
+
+pub(crate) fn statements() -> Vec<&'static Sql> {
+    vec![PATIENT.sql(), &HOLD, CONSENT.sql(), AUDIT.sql()]
+}

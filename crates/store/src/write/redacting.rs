@@ -1,0 +1,233 @@
+//! What a later redaction takes out of a stored document leaves everything that was made of the document, too: the text,
+//! its passages, their terms and vectors, the findings with their quotes, and, by the fold, memories and clinical rows.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use uuid::Uuid;
+
+mod change;
+mod statements;
+
+pub use change::{Change, Reviewed};
+pub use statements::statements;
+use statements::{
+    FINDINGS, FORGET_CACHE, FORGET_VECTORS, MOVE_PASSAGES, MOVE_RISKS, PASSAGES, REWORD, REWRITE, RISKS, STAMP,
+    STAMP_RAWS, UNTELL, WAIT,
+};
+
+use super::documents::content_cell;
+use super::findings::finding_cell;
+use super::memories::raw_id;
+use super::nightly::Shift;
+use super::{Group, Writer};
+use crate::StoreError;
+use crate::records::FindingWords;
+use crate::seal::{Sealer, open_record, open_text};
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::{Cell, PatientKeys};
+use anamnesis_sql::{Arg, Row, Transaction};
+use anamnesis_text::{Language, Span, stems};
+
+/// The changed documents of a page.
+struct Changes<'r>(BTreeMap<(Uuid, Uuid, u32), (&'r Reviewed, &'r Change)>);
+
+impl<'r> Changes<'r> {
+    fn of(reviewed: &'r [Reviewed]) -> Self {
+        let changed = |one: &'r Reviewed| {
+            let key = (one.scope.patient().0, one.document, one.revision);
+            Some((key, (one, one.change.as_ref()?)))
+        };
+        Self(reviewed.iter().filter_map(changed).collect())
+    }
+
+    /// Of the row's document: its first three columns say which.
+    fn at(&self, row: &Row) -> Result<Option<(&'r Reviewed, &'r Change)>, StoreError> {
+        let revision = u32::try_from(row.i64(2)?).map_err(|_| StoreError::Shape)?;
+        Ok(self.0.get(&(row.uuid(0)?, row.uuid(1)?, revision)).copied())
+    }
+
+    fn pairs(&self) -> Arg {
+        Arg::Pairs(self.0.keys().map(|(patient, document, _)| (*patient, document.as_bytes().to_vec())).collect())
+    }
+
+    fn patients(&self) -> Arg {
+        let patients: BTreeSet<Uuid> = self.0.keys().map(|(patient, _, _)| *patient).collect();
+        Arg::Uuids(patients.into_iter().collect())
+    }
+}
+
+impl Shift<'_> {
+    /// Writes what a second redaction made of documents. The clear text is not kept, so that nothing can be given back:
+    /// what is taken now is taken from what was stored. The same page twice changes nothing more.
+    ///
+    /// # Errors
+    /// When the store refuses the rows or a cell does not open.
+    pub async fn redact_again(&self, tx: &mut Transaction, reviewed: &[Reviewed]) -> Result<(), StoreError> {
+        let mut writer = self.writer(tx);
+        writer.hold(reviewed.iter().map(|one| one.scope.patient().0).collect()).await?;
+        let now = Arg::from(self.now);
+        let stamp = |one: &Reviewed| {
+            let key = [one.scope.org().0, one.scope.patient().0, one.document].map(Arg::from);
+            key.into_iter().chain([one.revision.into(), one.version.clone().into(), now.clone()]).collect()
+        };
+        let stamp_raw = |one: &Reviewed| {
+            let raw = raw_id(one.scope, one.document, one.revision);
+            let key = [one.scope.org().0, one.scope.patient().0, raw].map(Arg::from);
+            key.into_iter().chain([one.version.clone().into(), now.clone()]).collect()
+        };
+        writer.tx.bulk(&STAMP, reviewed.iter().map(stamp).collect()).await?;
+        writer.tx.bulk(&STAMP_RAWS, reviewed.iter().map(stamp_raw).collect()).await?;
+        let changes = Changes::of(reviewed);
+        if changes.0.is_empty() {
+            return Ok(());
+        }
+        writer.rewrite(&changes).await?;
+        writer.passages_again(&changes).await?;
+        writer.risks_again(&changes).await?;
+        writer.findings_again(&changes).await?;
+        // Nobody said anything new: the fold writes the same memories in other words, and no event tells of it.
+        writer.fold().await
+    }
+}
+
+impl Writer<'_> {
+    fn sealing(&self, scope: Scope) -> Result<(Sealer<'_>, [Arg; 2]), StoreError> {
+        let sealer = Sealer { keys: self.keys_of(scope)?, entropy: self.entropy };
+        Ok((sealer, [scope.org().0.into(), scope.patient().0.into()]))
+    }
+
+    async fn rewrite(&mut self, changes: &Changes<'_>) -> Result<(), StoreError> {
+        let mut rows = Vec::with_capacity(changes.0.len());
+        for (one, change) in changes.0.values() {
+            let (sealer, [org, patient]) = self.sealing(one.scope)?;
+            let content = sealer.record(content_cell(one.document, one.revision), &change.content)?;
+            rows.push(vec![org, patient, one.document.into(), one.revision.into(), content]);
+        }
+        self.tx.bulk(&REWRITE, rows).await?;
+        Ok(())
+    }
+
+    async fn passages_again(&mut self, changes: &Changes<'_>) -> Result<(), StoreError> {
+        let org = Arg::from(self.org().0);
+        let (mut rows, mut gone) = (Vec::new(), Vec::new());
+        for row in self.tx.fetch_all(&PASSAGES, vec![org.clone(), changes.pairs()]).await? {
+            let Some((one, change)) = changes.at(&row)? else { continue };
+            let (old, id) = (span(&row, 4)?, row.uuid(3)?);
+            let new = change.place(old);
+            let keys = self.keys_of(one.scope)?;
+            let (was, is) = (old.of(&change.before), new.of(&change.content.text));
+            let terms = terms_again(keys, row.ints(6)?, (was, is), change.language);
+            if was != is {
+                gone.push((one.scope.patient().0, id.as_bytes().to_vec()));
+            }
+            rows.push(vec![
+                org.clone(),
+                one.scope.patient().0.into(),
+                id.into(),
+                (new.start as i64).into(),
+                (new.end as i64).into(),
+                Arg::Ints(terms),
+                self.target.now.into(),
+            ]);
+        }
+        self.tx.bulk(&MOVE_PASSAGES, rows).await?;
+        self.tx.execute(&FORGET_VECTORS, vec![org.clone(), Arg::Pairs(gone.clone())]).await?;
+        self.tx.execute(&WAIT, vec![org.clone(), Arg::Pairs(gone), self.target.now.into()]).await?;
+        self.tx.execute(&FORGET_CACHE, vec![org, changes.patients()]).await?;
+        Ok(())
+    }
+
+    async fn risks_again(&mut self, changes: &Changes<'_>) -> Result<(), StoreError> {
+        let org = Arg::from(self.org().0);
+        let mut rows = Vec::new();
+        for row in self.tx.fetch_all(&RISKS, vec![org, changes.pairs()]).await? {
+            let Some((one, change)) = changes.at(&row)? else { continue };
+            let (id, new) = (row.uuid(3)?, change.place(span(&row, 4)?));
+            let (sealer, [org, patient]) = self.sealing(one.scope)?;
+            let quote =
+                sealer.text(Cell { table: "risk_flag", row: id, column: "evidence" }, new.of(&change.content.text));
+            let places = [new.start as i64, new.end as i64].map(Arg::from);
+            rows.push([vec![org, patient, id.into(), quote], places.into(), vec![self.target.now.into()]].concat());
+        }
+        self.tx.bulk(&MOVE_RISKS, rows).await?;
+        Ok(())
+    }
+
+    /// Words and quotes of findings; their groups are folded again.
+    async fn findings_again(&mut self, changes: &Changes<'_>) -> Result<(), StoreError> {
+        let org = Arg::from(self.org().0);
+        let raws: HashMap<(Uuid, Uuid), (&Reviewed, &Change)> = changes
+            .0
+            .values()
+            .map(|pair| ((pair.0.scope.patient().0, raw_id(pair.0.scope, pair.0.document, pair.0.revision)), *pair))
+            .collect();
+        let (mut rows, mut groups): (Vec<Vec<Arg>>, BTreeSet<Group>) = Default::default();
+        let args = vec![org.clone(), changes.patients(), changes.pairs()];
+        for row in self.tx.fetch_all(&FINDINGS, args).await? {
+            let (patient, id) = (row.uuid(0)?, row.uuid(3)?);
+            let scope = changes.0.values().map(|(one, _)| one.scope).find(|scope| scope.patient().0 == patient);
+            let Some(scope) = scope else { continue };
+            let words: FindingWords = open_record(self.keys_of(scope)?, finding_cell(id, "payload"), &row.blob(5)?)?;
+            let formed = || words.formed_from.last().and_then(|raw| raws.get(&(patient, *raw)).copied());
+            let Some((_, change)) = changes.at(&row)?.or_else(formed) else { continue };
+            rows.push(self.reworded(scope, (id, &words), change, &row)?);
+            groups.insert((scope, row.bytes(4)?));
+        }
+        self.tx.bulk(&REWORD, rows).await?;
+        let keyed = groups.iter().map(|(scope, group)| (scope.patient().0, group.to_vec())).collect();
+        self.tx.execute(&UNTELL, vec![org, Arg::Pairs(keyed)]).await?;
+        self.touched.extend(groups);
+        Ok(())
+    }
+
+    fn reworded(
+        &self,
+        scope: Scope,
+        (id, words): (Uuid, &FindingWords),
+        change: &Change,
+        row: &Row,
+    ) -> Result<Vec<Arg>, StoreError> {
+        let (sealer, [org, patient]) = self.sealing(scope)?;
+        let payload = sealer.record(finding_cell(id, "payload"), &change.clean_words(words))?;
+        let quote = match row.opt_blob(6)?.filter(|sealed| !sealed.is_empty()) {
+            Some(sealed) => {
+                let said = open_text(sealer.keys, finding_cell(id, "evidence"), &sealed)?;
+                let old = span(row, 7)?;
+                // Evidence is literally in its document, or is none.
+                let literal = old.of(&change.before) == said;
+                let new = if literal { change.place(old) } else { old };
+                let text = if literal { new.of(&change.content.text).to_owned() } else { change.clean(&said) };
+                let sealed = sealer.text(finding_cell(id, "evidence"), &text);
+                [sealed, (new.start as i64).into(), (new.end as i64).into()]
+            }
+            None => [Arg::from(Vec::<u8>::new()), Arg::Null, Arg::Null],
+        };
+        Ok([vec![org, patient, id.into(), payload], quote.into(), vec![self.target.now.into()]].concat())
+    }
+}
+
+fn span(row: &Row, at: usize) -> Result<Span, StoreError> {
+    let offset = |at| usize::try_from(row.i64(at)?).map_err(|_| StoreError::Shape);
+    let (start, end) = (offset(at)?, offset(at + 1)?);
+    if start > end { Err(StoreError::Shape) } else { Ok(Span::new(start, end)) }
+}
+
+/// Terms of the words that went are taken out, those of the new words put in; terms of concepts stay.
+fn terms_again(keys: &PatientKeys, terms: Vec<i64>, (was, is): (&str, &str), language: Language) -> Vec<i64> {
+    let of = |text: &str| stems(text, language).into_iter().map(|stem| keys.term(&stem)).collect::<Vec<i64>>();
+    let mut gone: HashMap<i64, usize> = HashMap::new();
+    of(was).into_iter().for_each(|term| *gone.entry(term).or_default() += 1);
+    let mut left: Vec<i64> = terms
+        .into_iter()
+        .filter(|term| match gone.get_mut(term).filter(|count| **count > 0) {
+            Some(count) => {
+                *count -= 1;
+                false
+            }
+            None => true,
+        })
+        .collect();
+    left.extend(of(is));
+    left.sort_unstable();
+    left
+}

@@ -1,0 +1,60 @@
+//! Events that were not sent yet, of what is gone.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::statements::{DELETE_EVENTS, EVENTS};
+use super::{Gone, Writer};
+use crate::StoreError;
+use crate::outbox::body_cell;
+use crate::seal::open_record;
+use anamnesis_core::scope::Scope;
+use anamnesis_sql::Arg;
+
+const RISK: &str = "anamnesis.risk.flagged.v1";
+/// What an alarm of an ephemeral patient says.
+const TOLD: [&str; 5] = ["class", "experiencer", "level", "by", "confidence"];
+
+impl Writer<'_> {
+    /// Takes events back that name what is gone. A risk stays announced, without naming where it was said.
+    pub(super) async fn take_back_events(
+        &mut self,
+        scope: Scope,
+        gone: &Gone,
+        vanished: &BTreeSet<Uuid>,
+    ) -> Result<(), StoreError> {
+        let mut taken = Vec::new();
+        for row in self.of(&EVENTS, scope).await? {
+            let id = row.uuid(0)?;
+            let body: Value = open_record(self.keys_of(scope)?, body_cell(id), &row.blob(2)?)?;
+            if !names(&body, gone, vanished) {
+                continue;
+            }
+            taken.push(id);
+            if row.text(1)? == RISK {
+                let mut alarm = json!({"ephemeral": true});
+                for field in TOLD.iter().filter(|field| body.get(**field).is_some()) {
+                    alarm[*field] = body[*field].clone();
+                }
+                self.events.push(scope, RISK, &[id.as_bytes()], alarm);
+            }
+        }
+        if !taken.is_empty() {
+            self.tx.execute(&DELETE_EVENTS, vec![scope.org().0.into(), Arg::Uuids(taken)]).await?;
+        }
+        Ok(())
+    }
+}
+
+fn names(body: &Value, gone: &Gone, vanished: &BTreeSet<Uuid>) -> bool {
+    let id = |field: &str| body.get(field).and_then(Value::as_str).and_then(|id| id.parse::<Uuid>().ok());
+    let revision = body.get("revision").and_then(Value::as_u64).and_then(|revision| u32::try_from(revision).ok());
+    let document = id("document_id").is_some_and(|document| match revision {
+        Some(revision) => gone.documents.contains(&(document, revision)),
+        None => gone.documents.iter().any(|(known, _)| *known == document),
+    });
+    let memory = ["memory_id", "kept_memory_id", "claim_memory_id"].into_iter().filter_map(id);
+    document || memory.into_iter().any(|memory| vanished.contains(&memory))
+}

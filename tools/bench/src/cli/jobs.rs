@@ -1,0 +1,150 @@
+//! `anamnesis-bench jobs`: what a night costs among many memories.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::stores::{StoreArgs, Stores};
+use anamnesis::cli::output::{self, Format};
+use anamnesis::cli::world::World;
+use anamnesis::cli::{Context, Exit, Failure};
+use anamnesis_bench::beside::Latency;
+use anamnesis_bench::nights::{self, Measured, Size};
+use anamnesis_config::{self as config, Settings};
+use anamnesis_jobs::policy::Policies;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Memories that are stored.
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    memories: u64,
+    /// Memories that expire in the measured night; half as many more fall below their threshold.
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    due: u64,
+    /// Measures a second store of so many memories after the first, and tells how much dearer its nights are.
+    #[arg(long, value_name = "N")]
+    larger: Option<u64>,
+}
+
+/// # Errors
+/// When the store cannot be made or a night does not end well.
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    if args.memories < args.due.saturating_mul(3) {
+        return Err(Failure::usage("--memories is at least three times --due"));
+    }
+    if args.larger.is_some_and(|larger| larger <= args.memories) {
+        return Err(Failure::usage("--larger is more than --memories"));
+    }
+    let measured = context.block_on(measured(&args, context))?;
+    let is_table = context.format_or(Format::Table) == Format::Table;
+    for one in &measured {
+        if is_table {
+            table(one)?;
+        }
+        output::json(one)?;
+    }
+    if let [few, many] = measured.as_slice() {
+        let grown = Grown::between(few, many);
+        if is_table {
+            grown.table()?;
+        }
+        output::json(&grown)?;
+    }
+    let right = |m: &Measured| m.again_changed == 0 && m.changed >= args.due;
+    Ok(if measured.iter().all(right) { Exit::Done } else { Exit::Failed })
+}
+
+async fn measured(args: &Args, context: &Context) -> Result<Vec<Measured>, Failure> {
+    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let sizes: Vec<u64> = [Some(args.memories), args.larger].into_iter().flatten().collect();
+    let stores = Stores::make(&args.store, &settings, sizes.len()).await?;
+    let mut measured = Vec::new();
+    for (n, memories) in sizes.into_iter().enumerate() {
+        stores.settle(n, &mut settings);
+        measured.push(nights(Size { memories, due: args.due }, settings.clone()).await);
+    }
+    stores.remove().await;
+    measured.into_iter().collect()
+}
+
+async fn nights(size: Size, settings: Settings) -> Result<Measured, Failure> {
+    let policies = Policies::load(settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))?;
+    let world = World::made(settings).await?;
+    let pipeline = Arc::new(world.pipeline()?);
+    let progress = output::progress_count(Some(size.memories));
+    let told = |done| progress.set_position(done);
+    let measured = nights::measure(&pipeline, policies, size, &told).await;
+    progress.finish_and_clear();
+    world.store.close().await;
+    measured.map_err(|error| Failure::failed(error.to_string()))
+}
+
+/// The larger store over the smaller one.
+#[derive(Debug, Serialize)]
+struct Grown {
+    bench: &'static str,
+    store: &'static str,
+    memories: [u64; 2],
+    night: f64,
+    again: f64,
+    anew: f64,
+    peak: f64,
+}
+
+impl Grown {
+    fn between(few: &Measured, many: &Measured) -> Self {
+        let over = |few: f64, many: f64| many / few.max(1e-9);
+        Self {
+            bench: "jobs_grown",
+            store: many.store,
+            memories: [few.memories, many.memories],
+            night: over(few.night_ms, many.night_ms),
+            again: over(few.again_ms, many.again_ms),
+            anew: over(few.anew_ms, many.anew_ms),
+            peak: over(few.peak_bytes as f64, many.peak_bytes as f64),
+        }
+    }
+
+    fn table(&self) -> Result<(), Failure> {
+        let [few, many] = self.memories;
+        let rows = [
+            ("A night", self.night),
+            ("The same night again", self.again),
+            ("A night after another rate of decay", self.anew),
+            ("Most memory", self.peak),
+        ];
+        let name = format!("{many} over {few} memories");
+        output::table(&[name.as_str(), "Ratio"], rows.map(|(name, value)| [name.to_owned(), format!("{value:.2}")]))
+    }
+}
+
+fn table(m: &Measured) -> Result<(), Failure> {
+    let ms = |figure: f64| format!("{figure:.1}");
+    let latency = |l: &Latency| format!("{:.1} / {:.1} ({} batches)", l.p50_ms, l.p95_ms, l.batches);
+    let rows = [
+        ("Store", m.store.to_owned()),
+        ("Memories", m.memories.to_string()),
+        ("Due to expire", m.due.to_string()),
+        ("A night, ms", ms(m.night_ms)),
+        ("Rows looked at, changed", format!("{}, {}", m.examined, m.changed)),
+        ("The same night again, ms", ms(m.again_ms)),
+        ("Rows that the repetition changed", m.again_changed.to_string()),
+        ("A night after another rate of decay, ms", ms(m.anew_ms)),
+        ("One statement over every row, ms", ms(m.whole_update_ms)),
+        ("Former over latter", format!("{:.2}", m.anew_over_update)),
+        ("Size on disk after thirty nights over before", format!("{:.3}", m.growth)),
+        ("Rows that the thirty nights changed", m.growth_changed.to_string()),
+        ("Size on disk after the night of another rate over before", format!("{:.3}", m.anew_growth)),
+        ("Most memory during the nights, MB", format!("{:.1}", m.peak_bytes as f64 / 1e6)),
+        ("A batch of documents alone, p50 / p95, ms", latency(&m.ingest_alone)),
+        ("The same beside a night of many questions", latency(&m.ingest_beside)),
+        ("Memories that it asked about", m.fallen_beside.to_string()),
+    ];
+    output::table(&["Measure", "Value"], rows.map(|(name, value)| [name.to_owned(), value]))?;
+    if m.build == "debug" {
+        output::note("This is a development build: for figures that mean something, build with --release.");
+    }
+    Ok(())
+}

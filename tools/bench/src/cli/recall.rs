@@ -1,0 +1,88 @@
+//! `anamnesis-bench recall`: exact search among a patient's own passages, alone and beside everybody else's.
+
+use super::stores::{StoreArgs, Stores};
+use anamnesis::cli::output::{self, Format};
+use anamnesis::cli::world::World;
+use anamnesis::cli::{Context, Exit, Failure};
+use anamnesis_bench::recall::{self, Measured, Size};
+use anamnesis_config::{self as config, Settings};
+use anamnesis_sql::{Location, Scratch};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Passages of the patient who is asked about.
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    own: u64,
+    /// Passages of all others.
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    foreign: u64,
+    /// Numbers of a vector.
+    #[arg(long, value_name = "N", default_value_t = 768, value_parser = clap::value_parser!(u16).range(2..=4000))]
+    dimension: u16,
+    /// Searches, before and after the others join.
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
+    queries: u32,
+    /// Make an approximate index once the others have joined, and let the searches beside them ask it.
+    #[arg(long)]
+    approximate: bool,
+}
+
+/// # Errors
+/// When the store cannot be made or read.
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let measured = context.block_on(measured(&args, context))?;
+    if context.format_or(Format::Table) == Format::Table {
+        table(&measured)?;
+    }
+    output::json(&measured)?;
+    let right = (measured.exact >= 1.0 || measured.approximate) && measured.narrow_recall >= 1.0;
+    Ok(if right { Exit::Done } else { Exit::Failed })
+}
+
+async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
+    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let stores = Stores::make(&args.store, &settings, 1).await?;
+    stores.settle(0, &mut settings);
+    if args.approximate {
+        settings.store.postgres.approximate_from = 1;
+    }
+    let owner = stores.database(0).filter(|_| args.approximate).map(Scratch::owner);
+    let measured = searched(args, settings, owner.as_ref()).await;
+    stores.remove().await;
+    measured
+}
+
+async fn searched(args: &Args, settings: Settings, owner: Option<&Location>) -> Result<Measured, Failure> {
+    let world = World::made(settings).await?;
+    let size = Size { own: args.own, foreign: args.foreign, dimension: args.dimension.into(), queries: args.queries };
+    let progress = output::progress_count(Some(size.foreign));
+    let told = |done| progress.set_position(done);
+    let measured = recall::measure(&world.store, &world.metrics, size, owner, &told).await;
+    progress.finish_and_clear();
+    world.store.close().await;
+    measured.map_err(|error| Failure::failed(error.to_string()))
+}
+
+fn table(measured: &Measured) -> Result<(), Failure> {
+    let ms = |figure: f64| format!("{figure:.2}");
+    let rows = [
+        ("Store", measured.store.to_owned()),
+        ("Own passages", measured.own.to_string()),
+        ("Foreign passages", measured.foreign.to_string()),
+        ("Five nearest, alone: p50, ms", ms(measured.alone_p50_ms)),
+        ("Five nearest, alone: p95, ms", ms(measured.alone_p95_ms)),
+        ("Five nearest, beside the foreign ones: p50, ms", ms(measured.beside_p50_ms)),
+        ("Five nearest, beside the foreign ones: p95, ms", ms(measured.beside_p95_ms)),
+        ("Beside over alone", ms(measured.change)),
+        ("Searches that found exactly the nearest", format!("{:.1} %", measured.exact * 100.0)),
+        ("Nearest found beside the foreign ones", format!("{:.1} %", measured.beside_recall * 100.0)),
+        ("Found of three passages among the foreign ones", format!("{:.0} of 3", measured.narrow_recall * 3.0)),
+    ];
+    output::table(&["Measure", "Value"], rows.map(|(name, value)| [name.to_owned(), value]))?;
+    if measured.build == "debug" {
+        output::note("This is a development build: for figures that mean something, build with --release.");
+    }
+    Ok(())
+}

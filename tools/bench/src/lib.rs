@@ -1,0 +1,13 @@
+//! Measurements of the program: documents per second, search, jobs, messages, redaction and extraction.
+
+pub mod bare;
+pub mod beside;
+pub mod corpus;
+pub mod extract;
+pub mod ingest;
+pub mod messages;
+pub mod nights;
+pub mod peers;
+pub mod process;
+pub mod recall;
+pub mod redaction;

@@ -1,0 +1,342 @@
+//! `anamnesis-bench messages`: documents through the broker and the production worker, which runs as a process of its own, beside
+//! what the broker alone and the database alone do with the same, in the same run; and what the worker costs in memory
+//! while it idles, works, and stands before a backlog.
+
+mod corner;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::bare;
+use super::corpus;
+use super::ingest::StageTime;
+use anamnesis_config::BrokerConfig;
+use anamnesis_core::ids::{DocumentId, OrgId, PatientId, derive};
+use anamnesis_core::scope::{Scope, ScopeError};
+use anamnesis_rabbitmq::BrokerError;
+use anamnesis_search::{Recall, RecallError, SearchRequest};
+use anamnesis_sql::{Database, DbError, Location};
+
+pub use corner::Corner;
+pub use worker::{Worked, Worker};
+
+/// How often the worker is started to see how soon it consumes.
+const STARTS: usize = 5;
+/// How long the worker idles before its memory is looked at.
+const IDLE: Duration = Duration::from_secs(3);
+/// The bare consumer takes the documents so often: it is too fast to be measured by them once.
+const BARE: u64 = 5;
+/// Chat messages sent at most while the bulk queue is worked, and the pause between two of them.
+const CHATS: u64 = 16;
+const BETWEEN_CHATS: Duration = Duration::from_millis(400);
+/// Longest wait for a chat message to be found.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long the worker works before a backlog.
+const BEFORE_BACKLOG: Duration = Duration::from_secs(15);
+
+/// What may stop a measurement.
+#[derive(Debug, thiserror::Error)]
+pub enum MessagesError {
+    #[error("the broker: {0}")]
+    Broker(#[from] BrokerError),
+    #[error("the store: {0}")]
+    Store(#[from] DbError),
+    #[error(transparent)]
+    Recall(#[from] RecallError),
+    #[error(transparent)]
+    Scope(#[from] ScopeError),
+    #[error("the worker {0}")]
+    Worker(&'static str),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+/// What is measured, and with what.
+pub struct Plan {
+    pub documents: u64,
+    /// Messages of the backlogs.
+    pub backlogs: Vec<u64>,
+    pub batch: usize,
+    pub prefetch: u16,
+    /// Batches of the bulk queue in work at once, and connections of the bare upserts.
+    pub slots: usize,
+    /// Of the slow embedding server.
+    pub latency: Duration,
+    pub program: PathBuf,
+    /// Where the workers' logs go.
+    pub folder: PathBuf,
+    /// Of a worker that embeds at once, and of one with another, empty store that embeds slowly.
+    pub quick: Vec<(String, String)>,
+    pub slow: Vec<(String, String)>,
+    /// The store of the quick worker, and an empty one.
+    pub store: Location,
+    pub empty: Location,
+    pub broker: BrokerConfig,
+}
+
+/// What a worker did before a backlog.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Backlog {
+    /// Waiting when it began.
+    pub messages: u64,
+    pub peak_mb: Option<f64>,
+    pub documents_per_second: f64,
+}
+
+/// How soon chat was found while the bulk queue was worked. Seconds from before it was published.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Chat {
+    pub messages: u64,
+    pub p50_seconds: f64,
+    pub max_seconds: f64,
+    /// Each, in the order of sending.
+    pub seconds: Vec<f64>,
+    /// Bulk messages that still waited at the end.
+    pub bulk_left: u64,
+}
+
+/// The figures. Rates are messages per second; memory in mebibytes, `null` where the operating system does not tell.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Measured {
+    pub bench: &'static str,
+    /// `sqlite` or `postgres`.
+    pub store: &'static str,
+    /// `release` or `debug`.
+    pub build: &'static str,
+    pub documents: u64,
+    pub stored: u64,
+    pub batch: usize,
+    pub prefetch: u16,
+    pub documents_per_second: f64,
+    pub bare_consumer_per_second: f64,
+    pub bare_upserts_per_second: f64,
+    pub ratio_to_bare_consumer: f64,
+    pub ratio_to_bare_upserts: f64,
+    pub redelivered_per_second: f64,
+    /// Redelivery over fresh.
+    pub redelivery_ratio: f64,
+    pub latency_ms: u64,
+    pub documents_per_second_at_latency: f64,
+    /// At that latency over without.
+    pub share_kept_at_latency: f64,
+    /// Of the worker's process.
+    pub cpu_ms_per_document: Option<f64>,
+    pub start_to_consuming_ms: f64,
+    pub idle_mb: Option<f64>,
+    /// At most, up to the end of the fresh pass.
+    pub loaded_mb: Option<f64>,
+    pub backlogs: Vec<Backlog>,
+    pub chat: Option<Chat>,
+    pub stages: BTreeMap<&'static str, StageTime>,
+}
+
+/// Runs all of it. `recall` reads the quick worker's store; without it chat is not measured.
+///
+/// # Errors
+/// When broker, store or worker cannot be used.
+pub async fn measure(
+    plan: &Plan,
+    recall: Option<&Recall>,
+    told: &(dyn Fn(&str) + Sync),
+) -> Result<Measured, MessagesError> {
+    let corner = Corner::make(plan.broker.clone()).await?;
+    let measured = passes(plan, &corner, recall, told).await;
+    corner.remove().await;
+    measured
+}
+
+async fn passes(
+    plan: &Plan,
+    corner: &Corner,
+    recall: Option<&Recall>,
+    told: &(dyn Fn(&str) + Sync),
+) -> Result<Measured, MessagesError> {
+    let documents = plan.documents;
+    told("bare consumer");
+    let bare = documents * BARE;
+    corner.send_bare((0..bare).map(|n| corpus::document(n % documents))).await?;
+    let drained = corner.drain_bare(bare, plan.prefetch, plan.batch as u64).await?;
+    told("starts");
+    let (start, idle) = starts(plan).await?;
+    told("fresh");
+    let fresh = pass(plan, corner, &plan.quick, 0..documents).await?;
+    told("redelivery");
+    let again = pass(plan, corner, &plan.quick, 0..documents).await?;
+    told("bare upserts");
+    let (store, upserts) = upserts(plan).await?;
+    told("slow embeddings");
+    let slow = pass(plan, corner, &plan.slow, 0..documents).await?;
+    told("chat");
+    let mut next = documents;
+    let chat = match recall {
+        Some(recall) => Some(chat(plan, corner, recall, next..next + 2 * documents).await?),
+        None => None,
+    };
+    next += 2 * documents;
+    let mut backlogs = Vec::new();
+    for messages in &plan.backlogs {
+        told("backlog");
+        backlogs.push(backlog(plan, corner, next..next + messages).await?);
+        next += messages;
+    }
+    let rate = |messages: u64, took: Duration| messages as f64 / took.as_secs_f64().max(1e-9);
+    let (bare_consumer, bare_upserts) = (rate(bare, drained), rate(documents, upserts.took));
+    let fresh_rate = fresh.worked.per_second();
+    Ok(Measured {
+        bench: "messages",
+        store,
+        build: if cfg!(debug_assertions) { "debug" } else { "release" },
+        documents,
+        stored: fresh.stored,
+        batch: plan.batch,
+        prefetch: plan.prefetch,
+        documents_per_second: fresh_rate,
+        bare_consumer_per_second: bare_consumer,
+        bare_upserts_per_second: bare_upserts,
+        ratio_to_bare_consumer: fresh_rate / bare_consumer,
+        ratio_to_bare_upserts: fresh_rate / bare_upserts,
+        redelivered_per_second: again.worked.per_second(),
+        redelivery_ratio: again.worked.per_second() / fresh_rate,
+        latency_ms: u64::try_from(plan.latency.as_millis()).unwrap_or(u64::MAX),
+        documents_per_second_at_latency: slow.worked.per_second(),
+        share_kept_at_latency: slow.worked.per_second() / fresh_rate,
+        cpu_ms_per_document: fresh.worked.cpu.map(|cpu| cpu.as_secs_f64() * 1e3 / fresh.worked.messages as f64),
+        start_to_consuming_ms: start.as_secs_f64() * 1e3,
+        idle_mb: idle.map(mebibytes),
+        loaded_mb: fresh.peak.map(mebibytes),
+        backlogs,
+        chat,
+        stages: fresh.stages,
+    })
+}
+
+/// The median of some starts before an empty queue, and what the last one idles at.
+async fn starts(plan: &Plan) -> Result<(Duration, Option<u64>), MessagesError> {
+    let mut times = Vec::new();
+    let mut idle = None;
+    for start in 0..=STARTS {
+        let worker = Worker::start(&plan.program, &plan.quick, &plan.folder.join("worker.log")).await?;
+        // The first one finds cold files.
+        if start > 0 {
+            times.push(worker.until_ready);
+        }
+        if start == STARTS {
+            tokio::time::sleep(IDLE).await;
+            idle = worker.memory().0;
+        }
+        worker.end().await?;
+    }
+    times.sort();
+    Ok((times[STARTS / 2], idle))
+}
+
+/// All messages through a worker, once.
+struct Pass {
+    worked: Worked,
+    stored: u64,
+    peak: Option<u64>,
+    stages: BTreeMap<&'static str, StageTime>,
+}
+
+/// Fills the queues, then starts a worker: how fast it works what waits for it, from the moment when it consumes.
+async fn pass(
+    plan: &Plan,
+    corner: &Corner,
+    environment: &[(String, String)],
+    numbers: std::ops::Range<u64>,
+) -> Result<Pass, MessagesError> {
+    let messages = numbers.end - numbers.start;
+    corner.send(numbers.map(corpus::document)).await?;
+    let worker = Worker::start(&plan.program, environment, &plan.folder.join("worker.log")).await?;
+    let worked = worker.until_processed(messages).await?;
+    let stored = worker.processed(Some("stored")).await?;
+    let seconds = worker.stages().await?;
+    let all: f64 = seconds.values().sum();
+    let share = |seconds: f64| StageTime { seconds, share: if all > 0.0 { seconds / all } else { 0.0 } };
+    let stages = seconds.into_iter().map(|(stage, seconds)| (stage, share(seconds))).collect();
+    let peak = worker.memory().1;
+    worker.end().await?;
+    Ok(Pass { worked, stored, peak, stages })
+}
+
+async fn upserts(plan: &Plan) -> Result<(&'static str, bare::Bare), MessagesError> {
+    let (from, to) = (Database::open(&plan.store).await?, Database::open(&plan.empty).await?);
+    let done = bare::upserts(&from, &to, plan.batch, plan.slots).await?;
+    let engine = from.engine();
+    from.close().await;
+    to.close().await;
+    Ok((engine, done))
+}
+
+/// Chat while the bulk queue is worked: each message is looked for by search from the moment before it is sent.
+async fn chat(
+    plan: &Plan,
+    corner: &Corner,
+    recall: &Recall,
+    bulk: std::ops::Range<u64>,
+) -> Result<Chat, MessagesError> {
+    // Chat among them would be waited for in turn: no backlog of bulk.
+    corner.send_bulk(bulk.map(corpus::document)).await?;
+    let worker = Worker::start(&plan.program, &plan.quick, &plan.folder.join("worker.log")).await?;
+    let mut times = Vec::new();
+    for number in 0..CHATS.min(plan.documents) {
+        let (body, scope, document) = chat_message(number)?;
+        let began = Instant::now();
+        corner.send(std::iter::once(body)).await?;
+        while !found(recall, scope, document, number).await? {
+            if began.elapsed() > PATIENCE {
+                return Err(MessagesError::Worker("does not let chat be found"));
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        times.push(began.elapsed().as_secs_f64());
+        tokio::time::sleep(BETWEEN_CHATS).await;
+    }
+    let bulk_left = corner.waiting().await?.into();
+    worker.end().await?;
+    corner.purge().await?;
+    let seconds = times.clone();
+    times.sort_by(f64::total_cmp);
+    let (p50_seconds, max_seconds) = (times[times.len() / 2], times[times.len() - 1]);
+    Ok(Chat { messages: times.len() as u64, p50_seconds, max_seconds, seconds, bulk_left })
+}
+
+fn sentence(number: u64) -> String {
+    format!("Esta noche he dormido mal y el trabajo me preocupa, por {number}.ª vez.")
+}
+
+/// A short message of a patient who is not among the others.
+fn chat_message(number: u64) -> Result<(Vec<u8>, Scope, DocumentId), ScopeError> {
+    let id = |kind: &str| derive(kind, &[b"bench chat".as_slice(), number.to_be_bytes().as_slice()]);
+    let (org, patient, document) = (derive("organization", &[b"bench chat".as_slice()]), id("patient"), id("document"));
+    let body: Value = json!({"organization_id": org, "patient_id": patient, "document_id": document, "revision": 1,
+        "document_type": "chat_message", "occurred_at": "2025-11-02T21:30:00Z", "language": "es",
+        "text": sentence(number)});
+    Ok((body.to_string().into_bytes(), Scope::new(OrgId(org), PatientId(patient))?, DocumentId(document)))
+}
+
+async fn found(recall: &Recall, scope: Scope, document: DocumentId, number: u64) -> Result<bool, MessagesError> {
+    let request = SearchRequest { query: sentence(number), min_score: Some(-1.0), ..SearchRequest::default() };
+    Ok(recall.search(scope, &request).await?.hits.iter().any(|hit| hit.document_id == document))
+}
+
+/// Lets a fresh worker work before so many messages, then takes them away.
+async fn backlog(plan: &Plan, corner: &Corner, numbers: std::ops::Range<u64>) -> Result<Backlog, MessagesError> {
+    let messages = numbers.end - numbers.start;
+    corner.send(numbers.map(corpus::document)).await?;
+    let worker = Worker::start(&plan.program, &plan.quick, &plan.folder.join("worker.log")).await?;
+    let worked = worker.during(BEFORE_BACKLOG).await?;
+    let peak_mb = worker.memory().1.map(mebibytes);
+    worker.end().await?;
+    corner.purge().await?;
+    Ok(Backlog { messages, peak_mb, documents_per_second: worked.per_second() })
+}
+
+fn mebibytes(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}

@@ -1,0 +1,130 @@
+//! Texts with gold spans: how they are read from the public sets, and the kinds their labels mean.
+
+use serde::Deserialize;
+
+use anamnesis_redaction::label;
+use anamnesis_text::{CodePoints, Language, Span};
+
+/// A text and what is personal in it.
+#[derive(Debug, Clone)]
+pub struct Example {
+    pub text: String,
+    pub language: Language,
+    pub spans: Vec<(Span, &'static str)>,
+    pub marked: Marked,
+    /// Examples that were made of one text or template have one group: none of them may be read by a model that learned
+    /// another.
+    pub group: usize,
+}
+
+/// How much of an example people or templates have marked; rules and lists mark the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Marked {
+    /// Everything.
+    All,
+    /// Everything but ages, sex, relations and professions.
+    Names,
+    /// Everything but these and countries.
+    Values,
+    /// Nothing: what sure rules find and first names of the lists count as gold. Teaches what conversation is not.
+    Nothing,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    text: String,
+    #[serde(default)]
+    lang: String,
+    #[serde(default)]
+    spans: Vec<Gold>,
+    template_id: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Gold {
+    start: usize,
+    end: usize,
+    label: String,
+}
+
+/// Reads gold lines of the form the scorer takes. `keep` chooses by the line's template, where it has one.
+///
+/// # Errors
+/// The number of the first line that is malformed or has a span outside its text.
+pub fn read(lines: &str, keep: &dyn Fn(Option<u64>) -> bool) -> Result<Vec<Example>, usize> {
+    let mut examples = Vec::new();
+    for (number, line) in lines.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let line: Line = serde_json::from_str(line).map_err(|_| number + 1)?;
+        if !keep(line.template_id) {
+            continue;
+        }
+        let places = CodePoints::new(&line.text);
+        let mut spans = Vec::with_capacity(line.spans.len());
+        for gold in &line.spans {
+            let span = places.span_to_bytes(gold.start, gold.end).ok_or(number + 1)?;
+            if let Some(kind) = kind(&gold.label, span.of(&line.text)) {
+                spans.push((span, kind));
+            }
+        }
+        let language = if line.lang.starts_with("es") { Language::Spanish } else { Language::English };
+        let marked = if line.template_id.is_some() { Marked::Names } else { Marked::All };
+        let group = line.template_id.and_then(|id| usize::try_from(id).ok()).unwrap_or(number);
+        examples.push(Example { text: line.text, language, spans, marked, group });
+    }
+    Ok(examples)
+}
+
+#[derive(Deserialize)]
+struct Dialogue {
+    lang: String,
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    turns: Vec<Said>,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    text: String,
+}
+
+/// Reads dialogues and notes without marks, turns as lines.
+///
+/// # Errors
+/// The number of the first malformed line.
+pub fn read_unmarked(lines: &str) -> Result<Vec<Example>, usize> {
+    let mut examples = Vec::new();
+    for (number, line) in lines.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let line: Dialogue = serde_json::from_str(line).map_err(|_| number + 1)?;
+        let mut text = line.text;
+        for turn in &line.turns {
+            text.push_str(&turn.text);
+            text.push('\n');
+        }
+        let language = if line.lang.starts_with("es") { Language::Spanish } else { Language::English };
+        examples.push(Example { text, language, spans: Vec::new(), marked: Marked::Nothing, group: number });
+    }
+    Ok(examples)
+}
+
+/// The kind of the tagger that a label of a public set means; `None` for what is not learned.
+fn kind(name: &str, value: &str) -> Option<&'static str> {
+    Some(match name {
+        "TERRITORIO" | "LOCATION" if value.bytes().filter(u8::is_ascii_digit).count() >= 4 => label::POSTAL_CODE,
+        "LOCATION" if anamnesis_redaction::internals::is_country(value) => label::COUNTRY,
+        "TERRITORIO" | "LOCATION" => label::LOCATION,
+        "PAIS" => label::COUNTRY,
+        "FECHAS" | "DATE_TIME" => label::DATE,
+        "EDAD_SUJETO_ASISTENCIA" => label::AGE,
+        "NOMBRE_SUJETO_ASISTENCIA" | "NOMBRE_PERSONAL_SANITARIO" | "PERSON" => label::PERSON,
+        "SEXO_SUJETO_ASISTENCIA" => label::SEX,
+        "CALLE" | "ADDRESS" => label::ADDRESS,
+        "HOSPITAL" | "INSTITUCION" | "CENTRO_SALUD" | "ORGANIZATION" => label::ORGANIZATION,
+        "FAMILIARES_SUJETO_ASISTENCIA" => label::FAMILY,
+        "PROFESION" => label::PROFESSION,
+        "NUMERO_TELEFONO" | "NUMERO_FAX" | "PHONE_NUMBER" => label::PHONE,
+        "CORREO_ELECTRONICO" | "EMAIL_ADDRESS" | "DOMAIN_NAME" => label::EMAIL,
+        "TITLE" | "PREFIX" | "OTROS_SUJETO_ASISTENCIA" => return None,
+        _ => label::NUMBER,
+    })
+}
