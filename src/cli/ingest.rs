@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::isolation::Isolation;
 use super::output::{self, Format};
 use super::producers;
 use super::world::World;
@@ -14,6 +13,7 @@ use anamnesis_config::PipelineConfig;
 use anamnesis_core::reason::Reason;
 use anamnesis_messages::{Limits, Origin, Problem, Refusal};
 use anamnesis_pipeline::intake::spool::{Content, Records, Spool};
+use anamnesis_pipeline::isolation::{Isolation, Parted};
 use anamnesis_pipeline::{Disposition, Pipeline, Raw, Tally};
 
 /// How often a batch is offered again when something outside fails, before the verb gives up on it.
@@ -106,7 +106,7 @@ pub(crate) async fn feed(
     feeding: &Feeding,
 ) -> Result<Fed, Failure> {
     // Attempts without an end are left by deaths alone: without one nobody needs to ask of each message.
-    let haunted = pipeline.is_haunted().await.unwrap_or(true);
+    let haunted = pipeline.has_crash_suspects().await.unwrap_or(true);
     let progress = output::progress_bytes(spool.total_bytes());
     let mut batches = Batches { records: spool.records(), feeding, over_long: None, beyond: false };
     let mut tally = Tally::default();
@@ -161,7 +161,7 @@ impl Batches<'_> {
             let body = match record.content {
                 Content::Line(body) => {
                     size += body.len();
-                    bodies.push(Raw { body, origin: self.feeding.origin.clone(), ..Raw::default() });
+                    bodies.push(Raw { body: body.into(), origin: self.feeding.origin.clone(), ..Raw::default() });
                     if bodies.len() >= documents.max(1) || size >= bytes {
                         break;
                     }
@@ -174,7 +174,7 @@ impl Batches<'_> {
                 }
             };
             let refused = Some(Refusal::new(Reason::TooLarge, Problem::Size));
-            let raw = Raw { body, attributes: None, refused, origin: self.feeding.origin.clone() };
+            let raw = Raw { body: body.into(), attributes: None, refused, origin: self.feeding.origin.clone() };
             if bodies.is_empty() {
                 bodies.push(raw);
             } else {
@@ -197,22 +197,13 @@ pub(crate) fn place(source: &str, line: Option<u64>, kept: Option<&str>) -> Vec<
 /// Works a batch, its suspects each in a process of its own, after the others.
 async fn apart(pipeline: &Pipeline, isolation: &Isolation, bodies: Vec<Raw>) -> Vec<Disposition> {
     let mut done = vec![Disposition::Waits; bodies.len()];
-    let Ok(suspects) = pipeline.suspects(&bodies).await else { return done };
-    let (alone, rest): (Vec<usize>, Vec<usize>) = (0..bodies.len()).partition(|at| suspects[*at]);
-    if !rest.is_empty() {
-        let together = offer(pipeline, rest.iter().map(|at| bodies[*at].clone()).collect()).await;
-        for (at, disposition) in rest.into_iter().zip(together) {
-            done[at] = disposition;
-        }
+    let Ok(Parted { together, suspects }) = pipeline.part(&bodies).await else { return done };
+    let worked = offer(pipeline, together.iter().map(|at| bodies[*at].clone()).collect()).await;
+    for (at, disposition) in together.into_iter().zip(worked) {
+        done[at] = disposition;
     }
-    for at in alone {
-        done[at] = match isolation.work(pipeline.queue(), &bodies[at]).await {
-            Some(disposition) => disposition,
-            None => match pipeline.set_aside(&bodies[at], Reason::CrashSuspect).await {
-                Ok(()) => Disposition::Quarantined(Reason::CrashSuspect),
-                Err(_) => Disposition::Waits,
-            },
-        };
+    for at in suspects {
+        done[at] = pipeline.run_isolated(isolation, pipeline.queue(), &bodies[at]).await;
     }
     done
 }

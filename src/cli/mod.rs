@@ -16,7 +16,6 @@ mod hardening;
 mod hold;
 mod import;
 mod ingest;
-mod isolation;
 mod job;
 mod keyring;
 mod keys;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
 
+use super::command_text::{Reply, reply};
 use super::made::Grounds;
-use super::spoken::{Reply, reply};
-use super::{Admitted, Disposition, Entry, Pipeline, PipelineError, Verdict};
-use crate::intake::binding::Admission;
+use super::{Admitted, Disposition, Entry, Outcome, Pipeline, PipelineError, Shared};
+use crate::intake::binding::Admission as OrganizationAdmission;
 use crate::intake::grant::Grant;
 use anamnesis_core::consent::{Consent, ConsentScope, Consents, Withdrawal};
 use anamnesis_core::failpoints;
@@ -20,22 +20,15 @@ use anamnesis_core::scope::Scope;
 use anamnesis_messages::contract::{Command, DocumentSubmitted, MemoryCommand};
 use anamnesis_messages::{Envelope, Message, Refusal};
 use anamnesis_store::Keys;
-use anamnesis_store::admission::{Known, Organization, Wanted};
-use anamnesis_store::consents::Looked;
+use anamnesis_store::admission::{Begun, Known, Organization, Wanted};
 
 /// The messages of one organisation after admission.
-#[derive(Default)]
-pub(super) struct Doorstep {
+pub(super) struct Admission {
     pub(crate) admitted: Vec<Admitted>,
-    pub(crate) done: Vec<Verdict>,
+    pub(crate) done: Vec<Outcome>,
     /// Places of those of which nothing may be kept, not even in quarantine.
     pub(crate) unkept: BTreeSet<usize>,
-    /// Of the patients that were not erased.
-    pub(crate) keys: Keys,
-    /// The generation of vectors that the organisation is searched by; `None`: the configured one.
-    pub(crate) generation: Option<i64>,
-    /// What decided of whom something may be kept.
-    pub(crate) looked: Arc<Looked>,
+    pub(crate) shared: Shared,
 }
 
 /// What binds an organisation that nothing is known of.
@@ -50,81 +43,71 @@ fn unregistered() -> Organization {
 
 impl Pipeline {
     /// Which messages go on, and what becomes of the others.
-    pub(super) async fn admit(&self, org: OrgId, entries: Vec<Entry>) -> Result<Doorstep, PipelineError> {
-        let mut done = Vec::new();
+    pub(super) async fn admit(&self, org: OrgId, entries: Vec<Entry>) -> Result<Admission, PipelineError> {
         let wanted = self.wanted(&entries);
         let mut known = self.store.known(org, &wanted).await?;
         let rules = known.rules.take();
-        let (entries, Sorted { grants, refused }) = self.bound(org, rules.is_some(), entries, &mut done).await?;
-        let unkept = self.unkept(org, &refused).await?;
-        if entries.is_empty() {
-            return Ok(Doorstep { done, unkept, ..Doorstep::default() });
-        }
+        let Bound { entries, grants, refused, mut done } = self.bound(org, rules.is_some(), entries).await?;
+        let mut unkept = self.unkept(org, &refused).await?;
         let rules = rules.unwrap_or_else(unregistered);
-        let keys = self.keys_of(&entries).await?;
+        let keys = if entries.is_empty() { Keys::default() } else { self.keys_of(&entries).await? };
         let mut batch = Batch::new(known, &keys, grants);
         let now = self.store.clock().now();
         batch.modes(&entries, now);
-        let generation = rules.generation;
-        let mut doorstep = Doorstep { done, unkept, keys, generation, ..Doorstep::default() };
+        let mut admitted = Vec::with_capacity(entries.len());
         // In their order: a consent binds what comes after it.
-        for (place, envelope) in entries {
-            let ephemeral = batch.ephemeral(&envelope, now);
-            let permitted = batch.permits(&envelope, rules.consent_required, now);
+        for entry in entries {
+            let ephemeral = batch.ephemeral(&entry.envelope, now);
+            let permitted = batch.permits(&entry.envelope, rules.consent_required, now);
             if ephemeral || !permitted {
-                doorstep.unkept.insert(place);
+                unkept.insert(entry.place);
             }
-            match self.verdict((place, permitted), envelope, &rules, &doorstep.keys, &mut batch) {
+            match self.verdict(entry, permitted, &rules, &keys, &mut batch) {
                 Ok(entry) => {
                     batch.note(&entry);
-                    doorstep.admitted.push(Admitted { ephemeral, ..entry });
+                    admitted.push(Admitted { ephemeral, ..entry });
                 }
-                Err(verdict) => doorstep.done.push(verdict),
+                Err(outcome) => done.push(outcome),
             }
         }
         // What this batch itself switches or denies holds for what its bindings refuse too.
-        let barred = |entry: &&Entry| batch.ephemeral(&entry.1, now) || batch.denies(&entry.1, now);
-        doorstep.unkept.extend(refused.iter().filter(barred).map(|(place, _)| *place));
-        doorstep.looked = Arc::new(batch.known.looked);
-        Ok(doorstep)
+        let barred = |entry: &&Entry| batch.ephemeral(&entry.envelope, now) || batch.denies(&entry.envelope, now);
+        unkept.extend(refused.iter().filter(barred).map(|entry| entry.place));
+        let looked = Arc::new(batch.known.looked);
+        let shared = Shared { keys, generation: rules.generation, looked, begun: Begun::default() };
+        Ok(Admission { admitted, done, unkept, shared })
     }
 
     /// Messages of producers that may speak for this organisation, and the others; a new organisation is registered where
     /// that is allowed.
-    async fn bound(
-        &self,
-        org: OrgId,
-        registered: bool,
-        entries: Vec<Entry>,
-        done: &mut Vec<Verdict>,
-    ) -> Result<(Vec<Entry>, Sorted), PipelineError> {
-        let (mut kept, mut sorted) = (Vec::new(), Sorted::default());
+    async fn bound(&self, org: OrgId, registered: bool, entries: Vec<Entry>) -> Result<Bound, PipelineError> {
+        let mut bound = Bound::default();
         let mut register = false;
         let now = self.store.clock().now();
         for entry in entries {
-            let granted = self.bindings.grant(&entry.1, now);
+            let granted = self.bindings.grant(&entry.envelope, now);
             let admission = granted.and_then(|grant| Ok((self.bindings.admit(org, |_| registered)?, grant)));
             match admission {
                 Ok((admission, grant)) => {
-                    register |= admission == Admission::Register;
-                    sorted.grants.insert(entry.0, grant);
-                    kept.push(entry);
+                    register |= admission == OrganizationAdmission::Register;
+                    bound.grants.insert(entry.place, grant);
+                    bound.entries.push(entry);
                 }
                 Err(refusal) => {
-                    done.push((entry.0, Disposition::Quarantined(refusal.reason), refusal.field));
-                    sorted.refused.push(entry);
+                    bound.done.push(Outcome::quarantined(entry.place, refusal.reason, refusal.field));
+                    bound.refused.push(entry);
                 }
             }
         }
         if register {
             self.store.register(org).await?;
         }
-        Ok((kept, sorted))
+        Ok(bound)
     }
 
     fn wanted(&self, entries: &[Entry]) -> Wanted {
         let mut wanted = Wanted::default();
-        for (_, envelope) in entries {
+        for Entry { envelope, .. } in entries {
             wanted.messages.push(self.message_key(envelope));
             wanted.patients.push(envelope.patient());
             if let Message::DocumentSubmitted(document) = &envelope.message {
@@ -143,7 +126,7 @@ impl Pipeline {
     /// Keys of the patients whose key was not destroyed, made for those who are new.
     async fn keys_of(&self, entries: &[Entry]) -> Result<Keys, PipelineError> {
         let scopes: HashSet<Scope> =
-            entries.iter().filter_map(|(_, e)| Scope::new(e.organization(), e.patient()).ok()).collect();
+            entries.iter().filter_map(|e| Scope::new(e.envelope.organization(), e.envelope.patient()).ok()).collect();
         let scopes: Vec<Scope> = scopes.into_iter().collect();
         Ok(self.store.ensure_keys(&scopes).await?.known)
     }
@@ -159,14 +142,13 @@ impl Pipeline {
 
     fn verdict(
         &self,
-        (place, permitted): (usize, bool),
-        envelope: Box<Envelope>,
+        Entry { place, envelope }: Entry,
+        permitted: bool,
         rules: &Organization,
         alive: &Keys,
         batch: &mut Batch,
-    ) -> Result<Admitted, Verdict> {
-        let quarantine =
-            |reason, field: Option<&str>| (place, Disposition::Quarantined(reason), field.map(str::to_owned));
+    ) -> Result<Admitted, Outcome> {
+        let quarantine = |reason, field: Option<&str>| Outcome::quarantined(place, reason, field.map(str::to_owned));
         let scope =
             Scope::new(envelope.organization(), envelope.patient()).map_err(|_| quarantine(Reason::Malformed, None))?;
         let message = self.message_key(&envelope);
@@ -174,7 +156,7 @@ impl Pipeline {
         if let Some(seen) = batch.known.seen.get(&message).or_else(|| batch.seen.get(&message)) {
             let same = *seen == body_hash || failpoints::is("no_body_check");
             return Err(if same {
-                (place, Disposition::Duplicate, None)
+                Outcome::new(place, Disposition::Duplicate)
             } else {
                 quarantine(Reason::IdReused, Some("id"))
             });
@@ -212,7 +194,7 @@ impl Pipeline {
             grant,
             withdrawal: rules.withdrawal,
             ephemeral: false,
-            spoken: None,
+            words: None,
             grounds: Grounds::default(),
         })
     }
@@ -281,11 +263,14 @@ pub(super) fn ephemeral_switch(command: Command) -> Option<bool> {
 
 /// What the bindings of producers said of a batch.
 #[derive(Default)]
-struct Sorted {
+struct Bound {
+    entries: Vec<Entry>,
     /// What the producer of each message may say, by place.
     grants: HashMap<usize, Grant>,
     /// Messages of producers that may not speak for this organisation.
     refused: Vec<Entry>,
+    /// What became of those.
+    done: Vec<Outcome>,
 }
 
 /// What is known, stored or earlier in this batch.
@@ -339,7 +324,7 @@ impl Batch {
 
     /// Commands of this very batch that switch the ephemeral mode: a document beside them must not slip through.
     fn modes(&mut self, entries: &[Entry], now: DateTime<Utc>) {
-        for (_, envelope) in entries {
+        for Entry { envelope, .. } in entries {
             let Message::MemoryCommand(command) = &envelope.message else { continue };
             if not_yet(envelope, now).is_some() {
                 continue;
@@ -372,11 +357,11 @@ impl Batch {
         id: DocumentId,
         revision: u32,
         body: [u8; 32],
-    ) -> Result<(), Verdict> {
+    ) -> Result<(), Outcome> {
         let key = (patient, id, revision);
         match self.known.revisions.get(&key).or_else(|| self.revisions.get(&key)) {
-            Some(known) if *known == body => Err((place, Disposition::Duplicate, None)),
-            Some(_) => Err((place, Disposition::Quarantined(Reason::IdReused), Some("revision".to_owned()))),
+            Some(known) if *known == body => Err(Outcome::new(place, Disposition::Duplicate)),
+            Some(_) => Err(Outcome::quarantined(place, Reason::IdReused, Some("revision".to_owned()))),
             None => {
                 self.revisions.insert(key, body);
                 Ok(())

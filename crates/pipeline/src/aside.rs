@@ -48,7 +48,7 @@ impl Raw {
             Ok(Kept { attributes, origin }) => (attributes, origin),
             Err(_) => (Some(serde_json::from_slice(kept).ok()?), Origin::Broker { user: None, received: None }),
         };
-        Some(Self { body, attributes, origin, refused: None })
+        Some(Self { body: body.into(), attributes, origin, refused: None })
     }
 }
 
@@ -86,7 +86,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// Of the store.
-    pub async fn is_haunted(&self) -> Result<bool, StoreError> {
+    pub async fn has_crash_suspects(&self) -> Result<bool, StoreError> {
         self.store.was_any_begun(SUSPECT).await
     }
 
@@ -132,6 +132,6 @@ impl Pipeline {
         };
         let attributes = Kept::of(&raw, self.store.clock().now()).written();
         let (reason, field) = (refusal.reason, refusal.field.clone());
-        Rejected { org, message, reason, field, body: Some(raw.body), attributes }
+        Rejected { org, message, reason, field, body: Some(raw.body.into()), attributes }
     }
 }

@@ -30,16 +30,16 @@ impl Pipeline {
     }
 
     /// Messages with what became of them, at the end of a batch.
-    pub(super) fn count_dispositions(&self, queue: Queue, types: &[MessageType], done: &[Disposition]) {
-        disposition::count(&self.metrics, queue, types, done);
-        for one in done {
+    pub(super) fn count_dispositions(&self, queue: Queue, done: impl Iterator<Item = (MessageType, Disposition)>) {
+        for (kind, one) in done {
+            disposition::count(&self.metrics, queue, kind, one);
             match one {
                 Disposition::Duplicate => self.metrics.store.conflicts.of(Conflict::Duplicate).inc(),
                 Disposition::Quarantined(reason) => {
-                    if let Some(stage) = stage_of(*reason) {
+                    if let Some(stage) = stage_of(reason) {
                         self.metrics.stages.errors.of((stage, ErrorClass::Permanent)).inc();
                     }
-                    if *reason == Reason::IdReused {
+                    if reason == Reason::IdReused {
                         self.metrics.store.conflicts.of(Conflict::Revision).inc();
                     }
                 }
@@ -49,9 +49,9 @@ impl Pipeline {
     }
 
     /// Seconds from a message's own time until it was stored.
-    pub(super) fn count_lag(&self, queue: Queue, said: &[Option<DateTime<Utc>>], done: &[Disposition]) {
+    pub(super) fn count_lag(&self, queue: Queue, done: impl Iterator<Item = (Option<DateTime<Utc>>, Disposition)>) {
         let now = self.store.clock().now();
-        for (said, _) in said.iter().zip(done).filter(|(_, done)| **done == Disposition::Stored) {
+        for (said, _) in done.filter(|(_, done)| *done == Disposition::Stored) {
             let lag = said.map_or(0.0, |said| (now - said).as_seconds_f64().max(0.0));
             self.metrics.ingest.lag.of(queue).observe(lag);
         }

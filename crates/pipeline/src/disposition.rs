@@ -66,21 +66,19 @@ impl Tally {
     }
 }
 
-pub(crate) fn count(metrics: &Metrics, queue: Queue, types: &[MessageType], done: &[Disposition]) {
-    for (kind, disposition) in types.iter().zip(done) {
-        metrics.ingest.received.of((queue, *kind)).inc();
-        let outcome = match disposition {
-            Disposition::Stored => labels::Disposition::Stored,
-            Disposition::Duplicate => labels::Disposition::Duplicate,
-            Disposition::Ephemeral => labels::Disposition::Ephemeral,
-            Disposition::Quarantined(reason) => {
-                metrics.ingest.quarantined.of(*reason).inc();
-                labels::Disposition::Quarantined
-            }
-            Disposition::Retry | Disposition::Waits => labels::Disposition::Retried,
-        };
-        metrics.ingest.processed.of((queue, *kind, outcome)).inc();
-    }
+pub(crate) fn count(metrics: &Metrics, queue: Queue, kind: MessageType, disposition: Disposition) {
+    metrics.ingest.received.of((queue, kind)).inc();
+    let outcome = match disposition {
+        Disposition::Stored => labels::Disposition::Stored,
+        Disposition::Duplicate => labels::Disposition::Duplicate,
+        Disposition::Ephemeral => labels::Disposition::Ephemeral,
+        Disposition::Quarantined(reason) => {
+            metrics.ingest.quarantined.of(reason).inc();
+            labels::Disposition::Quarantined
+        }
+        Disposition::Retry | Disposition::Waits => labels::Disposition::Retried,
+    };
+    metrics.ingest.processed.of((queue, kind, outcome)).inc();
 }
 
 /// The metric's word for a type of message.

@@ -6,11 +6,10 @@ use std::time::Instant;
 use super::counting::reason_of;
 use super::read::Read;
 use super::terms::Terms;
-use super::{Pipeline, PipelineError};
+use super::{Outcome, Pipeline, PipelineError, Shared};
 use anamnesis_core::ids::{PassageId, derive};
 use anamnesis_core::reason::Reason;
 use anamnesis_embedding::cache::{Batch, CacheKey, embed_cached};
-use anamnesis_messages::Message;
 use anamnesis_observability::metrics::labels::Stage;
 use anamnesis_store::Keys;
 use anamnesis_store::records::NewPassage;
@@ -34,17 +33,18 @@ impl Pipeline {
     pub(super) async fn embed_all(
         &self,
         read: Vec<Read>,
-        keys: &Keys,
-        active: Option<i64>,
-    ) -> Result<(Vec<Embedded>, Vec<(usize, Reason)>), PipelineError> {
+        Shared { keys, generation: active, .. }: &Shared,
+        done: &mut Vec<Outcome>,
+    ) -> Result<Vec<Embedded>, PipelineError> {
         let started = Instant::now();
-        let generation = self.models.offered().active(active);
+        let generation = self.models.offered().active(*active);
         let mut terms = Terms::default();
-        let mut work: Vec<Embedded> = read.into_iter().map(|r| self.cut(r, keys, (generation, &mut terms))).collect();
+        let cut = |read| self.cut(read, keys, generation, &mut terms);
+        let mut work: Vec<Embedded> = read.into_iter().map(cut).collect();
         drop(terms);
-        let Some(model) = self.models.active(active) else {
+        let Some(model) = self.models.active(*active) else {
             tracing::warn!(code = "generation_without_model", "no model at hand made the vectors: left to the night");
-            return Ok((work, Vec::new()));
+            return Ok(work);
         };
         let mut owners = Vec::new();
         let mut texts: Vec<(CacheKey, &str)> = Vec::new();
@@ -84,21 +84,21 @@ impl Pipeline {
         if let Some(first) = work.first_mut() {
             first.fresh = embedded.fresh;
         }
+        done.extend(refused.into_iter().map(|(place, reason)| Outcome::quarantined(place, reason, None)));
         self.observe(Stage::Embed, started);
-        Ok((work, refused))
+        Ok(work)
     }
 
     fn is_left_to_the_night(&self, read: &Read) -> bool {
-        let Message::DocumentSubmitted(document) = &read.admitted.envelope.message else { return false };
-        self.config.embed_at_night.contains(&document.document_type)
+        let document = read.admitted.document();
+        document.is_some_and(|document| self.config.embed_at_night.contains(&document.document_type))
     }
 
     /// Cuts a document into passages with their keyed terms; none for a patient of whom nothing is kept.
-    fn cut(&self, read: Read, keys: &Keys, (generation, known): (i64, &mut Terms)) -> Embedded {
+    fn cut(&self, read: Read, keys: &Keys, generation: i64, known: &mut Terms) -> Embedded {
         let mut out = Vec::new();
         if !read.admitted.ephemeral
-            && let (Some((redacted, extraction)), Message::DocumentSubmitted(message)) =
-                (read.text.as_deref(), &read.admitted.envelope.message)
+            && let (Some((redacted, extraction)), Some(message)) = (read.text.as_deref(), read.admitted.document())
             && let Some(patient) = keys.get(&read.admitted.scope)
         {
             let document = redacted.document();

@@ -6,6 +6,7 @@
 
 mod admit;
 mod aside;
+mod command_text;
 mod counting;
 mod disposition;
 mod embed;
@@ -13,9 +14,11 @@ pub mod embedding_metrics;
 mod extractors;
 mod facts;
 pub mod intake;
+pub mod isolation;
 mod legacy;
 mod lifelong;
 mod made;
+mod message;
 mod model;
 mod origin;
 mod pages;
@@ -23,44 +26,38 @@ mod profile;
 mod read;
 mod redactors;
 mod relation;
-mod spoken;
 mod store;
 mod terms;
 mod topics;
 mod unkept;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
 pub use disposition::{Disposition, Tally};
 pub use extractors::{Extractors, ExtractorsError};
 pub use legacy::Imported;
-use made::Grounds;
+pub use message::Raw;
+use message::{Admitted, Entry, Message, Outcome, Shared};
 pub use model::writer;
 pub use redactors::{Redactors, RedactorsError, stored_replacement};
-use spoken::Spoken;
 
 use crate::intake::binding::{Bindings, KeyDefect};
-use crate::intake::grant::Grant;
 use anamnesis_config::PipelineConfig;
-use anamnesis_core::consent::Withdrawal;
 use anamnesis_core::failpoints::{self, crash_at};
 use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::OrgId;
-use anamnesis_core::scope::Scope;
 use anamnesis_embedding::{EmbedError, Models};
 use anamnesis_extraction::Extractor;
 use anamnesis_extraction::model::{ModelDefect, ModelReader};
 use anamnesis_messages::decode::said_at;
-use anamnesis_messages::{Attributes, Decoder, Envelope, Limits, Origin, Refusal};
+use anamnesis_messages::{Decoder, Limits, Refusal};
 use anamnesis_observability::metrics::Metrics;
 use anamnesis_observability::metrics::labels::{MessageType, Queue, Stage};
 use anamnesis_redaction::{RedactionError, Redactor};
 use anamnesis_sql::Fault;
-use anamnesis_store::admission::Begun;
-use anamnesis_store::consents::Looked;
-use anamnesis_store::{Keys, Store, StoreError};
+use anamnesis_store::{Store, StoreError};
 
 /// What the stages need.
 pub struct Pipeline {
@@ -97,57 +94,6 @@ pub enum SetupError {
     #[error(transparent)]
     Key(#[from] KeyDefect),
 }
-
-/// A body as it came in.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Raw {
-    pub body: Vec<u8>,
-    /// CloudEvents attributes that travelled beside the body; `None` where the body tells them.
-    pub attributes: Option<Attributes>,
-    /// What the door already knows to be wrong (a line beyond the limit).
-    pub refused: Option<Refusal>,
-    /// The door that it came through.
-    pub origin: Origin,
-}
-
-impl Raw {
-    /// A body that describes itself, from somebody who has opened the store with its keys.
-    pub fn of(body: Vec<u8>) -> Self {
-        Self { body, ..Self::default() }
-    }
-
-    /// A body that describes itself, from a file.
-    pub fn of_file(body: Vec<u8>) -> Self {
-        Self { body, origin: Origin::Files, ..Self::default() }
-    }
-}
-
-/// An envelope on its way, with its place in the batch.
-pub(crate) struct Admitted {
-    pub(crate) place: usize,
-    pub(crate) scope: Scope,
-    pub(crate) message: KeyHash,
-    pub(crate) body_hash: KeyHash,
-    /// In a place of its own: messages go from list to list, and an envelope is a kilobyte.
-    pub(crate) envelope: Box<Envelope>,
-    pub(crate) policy: String,
-    /// What its producer may say.
-    pub(crate) grant: Grant,
-    /// What a withdrawal of consent does to memories.
-    pub(crate) withdrawal: Withdrawal,
-    /// Nothing of it may be kept.
-    pub(crate) ephemeral: bool,
-    /// A correction or an answer whose words travel as the envelope's document.
-    pub(crate) spoken: Option<Spoken>,
-    /// What a command names as what it comes from.
-    pub(crate) grounds: Grounds,
-}
-
-/// A message with its place in the batch.
-pub(crate) type Entry = (usize, Box<Envelope>);
-
-/// What became of the message at a place of the batch, with the field that a refusal names.
-pub(crate) type Verdict = (usize, Disposition, Option<String>);
 
 /// Why a whole batch could not be worked; nothing of it was lost.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -263,170 +209,147 @@ impl Pipeline {
 
     /// The same, counted as coming from this queue; who feeds it counts what is in flight.
     pub async fn run_from(&self, queue: Queue, bodies: Vec<Raw>) -> Vec<Disposition> {
-        let mut dispositions: Vec<Option<Disposition>> = vec![None; bodies.len()];
-        let mut types = vec![MessageType::Unknown; bodies.len()];
-        let (envelopes, refused) = self.decode(bodies);
-        let mut said = vec![None; types.len()];
-        for (place, _, envelope) in &envelopes {
-            types[*place] = disposition::label(envelope.kind());
-            said[*place] = said_at(envelope);
-            self.count_unknown(envelope);
-        }
-        for (place, raw, refusal) in &refused {
-            dispositions[*place] = Some(Disposition::Quarantined(refusal.reason));
-            if failpoints::is("error_text_logged") {
-                tracing::error!("refused: {}", String::from_utf8_lossy(&raw.body));
+        let (mut batch, by_organization) = self.decode(bodies);
+        let mut failed = false;
+        for (org, entries) in by_organization {
+            let places: Vec<usize> = entries.iter().map(|entry| entry.place).collect();
+            let outcomes = self.organization(org, entries).await.unwrap_or_else(|error| {
+                self.count_failure(&error);
+                tracing::warn!(%error, "a batch could not be worked and will be tried again");
+                places.iter().map(|place| Outcome::new(*place, error.again())).collect()
+            });
+            for outcome in outcomes {
+                let place = outcome.place;
+                batch[place].outcome = Some(outcome);
             }
         }
-        let mut rejected = Vec::new();
-        let outcome = self.work(envelopes, &mut dispositions, &mut rejected).await;
         // After the others: a command of this batch may say that nothing is kept.
-        let refused = self.refused(refused.into_iter().map(|(_, raw, refusal)| (raw, refusal)), &mut rejected).await;
-        let kept = match refused {
-            Ok(()) => self.store.quarantine(&rejected).await,
-            failed => failed,
-        };
-        let open = if outcome.is_err() || (kept.is_err() && !failpoints::is("quarantine_unwritten")) {
-            Disposition::Waits
-        } else {
-            Disposition::Stored
-        };
-        let done: Vec<Disposition> = dispositions
-            .into_iter()
-            .map(|d| match d {
-                Some(Disposition::Quarantined(_)) if kept.is_err() && !failpoints::is("quarantine_unwritten") => {
-                    Disposition::Waits
-                }
-                other => other.unwrap_or(open),
-            })
-            .collect();
-        self.count_dispositions(queue, &types, &done);
-        self.count_lag(queue, &said, &done);
-        done
+        if !self.quarantine(&mut batch).await && !failpoints::is("quarantine_unwritten") {
+            failed = true;
+            let open = |outcome: &mut Outcome| outcome.disposition = Disposition::Waits;
+            let quarantined = |outcome: &&mut Outcome| matches!(outcome.disposition, Disposition::Quarantined(_));
+            batch.iter_mut().filter_map(|message| message.outcome.as_mut()).filter(quarantined).for_each(open);
+        }
+        let open = if failed { Disposition::Waits } else { Disposition::Stored };
+        self.count_dispositions(queue, batch.iter().map(|message| (message.kind, message.disposition(open))));
+        self.count_lag(queue, batch.iter().map(|message| (message.said_at, message.disposition(open))));
+        batch.iter().map(|message| message.disposition(open)).collect()
     }
 
-    /// Bytes to typed messages.
-    #[allow(clippy::type_complexity)] // two lists of one split
-    fn decode(&self, bodies: Vec<Raw>) -> (Vec<(usize, Raw, Box<Envelope>)>, Vec<(usize, Raw, Refusal)>) {
+    /// Bytes to typed messages: the batch in its order, and what of it is worked, by organisation.
+    fn decode(&self, bodies: Vec<Raw>) -> (Vec<Message>, BTreeMap<OrgId, Vec<Entry>>) {
         let started = Instant::now();
-        let (mut good, mut bad) = (Vec::new(), Vec::new());
+        let mut batch = Vec::with_capacity(bodies.len());
+        let mut by_organization: BTreeMap<OrgId, Vec<Entry>> = BTreeMap::new();
         for (place, raw) in bodies.into_iter().enumerate() {
-            match self.read_envelope(&raw) {
-                Ok(envelope) => good.push((place, raw, Box::new(envelope))),
-                Err(refusal) => bad.push((place, raw, refusal)),
+            let decoded = self.read_envelope(&raw);
+            let mut message =
+                Message { raw, kind: MessageType::Unknown, said_at: None, organization: None, outcome: None };
+            match decoded {
+                Ok(envelope) => {
+                    self.count_unknown(&envelope);
+                    message.kind = disposition::label(envelope.kind());
+                    message.said_at = said_at(&envelope);
+                    message.organization = Some(envelope.organization());
+                    let entry = Entry { place, envelope: Box::new(envelope) };
+                    by_organization.entry(entry.envelope.organization()).or_default().push(entry);
+                }
+                Err(refusal) => {
+                    if failpoints::is("error_text_logged") {
+                        tracing::error!("refused: {}", String::from_utf8_lossy(&message.raw.body));
+                    }
+                    message.outcome = Some(Outcome::quarantined(place, refusal.reason, refusal.field));
+                }
             }
+            batch.push(message);
         }
         self.observe(Stage::Decode, started);
-        (good, bad)
+        (batch, by_organization)
     }
 
-    async fn work(
-        &self,
-        envelopes: Vec<(usize, Raw, Box<Envelope>)>,
-        dispositions: &mut [Option<Disposition>],
-        rejected: &mut Vec<anamnesis_store::admission::Rejected>,
-    ) -> Result<(), PipelineError> {
-        // Bodies wait here for those that are set aside; nothing behind this reads them.
-        let mut by_org: BTreeMap<OrgId, (BTreeMap<usize, Raw>, Vec<Entry>)> = BTreeMap::new();
-        for (place, raw, envelope) in envelopes {
-            let (raws, entries) = by_org.entry(envelope.organization()).or_default();
-            raws.insert(place, raw);
-            entries.push((place, envelope));
-        }
-        for (org, (mut raws, entries)) in by_org {
-            let (done, unkept) = match self.organization(org, entries).await {
-                Ok(outcome) => outcome,
-                Err(error) => {
-                    self.count_failure(&error);
-                    tracing::warn!(%error, "a batch could not be worked and will be tried again");
-                    let again = error.again();
-                    for place in raws.keys() {
-                        dispositions[*place] = Some(again);
-                    }
-                    continue;
-                }
+    /// Writes what was set aside. Whether that could be written: what could not is no one's yet, and comes again.
+    async fn quarantine(&self, batch: &mut [Message]) -> bool {
+        let mut rejected = Vec::new();
+        let mut unread = Vec::new();
+        for message in batch {
+            let Some(Outcome { disposition: Disposition::Quarantined(reason), field, unkept, .. }) = &message.outcome
+            else {
+                continue;
             };
-            for (place, disposition, field) in done {
-                if let Disposition::Quarantined(reason) = disposition {
-                    let refusal = Refusal { reason, problem: anamnesis_messages::Problem::Conflict, field };
-                    if let Some(raw) = raws.remove(&place) {
-                        let mut entry = self.rejected(Some(org), raw, &refusal);
-                        if unkept.contains(&place) {
-                            entry = entry.without_content();
-                        }
-                        rejected.push(entry);
-                    }
+            // Bodies are moved: nothing after this reads them.
+            let raw = std::mem::take(&mut message.raw);
+            let problem = anamnesis_messages::Problem::Conflict;
+            let refusal = Refusal { reason: *reason, problem, field: field.clone() };
+            match message.organization {
+                Some(_) => {
+                    let entry = self.rejected(message.organization, raw, &refusal);
+                    rejected.push(if *unkept { entry.without_content() } else { entry });
                 }
-                dispositions[place] = Some(disposition);
+                // Nobody could read of whom it speaks.
+                None => unread.push((raw, refusal)),
             }
         }
-        Ok(())
+        match self.refused(unread, &mut rejected).await {
+            Ok(()) => self.store.quarantine(&rejected).await.is_ok(),
+            Err(_) => false,
+        }
     }
 
-    /// The messages of one organisation, from admission to commit; also the places of those of which nothing may be
-    /// kept, not even in quarantine.
-    async fn organization(
-        &self,
-        org: OrgId,
-        entries: Vec<Entry>,
-    ) -> Result<(Vec<Verdict>, BTreeSet<usize>), PipelineError> {
-        let doorstep = self.admit(org, entries).await?;
-        let admit::Doorstep { mut admitted, mut done, unkept, keys, generation, looked } = doorstep;
-        if admitted.is_empty() {
-            return Ok((done, unkept));
+    /// The messages of one organisation, from admission to commit.
+    async fn organization(&self, org: OrgId, entries: Vec<Entry>) -> Result<Vec<Outcome>, PipelineError> {
+        let admit::Admission { mut admitted, mut done, unkept, mut shared } = self.admit(org, entries).await?;
+        if !admitted.is_empty() {
+            self.find_topics(&mut admitted).await?;
+            self.resolve_commands(&mut admitted).await?;
+            let messages: BTreeMap<usize, KeyHash> = admitted.iter().map(|a| (a.place, a.message)).collect();
+            if !failpoints::is("attempt_after_work") {
+                shared.begun = self.store.begin_attempts(&messages.values().copied().collect::<Vec<_>>()).await?;
+            }
+            crash_at("attempt_recorded");
+            let outcome = self.attempt(org, admitted, &shared).await;
+            // Whatever the end, it is one: only a death leaves an attempt behind. Those of stored messages ended in the
+            // transaction of their effects. An end that cannot be written now is written with the next beginning, or when
+            // the message is worked again.
+            let still = still_begun(messages, outcome.as_deref().unwrap_or_default());
+            let batch = shared.begun.batch.filter(|_| !still.is_empty());
+            let ended = self.store.end_attempts(batch, &still).await;
+            done.extend(outcome?);
+            ended?;
+            crash_at("attempts_ended");
         }
-        self.find_topics(&mut admitted).await?;
-        self.give_words(&mut admitted).await?;
-        let messages: BTreeMap<usize, KeyHash> = admitted.iter().map(|a| (a.place, a.message)).collect();
-        let mut begun = Begun::default();
-        if !failpoints::is("attempt_after_work") {
-            begun = self.store.begin_attempts(&messages.values().copied().collect::<Vec<_>>()).await?;
-        }
-        crash_at("attempt_recorded");
-        let outcome = self.attempt(org, admitted, (&keys, generation, &looked), &begun).await;
-        // Whatever the end, it is one: only a death leaves an attempt behind. Those of stored messages ended in the
-        // transaction of their effects. An end that cannot be written now is written with the next beginning, or when the
-        // message is worked again.
-        let still = still_begun(messages, outcome.as_deref().unwrap_or_default());
-        let batch = begun.batch.filter(|_| !still.is_empty());
-        let ended = self.store.end_attempts(batch, &still).await;
-        done.extend(outcome?);
-        ended?;
-        crash_at("attempts_ended");
-        Ok((done, unkept))
+        done.iter_mut().for_each(|outcome| outcome.unkept |= unkept.contains(&outcome.place));
+        Ok(done)
     }
 
-    /// The work on admitted messages.
+    /// The work on admitted messages: Raw → Redacted → Extracted → Embedded → Stored.
     async fn attempt(
         &self,
         org: OrgId,
         admitted: Vec<Admitted>,
-        (keys, generation, looked): (&Keys, Option<i64>, &Arc<Looked>),
-        begun: &Begun,
-    ) -> Result<Vec<Verdict>, PipelineError> {
+        shared: &Shared,
+    ) -> Result<Vec<Outcome>, PipelineError> {
         let mut done = Vec::new();
         self.metrics.ingest.batch.observe(admitted.len() as f64);
         let mut read = Vec::new();
-        for outcome in off_the_runtime(|| self.read_all(admitted, keys)) {
+        for outcome in run_blocking(|| self.read_all(admitted, &shared.keys)) {
             match outcome {
                 Ok(work) => read.push(work),
-                Err((place, disposition)) => done.push((place, disposition, None)),
+                Err(outcome) => done.push(outcome),
             }
         }
         self.ask_model(&mut read).await;
         crash_at("redacted_and_extracted");
-        let (embedded, refused) = self.embed_all(read, keys, generation).await?;
-        done.extend(refused.into_iter().map(|(place, reason)| (place, Disposition::Quarantined(reason), None)));
+        let embedded = self.embed_all(read, shared, &mut done).await?;
         crash_at("embedded");
-        done.extend(self.store_all(org, embedded, (keys, looked), begun).await?);
+        self.store_all(org, embedded, shared, &mut done).await?;
         Ok(done)
     }
 }
 
 /// Messages whose attempt did not end with their effects.
-fn still_begun(mut messages: BTreeMap<usize, KeyHash>, done: &[Verdict]) -> Vec<KeyHash> {
-    for (place, _, _) in done.iter().filter(|(_, disposition, _)| *disposition == Disposition::Stored) {
-        messages.remove(place);
+fn still_begun(mut messages: BTreeMap<usize, KeyHash>, done: &[Outcome]) -> Vec<KeyHash> {
+    for outcome in done.iter().filter(|outcome| outcome.disposition == Disposition::Stored) {
+        messages.remove(&outcome.place);
     }
     messages.into_values().collect()
 }
@@ -438,7 +361,7 @@ pub fn warm() {
 }
 
 /// Runs what computes for long without holding up those who wait: heartbeats, probes, other batches.
-fn off_the_runtime<T>(work: impl FnOnce() -> T) -> T {
+fn run_blocking<T>(work: impl FnOnce() -> T) -> T {
     match tokio::runtime::Handle::try_current() {
         Ok(handle) if handle.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread => {
             tokio::task::block_in_place(work)

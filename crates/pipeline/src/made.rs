@@ -4,8 +4,8 @@
 
 use chrono::{DateTime, Utc};
 
+use super::command_text::{Reply, reply};
 use super::origin::Origin;
-use super::spoken::{Reply, reply};
 use super::{Admitted, Pipeline, PipelineError};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::fold::KeyHash;

@@ -10,7 +10,6 @@ use super::read::Read;
 use anamnesis_config::extraction::ModelConfig;
 use anamnesis_extraction::model::{ModelDefect, ModelOptions, ModelReader, ModelSeen, Writer};
 use anamnesis_extraction::{ExtractionInput, Extractor};
-use anamnesis_messages::Message;
 use anamnesis_observability::metrics::Label as _;
 use anamnesis_observability::metrics::labels::ModelOutcome;
 
@@ -71,22 +70,23 @@ impl Pipeline {
     /// Asks the model about every document of the batch.
     pub(super) async fn ask_model(&self, read: &mut [Read]) {
         let Some((model, concurrency)) = self.model.as_ref().filter(|_| self.extracts) else { return };
-        let asked = read.iter_mut().filter(|read| !read.admitted.ephemeral && !read.is_unread).filter_map(|read| {
-            let Message::DocumentSubmitted(message) = &read.admitted.envelope.message else { return None };
-            let (redacted, extraction) = read.text.as_deref_mut()?;
-            let rules = self.extractors.of(read.admitted.scope.org());
-            Some(async move {
-                let input = ExtractionInput {
-                    document: redacted.document(),
-                    document_type: Some(message.read_as()),
-                    targets: &[],
-                    values: redacted.values(),
-                    dates: &[],
-                    today: None,
-                };
-                model.read(&rules, &input, extraction).await
-            })
-        });
+        let asked =
+            read.iter_mut().filter(|read| !read.admitted.ephemeral && read.unread.is_none()).filter_map(|read| {
+                let message = read.admitted.document()?;
+                let (redacted, extraction) = read.text.as_deref_mut()?;
+                let rules = self.extractors.of(read.admitted.scope.org());
+                Some(async move {
+                    let input = ExtractionInput {
+                        document: redacted.document(),
+                        document_type: Some(message.read_as()),
+                        targets: &[],
+                        values: redacted.values(),
+                        dates: &[],
+                        today: None,
+                    };
+                    model.read(&rules, &input, extraction).await
+                })
+            });
         let asked: Vec<_> = asked.collect();
         let mut seen = stream::iter(asked).buffer_unordered(*concurrency);
         while let Some(seen) = seen.next().await {

@@ -8,14 +8,13 @@ use std::time::{Duration, Instant};
 use chrono::NaiveDate;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, ParallelIterator as _};
 
-use super::{Admitted, Disposition, Pipeline};
+use super::{Admitted, Disposition, Outcome, Pipeline};
 use anamnesis_config::UnsupportedLanguage;
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::reason::Reason;
 use anamnesis_extraction::dates::{self, DateMention};
 use anamnesis_extraction::{Entity, Extraction, ExtractionInput, Extractor};
-use anamnesis_messages::Message;
 use anamnesis_messages::contract::DocumentSubmitted;
 use anamnesis_observability::metrics::labels::{InfoType, RedactionOutcome, ServiceFailure, Stage};
 use anamnesis_observability::metrics::{Label as _, Metrics};
@@ -33,8 +32,8 @@ pub(crate) struct Read {
     pub(crate) admitted: Admitted,
     /// Documents only.
     pub(crate) text: Option<Box<(Redacted, Extraction)>>,
-    /// The text is in a language that no rule reads: what is in `text` is empty, and the document is kept sealed.
-    pub(crate) is_unread: bool,
+    /// A text in a language that no rule reads: what is in `text` is empty, and this is kept sealed.
+    pub(crate) unread: Option<String>,
     pub(crate) guard: Guard,
 }
 
@@ -107,7 +106,7 @@ impl Guard {
 
 impl Pipeline {
     /// Every message of the batch, on the threads that all batches share; a failure is the message's own.
-    pub(super) fn read_all(&self, admitted: Vec<Admitted>, keys: &Keys) -> Vec<Result<Read, (usize, Disposition)>> {
+    pub(super) fn read_all(&self, admitted: Vec<Admitted>, keys: &Keys) -> Vec<Result<Read, Outcome>> {
         // Messages of one patient name the same people, who are made ready once.
         let mut known: HashMap<Vec<KnownIdentity>, Arc<Named>> = HashMap::new();
         let named: Vec<Arc<Named>> =
@@ -116,9 +115,9 @@ impl Pipeline {
         self.readers.install(|| admitted.into_par_iter().zip(named).map(read).collect())
     }
 
-    fn read(&self, admitted: Admitted, named: &Named, keys: &Keys) -> Result<Read, (usize, Disposition)> {
+    fn read(&self, admitted: Admitted, named: &Named, keys: &Keys) -> Result<Read, Outcome> {
         let place = admitted.place;
-        let aside = |reason| (place, Disposition::Quarantined(reason));
+        let aside = |reason| Outcome::quarantined(place, reason, None);
         let redactor = self.redactor(admitted.scope.org(), &admitted.policy);
         let redactor = redactor.ok_or_else(|| aside(Reason::RedactionFailed))?;
         let surrogate = *keys.get(&admitted.scope).ok_or_else(|| aside(Reason::ErasedSubject))?.surrogate();
@@ -128,33 +127,25 @@ impl Pipeline {
             people: Arc::clone(named.get_or_init(|| Arc::new(People::of(identities(&admitted))))),
             metrics: Arc::clone(&self.metrics),
         };
-        let is_unread = self.is_unread(&admitted);
-        if is_unread {
-            self.metrics.redaction.documents.of(RedactionOutcome::Unsupported).inc();
-        }
-        let text = match &admitted.envelope.message {
-            Message::DocumentSubmitted(_) if is_unread => {
-                let sealed = self.config.unsupported_language == UnsupportedLanguage::StoreSealed;
-                if !sealed || admitted.spoken.is_some() {
-                    return Err(aside(Reason::UnsupportedLanguage));
-                }
-                let nothing = guard.redact_with(&Document::plain("", Language::Unknown), &[]);
-                Some(Box::new((nothing.map_err(|disposition| (place, disposition))?, Extraction::default())))
-            }
-            Message::DocumentSubmitted(document) => {
-                let subject = admitted.spoken.as_ref().and_then(|spoken| spoken.subject.as_deref());
-                let understood = self.understood(&admitted, document, subject, &guard);
-                Some(Box::new(understood.map_err(|disposition| (place, disposition))?))
-            }
-            _ => None,
+        let Some(document) = admitted.document() else {
+            return Ok(Read { admitted, text: None, unread: None, guard });
         };
-        Ok(Read { admitted, text, is_unread, guard })
-    }
-
-    /// Whether a document has a part in a language or script that redaction does not know.
-    fn is_unread(&self, admitted: &Admitted) -> bool {
-        let Message::DocumentSubmitted(document) = &admitted.envelope.message else { return false };
-        coverage::unread(&document.to_document().text).is_some()
+        let source = source_of(document);
+        // A part in a language or script that redaction does not know is enough.
+        if coverage::unread(&source.text).is_some() {
+            self.metrics.redaction.documents.of(RedactionOutcome::Unsupported).inc();
+            let sealed = self.config.unsupported_language == UnsupportedLanguage::StoreSealed;
+            if !sealed || admitted.words.is_some() {
+                return Err(aside(Reason::UnsupportedLanguage));
+            }
+            let nothing = guard.redact_with(&Document::plain("", Language::Unknown), &[]);
+            let nothing = nothing.map_err(|disposition| Outcome::new(place, disposition))?;
+            let text = Some(Box::new((nothing, Extraction::default())));
+            return Ok(Read { admitted, text, unread: Some(source.text), guard });
+        }
+        let understood = self.understood(&admitted, document, &source, &guard);
+        let text = Some(Box::new(understood.map_err(|disposition| Outcome::new(place, disposition))?));
+        Ok(Read { admitted, text, unread: None, guard })
     }
 
     /// A text and what it says. Where a correction leaves out of what it speaks ("100 mg"), the name of that is put
@@ -163,18 +154,21 @@ impl Pipeline {
         &self,
         admitted: &Admitted,
         document: &DocumentSubmitted,
-        subject: Option<&str>,
+        source: &Document,
         guard: &Guard,
     ) -> Result<(Redacted, Extraction), Disposition> {
         let org = admitted.scope.org();
-        let said = self.said(org, document, guard)?;
-        let said = if admitted.spoken.is_some() { of_a_command(said) } else { self.sure_enough(said) };
-        let (Some(name), Some(text)) = (subject, document.text.as_deref()) else { return Ok(said) };
+        let said = self.said(org, document, source, guard)?;
+        let Some(words) = &admitted.words else { return Ok(self.sure_enough(said)) };
+        let said = of_a_command(said);
+        let Some(name) = words.subject.as_deref() else { return Ok(said) };
         if said.1.entities.iter().any(|e| e.value == name) {
             return Ok(said);
         }
-        let fuller = DocumentSubmitted { text: Some(format!("{name} {text}").into()), ..document.clone() };
-        let fuller = self.said(org, &fuller, guard)?;
+        let text = format!("{name} {}", source.text);
+        let language = Language::Unknown.or_detect(&text);
+        let fuller = Document::plain(text, language);
+        let fuller = self.said(org, document, &fuller, guard)?;
         let adds = fuller.1.entities.iter().any(|e| e.value == name && says_more_than_its_name(e));
         Ok(if adds { fuller } else { said })
     }
@@ -183,11 +177,12 @@ impl Pipeline {
         &self,
         org: OrgId,
         document: &DocumentSubmitted,
+        source: &Document,
         guard: &Guard,
     ) -> Result<(Redacted, Extraction), Disposition> {
-        let redacted = self.redact(document, guard)?;
+        let redacted = self.redact(source, guard)?;
         let today = document.day();
-        let dates = if self.extracts { dates_of(document, &redacted, today) } else { Vec::new() };
+        let dates = if self.extracts { dates_of(source, &redacted, today) } else { Vec::new() };
         let started = Instant::now();
         let input = ExtractionInput {
             document: redacted.document(),
@@ -208,17 +203,14 @@ impl Pipeline {
         (redacted, extraction)
     }
 
-    fn redact(&self, message: &DocumentSubmitted, guard: &Guard) -> Result<Redacted, Disposition> {
+    fn redact(&self, document: &Document, guard: &Guard) -> Result<Redacted, Disposition> {
         let started = Instant::now();
-        let document = message.to_document();
         failpoints::die_of(&document.text);
-        let language = document.language.or_detect(&document.text);
-        let document = Document { language, ..document };
-        let remote = guard.ask(&document);
+        let remote = guard.ask(document);
         // Services have time limits of their own: waiting for them makes no document late. What ends at the limit, or was
         // looked over without an end, is refused within.
         let limit = Duration::from_millis(self.config.redaction_timeout_ms);
-        let redacted = remote.and_then(|remote| deadline::within(limit, || guard.redact_with(&document, &remote)));
+        let redacted = remote.and_then(|remote| deadline::within(limit, || guard.redact_with(document, &remote)));
         self.observe(Stage::Redact, started);
         let outcome = match &redacted {
             // Nothing is known of it yet: it comes again.
@@ -255,9 +247,8 @@ impl Pipeline {
 }
 
 /// The dates of the text as it came, at their places in what redaction left. Only their typed values go on.
-fn dates_of(message: &DocumentSubmitted, redacted: &Redacted, today: NaiveDate) -> Vec<DateMention> {
-    let document = message.to_document();
-    let found = dates::find(&document.text, redacted.document().language, today);
+fn dates_of(source: &Document, redacted: &Redacted, today: NaiveDate) -> Vec<DateMention> {
+    let found = dates::find(&source.text, redacted.document().language, today);
     found.iter().map(|mention| DateMention { span: redacted.span_of(mention.span), ..*mention }).collect()
 }
 
@@ -272,11 +263,14 @@ fn of_a_command((redacted, mut extraction): (Redacted, Extraction)) -> (Redacted
     (redacted, extraction)
 }
 
+/// The text with its turns, in the language that it is in.
+fn source_of(document: &DocumentSubmitted) -> Document {
+    let source = document.to_document();
+    Document { language: source.language.or_detect(&source.text), ..source }
+}
+
 fn identities(admitted: &Admitted) -> Vec<KnownIdentity> {
-    match &admitted.envelope.message {
-        Message::DocumentSubmitted(document) => crate::intake::identities::identities(document),
-        _ => Vec::new(),
-    }
+    admitted.document().map(crate::intake::identities::identities).unwrap_or_default()
 }
 
 /// A name alone would confirm what the person corrects.

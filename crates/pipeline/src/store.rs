@@ -6,12 +6,12 @@ use std::time::Instant;
 use chrono::{DateTime, Utc};
 
 use super::admit::{consent_id, ephemeral_switch, issued_at, mode_id};
+use super::command_text::{CommandText, Reply, actor, reply};
 use super::embed::Embedded;
 use super::facts::Teaching;
 use super::pages::Pages;
 use super::profile::Stating;
-use super::spoken::{Reply, Spoken, actor, reply};
-use super::{Admitted, Disposition, Pipeline, PipelineError, Verdict, crash_at};
+use super::{Admitted, Disposition, Outcome, Pipeline, PipelineError, Shared, crash_at};
 use crate::intake::grant::Grant;
 use anamnesis_core::consent::{ConsentScope, Provision, Withdrawal};
 use anamnesis_core::failpoints;
@@ -21,12 +21,12 @@ use anamnesis_core::ids::{MemoryEventId, MemoryId, OrgId, derive};
 use anamnesis_core::memory::SetBy;
 use anamnesis_core::provenance::{SourceType, Trust};
 use anamnesis_core::reason::Reason;
+use anamnesis_crypto::PatientKeys;
+use anamnesis_messages::Message;
 use anamnesis_messages::contract::{ActorRole, Command, ConsentRecorded, DocumentSubmitted, MemoryCommand};
-use anamnesis_messages::{Message, MessageType};
 use anamnesis_observability::metrics::labels::Stage;
 use anamnesis_sql::Fault;
-use anamnesis_store::admission::Begun;
-use anamnesis_store::consents::{Looked, NewConsent};
+use anamnesis_store::consents::NewConsent;
 use anamnesis_store::records::{
     Alarm, Brought, DocumentContent, EphemeralChange, InboxEntry, NewAct, NewDocument, NewFinding, NewPassage, NewRisk,
     OrgBatch, RiskDetail, StoredFile,
@@ -44,11 +44,10 @@ impl Pipeline {
         &self,
         org: OrgId,
         work: Vec<Embedded>,
-        (keys, looked): (&Keys, &Arc<Looked>),
-        begun: &Begun,
-    ) -> Result<Vec<Verdict>, PipelineError> {
+        Shared { keys, looked, begun, .. }: &Shared,
+        done: &mut Vec<Outcome>,
+    ) -> Result<(), PipelineError> {
         let started = Instant::now();
-        let mut done = Vec::new();
         let looked = Arc::clone(looked);
         let mut whole = OrgBatch { begun: Some(begun.clone()), looked, ..OrgBatch::default() };
         let mut good: Vec<(usize, bool, Brought)> = Vec::new();
@@ -56,16 +55,16 @@ impl Pipeline {
             let (place, ephemeral) = (entry.read.admitted.place, entry.read.admitted.ephemeral);
             match self.effects(entry, keys) {
                 Ok(batch) => good.push((place, ephemeral, whole.append(batch))),
-                Err((disposition, field)) => done.push((place, disposition, field)),
+                Err((disposition, field)) => done.push(Outcome { field, ..Outcome::new(place, disposition) }),
             }
         }
         crash_at("before_commit");
         match self.commit(org, &whole, keys).await {
             Ok(()) => {
-                done.extend(good.iter().map(|(place, ephemeral, _)| (*place, stored(*ephemeral), None)));
+                done.extend(good.iter().map(|(place, ephemeral, _)| Outcome::new(*place, stored(*ephemeral))));
             }
             Err(error) if error.fault() == Fault::Store => return Err(error.into()),
-            Err(error) if good.len() == 1 => done.push((good[0].0, uncounted(refused(&error)), None)),
+            Err(error) if good.len() == 1 => done.push(Outcome::new(good[0].0, uncounted(refused(&error)))),
             Err(_) => {
                 // What was begun as one does not end as one.
                 self.store.part_attempts(begun).await?;
@@ -80,12 +79,12 @@ impl Pipeline {
                 // A refusal counts against a message only where the store took others at the same time.
                 let takes = alone.iter().any(|(_, one)| matches!(one, Disposition::Stored | Disposition::Ephemeral));
                 let counted = |one| if takes { one } else { uncounted(one) };
-                done.extend(alone.into_iter().map(|(place, one)| (place, counted(one), None)));
+                done.extend(alone.into_iter().map(|(place, one)| Outcome::new(place, counted(one))));
             }
         }
         crash_at("committed");
         self.observe(Stage::Store, started);
-        Ok(done)
+        Ok(())
     }
 
     async fn commit(&self, org: OrgId, batch: &OrgBatch, keys: &Keys) -> Result<(), StoreError> {
@@ -124,10 +123,7 @@ impl Pipeline {
             message: admitted.message,
             body: admitted.body_hash,
             scope,
-            message_type: match admitted.spoken {
-                Some(_) => MessageType::MemoryCommand.name(),
-                None => admitted.envelope.kind().name(),
-            },
+            message_type: admitted.envelope.kind().name(),
         });
         let patient = keys.get(&scope).ok_or((Disposition::Quarantined(Reason::ErasedSubject), None))?;
         if let Some(field) = admitted.grounds.lost {
@@ -136,21 +132,14 @@ impl Pipeline {
         let now = self.store.clock().now();
         let plain = |disposition| (disposition, None);
         let concept = |name: &str| self.concept_of(scope.org(), name);
-        match &entry.read.admitted.envelope.message {
-            Message::DocumentSubmitted(document) => {
-                let version = self.extractor_version(scope.org());
-                let teaching = Teaching::new(document, &entry, patient, now, &version);
-                batch.findings = teaching.findings();
-                if let Some(made) = admitted.spoken.as_ref().and_then(|spoken| spoken.made.as_ref()) {
-                    batch.findings.extend(teaching.hand_made(made));
-                }
-                let occurred_at = document.occurred_at.to_utc();
-                let document = self.document(document, (&entry, passages), &version).map_err(plain)?;
-                batch.documents.push(document);
-                lend(&entry.read.admitted.grant, &mut batch.findings);
-                if let Some(spoken) = &entry.read.admitted.spoken {
-                    instead(spoken, &entry.read.admitted, occurred_at, &mut batch);
-                }
+        if let Some(document) = admitted.document() {
+            self.document_effects(document, &entry, passages, patient, &mut batch)?;
+        }
+        match &admitted.envelope.message {
+            Message::DocumentSubmitted(_) => {}
+            // Its words had their effects; what they speak of ends with them.
+            Message::MemoryCommand(command) if let Some(words) = &admitted.words => {
+                instead(words, command, admitted, &mut batch);
             }
             Message::ProfileUpdated(profile) => {
                 let stating = Stating { admitted, guard: &entry.read.guard, keys: patient, now, concept: &concept };
@@ -166,6 +155,28 @@ impl Pipeline {
             Message::MemoryCommand(command) => self.command(command, &entry, &mut batch)?,
         }
         Ok(batch)
+    }
+
+    /// What a document says, or the words of a command.
+    fn document_effects(
+        &self,
+        document: &DocumentSubmitted,
+        entry: &Embedded,
+        passages: Vec<NewPassage>,
+        keys: &PatientKeys,
+        batch: &mut OrgBatch,
+    ) -> Result<(), Refused> {
+        let admitted = &entry.read.admitted;
+        let version = self.extractor_version(admitted.scope.org());
+        let teaching = Teaching::new(document, entry, keys, self.store.clock().now(), &version);
+        batch.findings = teaching.findings();
+        if let Some(made) = admitted.words.as_ref().and_then(|words| words.made.as_ref()) {
+            batch.findings.extend(teaching.hand_made(made));
+        }
+        let document = self.document(document, entry, passages, &version).map_err(|disposition| (disposition, None))?;
+        batch.documents.push(document);
+        lend(&admitted.grant, &mut batch.findings);
+        Ok(())
     }
 
     /// Seed 000, `/efimero`: nothing is kept; danger is still raised, without content.
@@ -208,7 +219,8 @@ impl Pipeline {
     fn document(
         &self,
         document: &DocumentSubmitted,
-        (entry, passages): (&Embedded, Vec<NewPassage>),
+        entry: &Embedded,
+        passages: Vec<NewPassage>,
         version: &str,
     ) -> Result<NewDocument, Disposition> {
         let unread = Disposition::Quarantined(Reason::RedactionFailed);
@@ -233,7 +245,7 @@ impl Pipeline {
         });
         let content = DocumentContent {
             text: text.clone(),
-            unread: entry.read.is_unread.then(|| document.to_document().text),
+            unread: entry.read.unread.clone(),
             turns: redacted.document().turns.iter().map(|t| (t.speaker, t.span.start, t.span.end)).collect(),
             themes: extraction.themes.iter().map(|t| (*t).to_owned()).collect(),
             producer_themes,
@@ -269,7 +281,7 @@ impl Pipeline {
         let own = own.unwrap_or(RiskLevel::None).code();
         let risk_level = known(metadata.risk_level.as_deref(), &["none", "low", "medium", "high"]).unwrap_or(own);
         // Of a text that nobody read, calm and safety are not known either.
-        let is_read = !entry.read.is_unread || metadata.risk_level.is_some();
+        let is_read = entry.read.unread.is_none() || metadata.risk_level.is_some();
         Ok(NewDocument {
             scope: entry.read.admitted.scope,
             id: document.document_id,
@@ -360,17 +372,17 @@ fn acts(command: &MemoryCommand, admitted: &Admitted, at: DateTime<Utc>, deed: D
 /// A person said what holds instead: the words' findings stand for it, and what they speak of ends unless they replace
 /// it. An answer is an answered task. A patient's is one for what was asked alone, and never for an allergy: other words
 /// of the same answer are what the patient says, or any text could be sent with a clinician's standing.
-fn instead(spoken: &Spoken, admitted: &Admitted, at: DateTime<Utc>, batch: &mut OrgBatch) {
+fn instead(words: &CommandText, command: &MemoryCommand, admitted: &Admitted, batch: &mut OrgBatch) {
     // What is made by hand replaces by what it says, where it may; it ends nothing, and neither does what comes from a model.
-    if spoken.made.is_some() || admitted.grounds.are_weak() {
+    if words.made.is_some() || admitted.grounds.are_weak() {
         return;
     }
-    let is_answer = spoken.command.command == Command::Answer;
-    let answers = |finding: &NewFinding| match spoken.command.actor.role {
+    let is_answer = command.command == Command::Answer;
+    let answers = |finding: &NewFinding| match command.actor.role {
         ActorRole::Clinician => true,
         ActorRole::Patient => {
             let allergy = matches!(finding.assertion.entity, EntityType::Allergy | EntityType::Intolerance);
-            !allergy && spoken.subject.as_deref() == Some(finding.words.concept.as_str())
+            !allergy && words.subject.as_deref() == Some(finding.words.concept.as_str())
         }
         ActorRole::System => false,
     };
@@ -378,7 +390,8 @@ fn instead(spoken: &Spoken, admitted: &Admitted, at: DateTime<Utc>, batch: &mut 
         finding.assertion.set_by = SetBy::Task;
     }
     let deed = if is_answer { Deed::Answered } else { Deed::Corrected };
-    batch.acts.extend(acts(&spoken.command, admitted, at, deed));
+    let at = words.document.occurred_at.to_utc();
+    batch.acts.extend(acts(command, admitted, at, deed));
 }
 
 fn known(said: Option<&str>, codes: &[&'static str]) -> Option<&'static str> {

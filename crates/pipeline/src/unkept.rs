@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
@@ -34,8 +35,9 @@ impl Pipeline {
     /// The places of those messages of one organisation of which nothing may be kept.
     pub(super) async fn unkept(&self, org: OrgId, entries: &[Entry]) -> Result<BTreeSet<usize>, StoreError> {
         let now = self.store.clock().now();
-        let said =
-            entries.iter().filter_map(|(place, envelope)| Some((*place, envelope.patient(), said_at(envelope, now)?)));
+        let said = entries
+            .iter()
+            .filter_map(|Entry { place, envelope }| Some((*place, envelope.patient(), said_at(envelope, now)?)));
         let said: Vec<Mention> = said.map(|(place, patient, at)| (place, patient, Some(at))).collect();
         if said.is_empty() {
             return Ok(BTreeSet::new());
@@ -51,10 +53,9 @@ impl Pipeline {
     /// Of the store: then nobody can say what may be kept, and nothing is set aside.
     pub(super) async fn refused(
         &self,
-        refused: impl Iterator<Item = (Raw, Refusal)>,
+        refused: Vec<(Raw, Refusal)>,
         rejected: &mut Vec<Rejected>,
     ) -> Result<(), StoreError> {
-        let refused: Vec<(Raw, Refusal)> = refused.collect();
         let mut asked: BTreeMap<OrgId, Vec<Mention>> = BTreeMap::new();
         for (at, (raw, _)) in refused.iter().enumerate() {
             for (org, patient, said) in mentions(raw) {
@@ -78,7 +79,7 @@ impl Pipeline {
 /// Whom a message may speak of, however broken it is. Every id that stands where the contract has one counts.
 fn mentions(raw: &Raw) -> Vec<(OrgId, PatientId, Option<DateTime<Utc>>)> {
     let mut texts = vec![raw.body.clone()];
-    texts.extend(values(&raw.body, "data_base64").filter_map(|encoded| STANDARD.decode(encoded).ok()));
+    texts.extend(values(&raw.body, "data_base64").filter_map(|encoded| STANDARD.decode(encoded).ok().map(Bytes::from)));
     let ids = |field| -> BTreeSet<Uuid> {
         let found = texts.iter().flat_map(|text| values(text, field));
         let read = found.filter_map(|value| Uuid::try_parse_ascii(value.trim_ascii()).ok());

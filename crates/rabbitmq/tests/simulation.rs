@@ -132,7 +132,7 @@ impl Pipeline {
 }
 
 fn number(message: &Message) -> u64 {
-    u64::from_be_bytes(message.body.as_slice().try_into().unwrap())
+    u64::from_be_bytes(message.body.as_ref().try_into().unwrap())
 }
 
 #[async_trait]

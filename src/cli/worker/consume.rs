@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
 use super::gate::Gate;
-use crate::cli::isolation::Isolation;
 use anamnesis_core::reason::Reason;
 use anamnesis_messages::Origin;
+use anamnesis_pipeline::isolation::Isolation;
 use anamnesis_pipeline::{Disposition, Pipeline, Raw};
 use anamnesis_rabbitmq::Queue;
 use anamnesis_rabbitmq::consumer::{Message, Offers, Verdict, Work, label};
@@ -27,20 +27,6 @@ impl Through {
             Ok(()) => Verdict::Settled,
             Err(_) => Verdict::Waits,
         }
-    }
-
-    /// The messages that were begun twice and never ended. Asked for those only that came again: a first delivery
-    /// killed nobody.
-    async fn suspects(&self, messages: &[Message]) -> Option<Vec<bool>> {
-        let again: Vec<usize> = (0..messages.len()).filter(|at| messages[*at].redelivered).collect();
-        let mut suspects = vec![false; messages.len()];
-        if !again.is_empty() {
-            let raws: Vec<Raw> = again.iter().map(|at| raw(&messages[*at])).collect();
-            for (at, suspect) in again.into_iter().zip(self.pipeline.suspects(&raws).await.ok()?) {
-                suspects[at] = suspect;
-            }
-        }
-        Some(suspects)
     }
 }
 
@@ -63,10 +49,7 @@ impl Work for Through {
         if !self.gate.opens().await {
             return Verdict::Waits;
         }
-        match self.isolation.work(label(queue), &raw(message)).await {
-            Some(disposition) => verdict(disposition),
-            None => self.aside(message, Reason::CrashSuspect).await,
-        }
+        verdict(self.pipeline.run_isolated(&self.isolation, label(queue), &raw(message)).await)
     }
 
     fn retry_proof(&self, offers: Offers, body: &[u8]) -> [u8; 32] {
@@ -88,12 +71,17 @@ impl Work for Through {
 
 impl Through {
     async fn worked(&self, queue: Queue, messages: &[Message]) -> Vec<Verdict> {
-        let Some(suspects) = self.suspects(messages).await else { return vec![Verdict::Waits; messages.len()] };
+        let raws: Vec<Raw> = messages.iter().map(raw).collect();
+        // Asked of those only that came again: a first delivery killed nobody.
+        let again: Vec<usize> = (0..messages.len()).filter(|at| messages[*at].redelivered).collect();
+        let asked: Vec<Raw> = again.iter().map(|at| raws[*at].clone()).collect();
+        let Ok(parted) = self.pipeline.part(&asked).await else { return vec![Verdict::Waits; messages.len()] };
+        let suspects: Vec<usize> = parted.suspects.iter().map(|at| again[*at]).collect();
         let mut verdicts = vec![Verdict::Alone; messages.len()];
-        let rest: Vec<usize> = (0..messages.len()).filter(|at| !suspects[*at]).collect();
-        let raws = rest.iter().map(|at| raw(&messages[*at])).collect();
-        let done = self.pipeline.run_from(label(queue), raws).await;
-        for (at, disposition) in rest.into_iter().zip(done) {
+        let together: Vec<usize> = (0..messages.len()).filter(|at| !suspects.contains(at)).collect();
+        let batch = together.iter().map(|at| raws[*at].clone()).collect();
+        let done = self.pipeline.run_from(label(queue), batch).await;
+        for (at, disposition) in together.into_iter().zip(done) {
             verdicts[at] = verdict(disposition);
         }
         verdicts

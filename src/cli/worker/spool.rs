@@ -12,7 +12,6 @@ use uuid::Uuid;
 
 use super::gate::Gate;
 use crate::cli::ingest::{self, Exhausted, Fed, Feeding};
-use crate::cli::isolation::Isolation;
 use crate::cli::spool::{seal, sealed_name};
 use crate::cli::world::World;
 use crate::http::Check;
@@ -22,6 +21,7 @@ use anamnesis_core::failpoints::{self, crash_at};
 use anamnesis_core::reason::Reason;
 use anamnesis_pipeline::intake::spool::Spool;
 use anamnesis_pipeline::intake::spool_folder::{Claim, SpoolFolder};
+use anamnesis_pipeline::isolation::Isolation;
 use anamnesis_pipeline::{Pipeline, Raw, Tally};
 
 /// What probes say of the spool.

@@ -1,6 +1,7 @@
 //! A delivery, read: CloudEvents in binary mode (attributes as headers, either prefix) and in structured mode (the body
 //! tells everything).
 
+use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use lapin::BasicProperties;
 use lapin::types::{AMQPValue, FieldTable};
@@ -69,7 +70,7 @@ pub struct Message {
     pub attributes: Option<Attributes>,
     /// What the headers already show to be wrong.
     pub refused: Option<Refusal>,
-    pub body: Vec<u8>,
+    pub body: Bytes,
     /// Who published it: `user_id`, which the broker compares with the connection. Of one that this program offers again, as
     /// its own proof says.
     pub user: Option<String>,
@@ -98,7 +99,18 @@ impl Message {
         let routing_key = routing_key.to_owned();
         let user = properties.user_id().as_ref().map(|user| user.as_str().to_owned());
         let (offers, received) = (Offers::default(), None);
-        Self { tag, redelivered, offers, routing_key, attributes, refused, body, user, received, properties }
+        Self {
+            tag,
+            redelivered,
+            offers,
+            routing_key,
+            attributes,
+            refused,
+            body: body.into(),
+            user,
+            received,
+            properties,
+        }
     }
 
     /// Takes over the counts that the headers state, if their proof is ours.
@@ -146,7 +158,7 @@ impl Message {
         let proof = hex::encode(proof(offers, &covered(self.user.as_deref(), received, &self.body)));
         headers.insert(RETRIES_PROOF.into(), AMQPValue::LongString(proof.into()));
         let properties = without_user(&self.properties).with_headers(headers);
-        Letter { exchange, routing_key, properties, body: self.body.clone() }
+        Letter { exchange, routing_key, properties, body: self.body.to_vec() }
     }
 }
 

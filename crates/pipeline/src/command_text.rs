@@ -57,10 +57,10 @@ const NO: [&str; 13] = [
 /// The class of what is said again, and when it ends.
 type Repeated = (Class, Option<DateTime<Utc>>);
 
-/// A command whose words travel as a document.
+/// The words of a command, as a document that is read next to it.
 #[derive(Debug, Clone)]
-pub(crate) struct Spoken {
-    pub(crate) command: Box<MemoryCommand>,
+pub(crate) struct CommandText {
+    pub(crate) document: DocumentSubmitted,
     /// Of what it speaks, where the words alone do not say it ("100 mg").
     pub(crate) subject: Option<String>,
     /// Of what is made by hand of the words.
@@ -146,11 +146,11 @@ fn document(command: &MemoryCommand, message: &[u8; 32], at: DateTime<Utc>, text
 }
 
 impl Pipeline {
-    /// Lets the words of corrections and answers go the way of documents.
+    /// Looks up what commands refer to, and makes documents of the words of corrections and answers.
     ///
     /// # Errors
     /// When the store cannot say of what they speak.
-    pub(super) async fn give_words(&self, admitted: &mut [Admitted]) -> Result<(), PipelineError> {
+    pub(super) async fn resolve_commands(&self, admitted: &mut [Admitted]) -> Result<(), PipelineError> {
         for entry in admitted {
             let Message::MemoryCommand(command) = &mut entry.envelope.message else { continue };
             let repeated = self.promoted(entry.scope, command).await?;
@@ -169,8 +169,7 @@ impl Pipeline {
             };
             let subject = known.and_then(|memory| memory.words).map(|words| words.concept);
             let subject = subject.filter(|_| made.is_none());
-            entry.spoken = Some(Spoken { command: command.clone(), subject, made });
-            entry.envelope.message = Message::DocumentSubmitted(Box::new(document));
+            entry.words = Some(CommandText { document, subject, made });
         }
         Ok(())
     }

@@ -1,6 +1,8 @@
 //! A message that was begun and never ended, twice, is worked in a process of its own. Only that process's own death
 //! counts against the message: neither a neighbour's nor a random kill of the worker does.
 
+mod protocol;
+
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
@@ -9,10 +11,13 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
-use super::alone::{Answer, Asked};
+pub use protocol::{Answer, Asked};
+
+use crate::{Disposition, Pipeline, Raw};
 use anamnesis_config::secrets;
+use anamnesis_core::reason::Reason;
 use anamnesis_observability::metrics::labels::Queue;
-use anamnesis_pipeline::{Disposition, Raw};
+use anamnesis_store::StoreError;
 
 /// Deaths in a row that make a message a suspect no longer but the cause.
 const DEATHS: u32 = 3;
@@ -35,7 +40,7 @@ enum Ended {
 
 /// Starts the processes.
 #[derive(Debug, Clone)]
-pub(crate) struct Isolation {
+pub struct Isolation {
     program: PathBuf,
     config: Option<PathBuf>,
 }
@@ -45,12 +50,12 @@ impl Isolation {
     ///
     /// # Errors
     /// When the operating system does not tell which program that is.
-    pub(crate) fn of_this_program(config: Option<PathBuf>) -> std::io::Result<Self> {
+    pub fn of_this_program(config: Option<PathBuf>) -> std::io::Result<Self> {
         Ok(Self { program: std::env::current_exe()?, config })
     }
 
     /// What became of the message, or `None` when it killed every process that worked it.
-    pub(crate) async fn work(&self, queue: Queue, message: &Raw) -> Option<Disposition> {
+    async fn work(&self, queue: Queue, message: &Raw) -> Option<Disposition> {
         for death in 0..DEATHS {
             if death > 0 {
                 tokio::time::sleep(REST * death).await;
@@ -92,6 +97,38 @@ impl Isolation {
                 let output = output?;
                 Ok(judged(output.status, &output.stdout))
             }
+        }
+    }
+}
+
+/// How the crash suspects of a batch stand apart from the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parted {
+    /// Places of those that are worked together.
+    pub together: Vec<usize>,
+    /// Places of those that were begun twice and never ended.
+    pub suspects: Vec<usize>,
+}
+
+impl Pipeline {
+    /// Parts a batch: what killed a process twice is worked in a process of its own.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn part(&self, batch: &[Raw]) -> Result<Parted, StoreError> {
+        let suspects = self.suspects(batch).await?;
+        let (suspects, together) = (0..batch.len()).partition(|at| suspects[*at]);
+        Ok(Parted { together, suspects })
+    }
+
+    /// Works one message where its death harms nobody else, and sets it aside when it killed every process that worked it.
+    pub async fn run_isolated(&self, isolation: &Isolation, queue: Queue, message: &Raw) -> Disposition {
+        match isolation.work(queue, message).await {
+            Some(disposition) => disposition,
+            None => match self.set_aside(message, Reason::CrashSuspect).await {
+                Ok(()) => Disposition::Quarantined(Reason::CrashSuspect),
+                Err(_) => Disposition::Waits,
+            },
         }
     }
 }

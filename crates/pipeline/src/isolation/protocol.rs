@@ -1,0 +1,111 @@
+//! What a worker and the process that works one message say to each other.
+
+use anamnesis_config::secrets::Handed;
+use anamnesis_core::reason::Reason;
+use anamnesis_messages::{Attributes, Origin, Problem, Refusal};
+use anamnesis_observability::metrics::Label as _;
+use anamnesis_observability::metrics::labels::Queue;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::{Disposition, Raw};
+
+/// What the worker writes.
+#[derive(Serialize, Deserialize)]
+pub struct Asked {
+    /// A code of [`Queue`].
+    queue: String,
+    attributes: Option<Attributes>,
+    /// The door that it came through.
+    origin: Origin,
+    /// Reason, problem and field of what the headers already show to be wrong.
+    refused: Option<(Reason, Problem, Option<String>)>,
+    body: String,
+    /// The worker's variables that hold secrets: by this pipe, since an environment can be read by whoever runs as the
+    /// same user.
+    pub secrets: Handed,
+}
+
+/// What this process writes.
+#[derive(Serialize, Deserialize)]
+pub struct Answer {
+    /// A code of [`Disposition`], or `waits`.
+    disposition: String,
+    /// Of a message that was set aside.
+    reason: Option<Reason>,
+}
+
+impl Answer {
+    pub fn of(disposition: Disposition) -> Self {
+        let reason = match disposition {
+            Disposition::Quarantined(reason) => Some(reason),
+            _ => None,
+        };
+        Self { disposition: word(disposition).to_owned(), reason }
+    }
+
+    /// `None` for a word of another version.
+    pub fn disposition(self) -> Option<Disposition> {
+        let quarantined = self.reason.map(Disposition::Quarantined);
+        let open = [Disposition::Retry, Disposition::Waits];
+        let plain = [Disposition::Stored, Disposition::Duplicate, Disposition::Ephemeral].into_iter().chain(open);
+        plain.chain(quarantined).find(|one| word(*one) == self.disposition)
+    }
+}
+
+/// Tells a try that counts from one that does not.
+fn word(disposition: Disposition) -> &'static str {
+    match disposition {
+        Disposition::Waits => "waits",
+        other => other.code(),
+    }
+}
+
+/// Counts what is written.
+struct Length(usize);
+
+impl std::io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Asked {
+    pub fn new(queue: Queue, message: &Raw) -> Self {
+        let refused = message.refused.as_ref().map(|r| (r.reason, r.problem, r.field.clone()));
+        let body = STANDARD.encode(&message.body);
+        Self {
+            queue: queue.code().to_owned(),
+            attributes: message.attributes.clone(),
+            origin: message.origin.clone(),
+            refused,
+            body,
+            secrets: Handed::of_this_process(),
+        }
+    }
+
+    /// As it is written to the pipe; wiped when it is dropped.
+    pub fn written(&self) -> Option<Zeroizing<Vec<u8>>> {
+        // Measured first: a buffer that grows leaves copies that nobody wipes.
+        let mut length = Length(0);
+        serde_json::to_writer(&mut length, self).ok()?;
+        let mut bytes = Zeroizing::new(Vec::with_capacity(length.0));
+        serde_json::to_writer(&mut *bytes, self).ok()?;
+        Some(bytes)
+    }
+
+    /// The queue that it came from and the message; `None` for one of another version.
+    pub fn read(self) -> Option<(Queue, Raw)> {
+        let queue = Queue::of_code(&self.queue)?;
+        let refused = self.refused.map(|(reason, problem, field)| Refusal { reason, problem, field });
+        let body = STANDARD.decode(self.body).ok()?.into();
+        Some((queue, Raw { body, attributes: self.attributes, refused, origin: self.origin }))
+    }
+}

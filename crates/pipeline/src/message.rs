@@ -1,0 +1,137 @@
+//! A message on its way through the pipeline: as it came, as it was admitted, and what became of it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+
+use crate::command_text::CommandText;
+use crate::disposition::Disposition;
+use crate::intake::grant::Grant;
+use crate::made::Grounds;
+use anamnesis_core::consent::Withdrawal;
+use anamnesis_core::fold::KeyHash;
+use anamnesis_core::ids::OrgId;
+use anamnesis_core::reason::Reason;
+use anamnesis_core::scope::Scope;
+use anamnesis_messages::contract::DocumentSubmitted;
+use anamnesis_messages::{Attributes, Envelope, Origin, Refusal};
+use anamnesis_observability::metrics::labels::MessageType;
+use anamnesis_store::Keys;
+use anamnesis_store::admission::Begun;
+use anamnesis_store::consents::Looked;
+
+/// A message as it came in. Its body is shared: no copy of it is made on its way.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Raw {
+    pub body: Bytes,
+    /// CloudEvents attributes that travelled beside the body; `None` where the body tells them.
+    pub attributes: Option<Attributes>,
+    /// What the door already knows to be wrong (a line beyond the limit).
+    pub refused: Option<Refusal>,
+    /// The door that it came through.
+    pub origin: Origin,
+}
+
+impl Raw {
+    /// A body that describes itself, from somebody who has opened the store with its keys.
+    pub fn of(body: Vec<u8>) -> Self {
+        Self { body: body.into(), ..Self::default() }
+    }
+
+    /// A body that describes itself, from a file.
+    pub fn of_file(body: Vec<u8>) -> Self {
+        Self { body: body.into(), origin: Origin::Files, ..Self::default() }
+    }
+}
+
+/// An envelope on its way, with its place in the batch.
+pub(crate) struct Admitted {
+    pub(crate) place: usize,
+    pub(crate) scope: Scope,
+    pub(crate) message: KeyHash,
+    pub(crate) body_hash: KeyHash,
+    /// In a place of its own: messages go from list to list, and an envelope is a kilobyte.
+    pub(crate) envelope: Box<Envelope>,
+    pub(crate) policy: String,
+    /// What its producer may say.
+    pub(crate) grant: Grant,
+    /// What a withdrawal of consent does to memories.
+    pub(crate) withdrawal: Withdrawal,
+    /// Nothing of it may be kept.
+    pub(crate) ephemeral: bool,
+    /// The words of a correction, an answer or a memory made by hand.
+    pub(crate) words: Option<CommandText>,
+    /// What a command names as what it comes from.
+    pub(crate) grounds: Grounds,
+}
+
+impl Admitted {
+    /// The document that is read: the message's own, or the words of a command, which pass redaction and are quoted like
+    /// everything that is said.
+    pub(crate) fn document(&self) -> Option<&DocumentSubmitted> {
+        match (&self.envelope.message, &self.words) {
+            (anamnesis_messages::Message::DocumentSubmitted(document), _) => Some(document),
+            (_, Some(words)) => Some(&words.document),
+            _ => None,
+        }
+    }
+}
+
+/// What is read of a message of a batch: goes from stage to stage until it has an [`Outcome`].
+pub(crate) struct Entry {
+    /// Of its message in the batch.
+    pub(crate) place: usize,
+    pub(crate) envelope: Box<Envelope>,
+}
+
+/// How the way of one message ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    /// Of its message in the batch.
+    pub(crate) place: usize,
+    pub(crate) disposition: Disposition,
+    /// The field that a refusal names.
+    pub(crate) field: Option<String>,
+    /// Nothing of it may be kept, not even in quarantine.
+    pub(crate) unkept: bool,
+}
+
+impl Outcome {
+    pub(crate) fn new(place: usize, disposition: Disposition) -> Self {
+        Self { place, disposition, field: None, unkept: false }
+    }
+
+    pub(crate) fn quarantined(place: usize, reason: Reason, field: Option<String>) -> Self {
+        Self { field, ..Self::new(place, Disposition::Quarantined(reason)) }
+    }
+}
+
+/// One message of a batch, with what became of it.
+pub(crate) struct Message {
+    pub(crate) raw: Raw,
+    pub(crate) kind: MessageType,
+    /// Its own time, where it says one.
+    pub(crate) said_at: Option<DateTime<Utc>>,
+    pub(crate) organization: Option<OrgId>,
+    pub(crate) outcome: Option<Outcome>,
+}
+
+impl Message {
+    /// Its outcome's disposition; `open` while it has none.
+    pub(crate) fn disposition(&self, open: Disposition) -> Disposition {
+        self.outcome.as_ref().map_or(open, |outcome| outcome.disposition)
+    }
+}
+
+/// What all messages of one organisation in a batch share.
+pub(crate) struct Shared {
+    /// Of the patients that were not erased.
+    pub(crate) keys: Keys,
+    /// The generation of vectors that the organisation is searched by; `None`: the configured one.
+    pub(crate) generation: Option<i64>,
+    /// What decided of whom something may be kept.
+    pub(crate) looked: Arc<Looked>,
+    /// The attempts that were recorded before the work.
+    pub(crate) begun: Begun,
+}
