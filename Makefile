@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
+.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,15 @@ test: setup check ## Every test that CI runs
 	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
 	export ANAMNESIS_TEST_AMQP_URL=$${ANAMNESIS_TEST_AMQP_URL:-$$(scripts/rabbitmq.sh start)}; \
 	ANAMNESIS_SCENARIOS=$${ANAMNESIS_SCENARIOS:-quick} cargo nextest run --locked --workspace --no-fail-fast
+	@$(MAKE) --no-print-directory examples
+
+examples: setup ## The READMEs of the crates that can be used alone: their code compiles and their examples run
+	@cargo test --locked --quiet --doc -p anamnesis-text -p anamnesis-messages -p anamnesis-redaction -p anamnesis-extraction -p anamnesis-embedding
+	@cargo run --locked --quiet -p anamnesis-text --example passages
+	@cargo run --locked --quiet -p anamnesis-messages --example check < samples/lucia.ndjson
+	@cargo run --locked --quiet -p anamnesis-redaction --example redact
+	@cargo run --locked --quiet -p anamnesis-extraction --example extract
+	@cargo run --locked --quiet -p anamnesis-embedding --features builtin-encoder --example similarity
 
 proofs: setup ## The long proofs: 2,000 orders, 10⁶ random operations, 50 starts of eight programs
 	@scripts/nextest.sh

@@ -58,6 +58,7 @@ impl Shutdown {
     }
 
     /// Asks to end without waiting, as a second signal would.
+    #[cfg(test)]
     pub(crate) fn hurry(&self) {
         self.draining.cancel();
         self.impatient.cancel();

@@ -185,7 +185,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
 }
 
 /// Parses the arguments, runs the verb and says how it ended.
-pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+#[cfg(test)]
+fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     parsed(arguments).map_or_else(|exit| exit, |(cli, _)| carried_out(cli))
 }
 

@@ -2,7 +2,6 @@
 //! both under the patient's key (model.md, "At rest"); equal hashes mean the same attribute, or the same fact.
 
 use super::finding::{EntityType, Experiencer, Polarity};
-use super::quantity::canonical_dose;
 use anamnesis_text::fold;
 
 /// What tells one fact from another (model.md, "Change of mind": a different number, dose, date, polarity or
@@ -52,18 +51,6 @@ impl<'a> FactParts<'a> {
     pub fn attribute(&self) -> Vec<u8> {
         let mut form = Form::new("attribute");
         self.subject(&mut form);
-        form.bytes
-    }
-
-    /// Everything that it says: equal exactly for the same fact.
-    pub(crate) fn fact(&self) -> Vec<u8> {
-        let mut form = Form::new("fact");
-        self.subject(&mut form);
-        form.push(self.polarity.code());
-        for part in [self.status, self.route, self.frequency, self.severity, self.date, self.value] {
-            form.word(part);
-        }
-        form.optional(self.dose.map(canonical_dose));
         form.bytes
     }
 
@@ -119,26 +106,18 @@ mod tests {
     }
 
     #[test]
-    fn another_dose_is_another_fact_of_the_same_attribute() {
+    fn another_dose_and_a_denial_speak_of_the_same_attribute() {
         let more = FactParts { dose: Some("100 mg"), ..sertraline() };
         assert_eq!(more.attribute(), sertraline().attribute());
-        assert_ne!(more.fact(), sertraline().fact());
-    }
-
-    #[test]
-    fn the_same_dose_in_another_unit_case_or_accent_is_the_same_fact() {
-        let grams = FactParts { dose: Some("0,05 g"), concept: "Sertraline", ..sertraline() };
-        assert_eq!(grams.fact(), sertraline().fact());
-        let spanish = FactParts::of(EntityType::Condition, "depresión mayor");
-        assert_eq!(FactParts { concept: "Depresion  Mayor", ..spanish }.fact(), spanish.fact());
-    }
-
-    #[test]
-    fn a_denial_is_another_fact_of_the_same_attribute() {
         let allergic = FactParts::of(EntityType::Allergy, "penicillin");
         let not = FactParts { polarity: Polarity::Negated, ..allergic };
         assert_eq!(not.attribute(), allergic.attribute());
-        assert_ne!(not.fact(), allergic.fact());
+    }
+
+    #[test]
+    fn case_and_accents_make_no_other_attribute() {
+        let spanish = FactParts::of(EntityType::Condition, "depresión mayor");
+        assert_eq!(FactParts { concept: "Depresion  Mayor", ..spanish }.attribute(), spanish.attribute());
     }
 
     #[test]
@@ -158,15 +137,13 @@ mod tests {
         let since = FactParts { date: Some("2019"), ..FactParts::of(EntityType::Condition, "asthma") };
         let other = FactParts { date: Some("2020"), ..since };
         assert_eq!(since.attribute(), other.attribute());
-        assert_ne!(since.fact(), other.fact());
     }
 
     proptest! {
         #[test]
-        fn parts_never_run_into_each_other(a in "[a-c]{0,3}", b in "[a-c]{0,3}", c in "[a-c]{0,3}", d in "[a-c]{0,3}") {
-            let one = FactParts { status: Some(&a), route: Some(&b), ..sertraline() };
-            let two = FactParts { status: Some(&c), route: Some(&d), ..sertraline() };
-            prop_assert_eq!(one.fact() == two.fact(), a == c && b == d);
+        fn parts_never_run_into_each_other(a in "[a-c]{0,3}", b in "[a-c]{1,3}", c in "[a-c]{0,3}", d in "[a-c]{1,3}") {
+            let of = |person, concept| FactParts { person: Some(person), ..FactParts::of(EntityType::Condition, concept) };
+            prop_assert_eq!(of(&a, &b).attribute() == of(&c, &d).attribute(), a == c && b == d);
         }
     }
 }

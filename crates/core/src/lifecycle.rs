@@ -93,12 +93,7 @@ pub struct Standing {
     pub read_doubtfully: bool,
 }
 
-impl Standing {
-    /// A grounded statement of the given trust.
-    pub(crate) fn stated(trust: Trust) -> Self {
-        Self { kind: Kind::Note, trust, ungrounded: false, verified: false, read_doubtfully: false }
-    }
-}
+impl Standing {}
 
 /// What a memory is at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,11 +115,6 @@ impl Moment {
     /// Factor on the rank of a search hit: an outdated signal counts 0.3 (model.md, "States").
     pub fn rank_factor(&self) -> f64 {
         if self.state == State::Stale { 0.3 } else { 1.0 }
-    }
-
-    /// Whether the purge is due.
-    pub(crate) fn purge_due(&self, now: DateTime<Utc>) -> bool {
-        self.purge_at.is_some_and(|at| now >= at)
     }
 }
 

@@ -50,11 +50,6 @@ pub enum KeyError {
 }
 
 impl KeyError {
-    /// Whether the same call may succeed later without a person.
-    pub(crate) fn is_transient(&self) -> bool {
-        *self == Self::Transient
-    }
-
     /// Stable code for logs and metrics.
     pub fn code(&self) -> &'static str {
         match self {

@@ -15,7 +15,6 @@ pub mod http;
 pub mod limits;
 mod models;
 pub mod observe;
-pub mod observed;
 pub mod pause;
 pub mod retry;
 

@@ -29,10 +29,6 @@ impl Decoder {
         Self { limits }
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
     /// Reads a body that describes itself: a CloudEvent in structured mode, or bare data.
     ///
     /// # Errors

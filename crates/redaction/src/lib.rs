@@ -130,11 +130,6 @@ impl Redacted {
         whole.unwrap_or_else(|| Span::new(self.border_of(source.start), self.border_of(source.end)))
     }
 
-    /// Where a place of the redacted text that lies outside of every replacement stands in the source.
-    pub(crate) fn source_of(&self, redacted: usize) -> usize {
-        rounds::moved(redacted, &self.redactions, |one| (one.redacted, one.source))
-    }
-
     /// Policy and recogniser version, stored with the document.
     pub fn policy(&self) -> &str {
         &self.policy

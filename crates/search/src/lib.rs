@@ -40,19 +40,6 @@ pub enum RecallError {
     Store(#[from] StoreError),
 }
 
-impl RecallError {
-    /// Stable code for programs.
-    pub(crate) fn code(&self) -> &'static str {
-        match self {
-            Self::DumpRefused => "dump_refused",
-            Self::Redaction(_) => "redaction_failed",
-            Self::Store(StoreError::NoConsent) => "no_consent",
-            Self::Store(error) if error.is_transient() => "store_unavailable",
-            Self::Store(_) => "store_failed",
-        }
-    }
-}
-
 /// The reading side.
 #[derive(Clone)]
 pub struct Recall {
@@ -95,11 +82,6 @@ impl Recall {
 
     pub fn store(&self) -> &Store {
         &self.store
-    }
-
-    /// The metrics that reading is counted in.
-    pub(crate) fn metrics(&self) -> &Metrics {
-        &self.metrics
     }
 
     /// # Errors

@@ -132,11 +132,6 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// One number for all tables, in hexadecimal.
-    pub(crate) fn sha256(&self) -> String {
-        self.without(&[])
-    }
-
     /// The same without some tables: what is announced (`outbox`) tells by which steps memory came to be, and depends
     /// on the order in which messages came, as memory must not.
     pub fn without(&self, left_out: &[&str]) -> String {

@@ -33,6 +33,7 @@ impl<'a> CodePoints<'a> {
     }
 
     /// How many code points the text has.
+    #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
         self.count
     }

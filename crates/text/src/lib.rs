@@ -20,7 +20,7 @@ pub mod terms;
 pub mod tokens;
 
 pub use codepoints::CodePoints;
-pub use fold::{Folded, fold, fold_into};
+pub use fold::{fold, fold_into};
 pub use language::detect;
 pub use numbers::{NumberKind, NumberWord, begins_number, number_words, value_of};
 pub use passages::{DEFAULT_MAX_WORDS, Passage, passages};

@@ -6,6 +6,7 @@
 //! message is no special case: the group is folded again.
 
 mod allergies;
+mod ends;
 mod interval;
 mod plans;
 mod walk;

@@ -235,7 +235,16 @@ fn what_only_a_replaced_revision_said_stays_as_ungrounded() {
     let gone = Assertion { live: false, ..dose(1, 0, 50) };
     let out = folded(vec![gone], 1);
     assert!(out.memories[0].ungrounded);
-    let standing = crate::lifecycle::Standing { ungrounded: true, ..crate::lifecycle::Standing::stated(Trust::T1) };
+    let standing = crate::lifecycle::Standing {
+        ungrounded: true,
+        ..crate::lifecycle::Standing {
+            kind: Kind::Note,
+            trust: Trust::T1,
+            ungrounded: false,
+            verified: false,
+            read_doubtfully: false,
+        }
+    };
     assert_eq!(crate::lifecycle::use_of(Class::LongLivedFact, State::Active, &standing), Use::Hypothesis);
 }
 

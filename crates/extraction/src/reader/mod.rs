@@ -26,7 +26,7 @@ use aws_lc_rs::digest;
 
 pub use self::error::ReaderError;
 use self::form::Form;
-pub(crate) use self::labels::{Attributes, Group, Labels, Layer};
+pub(crate) use self::labels::{Attributes, Labels, Layer};
 use self::network::{Network, Room};
 pub(crate) use self::opinion::Opinion;
 use self::tokens::Tokenizer;
@@ -118,6 +118,7 @@ impl Reader {
     }
 
     /// What the reader's labels are called.
+    #[cfg(test)]
     pub(crate) fn labels(&self) -> &Labels {
         &self.inner.form.labels
     }

@@ -18,10 +18,6 @@ impl Words {
         &self.0
     }
 
-    pub(crate) fn into_string(self) -> String {
-        self.0
-    }
-
     /// Nothing but white space.
     pub fn is_blank(&self) -> bool {
         self.0.trim().is_empty()

@@ -92,6 +92,7 @@ macro_rules! label {
     ($(#[$doc:meta])* $name:ident as $label:literal { $($variant:ident = $code:literal),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[allow(unreachable_pub)] // some labels are used in this crate alone
         pub enum $name { $($variant),+ }
 
         impl $crate::metrics::label::Label for $name {

@@ -30,7 +30,7 @@ pub struct Entry {
 
 /// Names, help and buckets of one metric as its area declares it.
 #[derive(Debug, Clone, Copy)]
-pub struct Declaration {
+pub(crate) struct Declaration {
     pub area: &'static str,
     pub name: &'static str,
     pub help: &'static str,
@@ -40,19 +40,19 @@ pub struct Declaration {
 
 /// Collects declarations into one registry and one catalogue.
 #[derive(Debug)]
-pub struct Registrar {
+pub(crate) struct Registrar {
     registry: Registry,
     catalogue: Vec<Entry>,
     fixed: HashMap<String, String>,
 }
 
 impl Registrar {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { registry: Registry::new(), catalogue: Vec::new(), fixed: HashMap::new() }
     }
 
     /// Labels whose one value the configuration gives, for what is declared until the next call.
-    pub fn fixed(&mut self, labels: &[(&str, &str)]) {
+    pub(crate) fn fixed(&mut self, labels: &[(&str, &str)]) {
         self.fixed = labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     }
 
@@ -60,7 +60,7 @@ impl Registrar {
     ///
     /// # Errors
     /// When a name is declared twice or is not a legal name.
-    pub fn declare<M: Instrument, L: LabelSet>(&mut self, declared: Declaration) -> Result<Family<M, L>> {
+    pub(crate) fn declare<M: Instrument, L: LabelSet>(&mut self, declared: Declaration) -> Result<Family<M, L>> {
         let help = declared.help.trim();
         let opts = Opts::new(declared.name, help).namespace(PREFIX).const_labels(self.fixed.clone());
         let vector = M::vector(opts, L::NAMES, declared.buckets)?;
@@ -84,7 +84,7 @@ impl Registrar {
     ///
     /// # Errors
     /// When a name is declared twice.
-    pub fn adopt(&mut self, area: &'static str, collector: impl Collector + 'static) -> Result<()> {
+    pub(crate) fn adopt(&mut self, area: &'static str, collector: impl Collector + 'static) -> Result<()> {
         for desc in collector.desc() {
             let kind = if desc.fq_name.ends_with("_total") { "counter" } else { "gauge" };
             let (name, help) = (desc.fq_name.clone(), desc.help.trim_end_matches('.').to_owned());
@@ -93,7 +93,7 @@ impl Registrar {
         self.registry.register(Box::new(collector))
     }
 
-    pub fn finish(self) -> (Registry, Vec<Entry>) {
+    pub(crate) fn finish(self) -> (Registry, Vec<Entry>) {
         (self.registry, self.catalogue)
     }
 }

@@ -111,15 +111,6 @@ impl Spool {
         self.inputs.iter().map(size).sum()
     }
 
-    /// Number of files (standard input counts as one).
-    pub(crate) fn len(&self) -> usize {
-        self.inputs.len()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.inputs.is_empty()
-    }
-
     /// The lines of all inputs, one after the other.
     pub fn records(self) -> Records {
         Records { waiting: self.inputs.into_iter(), current: None, max_line_bytes: self.max_line_bytes, consumed: 0 }

@@ -40,6 +40,7 @@ impl<A: Acks> Settler<A> {
     }
 
     /// How many messages are open.
+    #[cfg(test)]
     pub(crate) async fn len(&self) -> usize {
         self.open.lock().await.len()
     }

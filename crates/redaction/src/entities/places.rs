@@ -32,7 +32,7 @@ pub fn is_country_name(name: &str) -> bool {
     is_country(&super::words::fold(name))
 }
 
-pub fn is_country(lower: &str) -> bool {
+pub(crate) fn is_country(lower: &str) -> bool {
     COUNTRIES.contains(lower)
 }
 

@@ -20,7 +20,6 @@ pub use lineage::{Contradiction, Direction, Edge, HistoryEntry};
 pub use memories::{Filter, Memory, Quote, Standing};
 pub use passages::{Candidate, NEAREST};
 pub use patients::{Preference, Profile, RiskFlag};
-pub(crate) use topics::MOST_ON_TOPIC;
 
 use super::{Store, StoreError};
 use anamnesis_core::scope::Scope;
