@@ -16,6 +16,8 @@ mod finding;
 mod further;
 mod identifiers;
 mod identities;
+#[cfg(test)]
+mod in_tests;
 pub mod label;
 mod operator;
 mod policy;

@@ -31,4 +31,19 @@ mod tests {
         assert!(cpf("52998224725") && !cpf("52998224724"));
         assert!(cnpj("11222333000181") && !cnpj("11222333000182"));
     }
+
+    #[test]
+    fn both_digits_of_control_count() {
+        for value in ["34875192088", "10736284508"] {
+            assert!(cpf(value), "{value}");
+        }
+        for value in ["34875192188", "34875192089", "10736284518", "11111111111", "00000000000"] {
+            assert!(!cpf(value), "{value}");
+        }
+        assert!(cnpj("27418356000104"));
+        for value in ["27418356000114", "27418356000105", "00000000000000"] {
+            assert!(!cnpj(value), "{value}");
+        }
+        assert_eq!([0, 1, 2, 10].map(control), [0, 0, 9, 1]);
+    }
 }

@@ -98,4 +98,45 @@ mod tests {
         assert!(iban("gb82west12345698765432"));
         assert_eq!(mod11(&digits("12345678"), 7), 138 % 11);
     }
+
+    #[test]
+    fn a_sum_that_fits_by_chance_alone_is_refused_where_all_digits_are_zero() {
+        assert!(!luhn("0000000000000000") && luhn("18") && !luhn("81"));
+        assert!(varied("0010") && !varied("0000") && !varied("7777"));
+    }
+
+    #[test]
+    fn remainders_and_weighted_sums_are_those_of_arithmetic() {
+        assert_eq!(digits("a1-2b3"), [1, 2, 3]);
+        assert_eq!(modulo(digits("98765432109876543210"), 97), (98_765_432_109_876_543_210u128 % 97) as u32);
+        assert_eq!(weighted(&[1, 2, 3], &[5, 7]), 19);
+        // From the right: 3·2 + 2·3 + 1·2, once the weights begin anew behind 3.
+        assert_eq!(mod11(&[1, 2, 3], 3), 14 % 11);
+    }
+
+    #[test]
+    fn an_account_has_the_length_of_its_country() {
+        for value in ["es4920850193464501928374", "fr1420041010050500013m02606", "de44500105175407324931"] {
+            assert!(iban(value), "{value}");
+        }
+        for value in ["pt44500105175407324931", "es492085019346450192837", "zz4920850193464501928374"] {
+            assert!(!iban(value), "{value}");
+        }
+        assert!(is_iban_length("no", 15) && !is_iban_length("no", 16) && !is_iban_length("n", 15));
+    }
+
+    #[test]
+    fn a_date_of_six_digits_has_a_month_and_a_day() {
+        for (value, fits) in [
+            ("880917", true),
+            ("881231", true),
+            ("881301", false),
+            ("880001", false),
+            ("880900", false),
+            ("880932", false),
+            ("88", false),
+        ] {
+            assert_eq!(date_yymmdd(value), fits, "{value}");
+        }
+    }
 }

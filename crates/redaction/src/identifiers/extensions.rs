@@ -83,4 +83,32 @@ mod tests {
             assert!(found(text).is_empty(), "{text}");
         }
     }
+
+    #[test]
+    fn an_extension_has_two_to_six_digits_behind_its_word_and_three_to_five_alone() {
+        for (text, value) in [
+            ("ring x447", "x447"),
+            ("ring x44717", "x44717"),
+            ("ring extn 12", "extn 12"),
+            ("ring ext: 123456", "ext: 123456"),
+            ("ring ext #4471", "ext #4471"),
+        ] {
+            assert_eq!(found(text), [value], "{text}");
+        }
+        for text in [
+            "ring x44",
+            "ring x447178",
+            "ring ext 1",
+            "ring ext 1234567",
+            "ring ext    44",
+            "next 4471",
+            "ring x447a",
+            "x4471.5 mm",
+            "lens x450 used",
+            "text 4471",
+            "ext 110 deg",
+        ] {
+            assert!(found(text).is_empty(), "{text}: {:?}", found(text));
+        }
+    }
 }

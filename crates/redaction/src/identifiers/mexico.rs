@@ -143,4 +143,48 @@ mod tests {
         assert!(luhn("00113918205"));
         assert!(rnc("131246796"));
     }
+
+    #[test]
+    fn a_curp_has_a_date_a_sex_and_a_digit_of_control() {
+        for value in ["lozr880917mjcpml01", "ruca010203hdfznna7"] {
+            assert!(curp(value), "{value}");
+        }
+        for value in ["lozr881317mjcpml01", "lozr880932mjcpml01", "lozr880917ajcpml01", "ruca010203hdfznna8"] {
+            assert!(!curp(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_taxpayer_of_mexico_has_three_or_four_letters_and_a_date() {
+        for value in ["gode561231gr8", "abc9801014x1"] {
+            assert!(rfc(value), "{value}");
+        }
+        for value in ["gode561331gr8", "gode561232gr8", "gode561231", "ab9801014x12"] {
+            assert!(!rfc(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_guatemala_follow_their_sums_and_name_a_department() {
+        for value in ["1609874230101", "2581473690101", "3045712880101", "1609874232201"] {
+            assert!(guatemalan_dpi(value), "{value}");
+        }
+        for value in ["1609874240101", "1609874230001", "1609874232301"] {
+            assert!(!guatemalan_dpi(value), "{value}");
+        }
+        for value in ["57643210", "12345679", "1000002k", "1000016k"] {
+            assert!(guatemalan_nit(value), "{value}");
+        }
+        for value in ["57643211", "5764321k", "10000020"] {
+            assert!(!guatemalan_nit(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_the_other_countries_follow_their_sums_or_their_zeros() {
+        assert!(dui("038291457") && !dui("038291458") && !dui("000000000"));
+        assert!(rnc("101947357") && rnc("101000031") && rnc("101000041") && rnc("101000082") && !rnc("101947358"));
+        assert!(costa_rican("102340567") && costa_rican("0102340567"));
+        assert!(!costa_rican("0023405678") && !costa_rican("012345678") && !costa_rican("5512345678"));
+    }
 }

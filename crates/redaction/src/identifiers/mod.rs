@@ -63,3 +63,6 @@ impl Identifiers {
         deadline::check();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -123,4 +123,55 @@ mod tests {
         assert!(nhs("2213951837") && !nhs("2213951838"));
         assert!(nino("pr123612c") && !nino("gb123612c"));
     }
+
+    #[test]
+    fn what_was_never_issued_is_no_number_of_social_security() {
+        for value in ["536323065", "001010001", "899999998"] {
+            assert!(ssn(value), "{value}");
+        }
+        for value in ["000123456", "666123456", "900123456", "999123456", "536003065", "536320000", "555555555"] {
+            assert!(!ssn(value), "{value}");
+        }
+        for (group, issued) in [
+            (49, false),
+            (50, true),
+            (65, true),
+            (66, false),
+            (70, true),
+            (88, true),
+            (89, false),
+            (92, true),
+            (93, false),
+            (94, true),
+            (99, true),
+        ] {
+            assert_eq!(itin(&format!("911{group}1234")), issued, "{group}");
+        }
+        assert!(!itin("811701234"));
+    }
+
+    #[test]
+    fn american_numbers_of_providers_and_banks_follow_their_sums() {
+        assert!(npi("1684372901") && npi("2944183757") && !npi("1684372902") && !npi("3684372901"));
+        assert!(dea("bk7231943") && dea("fr0482137") && !dea("bk7231944") && !dea("ik7231943") && !dea("vk7231943"));
+        assert!(aba("072009123") && aba("122043385"));
+        assert!(!aba("072009124") && !aba("502043387") && !aba("000000000"));
+        assert!(!mbi("0eg4te5mk73") && !mbi("1eg4te5mz73") && !mbi("1eg4te5mo73"));
+    }
+
+    #[test]
+    fn british_numbers_follow_their_sum_and_their_letters() {
+        for value in ["4857773457", "9434765919", "4857700050"] {
+            assert!(nhs(value), "{value}");
+        }
+        for value in ["4857773458", "4857773450", "0000000000"] {
+            assert!(!nhs(value), "{value}");
+        }
+        for value in ["pr123612a", "ab123612d"] {
+            assert!(nino(value), "{value}");
+        }
+        for value in ["pr123612e", "po123612a", "dr123612a", "pv123612a", "zz123612a", "tn123612a"] {
+            assert!(!nino(value), "{value}");
+        }
+    }
 }

@@ -95,4 +95,16 @@ mod tests {
         assert!(shape.fits(0b011111) && !shape.fits(0b001111) && !shape.fits(0b111111));
         assert!(shape.allows(0) && shape.allows(1 << 2 | 1 << 5) && !shape.allows(1 << 3));
     }
+
+    #[test]
+    fn only_the_last_place_of_a_separator_tells_a_written_number() {
+        let shape = Shape::compile("dd-ddd-a");
+        assert_eq!(shape.length(), 6);
+        assert!(shape.is_separated(1 << 5) && shape.is_separated(1 << 2 | 1 << 5) && !shape.is_separated(1 << 2));
+        assert!(!Shape::compile("dddd").is_separated(0));
+        assert!(shape.has_places_of(&Shape::compile("ddddd-a")) && !shape.has_places_of(&Shape::compile("dddddd")));
+        assert!(!shape.has_places_of(&Shape::compile("dddddw")), "a place of either kind is another one");
+        let either = Shape::compile("dw");
+        assert!(either.fits(0b01) && either.fits(0b11) && !either.fits(0b10));
+    }
 }

@@ -108,4 +108,52 @@ mod tests {
         }
         assert!(degree("40 °".as_bytes(), 3) && !degree(" °".as_bytes(), 1));
     }
+
+    #[test]
+    fn every_look_sees_what_its_pattern_needs_and_not_its_likeness() {
+        type Look = fn(&[u8], usize) -> bool;
+        let table: &[(&str, Look, &str, usize, bool)] = &[
+            ("slashes", two_slashes, "http://a", 4, true),
+            ("slashes", two_slashes, "12:30", 2, false),
+            ("www", www, "WWW.a", 3, true),
+            ("www", www, "ww.a", 2, false),
+            ("domain", joined_small, "clinica.es", 7, true),
+            ("domain", joined_small, "a1.es", 2, true),
+            ("domain", joined_small, "fin.La", 3, false),
+            ("domain", joined_small, "Sr.la", 2, true),
+            ("domain", joined_small, "fin. la", 3, false),
+            ("handle", opens_word, " @ana", 1, true),
+            ("handle", opens_word, "a@ana", 1, false),
+            ("handle", opens_word, " @ ana", 1, false),
+            ("octet", octet, "10.20.3", 2, true),
+            ("octet", octet, "10.2000.3", 2, false),
+            ("octet", octet, "a.20.3", 1, false),
+            ("octet", octet, "10.20,3", 2, false),
+            ("colon", hex_and_colon, "a:ff00:1", 1, true),
+            ("colon", hex_and_colon, "a:ff000:1", 1, false),
+            ("colon", hex_and_colon, "a::1", 1, true),
+            ("pair", hex_pair, "00-1B-44", 2, true),
+            ("pair", hex_pair, "00-1B:44", 2, false),
+            ("pair", hex_pair, "00-1-44", 2, false),
+            ("four", hex_four, "001b.4411.3ab7", 4, true),
+            ("four", hex_four, "001b.441.3ab7", 4, false),
+            ("decimals", four_decimals, "40.4167", 2, true),
+            ("decimals", four_decimals, "40.416", 2, false),
+            ("decimals", four_decimals, "a.4167", 1, false),
+            ("degree", degree, "40°", 2, true),
+            ("degree", degree, "40 º", 3, true),
+            ("degree", degree, "a°", 1, false),
+            ("plate", letter_and_digit, "M-1234", 1, true),
+            ("plate", letter_and_digit, "1234-BCD", 4, true),
+            ("plate", letter_and_digit, "a-1234", 1, false),
+            ("plate", letter_and_digit, "12-34", 2, false),
+            ("large", three_large, "1234 BCD", 3, true),
+            ("large", three_large, "1234BCD", 3, true),
+            ("large", three_large, "1234 BC", 3, false),
+            ("large", three_large, "1234  BCD", 3, false),
+        ];
+        for (name, look, text, at, seen) in table {
+            assert_eq!(look(text.as_bytes(), *at), *seen, "{name}: {text}");
+        }
+    }
 }

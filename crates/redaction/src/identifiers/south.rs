@@ -236,4 +236,67 @@ mod tests {
         assert!(uruguayan("12345672") && !uruguayan("12345673"));
         assert!(paraguayan_ruc("800001679") || !paraguayan_ruc("800001670"));
     }
+
+    #[test]
+    fn argentine_numbers_have_a_kind_and_a_digit_of_control() {
+        for value in ["27309457183", "30709182648", "20123456009", "20123456050", "20123456149"] {
+            assert!(cuit(value), "{value}");
+        }
+        for value in ["27309457184", "21309457183", "30709182649", "20123456002"] {
+            assert!(!cuit(value), "{value}");
+        }
+        assert!(cbu("0170099220000067797370"));
+        for value in ["0170099320000067797370", "0170099220000067797371", "0000000000000000000000"] {
+            assert!(!cbu(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_chilean_number_ends_with_a_digit_zero_or_k() {
+        for value in ["148392072", "98765433", "110000030", "11000009k", "11000012k"] {
+            assert!(rut(value), "{value}");
+        }
+        for value in ["148392073", "14839207k", "11000003k", "110000090", "1100a0030"] {
+            assert!(!rut(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn companies_of_colombia_peru_and_paraguay_follow_their_sums() {
+        assert!(colombian_nit("8301149211") && colombian_nit("9012345677") && !colombian_nit("8301149212"));
+        assert!(peruvian_ruc("20512345671") && peruvian_ruc("10456789124"));
+        assert!(!peruvian_ruc("20512345672") && !peruvian_ruc("30512345671"));
+        assert!(paraguayan_ruc("800234510") && paraguayan_ruc("45123675") && paraguayan_ruc("12345679"));
+        assert!(!paraguayan_ruc("800234511") && !paraguayan_ruc("45123676"));
+    }
+
+    #[test]
+    fn a_card_of_ecuador_names_a_province_and_a_company_ends_with_001() {
+        for value in ["0923456719", "3023456712", "1710034065"] {
+            assert!(ecuadorian(value), "{value}");
+        }
+        for value in ["2523456719", "0973456718", "0923456718", "0023456711"] {
+            assert!(!ecuadorian(value), "{value}");
+        }
+        assert!(ecuadorian_ruc("1710034065001") && ecuadorian_ruc("1790011674001") && ecuadorian_ruc("1768152560001"));
+        assert!(
+            !ecuadorian_ruc("1710034065002") && !ecuadorian_ruc("2590011674001") && !ecuadorian_ruc("1780011674001")
+        );
+    }
+
+    #[test]
+    fn cards_of_uruguay_venezuela_and_bolivia_have_their_forms() {
+        assert!(uruguayan("47319286") && uruguayan("7319284") && !uruguayan("47319287") && !uruguayan("0000000"));
+        assert!(venezuelan("v12345678") && venezuelan("e8123456") && !venezuelan("j12345678"));
+        for value in ["4512367", "4512367lp", "4512367sc", "451236"] {
+            assert!(bolivian(value), "{value}");
+        }
+        assert!(!bolivian("4512367xx") && !bolivian("4512367mg"));
+        for value in ["j307182644", "v124859014", "g200004100", "e812345675", "p012345670"] {
+            assert!(rif(value), "{value}");
+        }
+        for value in ["j307182645", "v307182644", "x307182644", "g200004101"] {
+            assert!(!rif(value), "{value}");
+        }
+    }
 }

@@ -155,4 +155,50 @@ mod tests {
         assert!(social_security("281234567840") && !social_security("281234567841"));
         assert!(bank_account("21000418450200051332") && !bank_account("21000418450200051333"));
     }
+
+    #[test]
+    fn letters_and_digits_of_control_are_those_of_the_published_sums() {
+        for value in ["45871203a", "7345128d", "60294817h", "00000000t", "99999999r"] {
+            assert!(dni(value), "{value}");
+        }
+        for value in ["45871203b", "7345128t", "60294817z"] {
+            assert!(!dni(value), "{value}");
+        }
+        for value in ["x4820917w", "y7712046e", "z3305918h", "k1234567l", "x01234567l"] {
+            assert!(nie(value), "{value}");
+        }
+        for value in ["x7712046e", "y3305918h", "z4820917w", "w4820917w", "x4820917z"] {
+            assert!(!nie(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_company_has_a_digit_or_a_letter_of_control_and_a_letter_of_its_kind() {
+        for value in ["b73019424", "q2810055j", "g44901635", "b7301942d", "a58818501"] {
+            assert!(cif(value), "{value}");
+        }
+        for value in ["b73019425", "q2810055i", "i73019424", "z73019424", "b7301942e"] {
+            assert!(!cif(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn the_number_of_social_security_leaves_out_the_first_zero_of_its_serial() {
+        for value in ["283456781256", "080345678118", "410034567879"] {
+            assert!(social_security(value), "{value}");
+        }
+        for value in ["283456781257", "080345678119", "410034567878", "000000000000"] {
+            assert!(!social_security(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_bank_account_has_one_digit_of_control_for_the_bank_and_one_for_itself() {
+        for value in ["20850193461234567890", "20850193440005131277", "20850193464501928374", "20850193447700112233"] {
+            assert!(bank_account(value), "{value}");
+        }
+        for value in ["20850193361234567890", "20850193471234567890", "20850194461234567890", "00000000000000000000"] {
+            assert!(!bank_account(value), "{value}");
+        }
+    }
 }

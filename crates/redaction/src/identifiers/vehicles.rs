@@ -76,4 +76,34 @@ mod tests {
         assert!(spanish_plate("1234bcd") && !spanish_plate("1234abc"));
         assert!(british_plate("bd62xyz") && !british_plate("bd99xyz"));
     }
+
+    #[test]
+    fn a_vehicle_has_letters_of_its_alphabet_and_its_sum_in_the_ninth_place() {
+        for value in ["1hgcm82690a004352", "5yjsa1e210f112233"] {
+            assert!(vin(value), "{value}");
+        }
+        for value in ["1hgcm82600a004352", "1hgcm826i0a004352", "11111111111111111", "1hgcm8269oa004352"] {
+            assert!(!vin(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn plates_have_no_vowels_and_a_half_year_that_was_issued() {
+        for (value, fits) in [
+            ("bd01xyz", true),
+            ("bd30xyz", true),
+            ("bd31xyz", false),
+            ("bd50xyz", false),
+            ("bd51xyz", true),
+            ("bd80xyz", true),
+            ("bd81xyz", false),
+            ("bq62xyz", false),
+            ("bd62xyi", false),
+        ] {
+            assert_eq!(british_plate(value), fits, "{value}");
+        }
+        for value in ["1234aei", "1234bco", "1234bqd"] {
+            assert!(!spanish_plate(value), "{value}");
+        }
+    }
 }
