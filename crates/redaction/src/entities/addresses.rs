@@ -428,3 +428,7 @@ fn continues(lower: &str, start: usize, end: usize) -> bool {
 fn push(found: &mut Vec<Finding>, start: usize, end: usize, label: &'static str, recognizer: &'static str) {
     found.push(Finding::new(Span::new(start, end), label, recognizer, 0.8, Layer::Entity));
 }
+
+#[cfg(test)]
+#[path = "addresses_tests.rs"]
+mod tests;

@@ -90,3 +90,62 @@ fn push(context: &Context<'_>, span: Span, years: u16, found: &mut Vec<Finding>)
     debug_assert!(finding.label == label::AGE || finding.label == label::GREAT_AGE);
     found.push(finding);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::in_tests::{findings, labelled};
+    use anamnesis_text::Language;
+
+    fn ages(text: &str, language: Language) -> Vec<(&'static str, String)> {
+        labelled(text, language, find)
+    }
+
+    #[test]
+    fn ages_are_found_in_figures_and_in_words() {
+        for (text, language, age) in [
+            ("Paciente de 47 anos con tos", Language::Spanish, "47 anos"),
+            ("Paciente de 47 anos de edad con tos", Language::Spanish, "47 anos de edad"),
+            ("Edad de 47 y tos", Language::Spanish, "47"),
+            ("cumplio 47 ayer", Language::Spanish, "47"),
+            ("tiene cuarenta y siete anos y tos", Language::Spanish, "cuarenta y siete anos"),
+            ("nino de 8 meses de edad con tos", Language::Spanish, "8 meses de edad"),
+            ("A 47-year-old with cough", Language::English, "47-year-old"),
+            ("47 yo with cough", Language::English, "47 yo"),
+            ("47 y/o with cough", Language::English, "47 y/o"),
+            ("aged 47 with cough", Language::English, "47"),
+            ("I'm 47 and cough", Language::English, "47"),
+            ("she is forty-seven years old and coughs", Language::English, "forty-seven years old"),
+        ] {
+            let found = ages(text, language);
+            assert!(found.contains(&(label::AGE, age.to_owned())), "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn years_that_passed_are_no_age() {
+        for (text, language) in [
+            ("Diabetes desde hace 20 anos", Language::Spanish),
+            ("durante 20 anos fumo", Language::Spanish),
+            ("fumo 20 anos de evolucion", Language::Spanish),
+            ("hace unos 20 anos fumo", Language::Spanish),
+            ("hace veinte anos que fuma", Language::Spanish),
+            ("smoked for 20 years", Language::English),
+            ("stopped 20 years ago", Language::English),
+            ("over the last 20 years", Language::English),
+            ("lived 130 years", Language::English),
+            ("0 years old file", Language::English),
+        ] {
+            assert!(ages(text, language).is_empty(), "{text}: {:?}", ages(text, language));
+        }
+    }
+
+    #[test]
+    fn an_age_over_the_limit_of_the_policy_has_a_label_of_its_own_and_every_age_its_years() {
+        for (years, kind) in [(1, label::AGE), (89, label::AGE), (90, label::GREAT_AGE), (125, label::GREAT_AGE)] {
+            let found = findings(&format!("Mujer de {years} anos"), Language::Spanish, find);
+            assert_eq!(found.len(), 1, "{years}");
+            assert_eq!((found[0].label, found[0].value), (kind, Some(SideValue::Age(years))), "{years}");
+        }
+    }
+}

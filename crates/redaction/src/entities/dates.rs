@@ -419,3 +419,7 @@ fn push(found: &mut Vec<Finding>, span: Span, value: Option<SideValue>) {
     finding.value = value;
     found.push(finding);
 }
+
+#[cfg(test)]
+#[path = "dates_tests.rs"]
+mod tests;

@@ -191,3 +191,45 @@ fn is_word(byte: u8) -> bool {
 fn listed(span: Span, label: &'static str) -> Finding {
     Finding::new(span, label, "word_list", 0.6, Layer::Entity)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::in_tests::labelled;
+    use anamnesis_text::Language;
+
+    #[test]
+    fn sex_relations_and_professions_have_their_labels() {
+        for (text, kind, value) in [
+            ("varon con tos", label::SEX, "varon"),
+            ("a woman with cough", label::SEX, "woman"),
+            ("su abuela tose", label::FAMILY, "abuela"),
+            ("su abuela materna tose", label::FAMILY, "abuela materna"),
+            ("her sisters cough", label::FAMILY, "sisters"),
+            ("trabaja de albanil aqui", label::PROFESSION, "albanil"),
+            ("es profesora de musica aqui", label::PROFESSION, "profesora de musica"),
+            ("works as a truck driver here", label::PROFESSION, "truck driver"),
+            ("a retired miner here", label::PROFESSION, "retired miner"),
+        ] {
+            let found = labelled(text, Language::Unknown, find);
+            assert!(found.contains(&(kind, value.to_owned())), "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn parts_of_words_are_none_of_them() {
+        for text in ["varonil", "personal", "manual", "chefs", "abuela_x", "tiempo", "so"] {
+            assert!(labelled(text, Language::Unknown, find).is_empty(), "{text}");
+        }
+        let sided = labelled("abuela maternal", Language::Spanish, find);
+        assert_eq!(sided, [(label::FAMILY, "abuela".to_owned())]);
+    }
+
+    #[test]
+    fn every_listed_profession_begins_with_letters_that_are_looked_at() {
+        for word in ["minera", "taxista", "bombero", "abogada", "lawyer", "nurse", "waiter", "soldier", "veteran"] {
+            let found = labelled(word, Language::Unknown, find);
+            assert_eq!(found.is_empty(), word == "nurse", "{word}: {found:?}");
+        }
+    }
+}

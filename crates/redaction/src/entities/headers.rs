@@ -272,3 +272,7 @@ fn push(found: &mut Vec<Finding>, span: Span, label: &'static str) {
         found.push(Finding::new(span, label, "field", 0.95, Layer::Entity));
     }
 }
+
+#[cfg(test)]
+#[path = "headers_tests.rs"]
+mod tests;

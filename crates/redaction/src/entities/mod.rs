@@ -82,3 +82,6 @@ impl Entities {
 pub(super) fn compiled(pattern: &str) -> regex::Regex {
     regex::Regex::new(pattern).expect("a constant pattern, compiled in every test")
 }
+
+#[cfg(test)]
+mod tests;
