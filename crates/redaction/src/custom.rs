@@ -192,4 +192,79 @@ mod tests {
         assert_eq!(at("label = \"PERSON\"\nwords = [\"\"]"), "recogniser[0].words: has an empty word");
         assert!(wrong("[allow]\nwrds = []").contains("wrds"));
     }
+
+    /// What a file finds in a text, and what it lets stand of one finding over all of the text.
+    fn of(file: &str, text: &str) -> Vec<String> {
+        let custom = Custom::from_toml(file).unwrap();
+        let found = crate::in_tests::labelled(text, anamnesis_text::Language::Spanish, |context, found| {
+            custom.find(context, found)
+        });
+        found.into_iter().map(|(label, text)| format!("{label} {text}")).collect()
+    }
+
+    #[test]
+    fn words_and_patterns_of_ones_own_are_found_as_whole_words() {
+        let words = "[[recogniser]]\nlabel = \"PERSON\"\nwords = [\"Zaraidá\", \"o.k\"]";
+        assert_eq!(of(words, "vino ZARAIDA hoy"), ["PERSON ZARAIDA"]);
+        assert!(of(words, "vino zaraidas hoy, oxk").is_empty(), "a part of a word, and a point that is one");
+        let pattern = "[[recogniser]]\nlabel = \"MEDICAL_RECORD\"\npattern = \"exp-[0-9]{3}\"";
+        assert_eq!(of(pattern, "ver EXP-447 hoy"), ["MEDICAL_RECORD EXP-447"]);
+        assert!(of(pattern, "ver EXP-4471 hoy").is_empty());
+    }
+
+    #[test]
+    fn a_recogniser_with_keywords_asks_for_one_before_the_value() {
+        let file = "[[recogniser]]\nlabel = \"LICENSE\"\npattern = \"[0-9]{4}\"\nkeywords = [\"Ficha\"]\nscore = 0.4";
+        assert_eq!(of(file, "ficha 4471 y 4472\n4473"), ["LICENSE 4471", "LICENSE 4472"]);
+        assert!(of(file, "hoja 4471").is_empty());
+    }
+
+    #[test]
+    fn an_allowed_stretch_drops_what_lies_in_it_but_people_and_check_digits() {
+        let custom = Custom::from_toml("[allow]\nwords = [\"Hospital Norte\"]\npatterns = [\"sala [0-9]+\"]").unwrap();
+        let text = "hospital norte, sala 12, hospital norteno";
+        crate::in_tests::read(text, anamnesis_text::Language::Spanish, |context| {
+            let one = |start, end, score, layer| {
+                Finding::new(Span::new(start, end), label::ORGANIZATION, "test", score, layer)
+            };
+            let mut found = vec![
+                one(0, 14, 0.8, Layer::Entity),
+                one(9, 14, 0.8, Layer::Entity),
+                one(0, 14, 1.0, Layer::Identity),
+                one(0, 14, 0.9, Layer::Identifier),
+                one(0, 14, 0.89, Layer::Identifier),
+                one(0, 20, 0.8, Layer::Entity),
+                one(16, 23, 0.8, Layer::Sweep),
+                one(25, 41, 0.8, Layer::Entity),
+            ];
+            custom.allow(context, &mut found);
+            let kept: Vec<_> = found.iter().map(|one| (one.span.start, one.span.end, one.layer)).collect();
+            assert_eq!(
+                kept,
+                [(0, 14, Layer::Identity), (0, 14, Layer::Identifier), (0, 20, Layer::Entity), (25, 41, Layer::Entity)]
+            );
+        });
+    }
+
+    #[test]
+    fn every_fault_has_its_place() {
+        let second = "[[recogniser]]\nlabel = \"PERSON\"\nwords = [\"a\"]\n[[recogniser]]\nlabel = \"PERSON\"\n";
+        for (body, problem) in [
+            ("words = [\"b\"]\nscore = 1.5", "recogniser[1].score: must lie between 0 and 1"),
+            ("words = [\"b\"]\npattern = \"b\"", "recogniser[1].pattern: needs either `pattern` or `words`"),
+            ("words = [\"b\"]\nkeywords = [\" \"]", "recogniser[1].keywords: has an empty word"),
+            ("pattern = \"(a{1000}){1000}\"", "recogniser[1].pattern: is no pattern, or one that is too large"),
+        ] {
+            assert_eq!(wrong(&format!("{second}{body}")), problem);
+        }
+        assert_eq!(wrong("[allow]\nwords = [\"\"]"), "allow.words: has an empty word");
+        assert_eq!(
+            wrong("[allow]\npatterns = [\"a\", \"(\"]"),
+            "allow.patterns[1]: is no pattern, or one that is too large"
+        );
+        assert!(Custom::from_toml("").is_ok() && wrong("recogniser = 3") != "");
+        let (one, two) = (Custom::from_toml("").unwrap(), Custom::from_toml("# other").unwrap());
+        assert_ne!(one.version(), two.version());
+        assert_eq!(one.version(), Custom::from_toml("").unwrap().version());
+    }
 }

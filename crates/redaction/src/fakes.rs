@@ -92,4 +92,55 @@ mod tests {
         assert_ne!(of("ES_DNI", "12345678-Z", 5), of("ES_DNI", "12345678-Z", 6));
         assert_eq!(of(label::DATE, "1/2/2020", 1), None);
     }
+
+    #[test]
+    fn each_kind_has_its_form_in_the_language_of_the_text() {
+        let english =
+            |label, text| fake(&Value { label, text, fingerprint: 77 << 30, language: Language::English }).unwrap();
+        let spanish = |label, text| of(label, text, 77 << 30).unwrap();
+        assert!(english(label::ORGANIZATION, "x").ends_with(" Center"));
+        assert!(spanish(label::ORGANIZATION, "x").starts_with("Centro "));
+        assert!(
+            english(label::ADDRESS, "x").ends_with(" Street")
+                && english(label::ADDRESS, "x").as_bytes()[0].is_ascii_digit()
+        );
+        assert!(spanish(label::ADDRESS, "x").starts_with("Calle "));
+        assert!(spanish(label::PHONE, "612345678").starts_with("555-01") && spanish(label::PHONE, "x").len() == 8);
+        assert!(spanish(label::EMAIL, "x").ends_with("@example.org"));
+        assert!(spanish(label::URL, "x").starts_with("https://example.org/"));
+        assert!(spanish(label::HANDLE, "x").starts_with("@p"));
+        assert!(spanish(label::IP_ADDRESS, "x").starts_with("192.0.2."));
+        assert!(spanish(label::LOCATION, "x").starts_with(|c: char| c.is_uppercase()));
+        for kind in [label::DATE, label::AGE, label::SEX, label::FAMILY, label::PROFESSION, label::POSTAL_CODE] {
+            assert_eq!(of(kind, "x", 1), None, "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_name_has_up_to_three_words_and_differs_from_value_to_value() {
+        for (text, words) in [("Ana", 1), ("Ana Ruiz", 2), ("Ana de Ruiz", 2), ("Ana Ruiz Gil Mota", 3), ("A", 1)] {
+            assert_eq!(of(label::PERSON, text, 9).unwrap().split(' ').count(), words, "{text}");
+        }
+        let names: std::collections::HashSet<_> = (0..50).filter_map(|draw| of(label::PERSON, "Ana", draw)).collect();
+        assert!(names.len() > 40);
+        assert_eq!(title("ana maría"), "Ana María");
+        assert_eq!((pick(&[], 3), pick(&["a", "b"], 3)), ("", "b"));
+    }
+
+    #[test]
+    fn other_values_keep_their_signs_and_the_kind_of_every_letter() {
+        let made = of("MX_CURP", "Ab1-ñÑ 9", 12345).unwrap();
+        let kind = |c: char| {
+            if c.is_ascii_digit() {
+                '0'
+            } else if c.is_uppercase() {
+                'A'
+            } else if c.is_alphabetic() {
+                'a'
+            } else {
+                c
+            }
+        };
+        assert_eq!(made.chars().map(kind).collect::<String>(), "Aa0-aA 0");
+    }
 }

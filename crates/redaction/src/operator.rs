@@ -162,4 +162,91 @@ mod tests {
         assert_eq!(cut_of("03601", Language::English).unwrap(), "[POSTAL_CODE_000]");
         assert_eq!(cut_of("SW1A 1AA", Language::English), None);
     }
+
+    #[test]
+    fn every_operator_leaves_what_it_says() {
+        let sealer = Sealer::new(&SurrogateKey::new([1; 32]));
+        let value =
+            |label, text| Value { label, text, fingerprint: 0x7F3A_0000_0000_0001, language: Language::Spanish };
+        let key = TokenKey::new([3; 64]);
+        let (mut date, mut age) = (found(day("2020-02-20")), found(SideValue::Age(47)));
+        (date.label, age.label) = (label::DATE, label::AGE);
+        let name = Finding::new(Span::new(0, 1), label::PERSON, "test", 1.0, Layer::Entity);
+        let made = |operator, found: &Finding, label, text| {
+            replacement(operator, found, &value(label, text), &sealer, Some(&key))
+        };
+        assert_eq!(made(Operator::Tag, &name, label::PERSON, "Ana"), "[PERSON]");
+        assert_eq!(made(Operator::Surrogate, &name, label::PERSON, "Ana"), "[PERSON_7F3A]");
+        assert_eq!(made(Operator::Mask, &name, label::PERSON, "Ana G. 3"), "*** *. *");
+        assert_eq!(made(Operator::Generalise, &age, label::AGE, "47"), "[AGE_40-49]");
+        assert_eq!(made(Operator::Generalise, &name, label::AGE, "47"), "[AGE]", "no age is known");
+        assert_eq!(made(Operator::Cut, &name, label::POSTAL_CODE, "28035"), "[POSTAL_CODE_28]");
+        assert_eq!(made(Operator::Cut, &name, label::PERSON, "28035"), "[PERSON]", "no postal code");
+        assert_eq!(made(Operator::Shift, &name, label::DATE, "ayer"), "[DATE]", "no date is known");
+        assert_eq!(made(Operator::Shift, &date, label::DATE, "20/2/2020").len(), "2020-02-20".len());
+        assert_eq!(made(Operator::Fake, &date, label::DATE, "20/2/2020"), "[DATE]", "nothing is invented for dates");
+        let token = made(Operator::Token, &name, label::PERSON, "Ana");
+        assert_eq!(key.reveal(&token), "Ana");
+        let keyless = replacement(Operator::Token, &name, &value(label::PERSON, "Ana"), &sealer, None);
+        assert_eq!(keyless, "[PERSON]");
+        for operator in
+            [Operator::Tag, Operator::Surrogate, Operator::Mask, Operator::Generalise, Operator::Cut, Operator::Token]
+        {
+            assert!(!operator.is_lifelike());
+        }
+        assert!(Operator::Fake.is_lifelike() && Operator::Shift.is_lifelike());
+    }
+
+    #[test]
+    fn a_month_or_a_year_moves_by_its_middle_and_keeps_its_form() {
+        let sealer = Sealer::new(&SurrogateKey::new([5; 32]));
+        let of = |text: &str, precision| {
+            let date = text.parse().unwrap();
+            shifted(&found(SideValue::Date { date, precision }), &sealer).unwrap()
+        };
+        let (whole, month, year) =
+            (of("2020-06-15", Precision::Day), of("2020-06-01", Precision::Month), of("2020-01-01", Precision::Year));
+        assert_eq!((whole.len(), month.len(), year.len()), (10, 7, 4));
+        assert!(whole.starts_with(&month), "the fifteenth stands for its month");
+        let moved: NaiveDate = whole.parse().unwrap();
+        let by = (moved - "2020-06-15".parse::<NaiveDate>().unwrap()).num_days().unsigned_abs();
+        assert!((1..=FARTHEST).contains(&by));
+        let middle = "2020-07-01".parse::<NaiveDate>().unwrap() + (moved - "2020-06-15".parse::<NaiveDate>().unwrap());
+        assert_eq!(year, middle.format("%Y").to_string());
+    }
+
+    #[test]
+    fn patients_move_both_ways_and_never_by_nothing() {
+        let (mut forth, mut back) = (0, 0);
+        for key in 0..40u8 {
+            let sealer = Sealer::new(&SurrogateKey::new([key; 32]));
+            let moved: NaiveDate = shifted(&found(day("2020-02-20")), &sealer).unwrap().parse().unwrap();
+            match moved.cmp(&"2020-02-20".parse().unwrap()) {
+                std::cmp::Ordering::Less => back += 1,
+                std::cmp::Ordering::Greater => forth += 1,
+                std::cmp::Ordering::Equal => panic!("a date that did not move"),
+            }
+        }
+        assert!(forth > 5 && back > 5, "{forth} forth, {back} back");
+    }
+
+    #[test]
+    fn the_borders_of_ages_and_codes_are_those_of_the_rule() {
+        for (years, class) in
+            [(0, "[AGE_0-9]"), (9, "[AGE_0-9]"), (10, "[AGE_10-19]"), (89, "[AGE_80-89]"), (90, "[AGE_90+]")]
+        {
+            assert_eq!(generalised(&found(SideValue::Age(years))).unwrap(), class);
+        }
+        assert_eq!(generalised(&found(day("2020-02-20"))), None);
+        fn cut_of(label: &'static str, text: &str, language: Language) -> Option<String> {
+            cut(&Value { label, text, fingerprint: 0, language })
+        }
+        for area in SMALL_AREAS {
+            let code = format!("{area}99");
+            assert_eq!(cut_of(label::POSTAL_CODE, &code, Language::English).unwrap(), "[POSTAL_CODE_000]");
+        }
+        assert_eq!(cut_of(label::POSTAL_CODE, "03601", Language::Unknown).unwrap(), "[POSTAL_CODE_03]");
+        assert_eq!(cut_of(label::POSTAL_CODE, "2803", Language::Spanish), None);
+        assert_eq!(cut_of(label::PHONE, "28035", Language::Spanish), None);
+    }
 }

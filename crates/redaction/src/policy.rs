@@ -202,4 +202,100 @@ mod tests {
             matches!(wrong("name = \"x\"\nversion = 1\nkeeps = []"), PolicyError::Form(text) if text.contains("keeps"))
         );
     }
+
+    #[test]
+    fn each_built_in_policy_keeps_and_replaces_what_its_file_says() {
+        let [harbor, gdpr, strict] =
+            ["safe_harbor", "gdpr_pseudonymise", "strict"].map(|name| Policy::named(name).unwrap());
+        for (label, kept) in [
+            (label::AGE, [true, true, false]),
+            (label::SEX, [true, true, false]),
+            (label::FAMILY, [true, true, false]),
+            (label::PROFESSION, [true, false, false]),
+            (label::COUNTRY, [true, true, false]),
+            (label::GREAT_AGE, [false, false, false]),
+            (label::PERSON, [false, false, false]),
+            (label::DATE, [false, false, false]),
+        ] {
+            assert_eq!([&harbor, &gdpr, &strict].map(|policy| !policy.takes(label)), kept, "{label}");
+        }
+        for (label, operators) in [
+            (label::PERSON, [Operator::Surrogate; 3]),
+            (label::PHONE, [Operator::Surrogate, Operator::Surrogate, Operator::Tag]),
+            (label::MEDICAL_RECORD, [Operator::Tag, Operator::Surrogate, Operator::Tag]),
+            (label::AGE, [Operator::Generalise, Operator::Generalise, Operator::Tag]),
+            (label::DATE, [Operator::Tag; 3]),
+        ] {
+            assert_eq!([&harbor, &gdpr, &strict].map(|policy| policy.operator(label)), operators, "{label}");
+        }
+        assert!(![harbor, gdpr, strict].iter().any(Policy::is_reversible));
+    }
+
+    #[test]
+    fn the_strictest_policy_keeps_nothing_and_no_age_stays() {
+        let all = Policy::strictest();
+        assert!(label::ALL.iter().all(|label| all.takes(label)));
+        assert_eq!((all.age_label(0), all.age_label(1)), (label::AGE, label::GREAT_AGE));
+        assert!(!all.keeps_years("2019") && all.revision().starts_with("strictest/1+"));
+    }
+
+    #[test]
+    fn years_stay_from_the_first_that_the_policy_names_to_the_end_of_the_century() {
+        let usual = Policy::default();
+        for (text, kept) in [
+            ("1940", true),
+            ("1939", false),
+            ("2099", true),
+            ("2100", false),
+            ("1940 y 1939", false),
+            ("1940, 1941", true),
+        ] {
+            assert_eq!(usual.keeps_years(text), kept, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_file_is_said_by_its_field() {
+        let wrong = |body: &str| Policy::from_toml(body).unwrap_err();
+        let head = "name = \"x\"\nversion = 1\n";
+        for (body, field) in [
+            ("keep = [\"PERSN\"]", "keep"),
+            ("stable = [\"PERSN\"]", "stable"),
+            ("[operators]\nPERSN = \"tag\"", "operators"),
+        ] {
+            let error = wrong(&format!("{head}{body}"));
+            assert_eq!(
+                error,
+                PolicyError::Label {
+                    field: match field {
+                        "keep" => "keep",
+                        "stable" => "stable",
+                        _ => "operators",
+                    }
+                }
+            );
+            assert!(error.to_string().contains(field) && !error.to_string().contains("PERSN"), "{error}");
+        }
+        for body in [
+            "version = 1",
+            "name = \"x\"",
+            "name = \"x\"\nversion = \"one\"",
+            "name = 3\nversion = 1",
+            "=",
+            "name = \"x\"\nversion = 1\n[operators]\nDATE = \"drop\"",
+        ] {
+            assert!(matches!(wrong(body), PolicyError::Form(_)), "{body}");
+        }
+        assert_eq!(wrong("name = \"  \"\nversion = 1"), PolicyError::Empty { field: "name" });
+        let age = format!("{head}keep = [\"AGE\", \"COUNTRY\"]\n[operators]\nAGE = \"generalise\"");
+        assert!(Policy::from_toml(&age).is_ok(), "an age that leaves for its years has an operator of its own");
+    }
+
+    #[test]
+    fn a_policy_with_tokens_is_reversible_and_an_operator_outweighs_the_list_of_stable_labels() {
+        let text = "name = \"x\"\nversion = 1\nstable = [\"PHONE\", \"EMAIL\"]\n[operators]\nPHONE = \"token\"";
+        let policy = Policy::from_toml(text).unwrap();
+        assert!(policy.is_reversible());
+        assert_eq!((policy.operator("PHONE"), policy.operator("EMAIL")), (Operator::Token, Operator::Surrogate));
+    }
 }

@@ -102,4 +102,44 @@ mod tests {
         assert_eq!(one.reveal(&format!("vino {token}, [PERSON_7F3A] [")), "vino Ana Ñíguez, [PERSON_7F3A] [");
         assert_eq!(format!("{one:?}"), "TokenKey(..)");
     }
+
+    #[test]
+    fn a_key_is_read_from_a_file_of_hexadecimal_digits_alone() {
+        let digits = "0a".repeat(64);
+        let key = TokenKey::from_hex(&format!(" {digits}\n")).unwrap();
+        assert_eq!(key.seal("PERSON", "Ana"), TokenKey::new([0x0A; 64]).seal("PERSON", "Ana"));
+        for text in ["", "0a", &"0g".repeat(64), &"0a".repeat(63), &"0a".repeat(65)] {
+            assert!(TokenKey::from_hex(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn values_labels_and_both_halves_of_a_key_make_tokens_apart() {
+        let key = TokenKey::new([1; 64]);
+        let mut other = [1; 64];
+        other[63] = 2;
+        let tokens: std::collections::HashSet<String> =
+            [("PERSON", "Ana"), ("PERSON", "Ano"), ("PHONE", "Ana"), ("PERSONA", "na"), ("PERSON", "")]
+                .iter()
+                .filter_map(|(label, value)| key.seal(label, value))
+                .chain(TokenKey::new(other).seal("PERSON", "Ana"))
+                .collect();
+        assert_eq!(tokens.len(), 6);
+        assert_eq!(
+            TokenKey::new(other).open(&key.seal("PERSON", "Ana").unwrap()).unwrap(),
+            "Ana",
+            "the nonce is in the token"
+        );
+    }
+
+    #[test]
+    fn what_is_no_token_stays_as_it_is() {
+        let key = TokenKey::new([1; 64]);
+        let token = key.seal("PERSON", "Ana").unwrap();
+        let cut = &token[..token.len() - 2];
+        for text in ["", "[", "[]", "[PERSON~]", "[PERSON~AAAA]", "[PERSON]", "a [b [c]", &format!("{cut}]"), cut] {
+            assert_eq!(key.reveal(text), text);
+        }
+        assert_eq!(key.reveal(&format!("[{token}{token}")), "[AnaAna");
+    }
 }

@@ -68,4 +68,17 @@ mod tests {
     fn a_key_is_never_shown() {
         assert_eq!(format!("{:?}", SurrogateKey::new([7; 32])), "SurrogateKey(..)");
     }
+
+    #[test]
+    fn a_tag_shows_four_digits_of_its_value_and_a_plain_one_none() {
+        assert_eq!(stable_tag("PERSON", 0x00AB_FFFF_FFFF_FFFF), "[PERSON_00AB]");
+        assert_eq!(plain_tag("PERSON"), "[PERSON]");
+    }
+
+    #[test]
+    fn parts_of_a_value_are_kept_apart() {
+        let sealer = Sealer::new(&SurrogateKey::new([1; 32]));
+        assert_ne!(sealer.fingerprint("AB", "C"), sealer.fingerprint("A", "BC"));
+        assert_ne!(sealer.fingerprint("A", ""), sealer.fingerprint("", "A"));
+    }
 }

@@ -192,4 +192,66 @@ mod tests {
         assert_eq!(found[2].case, Case::Title);
         assert_eq!(found[7].case, Case::Other);
     }
+
+    #[test]
+    fn the_case_of_a_word_is_told_by_its_letters() {
+        for (text, case) in [
+            ("ana", Case::Lower),
+            ("Ana", Case::Title),
+            ("ANA", Case::Upper),
+            ("A", Case::Title),
+            ("Ñ", Case::Title),
+            ("ÑA", Case::Upper),
+            ("McDonald", Case::Title),
+            ("JImenez", Case::Title),
+            ("IgG", Case::Other),
+            ("pH", Case::Other),
+            ("aNA", Case::Other),
+            ("O'Neil", Case::Title),
+            ("o'neil", Case::Lower),
+            ("McDOnALd", Case::Other),
+        ] {
+            let found = tokens(text);
+            assert_eq!((found.len(), found[0].case), (1, case), "{text}");
+            assert_eq!(found[0].is_large(), matches!(case, Case::Title | Case::Upper));
+        }
+    }
+
+    #[test]
+    fn tokens_cover_all_but_white_space_in_order() {
+        for text in ["a  b\tc\n\nd", "ñandú-4º, 12.5%", "«hola»\u{a0}5", "x'y' 'z", "((((((((((((((a", "\r\n", ""]
+        {
+            let found = tokens(text);
+            let mut at = 0;
+            for token in &found {
+                assert!(token.span.start >= at && token.span.end > token.span.start, "{text}");
+                assert!(text[at..token.span.start].chars().all(|c| c.is_whitespace() && c != '\n'), "{text}");
+                at = token.span.end;
+            }
+            assert!(text[at..].trim().is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn long_runs_of_one_sign_and_stretches_that_are_no_text_are_one_token() {
+        assert_eq!(tokens(&"(".repeat(RUN)).len(), 1);
+        assert_eq!(tokens(&"(".repeat(RUN - 1)).len(), RUN - 1);
+        let crowd = "a@".repeat(LONG_STRETCH);
+        let found = tokens(&format!("uno {crowd} dos"));
+        assert_eq!(found.len(), 3);
+        assert_eq!((found[1].kind, found[1].span.len()), (Kind::Sign, crowd.len()));
+        let few = format!("a@b {}", "c".repeat(LONG_STRETCH + 1));
+        assert_eq!(tokens(&few).len(), 4, "a long word is one");
+    }
+
+    #[test]
+    fn the_ordinal_signs_and_quotes_end_a_word() {
+        let kinds = |text: &str| tokens(text).iter().map(|token| token.kind).collect::<Vec<_>>();
+        assert_eq!(kinds("4º"), [Kind::Number, Kind::Sign]);
+        assert_eq!(kinds("Mª"), [Kind::Word, Kind::Sign]);
+        assert_eq!(kinds("a'"), [Kind::Word, Kind::Sign]);
+        assert_eq!(kinds("a'b"), [Kind::Word]);
+        assert_eq!(kinds("a4"), [Kind::Word, Kind::Number]);
+        assert_eq!(kinds("\n"), [Kind::Break]);
+    }
 }

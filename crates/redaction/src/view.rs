@@ -233,4 +233,49 @@ mod tests {
     fn ordinal_signs_stay() {
         assert_eq!(View::new("4º Mª").plain, "4º Mª");
     }
+
+    #[test]
+    fn every_place_of_a_view_leads_back_to_a_character_of_the_source() {
+        for text in
+            ["ÁÉÍÓÚÜÑ áéíóúüñ", "aß æØ", "½ ™ ﬃ", "e\u{301}\u{302}x", "\u{200B}\u{FEFF}", "Страх", "a\u{AD}b", "日本"]
+        {
+            let view = View::new(text);
+            assert_eq!((view.plain.len(), view.plain.len()), (view.lower.len(), view.starts.len()), "{text}");
+            for (at, c) in view.plain.char_indices() {
+                let source = view.source(Span::new(at, at + c.len_utf8()));
+                assert!(text.get(source.start..source.end).is_some_and(|part| !part.is_empty()), "{text}: {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn letters_lose_their_marks_and_keep_their_case() {
+        for (text, plain) in [
+            ("ÁÉÍÓÚÜÑ", "AEIOUUN"),
+            ("áéíóúüñ", "aeiouun"),
+            ("çÇàÀ", "cCaA"),
+            ("straße Łódź", "strasse Lodz"),
+            ("“a”–b’c", "\"a\"-b'c"),
+            ("a\u{200B}b\u{AD}c", "abc"),
+            ("Ａｂ１", "Ab1"),
+            ("ΑΒ аВ", "AB aB"),
+        ] {
+            assert_eq!(View::new(text).plain, plain, "{text}");
+        }
+        assert_eq!(View::new("ÀB").lower, "ab");
+    }
+
+    #[test]
+    fn a_place_of_the_source_is_found_in_the_view_and_a_part_leads_back_as_the_whole_does() {
+        let text = "x\u{200B}ñandú y";
+        let view = View::new(text);
+        assert_eq!(view.from_source(text.find('ñ').unwrap()), 1);
+        assert_eq!(view.from_source(text.len()), view.plain.len());
+        let part = view.part(Span::new(1, 6));
+        assert_eq!(part.plain, "nandu");
+        assert_eq!(part.source(Span::new(0, 5)).of(text), "ñandú");
+        let end = view.plain.len();
+        assert_eq!(view.source(Span::new(end, end)).start, text.len());
+        assert_eq!(View::new("").source(Span::new(0, 0)), Span::new(0, 0));
+    }
 }
