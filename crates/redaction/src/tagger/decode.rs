@@ -141,4 +141,49 @@ mod tests {
             assert_eq!(best(&scores, &transitions), plainly(&scores, &transitions));
         }
     }
+
+    #[test]
+    fn no_sequence_goes_on_with_what_did_not_begin() {
+        let mut state = 5u64;
+        let mut dice = |below: u64| {
+            state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+            ((state >> 33) % below) as i16
+        };
+        let mut transitions = vec![[FORBIDDEN; COLUMNS]; TAGS];
+        for (before, tag) in (0..TAGS * TAGS).map(|pair| (pair / TAGS, pair % TAGS)) {
+            if super::super::tags::may_follow(before, tag) {
+                transitions[before][tag] = 0;
+            }
+        }
+        for _ in 0..200 {
+            let scores: Vec<Scores> = (0..1 + dice(60)).map(|_| std::array::from_fn(|_| dice(4_000) - 2_000)).collect();
+            let tags = best(&scores, &transitions);
+            let mut before = OUTSIDE;
+            for tag in tags.into_iter().map(usize::from) {
+                assert!(super::super::tags::may_follow(before, tag), "{tag} behind {before}");
+                before = tag;
+            }
+        }
+    }
+
+    #[test]
+    fn sums_of_a_long_text_stay_within_their_numbers() {
+        let mut token = [0i16; COLUMNS];
+        token[OUTSIDE] = 3_000;
+        token[begin(1)] = -3_000;
+        let tags = best(&vec![token; 500], &vec![[0; COLUMNS]; TAGS]);
+        assert!(tags.iter().all(|tag| usize::from(*tag) == OUTSIDE));
+    }
+
+    #[test]
+    fn the_margin_is_that_of_the_likeliest_kind() {
+        let mut token = [0i16; COLUMNS];
+        token[OUTSIDE] = 30;
+        token[begin(3)] = 50;
+        assert_eq!(margin(&token), 20);
+        token[begin(3)] = -9;
+        assert_eq!(margin(&token), -30);
+        token[TAGS] = 900;
+        assert_eq!(margin(&token), -30, "the columns behind the tags are none");
+    }
 }

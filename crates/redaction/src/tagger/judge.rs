@@ -159,4 +159,21 @@ mod tests {
         assert_eq!(Judge::read(b"anatag03").err(), Some(ModelError::Format));
         assert_eq!(Judge::read(b"anajdg01\x01").err(), Some(ModelError::Length));
     }
+
+    #[test]
+    fn a_finding_stands_from_its_threshold_on() {
+        let judged = |weight: f32| {
+            let mut weights = vec![(0x1234_5678_9ABC_DEF0, [weight]), (0x0FED_CBA9_8765_4321, [2.0])];
+            Judge::read(write(&mut weights, 100, 1 << 8).leak()).unwrap()
+        };
+        assert!(judged(1.8).lets_stand(&[0x1234_5678_9ABC_DEF0]) && !judged(1.6).lets_stand(&[0x1234_5678_9ABC_DEF0]));
+        assert!(!judged(1.8).lets_stand(&[]));
+        assert_eq!([-3.0, 0.0, 0.9, 1.0, 14.9, 15.0, 99.0].map(step), [0, 0, 0, 1, 14, 15, 15]);
+        for name in [label::PERSON, label::LOCATION, label::ORGANIZATION, label::ADDRESS, label::DATE] {
+            assert!(is_judged(name));
+        }
+        for name in [label::PHONE, label::NUMBER, label::AGE, label::FAMILY, label::EMAIL] {
+            assert!(!is_judged(name));
+        }
+    }
 }

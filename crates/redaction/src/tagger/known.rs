@@ -73,4 +73,42 @@ mod tests {
         }
         assert_eq!(reckoned, 2, "three and ten are one, four is another");
     }
+
+    #[test]
+    fn whatever_a_feature_reads_is_a_part_of_the_key() {
+        use super::super::features::{COUNT, features};
+        let list = |changed: Option<(usize, u8)>| {
+            let mut atoms: Vec<Atom> =
+                (0..9u64).map(|at| Atom { word: 100 + at, suffix: 200 + at, shape: 3, ..Atom::default() }).collect();
+            if let Some((at, part)) = changed {
+                match part {
+                    0 => atoms[at].word = 7,
+                    1 => atoms[at].suffix = 7,
+                    2 => atoms[at].shape = 7,
+                    3 => atoms[at].field = 7,
+                    _ => atoms[at].rule = 7,
+                }
+            }
+            atoms
+        };
+        let read = |atoms: &[Atom]| {
+            let mut out = [0; COUNT];
+            features(atoms, 4, &mut out);
+            out
+        };
+        let usual = list(None);
+        for (at, part) in (0..9).flat_map(|at| (0..5).map(move |part| (at, part))) {
+            let other = list(Some((at, part)));
+            if read(&usual) != read(&other) {
+                assert_ne!(key(&usual, 4), key(&other, 4), "{at} {part}");
+                assert!((1..=6).contains(&at), "features read three tokens back and two on");
+            }
+        }
+        for cut in 5..9 {
+            if read(&usual) != read(&usual[..cut]) {
+                assert_ne!(key(&usual, 4), key(&usual[..cut], 4), "{cut} tokens");
+            }
+        }
+        assert_ne!(read(&usual), read(&list(Some((4, 0)))));
+    }
 }

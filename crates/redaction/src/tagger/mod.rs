@@ -187,3 +187,6 @@ fn certainty(odds: &[f32]) -> f64 {
     let mean = f64::from(odds.iter().sum::<f32>()) / odds.len().max(1) as f64;
     (1.0 / (1.0 + (-mean / 2.0).exp())).clamp(0.5, 0.99)
 }
+
+#[cfg(test)]
+mod tests;

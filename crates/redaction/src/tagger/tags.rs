@@ -61,4 +61,17 @@ mod tests {
         assert!(!may_follow(OUTSIDE, inside(0)) && !may_follow(begin(1), inside(0)));
         const { assert!(TAGS <= COLUMNS) };
     }
+
+    #[test]
+    fn every_tag_has_one_kind_and_goes_on_with_its_own_alone() {
+        for kind in 0..KINDS.len() {
+            assert_eq!((kind_of(begin(kind)), kind_of(inside(kind))), (Some(kind), Some(kind)));
+            assert!(is_inside(inside(kind)) && !is_inside(begin(kind)));
+            for before in 0..TAGS {
+                assert_eq!(may_follow(before, inside(kind)), kind_of(before) == Some(kind), "{before}");
+                assert!(may_follow(before, begin(kind)) && may_follow(before, OUTSIDE));
+            }
+        }
+        assert_eq!(kind_of(OUTSIDE), None);
+    }
 }
