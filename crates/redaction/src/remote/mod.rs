@@ -159,3 +159,6 @@ fn label_of(kind: &str) -> &'static str {
         _ => label::NUMBER,
     }
 }
+
+#[cfg(test)]
+mod tests;
