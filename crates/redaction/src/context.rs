@@ -236,3 +236,103 @@ fn is_known_label(name: &str) -> bool {
     let base = name.rsplit_once('_').filter(|(_, hex)| hex.len() == 4 && hex.bytes().all(|b| b.is_ascii_hexdigit()));
     label::ALL.contains(&name) || base.is_some_and(|(stem, _)| label::ALL.contains(&stem))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::in_tests::read;
+
+    fn is_prose_text(text: &str) -> bool {
+        read(text, Language::Unknown, |context| context.prose)
+    }
+
+    #[test]
+    fn a_text_of_values_alone_is_no_prose() {
+        for text in ["4471 882", "45871203A", "abc4471 def882", "dni 45871203", "[PERSON_7F3A] [DATE] 4471"] {
+            assert!(!is_prose_text(text), "{text}");
+        }
+        for text in ["vino Ana", "", "tos seca 4 dias", "ana y 4 mas aqui"] {
+            assert!(is_prose_text(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn case_says_nothing_in_a_text_that_has_none() {
+        let no_case = |text: &str| read(text, Language::Unknown, |context| context.no_case());
+        for text in ["hola vino ana con pedro", "Hola. Vino ana con pedro, y no", "hola: Bien y ya"] {
+            assert!(no_case(text), "{text}");
+        }
+        for text in ["Hola, vino Ana con Pedro.", "vino Ana", "Vino con tos.", "TODO EN MAYUSCULAS AQUI"] {
+            assert!(!no_case(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_large_letters_is_small_in_a_text_that_has_them() {
+        let text = "Doctora: Vino Ana con Pedro y con Luis\nmi hermano ana no viene hoy a casa";
+        read(text, Language::Spanish, |context| {
+            let at = |word: &str| context.tokens.iter().position(|token| context.lower(token) == word).unwrap();
+            assert!(!context.no_case());
+            assert!(context.is_small_at(at("viene")) && !context.is_small_at(at("con")));
+        });
+    }
+
+    #[test]
+    fn replacements_of_an_earlier_look_are_walls() {
+        for (text, walls) in [
+            ("a [PERSON_7F3A] b", vec![(2, 15)]),
+            ("a [PERSON] [AGE_40-49] b", vec![(2, 10), (11, 22)]),
+            ("a [AGE_90+] b", vec![(2, 11)]),
+            ("a [POSTAL_CODE_28] b", vec![(2, 18)]),
+            ("a *** * ** b", vec![(2, 10)]),
+            ("a [HOPE_7F3A] [x] [PERSON_7] * b", vec![]),
+            ("a [ES_DNI_BEEF] b", vec![(2, 15)]),
+        ] {
+            let found: Vec<_> = replaced(text).iter().map(|span| (span.start, span.end)).collect();
+            assert_eq!(found, walls, "{text}");
+        }
+        let token = format!("[PERSON~{}]", "a".repeat(38));
+        assert_eq!((replaced(&token).len(), replaced("[PERSON~aaa]").len()), (1, 0));
+    }
+
+    #[test]
+    fn walls_that_meet_are_one_and_empty_ones_none() {
+        let span = Span::new;
+        let all = united(vec![span(5, 8), span(0, 2)], [span(7, 9), span(3, 3), span(9, 10)].into_iter());
+        assert_eq!(all, [span(0, 2), span(5, 9), span(9, 10)]);
+    }
+
+    #[test]
+    fn what_stands_near_a_replacement_is_known_and_a_part_keeps_it() {
+        read("uno dos tres cuatro cinco [PERSON] seis siete ocho nueve", Language::Spanish, |context| {
+            let near: Vec<bool> = (0..5).map(|at| context.is_beside_replacement(at, at + 1)).collect();
+            assert_eq!(near, [false, false, true, true, true]);
+            assert!(!context.is_beside_replacement(2, 2));
+            let from = context.view.plain.find("cuatro").unwrap();
+            let part = context.part(Span::new(from, context.view.plain.len()), Opening::default());
+            assert_eq!(part.view.plain, "cuatro cinco [PERSON] seis siete ocho nueve");
+            assert_eq!(part.plain(&part.tokens[0]), "cuatro");
+            assert_eq!(part.replaced[0].of(&part.view.plain), "[PERSON]");
+            assert_eq!(part.manner(), context.manner());
+        });
+    }
+
+    #[test]
+    fn tokens_touch_over_spaces_alone() {
+        read("a  b\tc-d", Language::Spanish, |context| {
+            assert!(context.touches(0, 1) && !context.touches(1, 2) && context.touches(2, 3));
+            assert!(!context.touches(3, 99) && !context.touches(1, 0));
+        });
+    }
+
+    #[test]
+    fn the_line_feed_between_turns_is_a_wall() {
+        let turns =
+            [(anamnesis_text::Speaker::Patient, "uno", None), (anamnesis_text::Speaker::Clinician, "dos", None)];
+        let document = Document::dialogue(turns, Language::Spanish);
+        let policy = Policy::default();
+        let context = Context::new(&document, &policy);
+        assert_eq!((context.walls.len(), context.replaced.len()), (1, 0));
+        assert_eq!(context.walls[0].of(&context.view.plain), "\n");
+    }
+}

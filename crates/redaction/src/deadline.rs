@@ -65,3 +65,31 @@ pub(super) fn check_at(at: usize) {
         check();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_within_its_limit_ends_and_an_outer_limit_is_there_again() {
+        assert!(!is_over());
+        within(Duration::from_secs(60), || {
+            assert_eq!(within(Duration::ZERO, || 7), 7);
+            assert!(!is_over(), "the outer limit holds again");
+            check();
+        });
+    }
+
+    #[test]
+    fn work_over_its_limit_unwinds_at_the_next_look_and_leaves_no_limit_behind() {
+        let ended = std::panic::catch_unwind(|| {
+            within(Duration::ZERO, || {
+                while !is_over() {}
+                check_at(1);
+                check_at(EVERY);
+            });
+        });
+        assert!(ended.is_err_and(|thrown| thrown.is::<Over>()));
+        assert!(!is_over());
+    }
+}

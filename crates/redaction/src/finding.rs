@@ -173,4 +173,72 @@ mod tests {
         let pieces = cut(vec![found(0, 9, "A", Layer::Entity)], &[Span::new(3, 6)], plain);
         assert_eq!(pieces.iter().map(|f| f.span.of(plain)).collect::<Vec<_>>(), ["ab", "cd"]);
     }
+
+    /// Findings by chance, of three labels and all layers.
+    fn by_chance(state: &mut u64) -> Vec<Finding> {
+        let mut dice = |below: u64| {
+            *state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+            ((*state >> 33) % below) as usize
+        };
+        let layers = [Layer::Identity, Layer::Identifier, Layer::Entity, Layer::Sweep];
+        (0..1 + dice(9))
+            .map(|_| {
+                let start = dice(30);
+                let mut one = found(start, start + dice(9), ["A", "B", "C"][dice(3)], layers[dice(4)]);
+                one.score = [0.4, 0.7, 0.9][dice(3)];
+                one
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_merge_covers_what_was_found_overlaps_nowhere_and_changes_nothing_twice() {
+        let mut state = 11;
+        for _ in 0..500 {
+            let list = by_chance(&mut state);
+            let covered = |list: &[Finding]| {
+                (0..40).map(|at| list.iter().any(|one| one.span.start <= at && at < one.span.end)).collect::<Vec<_>>()
+            };
+            let before = covered(&list);
+            let merged = merge(list);
+            assert_eq!(covered(&merged), before, "{merged:?}");
+            assert!(merged.windows(2).all(|pair| pair[0].span.end <= pair[1].span.start), "{merged:?}");
+            assert_eq!(merge(merged.clone()), merged);
+        }
+    }
+
+    #[test]
+    fn of_two_findings_of_one_stretch_the_higher_layer_and_then_the_score_gives_the_label() {
+        let mut sure = found(0, 5, "B", Layer::Entity);
+        sure.score = 0.95;
+        assert_eq!(spans(vec![found(0, 5, "A", Layer::Entity), sure.clone()]), [(0, 5, "B")]);
+        assert_eq!(spans(vec![found(0, 5, "A", Layer::Identifier), sure]), [(0, 5, "A")]);
+        assert_eq!(spans(vec![found(0, 5, "A", Layer::Entity), found(0, 5, "B", Layer::Entity)]), [(0, 5, "A")]);
+    }
+
+    #[test]
+    fn the_subject_of_what_unites_is_kept_and_the_value_of_what_is_cut_is_not() {
+        let mut named = found(2, 5, "A", Layer::Identity);
+        named.subject = Some("ana".to_owned());
+        let merged = merge(vec![found(0, 5, "A", Layer::Entity), named]);
+        assert_eq!((merged.len(), merged[0].subject.as_deref(), merged[0].layer), (1, Some("ana"), Layer::Identity));
+        let mut dated = found(0, 6, "A", Layer::Entity);
+        dated.value = Some(SideValue::Age(4));
+        let merged = merge(vec![dated.clone(), found(4, 9, "B", Layer::Identity)]);
+        assert_eq!((merged[0].value, merged[1].value), (None, None));
+        assert_eq!(merge(vec![dated, found(1, 2, "B", Layer::Identity)])[0].value, Some(SideValue::Age(4)));
+    }
+
+    #[test]
+    fn pieces_between_walls_have_no_space_at_their_edges_and_hold_a_letter_or_digit() {
+        let plain = "ab [X] - [Y] cd ";
+        let mut whole = found(0, 16, "A", Layer::Entity);
+        whole.value = Some(SideValue::Age(4));
+        let pieces = cut(vec![whole.clone()], &[Span::new(3, 6), Span::new(9, 12)], plain);
+        assert_eq!(pieces.iter().map(|one| one.span.of(plain)).collect::<Vec<_>>(), ["ab", "cd"]);
+        assert!(pieces.iter().all(|one| one.value.is_none()));
+        assert!(cut(vec![found(3, 6, "A", Layer::Entity)], &[Span::new(3, 6)], plain).is_empty());
+        whole.span = Span::new(0, 2);
+        assert_eq!(cut(vec![whole], &[], plain)[0].value, Some(SideValue::Age(4)), "what is not cut keeps its value");
+    }
 }

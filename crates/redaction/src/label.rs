@@ -108,3 +108,17 @@ pub const ALL: &[&str] = &[
     "UK_NHS",
     "UK_NINO",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_label_is_listed_once_and_prints_as_one_of_the_list() {
+        for (at, label) in ALL.iter().enumerate() {
+            assert!(!ALL[..at].contains(label), "{label}");
+            assert_eq!(public(label), *label);
+        }
+        assert_eq!([COUNTRY, GREAT_AGE, NUMBER].map(public), [LOCATION, AGE, MEDICAL_RECORD]);
+    }
+}

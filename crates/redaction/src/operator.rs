@@ -221,6 +221,8 @@ mod tests {
         for key in 0..40u8 {
             let sealer = Sealer::new(&SurrogateKey::new([key; 32]));
             let moved: NaiveDate = shifted(&found(day("2020-02-20")), &sealer).unwrap().parse().unwrap();
+            let by = (moved - "2020-02-20".parse::<NaiveDate>().unwrap()).num_days();
+            assert!(by.abs() <= 364, "no farther than a year: {by}");
             match moved.cmp(&"2020-02-20".parse().unwrap()) {
                 std::cmp::Ordering::Less => back += 1,
                 std::cmp::Ordering::Greater => forth += 1,

@@ -294,3 +294,87 @@ fn spelled(context: &Context<'_>, found: &mut Vec<Finding>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::in_tests::labelled;
+    use anamnesis_text::Language;
+
+    fn found(text: &str) -> Vec<(&'static str, String)> {
+        labelled(text, Language::Unknown, find)
+    }
+
+    #[test]
+    fn numbers_said_in_words_are_what_announces_them() {
+        for (text, kind) in [
+            ("mi telefono es seis uno dos tres cuatro cinco seis siete ocho y ya", label::PHONE),
+            ("my phone is five five five one two three four and so", label::PHONE),
+            ("el dni es cuatro cinco ocho siete uno dos cero tres zeta", "ES_DNI"),
+            ("el codigo postal es dos ocho cero tres cinco y ya", label::POSTAL_CODE),
+            ("apunte seis uno dos tres cuatro cinco seis siete ocho y ya", label::PHONE),
+        ] {
+            let found = found(text);
+            assert!(found.iter().any(|(label, _)| *label == kind), "{text}: {found:?}");
+        }
+        let letter = found("el dni es cuatro cinco ocho siete uno dos cero tres zeta");
+        assert!(letter[0].1.ends_with("zeta"), "{letter:?}");
+    }
+
+    #[test]
+    fn amounts_lists_and_short_numbers_stay() {
+        for text in [
+            "toma dos pastillas y luego tres mas",
+            "tomo cien, noventa y tres, ochenta y seis y ya",
+            "hace dos mil quinientos pasos al dia",
+            "el telefono suena dos veces",
+            "a million two hundred thousand dollars",
+        ] {
+            assert!(found(text).is_empty(), "{text}: {:?}", found(text));
+        }
+        assert!(is_round("dos mil") && is_round("two thousand") && !is_round("dos tres"));
+        assert!(is_amount("dos pastillas", 3) && !is_amount("dos casas", 3));
+        assert!(fills("uno eh dos", 3, 7) && !fills("uno casa dos", 3, 9));
+        assert_eq!(with_letter("ocho zeta", 4), 9);
+        assert_eq!(with_letter("ocho zeta y", 4), 9);
+        assert_eq!(with_letter("ocho casas", 4), 4);
+    }
+
+    #[test]
+    fn a_cue_announces_within_a_line_or_the_one_before() {
+        let announced = |text: &str| {
+            crate::in_tests::read(text, Language::Unknown, |context| {
+                announced(context, context.view.lower.find("siete").unwrap_or(0))
+            })
+        };
+        assert_eq!(announced("telefono siete"), Some(label::PHONE));
+        assert_eq!(announced("telefono\nsiete"), Some(label::PHONE));
+        assert_eq!(announced("telefono\n\nsiete"), None);
+        assert_eq!(announced("dni y telefono siete"), Some(label::PHONE), "the nearest");
+        assert_eq!(announced("[telefono] siete"), None);
+        assert_eq!(announced(&format!("telefono {} siete", "a ".repeat(13))), None);
+    }
+
+    #[test]
+    fn streets_mails_and_spelled_names_are_heard() {
+        for (text, kind, part) in [
+            ("vivo en calle gomez numero noventa y ocho y ya", label::ADDRESS, "calle gomez numero noventa y ocho"),
+            ("i live at thirty six elm street now", label::ADDRESS, "thirty six elm street"),
+            (
+                "mi correo es ana punto ruiz arroba gmail punto com y ya",
+                label::EMAIL,
+                "ana punto ruiz arroba gmail punto com",
+            ),
+            ("my email is ana at gmail dot com", label::EMAIL, "ana at gmail dot com"),
+            ("se deletrea b r a z t y ya", label::PERSON, "b r a z t y"),
+        ] {
+            let found = found(text);
+            assert!(found.contains(&(kind, part.to_owned())), "{text}: {found:?}");
+        }
+        for text in
+            ["vivo en la calle desde hace dos anos", "grupos a b o ab", "estoy at home dot", "los rayos x y z a"]
+        {
+            assert!(found(text).is_empty(), "{text}: {:?}", found(text));
+        }
+    }
+}

@@ -94,3 +94,51 @@ fn at_signs(context: &Context<'_>, found: &mut Vec<Finding>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::in_tests::labelled;
+    use anamnesis_text::Language;
+
+    fn found(text: &str) -> Vec<(&'static str, String)> {
+        labelled(text, Language::Spanish, find)
+    }
+
+    #[test]
+    fn long_numbers_and_record_numbers_leave_and_figures_and_trials_stay() {
+        for (text, part) in [
+            ("consta 123456789 en la hoja", "123456789"),
+            ("consta AB123456 en la hoja", "AB123456"),
+            ("consta MRN0016 en la hoja", "MRN0016"),
+        ] {
+            assert_eq!(found(text), [(label::NUMBER, part.to_owned())], "{text}");
+        }
+        for text in [
+            "consta 12345678 en la hoja",
+            "consta AB12345 en la hoja",
+            "consta MRN001 en la hoja",
+            "ensayo NCT04280705 en la hoja",
+            "123456789",
+            "consta ABCDEF123456 en hoja",
+        ] {
+            assert!(found(text).is_empty(), "{text}: {:?}", found(text));
+        }
+    }
+
+    #[test]
+    fn words_around_an_at_sign_leave_and_hours_stay() {
+        for (text, part) in [
+            ("soy ana_r@algo aqui", "ana_r@algo"),
+            ("soy @ana aqui", "@ana"),
+            ("soy ana@ aqui", "ana@"),
+            ("visto @02155 aqui", "@02155"),
+        ] {
+            assert_eq!(found(text), [(label::HANDLE, part.to_owned())], "{text}");
+        }
+        for text in ["visto @0215 aqui", "visto @ casa", "visto @14:10 aqui", "visto @0215. Bien"] {
+            assert!(found(text).is_empty(), "{text}: {:?}", found(text));
+        }
+        assert_eq!(found(&format!("vi {} aqui", "a@".repeat(LONG_STRETCH))).len(), 1, "one stretch is one finding");
+    }
+}

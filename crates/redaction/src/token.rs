@@ -206,6 +206,7 @@ mod tests {
             ("JImenez", Case::Title),
             ("IgG", Case::Other),
             ("pH", Case::Other),
+            ("DNAs", Case::Other),
             ("aNA", Case::Other),
             ("O'Neil", Case::Title),
             ("o'neil", Case::Lower),

@@ -57,6 +57,7 @@ fn words_that_also_begin_or_end_streets_name_none() {
         "Takes it 3 times a day on the way home",
         "62 RR 11 BP 120",
         "In 2005, Dr. Park said so",
+        "In 2005, Dr. Park Dr. Lee said so",
         "able to do 5 meter walk today",
         "c/o loose motions 5 days",
     ] {

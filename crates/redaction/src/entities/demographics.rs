@@ -202,6 +202,7 @@ mod tests {
     fn sex_relations_and_professions_have_their_labels() {
         for (text, kind, value) in [
             ("varon con tos", label::SEX, "varon"),
+            ("a man with cough", label::SEX, "man"),
             ("a woman with cough", label::SEX, "woman"),
             ("su abuela tose", label::FAMILY, "abuela"),
             ("su abuela materna tose", label::FAMILY, "abuela materna"),

@@ -10,6 +10,7 @@ fn found(text: &str) -> Vec<(&'static str, String)> {
 fn a_field_gives_its_value_its_label() {
     for (text, kind, value) in [
         ("Nombre: Zuriel Okampo Brazt", label::PERSON, "Zuriel Okampo Brazt"),
+        ("Nombre: Brazt, Zuriel", label::PERSON, "Brazt, Zuriel"),
         ("Paciente: Ruiz Gil, Ana", label::PERSON, "Ruiz Gil, Ana"),
         ("Medico: Dr. Okampo Brazt; NHC: 44", label::PERSON, "Okampo Brazt"),
         ("Domicilio: Calle Olmo 12, bajo", label::ADDRESS, "Calle Olmo 12, bajo"),

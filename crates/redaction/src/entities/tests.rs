@@ -237,8 +237,7 @@ fn what_stands_before_a_word_tells_how_sure_a_name_is() {
     for text in ["hola Xavi", "gracias, Xavi", "soy Xavi", "hermana: Xavi"] {
         assert!(before(text) == Trigger::Weak, "{text}");
     }
-    for text in ["Xavi", "tose Xavi", "la enfermera. Xavi", "d Xavi", "attending Xavi", "spoke to. Xavi", "MS. Xavi"]
-    {
+    for text in ["Xavi", "tose Xavi", "la enfermera. Xavi", "d Xavi", "attending Xavi", "spoke to. Xavi", "MS. Xavi"] {
         assert!(before(text) == Trigger::None, "{text}");
     }
 }

@@ -41,3 +41,6 @@ impl People {
         found
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -73,4 +73,24 @@ mod tests {
             assert!(forms(name).contains(form), "{name} → {form}");
         }
     }
+
+    #[test]
+    fn diminutives_follow_the_ending_of_the_name() {
+        for (name, form) in [
+            ("marco", "marquito"),
+            ("diego", "dieguito"),
+            ("rosa", "rosita"),
+            ("carlos", "carlosito"),
+            ("jorge", "jorgecito"),
+            ("carmen", "carmencita"),
+            ("raul", "raulito"),
+            ("john", "johnny"),
+            ("will", "willie"),
+        ] {
+            assert!(forms(name).contains(form), "{name} → {form}");
+        }
+        assert!(!forms("rosa").contains("rosay"), "no English ending behind a vowel");
+        assert_eq!(forms("xu").len(), 1, "too short for a diminutive");
+        assert!(forms("zzyzx").contains("zzyzx"));
+    }
 }
