@@ -7,6 +7,7 @@
 //! | `<yo:V>` | what the speaker does: first person, infinitive, gerund |
 //! | `<me:V>` | what the speaker does to themselves |
 //! | `<se:V>` | what a third person does to themselves |
+//! | `<me-did:V>`, `<se-did:V>` | what the speaker, a third person did to themselves: finished tenses only |
 //! | `<mi:V>` | what others do to the speaker |
 //! | `<lo:V>` | what the speaker does to others |
 //! | `<en:V>` | every form of an English verb; `<en:V/past/participle>` where it is irregular, `<en:stab+>` where it doubles |
@@ -44,6 +45,9 @@ struct Spanish {
     first: Vec<String>,
     third: Vec<String>,
     other: Vec<String>,
+    /// What the first person did once, and what a third one did.
+    did: String,
+    they_did: [String; 2],
 }
 
 /// What a macro (without its angle brackets) stands for; `None` where it is none.
@@ -58,6 +62,8 @@ pub(crate) fn forms(inner: &str) -> Option<Vec<String>> {
         "yo" => verb.own(),
         "me" => verb.reflexive("me", &verb.first, "he", &BEFORE_INFINITIVE, &BEFORE_GERUND),
         "se" => verb.reflexive("se", &verb.third, "ha", &BEFORE_INFINITIVE_OF_OTHERS, &BEFORE_GERUND_OF_OTHERS),
+        "me-did" => verb.finished("me", std::slice::from_ref(&verb.did), &["he", "habia"]),
+        "se-did" => verb.finished("se", &verb.they_did, &["ha", "habia", "han", "habian"]),
         "mi" => verb.reflexive("me", &verb.third, "ha", &BEFORE_INFINITIVE_OF_OTHERS, &BEFORE_GERUND_OF_OTHERS),
         "lo" => OBJECTS
             .iter()
@@ -78,6 +84,13 @@ impl Spanish {
 
     fn own(&self) -> Vec<String> {
         [&self.infinitive, &self.gerund, &self.participle].into_iter().chain(&self.first).cloned().collect()
+    }
+
+    /// What is over and done with: no infinitive, which is wished or feared as often as done.
+    fn finished(&self, pronoun: &str, finite: &[String], perfect: &[&str]) -> Vec<String> {
+        let finite = finite.iter().map(|form| format!("{pronoun} {form}"));
+        let perfect = perfect.iter().map(|had| format!("{pronoun} {had} {}", self.participle));
+        finite.chain(perfect).collect()
     }
 
     /// A verb with a pronoun, before it or joined to it.
@@ -141,7 +154,12 @@ fn spanish(verb: &str) -> Option<Spanish> {
     other.extend(["emos", "iamos", "as"].map(|e| format!("{infinitive}{e}")));
     let gerund = if first_class { format!("{stem}ando") } else { format!("{weak}iendo") };
     let participle = if first_class { format!("{stem}ado") } else { format!("{stem}ido") };
-    Some(Spanish { infinitive: infinitive.to_owned(), gerund, participle, first, third, other })
+    let (did, they_did) = if first_class {
+        (format!("{}e", soft(stem)), [format!("{stem}o"), format!("{stem}aron")])
+    } else {
+        (format!("{stem}i"), [format!("{weak}io"), format!("{weak}ieron")])
+    };
+    Some(Spanish { infinitive: infinitive.to_owned(), gerund, participle, first, third, other, did, they_did })
 }
 
 /// The stem where the stress falls on it.
@@ -217,6 +235,20 @@ mod tests {
         has("es:herir(ie)", &["hiero", "hirio", "hiera", "hiriendo", "herido"]);
         has("yo:desaparecer", &["desaparezco", "desaparecer", "desapareceria"]);
         has("se:cortar", &["se corta", "cortarse", "se corto", "se ha cortado"]);
+    }
+
+    #[test]
+    fn what_was_done_to_oneself_is_said_in_finished_tenses_only() {
+        assert_eq!(
+            forms("me-did:ahorcar").unwrap(),
+            ["me ahorque", "me habia ahorcado", "me he ahorcado"],
+            "no infinitive, no wish and no habit"
+        );
+        has("se-did:suicidar", &["se suicido", "se suicidaron", "se ha suicidado", "se habia suicidado"]);
+        has("se-did:herir(ie)", &["se hirio", "se hirieron", "se ha herido"]);
+        for wished in ["suicidarme", "me voy a suicidar", "me suicidaria", "suicidandome"] {
+            assert!(!forms("me-did:suicidar").unwrap().iter().any(|form| form == wished), "{wished}");
+        }
     }
 
     #[test]

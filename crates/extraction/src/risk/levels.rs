@@ -162,8 +162,44 @@ fn is_past(scene: &Scene<'_>, risk: &Risk, words: &Range<usize>) -> bool {
     if matches!(risk.class, RiskClass::Abuse | RiskClass::SelfHarm) && at_an_age(scene, words) {
         return true;
     }
-    !now && (risk.class == RiskClass::AttemptHistory || says(scene, words, PAST))
+    !now && (risk.class == RiskClass::AttemptHistory || says(scene, words, PAST) || is_over(scene, words))
 }
+
+/// "Ya no pienso en morir", "no longer cuts herself". "Ya no quiero vivir", "ya no aguanto más": a wish to live that is over
+/// is a wish to die that is not.
+fn is_over(scene: &Scene<'_>, words: &Range<usize>) -> bool {
+    let word = |at: usize| scene.reading.word(at);
+    let lives = |at: usize| {
+        matches!(
+            word(at),
+            "vivir"
+                | "viviendo"
+                | "seguir"
+                | "puedo"
+                | "puede"
+                | "aguanto"
+                | "aguanta"
+                | "soporto"
+                | "soporta"
+                | "sirvo"
+                | "sirve"
+                | "live"
+                | "living"
+                | "here"
+                | "alive"
+                | "exist"
+                | "cope"
+                | "bear"
+                | "stand"
+                | "on"
+        )
+    };
+    let ends = |at: usize| matches!((word(at), word(at + 1)), ("ya", "no") | ("no", "longer"));
+    words.clone().any(|at| ends(at) && at + 1 < words.end && !(at + 2..at + 2 + ENDED).any(lives))
+}
+
+/// Words behind "no longer" that say what is over.
+const ENDED: usize = 4;
 
 /// "A los 15", "hasta los 14", "until 9", "aged 12".
 fn at_an_age(scene: &Scene<'_>, words: &Range<usize>) -> bool {
@@ -217,8 +253,6 @@ const PAST: &[&str] = &[
     "cuando era",
     "antes",
     "ex",
-    "no longer",
-    "ya no",
     "infancia",
     "old",
     "antiguas",

@@ -10,6 +10,7 @@ mod heard;
 mod kin;
 pub mod learned;
 mod levels;
+mod oneself;
 mod parts;
 mod patterns;
 mod replies;
@@ -29,6 +30,7 @@ use denied::Denials;
 use forms::Forms;
 use heard::{Heard, Settled};
 use learned::{Ear, Heeds, Ruled};
+use oneself::{is_done_to_oneself, keep_more_than_the_wish};
 use patterns::Patterns;
 use screens::Screens;
 use topics::Topics;
@@ -237,6 +239,7 @@ impl RiskRules {
                 && !is_aimed_at_a_thing(scene, words)
                 && !is_done_to_oneself(scene, words)
         });
+        keep_more_than_the_wish(&mut found);
         // "I wish I was dead" holds "wish I was dead": one finding.
         found.sort_by_key(|words| (words.words.start, std::cmp::Reverse(words.words.end)));
         let mut out: Vec<Words> = Vec::new();
@@ -321,18 +324,6 @@ impl RiskRules {
             confirmed: found.sure.then_some(1.0),
         })
     }
-}
-
-/// "Me pegué un susto", "estoy que me tiro de los pelos": the verb is the speaker's own, and nobody else did it.
-fn is_done_to_oneself(scene: &Scene<'_>, words: &Words) -> bool {
-    let reading = scene.reading;
-    let first = |at: usize| reading.source(&(at..at + 1)).of(scene.text()).ends_with('é');
-    let own = |at: usize| reading.word(at) == "me" && at + 1 < words.words.end && first(at + 1);
-    let idiom = words.words.start > 1
-        && reading.word(words.words.start - 1) == "que"
-        && reading.word(words.words.start - 2) == "estoy"
-        && reading.word(words.words.start) == "me";
-    words.class == RiskClass::Abuse && (idiom || words.words.clone().any(own))
 }
 
 /// "Sí [x]  No [ ]  tomó raticida a los 17": the "no" of a box denies nothing behind it.

@@ -1,7 +1,7 @@
 //! Lines of risk, and of what only sounds like it, through the whole extractor.
 
 use super::*;
-use crate::{ExtractionInput, Extractor};
+use crate::{ExtractionInput, Extractor, Temporality};
 use anamnesis_core::document::DocumentType;
 use anamnesis_text::{Document, Language};
 
@@ -216,4 +216,96 @@ fn a_slip_of_the_knife_is_no_self_harm() {
     assert_eq!(class("Me corté el flequillo yo sola."), None);
     assert_eq!(class("Lo voy a destrozar al ajedrez."), None);
     assert_eq!(class("I burn my arm on the oven on purpose."), Some(RiskClass::SelfHarm));
+}
+
+/// Classes of what is the patient's, not denied and not over, in the order of their codes.
+fn current(text: &str) -> Vec<&'static str> {
+    let document = Document::plain(text, Language::Unknown);
+    let found = Extractor::shared().extract(&ExtractionInput::of(&document)).risk;
+    let own = found.iter().filter(|risk| risk.is_own() && risk.temporality != Temporality::Historical);
+    let mut out: Vec<&str> = own.map(|risk| risk.class.code()).collect();
+    out.sort_unstable();
+    out
+}
+
+fn attempts(text: &str) -> usize {
+    let document = Document::plain(text, Language::Unknown);
+    let found = Extractor::shared().extract(&ExtractionInput::of(&document)).risk;
+    found.iter().filter(|risk| risk.class == RiskClass::AttemptHistory && !risk.denied).count()
+}
+
+#[test]
+fn a_wish_to_die_and_the_means_for_it_are_two_findings_of_now_and_no_attempt() {
+    for text in [
+        "Deseo suicidarme y ya tengo los comprimidos escondidos",
+        "Me voy a ahorcar y ya preparé la cuerda",
+        "quiero matarme y ya he conseguido el veneno",
+        "Pienso en quitarme la vida y he juntado insulina",
+        "Tengo la soga en el coche y voy a ahorcarme",
+        "Quiere suicidarse, ya tiene guardadas las pastillas.",
+        "Paciente que quiere ahorcarse y ha comprado una cuerda.",
+        "I want to die and I've already got the razor blades",
+        "I'm going to kill myself and I have the tablets right here",
+        "I've been thinking about ending my life and I bought a rope yesterday",
+        "I have my grandad's rifle and I'm going to shoot myself",
+        "He wants to hang himself and has already bought the rope.",
+        "She wants to end her life and she has hidden the insulin.",
+    ] {
+        assert_eq!(current(text), ["active_ideation", "plan_or_means"], "{text}");
+        assert_eq!(attempts(text), 0, "{text}");
+    }
+}
+
+#[test]
+fn who_no_longer_wants_to_live_is_at_risk_now() {
+    for text in [
+        "Ya no quiero vivir y tengo la escopeta de mi abuelo",
+        "I no longer want to be here and I've got my dad's gun",
+        "I no longer want to live and I have the pills ready",
+    ] {
+        assert_eq!(current(text), ["passive_ideation", "plan_or_means"], "{text}");
+    }
+    assert_eq!(current("ya no aguanto más y he comprado matarratas"), ["plan_or_means"]);
+    for over in ["Ya no pienso en morir.", "I no longer think about killing myself.", "Ya no me corto."] {
+        assert_eq!(current(over), Vec::<&str>::new(), "{over}");
+    }
+}
+
+#[test]
+fn what_is_wished_or_denied_was_not_attempted_and_what_was_done_was() {
+    for text in [
+        "Me quiero suicidar",
+        "Se va a suicidar si lo dejan solo.",
+        "Quiero cortarme las venas",
+        "I want to cut my wrists",
+        "I'm planning to cut my wrists tonight",
+        "No quiero suicidarme.",
+        "Amenaza con ahorcarse.",
+        "Tengo miedo de suicidarme.",
+    ] {
+        assert_eq!(attempts(text), 0, "{text}");
+    }
+    for text in [
+        "Me he ahorcado una vez y me bajaron.",
+        "Se envenenó el año pasado y lo ingresaron.",
+        "Intentó suicidarse en enero.",
+        "I cut my wrists last year.",
+        "I wanted to and took all my pills last night",
+        "Tried to hang himself in March.",
+    ] {
+        assert_eq!(attempts(text), 1, "{text}");
+    }
+}
+
+#[test]
+fn means_without_a_wish_and_the_wish_of_another_are_no_plan_of_the_patients() {
+    for text in [
+        "No quiero morir y tengo las pastillas para el dolor en la cocina",
+        "I don't want to die, I have pills for my blood pressure",
+        "My brother wants to die and has bought a rope",
+        "Mi madre quiere morirse y tiene pastillas",
+        "Tengo las pastillas de la tensión en la mesilla",
+    ] {
+        assert_eq!(current(text), Vec::<&str>::new(), "{text}");
+    }
 }

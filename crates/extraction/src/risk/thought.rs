@@ -29,8 +29,14 @@ pub(super) fn is_only_thought(reading: &Reading<'_>, sentence: &Range<usize>, fo
         )
     });
     let thinks = before.next().is_some_and(is_thinking);
+    // "I want to cut my wrists": behind "to" stands what is wished, whatever its form looks like.
+    let wished = found.start.checked_sub(1).is_some_and(|to| {
+        to >= sentence.start
+            && reading.word(to) == "to"
+            && to.checked_sub(1).is_some_and(|verb| verb >= sentence.start && is_thinking(reading.word(verb)))
+    });
     // "I wanted to and took …" did; "thought about taking" did not: only what is not finite is thought of.
-    thinks && is_not_finite(first) || (from..found.start).next_back().is_some_and(conditional)
+    wished || thinks && is_not_finite(first) || (from..found.start).next_back().is_some_and(conditional)
 }
 
 fn is_thinking(word: &str) -> bool {
@@ -69,6 +75,28 @@ fn is_thinking(word: &str) -> bool {
             | "impulsos"
             | "imagino"
             | "imagina"
+            | "want"
+            | "wants"
+            | "wanted"
+            | "wanna"
+            | "going"
+            | "plan"
+            | "plans"
+            | "planning"
+            | "intend"
+            | "intends"
+            | "threatens"
+            | "threatened"
+            | "threatening"
+            | "quiero"
+            | "quiere"
+            | "queria"
+            | "quisiera"
+            | "deseo"
+            | "desea"
+            | "planea"
+            | "planeo"
+            | "amenaza"
     )
 }
 
