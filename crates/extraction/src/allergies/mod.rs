@@ -1,5 +1,6 @@
 //! Allergies and intolerances, and the statement that there are none.
 
+mod apart;
 mod asked;
 mod effects;
 mod lists;

@@ -53,15 +53,16 @@ impl AllergyRules {
                 placed.entity.reaction = Some(told);
                 continue;
             }
+            // What is said beside a denied allergy is no reaction: it is found as what it is.
+            if placed.entity.context.negated {
+                continue;
+            }
             let region = Region::of(scene, &placed.words, &places, reading.words_at(placed.entity.evidence));
             let mut found = self.reactions_in(scene, &region, (&placed.words, placed.frame));
             if found.is_empty() && placed.frame == Frame::Allergy {
                 found = self.reactions_elsewhere(scene, &placed.words, &places);
             }
             kept.extend(found.iter().map(|(place, _)| reading.source(place)));
-            if placed.entity.context.negated {
-                continue;
-            }
             let groups: Vec<&str> = found.iter().filter_map(|(_, group)| *group).collect();
             if let Some(kind) = kind_of(&groups, placed.frame) {
                 placed.entity.kind = kind;
@@ -89,9 +90,10 @@ impl AllergyRules {
         let listed = frame != Frame::Effect;
         let left = region.after.clone().find(|word| listed && self.leaves(scene, *word)).unwrap_or(region.after.end);
         let after = region.after.start..left;
-        let listed = self.affirmed(scene, after.clone());
-        if !listed.is_empty() {
-            return listed;
+        let mut told = self.affirmed(scene, after.clone());
+        told.retain(|(place, _)| frame == Frame::Effect || !self.is_complaint(scene, after.start, place));
+        if !told.is_empty() {
+            return told;
         }
         if let Some(place) = self.listed_after(scene, &after) {
             return vec![(place, None)];
@@ -102,8 +104,14 @@ impl AllergyRules {
             return before;
         }
         let mut later = Vec::new();
-        for next in &region.next {
+        for (nth, next) in region.next.iter().enumerate() {
             later = self.affirmed(scene, next.clone());
+            // The answer to a question is of what was asked; another sentence must say that it is.
+            later.retain(|(place, group)| {
+                nth == 0
+                    || !self.is_complaint(scene, next.start, place)
+                        && group.is_none_or(|group| self.says_so(scene, next.start, place, group))
+            });
             if later.is_empty() {
                 later.extend(self.titled_reaction(scene, next).map(|place| (place, None)));
             }
@@ -131,7 +139,8 @@ impl AllergyRules {
             if after.start >= after.end {
                 continue;
             }
-            let found = self.affirmed(scene, after);
+            let mut found = self.affirmed(scene, after.clone());
+            found.retain(|(place, _)| !self.is_complaint(scene, after.start, place));
             if !found.is_empty() {
                 return found;
             }

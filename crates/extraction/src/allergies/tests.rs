@@ -197,3 +197,87 @@ fn no_known_allergies_are_none_in_every_common_wording_and_a_single_substance_is
         assert!(!none(text), "{text}");
     }
 }
+
+/// Allergies as [`note`] shows them, and behind a stroke the symptoms and conditions that are the patient's own.
+fn beside(text: &str) -> String {
+    let document = Document::plain(text, Language::Unknown);
+    let found = Extractor::shared().extract(&ExtractionInput::of(&document)).entities;
+    let own = |entity: &&crate::Entity| {
+        matches!(entity.kind, EntityType::Symptom | EntityType::Condition) && !entity.context.negated
+    };
+    let mut names: Vec<&str> = found.iter().filter(own).map(|entity| entity.value.as_str()).collect();
+    names.sort_unstable();
+    format!("{} | {}", read(&document), names.join(", "))
+}
+
+#[test]
+fn a_complaint_of_now_beside_an_allergy_is_none_of_its_reactions() {
+    for (text, expected) in [
+        ("Alérgico a la amoxicilina. Refiere diarrea desde el martes.", "allergy: amoxicillin | diarrhea"),
+        ("Soy alérgica a la penicilina. Tengo vómitos desde anoche.", "allergy: penicillin | vomiting"),
+        ("Alérgica a penicilina, refiere náuseas desde ayer.", "allergy: penicillin | nausea"),
+        ("Alergia a AINEs. Consulta por fiebre.", "allergy: nsaids | fever"),
+        ("Soy alérgico al ibuprofeno. Llevo dos días con diarrea.", "allergy: ibuprofen | diarrhea"),
+        ("Alérgico al látex. A la exploración presenta urticaria en el tronco.", "allergy: latex | urticaria"),
+        ("Allergic to penicillin and has nausea today.", "allergy: penicillin | nausea"),
+        ("Allergic to sulfa. Complains of vomiting for two days.", "allergy: sulfa drugs | vomiting"),
+        ("I'm allergic to ibuprofen. I've been vomiting since Sunday.", "allergy: ibuprofen | vomiting"),
+        ("Allergic to latex. Presents with diarrhoea.", "allergy: latex | diarrhea"),
+        ("Allergic to codeine. Vomiting.", "allergy: codeine | vomiting"),
+        ("Allergies: penicillin (hives). Reports nausea.", "allergy: penicillin (hives) | nausea"),
+        ("Alergias: penicilina (urticaria). Náuseas desde ayer.", "allergy: penicillin (urticaria) | nausea"),
+    ] {
+        assert_eq!(beside(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_stands_beside_a_denied_allergy_is_found_as_what_it_is() {
+    for (text, expected) in [
+        ("No soy alérgica al ibuprofeno pero tengo picor.", "no allergy: ibuprofen | itching"),
+        ("No es alérgico a la penicilina. Presenta diarrea.", "no allergy: penicillin | diarrhea"),
+        ("No es alérgica al marisco, acude con vómitos.", "no allergy: shellfish | vomiting"),
+        ("Not allergic to nuts. Itching since last week.", "no allergy: tree nuts | itching"),
+        ("I am not allergic to aspirin. I have had nausea since Monday.", "no allergy: aspirin | nausea"),
+        ("She isn't allergic to latex, has a rash on both arms.", "no allergy: latex | arm rash"),
+    ] {
+        assert_eq!(beside(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_reaction_is_told_in_the_clause_of_the_allergy_or_in_one_that_says_so() {
+    for (text, expected) in [
+        ("Alérgico a la amoxicilina. Le dio urticaria.", "allergy: amoxicillin (urticaria) | "),
+        ("Alérgica a las cefalosporinas. Reacción: exantema.", "allergy: cephalosporins (exantema) | "),
+        ("Soy alérgica a la penicilina, me salieron ronchas.", "allergy: penicillin (ronchas) | "),
+        (
+            "Alergia a penicilina: de niño le dio un rash. Hoy viene con vómitos.",
+            "allergy: penicillin (rash) | vomiting",
+        ),
+        ("Alérgico al látex – urticaria.", "allergy: latex (urticaria) | "),
+        ("Allergic to sulfa. It gave me hives.", "allergy: sulfa drugs (hives) | "),
+        ("Allergic to penicillin - has hives every time.", "allergy: penicillin (hives) | "),
+        ("Allergic to codeine. Hives and swelling.", "allergy: codeine (hives and swelling) | "),
+        ("I'm allergic to ibuprofen. It makes me vomit.", "intolerance: ibuprofen (makes me vomit) | "),
+        ("Allergic to latex. Rash all over as a child.", "allergy: latex (rash) | "),
+    ] {
+        assert_eq!(beside(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn the_day_of_a_complaint_is_not_that_of_the_allergy_beside_it() {
+    let today = chrono::NaiveDate::from_ymd_opt(2026, 3, 1).unwrap();
+    for (text, language) in [
+        ("Alérgica a penicilina, refiere náuseas desde ayer.", Language::Spanish),
+        ("Allergic to penicillin and has had a headache since Monday.", Language::English),
+    ] {
+        let document = Document::plain(text, language);
+        let dates = crate::dates::find(text, language, today);
+        let input = ExtractionInput { dates: &dates, today: Some(today), ..ExtractionInput::of(&document) };
+        for entity in Extractor::shared().extract(&input).entities {
+            assert_eq!(entity.at.is_some(), entity.kind == EntityType::Symptom, "{text}: {entity:?}");
+        }
+    }
+}

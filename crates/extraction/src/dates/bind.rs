@@ -66,7 +66,10 @@ fn candidates(
     let event = best_of(&|e| e.kind.happens());
     let fact = best_of(&|e| !e.kind.happens());
     // A substance's own date is that of its reaction, whatever the reaction led to.
-    let reacted = |e: &Entity| matches!(e.kind, EntityType::Allergy | EntityType::Intolerance) && !e.context.negated;
+    let reacted = |e: &Entity| {
+        let substance = matches!(e.kind, EntityType::Allergy | EntityType::Intolerance) && !e.context.negated;
+        substance && (e.reaction.is_some() || !is_parted(e, mention, entities))
+    };
     let allergy = best_of(&reacted);
     let best = [event, fact].into_iter().flatten().min();
     let best = best.or_else(|| sentence_before(scene, sentence, mention, today, entities));
@@ -74,6 +77,16 @@ fn candidates(
     let is_other = |found: &(usize, usize)| Some(*found) != best && found.0 < distance[found.1];
     let both = event.filter(|found| is_other(found) && found.0 <= BOTH);
     best.into_iter().chain(both).chain(allergy.filter(is_other)).collect()
+}
+
+/// "Allergic to penicillin, nausea since Monday": whether a complaint stands between a substance and a day.
+fn is_parted(substance: &Entity, mention: &DateMention, entities: &[Entity]) -> bool {
+    let between = |other: &Entity| {
+        matches!(other.kind, EntityType::Symptom | EntityType::Condition)
+            && substance.span.end <= other.span.start
+            && other.span.end <= mention.span.start
+    };
+    entities.iter().any(between)
 }
 
 /// What may have a date of that form. Wishes have one that is to come, preferences have none.
