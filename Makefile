@@ -63,6 +63,7 @@ check-scripts:
 
 check-deps: setup
 	@scripts/check_deps.sh
+	@scripts/machete.sh
 
 check-helm:
 	@scripts/check_helm.sh

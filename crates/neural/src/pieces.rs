@@ -55,6 +55,11 @@ impl Pieces {
         self.scores.len()
     }
 
+    /// Never: a vocabulary without a piece is none.
+    pub fn is_empty(&self) -> bool {
+        self.scores.is_empty()
+    }
+
     /// Writes the pieces of `text` into `out`, whose contents go; a character that no piece holds is an unknown piece.
     /// `steps` is room for the search, so that many short texts need no memory of their own.
     pub fn cut(&self, text: &str, steps: &mut Vec<Step>, out: &mut Vec<Cut>) {

@@ -1,5 +1,6 @@
 //! Medicines: which, how much, how often, and whether they are taken now.
 
+mod amounts;
 mod answers;
 mod change;
 mod dose;

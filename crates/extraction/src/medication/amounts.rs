@@ -1,0 +1,102 @@
+//! Amounts that tell a heap of medicines at hand, or a time that is over, from a regimen.
+
+use std::ops::Range;
+
+use crate::reading::Reading;
+
+/// A heap of tablets ("24 x paracetamol", "20 comp de lorazepam"): swallowed or hoarded, not taken as a medicine.
+pub(super) fn is_heap(reading: &Reading<'_>, mention: &Range<usize>) -> bool {
+    let form = |word: usize| {
+        matches!(
+            reading.word(word),
+            "x" | "of"
+                | "de"
+                | "comp"
+                | "comps"
+                | "tabs"
+                | "tablets"
+                | "pills"
+                | "pastillas"
+                | "comprimidos"
+                | "caps"
+                | "capsulas"
+                | "the"
+        )
+    };
+    let number = (mention.start.saturating_sub(3)..mention.start).rev().find(|word| !form(*word));
+    let count = number.and_then(|word| reading.word(word).parse::<u32>().ok());
+    let counted = number.is_some_and(|number| {
+        (number + 1..mention.start).any(|word| !matches!(reading.word(word), "of" | "de" | "the"))
+    });
+    count.is_some_and(|count| (8..=400).contains(&count)) && counted
+}
+
+/// Years in brackets after a name: "Lexapro 10 mg (2018-2019)".
+pub(super) fn was_of_years(reading: &Reading<'_>, after: Range<usize>) -> bool {
+    let year = |word: usize| {
+        let text = reading.word(word);
+        let mut parts = text.split(['-', '–', '/']);
+        let is_year = |part: &str| part.len() == 4 && (part.starts_with("19") || part.starts_with("20"));
+        parts.next().is_some_and(is_year)
+            && (parts.next().is_some_and(is_year) || matches!(reading.word(word + 1), "-" | "–" | "to" | "a"))
+    };
+    after.clone().take(8).any(year)
+}
+
+/// Articles, prepositions, numbers and forms: they part nothing.
+pub(super) fn is_small(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit())
+        || matches!(
+            word,
+            "the"
+                | "a"
+                | "an"
+                | "of"
+                | "on"
+                | "with"
+                | "x"
+                | "her"
+                | "his"
+                | "my"
+                | "some"
+                | "about"
+                | "approx"
+                | "~"
+                | "tablets"
+                | "tabs"
+                | "pills"
+                | "mg"
+                | "g"
+                | "de"
+                | "del"
+                | "el"
+                | "la"
+                | "los"
+                | "las"
+                | "un"
+                | "una"
+                | "unos"
+                | "unas"
+                | "por"
+                | "comp"
+                | "comprimidos"
+                | "pastillas"
+                | "cajas"
+                | "medicamentosa"
+                | "voluntaria"
+                | "con"
+                | "low"
+                | "dose"
+                | "su"
+                | "mi"
+                | ":"
+                | "-"
+                | ","
+                | "?"
+                | "using"
+                | "giving"
+                | "daily"
+                | "oral"
+                | "iv"
+        )
+}
