@@ -14,6 +14,7 @@ use super::http::openai::OpenAi;
 use super::http::shape::Shape;
 use super::http::vertex::Vertex;
 use super::limits::Limits;
+use super::observed::Observed;
 use super::pause::{Pause, Timer};
 use super::{EmbedObserver, Embedder, Models};
 use anamnesis_config::embedding::{EmbeddingSettings, InvalidSetting, Provider};
@@ -55,7 +56,7 @@ pub fn build(
 ) -> Result<Arc<dyn Embedder>, BuildError> {
     settings.validate()?;
     match settings.provider {
-        Provider::Builtin => Ok(Arc::new(builtin(settings)?)),
+        Provider::Builtin => Ok(Arc::new(Observed::new(builtin(settings)?, Provider::Builtin, observer))),
         Provider::OpenAi | Provider::Vertex => {
             let world = World { clock, entropy, observer, pause: Arc::new(Timer) };
             Ok(Arc::new(http(settings, world)?))

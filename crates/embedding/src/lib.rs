@@ -15,6 +15,7 @@ pub mod http;
 pub mod limits;
 mod models;
 pub mod observe;
+mod observed;
 pub mod pause;
 pub mod retry;
 

@@ -23,9 +23,6 @@ use super::{EmbedError, Embedder, ModelProfile, Purpose};
 
 /// SHA-256 of the model file, as `scripts/build_model.py` prints it.
 pub(crate) const MODEL_SHA256: &str = "2af4e12dec50b44c0df0af5d611502500e4bf5b36eda2704571ee05170cd7574";
-/// The model file's name, in `models/` and wherever it is installed.
-#[cfg(test)]
-pub(crate) const MODEL_FILE: &str = "use-multilingual-3-pruned.safetensors";
 /// Longest text taken, in bytes. Anything longer is no statement and would hold a thread for seconds.
 pub(crate) const MAX_BYTES: usize = 256 * 1024;
 
@@ -69,7 +66,7 @@ impl BuiltinEmbedder {
     ///
     /// # Errors
     /// See [`ModelError`].
-    pub(crate) fn open(path: &Path) -> Result<Self, ModelError> {
+    pub fn open(path: &Path) -> Result<Self, ModelError> {
         let bytes = std::fs::read(path).map_err(|error| ModelError::Unreadable(error.kind()))?;
         Self::from_bytes(Cow::Owned(bytes))
     }
@@ -83,7 +80,7 @@ impl BuiltinEmbedder {
     }
 
     /// What is true of this model. The thresholds were measured on `models/sentences.tsv` (models/README.md).
-    pub(crate) fn default_profile() -> ModelProfile {
+    pub fn default_profile() -> ModelProfile {
         ModelProfile {
             model: "use-multilingual-3-pruned".into(),
             dimension: DIMENSION,

@@ -1,6 +1,6 @@
 //! The model against reference vectors (models/reference.json: what the original package and its pruned form say).
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,6 +8,12 @@ use proptest::prelude::*;
 
 use super::charsmap::Charsmap;
 use super::*;
+use crate::{EmbedObserver, Outcome, RequestSeen, build};
+use anamnesis_config::embedding::{EmbeddingSettings, Provider};
+use anamnesis_core::clock::{SystemClock, SystemEntropy};
+
+/// The model file's name in `models/`.
+const MODEL_FILE: &str = "use-multilingual-3-pruned.safetensors";
 
 /// Loading takes a moment: once per test process.
 fn embedder() -> &'static BuiltinEmbedder {
@@ -265,6 +271,29 @@ async fn a_profile_of_another_dimension_is_refused_and_others_are_taken() {
     assert_eq!(changed.profile(), &profile);
     let wrong = ModelProfile { dimension: 768, ..profile };
     assert_eq!(embedder().clone().with_profile(wrong).err(), Some(EmbedError::Dimension));
+}
+
+/// (outcome, texts, tokens) of each request.
+#[derive(Default)]
+struct Seen(Mutex<Vec<(Outcome, usize, u64)>>);
+
+impl EmbedObserver for Seen {
+    fn request(&self, seen: &RequestSeen<'_>) {
+        assert_eq!((seen.provider, seen.model), (Provider::Builtin, "use-multilingual-3-pruned"));
+        self.0.lock().unwrap().push((seen.outcome, seen.texts, seen.tokens));
+    }
+}
+
+#[tokio::test]
+async fn what_is_embedded_in_the_process_is_observed_like_what_a_provider_embeds() {
+    let settings = EmbeddingSettings { model_file: Some(model_path()), ..EmbeddingSettings::default() };
+    let seen = Arc::new(Seen::default());
+    let made = build(&settings, Arc::new(SystemClock), Arc::new(SystemEntropy), seen.clone()).unwrap();
+    assert_eq!(made.embed(Purpose::Document, &["toma sertralina", "duerme mal"]).await.unwrap().len(), 2);
+    assert_eq!(made.embed(Purpose::Query, &["x".repeat(MAX_BYTES + 1).as_str()]).await, Err(EmbedError::Rejected));
+    let told = seen.0.lock().unwrap().clone();
+    assert_eq!(told.iter().map(|one| (one.0, one.1)).collect::<Vec<_>>(), [(Outcome::Ok, 2), (Outcome::Rejected, 1)]);
+    assert!(told.iter().all(|one| one.2 > 0));
 }
 
 proptest! {

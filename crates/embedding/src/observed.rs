@@ -1,0 +1,97 @@
+//! Watches an embedder that has no requests of its own to tell of: the one inside the binary.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_trait::async_trait;
+
+use super::batching::estimated_tokens;
+use super::{EmbedError, EmbedObserver, Embedder, ModelProfile, Outcome, Purpose, RequestSeen};
+use anamnesis_config::embedding::Provider;
+
+/// `inner`, each call told to `observer` as one request.
+pub(crate) struct Observed<E> {
+    inner: E,
+    provider: Provider,
+    observer: Arc<dyn EmbedObserver>,
+}
+
+impl<E: Embedder> Observed<E> {
+    pub(crate) fn new(inner: E, provider: Provider, observer: Arc<dyn EmbedObserver>) -> Self {
+        Self { inner, provider, observer }
+    }
+}
+
+#[async_trait]
+impl<E: Embedder> Embedder for Observed<E> {
+    fn profile(&self) -> &ModelProfile {
+        self.inner.profile()
+    }
+
+    async fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let started = Instant::now();
+        let result = self.inner.embed(purpose, texts).await;
+        self.observer.request(&RequestSeen {
+            provider: self.provider,
+            model: &self.inner.profile().model,
+            purpose,
+            outcome: result.as_ref().err().map_or(Outcome::Ok, Outcome::of),
+            texts: texts.len(),
+            tokens: texts.iter().map(|text| estimated_tokens(text) as u64).sum(),
+            truncated: 0,
+            duration: started.elapsed(),
+        });
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use futures::executor::block_on;
+
+    use super::*;
+
+    struct Stub(ModelProfile);
+
+    #[async_trait]
+    impl Embedder for Stub {
+        fn profile(&self) -> &ModelProfile {
+            &self.0
+        }
+
+        async fn embed(&self, _: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+            if texts.contains(&"bad") { Err(EmbedError::NotFinite) } else { Ok(vec![vec![1.0]; texts.len()]) }
+        }
+    }
+
+    #[derive(Default)]
+    struct Seen(Mutex<Vec<(String, Outcome, usize)>>);
+
+    impl EmbedObserver for Seen {
+        fn request(&self, seen: &RequestSeen<'_>) {
+            self.0.lock().unwrap().push((seen.model.to_owned(), seen.outcome, seen.texts));
+        }
+    }
+
+    #[test]
+    fn each_call_is_told_with_its_outcome_and_passed_on() {
+        let profile = ModelProfile {
+            model: "stub".into(),
+            dimension: 1,
+            min_score: 0.0,
+            contradiction_similarity: 0.6,
+            generation: 1,
+            max_tokens: 10,
+            document_task: None,
+            query_task: None,
+        };
+        let seen = Arc::new(Seen::default());
+        let observed = Observed::new(Stub(profile), Provider::Builtin, seen.clone());
+        assert_eq!(block_on(observed.embed(Purpose::Query, &["a", "b"])), Ok(vec![vec![1.0]; 2]));
+        assert_eq!(block_on(observed.embed(Purpose::Query, &["bad"])), Err(EmbedError::NotFinite));
+        let told = seen.0.lock().unwrap().clone();
+        assert_eq!(told, [("stub".to_owned(), Outcome::Ok, 2), ("stub".to_owned(), Outcome::BadAnswer, 1)]);
+    }
+}
