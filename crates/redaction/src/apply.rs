@@ -1,11 +1,16 @@
 //! Puts replacements into the text: from findings to [`Redacted`], with offsets both ways, turns and side values.
 
 use super::context::Context;
+use super::error::RedactionError;
 use super::finding::Finding;
-use super::operator::{Value, replacement};
+use super::label;
+use super::operator::Value;
+use super::redacted::{Redacted, Redaction};
+use super::replace::replacement;
 use super::reversible::TokenKey;
-use super::surrogate::Sealer;
-use super::{PlacedValue, Redacted, Redaction, RedactionError, SurrogateKey, label};
+use super::subject::normal;
+use super::surrogate::{Sealer, SurrogateKey};
+use anamnesis_core::side_value::PlacedValue;
 use anamnesis_text::{Document, Span, Turn};
 
 /// Builds the redacted text from merged findings (sorted, without overlaps, spans of the view).
@@ -57,50 +62,6 @@ fn value<'a>(found: &Finding, text: &'a str, context: &Context<'_>, sealer: &Sea
     Value { label, text, fingerprint: sealer.fingerprint(label, &subject), language: context.language }
 }
 
-/// The value that surrogates compare: words of a name in alphabetical order without titles, letters and digits of
-/// everything else.
-pub(crate) fn normal(label: &str, lower: &str) -> String {
-    if label == label::PERSON {
-        let mut words: Vec<&str> = lower
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty() && !is_no_part_of_a_name(word))
-            .collect();
-        words.sort_unstable();
-        return words.join(" ");
-    }
-    if label == label::PHONE {
-        let digits: String = lower.chars().filter(char::is_ascii_digit).collect();
-        return digits[digits.len().saturating_sub(9)..].to_owned();
-    }
-    lower.chars().filter(|c| c.is_alphanumeric() || matches!(c, '@' | '.')).collect()
-}
-
-/// Titles and particles: "Dr. de la Cruz" and "Cruz" are one value.
-pub(crate) fn is_no_part_of_a_name(word: &str) -> bool {
-    matches!(
-        word,
-        "dr" | "dra"
-            | "sr"
-            | "sra"
-            | "srta"
-            | "don"
-            | "dona"
-            | "mr"
-            | "mrs"
-            | "ms"
-            | "miss"
-            | "prof"
-            | "de"
-            | "del"
-            | "la"
-            | "las"
-            | "los"
-            | "y"
-            | "e"
-            | "s"
-    )
-}
-
 /// The turn's place in the redacted text. No replacement crosses a border of turns: walls saw to that.
 fn moved(turn: &Turn, redactions: &[Redaction]) -> Turn {
     let place = |at: usize| {
@@ -112,25 +73,4 @@ fn moved(turn: &Turn, redactions: &[Redaction]) -> Turn {
     };
     let (start, end) = (place(turn.span.start), place(turn.span.end));
     Turn { speaker: turn.speaker, span: Span::new(start, end.max(start)), at_ms: turn.at_ms }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_compared_without_what_only_their_writing_adds() {
-        for (label, one, two) in [
-            (label::PERSON, "dr. de la cruz, ana", "ana cruz"),
-            (label::PHONE, "+34 612-345-678", "0034612345678"),
-            (label::EMAIL, "ana@b.es", "ana@b.es"),
-            (label::ADDRESS, "calle mayor, 5", "calle mayor 5"),
-        ] {
-            assert_eq!(normal(label, one), normal(label, two), "{label}");
-        }
-        assert_ne!(normal(label::PHONE, "612345678"), normal(label::PHONE, "712345678"));
-        assert_ne!(normal(label::PERSON, "ana cruz"), normal(label::PERSON, "eva cruz"));
-        assert_eq!(normal(label::PHONE, "12"), "12");
-        assert!(is_no_part_of_a_name("sra") && !is_no_part_of_a_name("sara"));
-    }
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::tagger::Opening;
+use super::opening::Opening;
 use super::token::{Case, Kind, Token, tokens};
 use super::view::View;
 use super::{label, policy::Policy};

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::SideValue;
 use crate::deadline;
+use anamnesis_core::side_value::SideValue;
 use anamnesis_text::Span;
 
 /// Layers by priority, the first wins (issue "Redaction", layers).

@@ -4,7 +4,7 @@
 //! look at the whole text. This reading alone takes nothing.
 
 use super::context::{Context, Manner};
-use super::tagger::Opening;
+use super::opening::Opening;
 use anamnesis_text::Span;
 
 /// How far the surroundings of a replacement reach, in bytes: about twice as far as a field's name and its value, or an
@@ -42,7 +42,7 @@ pub(crate) fn surroundings<'a>(context: &Context<'a>, before: Manner, changed: &
     let mut parts = Vec::with_capacity(windows.len());
     for window in windows {
         let first = context.token_at(window.start);
-        opening.pass(context, at..first);
+        opening.pass(&context.view, &context.tokens[at..first]);
         at = first;
         let part = context.part(window, opening);
         parts.push((part.tokens.iter().filter(|token| token.is_word()).count() >= ENOUGH).then_some(part)?);

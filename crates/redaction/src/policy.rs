@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Deserialize;
 
+use super::error::RedactionError;
+use super::label;
 use super::operator::Operator;
-use super::{RedactionError, label};
 
 /// Version of the recognisers, raised when they change what they find. Stored with the policy.
 pub const RECOGNISERS: &str = "9";

@@ -6,15 +6,17 @@ use std::sync::{Arc, LazyLock};
 use super::context::{Context, Manner};
 use super::custom::Custom;
 use super::deadline;
+use super::error::RedactionError;
 use super::finding::{Finding, cut, merge};
+use super::identities::People;
 use super::operator::Operator;
 use super::policy::Policy;
+use super::redacted::Redacted;
 use super::remote::{RemoteError, RemoteFinding, Services};
 use super::reversible::TokenKey;
+use super::surrogate::SurrogateKey;
 use super::tagger::{Known, Tagger};
-use super::{
-    People, Redacted, RedactionError, SurrogateKey, apply, entities, further, identifiers, label, rounds, speech, sweep,
-};
+use super::{apply, entities, further, identifiers, label, rounds, speech, sweep};
 use anamnesis_text::{Document, Span};
 
 /// A part of the redactor that can be measured alone; each reads the text anew.
@@ -280,7 +282,7 @@ impl Redactor {
             entities::trade::tidy(context, &mut found);
         }
         for one in remote {
-            found.push(one.in_view(document, context)?);
+            found.push(one.in_view(document, context).ok_or(RedactionError::Offsets)?);
         }
         if let Some(custom) = &self.custom {
             custom.find(context, &mut found);

@@ -1,7 +1,8 @@
 //! Redaction to its end. What was taken changes the surroundings of what was not, so that a second look may take a word
 //! more. The redactor looks until it takes nothing more: a text that went through it goes through it unchanged.
 
-use super::{PlacedValue, Redacted, Redaction};
+use super::redacted::{Redacted, Redaction, moved};
+use anamnesis_core::side_value::PlacedValue;
 use anamnesis_text::Span;
 
 /// Looks at one text, at most. Almost every text needs the first and one that finds nothing.
@@ -27,19 +28,10 @@ pub(crate) fn joined(first: Redacted, next: Redacted) -> Redacted {
     Redacted { document: next.document, redactions, values, policy: next.policy }
 }
 
-/// Where a place stands on the other side of replacements. `pair` gives the stretch on this side and on the other.
-pub(crate) fn moved(place: usize, redactions: &[Redaction], pair: impl Fn(&Redaction) -> (Span, Span)) -> usize {
-    let before = redactions.partition_point(|one| pair(one).0.end <= place);
-    before.checked_sub(1).map_or(place, |last| {
-        let (here, there) = pair(&redactions[last]);
-        there.end + (place - here.end)
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{People, Policy, Redactor, SurrogateKey};
     use super::*;
+    use crate::{People, Policy, Redactor, SurrogateKey};
     use anamnesis_text::{Document, Language};
 
     fn redaction(source: (usize, usize), redacted: (usize, usize), replacement: &str) -> Redaction {

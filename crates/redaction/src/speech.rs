@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::context::Context;
-use super::entities::{compiled, gates};
+use super::entities::gates;
 use super::finding::{Finding, Layer};
 use super::label;
+use super::pattern::compiled;
 use super::token::Kind;
 use anamnesis_text::Span;
 

@@ -7,7 +7,9 @@ use regex::Regex;
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
-use super::{compiled, gates, lexicon, places, trade};
+use super::trade::words as trade;
+use super::{gates, lexicon, places};
+use crate::pattern::compiled;
 use anamnesis_text::{Language, Span};
 
 /// Numbers of houses, floors and doors behind a street.

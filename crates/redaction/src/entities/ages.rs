@@ -6,8 +6,10 @@ use regex::Regex;
 
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
-use super::super::{SideValue, label};
-use super::{compiled, gates};
+use super::super::label;
+use super::gates;
+use crate::pattern::compiled;
+use anamnesis_core::side_value::SideValue;
 use anamnesis_text::Span;
 use anamnesis_text::numbers::NumberKind;
 

@@ -7,7 +7,8 @@ use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::{Case, Kind, Token};
 use super::cues::{RELATIONS, TITLES};
-use super::{informal, lexicon, places, trade, words};
+use super::trade::words as trade;
+use super::{informal, lexicon, places, words};
 use crate::deadline;
 use anamnesis_text::Language;
 

@@ -8,8 +8,10 @@ use regex::{Captures, Regex};
 
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
-use super::super::{Precision, SideValue, label};
-use super::{compiled, gates};
+use super::super::label;
+use super::gates;
+use crate::pattern::compiled;
+use anamnesis_core::side_value::{Precision, SideValue};
 use anamnesis_text::{Language, Span};
 
 const MONTH: &str = "enero|ene|febrero|feb|marzo|mar|abril|abr|mayo|may|junio|jun|julio|jul|agosto|ago|septiembre|setiembre|sept|sep|set|octubre|oct|noviembre|nov|diciembre|dic|january|jan|february|march|april|apr|june|july|august|aug|september|october|november|december|dec";

@@ -3,9 +3,11 @@
 use super::super::context::Context;
 use super::super::fast::WordList;
 use super::super::token::{Case, Kind};
-use super::cues::RELATIONS;
+use super::cue_lists::RELATIONS;
 use super::eponym_lists::AFTER;
 use super::{eponyms, lexicon};
+
+pub(crate) use super::words::begins_sentence;
 
 /// Verbs whose subject is somebody, and states that notes give to somebody. Not "comes", "lives", "helps": so does hope.
 static DEEDS: WordList = WordList::spaced(
@@ -109,12 +111,4 @@ pub(crate) fn is_word_and_noun(context: &Context<'_>, first: usize, end: usize) 
         token.case == Case::Lower && token.span.len() > 2 && lexicon::is_ordinary_in(context.language, lower)
     };
     begins_sentence(context, first) && context.tokens[first].is_large() && (first + 1..end).any(noun)
-}
-
-/// Nothing but a line feed or the end of a sentence stands before.
-pub(crate) fn begins_sentence(context: &Context<'_>, at: usize) -> bool {
-    at.checked_sub(1).is_none_or(|before| {
-        let token = &context.tokens[before];
-        token.kind == Kind::Break || matches!(context.plain(token), "." | "!" | "?")
-    })
 }

@@ -8,7 +8,7 @@ use super::super::context::Context;
 use super::super::fast::{WordList, WordMap};
 use super::super::finding::{Finding, Layer};
 use super::super::label;
-use super::compiled;
+use crate::pattern::compiled;
 use anamnesis_text::Span;
 
 static SEX: WordList = WordList::new(&[

@@ -3,10 +3,10 @@
 use super::super::context::Context;
 use super::super::fast::WordList;
 use super::super::token::{Case, Kind};
-use super::deeds::begins_sentence;
 use super::eponym_lists::{AFTER, BEFORE};
-use super::lexicon;
 use super::traits::{Traits, traits};
+use super::words::begins_sentence;
+use super::{lexicon, place_lists};
 
 /// "Ottawa ankle rules", "Miami J collar": one ordinary word or letter, and the thing behind it.
 fn is_part_of_a_thing(context: &Context<'_>, next: usize) -> bool {
@@ -31,7 +31,7 @@ fn is_before(word: &str) -> bool {
     const ENDINGS: &[&str] =
         &["oma", "itis", "osis", "patia", "ectomia", "plastia", "scopia", "opathy", "ectomy", "plasty"];
     let told = word.len() > 5 && ENDINGS.iter().any(|ending| word.ends_with(ending));
-    BEFORE.contains(word) || told && !lexicon::word(word).is_name() && !super::places::is_place(word)
+    BEFORE.contains(word) || told && !lexicon::word(word).is_name() && !place_lists::is_place(word)
 }
 
 /// A noun of the list, or one whose ending tells a disease or an operation: "Lewis esophagectomy", "Heller myotomy".
@@ -97,6 +97,14 @@ pub(crate) fn is_hyphenated(context: &Context<'_>, first: usize, end: usize) -> 
 
 fn is_everyday_name(context: &Context<'_>, at: usize) -> bool {
     traits(context.lower(&context.tokens[at])).has(Traits::EVERYDAY_NAME)
+}
+
+/// A brand or scale: a listed eponym that is no name, no place and no word.
+pub(crate) fn is_brand(lower: &str) -> bool {
+    lexicon::is_eponym(lower)
+        && !lexicon::word(lower).is_name()
+        && !lexicon::is_of_vocabulary(lower)
+        && !place_lists::is_place(lower)
 }
 
 /// Units of doses and sizes.

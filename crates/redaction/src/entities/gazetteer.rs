@@ -1,6 +1,6 @@
 //! The word lists as lists: what training makes names and places from.
 
-use super::{lexicon, places, words};
+use super::{lexicon, place_lists as places, words};
 
 pub fn given_names() -> Vec<&'static str> {
     lexicon::all().filter(|(_, word)| word.given).map(|(name, _)| name).collect()

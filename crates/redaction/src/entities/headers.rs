@@ -8,7 +8,8 @@ use super::super::context::Context;
 use super::super::fast::WordMap;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
-use super::{compiled, lexicon};
+use super::lexicon;
+use crate::pattern::compiled;
 use anamnesis_text::Span;
 
 const TABLE: &str = include_str!("../data/headers.txt");

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::super::fast::{WordMap, WordSet};
-use super::cues::FUNCTION;
+use super::cue_lists::FUNCTION;
 use super::words;
 use anamnesis_text::Language;
 
@@ -81,6 +81,10 @@ pub(crate) fn vocabulary() -> impl Iterator<Item = &'static str> {
     VOCABULARY.iter().copied()
 }
 
+pub(crate) fn is_of_vocabulary(lower: &str) -> bool {
+    VOCABULARY.contains(lower)
+}
+
 /// Rarer words of both languages.
 pub(crate) fn rarities() -> impl Iterator<Item = &'static str> {
     SPANISH.iter().chain(RARE.iter()).copied()
@@ -119,11 +123,6 @@ pub(crate) fn ends_as_surname(lower: &str) -> bool {
     ];
     let bare = lower.strip_suffix("'s").unwrap_or(lower);
     bare.len() > 5 && !is_eponym(bare) && !is_ordinary(bare) && ENDINGS.iter().any(|ending| bare.ends_with(ending))
-}
-
-/// A brand or scale: a listed eponym that is no name, no place and no word.
-pub(crate) fn is_brand(lower: &str) -> bool {
-    EPONYMS.contains(lower) && !word(lower).is_name() && !VOCABULARY.contains(lower) && !super::places::is_place(lower)
 }
 
 /// Every listed word with what it may be.

@@ -3,7 +3,7 @@
 use super::super::context::Context;
 use super::super::token::{Case, Token};
 use super::cues::{FUNCTION, PARTICLES, Trigger, is_function};
-use super::persons::near;
+use super::words::near;
 use super::{eponyms, lexicon, words};
 use anamnesis_text::Language;
 

@@ -21,6 +21,7 @@ mod named_houses;
 pub(super) mod organisation_lists;
 mod organisations;
 mod persons;
+mod place_lists;
 mod places;
 pub(super) mod propagate;
 pub(super) mod set_phrases;
@@ -31,7 +32,7 @@ mod vicinity;
 pub(crate) mod words;
 
 pub(super) use dates::{FIGURES, ROUND_THE_CLOCK};
-pub use places::is_country_name as is_country;
+pub use place_lists::is_country_name as is_country;
 
 use super::context::Context;
 use super::finding::Finding;
@@ -76,11 +77,6 @@ impl Entities {
         self.places.find(context, found);
         deadline::check();
     }
-}
-
-/// A constant pattern, compiled once; every one is compiled in tests.
-pub(super) fn compiled(pattern: &str) -> regex::Regex {
-    regex::Regex::new(pattern).expect("a constant pattern, compiled in every test")
 }
 
 #[cfg(test)]

@@ -8,8 +8,10 @@ use regex::Regex;
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
-use super::{compiled, informal, lexicon, places, trade};
+use super::trade::words as trade;
+use super::{informal, lexicon, places};
 use crate::deadline;
+use crate::pattern::compiled;
 use anamnesis_text::{Language, Span};
 
 /// What is done to somebody in a house, and the house.

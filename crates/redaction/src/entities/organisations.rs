@@ -10,9 +10,10 @@ use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::Case;
 use super::cues::TITLES;
+use super::lexicon;
 use super::organisation_lists::{CHAINS, FIRST, GENERIC, INITIALS, LAST, SPECIALTIES, TRADES};
-use super::{compiled, lexicon};
 use crate::deadline;
+use crate::pattern::compiled;
 use anamnesis_text::Span;
 
 /// Two telling words.

@@ -6,6 +6,7 @@ use super::super::label;
 use super::super::token::{Case, Kind};
 use super::cues::{PARTICLES, RELATIONS, TITLES, Trigger, is_field, is_function, trigger};
 use super::lower_case::{is_addressed, lower_run};
+use super::words::near;
 use super::{deeds, eponyms, lexicon, words};
 use crate::deadline;
 use anamnesis_text::{Language, Span};
@@ -267,11 +268,6 @@ fn is_behind_title(context: &Context<'_>, at: usize) -> bool {
 }
 
 /// On the same line and apart by no more than two spaces or a dot.
-pub(crate) fn near(context: &Context<'_>, at: usize) -> bool {
-    let gap = &context.view.plain[context.tokens[at - 1].span.end..context.tokens[at].span.start];
-    gap.len() <= 2 && !gap.contains('\n')
-}
-
 fn large_follows(context: &Context<'_>, at: usize) -> bool {
     (at + 1..=at + 2).any(|next| {
         context.tokens.get(next).is_some_and(|token| {

@@ -1,44 +1,15 @@
 //! Places: a gazetteer, read with case and with the words that go before places. Countries are a kind of their own.
 
-use std::sync::LazyLock;
-
 use super::super::context::Context;
-use super::super::fast::{HashedMap, WordList, WordSet};
+use super::super::fast::{HashedMap, WordList};
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::{Case, Token};
 use super::lexicon;
+pub(crate) use super::place_lists::{countries, is_country, is_place, names};
 use super::words::stands_alone;
 use anamnesis_linear_model::hash;
 use anamnesis_text::Span;
-
-static PLACES: LazyLock<WordSet> = LazyLock::new(|| lines(include_str!("../data/places.txt")).collect());
-static COUNTRIES: LazyLock<WordSet> = LazyLock::new(|| lines(include_str!("../data/countries.txt")).collect());
-
-fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
-    text.lines().filter(|line| !line.starts_with('#') && !line.is_empty())
-}
-
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    PLACES.iter().copied()
-}
-
-pub(crate) fn countries() -> impl Iterator<Item = &'static str> {
-    COUNTRIES.iter().copied()
-}
-
-/// Whether a name as written is a country's.
-pub fn is_country_name(name: &str) -> bool {
-    is_country(&super::words::fold(name))
-}
-
-pub(crate) fn is_country(lower: &str) -> bool {
-    COUNTRIES.contains(lower)
-}
-
-pub(crate) fn is_place(lower: &str) -> bool {
-    PLACES.contains(lower) || is_country(lower)
-}
 
 /// Words before a place.
 static CUES: WordList = WordList::new(&[
@@ -108,7 +79,7 @@ pub(crate) struct Places {
 impl Places {
     pub(crate) fn builtin() -> Self {
         let mut by_start: HashedMap<Vec<&'static str>> = HashedMap::default();
-        for name in PLACES.iter().chain(COUNTRIES.iter()) {
+        for name in names().chain(countries()) {
             let [short, long] = starts(name);
             by_start.entry(long.or(short).unwrap_or_default()).or_default().push(name);
         }

@@ -2,13 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::apply::{is_no_part_of_a_name, normal};
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::cues::{Trigger, trigger};
-use super::{deeds, informal, lexicon, trade};
+use super::trade::words as trade;
+use super::{deeds, informal, lexicon};
 use crate::deadline;
+use crate::subject::{is_no_part_of_a_name, normal};
 use anamnesis_text::Span;
 
 /// Words from which a run of names is no name: linking compares each word with each.

@@ -350,6 +350,7 @@ fn the_quick_looks_say_what_a_text_holds() {
 
 #[test]
 fn words_of_the_clinic_and_of_speech_name_nobody() {
+    use trade::words as trade;
     for word in ["sertralina", "gerd", "urticaria"] {
         assert!(trade::is_clinical(word) || trade::is_medicine(word) || trade::is_abbreviation(word), "{word}");
     }

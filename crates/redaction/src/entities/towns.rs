@@ -8,7 +8,8 @@ use super::super::fast::WordList;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::Case;
-use super::{informal, lexicon, places, trade};
+use super::trade::words as trade;
+use super::{informal, lexicon, places};
 use crate::deadline;
 use anamnesis_text::Span;
 

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::super::fast::HashedMap;
-use super::{cues, lexicon, places, words};
+use super::{cue_lists as cues, lexicon, place_lists as places, words};
 use anamnesis_linear_model::hash;
 
 /// A set of traits.

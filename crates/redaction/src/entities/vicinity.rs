@@ -8,8 +8,10 @@ use regex::Regex;
 use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
-use super::{compiled, informal, lexicon, places, towns, trade};
+use super::trade::words as trade;
+use super::{informal, lexicon, places, towns};
 use crate::deadline;
+use crate::pattern::compiled;
 use anamnesis_text::{Language, Span};
 
 const SCORE: f64 = 0.75;

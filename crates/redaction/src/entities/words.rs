@@ -110,3 +110,17 @@ pub(crate) fn everyday_names() -> impl Iterator<Item = &'static str> {
 pub(crate) fn common_words() -> impl Iterator<Item = &'static str> {
     COMMON_WORDS.iter().copied()
 }
+
+/// Nothing but a line feed or the end of a sentence stands before.
+pub(crate) fn begins_sentence(context: &Context<'_>, at: usize) -> bool {
+    at.checked_sub(1).is_none_or(|before| {
+        let token = &context.tokens[before];
+        token.kind == Kind::Break || matches!(context.plain(token), "." | "!" | "?")
+    })
+}
+
+/// Hardly anything and no line feed stands between a word and the one before it.
+pub(crate) fn near(context: &Context<'_>, at: usize) -> bool {
+    let gap = &context.view.plain[context.tokens[at - 1].span.end..context.tokens[at].span.start];
+    gap.len() <= 2 && !gap.contains('\n')
+}

@@ -1,11 +1,13 @@
 //! Layer one: the people whom the message names, in every way they may be written. Must leak nothing.
 
 mod addresses;
+mod known;
 mod names;
 mod nicknames;
 mod values;
 
-use super::KnownIdentity;
+pub use known::KnownIdentity;
+
 use super::context::Context;
 use super::finding::Finding;
 

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::super::KnownIdentity;
-use super::super::apply::is_no_part_of_a_name;
 use super::super::context::Context;
 use super::super::entities::words;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::{Case, Kind, Token};
+use super::known::KnownIdentity;
 use super::nicknames;
 use crate::deadline;
+use crate::subject::is_no_part_of_a_name;
 use anamnesis_text::Span;
 
 const RECOGNIZER: &str = "identity_name";

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use chrono::{Datelike, NaiveDate};
 
-use super::super::KnownIdentity;
 use super::super::context::Context;
 use super::super::entities::words;
 use super::super::finding::{Finding, Layer};
-use super::super::{Precision, SideValue, label};
+use super::super::label;
+use super::known::KnownIdentity;
+use anamnesis_core::side_value::{Precision, SideValue};
 use anamnesis_text::Span;
 
 /// Digits by which a phone is told without its country and area codes.

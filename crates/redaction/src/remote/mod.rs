@@ -3,162 +3,17 @@
 //! operator asked for has not seen. An error about the service is a retry; only an error about this very document, shown
 //! by the service taking another text at that moment, is permanent.
 
+pub(crate) mod error;
 mod google;
 mod presidio;
+mod service;
 mod services;
 
-use std::time::Duration;
-
-use async_trait::async_trait;
-
-use super::context::Context;
-use super::finding::{Finding, Layer};
-use super::{RedactionError, label};
-use anamnesis_text::{Document, Language, Span};
-use anamnesis_transport::{AddressError, Client, ClientError, Endpoint, Options, SendError, Token};
-
+pub use error::RemoteError;
 pub use google::Google;
 pub use presidio::Presidio;
+pub use service::{Remote, RemoteFinding};
 pub use services::Services;
-
-/// Something a service found, in bytes of the source.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RemoteFinding {
-    pub span: Span,
-    pub label: &'static str,
-    /// 0.0–1.0.
-    pub(crate) score: f64,
-}
-
-/// Why a service gave no usable answer. Holds nothing of the text or the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum RemoteError {
-    #[error("the additional redaction service did not answer in time")]
-    Timeout,
-    #[error("the additional redaction service cannot be reached")]
-    Unreachable,
-    #[error("the additional redaction service refuses the credentials")]
-    Denied,
-    /// 404, a redirect and whatever else speaks of the address or of the service.
-    #[error("the additional redaction service refuses the request")]
-    Refused,
-    /// 400, 413 or 422 for a text while another text is taken.
-    #[error("the additional redaction service refuses this text")]
-    Document,
-    #[error("the additional redaction service is overloaded or failing")]
-    Busy,
-    #[error("the additional redaction service's answer does not fit the text")]
-    Answer,
-    #[error("the text is longer than the additional redaction service takes")]
-    TooLarge,
-    #[error("{0}")]
-    Address(#[from] AddressError),
-    #[error("{0}")]
-    Client(#[from] ClientError),
-    #[error("no thread can be had for additional redaction services")]
-    Thread,
-}
-
-impl RemoteError {
-    /// Whether the document may pass later: everything but what is about this text alone.
-    pub fn is_retryable(self) -> bool {
-        !matches!(self, Self::Document | Self::TooLarge)
-    }
-
-    /// For logs and metrics.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::Timeout => "timeout",
-            Self::Unreachable => "unreachable",
-            Self::Denied => "denied",
-            Self::Refused => "refused",
-            Self::Document => "document",
-            Self::Busy => "busy",
-            Self::Answer => "answer",
-            Self::TooLarge => "too_large",
-            Self::Address(_) | Self::Client(_) | Self::Thread => "configuration",
-        }
-    }
-}
-
-/// A service that finds personal data.
-#[async_trait]
-pub trait Remote: Send + Sync {
-    /// What the service finds in a text.
-    ///
-    /// # Errors
-    /// Whatever keeps the answer from being whole.
-    async fn find(&self, text: &str, language: Language) -> Result<Vec<RemoteFinding>, RemoteError>;
-}
-
-impl RemoteFinding {
-    /// The finding on the folded text.
-    pub(super) fn in_view(&self, document: &Document, context: &Context<'_>) -> Result<Finding, RedactionError> {
-        document.text.get(self.span.start..self.span.end).ok_or(RedactionError::Offsets)?;
-        let (start, end) = (context.view.from_source(self.span.start), context.view.from_source(self.span.end));
-        Ok(Finding::new(Span::new(start, end.max(start)), self.label, "remote", self.score, Layer::Entity))
-    }
-}
-
-/// A client of a service: https beyond loopback, a whole answer within `timeout`, `ca_file` trusted as well.
-fn client(base: &str, timeout: Duration, ca_file: &std::path::Path) -> Result<Client, RemoteError> {
-    let authority = anamnesis_transport::authority(ca_file)?;
-    let options = Options { authority: authority.as_deref(), ..Options::within(timeout) };
-    Ok(Client::new(Endpoint::parse(base)?.bare()?, &options)?)
-}
-
-/// Sends a request and reads its JSON answer, at most `most` bytes.
-async fn answer<T: serde::de::DeserializeOwned>(
-    client: &Client,
-    request: reqwest::RequestBuilder,
-    token: &Token,
-    most: usize,
-) -> Result<T, RemoteError> {
-    let reply = client.send(request, token, most).await.map_err(|error| match error {
-        SendError::Timeout => RemoteError::Timeout,
-        SendError::Unreachable => RemoteError::Unreachable,
-        SendError::TooLarge => RemoteError::Answer,
-        // There is no token where one was configured.
-        SendError::Request | SendError::Elsewhere => RemoteError::Denied,
-    })?;
-    match reply.status.as_u16() {
-        200 => serde_json::from_slice(&reply.body).map_err(|_| RemoteError::Answer),
-        // Whether it is about the text is found out by `Services`.
-        400 | 413 | 422 => Err(RemoteError::Document),
-        401 | 403 => Err(RemoteError::Denied),
-        408 | 425 | 429 | 500..=599 => Err(RemoteError::Busy),
-        _ => Err(RemoteError::Refused),
-    }
-}
-
-/// The contract's label for a kind of Google's or Presidio's; what has none is a number of some kind.
-fn label_of(kind: &str) -> &'static str {
-    match kind {
-        "PERSON" | "PERSON_NAME" | "FIRST_NAME" | "LAST_NAME" | "NRP" => label::PERSON,
-        "LOCATION" | "GPE" => label::LOCATION,
-        "STREET_ADDRESS" => label::ADDRESS,
-        "ORGANIZATION" | "ORGANIZATION_NAME" | "ORG" => label::ORGANIZATION,
-        "DATE_TIME" | "DATE" | "DATE_OF_BIRTH" | "TIME" => label::DATE,
-        "AGE" => label::AGE,
-        "PHONE_NUMBER" => label::PHONE,
-        "EMAIL_ADDRESS" => label::EMAIL,
-        "URL" | "DOMAIN_NAME" => label::URL,
-        "IP_ADDRESS" => label::IP_ADDRESS,
-        "MAC_ADDRESS" | "IMEI_HARDWARE_ID" => label::DEVICE_ID,
-        "VEHICLE_IDENTIFICATION_NUMBER" => label::VEHICLE_ID,
-        "CREDIT_CARD" | "CREDIT_CARD_NUMBER" => label::CARD,
-        "IBAN_CODE" | "US_BANK_NUMBER" => label::BANK_ACCOUNT,
-        "US_SSN" | "US_SOCIAL_SECURITY_NUMBER" => "US_SSN",
-        "US_ITIN" => "US_ITIN",
-        "US_DRIVER_LICENSE" | "US_DRIVERS_LICENSE_NUMBER" | "MEDICAL_LICENSE" => label::LICENSE,
-        "US_PASSPORT" | "PASSPORT" => label::PASSPORT,
-        "UK_NHS" | "UK_NATIONAL_HEALTH_SERVICE_NUMBER" => "UK_NHS",
-        "ES_NIF" | "SPAIN_NIF_NUMBER" => "ES_DNI",
-        "ES_NIE" | "SPAIN_NIE_NUMBER" => "ES_NIE",
-        "MEDICAL_RECORD_NUMBER" => label::MEDICAL_RECORD,
-        _ => label::NUMBER,
-    }
-}
 
 #[cfg(test)]
 mod tests;

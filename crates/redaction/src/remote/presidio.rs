@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Remote, RemoteError, RemoteFinding, answer, client, label_of};
+use super::error::RemoteError;
+use super::service::{Remote, RemoteFinding, answer, client, label_of};
 use anamnesis_text::{CodePoints, Language};
 use anamnesis_transport::{Client, Token};
 

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 
-use super::{Remote, RemoteError, RemoteFinding};
+use super::error::RemoteError;
+use super::service::{Remote, RemoteFinding};
 use anamnesis_text::{Document, Language};
 
 /// Services, with a thread of their own on which they are asked.

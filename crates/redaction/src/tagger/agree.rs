@@ -6,7 +6,7 @@ use super::super::context::Context;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::Kind;
-use super::Learned;
+use super::learned::Learned;
 use anamnesis_text::Span;
 
 /// Score from which a finding of rules is not questioned: check digits, mail addresses, forms.

@@ -56,50 +56,6 @@ impl Atom {
     }
 }
 
-/// What is known of fields at a place of a line: the words that may name one, and the one that is open.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Opening {
-    words: u64,
-    count: usize,
-    field: u64,
-}
-
-impl Opening {
-    /// Goes over tokens whose atoms nobody asks for.
-    pub(crate) fn pass(&mut self, context: &Context<'_>, tokens: std::ops::Range<usize>) {
-        let tokens = &context.tokens[tokens];
-        let line = tokens.iter().rposition(|token| token.kind == Kind::Break).unwrap_or(0);
-        for token in &tokens[line..] {
-            let word = if token.kind == Kind::Word { of(context.lower(token).as_bytes()) } else { 0 };
-            self.step(context, token, word);
-        }
-    }
-
-    /// The field of a token; `None` where it can have none.
-    fn step(&mut self, context: &Context<'_>, token: &Token, word: u64) -> Option<u64> {
-        match token.kind {
-            Kind::Break => {
-                *self = Self::default();
-                return None;
-            }
-            Kind::Sign if context.plain(token) == ":" && self.count > 0 && self.count <= FIELD_WORDS => {
-                *self = Self { words: 0, count: 0, field: self.words };
-                return None;
-            }
-            Kind::Word => {
-                self.words = mix(2, self.words, word);
-                self.count += 1;
-            }
-            Kind::Sign if matches!(context.plain(token), "." | ";") => (self.words, self.count) = (0, 0),
-            _ => {}
-        }
-        Some(self.field)
-    }
-}
-
-/// Words a field's name may have.
-const FIELD_WORDS: usize = 4;
-
 /// The atoms of a document.
 pub fn atoms(context: &Context<'_>, found: &[Finding]) -> Vec<Atom> {
     let mut list: Vec<Atom> = context.tokens.iter().map(|token| atom(context, token)).collect();
@@ -164,7 +120,7 @@ fn word_shape(token: &Token, no_case: bool) -> u8 {
 fn fields(context: &Context<'_>, list: &mut [Atom]) {
     let mut open = context.opening;
     for (token, atom) in context.tokens.iter().zip(list) {
-        if let Some(field) = open.step(context, token, atom.word) {
+        if let Some(field) = open.step(&context.view, token, atom.word) {
             atom.field = field;
         }
     }

@@ -7,8 +7,8 @@ use super::super::entities::{FIGURES, ROUND_THE_CLOCK, eponyms, set_phrases};
 use super::super::identifiers::is_crisis_line;
 use super::super::label;
 use super::super::token::{Case, Kind, Token};
-use super::Learned;
-use super::evidence::{is_day, is_ordinary, is_sign, words};
+use super::evidence::{is_day, is_sign};
+use super::learned::{Learned, words};
 
 /// Lines and fellowships for everybody: help that must stay readable.
 const HELP: &[&str] = &[
@@ -44,7 +44,6 @@ pub(crate) fn is_barred(context: &Context<'_>, one: &Learned, is_ruled: bool) ->
         label::DATE => {
             (one.end - 1..=one.end).any(|at| eponyms::is_unit(context, at)) || !is_ruled && is_figure(context, one)
         }
-        label::LOCATION if !is_ruled && is_plain_speech(context, one) => true,
         label::ORGANIZATION | label::PERSON | label::LOCATION if !is_ruled && is_abbreviations(context, one) => true,
         label::PERSON if !is_ruled && says_nothing_but_an_opener(context, one) => true,
         label::ORGANIZATION | label::PERSON | label::LOCATION if !is_ruled => {
@@ -93,14 +92,6 @@ fn is_figure(context: &Context<'_>, one: &Learned) -> bool {
     let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
     let round = one.finding.span.of(&context.view.lower) == ROUND_THE_CLOCK && !is_day(context, one);
     FIGURES.contains(&before) || round
-}
-
-/// "mándeme ahí la receta": three words or more in a text without capitals, most of them of every day and none of a list of
-/// places or names, are no place.
-fn is_plain_speech(context: &Context<'_>, one: &Learned) -> bool {
-    let all = words(context, one).count();
-    let ordinary = words(context, one).filter(|token| is_ordinary(context, token)).count();
-    context.no_case() && all > 2 && 2 * ordinary > all && !words(context, one).any(|token| is_sign(context, token))
 }
 
 /// Two digits or more, or numbers in words: "AF" and "6 mm OS" are no code.

@@ -5,7 +5,7 @@ use super::super::entities::cues::OPENERS;
 use super::super::entities::traits::{Traits, traits};
 use super::super::label;
 use super::super::token::{Case, Kind};
-use super::KINDS;
+use super::tags::KINDS;
 
 /// Titles that stay in the text: they tell that a clinician speaks. Others may go with their name.
 const CLINICIANS: [&str; 5] = ["dr", "dra", "prof", "doctor", "doctora"];

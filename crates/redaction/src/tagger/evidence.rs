@@ -9,16 +9,16 @@ use regex::Regex;
 use super::super::context::Context;
 use super::super::entities::cues::{RELATIONS, Trigger, trigger};
 use super::super::entities::traits::{Traits, traits};
-use super::super::entities::{compiled, deeds, eponyms, lexicon, words as cues};
+use super::super::entities::{deeds, eponyms, lexicon, words as cues};
 use super::super::fast::WordList;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::{Case, Kind, Token};
-use super::{Learned, houses, somebody, things};
+use super::learned::{FEW, Learned, words};
+use super::{houses, somebody, things};
+use crate::pattern::compiled;
 use anamnesis_text::Span;
 
-/// Words of a text up to which nothing tells a name from another word but the lists.
-pub(crate) const FEW: usize = 4;
 /// Certainty from which the model alone says that a word of a text without capitals is a first name.
 const SURE: f64 = 0.85;
 /// Letters of an abbreviation: "CBT", "SCOFF".
@@ -201,10 +201,6 @@ fn has_digits(context: &Context<'_>, one: &Learned) -> bool {
 fn is_hour(context: &Context<'_>, one: &Learned) -> bool {
     let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
     one.end - one.first == 1 && context.tokens[one.first].span.len() == 4 && matches!(before, "at" | "eta" | "@" | "~")
-}
-
-pub(crate) fn words<'a>(context: &'a Context<'_>, one: &Learned) -> impl Iterator<Item = &'a Token> {
-    context.tokens[one.first..one.end].iter().filter(|token| token.kind == Kind::Word)
 }
 
 /// A word of the lists of names and places that is no ordinary word.

@@ -7,8 +7,7 @@ use super::super::entities::{deeds, lexicon};
 use super::super::fast::WordList;
 use super::super::label;
 use super::super::token::{Case, Kind, Token};
-use super::Learned;
-use super::evidence::{FEW, words};
+use super::learned::{FEW, Learned, words};
 
 /// Certainty from which two large words inside of a sentence are a house's.
 const LIKELY: f64 = 0.62;

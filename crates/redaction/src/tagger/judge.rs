@@ -5,9 +5,10 @@
 use super::super::context::Context;
 use super::super::entities::deeds;
 use super::super::label;
-use super::atoms::Atom;
+use super::atoms::{Atom, kind_for};
 use super::evidence;
-use super::{Learned, ModelError};
+use super::learned::Learned;
+use super::model::ModelError;
 use anamnesis_linear_model::hash::mix;
 use anamnesis_linear_model::weights::{Rows, packed};
 
@@ -70,7 +71,7 @@ pub fn write(weights: &mut [(u64, [f32; 1])], rows: usize, slots: usize) -> Vec<
 
 /// What the judge reads of a finding.
 pub(super) fn signs(context: &Context<'_>, atoms: &[Atom], odds: &[f32], one: &Learned) -> Vec<u64> {
-    let kind = super::kind_for(one.finding.label).map_or(99, u64::from);
+    let kind = kind_for(one.finding.label).map_or(99, u64::from);
     let mut out = Vec::with_capacity(120);
     let own = &odds[one.first..one.end];
     let mean = step(own.iter().sum::<f32>() / own.len().max(1) as f32);

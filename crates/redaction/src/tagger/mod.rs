@@ -12,12 +12,13 @@ mod features;
 mod houses;
 pub mod judge;
 mod known;
+mod learned;
 mod model;
 mod somebody;
 mod tags;
 mod things;
 
-pub use atoms::{Atom, Opening, atoms, kind_for};
+pub use atoms::{Atom, atoms, kind_for};
 pub use features::{COUNT as FEATURES, features};
 pub use model::write;
 pub use tags::{COLUMNS, KINDS, OUTSIDE, TAGS, begin, inside, is_inside, kind_of, may_follow};
@@ -25,6 +26,8 @@ pub use tags::{COLUMNS, KINDS, OUTSIDE, TAGS, begin, inside, is_inside, kind_of,
 pub use judge::Judge;
 pub use known::Known;
 pub use model::{Model, ModelError};
+
+use learned::Learned;
 
 use super::context::Context;
 use super::finding::{Finding, Layer};
@@ -55,14 +58,6 @@ pub struct Reading {
     /// By token: log odds of the likeliest kind against "nothing".
     odds: Vec<f32>,
     atoms: Vec<Atom>,
-}
-
-/// A finding of the model and the tokens it covers.
-struct Learned {
-    finding: Finding,
-    first: usize,
-    /// One behind the last.
-    end: usize,
 }
 
 impl Tagger {

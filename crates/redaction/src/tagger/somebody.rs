@@ -9,7 +9,7 @@ use super::super::entities::traits::{Traits, traits};
 use super::super::fast::WordList;
 use super::super::label;
 use super::super::token::{Case, Kind, Token};
-use super::Learned;
+use super::learned::Learned;
 
 /// Certainty from which a verb behind the word is enough.
 const LIKELY: f64 = 0.75;

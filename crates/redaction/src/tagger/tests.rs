@@ -2,6 +2,7 @@ use super::barred::is_barred;
 use super::*;
 use crate::context::Context;
 use crate::in_tests::read;
+use crate::opening::Opening;
 use anamnesis_text::Language::{self, English, Spanish};
 
 /// What a model would have found: the tokens of a part of the text.
@@ -357,7 +358,7 @@ fn a_form_gives_the_tokens_behind_its_colon_the_name_of_their_field() {
     assert_eq!(fields("x. nombre: Ana"), [false, false, false, false, true]);
     read("nombre: Ana Gil", Spanish, |context| {
         let mut opening = Opening::default();
-        opening.pass(context, 0..3);
+        opening.pass(&context.view, &context.tokens[..3]);
         let part = context.part(Span::new(8, 15), opening);
         let (whole, behind) = (atoms(context, &[]), atoms(&part, &[]));
         assert_eq!(behind, whole[2..], "a part of a text reads as the whole does");

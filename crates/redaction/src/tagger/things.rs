@@ -1,17 +1,15 @@
 //! Words that read like a name and stand for a scale, a sign, a device or a brand: what lists and grades say of them.
 
 use super::super::context::Context;
-use super::super::entities::cues::{RELATIONS, ROLES, TITLES};
-use super::super::entities::organisation_lists::FIRST;
+use super::super::entities::cues::{RELATIONS, ROLES};
 use super::super::entities::traits::{Traits, traits};
 use super::super::entities::{deeds, eponyms, lexicon, set_phrases};
 use super::super::fast::WordList;
 use super::super::finding::{Finding, Layer};
 use super::super::label;
 use super::super::token::{Case, Kind, Token};
-use super::Learned;
-use super::evidence::{FEW, words};
 use super::houses::STREETS;
+use super::learned::{FEW, Learned, words};
 
 /// Most letters of an abbreviation beside another one.
 const ABBREVIATION: usize = 6;
@@ -39,35 +37,12 @@ pub(crate) fn is_thing(context: &Context<'_>, one: &Learned) -> bool {
     eponyms::stands_for_a_thing(context, one.first, one.end - 1)
         || eponyms::names_a_thing(context, one.first, one.end)
         || is_graded(context, one)
-        || one.end - one.first == 1 && joins_eponym(context, one)
         || eponyms::is_hyphenated(context, one.first, one.end)
         || is_double(context, one.first, one.end)
         || is_numbered_double(context, one.first, one.end)
         || is_brand(context, one)
         || is_no_person(context, one)
-        || is_named_after(context, one)
         || words(context, one).all(|token| PEOPLES.contains(context.lower(token)))
-}
-
-/// "Soplo de Flint", "Arnes de Pavlik" as all that a short text says: an ordinary noun of no person and no house, and the
-/// name that it has, no first name and no place.
-fn is_named_after(context: &Context<'_>, one: &Learned) -> bool {
-    let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
-    let of = |at: usize| matches!(word(at), "de" | "del");
-    let noun = if one.first >= 2 && of(one.first - 1) { one.first - 2 } else { one.first };
-    let lower = word(noun);
-    let somebody =
-        RELATIONS.contains(lower) || TITLES.contains(lower) || ROLES.contains(lower) || FIRST.contains(lower);
-    let named = |token: &Token| {
-        let known = traits(context.lower(token));
-        known.has(Traits::GIVEN) || known.has(Traits::PLACE) || known.has(Traits::COUNTRY)
-    };
-    of(noun + 1)
-        && deeds::begins_sentence(context, noun)
-        && lexicon::is_ordinary_in(context.language, lower)
-        && !somebody
-        && !words(context, one).any(named)
-        && context.tokens.iter().filter(|token| token.kind == Kind::Word).count() <= FEW
 }
 
 /// "Eve of surgery", "Patience and reassurance": a word that is no everyday name at the beginning of a sentence, and what
@@ -110,7 +85,7 @@ pub(crate) fn is_abbreviated(context: &Context<'_>, one: &Learned) -> bool {
 fn is_brand(context: &Context<'_>, one: &Learned) -> bool {
     let before = one.first.checked_sub(1).map(|at| context.lower(&context.tokens[at])).unwrap_or_default();
     let house = one.finding.label == label::ORGANIZATION && matches!(before, "at" | "from" | "for" | "en" | "de");
-    !house && words(context, one).any(|token| lexicon::is_brand(context.lower(token)))
+    !house && words(context, one).any(|token| eponyms::is_brand(context.lower(token)))
 }
 
 /// "Hoyer lift", "Adie tonic pupil": no first name, and the noun behind it that it belongs to.
@@ -145,11 +120,6 @@ fn is_eponymous(context: &Context<'_>, one: &Learned) -> bool {
     let eponym = |token: &Token| lexicon::is_eponym(context.lower(token));
     let joined = context.tokens.get(one.end).is_some_and(|sign| matches!(context.lower(sign), "and" | "y" | "-"));
     words(context, one).any(eponym) || joined && context.tokens.get(one.end + 1).is_some_and(eponym)
-}
-
-/// "Hunt and Hess 3", "Ortolani y Barlow": one of two names of a scale or sign.
-fn joins_eponym(context: &Context<'_>, one: &Learned) -> bool {
-    is_one_of_two(context, one.first, one.end)
 }
 
 /// What a rule took for a name, a place or a house and is a part of a set phrase. Also a name or a place that is not sure: one

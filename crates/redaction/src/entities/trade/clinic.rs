@@ -6,9 +6,9 @@ use std::hash::BuildHasherDefault;
 use std::sync::LazyLock;
 
 use super::super::super::fast::Fast;
-use super::super::cues::{FUNCTION, PARTICLES};
+use super::super::cue_lists::{FUNCTION, PARTICLES};
 use super::super::traits::{Traits, traits};
-use super::super::{lexicon, places};
+use super::super::{lexicon, place_lists as places};
 use anamnesis_linear_model::hash;
 
 /// The last column of each line holds phrases: `a | {b,c}d`.

@@ -8,8 +8,9 @@ use super::super::super::token::{Case, Kind, Token};
 use super::super::cues::RELATIONS;
 use super::super::traits::{Traits, traits};
 use super::super::{lexicon, places};
+use super::forms::{is_short_form, words_of};
 use super::names::is_behind_employer;
-use super::tidy::{is_short_form, words_of};
+use crate::entities::trade::words as trade;
 
 /// Years that stand alone in texts.
 const YEARS: std::ops::RangeInclusive<u32> = 1940..=2039;
@@ -25,10 +26,10 @@ pub(super) fn is_of_the_clinic(context: &Context<'_>, one: &Finding, (first, end
         if traits(lower).has(Traits::NUMBER) {
             return false;
         }
-        super::is_medicine(lower)
+        trade::is_medicine(lower)
             || super::clinic::is_word(lower) && !(house_like && context.tokens[at].case == Case::Title)
             || one.label != label::DATE && super::clinic::is_measure(lower) && is_with_a_figure(context, at)
-            || super::is_abbreviation(lower)
+            || trade::is_abbreviation(lower)
                 && is_short_form(context, at)
                 && !(one.label == label::ADDRESS && STREETS.contains(&lower))
                 && !(one.label == label::MEDICAL_RECORD && CODES.contains(&lower))
@@ -40,14 +41,14 @@ pub(super) fn is_of_the_clinic(context: &Context<'_>, one: &Finding, (first, end
                 let word = lower(at);
                 let known = lexicon::word(word);
                 let ordinary = lexicon::is_ordinary_in(context.language, word) && !known.is_strong();
-                token.span.len() == 1 || clinic(at) || super::is_kin(word) || matches!(word, "mat" | "pat") || ordinary
+                token.span.len() == 1 || clinic(at) || trade::is_kin(word) || matches!(word, "mat" | "pat") || ordinary
             }
             Kind::Number => (token.span.len() < 4 || is_year(lower(at))) && !clings_to_a_word(context, at),
             _ => !matches!(context.plain(token), "@" | "_"),
         }
     };
     let listed =
-        |at: usize| is_apart(context, at) && (first..end).any(|at| super::is_kin(lower(at)) || lower(at).len() == 1);
+        |at: usize| is_apart(context, at) && (first..end).any(|at| trade::is_kin(lower(at)) || lower(at).len() == 1);
     let disease = (first..end).all(|at| super::clinic::is_word(lower(at)) && context.tokens[at].case == Case::Lower);
     let house = one.label == label::ORGANIZATION && is_behind_employer(context, first) && !disease;
     !house
@@ -82,8 +83,8 @@ pub(super) fn is_measure(context: &Context<'_>, (first, end): (usize, usize)) ->
         match token.kind {
             Kind::Number => token.span.len() < 4 && !clings_to_a_word(context, at) || is_year(lower),
             Kind::Word => {
-                let measured = super::is_abbreviation(lower) && is_short_form(context, at) && !CODES.contains(&lower)
-                    || super::is_medicine(lower)
+                let measured = trade::is_abbreviation(lower) && is_short_form(context, at) && !CODES.contains(&lower)
+                    || trade::is_medicine(lower)
                     || super::clinic::is_measure(lower)
                     || super::clinic::is_word(lower)
                     || MEASURES.contains(&lower);
@@ -189,7 +190,7 @@ pub(super) fn is_clock(context: &Context<'_>, (first, end): (usize, usize)) -> b
         match token.kind {
             Kind::Number => token.span.len() < 4,
             Kind::Word => {
-                MEASURES.contains(&lower) || super::clinic::is_measure(lower) || super::is_abbreviation(lower)
+                MEASURES.contains(&lower) || super::clinic::is_measure(lower) || trade::is_abbreviation(lower)
             }
             _ => true,
         }
@@ -322,7 +323,7 @@ fn is_lone_year(context: &Context<'_>, (first, end): (usize, usize)) -> bool {
 
 /// "2023 PTR": a year and an operation look like a number plate.
 pub(super) fn is_plate_of_the_trade(context: &Context<'_>, (first, end): (usize, usize)) -> bool {
-    let trade = words_of(context, first, end).any(|token| super::is_abbreviation(context.lower(token)));
+    let trade = words_of(context, first, end).any(|token| trade::is_abbreviation(context.lower(token)));
     let number = context.tokens[first..end].iter().find(|token| token.kind == Kind::Number);
     trade && number.is_some_and(|token| is_year(context.lower(token)))
 }
@@ -401,7 +402,7 @@ pub(super) fn is_no_number(context: &Context<'_>, (first, end): (usize, usize)) 
     let short = |token: &Token| token.kind == Kind::Number && token.span.len() < 4;
     let named = |token: &Token| {
         let lower = context.lower(token);
-        token.case == Case::Upper && super::is_abbreviation(lower) && !CODES.contains(&lower)
+        token.case == Case::Upper && trade::is_abbreviation(lower) && !CODES.contains(&lower)
     };
     // "/ T2" of "T2DM": a part of a word.
     let cut = context

@@ -8,8 +8,9 @@ use super::super::super::token::{Case, Kind, Token};
 use super::super::cues::{PARTICLES, RELATIONS, TITLES, Trigger, trigger};
 use super::super::traits::{Traits, traits};
 use super::super::{deeds, lexicon, places, set_phrases, words};
+use super::forms::{is_short_form, words_of};
 use super::speech::{is_everyday_speech, is_opener};
-use super::tidy::{is_short_form, words_of};
+use crate::entities::trade::words as trade;
 use anamnesis_text::Language;
 
 /// Most letters of an abbreviation that no list has.
@@ -28,7 +29,7 @@ pub(super) fn names_nobody(context: &Context<'_>, one: &Finding, (first, end): (
     }
     let opener = |token: &Token| {
         let lower = context.lower(token);
-        super::opens(context.language, lower) && !words::is_everyday_name(lower)
+        trade::opens(context.language, lower) && !words::is_everyday_name(lower)
     };
     if one.label == label::PERSON
         && end - first > 1
@@ -38,13 +39,13 @@ pub(super) fn names_nobody(context: &Context<'_>, one: &Finding, (first, end): (
         return true;
     }
     if one.recognizer == "field" {
-        let medicine = all(&|token| super::is_medicine(context.lower(token)));
-        let told = context.tokens.get(end).is_some_and(|next| super::is_medicine(context.lower(next)));
+        let medicine = all(&|token| trade::is_medicine(context.lower(token)));
+        let told = context.tokens.get(end).is_some_and(|next| trade::is_medicine(context.lower(next)));
         if medicine || one.label != label::PERSON || !told && !is_spoken(context, first) {
             return medicine;
         }
         // "DOCTOR: Toma Sintrom": a medicine stands behind no name.
-        if context.tokens.get(end).is_some_and(|next| super::is_medicine(context.lower(next))) {
+        if context.tokens.get(end).is_some_and(|next| trade::is_medicine(context.lower(next))) {
             return true;
         }
         let known = |token: &Token| lexicon::word(context.lower(token)).is_strong();
@@ -53,7 +54,7 @@ pub(super) fn names_nobody(context: &Context<'_>, one: &Finding, (first, end): (
         }
     }
     if one.recognizer == "name_inverted"
-        && words_of(context, first, end).any(|token| super::opens(context.language, context.lower(token)))
+        && words_of(context, first, end).any(|token| trade::opens(context.language, context.lower(token)))
     {
         return true;
     }
@@ -230,7 +231,7 @@ fn is_relative(context: &Context<'_>, (first, end): (usize, usize)) -> bool {
             let lower = context.lower(token);
             let bare =
                 lower.strip_suffix("'s").or_else(|| lower.split_once('\'').map(|(word, _)| word)).unwrap_or(lower);
-            let known = super::is_kin(bare) || RELATIONS.contains(bare);
+            let known = trade::is_kin(bare) || RELATIONS.contains(bare);
             known && (listed || !lexicon::word(bare).given && !(token.is_large() && lexicon::word(bare).surname))
         })
 }
@@ -240,7 +241,7 @@ fn is_relative(context: &Context<'_>, (first, end): (usize, usize)) -> bool {
 fn is_abbreviated(context: &Context<'_>, one: &Finding, at: usize) -> bool {
     let token = &context.tokens[at];
     let lower = context.lower(token);
-    if super::is_abbreviation(lower) {
+    if trade::is_abbreviation(lower) {
         return is_short_form(context, at)
             || lower.len() > 2 && token.case == Case::Upper && !context.tokens[at].is_large();
     }
@@ -284,14 +285,14 @@ pub(super) fn is_hyphenated_letter(context: &Context<'_>, first: usize, end: usi
 
 /// A medicine, a device, a service or a game.
 fn is_product(context: &Context<'_>, (first, end): (usize, usize), house: bool) -> bool {
-    let medicine = |token: &Token| super::is_medicine(context.lower(token));
-    let thing = |token: &Token| !house && super::is_thing(context.lower(token));
+    let medicine = |token: &Token| trade::is_medicine(context.lower(token));
+    let thing = |token: &Token| !house && trade::is_thing(context.lower(token));
     let named = |token: &Token| {
         let word = lexicon::word(context.lower(token));
         word.is_strong() && token.span.len() > 2
     };
     let word = |at: usize| context.tokens.get(at).map(|token| context.lower(token)).unwrap_or_default();
-    let formed = context.touches(end - 1, end) && super::is_form(word(end)) && !word(end - 1).ends_with("'s");
+    let formed = context.touches(end - 1, end) && trade::is_form(word(end)) && !word(end - 1).ends_with("'s");
     if formed && end - first == 1 && !lexicon::word(word(first)).given {
         return true;
     }

@@ -7,7 +7,8 @@ use super::super::super::token::{Case, Kind, Token};
 use super::super::cues::{FUNCTION, PARTICLES, ROLES, Trigger, trigger};
 use super::super::organisation_lists::LAST;
 use super::super::{deeds, lexicon, places, words};
-use super::tidy::words_of;
+use super::forms::words_of;
+use crate::entities::trade::words as trade;
 use anamnesis_text::Language;
 
 /// One word with which people begin to speak or a note begins a sentence. A word that is a first name too must be
@@ -15,7 +16,7 @@ use anamnesis_text::Language;
 pub(super) fn is_opener(context: &Context<'_>, at: usize) -> bool {
     let token = &context.tokens[at];
     let lower = context.lower(token);
-    if super::is_nobody(lower) && !deeds::acts(context, at) {
+    if trade::is_nobody(lower) && !deeds::acts(context, at) {
         return true;
     }
     let begins = deeds::begins_sentence(context, at)
@@ -29,10 +30,10 @@ pub(super) fn is_opener(context: &Context<'_>, at: usize) -> bool {
     });
     let known = lexicon::word(lower);
     let spanish = context.language == Language::Spanish;
-    if begins && super::is_role(lower) && !known.is_strong() {
+    if begins && trade::is_role(lower) && !known.is_strong() {
         return true;
     }
-    if super::opens(context.language, lower) {
+    if trade::opens(context.language, lower) {
         let pronoun = matches!(lower, "ella" | "usa" | "nada" | "mira" | "mire" | "vera");
         return match (known.given, words::is_everyday_name(lower)) {
             (true, true) => begins && signed && spanish && !is_called(context, at),
@@ -41,7 +42,7 @@ pub(super) fn is_opener(context: &Context<'_>, at: usize) -> bool {
         };
     }
     let called = words::is_everyday_name(lower) && at > 0 && context.plain(&context.tokens[at - 1]) == ",";
-    begins && spanish && !known.given && !called && !places::is_place(lower) && super::is_verb(lower)
+    begins && spanish && !known.given && !called && !places::is_place(lower) && trade::is_verb(lower)
 }
 
 /// "Ever had a seizure?": an ordinary word, and what is asked.
@@ -75,13 +76,13 @@ pub(super) fn is_everyday_speech(context: &Context<'_>, one: &Finding, (first, e
         return false;
     }
     let spanish = context.language != Language::English;
-    let verb = |lower: &str| spanish && super::is_verb(lower);
+    let verb = |lower: &str| spanish && trade::is_verb(lower);
     let ordinary = |token: &Token| {
         let lower = context.lower(token);
         let known = lexicon::word(lower);
         let named = known.given || known.surname && !verb(lower) || places::is_place(lower);
         let small = !known.given
-            && (FUNCTION.contains(lower) || PARTICLES.contains(lower) || super::opens(context.language, lower));
+            && (FUNCTION.contains(lower) || PARTICLES.contains(lower) || trade::opens(context.language, lower));
         token.case == Case::Lower
             && (small
                 || !named
@@ -129,7 +130,7 @@ fn leads_to_a_house(context: &Context<'_>, first: usize) -> bool {
 /// A form of a verb, a small form of a noun ("navajita") or a plural.
 fn is_word_of_spanish(lower: &str) -> bool {
     let ordinary = |word: &str| lexicon::is_ordinary_in(Language::Spanish, word);
-    super::is_verb(lower)
+    trade::is_verb(lower)
         || is_small_form(lower)
         || lower.strip_suffix("es").or_else(|| lower.strip_suffix('s')).is_some_and(ordinary)
 }

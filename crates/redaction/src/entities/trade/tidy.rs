@@ -5,7 +5,7 @@
 use super::super::super::context::Context;
 use super::super::super::finding::{Finding, Layer};
 use super::super::super::label;
-use super::super::super::token::{Case, Kind, Token};
+use super::super::super::token::{Case, Kind};
 use super::super::lexicon;
 use super::super::traits::{Traits, traits};
 use super::cuts::{apart, relabelled};
@@ -13,8 +13,10 @@ use super::figures::{
     counts_measures, holds_a_reading, is_bare_figure, is_clock, is_measure, is_no_mail, is_no_number, is_no_street,
     is_of_the_clinic, is_plate_of_the_trade, is_without_figures,
 };
+use super::forms::is_short_form;
 use super::names::{is_hyphenated_letter, names_nobody};
 use crate::deadline;
+use crate::entities::trade::words as trade;
 use anamnesis_text::Span;
 
 /// Spaces between the fields of a form.
@@ -122,15 +124,15 @@ fn is_edge(context: &Context<'_>, one: &Finding, at: usize) -> bool {
         }
         (label::PERSON, Kind::Word) => {
             let named = lexicon::word(lower).is_name();
-            super::is_abbreviation(lower) && is_short_form(context, at)
+            trade::is_abbreviation(lower) && is_short_form(context, at)
                 || is_answer_of_a_box(context, at)
                 || is_grade_letter(context, at)
-                || learned && (super::is_medicine(lower) || super::clinic::is_word(lower))
+                || learned && (trade::is_medicine(lower) || super::clinic::is_word(lower))
                 || learned
                     && !named
                     && token.span.len() > 1
                     && token.is_large()
-                    && super::opens(context.language, lower)
+                    && trade::opens(context.language, lower)
         }
         _ => false,
     }
@@ -198,21 +200,6 @@ fn is_time(lower: &str) -> bool {
     known.has(Traits::MONTH) || known.has(Traits::NUMBER) || DAYS.contains(&lower)
 }
 
-/// Large letters alone, where the words around are written with small ones.
-pub(super) fn is_short_form(context: &Context<'_>, at: usize) -> bool {
-    const AROUND: usize = 40;
-    let token = &context.tokens[at];
-    if !token.is_word() || !matches!(token.case, Case::Upper | Case::Other) {
-        return false;
-    }
-    let around = at.saturating_sub(AROUND)..(at + AROUND).min(context.tokens.len());
-    let words = context.tokens[around].iter().filter(|token| token.is_word() && token.span.len() > 2);
-    let (all, small) =
-        words.fold((0, 0), |(all, small), token| (all + 1, small + usize::from(token.case != Case::Upper)));
-    let lower = context.lower(token);
-    small >= 2 && small * 5 >= all || super::is_abbreviation(lower) && small > 0 || super::is_sure_abbreviation(lower)
-}
-
 /// Whether a finding is a word of the clinic or of speech.
 fn is_no_data(context: &Context<'_>, one: &Finding) -> bool {
     let tokens = range(context, one.span);
@@ -256,12 +243,4 @@ fn is_no_data(context: &Context<'_>, one: &Finding) -> bool {
         }
         _ => false,
     }
-}
-
-pub(super) fn words_of<'a>(
-    context: &'a Context<'_>,
-    first: usize,
-    end: usize,
-) -> impl Iterator<Item = &'a Token> + Clone {
-    context.tokens[first..end].iter().filter(|token| token.kind == Kind::Word)
 }

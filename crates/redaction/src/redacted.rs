@@ -1,0 +1,79 @@
+//! What redaction makes: the text, what was replaced in it, and the way between its places and those of the source.
+
+use anamnesis_core::side_value::PlacedValue;
+use anamnesis_text::{Document, Span};
+
+/// One stretch that was replaced. Holds no value: offsets, type, recogniser, score, replacement, keyed fingerprint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Redaction {
+    /// Where it stood in the source.
+    pub source: Span,
+    /// Where its replacement stands in the redacted text.
+    pub redacted: Span,
+    /// Label of contract.md (PERSON, ES_DNI …).
+    pub label: &'static str,
+    /// The recogniser that found it.
+    pub recognizer: &'static str,
+    /// 0.0–1.0.
+    pub score: f64,
+    /// What stands in the redacted text now.
+    pub replacement: String,
+    /// HMAC of the normalised value under the patient's key (first 8 bytes): equal values are recognisable, no value is.
+    pub fingerprint: u64,
+}
+
+/// A text from which personal data has been taken. Its fields are of this crate: only a redactor builds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Redacted {
+    pub(crate) document: Document,
+    pub(crate) redactions: Vec<Redaction>,
+    pub(crate) values: Vec<PlacedValue>,
+    pub(crate) policy: String,
+}
+
+impl Redacted {
+    /// The redacted text with its turns.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    pub fn redactions(&self) -> &[Redaction] {
+        &self.redactions
+    }
+
+    pub fn values(&self) -> &[PlacedValue] {
+        &self.values
+    }
+
+    /// Where a place of the source that lies outside of every replacement stands in the redacted text.
+    pub fn place_of(&self, source: usize) -> usize {
+        moved(source, &self.redactions, |one| (one.source, one.redacted))
+    }
+
+    /// Where a border of the source stands in the redacted text: behind the replacement of what it cuts in two.
+    pub fn border_of(&self, source: usize) -> usize {
+        let cut = self.redactions.iter().find(|one| one.source.start < source && source < one.source.end);
+        cut.map_or_else(|| self.place_of(source), |one| one.redacted.end)
+    }
+
+    /// Where a stretch of the source stands in the redacted text; one that was replaced is where its replacement is.
+    pub fn span_of(&self, source: Span) -> Span {
+        let replaced = self.redactions.iter().filter(|one| one.source.overlaps(&source)).map(|one| one.redacted);
+        let whole = replaced.reduce(|a, b| Span::new(a.start.min(b.start), a.end.max(b.end)));
+        whole.unwrap_or_else(|| Span::new(self.border_of(source.start), self.border_of(source.end)))
+    }
+
+    /// Policy and recogniser version, stored with the document.
+    pub fn policy(&self) -> &str {
+        &self.policy
+    }
+}
+
+/// Where a place stands on the other side of replacements. `pair` gives the stretch on this side and on the other.
+pub(crate) fn moved(place: usize, redactions: &[Redaction], pair: impl Fn(&Redaction) -> (Span, Span)) -> usize {
+    let before = redactions.partition_point(|one| pair(one).0.end <= place);
+    before.checked_sub(1).map_or(place, |last| {
+        let (here, there) = pair(&redactions[last]);
+        there.end + (place - here.end)
+    })
+}

@@ -1,0 +1,54 @@
+//! What goes wrong between redaction and a service.
+
+use anamnesis_transport::{AddressError, ClientError};
+
+/// Why a service gave no usable answer. Holds nothing of the text or the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RemoteError {
+    #[error("the additional redaction service did not answer in time")]
+    Timeout,
+    #[error("the additional redaction service cannot be reached")]
+    Unreachable,
+    #[error("the additional redaction service refuses the credentials")]
+    Denied,
+    /// 404, a redirect and whatever else speaks of the address or of the service.
+    #[error("the additional redaction service refuses the request")]
+    Refused,
+    /// 400, 413 or 422 for a text while another text is taken.
+    #[error("the additional redaction service refuses this text")]
+    Document,
+    #[error("the additional redaction service is overloaded or failing")]
+    Busy,
+    #[error("the additional redaction service's answer does not fit the text")]
+    Answer,
+    #[error("the text is longer than the additional redaction service takes")]
+    TooLarge,
+    #[error("{0}")]
+    Address(#[from] AddressError),
+    #[error("{0}")]
+    Client(#[from] ClientError),
+    #[error("no thread can be had for additional redaction services")]
+    Thread,
+}
+
+impl RemoteError {
+    /// Whether the document may pass later: everything but what is about this text alone.
+    pub fn is_retryable(self) -> bool {
+        !matches!(self, Self::Document | Self::TooLarge)
+    }
+
+    /// For logs and metrics.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::Unreachable => "unreachable",
+            Self::Denied => "denied",
+            Self::Refused => "refused",
+            Self::Document => "document",
+            Self::Busy => "busy",
+            Self::Answer => "answer",
+            Self::TooLarge => "too_large",
+            Self::Address(_) | Self::Client(_) | Self::Thread => "configuration",
+        }
+    }
+}
