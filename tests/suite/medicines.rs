@@ -197,7 +197,7 @@ async fn a_medicine_taken_against_an_allergy_is_never_silent() {
         document(2, 1, "2026-05-09T10:00:00Z", "Takes trimethoprim 100 mg nightly."),
     ];
     feed(&pipeline, &bodies(&told), 1).await;
-    let profile = anamnesis_search::context::clinical_profile(&pipeline.store(), scope(), When::Now).await.unwrap();
+    let profile = anamnesis_search::context::clinical_profile(pipeline.store(), scope(), When::Now).await.unwrap();
     let taken = profile.medications.first().expect("it is taken");
     assert!(taken.contested && taken.flags().contains(&"allergy on record"), "{taken:#?}");
 }

@@ -2,6 +2,8 @@
 //! time, everything fails before or after it took effect, as a seed decides, and thousands of seeds are tried. In the end every message must have had
 //! its effect once, and none may be gone that had none.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -1,6 +1,8 @@
 //! Redaction held against fixed sets of the repository's own (`tests/data/redaction`), in genres that no rule was
 //! copied from: transcripts, notes, look-alikes, people named in the message. Prints the figures it holds.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may
+
 use anamnesis_redaction::{KnownIdentity, People, Policy, Redactor, SurrogateKey};
 use anamnesis_text::{Document, Language, Span};
 use proptest::prelude::*;

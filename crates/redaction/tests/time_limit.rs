@@ -1,5 +1,7 @@
 //! The time limit of redaction ends the work itself, not only its result.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may
+
 use std::time::Duration;
 
 use anamnesis_redaction::{People, Policy, RedactionError, Redactor, SurrogateKey, deadline};

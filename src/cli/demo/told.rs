@@ -81,7 +81,7 @@ impl Told<'_> {
         let mut rows = Vec::new();
         for (name, scope) in self.people {
             for opposed in
-                anamnesis_search::context::opposed(&self.recall.store(), *scope, When::Now).await.map_err(failed)?
+                anamnesis_search::context::opposed(self.recall.store(), *scope, When::Now).await.map_err(failed)?
             {
                 let words = |item: &Option<Item>| item.as_ref().map_or_else(String::new, |i| i.statement.clone());
                 rows.push([(*name).to_owned(), words(&opposed.kept), words(&opposed.claim)]);

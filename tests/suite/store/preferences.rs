@@ -27,7 +27,7 @@ fn chat(id: u128, at: &str, text: &str) -> Value {
 
 /// What the profile shows: statement, newest first.
 async fn shown(ward: &Ward) -> Vec<String> {
-    let profile = anamnesis_search::context::clinical_profile(&ward.store(), scope(), When::Now).await.unwrap();
+    let profile = anamnesis_search::context::clinical_profile(ward.store(), scope(), When::Now).await.unwrap();
     profile.stated_preferences.into_iter().map(|item| item.statement).collect()
 }
 
@@ -73,7 +73,7 @@ async fn what_is_said_twice_is_one_preference_and_the_opposite_replaces_it_while
     let (old, new) = (found.iter().find(|m| m.id == wanted.id).unwrap(), found.last().unwrap());
     assert_eq!((old.standing.state, old.superseded_by), (State::Superseded, Some(new.id)));
     assert_eq!((old.valid_to, new.supersedes), (Some(new.valid_from), Some(old.id)));
-    let opposed = anamnesis_search::context::opposed(&ward.store(), scope(), When::Now).await.unwrap();
+    let opposed = anamnesis_search::context::opposed(ward.store(), scope(), When::Now).await.unwrap();
     assert!(!opposed.is_empty(), "statements that oppose each other are shown");
     assert!(
         opposed.iter().all(|pair| pair.type_ != "clinical_conflict"),

@@ -76,7 +76,7 @@ fn of(all: &[Memory], entity: EntityType) -> &Memory {
 }
 
 async fn profile(ward: &Ward) -> PatientSummary {
-    anamnesis_search::context::clinical_profile(&ward.store(), scope(), When::Now).await.unwrap()
+    anamnesis_search::context::clinical_profile(ward.store(), scope(), When::Now).await.unwrap()
 }
 
 async fn what_a_model_wrote_is_a_hypothesis_that_ends_within_a_day(engine: Engine) {

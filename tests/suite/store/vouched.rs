@@ -16,7 +16,7 @@ async fn conditions(ward: &Ward) -> Vec<Memory> {
 }
 
 async fn in_profile(ward: &Ward) -> Vec<String> {
-    let profile = anamnesis_search::context::clinical_profile(&ward.store(), scope(), When::Now).await.unwrap();
+    let profile = anamnesis_search::context::clinical_profile(ward.store(), scope(), When::Now).await.unwrap();
     profile.conditions.into_iter().map(|item| item.statement).collect()
 }
 

@@ -1,5 +1,7 @@
 //! `anamnesis-bench` end to end: what it counts and what it prints. Times are not looked at.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may
+
 use std::path::Path;
 use std::process::{Command, Output};
 

@@ -1,6 +1,8 @@
 //! Redaction fed with what nobody would write, made of the fixed sets. `ANAMNESIS_FUZZ_INPUTS=1000000` makes a campaign of
 //! it, as `anamnesis-bench redact --fuzz 1000000` does with texts of one's own.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may
+
 use anamnesis_bench::redaction::fuzz;
 
 #[test]

@@ -1,6 +1,8 @@
 //! What redaction leaves still says what it said: the property over the repository's sets and clean sentences, and lines of
 //! the kinds that once broke it.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may
+
 use std::path::{Path, PathBuf};
 
 use anamnesis_extraction::Extractor;

@@ -223,6 +223,7 @@ fn evidence_is_short(context: &Context<'_>) -> bool {
 }
 
 #[test]
+#[allow(clippy::too_many_lines)] // a table of lines
 fn surroundings_tell_a_person_a_house_and_a_thing() {
     type Look = fn(&Context<'_>, &Learned) -> bool;
     let table: &[(&str, Look, &str, &str, &str, f64, bool)] = &[
