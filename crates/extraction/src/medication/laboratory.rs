@@ -61,7 +61,10 @@ pub(crate) fn is_measured(reading: &Reading<'_>, sentence: &Range<usize>, mentio
         return true;
     }
     // "Vitamin D was 24", "litio en sangre 0,8".
-    let number = (words.end..sentence.end.min(words.end + 5)).find_map(|word| {
+    // "Until 15/4/2026", "desde el 3 de mayo", "since 2019": the numbers of a day are no level.
+    let dated = |word: &str| matches!(word, "hasta" | "desde" | "until" | "till" | "since" | "from");
+    let mut ahead = (words.end..sentence.end.min(words.end + 5)).take_while(|word| !dated(reading.word(*word)));
+    let number = ahead.find_map(|word| {
         number_at(reading, word, sentence.end).filter(|_| reading.word(word).starts_with(|c: char| c.is_ascii_digit()))
     });
     let Some((after, _)) = number else { return false };

@@ -4,6 +4,7 @@ mod amounts;
 mod answers;
 mod change;
 mod dose;
+mod everyday;
 mod frequency;
 mod laboratory;
 mod misuse;
@@ -91,6 +92,8 @@ impl MedicationRules {
             mentions.push(Mention { words: word..word + 1, concept });
         }
         mentions.retain(|mention| !is_ordinary_word(scene, mention));
+        let all: Vec<Range<usize>> = mentions.iter().map(|mention| mention.words.clone()).collect();
+        mentions.retain(|mention| !everyday::is_no_medicine(scene, words, mention, &all));
         mentions.retain(|mention| !laboratory::is_measured(scene.reading, words, mention));
         mentions.sort_by_key(|mention| mention.words.start);
         combine(scene.reading, &mut mentions);

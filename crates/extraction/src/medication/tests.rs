@@ -168,3 +168,58 @@ fn what_went_away_with_a_medicine_is_not_the_medicine() {
     let all = in_talk(&[(Speaker::Family, "Con dos puff de salbutamol le pasó.")]);
     assert!(!medicine(&all, "albuterol").context.negated);
 }
+
+/// The names of the medicines of a text, in their order.
+fn names(text: &str) -> Vec<String> {
+    let found = in_note(text).into_iter().filter(|entity| entity.kind == EntityType::Medication);
+    found.map(|entity| entity.value).collect()
+}
+
+#[test]
+fn a_brand_that_is_an_everyday_word_is_no_medicine_by_itself() {
+    for text in [
+        "She practised the sonata for two hours.",
+        "Ensayó la sonata con su profesora.",
+        "Hoy celebra su cumpleaños con la familia.",
+        "Le motivan los actos del colegio.",
+        "Evita los rayos del sol.",
+        "Avanza bien en la terapia.",
+        "My friend Yasmin drove me here.",
+        "Vive con su hermana Melisa y su gata Olena.",
+        "She is well versed in breathing techniques.",
+        "Cuando emergen los recuerdos, respira.",
+        "Pagó el impuesto predial en enero.",
+        "Allegra came with her to the session.",
+        "The intermezzo calmed him down.",
+        "Took part in the concert and played a sonata.",
+    ] {
+        assert_eq!(names(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn a_brand_that_is_an_everyday_word_is_a_medicine_where_it_is_treated_as_one() {
+    for (text, expected) in [
+        ("Takes Sonata 10 mg at night.", "zaleplon"),
+        ("Tomo sonata para dormir.", "zaleplon"),
+        ("Started on Actos last month.", "pioglitazone"),
+        ("Actos 30 mg al día.", "pioglitazone"),
+        ("Le recetaron Motivan en marzo.", "paroxetine"),
+        ("She has been on Yasmin since May.", "combined oral contraceptive"),
+        ("Allegra tablets for hay fever.", "fexofenadine"),
+        ("Dejó el Emergen por náuseas.", "sertraline"),
+    ] {
+        assert_eq!(names(text), [expected], "{text}");
+    }
+    assert_eq!(names("Metformin, Actos and ramipril."), ["metformin", "pioglitazone", "ramipril"]);
+    assert_eq!(names("Medicación: Celebra, omeprazol."), ["celecoxib", "omeprazole"]);
+}
+
+#[test]
+fn the_number_of_a_day_is_no_level_of_a_medicine() {
+    assert_eq!(names("Seguir con enoxaparina hasta el 15/4/2026."), ["enoxaparin"]);
+    assert_eq!(names("Toma hierro desde el 3 de mayo."), ["iron"]);
+    for measured in ["Vitamina D 24.", "Litio en sangre 0,8.", "Vitamin D was 24."] {
+        assert_eq!(names(measured), Vec::<String>::new(), "{measured}");
+    }
+}
