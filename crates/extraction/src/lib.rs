@@ -117,6 +117,8 @@ pub struct Entity {
     pub places: RegimenPlaces,
     /// When it happened, began or is due, where the same clause says so.
     pub at: Option<FactDate>,
+    /// Of a medicine that is taken: the day until which it is to be, where the text says so ("until 9 March").
+    pub ends: Option<FactDate>,
     /// Of allergies and intolerances: what the substance does.
     pub reaction: Option<Reaction>,
     /// Of measurements: the value.

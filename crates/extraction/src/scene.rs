@@ -262,6 +262,7 @@ impl Scene<'_> {
             frequency: None,
             places: RegimenPlaces::default(),
             at: None,
+            ends: None,
             reaction: None,
             measured: None,
             subject: None,

@@ -3,9 +3,9 @@
 
 use chrono::NaiveDate;
 
-use super::cells;
 use super::reach::{BOTH, REACH, gap, is_only_a_date, of_the_answer, plain_join};
 use super::{DateMention, Direction, Said};
+use super::{cells, ends};
 use crate::Entity;
 use crate::scene::Scene;
 use anamnesis_core::fact_date::FactDate;
@@ -37,6 +37,7 @@ pub(crate) fn bind(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate, e
     }
     cells::bind(scene, dates, today, entities);
     lines(scene, dates, today, entities);
+    ends::settle(scene, dates, today, entities);
 }
 
 /// The findings that a date may be of, each with how far it is: the nearest, and another of the same clause that shares it.

@@ -5,6 +5,9 @@ mod bind;
 #[cfg(test)]
 mod bind_tests;
 mod cells;
+mod ends;
+#[cfg(test)]
+mod ends_tests;
 mod forms;
 mod holidays;
 mod patterns;

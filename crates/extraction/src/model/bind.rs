@@ -102,6 +102,7 @@ fn entity(item: &Item, text: &str, place: Place, stance: &Stance, seen: &mut Mod
         frequency: None,
         places: RegimenPlaces { dose, ..RegimenPlaces::default() },
         at: None,
+        ends: None,
         reaction: None,
         measured: None,
         subject: None,
