@@ -9,26 +9,13 @@ use chrono_tz::Tz;
 use tokio_util::sync::CancellationToken;
 
 use super::JobName;
-use super::cohort_patterns::CohortPatterns;
-use super::confidence_analytics::ConfidenceAnalytics;
-use super::consolidation::Consolidation;
-use super::decay::Decay;
 use super::driver::{Driver, Job as _, JobError, Means, Outcome, Report};
-use super::embed_batch::EmbedBatch;
-use super::expiry::Expiry;
 use super::ledger::{Asked, Run, rows};
 use super::observe::Observer;
 use super::planner::{self, Due, Organization, RunKey};
 use super::policy::Policies;
-use super::purge::Purge;
-use super::reconciliation::Reconciliation;
-use super::reconfirmation::Reconfirmation;
-use super::redaction::Redaction;
-use super::reembedding::Reembedding;
-use super::retention::Retention;
-use super::summaries::Summaries;
+use super::registry::jobs;
 use super::tick;
-use super::upkeep::Upkeep;
 use anamnesis_core::clock::ordered_id;
 use anamnesis_core::ids::OrgId;
 use anamnesis_embedding::Models;
@@ -41,20 +28,18 @@ static ORGANIZATIONS: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT org_id, time_zone, created_at FROM organization ORDER BY org_id"));
 
 /// The one place where a name becomes a job under its policies.
-macro_rules! for_job {
-    (@each $night:expr, $name:expr, |$job:ident, $policy:ident| $then:expr, [$($known:ident),+]) => {
+macro_rules! dispatch {
+    (
+        [$night:expr, $name:expr, |$job:ident, $policy:ident| $then:expr]
+        $($module:ident::$known:ident($thresholds:ident): $about:literal;)+
+    ) => {
         match $name {
             $(JobName::$known => {
                 let means = $night.means();
-                let ($job, $policy) = ($known::of(&means), $night.policies.of(JobName::$known));
+                let ($job, $policy) = (crate::$module::$known::of(&means), $night.policies.of(JobName::$known));
                 $then
             })+
         }
-    };
-    ($night:expr, $name:expr, |$job:ident, $policy:ident| $then:expr) => {
-        for_job!(@each $night, $name, |$job, $policy| $then,
-            [Summaries, Consolidation, Retention, Expiry, Reconfirmation, Decay, Purge, Upkeep, Redaction, EmbedBatch,
-                ConfidenceAnalytics, CohortPatterns, Reembedding, Reconciliation])
     };
 }
 
@@ -196,7 +181,8 @@ impl Night {
     /// # Errors
     /// When the ledger cannot be reached.
     pub async fn offer(&self, due: Due, asked: Asked) -> Result<Report, JobError> {
-        let report = for_job!(self, due.key.job, |job, policy| self.driver.run(&job, policy, due, asked).await)?;
+        let report =
+            jobs!(dispatch [self, due.key.job, |job, policy| self.driver.run(&job, policy, due, asked).await])?;
         if matches!(report.outcome, Outcome::Done | Outcome::Settled | Outcome::Exhausted) {
             self.settled().insert(due.key);
         }
@@ -208,7 +194,7 @@ impl Night {
     /// # Errors
     /// Of the database.
     pub async fn preview(&self, due: Due) -> Result<Report, JobError> {
-        for_job!(self, due.key.job, |job, policy| self.driver.preview(&job, policy, due).await)
+        jobs!(dispatch [self, due.key.job, |job, policy| self.driver.preview(&job, policy, due).await])
     }
 
     /// The newest runs of the ledger.

@@ -10,22 +10,10 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 
 use super::JobName;
-use super::cohort_patterns::CohortThresholds;
-use super::consolidation::ConsolidationThresholds;
-use super::embed_batch::EmbedBatchThresholds;
 use super::expiry::ExpiryThresholds;
-use super::purge::PurgeThresholds;
-use super::reconciliation::ReconciliationThresholds;
-use super::reconfirmation::ReconfirmationThresholds;
-use super::redaction::RedactionThresholds;
-use super::reembedding::ReembeddingThresholds;
+use super::registry::jobs;
 use super::schedule::Schedule;
-use super::summaries::SummariesThresholds;
-use super::upkeep::UpkeepThresholds;
-use anamnesis_core::confidence::DecayPolicy;
-use anamnesis_core::course::CoursePolicy;
 use anamnesis_core::lifecycle::LifecyclePolicy;
-use anamnesis_core::retention::RetentionPolicy;
 use anamnesis_store::nightly::Rules;
 
 /// No statement touches more rows than this (unbounded maintenance triples the latency of readers).
@@ -161,11 +149,11 @@ pub(crate) trait Thresholds: DeserializeOwned {
 
 /// The policies of all jobs, a field each; the field's name is the stem of its file.
 macro_rules! policies {
-    ($($field:ident: $name:ident, $thresholds:ty;)+) => {
+    ([] $($field:ident::$name:ident($thresholds:ident): $about:literal;)+) => {
         /// The policies of all jobs.
         #[derive(Debug, Clone, PartialEq)]
         pub struct Policies {
-            $(pub $field: Policy<$thresholds>),+
+            $(pub $field: Policy<crate::$field::$thresholds>),+
         }
 
         impl Policies {
@@ -190,27 +178,12 @@ macro_rules! policies {
 
         #[cfg(test)]
         fn refusal(job: JobName, text: &str) -> Option<PolicyError> {
-            match job { $(JobName::$name => parse::<$thresholds>(job, text).err()),+ }
+            match job { $(JobName::$name => parse::<crate::$field::$thresholds>(job, text).err()),+ }
         }
     };
 }
 
-policies! {
-    summaries: Summaries, SummariesThresholds;
-    consolidation: Consolidation, ConsolidationThresholds;
-    retention: Retention, RetentionPolicy;
-    expiry: Expiry, ExpiryThresholds;
-    reconfirmation: Reconfirmation, ReconfirmationThresholds;
-    decay: Decay, DecayPolicy;
-    purge: Purge, PurgeThresholds;
-    upkeep: Upkeep, UpkeepThresholds;
-    redaction: Redaction, RedactionThresholds;
-    embed_batch: EmbedBatch, EmbedBatchThresholds;
-    confidence_analytics: ConfidenceAnalytics, CoursePolicy;
-    cohort_patterns: CohortPatterns, CohortThresholds;
-    reembedding: Reembedding, ReembeddingThresholds;
-    reconciliation: Reconciliation, ReconciliationThresholds;
-}
+jobs!(policies []);
 
 impl Policies {
     /// The embedded files.
@@ -292,6 +265,8 @@ fn refuse_strays(directory: &Path) -> Result<(), PolicyError> {
 
 #[cfg(test)]
 mod tests {
+    use anamnesis_core::confidence::DecayPolicy;
+
     use super::*;
 
     fn refused(job: JobName, text: &str) -> String {

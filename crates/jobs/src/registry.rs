@@ -1,12 +1,38 @@
-//! The jobs there are. A job is a line here, a policy in `jobs/NAME.toml` and a file `crates/jobs/src/NAME.rs`; every `match` over
-//! the enum is exhaustive, so a job that is forgotten somewhere does not compile.
+//! The jobs there are. A job is a file `crates/jobs/src/NAME.rs` with its thresholds and a row here; its policy's numbers are
+//! in `jobs/NAME.toml`. All that goes through every job (the names, the policies, the dispatch) is made from the rows.
 
 use serde::{Deserialize, Serialize};
 
-macro_rules! registered {
-    ($($name:ident = $code:literal: $about:literal),+ $(,)?) => {
+/// Hands the rows to another macro, after what is given in brackets. A row is the job's module (and name), its type, the
+/// type of its policy's thresholds, both of that module, and what the job does, in one line for people.
+/// The order is the order in which jobs of one organisation run when several are due at the same instant.
+macro_rules! jobs {
+    ($to:ident [$($given:tt)*]) => {
+        $to! {
+            [$($given)*]
+            summaries::Summaries(SummariesThresholds): "tells episodes, conversations, weeks and quarters from the facts that came in";
+            consolidation::Consolidation(ConsolidationThresholds): "makes beliefs of what recurs in several documents, values and drives of what lasts, preferences of what patients say of being spoken with and treated";
+            retention::Retention(RetentionPolicy): "lets go of sources that were kept as long as their type and the privacy tier say";
+            expiry::Expiry(ExpiryThresholds): "moves memories whose time has come to the state that time gives them";
+            reconfirmation::Reconfirmation(ReconfirmationThresholds): "asks once whether a time-bound state still holds";
+            decay::Decay(DecayPolicy): "asks once to review a memory whose confidence fell below its threshold";
+            purge::Purge(PurgeThresholds): "takes the content out of what was forgotten or expired long enough ago";
+            upkeep::Upkeep(UpkeepThresholds): "deletes ids of old messages, published events and abandoned attempts";
+            redaction::Redaction(RedactionThresholds): "redacts documents again that an older policy or older recognisers redacted";
+            embed_batch::EmbedBatch(EmbedBatchThresholds): "embeds the passages that were left to the night";
+            confidence_analytics::ConfidenceAnalytics(CoursePolicy): "reckons how sure each patient was over time and tells of a fall";
+            cohort_patterns::CohortPatterns(CohortThresholds): "counts what patients have in common in a month, without rare values";
+            reembedding::Reembedding(ReembeddingThresholds): "makes the vectors of another model beside the active ones, compares them and swaps them in";
+            reconciliation::Reconciliation(ReconciliationThresholds): "compares memories with their log and passages with their vectors, and makes right what it can";
+        }
+    };
+}
+
+pub(crate) use jobs;
+
+macro_rules! names {
+    ([] $($code:ident::$name:ident($thresholds:ident): $about:literal;)+) => {
         /// A job's name: its policy's file stem, its row in the ledger, its label in metrics.
-        /// The order is the order in which jobs of one organisation run when several are due at the same instant.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, clap::ValueEnum)]
         #[serde(rename_all = "snake_case")]
         #[clap(rename_all = "snake_case")]
@@ -16,7 +42,7 @@ macro_rules! registered {
             pub const ALL: &'static [JobName] = &[$(JobName::$name),+];
 
             pub fn code(self) -> &'static str {
-                match self { $(JobName::$name => $code),+ }
+                match self { $(JobName::$name => stringify!($code)),+ }
             }
 
             /// What the job does, in one line for people.
@@ -27,22 +53,7 @@ macro_rules! registered {
     };
 }
 
-registered! {
-    Summaries = "summaries": "tells episodes, conversations, weeks and quarters from the facts that came in",
-    Consolidation = "consolidation": "makes beliefs of what recurs in several documents, values and drives of what lasts, preferences of what patients say of being spoken with and treated",
-    Retention = "retention": "lets go of sources that were kept as long as their type and the privacy tier say",
-    Expiry = "expiry": "moves memories whose time has come to the state that time gives them",
-    Reconfirmation = "reconfirmation": "asks once whether a time-bound state still holds",
-    Decay = "decay": "asks once to review a memory whose confidence fell below its threshold",
-    Purge = "purge": "takes the content out of what was forgotten or expired long enough ago",
-    Upkeep = "upkeep": "deletes ids of old messages, published events and abandoned attempts",
-    Redaction = "redaction": "redacts documents again that an older policy or older recognisers redacted",
-    EmbedBatch = "embed_batch": "embeds the passages that were left to the night",
-    ConfidenceAnalytics = "confidence_analytics": "reckons how sure each patient was over time and tells of a fall",
-    CohortPatterns = "cohort_patterns": "counts what patients have in common in a month, without rare values",
-    Reembedding = "reembedding": "makes the vectors of another model beside the active ones, compares them and swaps them in",
-    Reconciliation = "reconciliation": "compares memories with their log and passages with their vectors, and makes right what it can",
-}
+jobs!(names []);
 
 impl std::fmt::Display for JobName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
