@@ -125,14 +125,14 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let world = World::open(context).await?;
         let exit = match args.what {
-            What::List { state, among, limit } => list(&world, (state, &among), limit, format).await,
+            What::List { state, among, limit } => list(&world, state, &among, limit, format).await,
             What::Replay { ids, state, among, only, by } => {
                 let chosen = match state {
                     _ if !ids.is_empty() => by_id(&world, &ids).await,
                     Some(state) => found(&world, state, &among, i64::MAX).await,
                     None => Err(Failure::usage("give ids, or --state to say which events")),
                 };
-                replay(&world, chosen?, (only.as_deref(), ids.len()), &by.actor, format).await
+                replay(&world, chosen?, only.as_deref(), ids.len(), &by.actor, format).await
             }
             What::Drop { ids, by } => give_up(&world, &ids, &by.actor, format).await,
             What::Destinations => destinations(&world.settings.broker, format),
@@ -179,7 +179,7 @@ async fn by_id(world: &World, ids: &[Uuid]) -> Result<Vec<Listed>, Failure> {
     Ok(found)
 }
 
-async fn list(world: &World, (state, among): (State, &Among), limit: u32, format: Format) -> Result<Exit, Failure> {
+async fn list(world: &World, state: State, among: &Among, limit: u32, format: Format) -> Result<Exit, Failure> {
     let found = found(world, state, among, i64::from(limit)).await?;
     if format == Format::Json {
         for one in &found {
@@ -199,7 +199,8 @@ async fn list(world: &World, (state, among): (State, &Among), limit: u32, format
 async fn replay(
     world: &World,
     events: Vec<Listed>,
-    (only, asked): (Option<&str>, usize),
+    only: Option<&str>,
+    asked: usize,
     actor: &str,
     format: Format,
 ) -> Result<Exit, Failure> {
@@ -218,7 +219,7 @@ async fn replay(
             false => not += 1,
         }
     }
-    report(("replayed", replayed), ("not there, or of an erased patient", not), format)
+    report("replayed", replayed, "not there, or of an erased patient", not, format)
 }
 
 async fn give_up(world: &World, ids: &[Uuid], actor: &str, format: Format) -> Result<Exit, Failure> {
@@ -226,7 +227,7 @@ async fn give_up(world: &World, ids: &[Uuid], actor: &str, format: Format) -> Re
     for event in by_id(world, ids).await? {
         dropped += u64::from(world.store.drop_event(&event, actor).await.map_err(failed)?);
     }
-    report(("dropped", dropped), ("not there, or not waiting", (ids.len() as u64).saturating_sub(dropped)), format)
+    report("dropped", dropped, "not there, or not waiting", (ids.len() as u64).saturating_sub(dropped), format)
 }
 
 /// The names of all destinations of this configuration.
@@ -255,7 +256,7 @@ fn destinations(config: &BrokerConfig, format: Format) -> Result<Exit, Failure> 
 }
 
 /// The first count is what was asked for.
-fn report((what, done): (&str, u64), (other, not): (&str, u64), format: Format) -> Result<Exit, Failure> {
+fn report(what: &str, done: u64, other: &str, not: u64, format: Format) -> Result<Exit, Failure> {
     if format == Format::Json {
         output::json(&json!({what: done, "not_done": not}))?;
     } else {

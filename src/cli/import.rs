@@ -13,7 +13,7 @@ use super::output::{self, Format};
 use super::patient::{Of, Point};
 use super::world::World;
 use super::{Context, Exit, Failure};
-use anamnesis_pipeline::Imported;
+use anamnesis_pipeline::{Imported, Importer};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -51,7 +51,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let world = World::open(context).await?;
         let undated: DateTime<Utc> = args.undated.start();
-        let done = world.pipeline()?.import(args.of.scope()?, &records, (args.by, undated)).await?;
+        let done = world.pipeline()?.import(args.of.scope()?, &records, Importer { by: args.by, undated }).await?;
         world.store.close().await;
         let mut tally = Tally::default();
         for one in &done {

@@ -43,7 +43,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             Origin::Operator => feeding = feeding.by_operator(),
             _ => producers::say_what_files_may(&world.settings),
         }
-        let Fed { tally, .. } = feed((&pipeline, &isolation), spool, &feeding).await?;
+        let Fed { tally, .. } = feed(&pipeline, &isolation, spool, &feeding).await?;
         world.store.close().await;
         report(&tally, started.elapsed(), format)?;
         Ok(exit(&tally))
@@ -101,7 +101,8 @@ pub(crate) struct Fed {
 /// # Errors
 /// When a file cannot be read.
 pub(crate) async fn feed(
-    (pipeline, isolation): (&Pipeline, &Isolation),
+    pipeline: &Pipeline,
+    isolation: &Isolation,
     spool: Spool,
     feeding: &Feeding,
 ) -> Result<Fed, Failure> {

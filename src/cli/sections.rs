@@ -33,7 +33,7 @@ pub(crate) fn required(name: &str, list: &[Item]) -> Result<(), Failure> {
 }
 
 /// As [`required`], where somebody may have said that there is nothing: that is no gap in the record.
-fn known(name: &str, none: &str, (list, absences): (&[Item], &[Item]), of: EntityType) -> Result<(), Failure> {
+fn known(name: &str, none: &str, list: &[Item], absences: &[Item], of: EntityType) -> Result<(), Failure> {
     match absences.iter().find(|item| item.entity == Some(of)) {
         Some(said) if list.is_empty() => title(&format!("{name}: {none} (reported by {})", said.source.label)),
         _ => required(name, list),
@@ -60,8 +60,8 @@ pub(crate) fn row(item: &Item) -> [String; 5] {
 /// # Errors
 /// As [`title`].
 pub(crate) fn profile(p: &PatientSummary) -> Result<(), Failure> {
-    known("Allergies", "none known", (&p.allergies, &p.absences), EntityType::Allergy)?;
-    known("Medications", "none taken", (&p.medications, &p.absences), EntityType::Medication)?;
+    known("Allergies", "none known", &p.allergies, &p.absences, EntityType::Allergy)?;
+    known("Medications", "none taken", &p.medications, &p.absences, EntityType::Medication)?;
     required("Conditions", &p.conditions)?;
     items("Stated absences", &p.absences)?;
     items("Denied or refuted", &p.denied)?;

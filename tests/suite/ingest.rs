@@ -108,7 +108,7 @@ async fn a_new_revision_replaces_the_old_one_and_a_late_old_one_changes_nothing_
     let [one, two, three] = ["Toma sertralina 50 mg al día.", "Toma fluoxetina 20 mg al día.", "Toma litio 400 mg."];
     let visible = async || {
         let mut snapshot = store.snapshot(support::scope()).await.unwrap();
-        let seen = snapshot.candidates((1, None), None, Window::default(), When::Now).await.unwrap().1;
+        let seen = snapshot.candidates(1, None, None, Window::default(), When::Now).await.unwrap().1;
         drop(snapshot);
         let mut seen: Vec<(u32, Vec<i64>)> = seen.into_iter().map(|c| (c.revision, c.terms)).collect();
         seen.sort();

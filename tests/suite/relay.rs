@@ -30,8 +30,8 @@ on_every_engine!(
 
 fn relay(pipeline: &Pipeline, destinations: Vec<Arc<dyn Destination>>) -> Relay {
     let metrics = Arc::new(Metrics::new(&Identity::default()).unwrap());
-    let with = (Arc::new(SystemClock) as _, Arc::new(SeededEntropy::new(7)) as _);
-    Relay::new(pipeline.store().clone(), destinations, metrics, with, std::time::Duration::from_millis(20))
+    let (clock, entropy) = (Arc::new(SystemClock), Arc::new(SeededEntropy::new(7)));
+    Relay::new(pipeline.store().clone(), destinations, metrics, clock, entropy, std::time::Duration::from_millis(20))
 }
 
 fn exchange(corner: &Corner) -> Arc<dyn Destination> {

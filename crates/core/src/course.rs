@@ -102,7 +102,8 @@ pub struct Course {
 pub fn course(
     said: &[Said],
     readings: &BTreeMap<String, BTreeMap<NaiveDate, f64>>,
-    (now, offset): (DateTime<Utc>, TimeDelta),
+    now: DateTime<Utc>,
+    offset: TimeDelta,
     policy: &CoursePolicy,
 ) -> Course {
     let told: Vec<&Said> = said.iter().filter(|one| one.at <= now && (0.0..=1.0).contains(&one.confidence)).collect();
@@ -244,7 +245,7 @@ mod tests {
     }
 
     fn reckoned(all: &[Said]) -> Course {
-        course(all, &BTreeMap::new(), (now(), TimeDelta::zero()), &POLICY)
+        course(all, &BTreeMap::new(), now(), TimeDelta::zero(), &POLICY)
     }
 
     fn usual(confidence: f64) -> Vec<Said> {
@@ -284,7 +285,7 @@ mod tests {
         let sleep: BTreeMap<NaiveDate, f64> =
             (0..30).map(|day| (date(day), 5.0 + 0.1 * day as f64 + if day % 3 == 0 { 0.4 } else { 0.0 })).collect();
         let readings = BTreeMap::from([("sleep_hours".to_owned(), sleep), ("steps".to_owned(), BTreeMap::new())]);
-        let course = course(&all, &readings, (now(), TimeDelta::zero()), &POLICY);
+        let course = course(&all, &readings, now(), TimeDelta::zero(), &POLICY);
         let along = course.correlations["sleep_hours"];
         assert!(along.n == 30 && along.r > 0.9 && along.low < along.r && along.r < along.high, "{along:?}");
         assert!(!course.correlations.contains_key("steps"));

@@ -166,7 +166,7 @@ impl Clause<'_> {
             .filter(|place| self.is_meant(place, &taken))
             .filter_map(|(at, length, sign)| {
                 let about = place.clone().filter(|_| is_channel(sign.topic));
-                self.stated(sign.topic, about, sign.value, (*at, *at + *length))
+                self.stated(sign.topic, about, sign.value, *at, *at + *length)
             })
             .collect();
         found.into_iter()
@@ -184,7 +184,8 @@ impl Clause<'_> {
         named.map(|(name, _)| (*name).to_owned()).or_else(time)
     }
 
-    fn is_meant(&self, (at, length, sign): &Place, taken: &[Place]) -> bool {
+    fn is_meant(&self, place: &Place, taken: &[Place]) -> bool {
+        let (at, length, sign) = place;
         let is_sign = |n: usize| taken.iter().any(|(at, length, _)| (*at..at + length).contains(&n));
         let is_contrast = |word: &&str| CONTRAST.iter().any(|phrase| phrase.contains(word));
         let bare = |also: &[&str]| {
@@ -200,7 +201,7 @@ impl Clause<'_> {
         }
     }
 
-    fn stated(&self, topic: Topic, about: Option<String>, value: &str, (at, end): (usize, usize)) -> Option<Stated> {
+    fn stated(&self, topic: Topic, about: Option<String>, value: &str, at: usize, end: usize) -> Option<Stated> {
         if self.words[end..].iter().any(|word| CONDITIONS.contains(word)) {
             return None;
         }
@@ -235,7 +236,7 @@ impl Clause<'_> {
         if about.is_empty() {
             return None;
         }
-        self.stated(Topic::Subject, Some(about.join(" ")), WANTED, (at, at + length))
+        self.stated(Topic::Subject, Some(about.join(" ")), WANTED, at, at + length)
     }
 
     /// "No quiero que llamen a mi madre", "I don't want my family to know".
@@ -252,7 +253,7 @@ impl Clause<'_> {
         }
         // "Prefiero que mi familia no lo sepa": the denial may stand behind.
         let denied = self.words.iter().any(|word| denies(word) || AGAINST.contains(word));
-        let stated = self.stated(Topic::Contact, Some(who.to_owned()), WANTED, (at, at + 1))?;
+        let stated = self.stated(Topic::Contact, Some(who.to_owned()), WANTED, at, at + 1)?;
         Some(if denied { Stated { value: UNWANTED.to_owned(), ..stated } } else { stated })
     }
 }

@@ -76,7 +76,7 @@ impl Keyring {
         entropy: Arc<dyn Entropy>,
     ) -> Result<Self, KeyError> {
         let store_key = random_key(entropy.as_ref());
-        Self::write(root, table, (store_key, false), clock, entropy).await
+        Self::write(root, table, store_key, false, clock, entropy).await
     }
 
     /// Gives a key store from before headers its header. Its store key is the local root, as before, so that whatever was
@@ -98,13 +98,14 @@ impl Keyring {
             open_key(&wrapping, &data_key_aad(scope, 1), &wrapped)
                 .map_err(|_| KeyError::WrongMaster { place: place.clone() })?;
         }
-        Self::write(root, table, (store_key, true), clock, entropy).await
+        Self::write(root, table, store_key, true, clock, entropy).await
     }
 
     async fn write(
         root: &dyn RootKey,
         table: Arc<dyn KeyTable>,
-        (store_key, legacy): (Zeroizing<[u8; 32]>, bool),
+        store_key: Zeroizing<[u8; 32]>,
+        legacy: bool,
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Result<Self, KeyError> {

@@ -109,8 +109,8 @@ pub(crate) fn http(settings: &EmbeddingSettings, world: World) -> Result<HttpEmb
     let authority = settings.ca_file.as_ref().map(std::fs::read).transpose().map_err(|_| BuildError::Authority)?;
     let clock = Arc::clone(&world.clock);
     let token = Token::of(settings.api_key.clone(), settings.api_key_file.clone());
-    let ways = (settings.proxy.as_ref(), authority.as_deref());
-    let client = Client::new(endpoint, &settings.timeouts, ways, token, clock)?;
+    let (proxy, authority) = (settings.proxy.as_ref(), authority.as_deref());
+    let client = Client::new(endpoint, &settings.timeouts, proxy, authority, token, clock)?;
     let largest = limits(&settings.batch, ServerLimits::default()).tokens.max(estimated_tokens(""));
     Ok(HttpEmbedder {
         profile,

@@ -88,7 +88,7 @@ impl Job for CohortPatterns {
             return Ok(Page::end());
         }
         let left_out = consents::left_out_of_research(tx, window.org, self.keys.as_ref(), self.now).await?;
-        let counts = cohorts::counts(tx, window.org, (from, until), &left_out).await?;
+        let counts = cohorts::counts(tx, window.org, &(from..until), &left_out).await?;
         let examined = counts.values().map(|values| values.len() as u64).sum();
         let told = counts.iter().flat_map(|(dimension, values)| {
             let (name, dimension) = (name.clone(), dimension.clone());
@@ -114,7 +114,7 @@ impl Job for CohortPatterns {
             cohorts::keep(tx, window.org, &month.told, desk.now).await?;
             // An earlier month, asked for by a person, does not hide a later one.
             if reckoned(tx, window).await?.is_none_or(|before| before < month.mark) {
-                fading::set_mark(tx, window.org, Self::NAME.code(), (month.mark, desk.now)).await?;
+                fading::set_mark(tx, window.org, Self::NAME.code(), month.mark, desk.now).await?;
             }
         }
         Ok(())

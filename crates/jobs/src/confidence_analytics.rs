@@ -78,9 +78,10 @@ impl ConfidenceAnalytics {
         scope: Scope,
         said: Vec<Said>,
         known: Option<&(Uuid, bool)>,
-        (cutoff, offset): (DateTime<Utc>, TimeDelta),
+        cutoff: DateTime<Utc>,
+        offset: TimeDelta,
     ) -> Option<Change> {
-        let course = course(&said, &Readings::new(), (cutoff, offset), &self.policy);
+        let course = course(&said, &Readings::new(), cutoff, offset, &self.policy);
         let text = serde_json::to_string(&course).ok()?;
         let input = derive("confidence_course", &[text.as_bytes()]);
         let was_told = known.is_some_and(|(_, told)| *told);
@@ -118,7 +119,7 @@ impl Job for ConfidenceAnalytics {
         // What is recent moves on by itself: whoever said something within it is looked at again.
         let recent = TimeDelta::days(i64::from(self.policy.recent_days) + 1);
         let since = settled.map_or(DateTime::UNIX_EPOCH, |settled| settled - recent);
-        let patients = condensing::patients(tx, window.org, (since, window.cutoff), (after, window.limit)).await?;
+        let patients = condensing::patients(tx, window.org, &(since..window.cutoff), window.after(after)).await?;
         let next = next_after(&patients, window, |patient| patient.0);
         if patients.is_empty() {
             return Ok(Page::end());
@@ -128,7 +129,7 @@ impl Job for ConfidenceAnalytics {
         let known = courses::known(tx, window.org, &patients).await?;
         let changes = patients.iter().filter_map(|patient| {
             let scope = Scope::new(window.org, *patient).ok()?;
-            self.change(scope, said.remove(patient)?, known.get(patient), (window.cutoff, offset))
+            self.change(scope, said.remove(patient)?, known.get(patient), window.cutoff, offset)
         });
         Ok(Page { changes: changes.collect(), examined: patients.len() as u64, next })
     }
@@ -144,19 +145,19 @@ impl Job for ConfidenceAnalytics {
         let keys = desk.keys_by_scope(window.org, patients.iter().copied()).await?;
         let offset = offset(tx, window).await?;
         let mut readings: BTreeMap<PatientId, Readings> =
-            courses::readings(tx, window.org, &keys, (&patients, window.cutoff)).await?;
+            courses::readings(tx, window.org, &keys, &patients, window.cutoff).await?;
         let days = i64::from(self.policy.recent_days) + i64::from(self.policy.baseline_days);
-        let (last, first) = (window.cutoff.date_naive(), (window.cutoff - TimeDelta::days(days)).date_naive());
-        for (patient, regimens) in courses::regimens(tx, window.org, &keys, (&patients, first, last)).await? {
+        let within = (window.cutoff - TimeDelta::days(days)).date_naive()..=window.cutoff.date_naive();
+        for (patient, regimens) in courses::regimens(tx, window.org, &keys, &patients, &within).await? {
             readings.entry(patient).or_default().extend(regimens);
         }
         let reckoned = changes.iter().map(|change| {
             let own = readings.remove(&change.scope.patient()).unwrap_or_default();
-            let course = course(&change.said, &own, (window.cutoff, offset), &self.policy);
+            let course = course(&change.said, &own, window.cutoff, offset, &self.policy);
             Reckoned { scope: change.scope, input: change.input, course }
         });
         let reckoned: Vec<Reckoned> = reckoned.collect();
-        courses::keep(tx, &keys, &reckoned, (window.cutoff, desk.now), desk.entropy).await?;
+        courses::keep(tx, &keys, &reckoned, window.cutoff, desk.now, desk.entropy).await?;
         let events: Vec<_> = changes
             .iter()
             .filter(|change| change.falls)

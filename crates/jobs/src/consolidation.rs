@@ -217,8 +217,8 @@ impl Job for Consolidation {
         let settled = condensing::settled(tx, window.org, Self::NAME.code(), window.cutoff).await?;
         // A document that was still being written at the last night has an hour.
         let since = settled.map_or(DateTime::UNIX_EPOCH, |settled| settled - TimeDelta::hours(1));
-        let between = (since, window.cutoff);
-        let patients = condensing::patients(tx, window.org, between, (after, window.limit)).await?;
+        let between = since..window.cutoff;
+        let patients = condensing::patients(tx, window.org, &between, window.after(after)).await?;
         let next = next_after(&patients, window, |patient| patient.0);
         let told = recurring::tellings(tx, window.org, &patients, window.cutoff).await?;
         let tellings: Vec<Telling> = told.iter().copied().filter(|telling| telling.is_worded).collect();
@@ -230,7 +230,7 @@ impl Job for Consolidation {
         changes.extend(preferred.into_iter().map(Change::Prefers));
         let ids: Vec<_> = changes.iter().map(|change| (change.scope().patient(), change.id())).collect();
         let known = recurring::known(tx, window.org, &ids).await?;
-        changes.extend(self.counted(tx, window, (&patients, &told), &changes).await?);
+        changes.extend(self.counted(tx, window, &patients, &told, &changes).await?);
         changes.retain(|change| change.counts().is_some() || !known.contains(&change.id()));
         Ok(Page { changes, examined: patients.len() as u64, next })
     }
@@ -255,7 +255,7 @@ impl Job for Consolidation {
                 Change::Recurs(recurrence) => {
                     let Some(telling) = recurrence.tellings.last() else { continue };
                     let told = words.iter().find(|(id, _, _)| *id == telling.finding);
-                    let told = told.map(|(_, words, evidence)| (words, evidence));
+                    let told = told.map(|(_, words, evidence)| Told { words, evidence });
                     findings.extend(told.and_then(|told| finding(recurrence, telling, keys, told, window.cutoff)));
                 }
             }
@@ -329,12 +329,19 @@ fn named(scope: Scope, tellings: &[Telling]) -> (Uuid, FindingId) {
     (source, finding_id(scope, source, 1, &last.0))
 }
 
+/// What stands in a telling.
+#[derive(Clone, Copy)]
+struct Told<'w> {
+    words: &'w FindingWords,
+    evidence: &'w Option<Evidence>,
+}
+
 /// What the log is told.
 fn finding(
     change: &Recurrence,
     telling: &Telling,
     keys: &PatientKeys,
-    (words, evidence): (&FindingWords, &Option<Evidence>),
+    Told { words, evidence }: Told<'_>,
     recorded_at: DateTime<Utc>,
 ) -> Option<NewFinding> {
     let parents: Vec<Trust> = change.tellings.iter().map(|t| t.trust).collect();

@@ -80,7 +80,7 @@ enum At {
 
 impl Decay {
     async fn asked(&self, tx: &mut Transaction, window: &Window, behind: Uuid) -> Result<Page<Change>, JobError> {
-        let patients = fading::asked(tx, window.org, (behind, window.limit)).await?;
+        let patients = fading::asked(tx, window.org, window.after(behind)).await?;
         if !window.preview {
             fading::hold(tx, window.org, &patients).await?;
         }
@@ -99,8 +99,8 @@ impl Decay {
     }
 
     async fn fallen(&self, tx: &mut Transaction, window: &Window, after: &Reached) -> Result<Page<Change>, JobError> {
-        let of = (window.org, &self.policy);
-        let (rows, reached) = fading::fallen(tx, of, window.cutoff, (after, window.limit)).await?;
+        let next = window.after(after);
+        let (rows, reached) = fading::fallen(tx, window.org, &self.policy, window.cutoff, next).await?;
         let examined = rows.len() as u64;
         let fell = |row: Fading| {
             let at = row.uncertain_under(&self.policy).filter(|at| *at <= window.cutoff)?;
@@ -154,7 +154,7 @@ impl Job for Decay {
                 Change::Fell(row, at) => fell.push((*row, *at)),
                 Change::Asked(row) => asked.push(*row),
                 Change::Settled(mark) => {
-                    fading::set_mark(tx, window.org, Self::NAME.code(), (*mark, desk.now)).await?;
+                    fading::set_mark(tx, window.org, Self::NAME.code(), *mark, desk.now).await?;
                 }
             }
         }

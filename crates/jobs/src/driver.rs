@@ -29,7 +29,7 @@ use anamnesis_extraction::model::Writer;
 use anamnesis_pipeline::Redactors;
 use anamnesis_sql::{Access, Database, DbError, Transaction};
 use anamnesis_store::nightly::{Rules, Shift};
-use anamnesis_store::{Keys, StoreError};
+use anamnesis_store::{Keys, Next, StoreError};
 
 /// Why an attempt failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -110,6 +110,13 @@ pub struct Window {
     pub(crate) offered: Option<Offered>,
     /// Nothing is written: what was read is all there will be.
     pub(crate) preview: bool,
+}
+
+impl Window {
+    /// A page of rows behind this one.
+    pub(crate) fn after<K>(&self, after: K) -> Next<K> {
+        Next { after, limit: self.limit }
+    }
 }
 
 /// One bounded piece of work.

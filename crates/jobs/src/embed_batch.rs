@@ -71,8 +71,10 @@ async fn generation(tx: &mut Transaction, window: &Window) -> Result<Option<i64>
 /// # Errors
 /// When the provider fails for everybody, or a document does not open.
 pub(super) async fn vectors_of<'w>(
-    (desk, org): (&Desk<'_>, OrgId),
-    (model, longest): (&dyn Embedder, u32),
+    desk: &Desk<'_>,
+    org: OrgId,
+    model: &dyn Embedder,
+    longest: u32,
     passages: impl Iterator<Item = &'w Waiting> + Clone + Send,
 ) -> Result<Vec<Option<Vec<f32>>>, JobError> {
     let keys = desk.keys_by_scope(org, passages.clone().map(|waiting| waiting.patient)).await?;
@@ -121,7 +123,7 @@ impl Job for EmbedBatch {
     ) -> Result<Page<Change>, JobError> {
         let Some(generation) = generation(tx, window).await? else { return Ok(Page::end()) };
         let after = Cursor::after(from, (Uuid::nil(), Uuid::nil()))?;
-        let rows = waiting::waiting(tx, window.org, (after, window.limit)).await?;
+        let rows = waiting::waiting(tx, window.org, window.after(after)).await?;
         let next = next_after(&rows, window, |row| (row.patient.0, row.passage));
         let examined = rows.len() as u64;
         let changes = rows.into_iter().map(|waiting| Change { waiting, generation, vector: None, refused: false });
@@ -133,8 +135,8 @@ impl Job for EmbedBatch {
         else {
             return Ok(());
         };
-        let how = (model.as_ref(), self.policy.longest_bytes);
-        let made = vectors_of((desk, window.org), how, changes.iter().map(|change| &change.waiting)).await?;
+        let (longest, passages) = (self.policy.longest_bytes, changes.iter().map(|change| &change.waiting));
+        let made = vectors_of(desk, window.org, model.as_ref(), longest, passages).await?;
         for (change, vector) in changes.iter_mut().zip(made) {
             change.refused = vector.is_none();
             change.vector = vector;
@@ -159,7 +161,7 @@ impl Job for EmbedBatch {
         }
         waiting::keep(tx, window.org, generation, &made, desk.now).await?;
         let behind = generations.building.is_some();
-        Ok(waiting::wait_no_longer(tx, window.org, &made, (behind, desk.now)).await?)
+        Ok(waiting::wait_no_longer(tx, window.org, &made, behind, desk.now).await?)
     }
 
     fn tally(&self, page: &Page<Change>) -> EmbedBatchStatus {

@@ -102,8 +102,8 @@ impl Lanes for Expiry {
         Place::START
     }
 
-    fn place((_, row): &(Lane, Aging)) -> Place {
-        row.place
+    fn place(row: &(Lane, Aging)) -> Place {
+        row.1.place
     }
 
     async fn read(
@@ -114,7 +114,7 @@ impl Lanes for Expiry {
         after: &Place,
     ) -> Result<Vec<(Lane, Aging)>, JobError> {
         let until = self.until(lane, window.cutoff);
-        let rows = aging::page(tx, window.org, lane, until, (*after, window.limit)).await?;
+        let rows = aging::page(tx, window.org, lane, until, window.after(*after)).await?;
         Ok(rows.into_iter().map(|row| (lane, row)).collect())
     }
 }

@@ -82,7 +82,7 @@ impl Lanes for Purge {
             _ => self.rules.lifecycle.expired_kept_days,
         };
         let until = window.cutoff - TimeDelta::days(i64::from(days));
-        Ok(purging::kept(tx, window.org, (state, until), (*after, window.limit)).await?)
+        Ok(purging::kept(tx, window.org, state, until, window.after(*after)).await?)
     }
 }
 

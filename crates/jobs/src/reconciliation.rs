@@ -127,7 +127,7 @@ impl Job for Reconciliation {
             Some(cursor) => cursor.read()?,
             None => At { after: begun(tx, window).await?, seen: 0 },
         };
-        let patients = reconciling::patients(tx, window.org, (after, window.limit)).await?;
+        let patients = reconciling::patients(tx, window.org, window.after(after)).await?;
         let mut found = self.look(tx, window, &patients).await?;
         let seen = seen + patients.len() as u64;
         let last = patients.last().filter(|_| patients.len() >= window.limit as usize);
@@ -152,7 +152,7 @@ impl Job for Reconciliation {
             }
             reconciling::repair(tx, window.org, &found.astray, desk.now).await?;
             if begun(tx, window).await? != found.mark {
-                fading::set_mark(tx, window.org, Self::NAME.code(), (found.mark, desk.now)).await?;
+                fading::set_mark(tx, window.org, Self::NAME.code(), found.mark, desk.now).await?;
             }
         }
         Ok(())

@@ -63,7 +63,7 @@ impl Job for Reconfirmation {
     async fn plan(&self, tx: &mut Transaction, window: &Window, from: Option<&Cursor>) -> Result<Page<Ask>, JobError> {
         let after = Cursor::after(from, Place::START)?;
         let until = window.cutoff - TimeDelta::hours(i64::from(self.policy.reconfirm_hours));
-        let rows = aging::page(tx, window.org, Lane::Unasked, until, (after, window.limit)).await?;
+        let rows = aging::page(tx, window.org, Lane::Unasked, until, window.after(after)).await?;
         let next = next_after(&rows, window, |row| row.place);
         let examined = rows.len() as u64;
         // Who is past the whole interval is not asked any more: expiry has the word.

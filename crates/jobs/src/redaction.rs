@@ -107,7 +107,7 @@ impl Job for Redaction {
         let redactor = self.redactor(tx, window.org).await?.filter(|_| self.thresholds.again);
         let Some(redactor) = redactor else { return Ok(Page::end()) };
         let after = from.map(Cursor::read::<At>).transpose()?.map_or(Behind::START, |at| at.0);
-        let due = redacting::due(tx, window.org, &redactor.revision(), (after, window.limit)).await?;
+        let due = redacting::due(tx, window.org, &redactor.revision(), window.after(after)).await?;
         let next = next_after(&due, window, |last| At(last.place()));
         let examined = due.len() as u64;
         let changes = due.into_iter().map(|due| Again { due, ended: OnceLock::new() }).collect();

@@ -84,7 +84,8 @@ struct At {
 type Organization = (Option<PrivacyTier>, Option<String>);
 
 impl Retention {
-    fn due(&self, source: &Source, (tier, country): &Organization) -> Option<(DateTime<Utc>, Fate)> {
+    fn due(&self, source: &Source, organization: &Organization) -> Option<(DateTime<Utc>, Fate)> {
+        let (tier, country) = organization;
         let said = Said {
             patient: source.patient_tier,
             organization: *tier,
@@ -136,7 +137,7 @@ impl Job for Retention {
             }
             None => At { lane: Lane::All, after: Place::START },
         };
-        let rows = retention::sources(tx, window.org, (lane, window.cutoff), (after, window.limit)).await?;
+        let rows = retention::sources(tx, window.org, lane, window.cutoff, window.after(after)).await?;
         let examined = rows.len() as u64;
         let mut next = next_after(&rows, window, |row| At { lane, after: row.place });
         let changes = rows.into_iter().filter_map(|row| self.change(row, &organization, window.cutoff));
@@ -169,7 +170,7 @@ impl Job for Retention {
                 }
                 Change::Waits(source, at) => reckoned.push((source, *at)),
                 Change::Settled(mark) => {
-                    fading::set_mark(tx, window.org, Self::NAME.code(), (*mark, desk.now)).await?;
+                    fading::set_mark(tx, window.org, Self::NAME.code(), *mark, desk.now).await?;
                 }
             }
         }

@@ -215,7 +215,7 @@ impl Summaries {
 impl Unit {
     /// In fixed sentences.
     fn account(&self, words: &Words) -> Option<Account> {
-        let facts: Vec<Fact> = self.facts.iter().filter_map(|row| fact(row, words.get(&row.finding)?)).collect();
+        let facts: Vec<Fact> = self.facts.iter().filter_map(|row| fact(row, &words.get(&row.finding)?.0)).collect();
         tell(self.stretch, tongue(&self.facts), &facts, 1)
     }
 
@@ -226,7 +226,7 @@ impl Unit {
 
 type Words = std::collections::HashMap<FindingId, (FindingWords, Option<Evidence>)>;
 
-fn fact(row: &FactRow, (words, _): &(FindingWords, Option<Evidence>)) -> Option<Fact> {
+fn fact(row: &FactRow, words: &FindingWords) -> Option<Fact> {
     (!words.concept.is_empty()).then(|| Fact {
         document: row.document,
         entity: row.entity,
@@ -324,8 +324,8 @@ impl Job for Summaries {
     async fn plan(&self, tx: &mut Transaction, window: &Window, from: Option<&Cursor>) -> Result<Page<Unit>, JobError> {
         let after = Cursor::after(from, Uuid::nil())?;
         let settled = condensing::settled(tx, window.org, Self::NAME.code(), window.cutoff).await?;
-        let between = (self.since(settled, window.cutoff), window.cutoff);
-        let patients = condensing::patients(tx, window.org, between, (after, window.limit)).await?;
+        let between = self.since(settled, window.cutoff)..window.cutoff;
+        let patients = condensing::patients(tx, window.org, &between, window.after(after)).await?;
         let next = next_after(&patients, window, |patient| patient.0);
         if patients.is_empty() {
             return Ok(Page::end());
@@ -336,7 +336,7 @@ impl Job for Summaries {
             known.entry(patient).or_default().insert(id, one);
         }
         let forgotten = condensing::forgotten(tx, window.org, &patients).await?;
-        let permits = consents::recallable(tx, window.org, (self.keys.as_ref(), self.now), patients.clone()).await?;
+        let permits = consents::recallable(tx, window.org, self.keys.as_ref(), self.now, patients.clone()).await?;
         let mut changes = Vec::new();
         for patient in &patients {
             let Ok(scope) = Scope::new(window.org, *patient) else { continue };

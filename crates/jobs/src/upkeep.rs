@@ -85,7 +85,7 @@ impl Lanes for Upkeep {
         after: &After,
     ) -> Result<Vec<Spent>, JobError> {
         let until = self.until(lane, window.cutoff);
-        Ok(upkeep::spent(tx, window.org, (lane, until), (after, window.limit)).await?)
+        Ok(upkeep::spent(tx, window.org, lane, until, window.after(after)).await?)
     }
 }
 
@@ -117,7 +117,7 @@ impl Job for Upkeep {
     ) -> Result<(), JobError> {
         for lane in Self::LANES.iter().copied() {
             let rows: Vec<&Spent> = changes.iter().filter(|spent| spent.lane == lane).collect();
-            upkeep::forget(tx, window.org, (lane, self.until(lane, window.cutoff)), &rows).await?;
+            upkeep::forget(tx, window.org, lane, self.until(lane, window.cutoff), &rows).await?;
         }
         Ok(())
     }

@@ -84,14 +84,14 @@ impl Pieces {
             let end = start + char.len_utf8();
             while let Some(found) = matches.next_if(|found: &Match| found.end() <= end) {
                 let id = self.ids[found.pattern().as_usize()];
-                improve(steps, found.start(), end, (id, f64::from(self.scores[id as usize])));
+                improve(steps, found.start(), end, id, f64::from(self.scores[id as usize]));
             }
-            improve(steps, start, end, (self.unknown, self.unknown_score));
+            improve(steps, start, end, self.unknown, self.unknown_score);
         }
     }
 }
 
-fn improve(steps: &mut [Step], from: usize, end: usize, (id, score): (u32, f64)) {
+fn improve(steps: &mut [Step], from: usize, end: usize, id: u32, score: f64) {
     let score = steps[from].score + score;
     if score > steps[end].score {
         steps[end] = Step { score, from, id };

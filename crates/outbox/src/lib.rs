@@ -84,7 +84,8 @@ impl Relay {
         store: Store,
         destinations: Vec<Arc<dyn Destination>>,
         metrics: Arc<Metrics>,
-        (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>),
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
         pause: Duration,
     ) -> Self {
         Self { store, destinations, metrics, clock, entropy, pause, newest: i64::MIN.into() }
@@ -157,7 +158,7 @@ impl Relay {
     /// Claims and publishes a window of one organisation's events; whether there may be more.
     async fn window(&self, org: OrgId) -> Result<bool, StoreError> {
         let now = self.clock.now();
-        let pending = self.store.claim_events(org, (now, now + CLAIM), WINDOW).await?;
+        let pending = self.store.claim_events(org, now, now + CLAIM, WINDOW).await?;
         if pending.is_empty() {
             return Ok(false);
         }

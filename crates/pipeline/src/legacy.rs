@@ -11,7 +11,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_messages::contract::{Actor, ActorRole, Command, MemoryCommand, Provenance};
 use anamnesis_redaction::{People, SurrogateKey};
 use anamnesis_store::StoreError;
-use anamnesis_store::legacy::record_id;
+use anamnesis_store::legacy::{KeptRecord, record_id};
 use anamnesis_text::{Document, Language};
 
 /// What became of a record.
@@ -26,9 +26,16 @@ pub enum Imported {
     Refused(Disposition),
 }
 
+/// Who imports, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Importer {
+    pub by: Uuid,
+    /// The instant of what has none, which must be the same whenever the same file is imported.
+    pub undated: DateTime<Utc>,
+}
+
 impl Pipeline {
-    /// Takes in records of one patient, in order. `by` is who imports; `undated` the instant of what has none, which must be
-    /// the same whenever the same file is imported.
+    /// Takes in records of one patient, in order.
     ///
     /// # Errors
     /// When the store cannot be reached.
@@ -36,14 +43,14 @@ impl Pipeline {
         &self,
         scope: Scope,
         records: &[Value],
-        (by, undated): (Uuid, DateTime<Utc>),
+        importer: Importer,
     ) -> Result<Vec<Imported>, StoreError> {
         let mut done = Vec::with_capacity(records.len());
         let mut all: Vec<Option<Legacy>> = records.iter().map(read).collect();
         take_the_worst_of_parents(&mut all);
         for (ordinal, (record, legacy)) in records.iter().zip(all).enumerate() {
             done.push(match legacy {
-                Some(legacy) => self.import_one(scope, (ordinal, record, legacy), (by, undated)).await?,
+                Some(legacy) => self.import_one(scope, ordinal, record, legacy, importer).await?,
                 None => Imported::Unread,
             });
         }
@@ -53,8 +60,10 @@ impl Pipeline {
     async fn import_one(
         &self,
         scope: Scope,
-        (ordinal, record, legacy): (usize, &Value, Legacy),
-        (by, undated): (Uuid, DateTime<Utc>),
+        ordinal: usize,
+        record: &Value,
+        legacy: Legacy,
+        importer: Importer,
     ) -> Result<Imported, StoreError> {
         let own = legacy.id.clone().unwrap_or_else(|| record.to_string());
         let id = record_id(scope, legacy.format, &own);
@@ -66,20 +75,21 @@ impl Pipeline {
             return Ok(Imported::Unchanged);
         }
         let before = if legacy.is_active { Vec::new() } else { self.made_by_hand(scope).await? };
-        let body = message(scope, &legacy, (by, undated), id).to_string().into_bytes();
+        let body = message(scope, &legacy, importer, id).to_string().into_bytes();
         match self.run(vec![Raw::of(body)]).await.first().copied() {
             Some(Disposition::Stored | Disposition::Duplicate) => {}
             other => return Ok(Imported::Refused(other.unwrap_or(Disposition::Retry))),
         }
         if !legacy.is_active {
-            self.forget_again(scope, before, (by, legacy.at.unwrap_or(undated))).await?;
+            self.forget_again(scope, before, importer.by, legacy.at.unwrap_or(importer.undated)).await?;
         }
         let keys = self.store.keys_of(scope).await?.ok_or(StoreError::Race)?;
         let hash = keys.hash("legacy", record.to_string().as_bytes());
         let Some(clean) = self.clean_record(scope, record, keys.surrogate()).await? else {
             return Ok(Imported::Refused(Disposition::Quarantined(anamnesis_core::reason::Reason::RedactionFailed)));
         };
-        self.store.keep_legacy(scope, (id, legacy.format, ordinal), hash, &clean).await?;
+        let kept = KeptRecord { id, format: legacy.format, ordinal, hash, record: &clean };
+        self.store.keep_legacy(scope, kept).await?;
         Ok(Imported::Stored)
     }
 
@@ -95,7 +105,8 @@ impl Pipeline {
         &self,
         scope: Scope,
         before: Vec<anamnesis_core::ids::MemoryId>,
-        (by, at): (Uuid, DateTime<Utc>),
+        by: Uuid,
+        at: DateTime<Utc>,
     ) -> Result<(), StoreError> {
         let mut new = self.made_by_hand(scope).await?;
         new.retain(|id| !before.contains(id));
@@ -103,7 +114,7 @@ impl Pipeline {
             memory_ids: Some(new),
             // After what it forgets, which was said at this instant.
             issued_at: Some(at.max(self.store.clock().now())),
-            ..command(scope, Command::Forget, (by, at))
+            ..command(scope, Command::Forget, by, at)
         };
         let body = serde_json::to_vec(&forget).map_err(|_| StoreError::Shape)?;
         self.run(vec![Raw::of(body)]).await;
@@ -146,7 +157,7 @@ fn cleaned(value: &Value, clean: &impl Fn(&str) -> Option<String>) -> Option<Val
     })
 }
 
-fn command(scope: Scope, command: Command, (by, at): (Uuid, DateTime<Utc>)) -> MemoryCommand {
+fn command(scope: Scope, command: Command, by: Uuid, at: DateTime<Utc>) -> MemoryCommand {
     MemoryCommand {
         organization_id: scope.org(),
         patient_id: scope.patient(),
@@ -165,7 +176,8 @@ fn command(scope: Scope, command: Command, (by, at): (Uuid, DateTime<Utc>)) -> M
 }
 
 /// What a record says, as a message of the contract.
-fn message(scope: Scope, legacy: &Legacy, (by, undated): (Uuid, DateTime<Utc>), id: Uuid) -> Value {
+fn message(scope: Scope, legacy: &Legacy, importer: Importer, id: Uuid) -> Value {
+    let Importer { by, undated } = importer;
     let at = legacy.at.unwrap_or(undated);
     if legacy.format == LegacyFormat::Profile {
         let preferences: serde_json::Map<String, Value> =
@@ -189,7 +201,7 @@ fn message(scope: Scope, legacy: &Legacy, (by, undated): (Uuid, DateTime<Utc>), 
         provenance: Some(provenance),
         // Tells two records that say the same from each other.
         reason: Some(id.to_string().into()),
-        ..command(scope, Command::Add, (by, at))
+        ..command(scope, Command::Add, by, at)
     };
     serde_json::to_value(&add).unwrap_or_default()
 }

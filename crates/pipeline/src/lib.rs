@@ -37,7 +37,7 @@ use std::time::Instant;
 
 pub use disposition::{Disposition, Tally};
 pub use extractors::{Extractors, ExtractorsError};
-pub use legacy::Imported;
+pub use legacy::{Imported, Importer};
 pub use message::Raw;
 use message::{Admitted, Entry, Message, Outcome, Shared};
 pub use model::writer;
@@ -173,7 +173,7 @@ impl Pipeline {
 
     /// Shows that this program counted so many retries and refusals of the store of a body; keyed, so that no producer can
     /// say it. Without refusals it is what older versions wrote.
-    pub fn retry_proof(&self, (retries, waits): (u32, u32), body: &[u8]) -> [u8; 32] {
+    pub fn retry_proof(&self, retries: u32, waits: u32, body: &[u8]) -> [u8; 32] {
         let platform = self.store.keys().platform();
         match waits {
             0 => platform.hash("retries", &[&retries.to_be_bytes(), body]),

@@ -158,9 +158,12 @@ impl Pipeline {
         guard: &Guard,
     ) -> Result<(Redacted, Extraction), Disposition> {
         let org = admitted.scope.org();
-        let said = self.said(org, document, source, guard)?;
-        let Some(words) = &admitted.words else { return Ok(self.sure_enough(said)) };
-        let said = of_a_command(said);
+        let mut said = self.said(org, document, source, guard)?;
+        let Some(words) = &admitted.words else {
+            self.leave_doubtful(&mut said.1);
+            return Ok(said);
+        };
+        believe_command(&mut said.1);
         let Some(name) = words.subject.as_deref() else { return Ok(said) };
         if said.1.entities.iter().any(|e| e.value == name) {
             return Ok(said);
@@ -197,10 +200,9 @@ impl Pipeline {
         Ok((redacted, extraction))
     }
 
-    /// Without the findings that were read too doubtfully to be remembered.
-    fn sure_enough(&self, (redacted, mut extraction): (Redacted, Extraction)) -> (Redacted, Extraction) {
+    /// Leaves out the findings that were read too doubtfully to be remembered.
+    fn leave_doubtful(&self, extraction: &mut Extraction) {
         extraction.entities.retain(|entity| entity.is_worth_remembering(self.min_confidence));
-        (redacted, extraction)
     }
 
     fn redact(&self, document: &Document, guard: &Guard) -> Result<Redacted, Disposition> {
@@ -256,11 +258,10 @@ fn dates_of(source: &Document, redacted: &Redacted, today: NaiveDate) -> Vec<Dat
 /// and is read with that memory in mind.
 const COMMAND_CONFIDENCE: f64 = 0.9;
 
-fn of_a_command((redacted, mut extraction): (Redacted, Extraction)) -> (Redacted, Extraction) {
+fn believe_command(extraction: &mut Extraction) {
     for entity in &mut extraction.entities {
         entity.confidence = entity.confidence.max(COMMAND_CONFIDENCE);
     }
-    (redacted, extraction)
 }
 
 /// The text with its turns, in the language that it is in.

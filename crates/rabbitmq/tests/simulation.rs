@@ -239,7 +239,7 @@ fn message(tag: u64, number: u64, offers: Offers, redelivered: bool) -> Message 
     let fresh = Message::new(tag, redelivered, "bulk.x", BasicProperties::default(), number.to_be_bytes().to_vec(), 64);
     let tries = (0..offers.total()).map(|n| n < offers.retries);
     tries.fold(fresh, |message, counts| {
-        let letter = message.again((String::new(), String::new()), (counts, None), proof);
+        let letter = message.again(String::new(), String::new(), counts, None, proof);
         let mut again = Message::new(tag, redelivered, "bulk.x", letter.properties, letter.body, 64);
         again.believe(proof);
         again

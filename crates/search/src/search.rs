@@ -115,7 +115,7 @@ impl Recall {
         let mut best = fuse(&self.legs(&prepared, &candidates, min_score));
         best.truncate(request.top_k.unwrap_or(TOP_K));
         let started = Instant::now();
-        let hits = hits((&mut snapshot, &keys), &best, &candidates, request.when).await?;
+        let hits = hits(&mut snapshot, &keys, &best, &candidates, request.when).await?;
         self.observe(Leg::Assembly, started);
         Ok(Found { by_meaning, query: prepared.redacted, hits })
     }
@@ -134,9 +134,9 @@ impl Recall {
             let model = self.models.active(active);
             let vector = self.vector(&prepared.redacted, model).await;
             let generation = self.models.offered().active(active);
-            let query = (generation, vector.as_deref());
             let mut snapshot = self.store.snapshot(scope).await?;
-            let (found, candidates) = snapshot.candidates(query, Some(&terms), request.window, request.when).await?;
+            let (found, candidates) =
+                snapshot.candidates(generation, vector.as_deref(), Some(&terms), request.window, request.when).await?;
             if vector.is_none() || self.models.offered().active(found) == generation {
                 let of_model = model.unwrap_or(self.models.configured()).profile().min_score;
                 let min_score = request.min_score.unwrap_or(of_model);
@@ -169,7 +169,8 @@ impl Recall {
 
 /// Opens only the documents that are shown.
 async fn hits(
-    (snapshot, keys): (&mut Snapshot<'_>, &PatientKeys),
+    snapshot: &mut Snapshot<'_>,
+    keys: &PatientKeys,
     best: &[Fused],
     candidates: &[Candidate],
     when: When,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::history::{self, Line};
+use crate::Next;
 use anamnesis_core::clock::micros;
 use anamnesis_core::ids::{MemoryId, OrgId, PatientId, derive};
 use anamnesis_core::lifecycle::Life;
@@ -138,7 +139,7 @@ pub async fn page(
     org: OrgId,
     lane: Lane,
     until: DateTime<Utc>,
-    (after, limit): (Place, u32),
+    Next { after, limit }: Next<Place>,
 ) -> Result<Vec<Aging>, DbError> {
     let sql: &Sql = match lane {
         Lane::TimeBound => &TIME_BOUND,

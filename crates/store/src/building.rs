@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::waiting::Waiting;
+use crate::Next;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::vector;
 pub use anamnesis_core::vector::is_sound;
@@ -123,7 +124,7 @@ fn step(row: &Row) -> Result<Step, DbError> {
 ///
 /// # Errors
 /// Of the database.
-pub async fn walk(tx: &mut Transaction, org: OrgId, (after, limit): (Key, u32)) -> Result<Vec<Step>, DbError> {
+pub async fn walk(tx: &mut Transaction, org: OrgId, Next { after, limit }: Next<Key>) -> Result<Vec<Step>, DbError> {
     let args = vec![org.0.into(), after.0.into(), after.1.into(), limit.into()];
     tx.fetch_all(&WALK, args).await?.iter().map(step).collect()
 }
@@ -210,10 +211,11 @@ pub struct Likeness {
 pub async fn likeness(
     tx: &mut Transaction,
     org: OrgId,
-    (patient, passage): Key,
+    key: Key,
     k: usize,
     both: [(i64, &[u8]); 2],
 ) -> Result<Option<Likeness>, DbError> {
+    let (patient, passage) = key;
     let mut sides: [Vec<(Uuid, f64)>; 2] = Default::default();
     for ((generation, own), side) in both.into_iter().zip(&mut sides) {
         let query = super::admission::vector_of(own);
@@ -265,7 +267,7 @@ pub async fn kept(
     tx: &mut Transaction,
     org: OrgId,
     shelf: Shelf,
-    (after, limit): (&Kept, u32),
+    Next { after, limit }: Next<&Kept>,
 ) -> Result<Vec<Kept>, DbError> {
     let (sql, key) = match shelf {
         Shelf::Passages => (&KEPT_VECTORS, Arg::from(Uuid::from_bytes(after.key))),

@@ -1,6 +1,7 @@
 //! Counts over an organisation's patients, from columns in the clear alone, and what of them is kept.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
@@ -97,13 +98,13 @@ pub struct Pattern {
 pub async fn counts(
     tx: &mut Transaction,
     org: OrgId,
-    (from, until): (DateTime<Utc>, DateTime<Utc>),
+    period: &Range<DateTime<Utc>>,
     left_out: &[PatientId],
 ) -> Result<BTreeMap<String, BTreeMap<String, u64>>, DbError> {
     let mut found: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
     let left_out = || Arg::Uuids(left_out.iter().map(|patient| patient.0).collect());
     for sql in [&SENTIMENT, &RISK, &ABOUT, &OUTCOME] {
-        for row in tx.fetch_all(sql, vec![org.0.into(), from.into(), until.into(), left_out()]).await? {
+        for row in tx.fetch_all(sql, vec![org.0.into(), period.start.into(), period.end.into(), left_out()]).await? {
             let patients = u64::try_from(row.i64(2)?).unwrap_or(0);
             found.entry(row.text(0)?).or_default().insert(row.text(1)?, patients);
         }

@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::building::{self, Key, Likeness};
 use super::generations::{self, Generations};
 use super::{Store, StoreError};
+use crate::Next;
 use anamnesis_core::ids::{OrgId, PassageId, PatientId};
 use anamnesis_sql::Access;
 
@@ -80,7 +81,7 @@ impl Store {
         let every = (building::count(&mut tx, org).await? / asked.sample.max(1)).max(1);
         let mut after: Key = (Uuid::nil(), Uuid::nil());
         loop {
-            let steps = building::walk(&mut tx, org, (after, WALK)).await?;
+            let steps = building::walk(&mut tx, org, Next { after, limit: WALK }).await?;
             let [one, other] = asked.generations;
             let first = building::vectors(&mut tx, org, one, &steps).await?;
             let second = building::vectors(&mut tx, org, other, &steps).await?;
@@ -107,6 +108,7 @@ impl Store {
     }
 }
 
-fn answer((patient, passage): Key, Likeness { overlap, rank_agreement }: Likeness) -> Answer {
+fn answer(key: Key, Likeness { overlap, rank_agreement }: Likeness) -> Answer {
+    let (patient, passage) = key;
     Answer { patient_id: PatientId(patient), passage_id: PassageId(passage), overlap, rank_agreement }
 }

@@ -2,6 +2,7 @@
 //! the accounts that there are. Words are opened for what is told, and only then.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
@@ -10,6 +11,7 @@ use uuid::Uuid;
 use super::records::{Evidence, FindingWords};
 use super::recurring;
 use super::{Keys, StoreError};
+use crate::Next;
 use anamnesis_core::account::{Stretch, Tongue};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::finding::{EntityType, Experiencer, Temporality};
@@ -111,17 +113,17 @@ pub async fn settled(
     row.map_or(Ok(None), |row| row.opt_time(0))
 }
 
-/// Patients of whom documents came in, or memories were forgotten, between two instants, after `after`, at most `limit`.
+/// Patients of whom documents came in, or memories were forgotten, within a period, after `after`, at most `limit`.
 ///
 /// # Errors
 /// Of the database.
 pub async fn patients(
     tx: &mut Transaction,
     org: OrgId,
-    (since, until): (DateTime<Utc>, DateTime<Utc>),
-    (after, limit): (Uuid, u32),
+    period: &Range<DateTime<Utc>>,
+    Next { after, limit }: Next<Uuid>,
 ) -> Result<Vec<PatientId>, DbError> {
-    let args = vec![org.0.into(), until.into(), since.into(), after.into(), limit.into()];
+    let args = vec![org.0.into(), period.end.into(), period.start.into(), after.into(), limit.into()];
     tx.fetch_all(&PATIENTS, args).await?.iter().map(|row| Ok(PatientId(row.uuid(0)?))).collect()
 }
 

@@ -207,7 +207,8 @@ pub async fn left_out_of_research(
 pub async fn recallable(
     tx: &mut Transaction,
     org: OrgId,
-    (keys, now): (&dyn KeyStore, DateTime<Utc>),
+    keys: &dyn KeyStore,
+    now: DateTime<Utc>,
     mut patients: Vec<PatientId>,
 ) -> Result<Vec<PatientId>, StoreError> {
     let consents = within(tx, org, keys, &patients).await?;

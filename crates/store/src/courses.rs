@@ -2,6 +2,7 @@
 //! clear; readings of devices are opened.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use chrono::{DateTime, NaiveDate, Utc};
@@ -135,7 +136,8 @@ pub async fn readings(
     tx: &mut Transaction,
     org: OrgId,
     keys: &Keys,
-    (patients, until): (&[PatientId], DateTime<Utc>),
+    patients: &[PatientId],
+    until: DateTime<Utc>,
 ) -> Result<BTreeMap<PatientId, Readings>, StoreError> {
     let mut days: BTreeMap<(PatientId, String, NaiveDate), Vec<f64>> = BTreeMap::new();
     for row in tx.fetch_all(&READINGS, vec![org.0.into(), ids(patients), until.into()]).await? {
@@ -166,7 +168,8 @@ pub async fn regimens(
     tx: &mut Transaction,
     org: OrgId,
     keys: &Keys,
-    (patients, first, last): (&[PatientId], NaiveDate, NaiveDate),
+    patients: &[PatientId],
+    within: &RangeInclusive<NaiveDate>,
 ) -> Result<BTreeMap<PatientId, Readings>, StoreError> {
     let mut found: BTreeMap<PatientId, Readings> = BTreeMap::new();
     for row in tx.fetch_all(&TAKEN, vec![org.0.into(), ids(patients)]).await? {
@@ -178,7 +181,7 @@ pub async fn regimens(
         // Of one that was stopped without a day nobody can say until when it was taken.
         let (Some(since), true) = (since, until.is_some() || row.text(5)? == "active") else { continue };
         let days = found.entry(patient).or_default().entry(format!("days on {name}")).or_default();
-        for day in first.iter_days().take_while(|day| *day <= last) {
+        for day in within.start().iter_days().take_while(|day| day <= within.end()) {
             let is_taken = since <= day && until.is_none_or(|until| day < until);
             let taken = days.entry(day).or_insert(0.0);
             *taken = f64::max(*taken, f64::from(u8::from(is_taken)));
@@ -224,7 +227,8 @@ pub async fn keep(
     tx: &mut Transaction,
     keys: &Keys,
     reckoned: &[Reckoned],
-    (as_of, now): (DateTime<Utc>, DateTime<Utc>),
+    as_of: DateTime<Utc>,
+    now: DateTime<Utc>,
     entropy: &dyn Entropy,
 ) -> Result<(), StoreError> {
     let mut rows = Vec::with_capacity(reckoned.len());

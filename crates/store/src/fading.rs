@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::StoreError;
 use super::aging::Place;
+use crate::Next;
 use anamnesis_core::confidence::{self, DecayPolicy};
 use anamnesis_core::ids::{MemoryId, OrgId, PatientId};
 use anamnesis_core::memory::{Class, Kind};
@@ -150,9 +151,10 @@ impl Fading {
 /// Of the database.
 pub async fn fallen(
     tx: &mut Transaction,
-    (org, policy): (OrgId, &DecayPolicy),
+    org: OrgId,
+    policy: &DecayPolicy,
     until: DateTime<Utc>,
-    (after, limit): (&Reached, u32),
+    Next { after, limit }: Next<&Reached>,
 ) -> Result<(Vec<Fading>, Option<Reached>), DbError> {
     let mut found: Vec<Fading> = Vec::new();
     for row in tx.fetch_all(&LEVELS, vec![org.0.into()]).await? {
@@ -218,7 +220,7 @@ pub async fn ask(
 ///
 /// # Errors
 /// Of the database.
-pub async fn asked(tx: &mut Transaction, org: OrgId, (after, limit): (Uuid, u32)) -> Result<Vec<Uuid>, DbError> {
+pub async fn asked(tx: &mut Transaction, org: OrgId, Next { after, limit }: Next<Uuid>) -> Result<Vec<Uuid>, DbError> {
     let rows = tx.fetch_all(&ASKED, vec![org.0.into(), after.into(), limit.into()]).await?;
     rows.iter().map(|row| row.uuid(0)).collect()
 }
@@ -271,7 +273,8 @@ pub async fn set_mark(
     tx: &mut Transaction,
     org: OrgId,
     job: &'static str,
-    (mark, now): (Uuid, DateTime<Utc>),
+    mark: Uuid,
+    now: DateTime<Utc>,
 ) -> Result<(), DbError> {
     tx.execute(&SET_MARK, vec![org.0.into(), job.into(), mark.into(), now.into()]).await?;
     Ok(())

@@ -43,6 +43,19 @@ fn cell(id: Uuid) -> Cell {
     Cell { table: "legacy_record", row: id, column: "record" }
 }
 
+/// A record as it is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct KeptRecord<'r> {
+    pub id: Uuid,
+    pub format: LegacyFormat,
+    /// Its place among those that came with it.
+    pub ordinal: usize,
+    /// Keyed; tells it from another version of itself.
+    pub hash: [u8; 32],
+    /// Redacted.
+    pub record: &'r Value,
+}
+
 impl Store {
     /// Keyed hashes of the records that are kept, by id.
     ///
@@ -53,17 +66,12 @@ impl Store {
         rows.iter().map(|row| Ok((row.uuid(0)?, row.bytes(1)?))).collect()
     }
 
-    /// Keeps a redacted record under its id; `hash` tells it from another version of itself.
+    /// Keeps a redacted record under its id.
     ///
     /// # Errors
     /// When the store cannot be written, or nothing is known of the patient.
-    pub async fn keep_legacy(
-        &self,
-        scope: Scope,
-        (id, format, ordinal): (Uuid, LegacyFormat, usize),
-        hash: [u8; 32],
-        record: &Value,
-    ) -> Result<(), StoreError> {
+    pub async fn keep_legacy(&self, scope: Scope, kept: KeptRecord<'_>) -> Result<(), StoreError> {
+        let KeptRecord { id, format, ordinal, hash, record } = kept;
         let keys = self.keys_of(scope).await?.ok_or(StoreError::Race)?;
         let sealer = Sealer { keys: &keys, entropy: self.entropy.as_ref() };
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;

@@ -19,6 +19,7 @@ pub mod generations;
 mod history;
 pub mod holds;
 pub mod legacy;
+mod next;
 pub mod organizations;
 pub mod outbox;
 pub mod purging;
@@ -35,6 +36,7 @@ pub mod upkeep;
 pub mod waiting;
 mod write;
 
+pub use next::Next;
 pub use seal::document_row;
 pub use write::nightly;
 pub use write::reconciling as projections;

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 
 use super::aging::Place;
+use crate::Next;
 use anamnesis_core::ids::{MemoryId, OrgId, PatientId};
 use anamnesis_core::memory::State;
 use anamnesis_sql::{DbError, Sql, Transaction};
@@ -50,8 +51,9 @@ pub struct Kept {
 pub async fn kept(
     tx: &mut Transaction,
     org: OrgId,
-    (state, until): (State, DateTime<Utc>),
-    (after, limit): (Place, u32),
+    state: State,
+    until: DateTime<Utc>,
+    Next { after, limit }: Next<Place>,
 ) -> Result<Vec<Kept>, DbError> {
     let sql: &Sql = if state == State::Inactive { &FORGOTTEN } else { &EXPIRED };
     let args = vec![org.0.into(), until.into(), after.0.into(), after.1.into(), after.2.into(), limit.into()];

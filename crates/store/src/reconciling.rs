@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::building::{self, Kept, Key, Shelf};
+use crate::Next;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
 
@@ -70,7 +71,7 @@ pub fn statements() -> Vec<&'static Sql> {
 pub async fn patients(
     tx: &mut Transaction,
     org: OrgId,
-    (after, limit): (Uuid, u32),
+    Next { after, limit }: Next<Uuid>,
 ) -> Result<Vec<PatientId>, DbError> {
     let rows = tx.fetch_all(&PATIENTS, vec![org.0.into(), after.into(), limit.into()]).await?;
     rows.iter().map(|row| Ok(PatientId(row.uuid(0)?))).collect()

@@ -144,7 +144,8 @@ fn telling(row: &Row) -> Result<Telling, DbError> {
 pub async fn formed(
     tx: &mut Transaction,
     org: OrgId,
-    (patients, author): (&[PatientId], &'static str),
+    patients: &[PatientId],
+    author: &'static str,
     until: DateTime<Utc>,
 ) -> Result<Vec<FormedRow>, DbError> {
     let list = Arg::Uuids(patients.iter().map(|patient| patient.0).collect());

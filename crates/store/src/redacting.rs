@@ -9,6 +9,7 @@ use super::records::DocumentContent;
 use super::seal::open_record;
 use super::write::documents::content_cell;
 use super::{Keys, StoreError};
+use crate::Next;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::{DbError, Row, Sql, Transaction};
@@ -88,7 +89,7 @@ pub async fn due(
     tx: &mut Transaction,
     org: OrgId,
     version: &str,
-    (after, limit): (Behind, u32),
+    Next { after, limit }: Next<Behind>,
 ) -> Result<Vec<Due>, DbError> {
     let Behind(patient, document, revision) = after;
     let args = vec![org.0.into(), version.into(), patient.into(), document.into(), revision.into(), limit.into()];

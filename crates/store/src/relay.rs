@@ -107,7 +107,8 @@ impl Store {
     pub async fn claim_events(
         &self,
         org: OrgId,
-        (now, until): (DateTime<Utc>, DateTime<Utc>),
+        now: DateTime<Utc>,
+        until: DateTime<Utc>,
         most: i64,
     ) -> Result<Vec<Pending>, StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::Next;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
 use anamnesis_core::retention::PrivacyTier;
@@ -107,8 +108,9 @@ pub struct Source {
 pub async fn sources(
     tx: &mut Transaction,
     org: OrgId,
-    (lane, until): (Lane, DateTime<Utc>),
-    (after, limit): (Place, u32),
+    lane: Lane,
+    until: DateTime<Utc>,
+    Next { after, limit }: Next<Place>,
 ) -> Result<Vec<Source>, DbError> {
     let mut args: Vec<Arg> = vec![org.0.into(), after.1.into(), after.2.into(), after.3.into(), limit.into()];
     let sql: &Sql = match lane {

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::Next;
 use anamnesis_core::ids::OrgId;
 use anamnesis_sql::{Arg, DbError, Sql, Transaction};
 
@@ -95,8 +96,9 @@ pub struct Spent {
 pub async fn spent(
     tx: &mut Transaction,
     org: OrgId,
-    (lane, until): (Lane, DateTime<Utc>),
-    (after, limit): (&After, u32),
+    lane: Lane,
+    until: DateTime<Utc>,
+    Next { after, limit }: Next<&After>,
 ) -> Result<Vec<Spent>, DbError> {
     let (at, key): (Arg, Arg) = (after.0.into(), key(lane, &after.1)?);
     let rows = match lane {
@@ -122,7 +124,8 @@ fn key(lane: Lane, bytes: &[u8]) -> Result<Arg, DbError> {
 pub async fn forget(
     tx: &mut Transaction,
     org: OrgId,
-    (lane, until): (Lane, DateTime<Utc>),
+    lane: Lane,
+    until: DateTime<Utc>,
     spent: &[&Spent],
 ) -> Result<u64, DbError> {
     if spent.is_empty() {

@@ -10,6 +10,7 @@ use super::StoreError;
 use super::records::DocumentContent;
 use super::seal::open_record;
 use super::write::documents::{content_cell, vector_bytes};
+use crate::Next;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_crypto::PatientKeys;
 use anamnesis_sql::{Bulk, ColumnType, DbError, Sql, Transaction};
@@ -107,8 +108,8 @@ impl Waiting {
 ///
 /// # Errors
 /// Of the database.
-pub async fn waiting(tx: &mut Transaction, org: OrgId, place: ((Uuid, Uuid), u32)) -> Result<Vec<Waiting>, DbError> {
-    marked(tx, &WAITING, org, place).await
+pub async fn waiting(tx: &mut Transaction, org: OrgId, next: Next<(Uuid, Uuid)>) -> Result<Vec<Waiting>, DbError> {
+    marked(tx, &WAITING, org, next).await
 }
 
 /// Passages that came while another generation was made and lack a vector of it, at most `limit`.
@@ -116,14 +117,14 @@ pub async fn waiting(tx: &mut Transaction, org: OrgId, place: ((Uuid, Uuid), u32
 /// # Errors
 /// Of the database.
 pub async fn behind(tx: &mut Transaction, org: OrgId, limit: u32) -> Result<Vec<Waiting>, DbError> {
-    marked(tx, &BEHIND, org, ((Uuid::nil(), Uuid::nil()), limit)).await
+    marked(tx, &BEHIND, org, Next { after: (Uuid::nil(), Uuid::nil()), limit }).await
 }
 
 async fn marked(
     tx: &mut Transaction,
     sql: &Sql,
     org: OrgId,
-    (after, limit): ((Uuid, Uuid), u32),
+    Next { after, limit }: Next<(Uuid, Uuid)>,
 ) -> Result<Vec<Waiting>, DbError> {
     let args = vec![org.0.into(), after.0.into(), after.1.into(), limit.into()];
     let mut known: HashMap<(Uuid, u32), Arc<Vec<u8>>> = HashMap::new();
@@ -181,7 +182,8 @@ pub async fn wait_no_longer(
     tx: &mut Transaction,
     org: OrgId,
     vectors: &[Vectored<'_>],
-    (is_behind, now): (bool, DateTime<Utc>),
+    is_behind: bool,
+    now: DateTime<Utc>,
 ) -> Result<(), DbError> {
     let done = |(waiting, _): &Vectored<'_>| {
         let (patient, passage) = (waiting.patient.0, waiting.passage);

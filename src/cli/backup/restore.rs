@@ -73,7 +73,7 @@ async fn restore(settings: &Settings, args: &Args, format: Format) -> Result<Exi
         Some(staged) => stage_keys(args, &present, staged, there).await?,
         None => 0,
     };
-    let checked = check(settings, args, &manifest, &location, (&present, staged.as_ref())).await;
+    let checked = check(settings, args, &manifest, &location, &present, staged.as_ref()).await;
     if checked.is_err() {
         discard()?;
     }
@@ -134,7 +134,8 @@ async fn check(
     args: &Args,
     manifest: &Manifest,
     location: &Location,
-    (present, staged): (&KeysPlace, Option<&KeysFile>),
+    present: &KeysPlace,
+    staged: Option<&KeysFile>,
 ) -> Result<pair::Checked, Failure> {
     let patients = match manifest.store.as_ref().filter(|_| args.part.store()) {
         Some(snapshot) => copies::look(snapshot, &args.path, EVERY).await.map_err(copy)?,

@@ -77,7 +77,7 @@ async fn selected(night: &Night, args: &Args) -> Result<Vec<(Due, Asked)>, Failu
         Some((from, to)) => {
             let mut runs = Vec::new();
             for organization in &organizations {
-                let due = range(night, args, organization, (from, to))?;
+                let due = range(night, args, organization, from, to)?;
                 runs.extend(due.into_iter().map(|due| (due, Asked::ByPerson)));
             }
             runs
@@ -109,7 +109,8 @@ fn range(
     night: &Night,
     args: &Args,
     organization: &Organization,
-    (from, to): (NaiveDate, Option<NaiveDate>),
+    from: NaiveDate,
+    to: Option<NaiveDate>,
 ) -> Result<Vec<Due>, Failure> {
     let policy = night.policies.of(args.name);
     let latest = || planner::latest(args.name, policy, organization, night.driver.clock.now());

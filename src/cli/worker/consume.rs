@@ -53,7 +53,7 @@ impl Work for Through {
     }
 
     fn retry_proof(&self, offers: Offers, body: &[u8]) -> [u8; 32] {
-        self.pipeline.retry_proof((offers.retries, offers.waits), body)
+        self.pipeline.retry_proof(offers.retries, offers.waits, body)
     }
 
     fn now(&self) -> Option<DateTime<Utc>> {

@@ -163,8 +163,8 @@ fn relay(world: &World) -> Result<Option<Relay>, Failure> {
         return Ok(None);
     }
     let (store, metrics) = (world.store.clone(), Arc::clone(&world.metrics));
-    let with = (clock, Arc::clone(&world.entropy));
-    Ok(Some(Relay::new(store, destinations, metrics, with, config.relay_pause())))
+    let entropy = Arc::clone(&world.entropy);
+    Ok(Some(Relay::new(store, destinations, metrics, clock, entropy, config.relay_pause())))
 }
 
 /// What the worker has of the broker.

@@ -194,7 +194,7 @@ impl Watcher<'_> {
         let max = settings.intake.max_body_bytes;
         let spool = self.folder.read(claim).and_then(|file| Spool::of(file, &claim.name, max)).ok()?;
         let feeding = Feeding::of(&settings.pipeline, exhausted).sealed_as(sealed_name(claim.id));
-        ingest::feed((self.by.0, self.by.1), spool, &feeding).await.ok()
+        ingest::feed(self.by.0, self.by.1, spool, &feeding).await.ok()
     }
 
     /// Counts an attempt that left something unfinished and lets the file rest for twice as long as the last time.
@@ -242,7 +242,7 @@ impl Watcher<'_> {
         let max = settings.intake.max_body_bytes;
         let Ok(spool) = Spool::find(std::slice::from_ref(&path), max) else { return };
         let feeding = Feeding::of(&settings.pipeline, Exhausted::No);
-        if let Ok(fed) = ingest::feed((self.by.0, self.by.1), spool, &feeding).await
+        if let Ok(fed) = ingest::feed(self.by.0, self.by.1, spool, &feeding).await
             && fed.tally.of("retry") == 0
         {
             let _ = std::fs::remove_file(path);

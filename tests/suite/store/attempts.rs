@@ -1,10 +1,10 @@
 //! That work began on messages: one row for a batch, single ones when somebody asks.
 
 use anamnesis_sql::{Access, Sql};
-use anamnesis_store::Store;
 use anamnesis_store::admission::Begun;
 use anamnesis_store::records::{InboxEntry, OrgBatch};
 use anamnesis_store::upkeep::{After, Lane, forget, spent};
+use anamnesis_store::{Next, Store};
 use chrono::TimeDelta;
 
 use crate::support::{Clinic, Engine, count, on_every_engine, scope};
@@ -109,9 +109,10 @@ async fn a_batch_that_nobody_asks_about_is_forgotten_like_the_attempts_of_messag
     let begun_at = store.clock().now();
     for (until, left) in [(begun_at - TimeDelta::days(7), 1), (begun_at, 0)] {
         let mut tx = store.db().begin(Access::Platform).await.unwrap();
-        let lane = (Lane::Batches, until);
-        let spent = spent(&mut tx, scope().org(), lane, (&After::start(Lane::Batches), 9)).await.unwrap();
-        forget(&mut tx, scope().org(), lane, &spent.iter().collect::<Vec<_>>()).await.unwrap();
+        let (org, lane) = (scope().org(), Lane::Batches);
+        let next = Next { after: &After::start(lane), limit: 9 };
+        let spent = spent(&mut tx, org, lane, until, next).await.unwrap();
+        forget(&mut tx, org, lane, until, &spent.iter().collect::<Vec<_>>()).await.unwrap();
         tx.commit().await.unwrap();
         assert_eq!(batches(store).await, left);
     }

@@ -3,7 +3,7 @@
 use anamnesis_core::ids::MemoryId;
 use anamnesis_core::memory::{Kind, State};
 use anamnesis_core::provenance::{SourceType, Trust};
-use anamnesis_pipeline::{Imported, Pipeline};
+use anamnesis_pipeline::{Imported, Importer, Pipeline};
 use anamnesis_store::read::{Direction, Filter, Memory, When};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -108,7 +108,7 @@ async fn records_of_older_systems_come_in_once_read_as_what_they_say_and_go_out_
     let clinic = Clinic::on(engine).await;
     let pipeline = clinic.pipeline().await;
     let undated: DateTime<Utc> = "2000-01-01T00:00:00Z".parse().unwrap();
-    let by = (Uuid::from_u128(9), undated);
+    let by = Importer { by: Uuid::from_u128(9), undated };
     let records = records();
     let first = pipeline.import(scope(), &records, by).await.unwrap();
     assert_eq!(first, vec![Imported::Stored; records.len()]);

@@ -5,6 +5,7 @@ use anamnesis_core::finding::{EntityType, Epistemic};
 use anamnesis_core::memory::{Class, Kind, SetBy, State, Use};
 use anamnesis_core::provenance::Trust;
 use anamnesis_jobs::JobName;
+use anamnesis_pipeline::Importer;
 use anamnesis_search::PatientSummary;
 use anamnesis_store::read::{Filter, Memory, When};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -389,7 +390,7 @@ async fn an_imported_record_is_no_better_known_than_those_it_was_made_from(engin
         told("d", "Music helps", "told_by_human", json!(["raw:f70cefb6"])),
         told("e", "Walking helps", "told_by_human", json!(["belief:nobody"])),
     ];
-    let by = (Uuid::from_u128(9), "2000-01-01T00:00:00Z".parse().unwrap());
+    let by = Importer { by: Uuid::from_u128(9), undated: "2000-01-01T00:00:00Z".parse().unwrap() };
     ward.pipeline.import(scope(), &records, by).await.unwrap();
     let found = all(&ward).await;
     let trust = |text: &str| {

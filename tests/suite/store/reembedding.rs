@@ -78,9 +78,8 @@ pub(super) async fn night(ward: &Ward) -> Report {
 /// Passages, and how many of them have a vector of a generation, as a search sees them.
 async fn seen(pipeline: &Pipeline, generation: i64) -> (usize, usize) {
     let query = vec![0.25f32; 16];
-    let asked = (generation, Some(query.as_slice()));
     let mut snapshot = pipeline.store().snapshot(scope()).await.unwrap();
-    let (_, found) = snapshot.candidates(asked, None, Window::default(), When::Now).await.unwrap();
+    let (_, found) = snapshot.candidates(generation, Some(&query), None, Window::default(), When::Now).await.unwrap();
     drop(snapshot);
     (found.len(), found.iter().filter(|passage| passage.similarity.is_some()).count())
 }

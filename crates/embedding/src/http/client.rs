@@ -38,7 +38,8 @@ impl Client {
     pub(crate) fn new(
         endpoint: Endpoint,
         timeouts: &TimeoutSettings,
-        (proxy, authority): (Option<&SecretString>, Option<&[u8]>),
+        proxy: Option<&SecretString>,
+        authority: Option<&[u8]>,
         token: Token,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ClientError> {

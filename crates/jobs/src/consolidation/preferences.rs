@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::super::driver::{JobError, Window};
 use super::super::formed::Formed;
-use super::{AUTHOR, Consolidation};
+use super::{AUTHOR, Consolidation, Told};
 use anamnesis_core::ids::{FindingId, derive};
 use anamnesis_core::memory::Kind;
 use anamnesis_core::preference::{self, STATED, Stated, UNWANTED, WANTED};
@@ -70,7 +70,7 @@ impl Consolidation {
             for stated in preference::stated(&told.concept) {
                 let key = (scope, telling.document, stated.key());
                 let stated = if telling.negated { opposite(stated) } else { stated };
-                let preferred = self.of_telling(scope, telling, stated, (told, evidence), window.cutoff);
+                let preferred = self.of_telling(scope, telling, stated, Told { words: told, evidence }, window.cutoff);
                 if last.get(&key).is_none_or(|(before, _)| *before <= place) {
                     last.insert(key, (place, preferred));
                 }
@@ -84,7 +84,7 @@ impl Consolidation {
         scope: Scope,
         telling: &Telling,
         stated: Stated,
-        (told, evidence): (&FindingWords, &Option<Evidence>),
+        Told { words, evidence }: Told<'_>,
         cutoff: DateTime<Utc>,
     ) -> Preferred {
         let document = of_document(telling.document);
@@ -97,7 +97,7 @@ impl Consolidation {
             sure: self.effective(telling, cutoff),
             stated,
             evidence: evidence.clone(),
-            mention: told.mention.clone(),
+            mention: words.mention.clone(),
         }
     }
 

@@ -18,10 +18,11 @@ impl Consolidation {
         &self,
         tx: &mut Transaction,
         window: &Window,
-        (patients, told): (&[PatientId], &[Telling]),
+        patients: &[PatientId],
+        told: &[Telling],
         found: &[Change],
     ) -> Result<Vec<Change>, JobError> {
-        let formed = recurring::formed(tx, window.org, (patients, AUTHOR), window.cutoff).await?;
+        let formed = recurring::formed(tx, window.org, patients, AUTHOR, window.cutoff).await?;
         let mut supported: BTreeSet<FindingId> = found.iter().map(Change::id).collect();
         for (scope, group) in by_attribute(window, told) {
             supported.extend(self.enough(group).iter().map(|(_, tellings)| named(scope, tellings).1));

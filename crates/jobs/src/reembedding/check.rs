@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{At, Change, Reembedding, Standing, Verdict, page};
 use crate::driver::{JobError, Page, Window};
 use anamnesis_sql::Transaction;
+use anamnesis_store::Next;
 use anamnesis_store::building::{self, Kept, Key};
 
 /// What the walk found so far.
@@ -45,9 +46,10 @@ impl Reembedding {
         tx: &mut Transaction,
         window: &Window,
         standing: &Standing,
-        (after, mut found): (Key, Found),
+        after: Key,
+        mut found: Found,
     ) -> Result<Page<Change>, JobError> {
-        let steps = building::walk(tx, window.org, (after, LOOKED_AT)).await?;
+        let steps = building::walk(tx, window.org, Next { after, limit: LOOKED_AT }).await?;
         let new = building::vectors(tx, window.org, standing.wanted, &steps).await?;
         let old = building::vectors(tx, window.org, standing.active, &steps).await?;
         let dimension = window.offered.map_or(0, |offered| offered.dimension);

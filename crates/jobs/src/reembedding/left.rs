@@ -110,7 +110,8 @@ impl Reembedding {
         tx: &mut Transaction,
         window: &Window,
         standing: &Standing,
-        (judged, made): (Judged, u64),
+        judged: Judged,
+        made: u64,
     ) -> Result<Page<Change>, JobError> {
         let behind = waiting::behind(tx, window.org, window.limit).await?;
         let came = behind.len();

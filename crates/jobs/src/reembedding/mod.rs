@@ -25,6 +25,7 @@ use super::policy::Thresholds;
 use super::registry::JobName;
 use anamnesis_embedding::Models;
 use anamnesis_sql::Transaction;
+use anamnesis_store::Next;
 use anamnesis_store::building::{self, Kept, Key, Shelf};
 use anamnesis_store::generations::{self, Generations};
 use anamnesis_store::waiting::{self, Waiting};
@@ -192,9 +193,10 @@ impl Reembedding {
         tx: &mut Transaction,
         window: &Window,
         standing: &Standing,
-        (after, made): (Key, u64),
+        after: Key,
+        made: u64,
     ) -> Result<Page<Change>, JobError> {
-        let steps = building::walk(tx, window.org, (after, WALK)).await?;
+        let steps = building::walk(tx, window.org, Next { after, limit: WALK }).await?;
         let have = building::vectors(tx, window.org, standing.wanted, &steps).await?;
         let (mut wanted, mut last, mut examined, walked) = (Vec::new(), None, 0, steps.len());
         for step in steps {
@@ -233,7 +235,8 @@ impl Reembedding {
         &self,
         tx: &mut Transaction,
         window: &Window,
-        (found, tries): (Found, u32),
+        found: Found,
+        tries: u32,
     ) -> Result<Page<Change>, JobError> {
         if window.preview {
             return Ok(page(vec![Change::Told(Verdict::Ready)], 0, None));
@@ -253,10 +256,11 @@ impl Reembedding {
         tx: &mut Transaction,
         window: &Window,
         standing: &Standing,
-        (cache, after): (bool, Kept),
+        cache: bool,
+        after: Kept,
     ) -> Result<Page<Change>, JobError> {
         let shelf = if cache { Shelf::Cache } else { Shelf::Passages };
-        let kept = building::kept(tx, window.org, shelf, (&after, WALK)).await?;
+        let kept = building::kept(tx, window.org, shelf, Next { after: &after, limit: WALK }).await?;
         let examined = kept.len();
         let next = match kept.last().filter(|_| examined == WALK as usize) {
             Some(last) => Some(At::Clear { cache, after: last.clone() }),
@@ -302,19 +306,19 @@ impl Job for Reembedding {
             Some(At::Build { .. } | At::Check { .. } | At::Catch { .. } | At::Swap { .. }) if is_settled => {
                 self.first(tx, window, &standing).await
             }
-            Some(At::Build { after, made }) => self.build(tx, window, &standing, (after, made)).await,
-            Some(At::Check { after, found }) => self.check(tx, window, &standing, (after, found)).await,
-            Some(At::Catch { judged, made }) => self.catch_up(tx, window, &standing, (judged, made)).await,
-            Some(At::Swap { found, tries }) => self.swap(tx, window, (found, tries)).await,
-            Some(At::Clear { cache, after }) => self.clear(tx, window, &standing, (cache, after)).await,
+            Some(At::Build { after, made }) => self.build(tx, window, &standing, after, made).await,
+            Some(At::Check { after, found }) => self.check(tx, window, &standing, after, found).await,
+            Some(At::Catch { judged, made }) => self.catch_up(tx, window, &standing, judged, made).await,
+            Some(At::Swap { found, tries }) => self.swap(tx, window, found, tries).await,
+            Some(At::Clear { cache, after }) => self.clear(tx, window, &standing, cache, after).await,
         }
     }
 
     async fn prepare(&self, desk: &Desk<'_>, window: &Window, changes: &mut [Change]) -> Result<(), JobError> {
         let Some(model) = desk.models.map(Models::wanted) else { return Ok(()) };
         let passages: Vec<&Waiting> = changes.iter().filter_map(passage).map(|(passage, _)| passage).collect();
-        let how = (model.as_ref(), self.policy.longest_bytes);
-        let made = vectors_of((desk, window.org), how, passages.into_iter()).await?;
+        let longest = self.policy.longest_bytes;
+        let made = vectors_of(desk, window.org, model.as_ref(), longest, passages.into_iter()).await?;
         let mut made = made.into_iter();
         for change in changes {
             if let Change::Embed { vector, refused, .. } = change {
@@ -363,7 +367,7 @@ impl Job for Reembedding {
             }
             Some(Change::Swap { last, ended }) => {
                 let is_behind = building::is_any_behind(tx, window.org).await?;
-                swapped(row, (wanted, desk), (is_behind, *last), ended)
+                swapped(row, wanted, desk, is_behind, *last, ended)
             }
             _ => None,
         };

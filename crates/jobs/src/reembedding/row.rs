@@ -53,8 +53,10 @@ pub(super) fn begun(row: &Generations, desk: &Desk<'_>) -> Result<Generations, J
 /// The row after the swap; `None` where it cannot be yet.
 pub(super) fn swapped(
     row: Generations,
-    (wanted, desk): (i64, &Desk<'_>),
-    (is_behind, last): (bool, bool),
+    wanted: i64,
+    desk: &Desk<'_>,
+    is_behind: bool,
+    last: bool,
     ended: &OnceLock<Verdict>,
 ) -> Option<Generations> {
     if row.building != Some(wanted) {

@@ -88,7 +88,7 @@ impl Spool {
             }
             if about.is_dir() {
                 let root = Arc::new(folder(rustix::fs::CWD, path).map_err(|error| failed(&error))?);
-                collect((&root, path), Path::new(""), &mut inputs)?;
+                collect(&root, path, Path::new(""), &mut inputs)?;
             } else {
                 inputs.push(Input::File { path: path.clone(), bytes: about.len() });
             }
@@ -118,7 +118,7 @@ impl Spool {
 }
 
 /// Files below a folder that was opened as `root` and named `top`; `path` leads from there.
-fn collect((root, top): (&Arc<OwnedFd>, &Path), path: &Path, inputs: &mut Vec<Input>) -> Result<(), SpoolError> {
+fn collect(root: &Arc<OwnedFd>, top: &Path, path: &Path, inputs: &mut Vec<Input>) -> Result<(), SpoolError> {
     let here = top.join(path);
     let failed = |error: &io::Error| SpoolError::new(&here, error);
     let mut entries = Vec::new();
@@ -134,7 +134,7 @@ fn collect((root, top): (&Arc<OwnedFd>, &Path), path: &Path, inputs: &mut Vec<In
         let below = path.join(&name);
         let kind = entry.file_type().map_err(|error| failed(&error))?;
         if kind.is_dir() {
-            collect((root, top), &below, inputs)?;
+            collect(root, top, &below, inputs)?;
         } else if kind.is_file() && has_extension(&below) {
             // A producer may have moved it since the listing.
             let Ok(about) = entry.metadata() else { continue };

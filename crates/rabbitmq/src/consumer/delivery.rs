@@ -134,8 +134,10 @@ impl Message {
     /// when it came. `user_id` is left out: the broker refuses another connection's.
     pub fn again(
         &self,
-        (exchange, routing_key): (String, String),
-        (counts, now): (bool, Option<DateTime<Utc>>),
+        exchange: String,
+        routing_key: String,
+        counts: bool,
+        now: Option<DateTime<Utc>>,
         proof: impl Fn(Offers, &[u8]) -> [u8; 32],
     ) -> Letter {
         let mut headers = FieldTable::default();
@@ -390,8 +392,7 @@ mod tests {
         let properties = headers(&[("cloudEvents_id", long("e-1")), ("x-death", long("…"))]);
         let message = read(properties);
         let ours = |o: Offers, body: &[u8]| [u8::try_from(3 * o.retries + o.waits).unwrap() + body[0]; 32];
-        let again =
-            |message: &Message, counts| message.again(("retry".into(), "5s.bulk.x".into()), (counts, None), ours);
+        let again = |message: &Message, counts| message.again("retry".into(), "5s.bulk.x".into(), counts, None, ours);
         let letter = again(&message, true);
         let mut second = Message::new(2, false, "bulk.x", letter.properties.clone(), letter.body, 1024);
         assert_eq!(second.offers, Offers::default(), "nothing is believed unseen");
@@ -416,7 +417,7 @@ mod tests {
             [sum.to_be_bytes(); 8].as_flattened().try_into().unwrap()
         };
         let now = DateTime::from_timestamp_micros(1_770_000_000_000_001);
-        let letter = message.again(("retry".into(), "5s.bulk.x".into()), (true, now), ours);
+        let letter = message.again("retry".into(), "5s.bulk.x".into(), true, now, ours);
         assert_eq!(letter.properties.user_id().as_ref(), None, "the broker refuses another connection's");
         let mut again = Message::new(2, false, "bulk.x", letter.properties.clone(), letter.body.clone(), 1024);
         assert_eq!(again.user, None, "nothing is believed unseen");
@@ -424,7 +425,7 @@ mod tests {
         assert_eq!((again.user.as_deref(), again.received), (Some("chat"), now));
         // A second repetition keeps the first time.
         let later = DateTime::from_timestamp_micros(1_780_000_000_000_000);
-        let second = again.again(("retry".into(), "1m.bulk.x".into()), (true, later), ours);
+        let second = again.again("retry".into(), "1m.bulk.x".into(), true, later, ours);
         let mut third = Message::new(3, false, "bulk.x", second.properties, second.body, 1024);
         third.believe(ours);
         assert_eq!((third.user.as_deref(), third.received, third.offers.retries), (Some("chat"), now, 2));

@@ -226,8 +226,8 @@ impl<A: Acks + 'static> Lane<A> {
     fn letter(&self, message: &Message, counts: bool) -> Letter {
         let tier = Tier::after(message.offers.total());
         let proof = |offers: Offers, body: &[u8]| self.work.retry_proof(offers, body);
-        let to = (self.names.retry(), retry_key(tier, self.queue, &message.routing_key));
-        message.again(to, (counts, self.work.now()), proof)
+        let key = retry_key(tier, self.queue, &message.routing_key);
+        message.again(self.names.retry(), key, counts, self.work.now(), proof)
     }
 }
 

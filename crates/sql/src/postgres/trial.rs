@@ -182,7 +182,7 @@ async fn one(connection: &mut PgConnection, variant: &Variant, memories: i64) ->
         iterative_recall: None,
     };
     if let Some(night) = variant.night {
-        nights(connection, (night, variant.vacuum_every), before, &mut tried).await?;
+        nights(connection, night, variant.vacuum_every, before, &mut tried).await?;
     }
     if variant.search {
         searched(connection, &mut tried).await?;
@@ -192,7 +192,8 @@ async fn one(connection: &mut PgConnection, variant: &Variant, memories: i64) ->
 
 async fn nights(
     connection: &mut PgConnection,
-    (night, vacuum_every): (&'static str, u32),
+    night: &'static str,
+    vacuum_every: u32,
     before: f64,
     tried: &mut Tried,
 ) -> Result<(), sqlx::Error> {

@@ -105,7 +105,7 @@ impl Store {
     pub async fn revisions(&self, scope: Scope, ids: &[DocumentId]) -> Result<Vec<StoredDocument>, StoreError> {
         let Some(keys) = self.keys_of(scope).await? else { return Ok(Vec::new()) };
         let mut tx = self.reading(scope).await?;
-        by_id(&mut tx, (scope, &keys), ids.iter().map(|id| id.0).collect()).await
+        by_id(&mut tx, scope, &keys, ids.iter().map(|id| id.0).collect()).await
     }
 }
 
@@ -122,15 +122,16 @@ impl Snapshot<'_> {
         when: When,
     ) -> Result<(Vec<StoredDocument>, Vec<Memory>), StoreError> {
         let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
-        let documents = by_id(&mut self.tx, (self.scope, keys), ids.clone()).await?;
-        let memories = memories::of_documents((self.store, &mut self.tx), (self.scope, keys), ids, when).await?;
+        let documents = by_id(&mut self.tx, self.scope, keys, ids.clone()).await?;
+        let memories = memories::of_documents(self.store, &mut self.tx, self.scope, keys, ids, when).await?;
         Ok((documents, memories))
     }
 }
 
 async fn by_id(
     tx: &mut Transaction,
-    (scope, keys): (Scope, &PatientKeys),
+    scope: Scope,
+    keys: &PatientKeys,
     ids: Vec<Uuid>,
 ) -> Result<Vec<StoredDocument>, StoreError> {
     let args = vec![scope.org().0.into(), scope.patient().0.into(), Arg::Uuids(ids)];

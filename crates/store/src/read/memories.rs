@@ -217,8 +217,10 @@ impl Store {
 
 /// Memories whose evidence stands in these documents, as [`Store::memories`] would tell them, newest first.
 pub(super) async fn of_documents(
-    (store, tx): (&Store, &mut Transaction),
-    (scope, keys): (Scope, &PatientKeys),
+    store: &Store,
+    tx: &mut Transaction,
+    scope: Scope,
+    keys: &PatientKeys,
     documents: Vec<Uuid>,
     when: When,
 ) -> Result<Vec<Memory>, StoreError> {
@@ -302,12 +304,12 @@ fn read(row: &Row, at: DateTime<Utc>, store: &Store) -> Result<Memory, StoreErro
         recorded_at,
         terms: row.ints(41)?,
     };
-    memory.standing = standing(&memory, at, (store.policy(), store.decay()));
+    memory.standing = standing(&memory, at, store.policy(), store.decay());
     Ok(memory)
 }
 
 /// What time made of the stored row.
-fn standing(m: &Memory, at: DateTime<Utc>, (policy, decay): (&LifecyclePolicy, &DecayPolicy)) -> Standing {
+fn standing(m: &Memory, at: DateTime<Utc>, policy: &LifecyclePolicy, decay: &DecayPolicy) -> Standing {
     let stored = &m.standing;
     // What ended after the instant was active at it; what a person hid stays hidden.
     let later = stored.since.is_some_and(|since| since > at);

@@ -87,7 +87,8 @@ impl Snapshot<'_> {
     /// When the store cannot be read.
     pub async fn candidates(
         &mut self,
-        (generation, query): (i64, Option<&[f32]>),
+        generation: i64,
+        query: Option<&[f32]>,
         wanted: Option<&BTreeSet<i64>>,
         window: Window,
         when: When,
@@ -100,7 +101,7 @@ impl Snapshot<'_> {
         let stored = query.filter(|_| active.is_none_or(|active| active == generation)).map(vector_bytes);
         let query = stored.as_deref().map(vector_of).unwrap_or_default();
         let asked = stored.as_deref().map(|stored| Asked { generation, stored, query: &query });
-        let (mut found, beside) = self.passages((&documents, wanted), asked.as_ref(), active).await?;
+        let (mut found, beside) = self.passages(&documents, wanted, asked.as_ref(), active).await?;
         if let Some(asked) = asked {
             // Only where nothing is left out afterwards: the nearest of all time are not the nearest of a week.
             let whole = window.seen(when) == Window::default();
@@ -123,7 +124,8 @@ impl Snapshot<'_> {
     /// the same generation. A vector that only it sees is of no passage here.
     async fn passages(
         &mut self,
-        (documents, wanted): (&Current, Option<&BTreeSet<i64>>),
+        documents: &Current,
+        wanted: Option<&BTreeSet<i64>>,
         asked: Option<&Asked<'_>>,
         active: Option<i64>,
     ) -> Result<(Vec<Candidate>, Option<Similar>), StoreError> {

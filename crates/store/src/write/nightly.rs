@@ -192,7 +192,7 @@ impl Shift<'_> {
             let gone = |m: &&Folded| wanted.contains(&m.id) && matches!(m.state, State::Inactive | State::Expired);
             for memory in outcome.memories.iter().filter(gone) {
                 for id in own(loaded, memory).filter(|id| !kept.contains(id)) {
-                    rows.push(self.blank(group.0, keys, (id, memory.id), &loaded.told[&id].words)?);
+                    rows.push(self.blank(group.0, keys, id, memory.id, &loaded.told[&id].words)?);
                 }
             }
         }
@@ -204,7 +204,8 @@ impl Shift<'_> {
         &self,
         scope: Scope,
         keys: &PatientKeys,
-        (id, memory): (FindingId, MemoryId),
+        id: FindingId,
+        memory: MemoryId,
         words: &FindingWords,
     ) -> Result<Vec<Arg>, StoreError> {
         let hashed = |detail: &Option<String>| {

@@ -157,7 +157,7 @@ impl Shift<'_> {
             for folded in &outcome.memories {
                 let key = (group.0.patient().0, folded.id.0);
                 let stands = standing.remove(&key).map(|(_, stands)| stands);
-                found.compare(group, (key, folded), stands.as_ref(), (loaded, clinical.remove(&key)));
+                found.compare(group, loaded, folded, stands.as_ref(), clinical.remove(&key));
             }
         }
         found.left_over(standing, clinical, &groups);
@@ -187,10 +187,12 @@ impl Differences {
     fn compare(
         &mut self,
         group: &Group,
-        (key, folded): (Key, &Folded),
+        loaded: &Loaded,
+        folded: &Folded,
         stands: Option<&Stands>,
-        (loaded, clinical): (&Loaded, Option<(usize, String)>),
+        clinical: Option<(usize, String)>,
     ) {
+        let key: Key = (group.0.patient().0, folded.id.0);
         let mut expected = Stands::folded(folded);
         let mut state = folded.state;
         if let Some(stands) = stands.filter(|stands| stands.state == State::Active.code() && state.is_of_time()) {

@@ -116,7 +116,7 @@ impl Writer<'_> {
             let new = change.place(old);
             let keys = self.keys_of(one.scope)?;
             let (was, is) = (old.of(&change.before), new.of(&change.content.text));
-            let terms = terms_again(keys, row.ints(6)?, (was, is), change.language);
+            let terms = terms_again(keys, row.ints(6)?, was, is, change.language);
             if was != is {
                 gone.push((one.scope.patient().0, id.as_bytes().to_vec()));
             }
@@ -170,7 +170,7 @@ impl Writer<'_> {
             let words: FindingWords = open_record(self.keys_of(scope)?, finding_cell(id, "payload"), &row.blob(5)?)?;
             let formed = || words.formed_from.last().and_then(|raw| raws.get(&(patient, *raw)).copied());
             let Some((_, change)) = changes.at(&row)?.or_else(formed) else { continue };
-            rows.push(self.reworded(scope, (id, &words), change, &row)?);
+            rows.push(self.reworded(scope, id, &words, change, &row)?);
             groups.insert((scope, row.bytes(4)?));
         }
         self.tx.bulk(&REWORD, rows).await?;
@@ -183,7 +183,8 @@ impl Writer<'_> {
     fn reworded(
         &self,
         scope: Scope,
-        (id, words): (Uuid, &FindingWords),
+        id: Uuid,
+        words: &FindingWords,
         change: &Change,
         row: &Row,
     ) -> Result<Vec<Arg>, StoreError> {
@@ -213,7 +214,7 @@ fn span(row: &Row, at: usize) -> Result<Span, StoreError> {
 }
 
 /// Terms of the words that went are taken out, those of the new words put in; terms of concepts stay.
-fn terms_again(keys: &PatientKeys, terms: Vec<i64>, (was, is): (&str, &str), language: Language) -> Vec<i64> {
+fn terms_again(keys: &PatientKeys, terms: Vec<i64>, was: &str, is: &str, language: Language) -> Vec<i64> {
     let of = |text: &str| stems(text, language).into_iter().map(|stem| keys.term(&stem)).collect::<Vec<i64>>();
     let mut gone: HashMap<i64, usize> = HashMap::new();
     of(was).into_iter().for_each(|term| *gone.entry(term).or_default() += 1);

@@ -85,7 +85,7 @@ impl Writer<'_> {
         for (scope, stated) in self.stated(&scopes).await? {
             for (kept, claim, type_) in pairs(&stated) {
                 let id = derive("contradiction", &[kept.id.0.as_bytes(), claim.id.0.as_bytes()]);
-                rows.push(self.tension_row(scope, id, (kept, claim), type_)?);
+                rows.push(self.tension_row(scope, id, kept, claim, type_)?);
                 if fresh.contains(&kept.id) || fresh.contains(&claim.id) {
                     self.done.contradictions.push(type_.code());
                     let body = json!({"contradiction_id": id, "kept_memory_id": kept.id, "claim_memory_id": claim.id,
@@ -141,7 +141,8 @@ impl Writer<'_> {
         &self,
         scope: Scope,
         id: Uuid,
-        (kept, claim): (&Stated, &Stated),
+        kept: &Stated,
+        claim: &Stated,
         type_: ContradictionType,
     ) -> Result<Vec<Arg>, StoreError> {
         let now = Arg::from(self.target.now);

@@ -141,7 +141,7 @@ impl Writer<'_> {
             let (id, source) = (row.uuid(0)?, row.uuid(1)?);
             let revision = u32::try_from(row.i64(2)?).map_err(|_| StoreError::Shape)?;
             let is_reading = row.text(5)? == "device" && row.opt_text(7)?.is_none() && within(row.time(6)?);
-            let formed = row.text(4)? == "pattern" && self.is_formed_of(scope, (id, &row.blob(8)?), &raws)?;
+            let formed = row.text(4)? == "pattern" && self.is_formed_of(scope, id, &row.blob(8)?, &raws)?;
             if is_reading {
                 gone.messages.insert(source);
             }
@@ -154,12 +154,7 @@ impl Writer<'_> {
         Ok(gone)
     }
 
-    fn is_formed_of(
-        &self,
-        scope: Scope,
-        (id, sealed): (Uuid, &[u8]),
-        raws: &BTreeSet<Uuid>,
-    ) -> Result<bool, StoreError> {
+    fn is_formed_of(&self, scope: Scope, id: Uuid, sealed: &[u8], raws: &BTreeSet<Uuid>) -> Result<bool, StoreError> {
         let words: FindingWords = open_record(self.keys_of(scope)?, finding_cell(id, "payload"), sealed)?;
         Ok(words.formed_from.iter().any(|raw| raws.contains(raw)))
     }
@@ -260,7 +255,7 @@ impl Writer<'_> {
             "en" => Language::English,
             _ => Language::Unknown,
         };
-        let rows = self.passages_of(scope, (id, revision), &content, language)?;
+        let rows = self.passages_of(scope, id, revision, &content, language)?;
         self.tx.bulk_sharing(&PASSAGE, vec![org, now.clone(), now], rows).await?;
         Ok(())
     }
@@ -268,7 +263,8 @@ impl Writer<'_> {
     fn passages_of(
         &self,
         scope: Scope,
-        (id, revision): (Uuid, u32),
+        id: Uuid,
+        revision: u32,
         content: &DocumentContent,
         language: Language,
     ) -> Result<Vec<Vec<Arg>>, StoreError> {
