@@ -258,7 +258,8 @@ fn told_words(unit: &Unit, account: &Account) -> FindingWords {
     }
 }
 
-fn unit(scope: Scope, (stretch, key): &Key, facts: Vec<FactRow>) -> Unit {
+fn unit(scope: Scope, of: &Key, facts: Vec<FactRow>) -> Unit {
+    let (stretch, key) = of;
     let (org, patient) = (scope.org().0, scope.patient().0);
     let id = derive("summary", &[org.as_bytes(), patient.as_bytes(), stretch.code().as_bytes(), key]);
     let ids: Vec<&[u8]> = facts.iter().map(|fact| fact.finding.0.as_bytes().as_slice()).collect();

@@ -200,7 +200,8 @@ impl Shift<'_> {
         Ok(())
     }
 
-    fn key(&self, (scope, document, revision): &Key) -> Vec<Arg> {
+    fn key(&self, key: &Key) -> Vec<Arg> {
+        let (scope, document, revision) = key;
         vec![self.org.0.into(), scope.patient().0.into(), (*document).into(), (*revision).into()]
     }
 
