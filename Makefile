@@ -25,15 +25,12 @@ test: setup check ## Every test that CI runs
 	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
 	export ANAMNESIS_TEST_AMQP_URL=$${ANAMNESIS_TEST_AMQP_URL:-$$(scripts/rabbitmq.sh start)}; \
 	ANAMNESIS_SCENARIOS=$${ANAMNESIS_SCENARIOS:-quick} cargo nextest run --locked --workspace --no-fail-fast
-	@$(MAKE) --no-print-directory examples
 
 examples: setup ## The READMEs of the crates that can be used alone: their code compiles and their examples run
-	@cargo test --locked --quiet --doc -p anamnesis-text -p anamnesis-messages -p anamnesis-redaction -p anamnesis-extraction -p anamnesis-embedding
-	@cargo run --locked --quiet -p anamnesis-text --example passages
-	@cargo run --locked --quiet -p anamnesis-messages --example check < samples/lucia.ndjson
-	@cargo run --locked --quiet -p anamnesis-redaction --example redact
-	@cargo run --locked --quiet -p anamnesis-extraction --example extract
-	@cargo run --locked --quiet -p anamnesis-embedding --features builtin-encoder --example similarity
+	@cargo build --locked --quiet --workspace --examples
+	@cargo test --locked --quiet --workspace --doc
+	@for example in passages redact extract similarity; do "$${CARGO_TARGET_DIR:-target}/debug/examples/$$example"; done
+	@"$${CARGO_TARGET_DIR:-target}/debug/examples/check" < samples/lucia.ndjson
 
 proofs: setup ## The long proofs: 2,000 orders, 10⁶ random operations, 50 starts of eight programs
 	@scripts/nextest.sh
