@@ -156,6 +156,65 @@ Feature: Asking again, expiring and becoming outdated
       | statement | state  | use      |
       | 7.1 h     | active | decision |
 
+  @row-52 @row-59
+  Scenario: A medicine with a last day is history from the day after, and is asked about by nobody
+    Given on 2 March 2026 at 10:00, the clinical note "nota" says
+      """
+      Toma amoxicilina 500 mg cada 8 horas hasta el 9 de marzo. Continúa con enalapril 10 mg al día.
+      """
+    When on 9 March 2026 at 20:00, time passes
+    Then the memory holds
+      | statement  | state  | use      |
+      | amoxicilli | active | decision |
+      | enalapril  | active | decision |
+    When on 10 March 2026 at 10:00, time passes
+    Then the memory holds
+      | statement  | state                | use      |
+      | amoxicilli | resolved_unconfirmed | history  |
+      | enalapril  | active               | decision |
+    When on 2 March 2027 at 10:00, the job "purge" runs
+    Then the memory holds
+      | statement  | state                | use      |
+      | amoxicilli | resolved_unconfirmed | history  |
+
+  @row-52 @row-59
+  Scenario: A later note moves the last day of a medicine, and one that names no day leaves it
+    Given on 2 March 2026 at 10:00, the clinical note "first" says
+      """
+      Started prednisone 20 mg daily until 12 March 2026.
+      """
+    And on 6 March 2026 at 10:00, the clinical note "second" says
+      """
+      Taking prednisone 20 mg daily. Sleeps well.
+      """
+    When on 8 March 2026 at 10:00, the clinical note "third" says
+      """
+      Continue prednisone 20 mg daily until 20 March 2026.
+      """
+    And on 15 March 2026 at 10:00, time passes
+    Then the memory holds
+      | statement  | state  | use      |
+      | prednisone | active | decision |
+    When on 21 March 2026 at 10:00, time passes
+    Then the memory holds
+      | statement  | state                | use     |
+      | prednisone | resolved_unconfirmed | history |
+
+  @row-52 @row-59
+  Scenario: A last day that the patient names does not end what a clinician prescribed
+    Given on 2 March 2026 at 10:00, the clinical note "note" says
+      """
+      Takes warfarin 5 mg daily.
+      """
+    And on 3 March 2026 at 10:00, the chat message "message" says
+      """
+      Patient: I take warfarin 5 mg daily until 10 March 2026.
+      """
+    When on 20 March 2026 at 10:00, time passes
+    Then the memory holds
+      | statement | state  | use      |
+      | warfarin  | active | decision |
+
   @row-52 @row-58
   Scenario: An allergy, a diagnosis and an operation hold after ten years, without anybody's confirmation
     Given on 5 October 2026 at 10:00, the intake form "form" says

@@ -54,9 +54,8 @@ impl LifecyclePolicy {
         let limit = match class {
             Class::TimeBoundState => plus(since, days(self.unconfirmed_days)),
             Class::Inference => plus(since, hours(self.inference_hours)),
-            Class::LongLivedFact => return None,
-            // The day of an appointment; what happened has none.
-            Class::Event => return asked,
+            // The last day of a medicine, the day of an appointment. Other facts and events ask for none.
+            Class::LongLivedFact | Class::Event => return asked,
             Class::HealthSignal | Class::Preference | Class::Pattern => return asked,
         };
         earliest(limit, asked)
@@ -138,8 +137,7 @@ fn of_class(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment
     match (life.class, life.state) {
         (Class::TimeBoundState, State::Active) => time_bound(life, now, policy),
         (Class::HealthSignal, State::Active | State::Stale) => signal(life, now, policy),
-        (Class::LongLivedFact, State::Active) => at_rest(life, policy),
-        (Class::Event, State::Active) => appointed(life, now, policy),
+        (Class::LongLivedFact | Class::Event, State::Active) => appointed(life, now, policy),
         // What a model says of the past ends like what it says of now.
         (Class::Inference, State::Active | State::Resolved) => {
             let limit = plus(life.recorded_at, hours(policy.inference_hours));
@@ -199,7 +197,7 @@ fn signal(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
     }
 }
 
-/// What was to happen on a day is history once the day is over: nobody said whether it took place.
+/// What was to happen on a day, or to be taken until then, is history once the day is over: nobody said whether it was.
 fn appointed(life: &Life, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Moment {
     match life.expires_at.filter(|end| now >= *end) {
         Some(end) => Moment { state: State::ResolvedUnconfirmed, since: Some(end), ..at_rest(life, policy) },

@@ -109,7 +109,7 @@ fn the_end_that_is_stored_is_cut_to_what_the_class_allows() {
     assert_eq!(policy.expires_at(Class::Inference, start(), None), day);
     assert_eq!(policy.expires_at(Class::TimeBoundState, start(), asked), Some(start() + Duration::days(7)));
     assert_eq!(policy.expires_at(Class::TimeBoundState, start(), day), day);
-    assert_eq!(policy.expires_at(Class::LongLivedFact, start(), asked), None);
+    assert_eq!(policy.expires_at(Class::LongLivedFact, start(), asked), asked);
     assert_eq!(policy.expires_at(Class::Preference, start(), asked), asked);
 }
 
@@ -129,8 +129,7 @@ fn a_health_signal_is_outdated_at_exactly_seven_days_and_a_refresh_revives_it() 
 
 #[test]
 fn facts_and_events_outlive_everything() {
-    let ending = Life { expires_at: Some(start() + Duration::days(1)), ..life(Class::LongLivedFact) };
-    for old in [ending, life(Class::Event)] {
+    for old in [life(Class::LongLivedFact), life(Class::Event)] {
         assert_eq!(after(&old, 36_500 * DAY).state, State::Active);
         assert_eq!(after(&old, 36_500 * DAY).next_change_at, None);
     }
@@ -222,6 +221,14 @@ proptest! {
             );
         }
     }
+}
+
+#[test]
+fn a_medicine_is_history_from_the_end_of_its_last_day_and_is_kept() {
+    let course = Life { expires_at: Some(start() + Duration::days(8)), ..life(Class::LongLivedFact) };
+    assert_eq!(after(&course, 8 * DAY - 1).state, State::Active);
+    let over = after(&course, 3_650 * DAY);
+    assert_eq!((over.state, over.since, over.purge_at), (State::ResolvedUnconfirmed, course.expires_at, None));
 }
 
 #[test]

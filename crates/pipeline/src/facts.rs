@@ -170,9 +170,13 @@ impl<'a> Teaching<'a> {
             evidence: e.evidence,
             key: e.span,
         })?;
-        if let Some(at) = e.at.filter(|_| e.kind == EntityType::Appointment) {
-            finding.assertion.expires_at = over(at).into_iter().chain(finding.assertion.expires_at).min();
-        }
+        let last = match e.kind {
+            EntityType::Appointment => e.at.and_then(over),
+            EntityType::Medication => e.ends.and_then(over),
+            _ => None,
+        };
+        let asked = finding.assertion.expires_at.filter(|_| finding.assertion.class != Class::LongLivedFact);
+        finding.assertion.expires_at = last.into_iter().chain(asked).min();
         finding.assertion.ending = ending && !e.context.negated;
         finding.uncertain = e.context.uncertain;
         finding.temporality = e.context.temporality;
@@ -365,7 +369,7 @@ fn finding_key(parts: &Parts) -> Vec<u8> {
     key
 }
 
-/// The end of an appointment's day: from then on it is history.
+/// The end of an appointment's day, or of the last day of a medicine: from then on it is history.
 fn over(at: FactDate) -> Option<DateTime<Utc>> {
     let next = at.last_day()?.succ_opt()?;
     Some(next.and_time(NaiveTime::MIN).and_utc())

@@ -15,7 +15,7 @@ pub use services::{VaultAuth, VaultConfig};
 pub struct KeysConfig {
     pub root: RootKind,
     pub vault: VaultConfig,
-    pub(crate) aws: AwsConfig,
+    pub aws: AwsConfig,
     pub google: GoogleConfig,
     pub azure: AzureConfig,
     pub limits: KeyLimits,

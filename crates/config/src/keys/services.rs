@@ -94,11 +94,11 @@ impl VaultConfig {
 #[serde(deny_unknown_fields, default)]
 pub struct AwsConfig {
     /// Id, ARN, `alias/NAME` or ARN of an alias.
-    pub(crate) key: String,
+    pub key: String,
     /// Empty: as AWS's libraries find it (environment, instance metadata).
-    pub(crate) region: String,
+    pub region: String,
     /// Another endpoint, such as a VPC endpoint. Empty: the region's.
-    pub(crate) endpoint: String,
+    pub endpoint: String,
 }
 
 impl AwsConfig {

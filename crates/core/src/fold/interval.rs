@@ -43,6 +43,11 @@ fn holds_an_allergy(a: &Assertion) -> bool {
         && a.class != Class::Inference
 }
 
+/// Whether the statement's own end counts: of lasting facts only a medicine is taken until a day.
+fn may_end(a: &Assertion) -> bool {
+    a.class != Class::LongLivedFact || a.entity == EntityType::Medication
+}
+
 impl Interval {
     pub(crate) fn open(id: MemoryId, a: &Assertion, policy: &LifecyclePolicy) -> Self {
         let confirmed = matches!(a.class, Class::TimeBoundState | Class::LongLivedFact | Class::HealthSignal);
@@ -92,13 +97,20 @@ impl Interval {
             ending: a.ending,
             last_said: a.asserted_at,
             recorded_at: a.recorded_at.min(a.asserted_at),
-            asked_expiry: a.expires_at,
+            asked_expiry: may_end(a).then_some(a.expires_at).flatten(),
             evidence: vec![a.source],
             texts: a.text.into_iter().collect(),
             told: a.details.count(),
         };
         interval.set_expiry(policy);
         interval
+    }
+
+    /// Whether the finding names the last day of this medicine anew: the later statement counts, one that names no day
+    /// leaves the day, and what somebody in charge set ends on nobody else's word.
+    fn may_set_last_day(&self, a: &Assertion) -> bool {
+        let in_charge = a.set_by.is_authoritative() || !self.folded.set_by.is_authoritative();
+        self.entity == EntityType::Medication && a.expires_at.is_some() && in_charge
     }
 
     /// Whether a finding says the same of the same.
@@ -149,6 +161,9 @@ impl Interval {
             self.folded.told_by = a.id;
         }
         self.folded.details.absorb(&a.details);
+        if self.may_set_last_day(a) {
+            self.asked_expiry = a.expires_at;
+        }
         if a.set_by.is_authoritative() && !self.folded.set_by.is_authoritative() {
             self.folded.set_by = a.set_by;
         }
@@ -245,7 +260,8 @@ impl Interval {
             self.folded.last_confirmed_at = Some(act.at);
         }
         self.folded.is_protected |= self.class == Class::LongLivedFact;
-        self.asked_expiry = None;
+        // The last day of a medicine is part of what the person vouches for.
+        self.asked_expiry = self.asked_expiry.filter(|end| self.entity == EntityType::Medication && *end > act.at);
         self.folded.ends_at = None;
         self.folded.set_by = act.by;
         self.folded.contested = false;
