@@ -139,8 +139,7 @@ Feature: Forgetting and erasing
       | statement | state  | use      |
       | enalapril | active | decision |
 
-  # why: "hasta el 9 de marzo" and "until 9 March" are read as an end that lies a year back, and the medicine as stopped
-  @row-95 @row-107 @not-yet
+  @row-95 @row-107
   Scenario Outline: A medicine that is prescribed until a day is taken before it and history after it
     Given on 2 March 2026 at 10:00, the clinical note says
       """
