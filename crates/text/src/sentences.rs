@@ -13,6 +13,8 @@ const LOOK_BACK_BYTES: usize = 64;
 const PAGE_WIDTHS: std::ops::RangeInclusive<usize> = 55..=132;
 /// A line that is this much shorter than the page was not broken because the page was full.
 const RAGGED: usize = 18;
+/// Words without a sign of punctuation from which on a text counts as dictated or typed in haste.
+const UNPUNCTUATED: usize = 40;
 
 /// Abbreviations after which a full stop ends nothing, folded, without the stop.
 const ABBREVIATIONS: &[&str] = &[
@@ -49,7 +51,7 @@ pub fn sentences_of(text: &str) -> Vec<Span> {
 
 fn split(text: &str, within: Span, out: &mut Vec<Span>) {
     let Some(part) = text.get(within.start..within.end) else { return };
-    let page = page_width(part);
+    let layout = Layout { page: page_width(part), unpunctuated: is_unpunctuated(part) };
     let mut start = within.start;
     let mut line_start = within.start;
     let mut chars = part.char_indices().peekable();
@@ -59,7 +61,7 @@ fn split(text: &str, within: Span, out: &mut Vec<Span>) {
         let rest = &text[end..within.end];
         let boundary = match c {
             '\n' => {
-                let ends = line_ends(&text[line_start..at], rest, page);
+                let ends = line_ends(&text[line_start..at], rest, layout);
                 line_start = end;
                 ends
             }
@@ -145,7 +147,7 @@ fn page_width(text: &str) -> Option<usize> {
 
 /// Whether a line feed ends the sentence: always before a blank line, a bullet or a header, and after a line that
 /// is closed; not where a line was only wrapped at the width of the `page`, or goes on with a small letter.
-fn line_ends(line: &str, rest: &str, page: Option<usize>) -> bool {
+fn line_ends(line: &str, rest: &str, layout: Layout) -> bool {
     let next = rest.split('\n').next().unwrap_or(rest);
     let next = next.trim();
     let line = line.trim();
@@ -155,10 +157,26 @@ fn line_ends(line: &str, rest: &str, page: Option<usize>) -> bool {
     if line.ends_with(['.', '!', '?', ';', ':', '…']) || is_row(line) || is_row(next) {
         return true;
     }
-    match page {
+    match layout.page {
         Some(width) if line.chars().count() + RAGGED >= width => false,
-        _ => !next.starts_with(char::is_lowercase),
+        _ => layout.unpunctuated || !next.starts_with(char::is_lowercase),
     }
+}
+
+/// What the lines of a text mean.
+#[derive(Clone, Copy)]
+struct Layout {
+    /// See [`page_width`].
+    page: Option<usize>,
+    /// Nothing but its line feeds parts what it says.
+    unpunctuated: bool,
+}
+
+/// Whether a text has next to no stops and commas, as dictations have: fewer than one in [`UNPUNCTUATED`] words.
+fn is_unpunctuated(text: &str) -> bool {
+    let words = text.split_whitespace().count();
+    let signs = text.split_whitespace().filter(|word| word.ends_with(['.', ',', ';', ':', '!', '?'])).count();
+    words >= UNPUNCTUATED && signs * UNPUNCTUATED < words
 }
 
 fn starts_item(line: &str) -> bool {
@@ -252,6 +270,17 @@ mod tests {
     fn transcripts_with_loose_stops_are_split() {
         assert_eq!(split_of("hi . good to see you . yes ?"), ["hi .", "good to see you .", "yes ?"]);
         assert_eq!(split_of("¿Duerme? ¡No! Nada..."), ["¿Duerme?", "¡No!", "Nada..."]);
+    }
+
+    #[test]
+    fn lines_of_a_text_without_punctuation_are_sentences() {
+        let said = "seen at home with his daughter he is eating and sleeping and he walks to the village every morning\n\
+            he never had a stroke that was his father\n\
+            medications apixaban five milligrams twice daily and bisoprolol two point five in the morning with breakfast\n\
+            plan see him in a month";
+        assert_eq!(split_of(said), said.lines().collect::<Vec<_>>());
+        let one_stop = said.replace("father", "father, who died of it. that was long ago");
+        assert!(split_of(&one_stop).len() < 4, "a text with stops goes on over its lines");
     }
 
     #[test]
