@@ -26,10 +26,12 @@ pub(crate) fn bind(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate, e
             }
             let Some(date) = resolved(mention.said, today, &entities[at]) else { continue };
             for other in 0..entities.len() {
-                if other == at
-                    || (entities[other].at.is_none() && plain_join(scene.text(), &entities[other], &entities[at]))
-                {
+                let undated = entities[other].at.is_none();
+                if other == at || undated && plain_join(scene.text(), &entities[other], &entities[at]) {
                     entities[other].at = Some(date);
+                    distance[other] = gap;
+                } else if undated && shares(&entities[other], &entities[at], mention, today) {
+                    entities[other].at = resolved(mention.said, today, &entities[other]);
                     distance[other] = gap;
                 }
             }
@@ -38,6 +40,12 @@ pub(crate) fn bind(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate, e
     cells::bind(scene, dates, today, entities);
     lines(scene, dates, today, entities);
     ends::settle(scene, dates, today, entities);
+}
+
+/// Whether a finding is read from the mention of another that has the date: a medicine that was stopped then, and what it did
+/// to the patient; a coil, and that it was fitted.
+fn shares(entity: &Entity, dated: &Entity, mention: &DateMention, today: NaiveDate) -> bool {
+    entity.span.overlaps(&dated.span) && carries(entity, mention.said, today)
 }
 
 /// The findings that a date may be of, each with how far it is: the nearest, and another of the same clause that shares it.

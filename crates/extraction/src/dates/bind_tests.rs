@@ -102,3 +102,23 @@ fn a_bare_answer_is_the_value_of_what_was_asked() {
     let value = found.iter().find_map(|e| e.measured.as_ref()).unwrap();
     assert_eq!(value.value, "98/61");
 }
+
+#[test]
+fn a_medicine_has_the_day_that_what_it_did_has() {
+    for (text, language, name, day) in [
+        ("Methotrexate was discontinued in 2021 because of mouth ulcers.", Language::English, "methotrexate", "2021"),
+        ("Dejó el topiramato en enero por parestesias.", Language::Spanish, "topiramate", "2026-01"),
+        ("Implanon inserted 11/2025", Language::English, "etonogestrel", "2025-11"),
+    ] {
+        let found = of(&Document::plain(text, language), language);
+        let medicine = found.iter().find(|e| e.kind == EntityType::Medication && e.value == name);
+        let at = medicine.unwrap_or_else(|| panic!("{found:#?}")).at;
+        assert_eq!(at.map(|at| at.iso()).as_deref(), Some(day), "{text}");
+    }
+}
+
+#[test]
+fn a_bracket_behind_a_day_has_days_of_its_own() {
+    let text = "Hábitos: tabaco, retomó en febrero (lo había dejado por el embarazo).";
+    assert_eq!(dated(text, Language::Spanish, "tobacco use"), "2026-02");
+}

@@ -35,6 +35,8 @@ fn spanish_dates_are_resolved_from_the_day_of_the_document() {
     ahead("cita con cardiología el 3 de diciembre", "2026-12-03", "day");
     ahead("vuelve en quince días", "2026-03-17", "day");
     ahead("revisión el jueves que viene", "2026-03-05", "day");
+    ahead("Control con enfermería jueves 9-4 a las 10:15", "2026-04-09", "day");
+    ahead("retirada de puntos programada para 14-03", "2026-03-14", "day");
 }
 
 #[test]
