@@ -281,3 +281,13 @@ fn the_day_of_a_complaint_is_not_that_of_the_allergy_beside_it() {
         }
     }
 }
+
+#[test]
+fn a_denial_goes_on_over_the_strokes_of_a_list() {
+    let all = "no allergy: iodine; no allergy: latex; no allergy: shellfish";
+    assert_eq!(note("Not allergic to latex/iodine/shellfish."), all);
+    assert_eq!(note("Reports she is not allergic to iodine/shellfish/latex, and sleeps well."), all);
+    assert_eq!(note("No es alérgica a marisco/látex/yodo."), all);
+    assert_eq!(note("She does not tolerate codeine."), "intolerance: codeine");
+    assert_eq!(note("Allergic to latex/iodine."), "allergy: iodine; allergy: latex");
+}

@@ -129,7 +129,9 @@ impl Contexts {
         let mut scopes = self.sentences.get(reading.sentence_of(target.start)).into_iter().flatten();
         scopes.any(|scope| {
             let apart = scope.cue.end <= words.start || words.end <= scope.cue.start;
-            scope.category == Category::Negated && apart && scope.covers(target)
+            // "Not allergic to" denies "allergic to".
+            let denies = scope.cue.start < words.start && words.end <= scope.cue.end;
+            scope.category == Category::Negated && (apart || denies) && scope.covers(target)
         })
     }
 

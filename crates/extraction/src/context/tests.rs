@@ -55,6 +55,27 @@ fn denials_of_both_languages_negate() {
 }
 
 #[test]
+fn what_somebody_does_not_think_it_is_and_what_came_back_clear_is_denied() {
+    for text in [
+        "I do not think this is «schizophrenia».",
+        "We don't believe it's an «eating disorder».",
+        "Thyroid «cancer» screening was negative.",
+        "No creo que esto sea un «infarto».",
+        "No impresiona que se trate de una «demencia».",
+        "Pensaron en «embolia», pero salió que no.",
+    ] {
+        assert!(around(text).negated, "{text}");
+    }
+    for text in [
+        "I do think this is «schizophrenia».",
+        "Creo que sea lo que sea hay «demencia».",
+        "Screening for «cancer» was offered.",
+    ] {
+        assert!(!around(text).negated, "{text}");
+    }
+}
+
+#[test]
 fn what_only_looks_like_a_denial_does_not_negate() {
     for text in [
         "No solo tiene «ansiedad», también insomnio.",
@@ -84,6 +105,10 @@ fn doubt_is_not_denial() {
         "Cannot rule out «bipolar disorder».",
         "«Psicosis»?",
         "It may be «anxiety».",
+        "Estamos pensando en un «linfoma».",
+        "Dudo entre duelo y «depresión».",
+        "Posible «autismo», pendiente de valoración.",
+        "Un «lupus» pendiente de confirmación.",
     ] {
         let context = around(text);
         assert!(context.uncertain && !context.negated, "{text}: {context:?}");

@@ -197,10 +197,10 @@ fn value_at(reading: &Reading<'_>, word: usize, within: &Range<usize>) -> Option
     }
     match at(0) {
         "no" | "neg" | "negativo" | "negativa" | "negativos" | "negativas" | "negado" | "negada" | "negados"
-        | "negadas" | "niega" | "niegan" | "negative" | "never" | "none" | "nil" | "nunca" | "jamas" | "denied"
-        | "denies" | "absent" | "ausente" | "ausentes" | "ninguno" | "ninguna" | "nope" | "nah" => {
-            found(1, Says::No, false)
-        }
+        | "negadas" | "niega" | "niegan" | "negative" | "never" | "none" | "nunca" | "jamas" | "denied" | "denies"
+        | "absent" | "ausente" | "ausentes" | "ninguno" | "ninguna" | "nope" | "nah" => found(1, Says::No, false),
+        // "Asthma – nil ICU" denies the intensive care.
+        "nil" if matches!(at(1), "" | "," | ";" | "." | ")" | "|" | "/") => found(1, Says::No, false),
         "tampoco" if !signed => found(1, Says::No, false),
         "n" | "ø" | "0" if signed => found(1, Says::No, false),
         "y" | "s" if signed => found(1, Says::Yes, false),

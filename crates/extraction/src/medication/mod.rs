@@ -9,6 +9,7 @@ mod frequency;
 mod laboratory;
 mod misuse;
 mod person;
+mod realized;
 mod regimen;
 mod status;
 mod stems;
@@ -297,6 +298,7 @@ impl MedicationRules {
         let near = scene.contexts.denied_near(scene.reading, words, reach);
         match status {
             Some(Status::NotTaken) => entity.context.negated = true,
+            Some(Status::Continued) => entity.context.negated = false,
             Some(Status::Stopped | Status::Declined | Status::OnHold | Status::Suggested | Status::NotMeant) => {
                 entity.context.negated = false;
             }

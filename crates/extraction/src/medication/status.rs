@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::amounts::{is_heap, is_small, was_of_years};
+use super::realized;
 use crate::lexicon::{SPEECH, label};
 use crate::matcher::Matcher;
 use crate::phrasebook::Builder;
@@ -21,6 +22,8 @@ const ADJACENT: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
     Active,
+    /// What was said is that it is not stopped.
+    Continued,
     Started,
     Changed,
     OnHold,
@@ -37,7 +40,7 @@ impl Status {
     /// The word that a finding carries.
     pub(crate) fn code(self) -> Option<&'static str> {
         Some(match self {
-            Self::Active => "active",
+            Self::Active | Self::Continued => "active",
             Self::Started => "started",
             Self::Changed => "changed",
             Self::OnHold => "on_hold",
@@ -139,7 +142,7 @@ impl StatusRules {
             return Some(Status::Stopped);
         }
         let start = if linked { around.sentence.start } else { around.before.start };
-        let before = self.ahead(reading, start.max(mention.start.saturating_sub(BEFORE))..mention.start);
+        let before = self.ahead(reading, start.max(mention.start.saturating_sub(BEFORE))..mention.start, mention);
         let before = match before {
             Some(Status::Started | Status::Changed | Status::Active) if self.is_proposed(reading, around, mention) => {
                 Some(Status::Suggested)
@@ -154,11 +157,13 @@ impl StatusRules {
     }
 
     /// The verb nearest before the name within its clause; of two that end together, the longer.
-    fn ahead(&self, reading: &Reading<'_>, within: Range<usize>) -> Option<Status> {
+    fn ahead(&self, reading: &Reading<'_>, within: Range<usize>, mention: &Range<usize>) -> Option<Status> {
         let mut best: Option<(usize, usize, Status)> = None;
+        let mut clause = within.start;
         for word in within.clone() {
             if matches!(reading.word(word), ";" | "but" | "pero" | "." | "aunque" | "although" | ")") {
                 best = None;
+                clause = word + 1;
                 continue;
             }
             for (status, verbs) in &self.before {
@@ -168,7 +173,9 @@ impl StatusRules {
                 let better = best
                     .is_none_or(|(end, len, _)| hit.words.end > end || (hit.words.end == end && hit.words.len() > len));
                 if better && !of_previous {
-                    best = Some((hit.words.end, hit.words.len(), denied_or_ended(reading, &hit.words, *status)));
+                    let status = denied_or_ended(reading, &hit.words, *status);
+                    let meant = realized::before(reading, clause, &hit.words, mention, status);
+                    best = meant.map_or(best, |meant| Some((hit.words.end, hit.words.len(), meant)));
                 }
             }
         }
@@ -274,7 +281,7 @@ impl StatusRules {
             match longest {
                 Some((hit, status)) => {
                     // A refusal outweighs the offer before it.
-                    last = Some((hit.end, status));
+                    last = Some((hit.end, realized::behind(reading, within.start, &hit, status)));
                     word = hit.end;
                 }
                 None => word += 1,
@@ -321,7 +328,8 @@ impl StatusRules {
                         || known == Status::Active && *status != Status::Active
                 });
                 if better {
-                    best = Some((hit.words.start, hit.words.len(), *status));
+                    let status = realized::behind(reading, within.start, &hit.words, *status);
+                    best = Some((hit.words.start, hit.words.len(), status));
                 }
             }
         }
@@ -335,7 +343,8 @@ impl StatusRules {
             opening.clone().find_map(|word| {
                 let hits =
                     rules.iter().filter_map(|(status, words)| words.at(reading, word).map(|hit| (hit.words, *status)));
-                hits.max_by_key(|(hit, _)| hit.len()).map(|(_, status)| status)
+                let longest = hits.max_by_key(|(hit, _)| hit.len());
+                longest.map(|(hit, status)| realized::behind(reading, words.start, &hit, status))
             })
         };
         let status = at(&self.answer).or_else(|| at(&self.after))?;

@@ -223,3 +223,49 @@ fn the_number_of_a_day_is_no_level_of_a_medicine() {
         assert_eq!(names(measured), Vec::<String>::new(), "{measured}");
     }
 }
+
+#[test]
+fn a_stop_that_is_denied_wished_supposed_or_put_off_is_none() {
+    for (text, name) in [
+        ("No suspenda el carbamazepina aunque se encuentre mejor.", "carbamazepine"),
+        ("Don't stop the lamotrigine before we meet again.", "lamotrigine"),
+        ("Never stopped the metformin, whatever the chart says.", "metformin"),
+        ("Quisiera dejar la venlafaxina algún día, todavía no.", "venlafaxine"),
+        ("She is hoping to come off mirtazapine next year.", "mirtazapine"),
+        ("Le da miedo dejar el clonazepam.", "clonazepam"),
+        ("What happens if I quit the lithium?", "lithium"),
+        ("Breastfeeding was stopped in May, before olanzapine.", "olanzapine"),
+        ("Quit smoking with varenicline.", "varenicline"),
+        ("Tramadol: no la deje sin hablar conmigo.", "tramadol"),
+        ("Por ahora dejamos la pregabalina en 75.", "pregabalin"),
+        ("Dejamos el aripiprazol en diez y nos vemos en un mes.", "aripiprazole"),
+    ] {
+        let status = in_note(text).iter().find(|e| e.value == name).and_then(|e| e.status.clone());
+        assert!(!matches!(status.as_deref(), Some("stopped" | "not_taken")), "{text}: {status:?}");
+    }
+}
+
+#[test]
+fn a_stop_that_took_place_or_is_ordered_is_one() {
+    for (text, name) in [
+        ("Dejó la venlafaxina en enero.", "venlafaxine"),
+        ("I want you to stop the ibuprofen today.", "ibuprofen"),
+        ("Quiero que suspenda el diclofenaco.", "diclofenac"),
+        ("She decided to come off mirtazapine and did.", "mirtazapine"),
+        ("No le sentaba bien y dejó el bupropión.", "bupropion"),
+        ("Not sleeping, stopped zopiclone last week.", "zopiclone"),
+    ] {
+        assert_eq!(status(text, name), "stopped", "{text}");
+    }
+}
+
+#[test]
+fn what_takes_the_place_of_another_is_started() {
+    for (text, name) in [
+        ("Me lo cambiaron en junio por duloxetina, de 60.", "duloxetine"),
+        ("They replaced it with escitalopram 10 mg.", "escitalopram"),
+        ("Lo sustituyeron por enalapril 5 mg.", "enalapril"),
+    ] {
+        assert_eq!(status(text, name), "started", "{text}");
+    }
+}

@@ -1,0 +1,170 @@
+//! Whether a stop that is said of a medicine took place. What is denied ("no deje"), wished ("would like to come off"), asked,
+//! supposed or put off did not, and a medicine left at a dose goes on.
+
+use std::ops::Range;
+
+use super::dose::number_at;
+use super::status::Status;
+use crate::reading::Reading;
+
+/// Words before a verb in which what governs it stands.
+const GOVERNS: usize = 6;
+/// Words between a verb of exchange and the name that takes the place.
+const EXCHANGE: usize = 8;
+
+const DENIALS: &[&str] =
+    &["no", "not", "n't", "never", "nunca", "jamas", "tampoco", "sin", "without", "cannot", "dont", "didnt", "ni"];
+/// Between a denial and its verb.
+const CLITICS: &[&str] = &[
+    "la", "lo", "las", "los", "le", "les", "me", "se", "te", "nos", "to", "ever", "just", "usted", "yet", "have",
+    "has", "had", "he", "ha", "hemos", "debe", "should", "must", "puede", "be", "been",
+];
+/// What is only wished, considered, feared, supposed or yet to come.
+const UNREAL: &[&str] = &[
+    "quiere",
+    "quiero",
+    "quisiera",
+    "querria",
+    "queria",
+    "gustaria",
+    "desea",
+    "desearia",
+    "piensa",
+    "pensando",
+    "plantea",
+    "planteo",
+    "planteando",
+    "pide",
+    "pregunta",
+    "podria",
+    "podriamos",
+    "podemos",
+    "miedo",
+    "temor",
+    "teme",
+    "antes",
+    "hasta",
+    "si",
+    "cuando",
+    "want",
+    "wants",
+    "wanted",
+    "wish",
+    "wishes",
+    "keen",
+    "hope",
+    "hopes",
+    "hoping",
+    "plans",
+    "planning",
+    "thinking",
+    "considering",
+    "consider",
+    "asks",
+    "asking",
+    "asked",
+    "wonder",
+    "wonders",
+    "wondering",
+    "tempted",
+    "afraid",
+    "scared",
+    "against",
+    "before",
+    "until",
+    "if",
+    "when",
+    "could",
+    "like",
+    "eager",
+    "prefer",
+];
+/// Between what is wished and a verb that somebody else is to do: an order is no wish.
+const ORDERED: &[&str] = &["you", "him", "her", "them", "que"];
+/// Prepositions behind which a name is not what was stopped: "breastfeeding stopped before lithium".
+const ASIDE: &[&str] = &[
+    "before", "antes", "while", "mientras", "despite", "with", "con", "because", "during", "durante", "thanks",
+    "gracias", "para",
+];
+const ARTICLES: &[&str] = &[
+    "the", "a", "an", "la", "el", "los", "las", "un", "una", "my", "his", "her", "su", "mi", "de", "of", "taking",
+    "tome",
+];
+const EXCHANGES: &[&str] =
+    &["cambi", "sustitu", "reemplaz", "rota", "switch", "chang", "replac", "swap", "convert", "substitut"];
+
+/// What a verb before a name says of the medicine; `None` where it speaks of something else. `clause`: its first word.
+pub(super) fn before(
+    reading: &Reading<'_>,
+    clause: usize,
+    verb: &Range<usize>,
+    name: &Range<usize>,
+    status: Status,
+) -> Option<Status> {
+    if status != Status::Stopped {
+        return Some(status);
+    }
+    if replaces(reading, verb, name) {
+        return Some(Status::Started);
+    }
+    if is_aside(reading, verb, name) || is_subjunctive(reading, clause, verb) {
+        return None;
+    }
+    Some(if is_unreal(reading, clause, verb) || is_left_at(reading, verb, name) { Status::Continued } else { status })
+}
+
+/// What words behind a name, or in an answer, say of the medicine. `clause`: the first word that may govern them.
+pub(super) fn behind(reading: &Reading<'_>, clause: usize, hit: &Range<usize>, status: Status) -> Status {
+    let ended = reading.word(hit.start) == "no" || hit.clone().any(|word| reading.word(word) == "longer");
+    let unreal = status == Status::Stopped && !ended && is_unreal(reading, clause, hit);
+    if unreal { Status::Continued } else { status }
+}
+
+/// Whether a verb is denied, or governed by a word of wishing, fearing or supposing in its clause.
+fn is_unreal(reading: &Reading<'_>, clause: usize, verb: &Range<usize>) -> bool {
+    let first = clause.max(verb.start.saturating_sub(GOVERNS));
+    let mut denies = true;
+    let mut ordered = false;
+    for at in (first..verb.start).rev() {
+        let word = reading.word(at);
+        if reading.words[at].punctuation {
+            return false;
+        }
+        if denies && (DENIALS.contains(&word) || word.ends_with("n't")) {
+            return true;
+        }
+        denies = denies && CLITICS.contains(&word);
+        ordered = ordered || ORDERED.contains(&word);
+        if UNREAL.contains(&word) && !ordered {
+            return true;
+        }
+    }
+    false
+}
+
+/// "Me la cambiaron por venlafaxina", "replaced it with": what is named behind the link takes the place.
+fn replaces(reading: &Reading<'_>, verb: &Range<usize>, name: &Range<usize>) -> bool {
+    let exchanges = verb.clone().any(|at| EXCHANGES.iter().any(|stem| reading.word(at).starts_with(stem)));
+    let between = verb.end.max(name.start.saturating_sub(EXCHANGE))..name.start;
+    let last = between.rev().find(|at| !ARTICLES.contains(&reading.word(*at)));
+    exchanges && last.is_some_and(|at| matches!(reading.word(at), "por" | "to" | "onto" | "with" | "a"))
+}
+
+/// Whether the name stands behind a preposition of its own.
+fn is_aside(reading: &Reading<'_>, verb: &Range<usize>, name: &Range<usize>) -> bool {
+    let last = (verb.end..name.start).rev().find(|at| !ARTICLES.contains(&reading.word(*at)));
+    last.is_some_and(|at| ASIDE.contains(&reading.word(at)))
+}
+
+/// "Mientras tome lorazepam": "tome" is the past of taking only with its accent, or where nothing asks for a wish.
+fn is_subjunctive(reading: &Reading<'_>, clause: usize, verb: &Range<usize>) -> bool {
+    let governed = verb.start > clause
+        && matches!(reading.word(verb.start - 1), "mientras" | "cuando" | "que" | "aunque" | "para" | "siempre");
+    verb.len() == 1 && reading.word(verb.start) == "tome" && governed
+}
+
+/// "Dejamos la quetiapina en 50": it goes on at that dose.
+fn is_left_at(reading: &Reading<'_>, verb: &Range<usize>, name: &Range<usize>) -> bool {
+    let leaves = verb.clone().any(|at| reading.word(at).starts_with("dej"));
+    leaves && reading.word(name.end) == "en" && number_at(reading, name.end + 1, name.end + 5).is_some()
+}
