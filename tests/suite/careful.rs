@@ -30,14 +30,22 @@ fn of<'a>(rows: &'a [Value], entity: &str) -> Vec<&'a str> {
     rows.iter().filter(|row| row["entity"] == entity).map(|row| row["statement"].as_str().unwrap()).collect()
 }
 
+/// What makes a document long enough for the reader: nothing in it is a finding.
+const REST: &str = "She came with a friend who waited outside and read a magazine. We went through the diary of the last \
+    weeks together, page by page, and she read two of the longer passages aloud. She had written about the garden, about the \
+    books she borrows from the library on the corner, and about a film that she saw twice. We agreed that she goes on \
+    writing in the evening, at the kitchen table, with the radio switched off, and that she brings the diary again. The room \
+    was quiet, the light was good, and we ended on time. She said that she would walk home along the river.";
+
 /// Said in words that no list holds.
-const SAID: &str = "Their house burnt down in January and they lost everything. Takes sertraline 50 mg daily.";
+const SAID: &str = "Her house burnt down in January and she lost everything she had. Takes sertraline 50 mg daily.";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_careful_reader_remembers_what_no_list_holds_and_a_fast_one_does_not() {
-    let fast = rows("fast", "", SAID).await;
-    let named = rows("careful", READER, SAID).await;
-    let careful = rows("careful", "", SAID).await;
+    let said = format!("{SAID}\n{REST}");
+    let fast = rows("fast", "", &said).await;
+    let named = rows("careful", READER, &said).await;
+    let careful = rows("careful", "", &said).await;
     assert!(!of(&fast, "event").iter().any(|said| said.contains("burnt down")), "{fast:?}");
     assert!(of(&careful, "event").iter().any(|said| said.contains("burnt down")), "{careful:?}");
     assert_eq!(of(&careful, "event"), of(&named, "event"), "the reader in the program is that of the file");
@@ -48,15 +56,24 @@ async fn a_careful_reader_remembers_what_no_list_holds_and_a_fast_one_does_not()
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_only_asked_is_remembered_by_neither() {
     for asked in ["Did their house burn down in January?", "¿Se les quemó la casa en enero?"] {
-        assert_eq!(of(&rows("careful", "", asked).await, "event"), of(&rows("fast", "", asked).await, "event"));
+        let asked = format!("{asked}\n{REST}");
+        assert_eq!(of(&rows("careful", "", &asked).await, "event"), of(&rows("fast", "", &asked).await, "event"));
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_short_message_is_read_by_rules_alone() {
+    let careful = rows("careful", "", SAID).await;
+    assert_eq!(of(&careful, "event"), of(&rows("fast", "", SAID).await, "event"));
+    let sure = |row: &Value| row["extraction_confidence"].as_f64();
+    assert!(careful.iter().any(|row| row["entity"] == "medication" && sure(row) == Some(0.9)), "{careful:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_medicine_that_only_the_reader_finds_is_kept_with_its_dose_and_waits_for_review() {
-    let text =
+    let said =
         "Current medication: Florvexin 20 mg every morning, sertraline 50 mg daily. Allergies: Zandrocil (rash).";
-    let rows = rows("careful", "", text).await;
+    let rows = rows("careful", "", &format!("{said}\n{REST}")).await;
     let row = |name: &str| {
         let names = |row: &&Value| row["statement"].as_str().unwrap().to_lowercase().contains(name);
         rows.iter().find(names).unwrap_or_else(|| panic!("{name} is not in {rows:?}"))

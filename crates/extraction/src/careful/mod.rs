@@ -57,8 +57,16 @@ impl Careful {
 
     /// Says of every finding how surely it is read, by what the rules and the reader make of it.
     pub(super) fn weigh(&self, entities: &mut [Entity]) {
+        let said: Vec<(String, bool)> =
+            entities.iter().map(|entity| (entity.value.clone(), entity.context.negated)).collect();
         for entity in entities {
-            let view = entity.view.unwrap_or_else(|| self.view(entity));
+            let alike = || said.iter().filter(|(value, _)| *value == entity.value);
+            let view = View {
+                speaker: self.lines.get(self.place(entity.span).0).and_then(|(speaker, _)| *speaker),
+                again: alike().count().saturating_sub(1).min(2) as u8,
+                opposed: alike().any(|(_, negated)| *negated != entity.context.negated),
+                ..entity.view.unwrap_or_else(|| self.view(entity))
+            };
             entity.view = Some(view);
             entity.confidence = surety::of(entity, &view).min(most(entity, &view));
         }

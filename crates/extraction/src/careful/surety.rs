@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::view::View;
 use crate::Entity;
 use anamnesis_core::finding::{EntityType, Experiencer, Temporality};
+use anamnesis_text::Speaker;
 
 /// Group, feature, weight: `all` for every finding, `rule.KIND` and `reader.KIND` for those of one source and kind.
 const WEIGHTS: &str = include_str!("surety.tsv");
@@ -22,11 +23,11 @@ pub(crate) const FILE: &str = WEIGHTS;
 pub(super) fn of(entity: &Entity, view: &View) -> f64 {
     static TABLE: LazyLock<HashMap<(&str, &str), f32>> = LazyLock::new(|| rows(WEIGHTS).collect());
     let group = group(entity.kind, view.alone);
-    let weight = |feature: &str| -> f32 {
-        ["all", group.as_str()].iter().filter_map(|group| TABLE.get(&(*group, feature))).sum()
-    };
-    let odds: f32 = features(entity, view).iter().map(|(name, value)| weight(name) * value).sum();
-    let probability = 1.0 / (1.0 + f64::from(-odds).exp());
+    let weight = |group: &str, feature: &str| TABLE.get(&(group, feature)).copied().unwrap_or_default();
+    let shares = features(entity, view);
+    let odds: f32 = shares.iter().map(|(name, value)| (weight("all", name) + weight(&group, name)) * value).sum();
+    let marked: f32 = marks(entity, view).iter().map(|mark| weight(&group, mark)).sum();
+    let probability = 1.0 / (1.0 + f64::from(-odds - marked).exp());
     (probability * 100.0).round().clamp(1.0, 99.0) / 100.0
 }
 
@@ -35,6 +36,8 @@ pub(super) fn of(entity: &Entity, view: &View) -> f64 {
 pub struct Surety {
     pub(crate) group: String,
     pub(crate) features: BTreeMap<&'static str, f32>,
+    /// What is true of it, as `name:value`: each counts 1.
+    pub(crate) marks: Vec<String>,
 }
 
 impl Surety {
@@ -42,7 +45,7 @@ impl Surety {
     pub fn of(entity: &Entity) -> Option<Self> {
         let view = entity.view.as_ref()?;
         let features = features(entity, view).into_iter().collect();
-        Some(Self { group: group(entity.kind, view.alone), features })
+        Some(Self { group: group(entity.kind, view.alone), features, marks: marks(entity, view) })
     }
 }
 
@@ -84,6 +87,38 @@ fn features(entity: &Entity, view: &View) -> [(&'static str, f32); 10] {
         ("other_certainty", against(open, view.open)),
         ("other_status", if medicine { against(ended, view.not_taken) } else { 0.0 }),
         ("minor", odds(view.minor)),
+    ]
+}
+
+/// What else tells right findings from wrong ones, by kind: who speaks, what was read with it, and what else the document
+/// says of the same.
+fn marks(entity: &Entity, view: &View) -> Vec<String> {
+    let context = entity.context;
+    let regimen = match (&entity.dose, &entity.frequency) {
+        (Some(_), Some(_)) => "both",
+        (Some(_), None) => "dose",
+        (None, Some(_)) => "frequency",
+        (None, None) => "none",
+    };
+    let speaker = match view.speaker {
+        None => "none",
+        Some(Speaker::Patient) => "patient",
+        Some(Speaker::Clinician) => "clinician",
+        Some(Speaker::Family) => "family",
+        Some(Speaker::Agent) => "agent",
+        Some(Speaker::Unknown) => "unknown",
+    };
+    vec![
+        format!("speaker:{speaker}"),
+        format!("status:{}", entity.status.as_deref().unwrap_or("none")),
+        format!("person:{}", context.experiencer.code()),
+        format!("time:{}", context.temporality.code()),
+        format!("denied:{}", context.negated),
+        format!("coded:{}", entity.code.is_some()),
+        format!("regimen:{regimen}"),
+        format!("dated:{}", entity.at.is_some()),
+        format!("again:{}", view.again),
+        format!("opposed:{}", view.opposed),
     ]
 }
 

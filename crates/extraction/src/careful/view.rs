@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::reader::{Attributes, Layer, Opinion};
 use anamnesis_core::finding::EntityType;
+use anamnesis_text::Speaker;
 
 /// Probabilities (0.0–1.0) at the place of one finding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -28,6 +29,12 @@ pub struct View {
     pub(crate) not_taken: f32,
     /// True, and nobody would miss it.
     pub(crate) minor: f32,
+    /// Who says it, where the document has turns.
+    pub(crate) speaker: Option<Speaker>,
+    /// Other findings of the same value in the document, at most 2.
+    pub(crate) again: u8,
+    /// One of them is denied where this is not, or this where it is not.
+    pub(crate) opposed: bool,
 }
 
 impl View {
@@ -52,6 +59,9 @@ impl View {
             open: share("certainty", &["possible", "planned"]),
             not_taken: share("status", &["stopped", "not_taken", "suggested", "declined", "on_hold", "resolved"]),
             minor: share("weight", &["minor"]),
+            speaker: None,
+            again: 0,
+            opposed: false,
         }
     }
 }
