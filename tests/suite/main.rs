@@ -39,6 +39,7 @@ mod key_rotation;
 mod key_services;
 mod keys;
 mod languages;
+mod lists;
 mod meaning;
 mod medicines;
 mod not_yet;

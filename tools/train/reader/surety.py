@@ -151,6 +151,7 @@ def main():
     if args.out:
         with open(args.out, 'w', encoding='utf-8') as out:
             out.write('# How surely a finding is read: weights by group and feature, fitted by tools/train/reader/surety.py.\n')
+            out.write('# Source: sets d to g of tests/data/cold. Licence: Apache-2.0. May be changed by: the command above.\n')
             out.writelines(f'{group}\t{name}\t{weight:.4f}\n' for (group, name), weight in zip(names, weights))
 
 
