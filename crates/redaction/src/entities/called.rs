@@ -44,13 +44,13 @@ static STATES: WordList = WordList::spaced(
 );
 /// Letters by which staff sign, before the name or behind it.
 static POSTS: WordList = WordList::spaced(
-    "rn lpn lvn cna hca rmn rgn rnld en een cnm cns np aprn fnp dnp crna pa pac msw lcsw lmsw lmft lpc lmhc ladac lcdc ladc cadc \
+    "rn rpn rph lpn lvn cna hca rmn rgn rnld en een cnm cns np aprn fnp dnp crna pa pac msw lcsw lmsw lmft lpc lmhc ladac lcdc ladc cadc \
      psyd phd md do mbbs sho spr ssho st1 st2 st3 st4 st5 st6 ct1 ct2 fy fy1 fy2 ots pt ot slp rdn cdces pharmd ts t.s lcda lcdo \
      klgo klga mat tens aux obst odont cnm1 cnm2 cnm3 cns1 cpn amhp imha mft bcba cht",
 );
 /// Posts that are written before a name.
 static LEADING: WordList = WordList::spaced(
-    "rn lpn lvn cna hca rmn rgn rnld een np sho spr ts lcda lcdo klgo klga tens aux obst cnm cns cnm1 cnm2 cnm3 matrona nurse",
+    "rn rpn rph lpn lvn cna hca rmn rgn rnld een np sho spr ts lcda lcdo klgo klga tens aux obst cnm cns cnm1 cnm2 cnm3 matrona nurse",
 );
 
 /// Finds names by how they are called or signed.

@@ -123,6 +123,7 @@ fn people_are_told_by_how_they_are_called_and_signed() {
             (Spanish, "Ay, dolor. Lo siento mucho.", &[]),
             (Spanish, "me separe de dolores en 2019", &[]),
             (Spanish, "rn villanueva da la dosis.", &[]),
+            (English, "Meds given by RPN Okafor at 22.00.", &["Okafor"]),
             (English, "Her dog (Rex) sleeps.", &[]),
             (English, "R. Montoya ladac signed it.", &[]),
         ],

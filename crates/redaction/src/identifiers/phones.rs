@@ -51,6 +51,7 @@ pub(crate) const KEYWORDS: &[&str] = &[
 const GROUPINGS: &[&[usize]] = &[
     &[3, 3, 3],
     &[3, 2, 2, 2],
+    &[3, 3, 2, 2],
     &[2, 3, 2, 2],
     &[3, 6],
     &[3, 3, 4],

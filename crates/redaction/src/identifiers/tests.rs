@@ -244,6 +244,7 @@ fn phones_are_told_by_country_code_grouping_or_the_word_before_them() {
         "+52 55 1234 5678",
         "612 345 678",
         "91 555 12 34",
+        "301 455 20 18",
         "555-123-4567",
         "(555) 123-4567",
         "555-1234",
