@@ -410,3 +410,7 @@ fn entity(who: &str, keys: &PatientKeys) -> String {
     let hash = keys.hash("entity", anamnesis_text::fold(who).as_bytes());
     format!("[SOURCE_{}]", hex::encode_upper(&hash[..2]))
 }
+
+#[cfg(test)]
+#[path = "facts_tests.rs"]
+mod tests;

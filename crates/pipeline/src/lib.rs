@@ -373,3 +373,10 @@ fn run_blocking<T>(work: impl FnOnce() -> T) -> T {
 /// The names of all crash points, in the order of the way of a message.
 pub const CRASH_POINTS: [&str; 6] =
     ["attempt_recorded", "redacted_and_extracted", "embedded", "before_commit", "committed", "attempts_ended"];
+
+#[cfg(test)]
+#[path = "fixture_tests.rs"]
+mod fixture;
+#[cfg(test)]
+#[path = "lib_tests.rs"]
+mod tests;

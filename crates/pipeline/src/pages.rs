@@ -38,3 +38,7 @@ impl Pages {
         FilePlace::at(&self.sha256, &self.starts, byte)
     }
 }
+
+#[cfg(test)]
+#[path = "pages_tests.rs"]
+mod tests;

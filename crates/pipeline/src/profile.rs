@@ -265,3 +265,7 @@ fn explicit(kind: EntityType, words: FindingWords, at: DateTime<Utc>) -> Said {
         valid_from: at,
     }
 }
+
+#[cfg(test)]
+#[path = "profile_tests.rs"]
+mod tests;

@@ -280,3 +280,7 @@ fn says_more_than_its_name(e: &Entity) -> bool {
     let over = matches!(e.status.as_deref(), Some("stopped" | "resolved" | "ended" | "not_taken"));
     given || over || e.context.negated
 }
+
+#[cfg(test)]
+#[path = "read_tests.rs"]
+pub(crate) mod tests;

@@ -22,3 +22,7 @@ pub(super) fn of(text: &str, e: &Entity) -> Option<&'static str> {
 fn all(text: Option<&str>) -> Vec<&'static str> {
     plain_words(text.unwrap_or_default()).iter().filter_map(|word| person(&word.folded)).collect()
 }
+
+#[cfg(test)]
+#[path = "relation_tests.rs"]
+mod tests;
