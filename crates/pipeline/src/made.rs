@@ -142,3 +142,7 @@ impl Pipeline {
         Ok(revision.map(|held| held.content.text).filter(|text| !text.is_empty()))
     }
 }
+
+#[cfg(test)]
+#[path = "made_tests.rs"]
+mod tests;

@@ -138,3 +138,7 @@ impl<'a> Origin<'a> {
         initial(&creation).ok()
     }
 }
+
+#[cfg(test)]
+#[path = "origin_tests.rs"]
+mod tests;
