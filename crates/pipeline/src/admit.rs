@@ -369,3 +369,7 @@ impl Batch {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "admit_tests.rs"]
+mod tests;

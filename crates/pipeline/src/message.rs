@@ -135,3 +135,7 @@ pub(crate) struct Shared {
     /// The attempts that were recorded before the work.
     pub(crate) begun: Begun,
 }
+
+#[cfg(test)]
+#[path = "message_tests.rs"]
+mod tests;

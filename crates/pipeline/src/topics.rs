@@ -55,3 +55,7 @@ fn speaks_of_a_topic(command: &MemoryCommand) -> bool {
     let named = command.memory_ids.as_ref().is_some_and(|ids| !ids.is_empty());
     by_topic && !named && command.topic.as_ref().is_some_and(|topic| !topic.is_blank())
 }
+
+#[cfg(test)]
+#[path = "topics_tests.rs"]
+mod tests;
