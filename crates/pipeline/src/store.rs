@@ -425,3 +425,7 @@ fn uncounted(disposition: Disposition) -> Disposition {
 fn stored(ephemeral: bool) -> Disposition {
     if ephemeral { Disposition::Ephemeral } else { Disposition::Stored }
 }
+
+#[cfg(test)]
+#[path = "store_tests.rs"]
+mod tests;
