@@ -135,3 +135,7 @@ impl Pipeline {
         Rejected { org, message, reason, field, body: Some(raw.body.into()), attributes }
     }
 }
+
+#[cfg(test)]
+#[path = "aside_tests.rs"]
+mod tests;

@@ -109,3 +109,7 @@ impl Asked {
         Some((queue, Raw { body, attributes: self.attributes, refused, origin: self.origin }))
     }
 }
+
+#[cfg(test)]
+#[path = "protocol_tests.rs"]
+mod tests;
