@@ -181,3 +181,7 @@ pub(super) fn reason_of(error: &EmbedError) -> Option<Reason> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+#[path = "counting_tests.rs"]
+mod tests;

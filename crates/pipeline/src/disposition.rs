@@ -91,3 +91,7 @@ pub(super) fn label(kind: intake::MessageType) -> MessageType {
         intake::MessageType::MemoryCommand => MessageType::Command,
     }
 }
+
+#[cfg(test)]
+#[path = "disposition_tests.rs"]
+mod tests;
