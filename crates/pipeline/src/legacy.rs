@@ -205,3 +205,7 @@ fn message(scope: Scope, legacy: &Legacy, importer: Importer, id: Uuid) -> Value
     };
     serde_json::to_value(&add).unwrap_or_default()
 }
+
+#[cfg(test)]
+#[path = "legacy_tests.rs"]
+mod tests;
