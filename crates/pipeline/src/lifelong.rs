@@ -22,3 +22,7 @@ pub(super) fn is_lifelong(code: &str) -> bool {
     ];
     BEGINNINGS.iter().any(|beginning| code.starts_with(beginning))
 }
+
+#[cfg(test)]
+#[path = "lifelong_tests.rs"]
+mod tests;

@@ -105,3 +105,7 @@ impl Pipeline {
         metrics.model_orders.inc_by(seen.orders as u64);
     }
 }
+
+#[cfg(test)]
+#[path = "model_tests.rs"]
+mod tests;
