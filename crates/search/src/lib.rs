@@ -111,3 +111,10 @@ impl Recall {
         self.metrics.recall.seconds.of(leg).observe(started.elapsed().as_secs_f64());
     }
 }
+
+#[cfg(test)]
+#[path = "fixture_tests.rs"]
+mod fixture;
+#[cfg(test)]
+#[path = "lib_tests.rs"]
+mod tests;
