@@ -434,3 +434,7 @@ impl PatientSummary {
         self.items().map(|item| item.memory_id.0).collect()
     }
 }
+
+#[cfg(test)]
+#[path = "context_tests.rs"]
+mod tests;
