@@ -64,6 +64,10 @@ pub(crate) fn fuse(legs: &Legs) -> Vec<Fused> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
     use super::*;
 
     fn two(vector: &[(usize, f64)], text: &[(usize, f64)]) -> Vec<Fused> {
@@ -98,5 +102,22 @@ mod tests {
         let place = |of: usize| all.iter().position(|f| f.place == of).unwrap();
         assert!(place(7) < place(6) && place(7) < place(2));
         assert!(all.iter().all(|f| (0.0..=1.0).contains(&f.score)));
+    }
+
+    proptest! {
+        #[test]
+        fn every_candidate_is_fused_once_and_no_better_rank_makes_it_worse(
+            vector in proptest::sample::subsequence((0..12usize).collect::<Vec<_>>(), 0..12),
+            text in proptest::sample::subsequence((0..12usize).collect::<Vec<_>>(), 0..12),
+        ) {
+            let leg = |places: &[usize]| places.iter().map(|place| (*place, 0.5)).collect::<Vec<_>>();
+            let all = two(&leg(&vector), &leg(&text));
+            let named: BTreeSet<usize> = vector.iter().chain(&text).copied().collect();
+            prop_assert_eq!(all.iter().map(|f| f.place).collect::<BTreeSet<_>>(), named.clone());
+            prop_assert_eq!(all.len(), named.len());
+            prop_assert!(all.iter().all(|f| f.score > 0.0 && f.score <= 1.0 + 1e-12));
+            prop_assert!(all.iter().all(|f| f.keyword_only() != vector.contains(&f.place)));
+            prop_assert!(all.windows(2).all(|pair| pair[0].score >= pair[1].score));
+        }
     }
 }

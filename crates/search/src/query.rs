@@ -74,3 +74,7 @@ pub(super) fn word_terms(keys: &PatientKeys, text: &str) -> BTreeSet<i64> {
     let both = [Language::Spanish, Language::English];
     both.iter().flat_map(|language| stems(text, *language)).map(|stem| keys.term(&stem)).collect()
 }
+
+#[cfg(test)]
+#[path = "query_tests.rs"]
+mod tests;

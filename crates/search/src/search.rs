@@ -238,3 +238,7 @@ fn hit(fused: &Fused, c: &Candidate, document: &StoredDocument, memories: &[Memo
         speakers,
     }
 }
+
+#[cfg(test)]
+#[path = "search_tests.rs"]
+mod tests;

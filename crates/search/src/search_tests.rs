@@ -1,0 +1,110 @@
+//! What a hit says of its passage.
+
+use super::*;
+use crate::fixture::{DOCUMENT, TEXT, WORLD, id, memory};
+use anamnesis_store::records::StoredFile;
+use uuid::Uuid;
+
+/// "Duerme mejor."
+fn candidate() -> Candidate {
+    let start = TEXT.find("Duerme").unwrap();
+    Candidate {
+        id: PassageId(Uuid::from_u128(7)),
+        document: DOCUMENT,
+        revision: 1,
+        document_type: DocumentType::ClinicalNote,
+        occurred_at: WORLD.document.occurred_at,
+        span: Span::new(start, TEXT.len()),
+        terms: Vec::new(),
+        length: 2,
+        similarity: Some(0.8),
+    }
+}
+
+const FUSED: Fused = Fused { place: 0, score: 0.75, similarity: Some(0.8), keyword: None, concept: Some(1.5) };
+
+fn resting(n: u128, start: usize, end: usize, confidence: f64) -> Memory {
+    memory(|m| {
+        m.id = id(n);
+        let quote = m.evidence.as_mut().unwrap();
+        (quote.start, quote.end) = (start, end);
+        m.standing.effective_confidence = confidence;
+    })
+}
+
+#[test]
+fn a_hit_quotes_its_passage_and_carries_its_scores() {
+    let c = candidate();
+    let found = hit(&FUSED, &c, &WORLD.document, &[]);
+    assert_eq!((found.fragment.as_str(), found.start, found.end), ("Duerme mejor.", c.span.start, c.span.end));
+    assert_eq!((found.score, found.similarity, found.keyword, found.concept), (0.75, Some(0.8), None, Some(1.5)));
+    assert_eq!((found.use_, found.keyword_only, found.low_confidence), (Use::History, false, false));
+    assert_eq!((found.effective_confidence, found.memories.len()), (1.0, 0), "nothing rests on it");
+    assert_eq!(found.source, "document: clinical_note, 2026-03-02");
+    assert_eq!((found.passage_id, found.document_id, found.revision), (c.id, DOCUMENT, 1));
+    let by_words = Fused { similarity: None, ..FUSED };
+    assert!(hit(&by_words, &c, &WORLD.document, &[]).keyword_only);
+}
+
+#[test]
+fn a_hit_is_as_sure_as_the_least_certain_memory_that_rests_on_it() {
+    let c = candidate();
+    let (start, end) = (c.span.start, c.span.end);
+    let mut other_revision = resting(4, start, end, 0.1);
+    other_revision.revision = Some(2);
+    let mut other_document = resting(5, start, end, 0.1);
+    other_document.document_id = None;
+    let mut quoteless = resting(6, start, end, 0.1);
+    quoteless.evidence = None;
+    let all = [
+        resting(1, start, end, 0.9),
+        resting(2, start - 3, start + 1, 0.6),
+        resting(3, 0, start, 0.2),
+        other_revision,
+        other_document,
+        quoteless,
+    ];
+    let found = hit(&FUSED, &c, &WORLD.document, &all);
+    assert_eq!(found.memories, [id(1), id(2)]);
+    assert!((found.effective_confidence - 0.6).abs() < 1e-9 && !found.low_confidence);
+    let mut doubtful = resting(1, start, end, 0.9);
+    doubtful.standing.low_confidence = true;
+    assert!(hit(&FUSED, &c, &WORLD.document, &[doubtful]).low_confidence);
+}
+
+#[test]
+fn each_speaker_of_a_passage_is_named_once_and_others_are_not() {
+    let c = candidate();
+    let (start, end) = (c.span.start, c.span.end);
+    let mut document = WORLD.document.clone();
+    document.content.turns = vec![
+        (Speaker::Family, 0, start),
+        (Speaker::Clinician, start, start + 6),
+        (Speaker::Patient, start + 6, end - 1),
+        (Speaker::Clinician, end - 1, end),
+    ];
+    let found = hit(&FUSED, &c, &document, &[]);
+    assert_eq!(found.speakers, [Speaker::Patient, Speaker::Clinician]);
+    assert_eq!(found.source, "document: clinical_note, 2026-03-02 (patient, clinician)");
+}
+
+#[test]
+fn what_a_model_wrote_is_a_hypothesis_until_somebody_signs_it() {
+    let c = Candidate { document_type: DocumentType::Analysis, ..candidate() };
+    let mut document = WORLD.document.clone();
+    assert_eq!(hit(&FUSED, &c, &document, &[]).use_, Use::Hypothesis);
+    document.signed_by = Some(Uuid::from_u128(5));
+    assert_eq!(hit(&FUSED, &c, &document, &[]).use_, Use::History);
+}
+
+#[test]
+fn a_hit_in_a_file_names_the_page_on_which_it_begins() {
+    let c = candidate();
+    let mut document = WORLD.document.clone();
+    let (name, media_type, sha256) = ("a.pdf".to_owned(), "application/pdf".to_owned(), "ab12".to_owned());
+    let starts = vec![0, c.span.start, c.span.end];
+    document.content.file = Some(StoredFile { name, media_type, sha256, uri: None, pages: vec![], starts });
+    let found = hit(&FUSED, &c, &document, &[]);
+    assert_eq!(found.file.and_then(|file| file.page), Some(2));
+    assert_eq!(found.source, "document: clinical_note, 2026-03-02, page 2");
+}
