@@ -126,3 +126,7 @@ impl Tree {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "trace_tests.rs"]
+mod tests;
