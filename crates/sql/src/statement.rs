@@ -287,3 +287,7 @@ fn postgres_rows_from(first: usize, columns: &[Column]) -> String {
     let arrays: Vec<String> = columns.iter().enumerate().map(array).collect();
     format!("SELECT {} FROM unnest({}) AS u({})", reads.join(", "), arrays.join(", "), names.join(", "))
 }
+
+#[cfg(test)]
+#[path = "statement_tests.rs"]
+mod tests;

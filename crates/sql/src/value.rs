@@ -205,3 +205,7 @@ fn push_hex(out: &mut String, bytes: &[u8]) {
     out.push_str(&hex::encode(bytes));
     out.push('"');
 }
+
+#[cfg(test)]
+#[path = "value_tests.rs"]
+mod tests;
