@@ -121,3 +121,7 @@ pub(crate) fn look(snapshot: &Snapshot, folder: &Path, every: usize) -> Result<P
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |n, byte| (n << 8) | u64::from(*byte))
 }
+
+#[cfg(test)]
+#[path = "binary_tests.rs"]
+mod tests;

@@ -199,3 +199,7 @@ fn list<'a, T>(
     };
     column.map(cell).collect()
 }
+
+#[cfg(test)]
+#[path = "args_tests.rs"]
+mod tests;

@@ -104,3 +104,7 @@ pub(crate) fn error(error: &sqlx::Error) -> DbError {
         _ => DbError::Other { code: "client".to_owned() },
     }
 }
+
+#[cfg(test)]
+#[path = "rows_tests.rs"]
+mod tests;
