@@ -248,3 +248,7 @@ fn constraint(message: &str) -> String {
     let name = message.rsplit(": ").next().unwrap_or_default();
     name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ',' | ' ')).take(120).collect()
 }
+
+#[cfg(test)]
+#[path = "sqlite_tests.rs"]
+mod tests;

@@ -172,3 +172,7 @@ fn scope(org: &[u8], patient: &[u8]) -> Option<Scope> {
     let (org, patient) = (Uuid::from_slice(org).ok()?, Uuid::from_slice(patient).ok()?);
     Scope::new(OrgId(org), PatientId(patient)).ok()
 }
+
+#[cfg(test)]
+#[path = "copies_tests.rs"]
+mod tests;
