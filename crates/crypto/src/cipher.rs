@@ -73,3 +73,7 @@ pub(super) fn random_key(entropy: &dyn Entropy) -> Zeroizing<[u8; 32]> {
     entropy.fill(key.as_mut());
     key
 }
+
+#[cfg(test)]
+#[path = "cipher_tests.rs"]
+mod tests;

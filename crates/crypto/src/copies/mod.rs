@@ -139,3 +139,7 @@ pub async fn inherit(path: &Path, other: &Known) -> Result<u64, KeyError> {
     table.close().await.map_err(failed)?;
     Ok(destroyed)
 }
+
+#[cfg(test)]
+#[path = "copies_tests.rs"]
+mod tests;

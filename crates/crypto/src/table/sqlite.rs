@@ -375,3 +375,7 @@ impl KeyTable for SqliteTable {
         Ok(Counts { patients, erased, outdated })
     }
 }
+
+#[cfg(test)]
+#[path = "sqlite_tests.rs"]
+mod tests;

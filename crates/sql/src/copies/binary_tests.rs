@@ -103,6 +103,21 @@ fn another_number_of_rows_or_of_columns_is_damage() {
 }
 
 #[test]
+fn a_row_that_says_another_number_of_fields_than_follow_is_damage() {
+    let one = patient(2);
+    let whole = file(&[&[Some(&ORG), Some(&one), None]]);
+    for count in [0i16, 2, 4, -2, i16::MAX] {
+        let mut changed = whole.clone();
+        changed[HEAD.len()..HEAD.len() + 2].copy_from_slice(&count.to_be_bytes());
+        assert_eq!(
+            looked("patient_profile", 1, &PROFILE, &changed).unwrap_err(),
+            damaged("patient_profile"),
+            "{count}"
+        );
+    }
+}
+
+#[test]
 fn a_field_of_an_impossible_length_is_damage_and_takes_no_memory() {
     for length in [-2i32, i32::MIN, (1 << 30) + 1, i32::MAX] {
         let mut bytes = HEAD.to_vec();
