@@ -374,3 +374,7 @@ fn finding(
     };
     formed.finding()
 }
+
+#[cfg(test)]
+#[path = "consolidation/consolidation_tests.rs"]
+mod tests;

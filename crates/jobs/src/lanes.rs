@@ -81,3 +81,7 @@ pub(crate) fn next_after<R, P: Serialize>(rows: &[R], window: &Window, place: im
 fn is_full(rows: usize, window: &Window) -> bool {
     rows >= window.limit as usize
 }
+
+#[cfg(test)]
+#[path = "lanes_tests.rs"]
+mod tests;

@@ -264,6 +264,10 @@ fn refuse_strays(directory: &Path) -> Result<(), PolicyError> {
 }
 
 #[cfg(test)]
+#[path = "policy_bounds_tests.rs"]
+mod bounds_tests;
+
+#[cfg(test)]
 mod tests {
     use anamnesis_core::confidence::DecayPolicy;
 

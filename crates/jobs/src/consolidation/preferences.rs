@@ -164,3 +164,35 @@ fn of_revision(document: Uuid, revision: u32) -> Uuid {
     bytes[12..].copy_from_slice(&revision.to_be_bytes());
     Uuid::from_bytes(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anamnesis_core::preference::Topic;
+
+    #[test]
+    fn a_denial_turns_a_preference_round_and_twice_denied_is_what_was_said() {
+        let of =
+            |value: &str| Stated { topic: Topic::Contact, about: Some("mother".to_owned()), value: value.to_owned() };
+        for (said, denied) in
+            [(WANTED, UNWANTED), (UNWANTED, WANTED), ("formal", "not formal"), ("not formal", "formal")]
+        {
+            let turned = opposite(of(said));
+            assert_eq!(turned, of(denied));
+            assert_eq!(opposite(turned), of(said));
+        }
+    }
+
+    #[test]
+    fn what_a_document_states_is_known_by_the_document_and_sorted_by_its_revision() {
+        let (one, two) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let of = |document, revision| of_revision(of_document(document), revision);
+        for revision in [0, 1, 7, u32::MAX] {
+            assert!(is_of_document(of(one, revision), one), "{revision}");
+            assert!(!is_of_document(of(one, revision), two), "{revision}");
+        }
+        assert!(of(one, 1) < of(one, 2) && of(one, 255) < of(one, 256), "the later one is walked last");
+        assert_ne!(of(one, 1), of(two, 1));
+        assert_ne!(of_document(one), one);
+    }
+}
