@@ -192,3 +192,27 @@ fn changed<'a>(keys: &'a PatientKeys, moved: &Moved) -> Event<'a> {
     });
     Event::new(keys, "anamnesis.memory.changed.v1", &key, body)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Policies;
+
+    #[test]
+    fn each_lane_ends_at_its_own_interval_before_the_cutoff() {
+        let mut policy = Policies::embedded().unwrap().lifecycle();
+        (policy.unconfirmed_days, policy.stale_days) = (7, 3);
+        let job = Expiry { policy };
+        let cutoff: DateTime<Utc> = "2026-03-10T02:10:00Z".parse().unwrap();
+        for (lane, until) in [
+            (Lane::TimeBound, "2026-03-03T02:10:00Z"),
+            (Lane::Unasked, "2026-03-03T02:10:00Z"),
+            (Lane::Signals, "2026-03-07T02:10:00Z"),
+            (Lane::Expiring, "2026-03-10T02:10:00Z"),
+        ] {
+            assert_eq!(job.until(lane, cutoff), until.parse::<DateTime<Utc>>().unwrap(), "{lane:?}");
+        }
+        assert!(Expiry::LANES.iter().all(|lane| Expiry::start(*lane) == Place::START));
+        assert!(!Expiry::LANES.contains(&Lane::Unasked), "that one is reconfirmation's");
+    }
+}

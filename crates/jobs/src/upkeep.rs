@@ -132,3 +132,18 @@ impl Job for Upkeep {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_each_lane_are_kept_for_the_days_of_its_kind() {
+        let job = Upkeep { policy: UpkeepThresholds { message_days: 90, event_days: 30, attempt_days: 7 } };
+        let cutoff: DateTime<Utc> = "2026-05-01T04:30:00Z".parse().unwrap();
+        for (lane, days) in [(Lane::Messages, 90), (Lane::Events, 30), (Lane::Attempts, 7), (Lane::Batches, 7)] {
+            assert_eq!(cutoff - job.until(lane, cutoff), TimeDelta::days(days), "{lane:?}");
+        }
+        assert_eq!(Upkeep::LANES.len(), 4, "each lane is gone through");
+    }
+}

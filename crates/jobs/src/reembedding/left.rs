@@ -132,3 +132,7 @@ impl Reembedding {
         Ok(page(changes, came, None))
     }
 }
+
+#[cfg(test)]
+#[path = "left_tests.rs"]
+mod tests;
