@@ -125,6 +125,18 @@ async fn rows_that_are_written_read_back_in_order_of_patient_and_version() {
 }
 
 #[tokio::test]
+async fn no_key_file_is_written_over_a_file_of_any_kind() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("keys");
+    for content in [b"".as_slice(), b"something else"] {
+        std::fs::write(&path, content).unwrap();
+        let refused = KeyFileWriter::new(&path, &header(1), &[]).await.map(|_| ()).unwrap_err();
+        assert_eq!(refused, KeyError::Exists { place: path.display().to_string() });
+        assert_eq!(std::fs::read(&path).unwrap(), content);
+    }
+}
+
+#[tokio::test]
 async fn a_file_whose_writing_was_not_ended_holds_no_row() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("keys");

@@ -60,3 +60,7 @@ pub trait RootKey: Send + Sync {
         None
     }
 }
+
+#[cfg(test)]
+#[path = "service_tests.rs"]
+mod tests;

@@ -170,3 +170,61 @@ fn sensitive(token: &str) -> reqwest::header::HeaderValue {
     value.set_sensitive(true);
     value
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anamnesis_core::clock::{SeededEntropy, SystemClock};
+
+    fn root() -> VaultRoot {
+        let config =
+            VaultConfig { url: "http://127.0.0.1:1".to_owned(), key: "clinic".to_owned(), ..Default::default() };
+        let (clock, entropy) = (Arc::new(SystemClock), Arc::new(SeededEntropy::new(1)));
+        VaultRoot::new(&config, KeyLimits::default(), clock, entropy).unwrap()
+    }
+
+    #[test]
+    fn each_refusal_says_what_to_change_and_only_an_unreadable_ciphertext_is_the_wrong_key() {
+        let root = root();
+        let refused = |status: u16, body: &str, act: &str| {
+            let reply = Reply { status, headers: Default::default(), body: Zeroizing::new(body.as_bytes().to_vec()) };
+            root.inner.refusal(&reply, act)
+        };
+        let wrong = KeyError::WrongMaster { place: "vault:transit/clinic".to_owned() };
+        assert_eq!(refused(400, "message authentication failed", "decrypt"), wrong);
+        for (status, body, act, says) in [
+            (401, "", "decrypt", "the token is invalid"),
+            (403, "", "encrypt", "the token is invalid"),
+            (404, "", "decrypt", "no Transit engine"),
+            (400, "encryption key NOT FOUND", "decrypt", "no key of this name"),
+            (400, "ciphertext version is too old", "decrypt", "min_decryption_version"),
+            (400, "SECRET", "encrypt", "it answers 400"),
+            (418, "SECRET", "decrypt", "it answers 418"),
+        ] {
+            let error = refused(status, body, act);
+            assert!(
+                matches!(&error, KeyError::Denied { reason, .. } if reason.contains(says)),
+                "{status} {body}: {error}"
+            );
+            assert!(!error.to_string().contains("SECRET"), "what the service says is in no error");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_vault_did_not_make_is_not_sent_to_it() {
+        let root = root();
+        assert_eq!(root.name(), "vault:transit/clinic");
+        let wrong = Err(KeyError::WrongMaster { place: root.name() });
+        for wrapped in [b"".as_slice(), b"local", b"Vault:v1:x", b"\xff\xfe"] {
+            assert_eq!(root.unwrap(b"id", wrapped).await.map(|_| ()), wrong);
+        }
+    }
+
+    #[test]
+    fn addresses_are_below_the_api_and_tokens_are_never_printed() {
+        let root = root();
+        assert_eq!(under(&root.inner.service, "auth/token/lookup-self").path(), "/v1/auth/token/lookup-self");
+        assert!(sensitive("s.abc").is_sensitive() && !format!("{:?}", sensitive("s.abc")).contains("abc"));
+        assert_eq!(sensitive("no\nheader").as_bytes(), b"", "sent as none");
+    }
+}

@@ -170,6 +170,9 @@ async fn a_destroyed_patient_gets_no_key_again_whatever_is_written() {
     assert_eq!(found, HashMap::from([(mine, Entry::Destroyed), (scope(1, 2), Entry::Destroyed)]));
     assert_eq!(table.counts(2).await, Ok(Counts { patients: 0, erased: 2, outdated: 0 }));
     table.destroy(seen, mine, 99).await.unwrap();
+    let later: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM later_key").fetch_one(&table.pool().await.unwrap()).await.unwrap();
+    assert_eq!(later, 0, "no later key is left in the file");
     let at: i64 = sqlx::query_scalar("SELECT destroyed_at FROM data_key ORDER BY patient_id LIMIT 1")
         .fetch_one(&table.pool().await.unwrap())
         .await
