@@ -81,6 +81,7 @@ async fn a_place_holds_something_unless_it_is_absent_empty_or_a_store_without_or
     assert_eq!(holds_anything(&path).await, Ok(false), "empty");
     std::fs::write(&path, b"torn, and no database any more").unwrap();
     assert_eq!(holds_anything(&path).await, Ok(true), "torn");
+    assert_eq!(holds_anything(dir.path()).await, Ok(true), "what cannot be opened is not taken for empty");
     std::fs::remove_file(&path).unwrap();
     store(&path, 0).await;
     assert_eq!(holds_anything(&path).await, Ok(false), "a new store");
@@ -119,6 +120,8 @@ fn a_servers_copy_is_a_file_for_each_table_and_its_description_reads_back() {
     let snapshot = Snapshot { engine: "postgres".to_owned(), schema: 40, tables };
     assert_eq!(snapshot.files(), ["inbox.copy", "memory.copy"]);
     let text = serde_json::to_string(&snapshot).unwrap();
+    let tables = r#"{"inbox":{"rows":0},"memory":{"rows":3,"columns":["id"]}}"#;
+    assert_eq!(text, format!(r#"{{"engine":"postgres","schema":40,"tables":{tables}}}"#), "as older versions read it");
     assert_eq!(serde_json::from_str::<Snapshot>(&text).unwrap(), snapshot);
     let first: Snapshot = serde_json::from_str(r#"{"engine":"sqlite","schema":1,"tables":{"a":{"rows":2}}}"#).unwrap();
     assert_eq!(first.tables["a"], table(2, &[]), "an embedded store's tables name no columns");
