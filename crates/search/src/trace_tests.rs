@@ -17,7 +17,7 @@ fn tree(memories: &[Memory], documents: &[StoredDocument], direction: Direction)
 fn label_of(change: impl FnOnce(&mut StoredDocument)) -> Option<String> {
     let mut document = WORLD.document.clone();
     change(&mut document);
-    tree(&[WORLD.raw.clone()], &[document], Direction::Up).document(WORLD.raw.id.0).map(|node| node.label)
+    tree(std::slice::from_ref(&WORLD.raw), &[document], Direction::Up).document(WORLD.raw.id.0).map(|node| node.label)
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn only_a_capture_on_its_way_up_ends_at_a_document() {
 
 #[test]
 fn what_was_shown_before_is_named_and_not_walked_again() {
-    let mut tree = tree(&[WORLD.raw.clone()], &[WORLD.document.clone()], Direction::Up);
+    let mut tree = tree(std::slice::from_ref(&WORLD.raw), std::slice::from_ref(&WORLD.document), Direction::Up);
     let first = tree.node("raw", WORLD.raw.id.0, None, 0);
     assert_eq!((first.repeated, first.children.len()), (false, 1));
     let again = tree.node("raw", WORLD.raw.id.0, Some("derived_from".to_owned()), 1);
@@ -80,7 +80,7 @@ fn what_was_shown_before_is_named_and_not_walked_again() {
 #[test]
 fn a_chain_is_cut_at_its_greatest_depth() {
     let cut = |depth| {
-        let mut tree = tree(&[WORLD.raw.clone()], &[], Direction::Up);
+        let mut tree = tree(std::slice::from_ref(&WORLD.raw), &[], Direction::Up);
         tree.node("raw", WORLD.raw.id.0, None, depth).children.len()
     };
     assert_eq!((cut(DEEPEST - 1), cut(DEEPEST)), (1, 0));
