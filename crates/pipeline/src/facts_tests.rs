@@ -191,6 +191,7 @@ fn only_words_dates_and_names_make_another_text() {
     assert_eq!(first, hash("  DUERME mal — y esta   cansada"), "case, accents, signs and spacing");
     assert_ne!(first, hash("Duerme mal, y no está cansada."));
     assert_ne!(hash("Llamar a rosa@correo.es mañana."), hash("Llamar a luis@correo.es mañana."));
+    assert_ne!(hash("Volver el 3 de mayo de 2026."), hash("Volver el 4 de mayo de 2026."), "dates look alike");
     assert_eq!(hash("… — !"), None, "no words");
 }
 

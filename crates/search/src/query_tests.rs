@@ -12,6 +12,8 @@ fn a_question_finds_the_stems_of_both_languages() {
     assert!(!terms("¿Qué pastillas toma?").is_disjoint(&terms("una pastilla")), "plural and singular");
     assert!(!terms("which medications does she take").is_disjoint(&terms("medication")));
     assert!(terms("¿insomnio?").is_subset(&terms("Insomnio y cansancio.")));
+    assert!(!terms("está cansada").is_disjoint(&terms("cansados")), "by the rules of Spanish alone");
+    assert!(stems("insomnio", Language::Spanish).iter().all(|stem| terms("insomnio").contains(&keys.term(stem))));
     assert!(terms("penicilina").is_disjoint(&terms("sertralina")));
     assert!(terms("¿?").is_empty() && terms("").is_empty());
 }

@@ -57,8 +57,8 @@ fn a_hit_is_as_sure_as_the_least_certain_memory_that_rests_on_it() {
     let mut quoteless = resting(6, start, end, 0.1);
     quoteless.evidence = None;
     let all = [
-        resting(1, start, end, 0.9),
-        resting(2, start - 3, start + 1, 0.6),
+        resting(1, start, end, 0.6),
+        resting(2, start - 3, start + 1, 0.9),
         resting(3, 0, start, 0.2),
         other_revision,
         other_document,
