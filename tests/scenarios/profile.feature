@@ -21,6 +21,17 @@ Feature: Profile
       | statement | confidence | use      |
       | nausea    | 1          | decision |
 
+  @row-37
+  Scenario: An illness that the chart knows since a month or a year is in force from its first day
+    Given on 2 March 2026, the profile says
+      """
+      {"conditions": [{"name": "Asma", "since": "2015-06"}, {"name": "Psoriasis", "since": "2009"}]}
+      """
+    Then the memory holds
+      | statement | valid_from           | use      |
+      | asma      | 2015-06-01T00:00:00Z | decision |
+      | psoriasis | 2009-01-01T00:00:00Z | decision |
+
   @row-80
   Scenario: Of a patient who was never heard of, readers say that nothing is known, not that nothing is wrong
     Given on 2 March 2026, time passes

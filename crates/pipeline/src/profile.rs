@@ -1,6 +1,6 @@
 //! Profile events and health signals: explicit facts and device readings, as findings of the same log.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, NaiveTime, Utc};
 use uuid::Uuid;
 
 use super::facts::attribute_hashes;
@@ -131,8 +131,8 @@ impl Stating<'_> {
             Some(ConditionStatus::Resolved | ConditionStatus::Inactive | ConditionStatus::Remission)
         );
         let words = FindingWords { code: fact.code.as_deref().map(str::to_owned), ..self.words(&fact.name)? };
-        let since = fact.since.as_ref().and_then(|since| since.to_string().parse::<NaiveDate>().ok());
-        let valid_from = since.and_then(|d| d.and_hms_opt(0, 0, 0)).map_or(p.recorded_at, |d| d.and_utc());
+        let since = fact.since.map(|since| since.first_day().and_time(NaiveTime::MIN).and_utc());
+        let valid_from = since.unwrap_or(p.recorded_at);
         Ok(self.finding(Said { ending: ended, valid_from, ..explicit(EntityType::Condition, words, p.recorded_at) }))
     }
 

@@ -51,7 +51,8 @@ fn a_condition_is_in_force_from_its_day_until_its_status_ends_it() {
     let recorded = instant(RECORDED);
     assert_eq!(of(Value::Null, Value::Null), (false, recorded));
     assert_eq!(of(json!("active"), json!("2015-06-01")), (false, instant("2015-06-01T00:00:00Z")));
-    assert!(!of(json!("relapse"), json!("2015-06")).0);
+    assert_eq!(of(json!("relapse"), json!("2015-06")), (false, instant("2015-06-01T00:00:00Z")));
+    assert_eq!(of(json!("active"), json!("2015")), (false, instant("2015-01-01T00:00:00Z")));
     for ended in ["resolved", "inactive", "remission"] {
         assert!(of(json!(ended), Value::Null).0, "{ended}");
     }

@@ -88,6 +88,13 @@ pub struct PartialDate {
     pub(crate) precision: Precision,
 }
 
+impl PartialDate {
+    /// The first day of what is known: 1 January of a year, the first of a month.
+    pub fn first_day(&self) -> NaiveDate {
+        self.date
+    }
+}
+
 as_string!(PartialDate, "^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$", "A date known to the year, the month or the day");
 
 impl FromStr for PartialDate {
