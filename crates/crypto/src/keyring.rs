@@ -314,6 +314,22 @@ impl Keyring {
         Ok(entries)
     }
 
+    /// Wraps new keys by the newest key-encryption key where another process made one while they were inserted: its
+    /// rotation may have passed their place.
+    async fn renew(&self, fresh: &[Scope], entries: &HashMap<Scope, Entry>) -> Result<(), KeyError> {
+        self.load_keks().await?;
+        let newest = self.newest_kek();
+        let mut outdated = Vec::new();
+        for (scope, entry) in fresh.iter().filter_map(|scope| Some((*scope, entries.get(scope)?))) {
+            let Entry::Keys(keys) = entry else { continue };
+            for key in keys.iter().filter(|key| key.kek < newest) {
+                let plain = self.unwrap(scope, key).map_err(|_| self.damaged())?;
+                outdated.push((scope, self.wrap(scope, key.version, &plain)));
+            }
+        }
+        self.apply(&outdated).await.map(drop)
+    }
+
     fn answer(&self, entries: HashMap<Scope, Entry>) -> Result<Found, KeyError> {
         let mut found = Found::default();
         for (scope, entry) in entries {
@@ -364,7 +380,9 @@ impl KeyStore for Keyring {
         let keys: Vec<(Scope, DataKey)> = unknown.iter().map(fresh).collect();
         // Another process may have been first with one of them: then its key stays and ours is forgotten.
         self.saw(self.table.insert(self.seen(), &keys, micros(self.clock.now())).await?)?;
-        self.find(scopes).await
+        let entries = self.look(scopes).await?;
+        self.renew(&unknown, &entries).await?;
+        self.answer(entries)
     }
 
     async fn destroy(&self, scope: Scope) -> Result<(), KeyError> {

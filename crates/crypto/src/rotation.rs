@@ -116,7 +116,7 @@ impl Keyring {
     }
 
     /// Writes keys that were wrapped anew; how many patients they are of.
-    async fn apply(&self, keys: &[(Scope, DataKey)]) -> Result<u64, KeyError> {
+    pub(super) async fn apply(&self, keys: &[(Scope, DataKey)]) -> Result<u64, KeyError> {
         if keys.is_empty() {
             return Ok(0);
         }
