@@ -19,8 +19,8 @@ const CLITICS: &[&str] = &[
     "la", "lo", "las", "los", "le", "les", "me", "se", "te", "nos", "to", "ever", "just", "usted", "yet", "have",
     "has", "had", "he", "ha", "hemos", "debe", "should", "must", "puede", "be", "been",
 ];
-/// What is only wished, considered, feared, supposed or yet to come.
-const UNREAL: &[&str] = &[
+/// What governs a stop that is only wished, considered, feared or advised against.
+const WISHES: &[&str] = &[
     "quiere",
     "quiero",
     "quisiera",
@@ -36,16 +36,9 @@ const UNREAL: &[&str] = &[
     "planteando",
     "pide",
     "pregunta",
-    "podria",
-    "podriamos",
-    "podemos",
     "miedo",
     "temor",
     "teme",
-    "antes",
-    "hasta",
-    "si",
-    "cuando",
     "want",
     "wants",
     "wanted",
@@ -70,22 +63,23 @@ const UNREAL: &[&str] = &[
     "afraid",
     "scared",
     "against",
-    "before",
-    "until",
-    "if",
-    "when",
-    "could",
     "like",
     "eager",
     "prefer",
 ];
-/// Between what is wished and a verb that somebody else is to do: an order is no wish.
+/// Verbs of what could be, which stand right before the other one.
+const COULD: &[&str] = &["could", "podria", "podriamos", "podemos"];
+/// Verbs of stopping as they follow "to", "could" and "if".
+const BASES: &[&str] = &["stop", "discontinue", "cease", "quit", "come", "go", "wean", "dc"];
+/// Between what is wished and a verb that another person is to do: an order is no wish.
 const ORDERED: &[&str] = &["you", "him", "her", "them", "que"];
+/// Words between "could" or "if" and the verb.
+const CLOSE: usize = 3;
 /// Prepositions behind which a name is not what was stopped: "breastfeeding stopped before lithium".
-const ASIDE: &[&str] = &[
-    "before", "antes", "while", "mientras", "despite", "with", "con", "because", "during", "durante", "thanks",
-    "gracias", "para",
-];
+const ASIDE: &[&str] =
+    &["before", "antes", "while", "mientras", "despite", "because", "during", "durante", "thanks", "gracias", "para"];
+/// The same, where what was stopped stands before them: "quit smoking with varenicline", but "finished with amoxicillin".
+const ASIDE_BEHIND_AN_OBJECT: &[&str] = &["with", "con"];
 const ARTICLES: &[&str] = &[
     "the", "a", "an", "la", "el", "los", "las", "un", "una", "my", "his", "her", "su", "mi", "de", "of", "taking",
     "tome",
@@ -120,22 +114,33 @@ pub(super) fn behind(reading: &Reading<'_>, clause: usize, hit: &Range<usize>, s
     if unreal { Status::Continued } else { status }
 }
 
-/// Whether a verb is denied, or governed by a word of wishing, fearing or supposing in its clause.
+/// Whether a verb is denied, or governed by a word of wishing or supposing in its clause. A verb of the past is neither wished
+/// nor supposed: "when she stopped", "could not sleep and stopped".
 fn is_unreal(reading: &Reading<'_>, clause: usize, verb: &Range<usize>) -> bool {
+    is_denied(reading, clause, verb.start) || is_wished(reading, clause, verb)
+}
+
+fn is_denied(reading: &Reading<'_>, clause: usize, verb: usize) -> bool {
+    let before = (clause..verb).rev().find(|at| !CLITICS.contains(&reading.word(*at)));
+    before.is_some_and(|at| DENIALS.contains(&reading.word(at)) || reading.word(at).ends_with("n't"))
+}
+
+fn is_wished(reading: &Reading<'_>, clause: usize, verb: &Range<usize>) -> bool {
+    let form = reading.word(verb.start);
+    let base = BASES.contains(&form);
+    let infinitive = form.len() > 4 && ["ar", "er", "ir"].iter().any(|ending| form.ends_with(ending));
+    let to = verb.start > clause && reading.word(verb.start - 1) == "to";
+    let open = infinitive || form.ends_with("ing") || base && to;
     let first = clause.max(verb.start.saturating_sub(GOVERNS));
-    let mut denies = true;
-    let mut ordered = false;
     for at in (first..verb.start).rev() {
         let word = reading.word(at);
-        if reading.words[at].punctuation {
+        let close = verb.start - at <= CLOSE;
+        if reading.words[at].punctuation || ORDERED.contains(&word) {
             return false;
         }
-        if denies && (DENIALS.contains(&word) || word.ends_with("n't")) {
-            return true;
-        }
-        denies = denies && CLITICS.contains(&word);
-        ordered = ordered || ORDERED.contains(&word);
-        if UNREAL.contains(&word) && !ordered {
+        let supposed = close && (word == "if" && base || COULD.contains(&word) && (base || infinitive));
+        let put_off = word == "hasta" && infinitive && at + 1 == verb.start;
+        if open && WISHES.contains(&word) || supposed || put_off {
             return true;
         }
     }
@@ -150,17 +155,21 @@ fn replaces(reading: &Reading<'_>, verb: &Range<usize>, name: &Range<usize>) -> 
     exchanges && last.is_some_and(|at| matches!(reading.word(at), "por" | "to" | "onto" | "with" | "a"))
 }
 
-/// Whether the name stands behind a preposition of its own.
+/// Whether the name belongs to a preposition and not to the verb.
 fn is_aside(reading: &Reading<'_>, verb: &Range<usize>, name: &Range<usize>) -> bool {
     let last = (verb.end..name.start).rev().find(|at| !ARTICLES.contains(&reading.word(*at)));
-    last.is_some_and(|at| ASIDE.contains(&reading.word(at)))
+    last.is_some_and(|at| {
+        let word = reading.word(at);
+        ASIDE.contains(&word) || ASIDE_BEHIND_AN_OBJECT.contains(&word) && at > verb.end
+    })
 }
 
-/// "Mientras tome lorazepam": "tome" is the past of taking only with its accent, or where nothing asks for a wish.
+/// "Mientras tome lorazepam": "tomé" is the past of taking only with its accent, or where nothing asks for a wish.
 fn is_subjunctive(reading: &Reading<'_>, clause: usize, verb: &Range<usize>) -> bool {
-    let governed = verb.start > clause
-        && matches!(reading.word(verb.start - 1), "mientras" | "cuando" | "que" | "aunque" | "para" | "siempre");
-    verb.len() == 1 && reading.word(verb.start) == "tome" && governed
+    let governed =
+        verb.start > clause && matches!(reading.word(verb.start - 1), "mientras" | "que" | "para" | "siempre");
+    let accented = reading.source(verb).of(reading.text).contains('é');
+    verb.len() == 1 && reading.word(verb.start) == "tome" && governed && !accented
 }
 
 /// "Dejamos la quetiapina en 50": it goes on at that dose.

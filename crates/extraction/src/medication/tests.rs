@@ -234,6 +234,10 @@ fn a_stop_that_is_denied_wished_supposed_or_put_off_is_none() {
         ("She is hoping to come off mirtazapine next year.", "mirtazapine"),
         ("Le da miedo dejar el clonazepam.", "clonazepam"),
         ("What happens if I quit the lithium?", "lithium"),
+        ("We could stop the haloperidol next time.", "haloperidol"),
+        ("Bajar 5 mg por semana hasta suspender la prednisona.", "prednisone"),
+        ("He asked to stop risperidone.", "risperidone"),
+        ("I advised her against stopping the warfarin.", "warfarin"),
         ("Breastfeeding was stopped in May, before olanzapine.", "olanzapine"),
         ("Quit smoking with varenicline.", "varenicline"),
         ("Tramadol: no la deje sin hablar conmigo.", "tramadol"),
@@ -254,6 +258,15 @@ fn a_stop_that_took_place_or_is_ordered_is_one() {
         ("She decided to come off mirtazapine and did.", "mirtazapine"),
         ("No le sentaba bien y dejó el bupropión.", "bupropion"),
         ("Not sleeping, stopped zopiclone last week.", "zopiclone"),
+        ("Cuando dejó la trazodona volvió a dormir mal.", "trazodone"),
+        ("Sí dejé la trazodona en mayo.", "trazodone"),
+        ("When he stopped the valproate the tremor went.", "valproate"),
+        ("Could not eat and stopped topiramate.", "topiramate"),
+        ("Fine until she stopped the quetiapine in March.", "quetiapine"),
+        ("Antes suspendió la fluoxetina por náuseas.", "fluoxetine"),
+        ("She could not bear it and quit venlafaxine.", "venlafaxine"),
+        ("No quería seguir así y dejó el litio.", "lithium"),
+        ("He finished with flucloxacillin last week.", "flucloxacillin"),
     ] {
         assert_eq!(status(text, name), "stopped", "{text}");
     }
