@@ -201,6 +201,25 @@ Feature: Asking again, expiring and becoming outdated
       | prednisone | resolved_unconfirmed | history |
 
   @row-52 @row-59
+  Scenario: A last day that one sentence of a letter names holds where its list only names the medicine
+    Given on 20 November 2026 at 10:00, the uploaded document says
+      """
+      I started cefalexin 500 mg twice daily, which she is to take until 27 November. No rash.
+      Current medicines:
+      Cefalexin as above
+      Ramipril 5 mg once daily
+      """
+    When on 27 November 2026 at 20:00, time passes
+    Then the memory holds
+      | statement  | state  | use      |
+      | cephalexin | active | decision |
+    When on 28 November 2026 at 10:00, time passes
+    Then the memory holds
+      | statement  | state                | use      |
+      | cephalexin | resolved_unconfirmed | history  |
+      | ramipril   | active               | decision |
+
+  @row-52 @row-59
   Scenario: A last day that the patient names does not end what a clinician prescribed
     Given on 2 March 2026 at 10:00, the clinical note "note" says
       """

@@ -76,7 +76,7 @@ fn medicine(mentions: &[&Entity]) -> Vec<Entity> {
     out
 }
 
-/// A mention with what it lacks from the others: the last strength that was said, the way and the times.
+/// A mention with what it lacks from the others: the last strength that was said, the way, the times and the days.
 fn filled(decisive: &Entity, mentions: &[&Entity]) -> Entity {
     let mut entity = decisive.clone();
     let others = || mentions.iter().rev().filter(|other| other.span != decisive.span);
@@ -94,6 +94,7 @@ fn filled(decisive: &Entity, mentions: &[&Entity]) -> Entity {
         entity.frequency = others().find_map(|other| other.frequency.clone());
     }
     entity.at = entity.at.or_else(|| others().find_map(|other| other.at));
+    entity.ends = entity.ends.or_else(|| others().find_map(|other| other.ends));
     entity
 }
 

@@ -121,4 +121,6 @@ fn a_medicine_has_the_day_that_what_it_did_has() {
 fn a_bracket_behind_a_day_has_days_of_its_own() {
     let text = "Hábitos: tabaco, retomó en febrero (lo había dejado por el embarazo).";
     assert_eq!(dated(text, Language::Spanish, "tobacco use"), "2026-02");
+    let text = "Un gesto autolítico en 2016 (sobreingesta).";
+    assert_eq!(dated(text, Language::Spanish, "overdose"), "2016");
 }

@@ -19,7 +19,8 @@ pub(super) const BOTH: usize = 45;
 const SPELL_REACH: usize = 24;
 /// Words of a sentence that says nothing but a date.
 const FEW_WORDS: usize = 4;
-/// What a clause or a bracket between a date and the finding behind it costs: "stopped three months ago because of weight gain".
+/// What a clause between a date and the finding behind it costs, or what else stands before it in a bracket: "stopped three
+/// months ago because of weight gain".
 const NEXT_CLAUSE: usize = 40;
 /// Words that open a clause of their own.
 const OPENERS: &[&str] =
@@ -59,7 +60,7 @@ fn between(text: &str, entity: &Entity, place: Span, mention: &DateMention) -> O
     // "In 2023, dropped out": what stands behind the comma has a day of its own or none.
     let clause = behind
         && (OPENERS.contains(&first.as_str())
-            || between.trim_start().starts_with('(')
+            || between.trim_start().starts_with('(') && between.trim() != "("
             || between.trim_start().starts_with(',') && !opens_clause(text, mention.span));
     let length = between.len() + comma * between.matches(',').count() + if clause { NEXT_CLAUSE } else { 0 };
     let reach = if matches!(mention.said, Said::Spell(_)) { SPELL_REACH } else { REACH };
