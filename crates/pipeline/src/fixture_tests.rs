@@ -15,7 +15,7 @@ use anamnesis_messages::{Decoder, Envelope, Message};
 pub(crate) const ORG: &str = "5f3b1c52-6d0e-4c43-9a55-0a4f6c1d2e3f";
 pub(crate) const PATIENT: &str = "0b9f4a6e-93a5-4d0e-8d5b-6d1f1b7f2c11";
 pub(crate) const DOCUMENT: &str = "7c1f0a52-11d0-4c43-9a55-0a4f6c1d2e01";
-/// A clinician, or whoever else acts.
+/// The person who acts: a clinician unless a test says otherwise.
 pub(crate) const ACTOR: &str = "9d2c7b10-4e55-4f0a-8c31-2f6a5b7c8d90";
 
 pub(crate) fn instant(text: &str) -> DateTime<Utc> {

@@ -184,17 +184,9 @@ impl Pipeline {
         guard: &Guard,
     ) -> Result<(Redacted, Extraction), Disposition> {
         let redacted = self.redact(source, guard)?;
-        let today = document.day();
-        let dates = if self.extracts { dates_of(source, &redacted, today) } else { Vec::new() };
+        let dates = if self.extracts { dates_of(source, &redacted, document.day()) } else { Vec::new() };
         let started = Instant::now();
-        let input = ExtractionInput {
-            document: redacted.document(),
-            document_type: Some(document.read_as()),
-            targets: &[],
-            values: redacted.values(),
-            dates: &dates,
-            today: Some(today),
-        };
+        let input = input_of(document, &redacted, &dates);
         let extraction = self.extractor(org).map(|rules| rules.extract(&input)).unwrap_or_default();
         self.observe(Stage::Extract, started);
         Ok((redacted, extraction))
@@ -252,6 +244,18 @@ impl Pipeline {
 fn dates_of(source: &Document, redacted: &Redacted, today: NaiveDate) -> Vec<DateMention> {
     let found = dates::find(&source.text, redacted.document().language, today);
     found.iter().map(|mention| DateMention { span: redacted.span_of(mention.span), ..*mention }).collect()
+}
+
+/// What extraction reads of a document that is redacted.
+fn input_of<'a>(document: &DocumentSubmitted, redacted: &'a Redacted, dates: &'a [DateMention]) -> ExtractionInput<'a> {
+    ExtractionInput {
+        document: redacted.document(),
+        document_type: Some(document.read_as()),
+        targets: &[],
+        values: redacted.values(),
+        dates,
+        today: Some(document.day()),
+    }
 }
 
 /// Confidence of what a person writes about one memory. It has none of the surroundings from which confidence is learned,

@@ -25,16 +25,8 @@ pub(crate) fn guard() -> Guard {
 pub(crate) fn read(document: &DocumentSubmitted) -> (Redacted, Extraction) {
     let source = source_of(document);
     let redacted = guard().redact_with(&source, &[]).unwrap();
-    let today = document.day();
-    let dates = dates_of(&source, &redacted, today);
-    let input = ExtractionInput {
-        document: redacted.document(),
-        document_type: Some(document.read_as()),
-        targets: &[],
-        values: redacted.values(),
-        dates: &dates,
-        today: Some(today),
-    };
+    let dates = dates_of(&source, &redacted, document.day());
+    let input = input_of(document, &redacted, &dates);
     let extraction = Extractor::shared().extract(&input);
     (redacted, extraction)
 }

@@ -388,4 +388,6 @@ impl Transaction {
 }
 
 #[cfg(test)]
+mod refusal_tests;
+#[cfg(test)]
 mod tests;

@@ -1,44 +1,11 @@
 //! What SQLite says, and what of it goes on: kinds of cells, arguments, and errors without a value in them.
 
-use std::borrow::Cow;
-
 use super::super::{Access, Database, Fault, Location, Sql};
 use super::*;
-
-#[derive(Debug)]
-struct Refusal(&'static str, &'static str);
-
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.1)
-    }
-}
-
-impl std::error::Error for Refusal {}
-
-impl sqlx::error::DatabaseError for Refusal {
-    fn message(&self) -> &str {
-        self.1
-    }
-    fn code(&self) -> Option<Cow<'_, str>> {
-        Some(Cow::Borrowed(self.0))
-    }
-    fn kind(&self) -> sqlx::error::ErrorKind {
-        sqlx::error::ErrorKind::Other
-    }
-    fn as_error(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
-        self
-    }
-    fn as_error_mut(&mut self) -> &mut (dyn std::error::Error + Send + Sync + 'static) {
-        self
-    }
-    fn into_error(self: Box<Self>) -> Box<dyn std::error::Error + Send + Sync + 'static> {
-        self
-    }
-}
+use crate::refusal_tests::Refusal;
 
 fn of(code: &'static str, message: &'static str) -> DbError {
-    error(&sqlx::Error::Database(Box::new(Refusal(code, message))))
+    error(&sqlx::Error::Database(Box::new(Refusal { code: Some(code), message, ..Refusal::default() })))
 }
 
 #[test]

@@ -97,7 +97,7 @@ impl Interval {
             ending: a.ending,
             last_said: a.asserted_at,
             recorded_at: a.recorded_at.min(a.asserted_at),
-            asked_expiry: may_end(a).then_some(a.expires_at).flatten(),
+            asked_expiry: a.expires_at.filter(|_| may_end(a)),
             evidence: vec![a.source],
             texts: a.text.into_iter().collect(),
             told: a.details.count(),
@@ -107,7 +107,7 @@ impl Interval {
     }
 
     /// Whether the finding names the last day of this medicine anew: the later statement counts, one that names no day
-    /// leaves the day, and what somebody in charge set ends on nobody else's word.
+    /// leaves it, and only a clinician or a profile names the end of what a clinician or a profile set.
     fn may_set_last_day(&self, a: &Assertion) -> bool {
         let in_charge = a.set_by.is_authoritative() || !self.folded.set_by.is_authoritative();
         self.entity == EntityType::Medication && a.expires_at.is_some() && in_charge

@@ -8,7 +8,7 @@ use crate::reader::{Attributes, Layer, Opinion};
 use anamnesis_core::finding::EntityType;
 use anamnesis_text::Speaker;
 
-/// Probabilities (0.0–1.0) at the place of one finding.
+/// What the reader makes of one finding: probabilities (0.0–1.0) at its place; and what the document says around it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct View {
     /// The reader found it, and no rule.

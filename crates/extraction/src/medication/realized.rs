@@ -71,7 +71,7 @@ const WISHES: &[&str] = &[
 const COULD: &[&str] = &["could", "podria", "podriamos", "podemos"];
 /// Verbs of stopping as they follow "to", "could" and "if".
 const BASES: &[&str] = &["stop", "discontinue", "cease", "quit", "come", "go", "wean", "dc"];
-/// Between what is wished and a verb that another person is to do: an order is no wish.
+/// Between what is wished and a verb for another person: an order is no wish.
 const ORDERED: &[&str] = &["you", "him", "her", "them", "que"];
 /// Words between "could" or "if" and the verb.
 const CLOSE: usize = 3;
@@ -84,8 +84,13 @@ const ARTICLES: &[&str] = &[
     "the", "a", "an", "la", "el", "los", "las", "un", "una", "my", "his", "her", "su", "mi", "de", "of", "taking",
     "tome",
 ];
-const EXCHANGES: &[&str] =
-    &["cambi", "sustitu", "reemplaz", "rota", "switch", "chang", "replac", "swap", "convert", "substitut"];
+/// Stems of verbs by which one medicine takes the place of another.
+const EXCHANGES: &[&str] = &["cambi", "sustitu", "reemplaz", "switch", "swap", "chang", "replac", "convert", "rota"];
+
+/// Whether a verb puts one medicine in the place of another.
+pub(super) fn exchanges(word: &str) -> bool {
+    EXCHANGES.iter().any(|stem| word.starts_with(stem))
+}
 
 /// What a verb before a name says of the medicine; `None` where it speaks of something else. `clause`: its first word.
 pub(super) fn before(
@@ -149,10 +154,11 @@ fn is_wished(reading: &Reading<'_>, clause: usize, verb: &Range<usize>) -> bool 
 
 /// "Me la cambiaron por venlafaxina", "replaced it with": what is named behind the link takes the place.
 fn replaces(reading: &Reading<'_>, verb: &Range<usize>, name: &Range<usize>) -> bool {
-    let exchanges = verb.clone().any(|at| EXCHANGES.iter().any(|stem| reading.word(at).starts_with(stem)));
+    // "Substituted A for B" names the new one first, so that the word is none of the others.
+    let exchanged = verb.clone().any(|at| exchanges(reading.word(at)) || reading.word(at).starts_with("substitut"));
     let between = verb.end.max(name.start.saturating_sub(EXCHANGE))..name.start;
     let last = between.rev().find(|at| !ARTICLES.contains(&reading.word(*at)));
-    exchanges && last.is_some_and(|at| matches!(reading.word(at), "por" | "to" | "onto" | "with" | "a"))
+    exchanged && last.is_some_and(|at| matches!(reading.word(at), "por" | "to" | "onto" | "with" | "a"))
 }
 
 /// Whether the name belongs to a preposition and not to the verb.

@@ -190,10 +190,8 @@ impl StatusRules {
         second: &Range<usize>,
         from: usize,
     ) -> bool {
-        const VERBS: &[&str] =
-            &["cambi", "sustitu", "reemplaz", "switch", "swap", "chang", "replac", "convert", "rota"];
-        let verb = (from.max(first.start.saturating_sub(6))..first.start)
-            .any(|word| VERBS.iter().any(|stem| reading.word(word).starts_with(stem)));
+        let verb =
+            (from.max(first.start.saturating_sub(6))..first.start).any(|word| realized::exchanges(reading.word(word)));
         let between = first.end..second.start;
         let link =
             between.clone().any(|word| matches!(reading.word(word), "por" | "for" | "to" | "with" | "a" | "onto"));

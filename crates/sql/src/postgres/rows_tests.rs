@@ -1,54 +1,10 @@
 //! Arrays as the server sends them, and what becomes of its errors.
 
-use std::borrow::Cow;
-
 use super::*;
-
-/// An error of a server, as sqlx hands it over. Its message stands for text that may quote a row.
-#[derive(Debug)]
-struct Refusal {
-    code: Option<&'static str>,
-    table: Option<&'static str>,
-    constraint: Option<&'static str>,
-}
-
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("SECRET")
-    }
-}
-
-impl std::error::Error for Refusal {}
-
-impl sqlx::error::DatabaseError for Refusal {
-    fn message(&self) -> &str {
-        "SECRET"
-    }
-    fn code(&self) -> Option<Cow<'_, str>> {
-        self.code.map(Cow::Borrowed)
-    }
-    fn table(&self) -> Option<&str> {
-        self.table
-    }
-    fn constraint(&self) -> Option<&str> {
-        self.constraint
-    }
-    fn kind(&self) -> sqlx::error::ErrorKind {
-        sqlx::error::ErrorKind::Other
-    }
-    fn as_error(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
-        self
-    }
-    fn as_error_mut(&mut self) -> &mut (dyn std::error::Error + Send + Sync + 'static) {
-        self
-    }
-    fn into_error(self: Box<Self>) -> Box<dyn std::error::Error + Send + Sync + 'static> {
-        self
-    }
-}
+use crate::refusal_tests::Refusal;
 
 fn of(code: Option<&'static str>, table: Option<&'static str>, constraint: Option<&'static str>) -> DbError {
-    error(&sqlx::Error::Database(Box::new(Refusal { code, table, constraint })))
+    error(&sqlx::Error::Database(Box::new(Refusal { code, message: "SECRET", table, constraint })))
 }
 
 #[test]
