@@ -107,6 +107,12 @@ fn told(scene: &Scene<'_>, entity: &Entity) -> Option<Told> {
     said(before).or((going || regimen && entity.status.as_deref() != Some("not_taken")).then_some(Told::Now))
 }
 
+/// Whether the nearest verb of taking among the words before a medicine says that it is taken, or is to be.
+pub(crate) fn is_taken_after(scene: &Scene<'_>, before: Range<usize>) -> bool {
+    let near = before.end.saturating_sub(VERB).max(before.start)..before.end;
+    near.rev().find_map(|word| verb(scene, word)) == Some(Told::Now)
+}
+
 /// A verb of taking, by its tense. "Tomo" and "tomó" are told apart by the accent.
 fn verb(scene: &Scene<'_>, word: usize) -> Option<Told> {
     let reading = scene.reading;

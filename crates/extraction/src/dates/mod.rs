@@ -18,6 +18,7 @@ mod spoken;
 mod tests;
 
 pub(super) use bind::bind;
+pub(super) use ends::is_taken_after;
 pub use patterns::find;
 pub use resolve::{Direction, Said};
 

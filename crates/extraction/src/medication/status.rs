@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::amounts::{is_heap, is_small, was_of_years};
 use super::realized;
+use crate::dates::is_taken_after;
 use crate::lexicon::{SPEECH, label};
 use crate::matcher::Matcher;
 use crate::phrasebook::Builder;
@@ -132,7 +133,8 @@ impl StatusRules {
         if let Some(remark) = super::tags::remark(reading, around.after.clone()) {
             return Some(remark);
         }
-        let after = self.behind(reading, around.after.clone());
+        let taken = is_taken_after(scene, around.before.start..mention.start);
+        let after = self.behind(reading, around.after.clone(), taken);
         if let Some((_, status)) =
             after.filter(|(_, status)| !matches!(status, Status::Active | Status::Changed | Status::NotAdherent))
         {
@@ -259,8 +261,9 @@ impl StatusRules {
         base && (around.sentence.start..mention.start).any(proposal)
     }
 
-    /// The last thing that is said of it after its name, up to the next medicine: where it ends, and what.
-    fn behind(&self, reading: &Reading<'_>, within: Range<usize>) -> Option<(usize, Status)> {
+    /// The last thing that is said of it after its name, up to the next medicine: where it ends, and what. `taken`: a verb
+    /// before the name says that it is taken, so that "until" ends nothing yet.
+    fn behind(&self, reading: &Reading<'_>, within: Range<usize>, taken: bool) -> Option<(usize, Status)> {
         let limit = within.end.min(within.start + AFTER);
         let mut last: Option<(usize, Status)> = None;
         let mut word = within.start;
@@ -277,6 +280,11 @@ impl StatusRules {
                 .filter(|(hit, _)| hit.end <= within.end)
                 .max_by_key(|(hit, _)| hit.end);
             match longest {
+                Some((hit, Status::Stopped))
+                    if taken && matches!(reading.word(hit.start), "hasta" | "until" | "till") =>
+                {
+                    word = hit.end;
+                }
                 Some((hit, status)) => {
                     // A refusal outweighs the offer before it.
                     last = Some((hit.end, realized::behind(reading, within.start, &hit, status)));

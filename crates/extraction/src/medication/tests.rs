@@ -273,6 +273,23 @@ fn a_stop_that_took_place_or_is_ordered_is_one() {
 }
 
 #[test]
+fn until_something_happens_ends_what_was_taken_and_not_what_is() {
+    for (text, name) in [
+        ("Mantener rivaroxabán hasta que lo indique digestivo.", "rivaroxaban"),
+        ("Toma enoxaparina hasta que empiece el anticoagulante oral.", "enoxaparin"),
+        ("Continue bisoprolol until she is seen.", "bisoprolol"),
+    ] {
+        assert_ne!(status(text, name), "stopped", "{text}");
+    }
+    for (text, name) in [
+        ("Tomó rivaroxabán hasta que sangró.", "rivaroxaban"),
+        ("She took bisoprolol until she moved house.", "bisoprolol"),
+    ] {
+        assert_eq!(status(text, name), "stopped", "{text}");
+    }
+}
+
+#[test]
 fn what_takes_the_place_of_another_is_started() {
     for (text, name) in [
         ("Me lo cambiaron en junio por duloxetina, de 60.", "duloxetine"),
