@@ -43,6 +43,13 @@ static DELETE: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new("DELETE FROM contradiction WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2}")
 });
 
+static DELETE_PARTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "DELETE FROM contradiction WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2} AND (kept_id IN {uuids $3} \
+         OR claim_id IN {uuids $3} OR kept_id NOT IN {uuids $4} OR claim_id NOT IN {uuids $4})",
+    )
+});
+
 /// Whether statements of this kind can oppose each other without one of them being wrong.
 pub(super) fn is_soft(entity: EntityType) -> bool {
     matches!(entity, EntityType::Preference | EntityType::Goal | EntityType::Relationship)
@@ -56,8 +63,37 @@ struct Stated {
     person: Option<String>,
     valid_from: DateTime<Utc>,
     text: String,
-    /// The words of the text that may be its subject.
-    words: BTreeSet<String>,
+    /// How the words of the text begin that may be its subject.
+    stems: BTreeSet<String>,
+}
+
+/// The newest statements of a patient, and which of them are compared with all others: a hundred statements make five
+/// thousand pairs, of which one more document adds a hundred.
+struct Comparison<'s> {
+    scope: Scope,
+    stated: &'s [Stated],
+    /// `None`: all with all.
+    anew: Option<BTreeSet<MemoryId>>,
+}
+
+impl<'s> Comparison<'s> {
+    /// Pairs of what did not change are in the store already, unless another statement may stand among the newest now, or
+    /// for a sentence that several memories were read from.
+    fn of(scope: Scope, stated: &'s [Stated], changed: Vec<&Changed<'_>>, moved: bool) -> Self {
+        let active = |c: &&&Changed<'_>| c.folded.state == State::Active;
+        // What was folded on keeps its first words and its time; of what was folded whole both may have changed.
+        let changed_place = |c: &&Changed<'_>| c.was.is_some() && !(c.is_resumed() && active(&c));
+        let moved = moved || changed.iter().any(changed_place);
+        let anew: BTreeSet<MemoryId> = changed.iter().filter(active).map(|c| c.folded.id).collect();
+        let (new, old): (Vec<&Stated>, Vec<&Stated>) = stated.iter().partition(|one| anew.contains(&one.id));
+        let others: BTreeSet<&str> = old.iter().map(|one| one.text.as_str()).collect();
+        let whole = moved || new.iter().any(|one| others.contains(one.text.as_str()));
+        Self { scope, stated, anew: (!whole).then_some(anew) }
+    }
+
+    fn pairs(&self) -> Vec<(&'s Stated, &'s Stated, ContradictionType)> {
+        pairs(self.stated, self.anew.as_ref())
+    }
 }
 
 impl Writer<'_> {
@@ -76,14 +112,21 @@ impl Writer<'_> {
         if scopes.is_empty() {
             return Ok(());
         }
-        let groups = scopes.iter().map(|scope| Ok((scope.patient().0, self.tension_group(*scope)?.to_vec())));
-        let groups = Arg::Pairs(groups.collect::<Result<_, StoreError>>()?);
-        self.tx.execute(&DELETE, vec![self.target.org.0.into(), groups]).await?;
         let fresh: BTreeSet<MemoryId> =
             soft.iter().filter(|c| c.was != Some(State::Active.code())).map(|c| c.folded.id).collect();
+        let stated = self.stated(&scopes).await?;
+        let mut comparisons = Vec::with_capacity(scopes.len());
+        for scope in scopes {
+            let stated = stated.get(&scope).map(Vec::as_slice).unwrap_or_default();
+            let moved = gone.iter().any(|(of, _)| *of == scope);
+            let own = soft.iter().filter(|c| c.scope == scope).copied();
+            comparisons.push(Comparison::of(scope, stated, own.collect(), moved));
+        }
+        self.forget_tensions(&comparisons).await?;
         let mut rows = Vec::new();
-        for (scope, stated) in self.stated(&scopes).await? {
-            for (kept, claim, type_) in pairs(&stated) {
+        for comparison in &comparisons {
+            let scope = comparison.scope;
+            for (kept, claim, type_) in comparison.pairs() {
                 let id = derive("contradiction", &[kept.id.0.as_bytes(), claim.id.0.as_bytes()]);
                 rows.push(self.tension_row(scope, id, kept, claim, type_)?);
                 if fresh.contains(&kept.id) || fresh.contains(&claim.id) {
@@ -95,6 +138,31 @@ impl Writer<'_> {
             }
         }
         self.tx.bulk(&CONFLICT, rows).await?;
+        Ok(())
+    }
+
+    /// Removes the pairs that are compared anew, and those of which one is no longer among the newest.
+    async fn forget_tensions(&mut self, comparisons: &[Comparison<'_>]) -> Result<(), StoreError> {
+        let (mut whole, mut parts, mut ids, mut standing) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for comparison in comparisons {
+            let group = (comparison.scope.patient().0, self.tension_group(comparison.scope)?.to_vec());
+            match &comparison.anew {
+                None => whole.push(group),
+                Some(anew) => {
+                    parts.push(group);
+                    ids.extend(anew.iter().map(|id| id.0));
+                    standing.extend(comparison.stated.iter().map(|stated| stated.id.0));
+                }
+            }
+        }
+        let org = Arg::from(self.target.org.0);
+        if !whole.is_empty() {
+            self.tx.execute(&DELETE, vec![org.clone(), Arg::Pairs(whole)]).await?;
+        }
+        if !parts.is_empty() {
+            let args = vec![org, Arg::Pairs(parts), Arg::Uuids(ids), Arg::Uuids(standing)];
+            self.tx.execute(&DELETE_PARTS, args).await?;
+        }
         Ok(())
     }
 
@@ -132,7 +200,7 @@ impl Writer<'_> {
             experiencer: Experiencer::from_code(&row.text(2)?).ok_or(StoreError::Shape)?,
             person: words.person,
             valid_from: row.time(3)?,
-            words: content(&text),
+            stems: content(&text),
             text,
         }))
     }
@@ -162,29 +230,30 @@ impl Writer<'_> {
     }
 }
 
-/// Words of four letters and more, folded.
+/// How words of four letters and more begin, folded: "swim" and "swimming" begin alike.
 fn content(text: &str) -> BTreeSet<String> {
-    fold(text).split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).map(str::to_owned).collect()
+    let text = fold(text);
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3);
+    words.map(|word| word.chars().take(4).collect()).collect()
 }
 
-/// The pairs that oppose each other, the earlier statement first. A sentence that gave several memories counts once.
-fn pairs(stated: &[Stated]) -> Vec<(&Stated, &Stated, ContradictionType)> {
+/// The pairs that oppose each other, the earlier statement first, of those that one of `anew` is in. A sentence that gave
+/// several memories counts once.
+fn pairs<'s>(
+    stated: &'s [Stated],
+    anew: Option<&BTreeSet<MemoryId>>,
+) -> Vec<(&'s Stated, &'s Stated, ContradictionType)> {
     let mut texts = BTreeSet::new();
     let distinct: Vec<&Stated> = stated.iter().filter(|one| texts.insert(one.text.as_str())).collect();
+    let is_new = |one: &Stated| anew.is_none_or(|anew| anew.contains(&one.id));
     let mut found = Vec::new();
-    for (at, claim) in distinct.iter().enumerate() {
+    for (at, claim) in distinct.iter().copied().enumerate() {
         // Newest first: what follows was said before.
-        let near = distinct[at + 1..].iter().filter(|kept| shares_a_word(kept, claim));
-        found.extend(near.filter_map(|kept| Some((*kept, *claim, opposition(kept, claim)?))));
+        let near = distinct[at + 1..].iter().copied().filter(|kept| is_new(kept) || is_new(claim));
+        let near = near.filter(|kept| !kept.stems.is_disjoint(&claim.stems));
+        found.extend(near.filter_map(|kept| Some((kept, claim, opposition(kept, claim)?))));
     }
     found
-}
-
-/// Whether they may speak of one thing: a word in common, or one that begins like another ("swim", "swimming").
-fn shares_a_word(one: &Stated, other: &Stated) -> bool {
-    let begins = |word: &str| word.chars().take(4).collect::<String>();
-    let stems: BTreeSet<String> = one.words.iter().map(|word| begins(word)).collect();
-    other.words.iter().any(|word| stems.contains(&begins(word)))
 }
 
 /// How two statements of a patient oppose each other.
@@ -200,5 +269,5 @@ fn opposition(one: &Stated, other: &Stated) -> Option<ContradictionType> {
 }
 
 pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![&STATED, &DELETE]
+    vec![&STATED, &DELETE, &DELETE_PARTS]
 }
