@@ -4,6 +4,7 @@ pub mod bare;
 pub mod beside;
 pub mod corpus;
 pub mod extract;
+pub mod growth;
 pub mod ingest;
 pub mod messages;
 pub mod nights;

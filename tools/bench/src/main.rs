@@ -1,8 +1,9 @@
-//! `anamnesis-bench ingest|messages|extract|recall|restore|jobs|peers|redact|storage`: what this machine does, in stores that are made for
+//! `anamnesis-bench ingest|messages|extract|recall|restore|growth|jobs|peers|redact|storage`: what this machine does, in stores that are made for
 //! it and removed again.
 
 mod cli {
     pub(crate) mod extract;
+    pub(crate) mod growth;
     pub(crate) mod ingest;
     pub(crate) mod jobs;
     pub(crate) mod messages;
@@ -16,7 +17,7 @@ mod cli {
 
 use anamnesis::cli::{Context, Exit, Failure};
 use clap::{Parser, Subcommand};
-use cli::{extract, ingest, jobs, messages, peers, recall, redact, restore, storage};
+use cli::{extract, growth, ingest, jobs, messages, peers, recall, redact, restore, storage};
 
 /// The allocator of the program: what is measured is what runs.
 #[global_allocator]
@@ -44,6 +45,8 @@ enum Measurement {
     Recall(recall::Args),
     /// What a loss of store and keys costs: backup beside work, restore elsewhere, first answer
     Restore(restore::Args),
+    /// One more document, for a patient of whom much is known
+    Growth(growth::Args),
     /// A night among many memories, its repetition, and a night after a change of policy
     Jobs(jobs::Args),
     /// The same documents into other memory libraries, where a Python has them
@@ -66,6 +69,7 @@ fn run(measurement: Measurement, context: &Context) -> Result<Exit, Failure> {
         Measurement::Extract(args) => extract::run(args, context),
         Measurement::Recall(args) => recall::run(args, context),
         Measurement::Restore(args) => restore::run(&args, context),
+        Measurement::Growth(args) => growth::run(&args, context),
         Measurement::Jobs(args) => jobs::run(args, context),
         Measurement::Peers(args) => peers::run(args, context),
         Measurement::Storage(args) => storage::run(args, context),

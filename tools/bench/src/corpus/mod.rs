@@ -5,10 +5,11 @@
 mod en;
 mod es;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use anamnesis_core::clock::{Entropy as _, SeededEntropy};
-use anamnesis_core::ids::derive;
+use anamnesis_core::ids::{OrgId, PatientId, derive};
 
 /// Documents of one patient.
 const PER_PATIENT: u64 = 8;
@@ -152,6 +153,45 @@ pub fn document(number: u64) -> Vec<u8> {
     };
     body["document_type"] = kind.into();
     body[field] = content;
+    body.to_string().into_bytes()
+}
+
+/// What recurs in the documents of one long life. Braces are filled by number.
+const RECURRING: &[&str] = &[
+    "I take sertraline 50 mg in the morning.",
+    "I have had insomnia almost every day.",
+    "I am allergic to penicillin, it gives me hives.",
+    "I take metformin 850 mg with dinner.",
+    "I have had headaches since Monday.",
+    "I was told that I have asthma.",
+];
+/// What each of those documents says that no other does.
+const ONCE: &[&str] = &[
+    "I like walking to milestone {n}.",
+    "My goal is to read book {n} this month.",
+    "On {day} I started course {n} at the library.",
+    "I hate the noise of bus {n}.",
+    "On {day} I moved to room {n}.",
+    "I love the song number {n}.",
+];
+
+/// A document of one patient's long life, in its order: half of it was said before, half is new. 1–2 kB.
+pub fn life(org: OrgId, patient: PatientId, number: u64) -> Vec<u8> {
+    let chance = Chance::new(3, number);
+    let (year, day) = (2000 + (number / 365) % 26, 1 + number % 28);
+    let said = format!("{day} {} {year}", ["March", "May", "June", "August"][chance.below(4) as usize]);
+    let mut lines: Vec<String> = (0..6).map(|_| chance.of(RECURRING).to_owned()).collect();
+    let mut n = number * ONCE.len() as u64;
+    for sentence in ONCE {
+        n += 1;
+        lines.push(sentence.replace("{n}", &n.to_string()).replace("{day}", &said));
+    }
+    let at = DateTime::<Utc>::from_timestamp(946_684_800, 0).unwrap_or_default() + TimeDelta::hours(number as i64);
+    let id = derive("document", &[b"life", patient.0.as_bytes(), &number.to_be_bytes()]);
+    let body = json!({
+        "organization_id": org, "patient_id": patient, "document_id": id, "revision": 1, "occurred_at": at,
+        "language": "en", "document_type": "chat_message", "text": lines.join(" "),
+    });
     body.to_string().into_bytes()
 }
 
