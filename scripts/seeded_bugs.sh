@@ -33,6 +33,7 @@ spool_by_path|spool::as_a_process_on_a_file::a_file_renamed
 migrate_unlocked|store::embedded::a_new_file_that_many_open
 migrate_under_others|store::embedded::a_newer_program_leaves
 refusal_blamed|refusals::a_server_that_refuses
+checkpoint_outlived|store::resuming::on_a_file::what_is_said_of_an_earlier
 waits_counted|intake_refusals::a_store_that_refuses_for_hours
 '
 

@@ -8,7 +8,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON
   extracted_findings, memory, memory_event,
   contradiction, conditions, allergies, medications, symptom_states, appointments, health_signals,
   conversation_preferences, consent, risk_flag, outbox, attempt, attempt_batch, quarantine, job_run, job_mark, document_archive, summary, legacy_record,
-  confidence_course, cohort_pattern
+  confidence_course, cohort_pattern, fold_checkpoint
   TO anamnesis_app;
 GRANT SELECT, INSERT, UPDATE ON legal_hold TO anamnesis_app;
 -- Lineage is write-once, and what was audited stays.
@@ -36,7 +36,7 @@ GRANT SELECT, INSERT ON document_archive TO anamnesis_jobs;
 GRANT SELECT, INSERT, UPDATE, DELETE ON
   passage, embedding, embedding_cache, extracted_findings, memory, memory_event, contradiction, conditions, allergies,
   medications, symptom_states, appointments, health_signals, outbox, job_run, job_mark, summary,
-  confidence_course, cohort_pattern
+  confidence_course, cohort_pattern, fold_checkpoint
   TO anamnesis_jobs;
 GRANT SELECT, INSERT, DELETE ON memory_link TO anamnesis_jobs;
 -- But for what a later redaction takes out of it.

@@ -31,6 +31,7 @@ pub(crate) const BUGS: &[(&str, &str)] = &[
     ("migrate_unlocked", "of several programs that find a new file one migrates"),
     ("migrate_under_others", "no program migrates a file under an older program that runs"),
     ("refusal_blamed", "a store that refuses is a retry and no message's fault"),
+    ("checkpoint_outlived", "what is said of a time before a checkpoint makes the fold begin anew"),
     ("waits_counted", "a try that a refusing store ended does not count against its message"),
 ];
 
@@ -46,6 +47,15 @@ pub fn schema() -> Option<i64> {
         return None;
     }
     std::env::var("ANAMNESIS_SCHEMA").ok().and_then(|version| version.parse().ok())
+}
+
+/// After how many steps a fold makes a checkpoint, where `ANAMNESIS_CHECKPOINT_EVERY` says so: with 1 every test is a test of
+/// folding on.
+pub(crate) fn checkpoint_every() -> Option<usize> {
+    if !cfg!(debug_assertions) {
+        return None;
+    }
+    std::env::var("ANAMNESIS_CHECKPOINT_EVERY").ok().and_then(|every| every.parse().ok())
 }
 
 /// Ends the process when `ANAMNESIS_DIE_OF` names a word of this text: a message that kills whoever works it.

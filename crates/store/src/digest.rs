@@ -259,6 +259,13 @@ mod tests {
         "recorded_at",
         "retired_at",
         "memory.fold_hash",
+        "memory.lines",
+        // Derived, and made or not by how many findings came at once.
+        "fold_checkpoint.org_id",
+        "fold_checkpoint.patient_id",
+        "fold_checkpoint.group_hash",
+        "fold_checkpoint.last_at",
+        "fold_checkpoint.state_sealed",
         "documents.reckoned",
         "documents.retention_due_at",
         "documents.fate_at",

@@ -19,6 +19,7 @@ mod provenance;
 mod reconciliation;
 mod reembedding;
 mod reembedding_left;
+mod resuming;
 mod retention;
 mod schema;
 mod summaries;

@@ -20,7 +20,7 @@ pub(super) fn settle(walk: &mut Walk<'_>) {
                 continue;
             }
             let said = last_said(walk, statement);
-            let known = walk.memories[substance].folded.history[0].at;
+            let known = walk.memories[substance].folded.began_at();
             if is_inferred(walk, substance) && !is_inferred(walk, statement) {
                 // What a model found speaks against nothing: a person is asked whether it is so.
                 walk.contradict_at(statement, substance, known.max(said));

@@ -1,9 +1,10 @@
 //! One memory while the log is walked: opened by a finding, changed by what follows.
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Act, Assertion, Change, Folded, KeyHash};
+use super::{Act, Assertion, Change, Earlier, Folded, KeyHash};
 use crate::confidence::{reinforced, verified};
 use crate::finding::{EntityType, Polarity};
 use crate::ids::MemoryId;
@@ -13,7 +14,7 @@ use crate::provenance::Trust;
 use crate::supersede::Current;
 
 /// A memory in the making.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Interval {
     pub(crate) folded: Folded,
     pub(crate) attribute: KeyHash,
@@ -29,9 +30,11 @@ pub(super) struct Interval {
     recorded_at: DateTime<Utc>,
     /// Its own end of life, as stated.
     asked_expiry: Option<DateTime<Utc>>,
-    /// Sources that were counted: evidence reinforces once.
+    /// Sources that were counted: evidence reinforces once. A checkpoint knows those of before together.
+    #[serde(skip)]
     evidence: Vec<Uuid>,
-    /// Texts that were counted: another copy of one is no other evidence.
+    /// Texts that were counted: another copy of one is no other evidence. Kept as the sources are.
+    #[serde(skip)]
     texts: Vec<KeyHash>,
     told: usize,
 }
@@ -84,6 +87,7 @@ impl Interval {
             supersedes: None,
             superseded_by: None,
             history: vec![created],
+            earlier: Earlier::default(),
             vouched: false,
         };
         let mut interval = Self {
@@ -111,6 +115,11 @@ impl Interval {
     fn may_set_last_day(&self, a: &Assertion) -> bool {
         let in_charge = a.set_by.is_authoritative() || !self.folded.set_by.is_authoritative();
         self.entity == EntityType::Medication && a.expires_at.is_some() && in_charge
+    }
+
+    /// The same with all that came so far as earlier: what a checkpoint keeps.
+    pub(crate) fn shortened(&self) -> Self {
+        Self { folded: self.folded.shortened(), evidence: Vec::new(), texts: Vec::new(), ..*self }
     }
 
     /// Whether a finding says the same of the same.

@@ -6,12 +6,15 @@
 //! message is no special case: the group is folded again.
 
 mod allergies;
+mod checkpoint;
 mod ends;
 mod interval;
 mod plans;
 mod walk;
 
+use aws_lc_rs::digest::{SHA256, digest};
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::code::codes;
@@ -24,12 +27,14 @@ use super::profile::CognitiveCourse;
 use super::provenance::{SourceType, Trust};
 use super::scope::Scope;
 
+pub use checkpoint::{Checkpoint, Folding, replay, resume};
+
 /// A keyed hash of a canonical form (`fact::FactParts`).
 pub type KeyHash = [u8; 32];
 
 /// What a finding says beyond its concept. Two findings of one attribute speak of the same fact when no detail that
 /// both give differs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Details {
     /// Canonical (`quantity::canonical_dose`).
     pub dose: Option<String>,
@@ -210,15 +215,51 @@ pub struct Change {
     pub cause: Option<Uuid>,
 }
 
+/// What a memory's history and sources held before the log was resumed: their lines are in the store, and no fold needs
+/// them again but for these.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Earlier {
+    /// Lines of the history that came before [`Folded::history`].
+    pub lines: u32,
+    /// Sources that came before [`Folded::sources`].
+    pub sources: u32,
+    /// The times of the first and the last of those lines.
+    pub(crate) first_at: Option<DateTime<Utc>>,
+    pub(crate) last_at: Option<DateTime<Utc>>,
+    pub(crate) lines_digest: KeyHash,
+    pub(crate) sources_digest: KeyHash,
+}
+
+impl Earlier {
+    fn add_line(&mut self, line: &Change) {
+        self.lines += 1;
+        self.first_at = self.first_at.or(Some(line.at));
+        self.last_at = Some(line.at);
+        self.lines_digest = chained(&self.lines_digest, format!("{line:?}").as_bytes());
+    }
+
+    fn add_source(&mut self, source: FindingId) {
+        self.sources += 1;
+        self.sources_digest = chained(&self.sources_digest, source.0.as_bytes());
+    }
+}
+
+fn chained(before: &KeyHash, next: &[u8]) -> KeyHash {
+    let mut out = [0; 32];
+    out.copy_from_slice(digest(&SHA256, &[before, next].concat()).as_ref());
+    out
+}
+
 /// A memory as the fold finds it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Folded {
     pub id: MemoryId,
     /// The finding that opened it: provenance, trust and evidence are that finding's, fixed for good.
     pub opened_by: FindingId,
     /// The finding that says most: its words are the memory's content.
     pub told_by: FindingId,
-    /// All findings that support it, opening one first.
+    /// All findings that support it, opening one first; of a resumed log those that came since.
+    #[serde(skip)]
     pub sources: Vec<FindingId>,
     pub details: Details,
     pub state: State,
@@ -230,6 +271,7 @@ pub struct Folded {
     pub ungrounded: bool,
     /// The highest standing among those who said so.
     pub set_by: SetBy,
+    #[serde(with = "exact")]
     pub confidence: f64,
     pub times_reinforced: u32,
     pub verification_count: u32,
@@ -245,13 +287,58 @@ pub struct Folded {
     pub ends_at: Option<DateTime<Utc>>,
     pub supersedes: Option<MemoryId>,
     pub superseded_by: Option<MemoryId>,
+    /// All that happened to it, in order; of a resumed log what happened since.
+    #[serde(skip)]
     pub history: Vec<Change>,
+    /// What is not in `sources` and `history` of a resumed log.
+    pub earlier: Earlier,
     /// A person vouches for what its opening finding only inferred: it stands on that person's word.
     pub vouched: bool,
 }
 
+impl Folded {
+    /// The same with its lines and sources counted as earlier ones.
+    #[must_use]
+    pub fn shortened(&self) -> Self {
+        let mut earlier = self.earlier;
+        self.history.iter().for_each(|line| earlier.add_line(line));
+        self.sources.iter().for_each(|source| earlier.add_source(*source));
+        // Written out: a clone would copy the lines first.
+        Self { history: Vec::new(), sources: Vec::new(), earlier, details: self.details.clone(), ..*self }
+    }
+
+    /// A fingerprint of all that the fold found, the same whether the log was resumed or folded whole.
+    #[must_use]
+    pub fn fingerprint(&self) -> KeyHash {
+        chained(&[0; 32], format!("{:?}", self.shortened()).as_bytes())
+    }
+
+    /// When its first line was written.
+    pub(crate) fn began_at(&self) -> DateTime<Utc> {
+        self.earlier.first_at.or(self.history.first().map(|line| line.at)).unwrap_or(self.state_at)
+    }
+
+    /// When its latest line was written.
+    pub(crate) fn changed_at(&self) -> DateTime<Utc> {
+        self.history.last().map(|line| line.at).or(self.earlier.last_at).unwrap_or(self.state_at)
+    }
+}
+
+/// Confidences as their bits: JSON gives back another number in the last place now and then.
+mod exact {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(number.to_bits())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        u64::deserialize(from).map(f64::from_bits)
+    }
+}
+
 /// A claim against something of higher standing (seed 002, section 6), or a kept tension (seed 001, section 9).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conflict {
     pub kept: MemoryId,
     pub claim: MemoryId,
@@ -278,16 +365,7 @@ pub struct Log {
 
 /// Folds the log of one group as of `now`.
 pub fn fold(scope: Scope, log: &Log, now: DateTime<Utc>, policy: &LifecyclePolicy) -> Outcome {
-    let mut walk = walk::Walk::new(scope, log, policy);
-    for step in steps(log) {
-        match step {
-            Step::Assertion(at) => walk.assert(&log.assertions[at]),
-            Step::Act(at) => walk.act(&log.acts[at]),
-        }
-    }
-    allergies::settle(&mut walk);
-    plans::settle(&mut walk);
-    walk.finish(now)
+    replay(scope, log, now, policy).outcome
 }
 
 /// The id of the `ordinal`-th memory of one fact: the same whichever message came first to the store.
@@ -311,14 +389,17 @@ pub(crate) fn memory_id(
     MemoryId(derive("memory", &parts))
 }
 
-pub enum Step {
+enum Step {
     Assertion(usize),
     Act(usize),
 }
 
-/// The log in its own order: time of the event, then source, then id; each entry once.
-fn steps(log: &Log) -> Vec<Step> {
-    let mut order: Vec<((DateTime<Utc>, Uuid, Uuid), Step)> = Vec::with_capacity(log.assertions.len() + log.acts.len());
+/// The place of an entry in the order of its log: time of the event, then source, then id.
+type StepKey = (DateTime<Utc>, Uuid, Uuid);
+
+/// The log in its own order, each entry once.
+fn steps(log: &Log) -> Vec<(StepKey, Step)> {
+    let mut order: Vec<(StepKey, Step)> = Vec::with_capacity(log.assertions.len() + log.acts.len());
     for (at, a) in log.assertions.iter().enumerate() {
         order.push(((a.asserted_at, a.source, a.id.0), Step::Assertion(at)));
     }
@@ -327,7 +408,7 @@ fn steps(log: &Log) -> Vec<Step> {
     }
     order.sort_by_key(|(key, _)| *key);
     order.dedup_by_key(|(key, _)| *key);
-    order.into_iter().map(|(_, step)| step).collect()
+    order
 }
 
 #[cfg(test)]

@@ -12,14 +12,11 @@ pub(super) fn settle(walk: &mut Walk<'_>) {
             continue;
         }
         let (attribute, since) = (p.attribute, p.folded.valid_from);
-        let later = walk.memories.iter().find(|m| {
-            m.attribute != attribute
-                && m.trust < Trust::T4
-                && m.folded.history.last().is_some_and(|change| change.at > since)
-        });
-        if let Some((by, from)) =
-            later.map(|m| (m.folded.id, m.folded.history.last().map_or(since, |change| change.at)))
-        {
+        let later = walk
+            .memories
+            .iter()
+            .find(|m| m.attribute != attribute && m.trust < Trust::T4 && m.folded.changed_at() > since);
+        if let Some((by, from)) = later.map(|m| (m.folded.id, m.folded.changed_at())) {
             walk.memories[proposal].superseded(by, from, from);
         }
     }

@@ -1,4 +1,5 @@
 mod orders;
+mod resuming;
 
 use chrono::{Duration, TimeZone};
 

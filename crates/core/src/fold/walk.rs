@@ -22,13 +22,15 @@ pub(super) struct Walk<'a> {
     policy: &'a LifecyclePolicy,
     pub(crate) memories: Vec<Interval>,
     pub(crate) conflicts: Vec<Conflict>,
-    ordinals: HashMap<Fact, u32>,
+    pub(super) ordinals: HashMap<Fact, u32>,
     /// Facts that something live supports: what a replaced revision said of them counts no more.
     retired: Vec<&'a Assertion>,
     /// Ids of memories whose words are gone.
     purged: BTreeSet<MemoryId>,
     /// What people said that it holds, and when.
     pub(crate) confirmed: Vec<(MemoryId, DateTime<Utc>)>,
+    /// A memory takes over evidence that the walk was not given: it was resumed, and needs the whole log.
+    pub(super) lacks_evidence: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -38,7 +40,17 @@ impl<'a> Walk<'a> {
         retired.dedup_by_key(|a| a.id);
         let purged = log.assertions.iter().filter_map(|a| a.tombstone).collect();
         let (memories, conflicts, ordinals) = (Vec::new(), Vec::new(), HashMap::new());
-        Self { scope, policy, memories, conflicts, ordinals, retired, purged, confirmed: Vec::new() }
+        Self {
+            scope,
+            policy,
+            memories,
+            conflicts,
+            ordinals,
+            retired,
+            purged,
+            confirmed: Vec::new(),
+            lacks_evidence: false,
+        }
     }
 
     /// A finding is walked over. What its own revision no longer says changes nothing; see [`Walk::finish`].
@@ -317,6 +329,7 @@ impl<'a> Walk<'a> {
             return;
         }
         let (mut next, old_id) = (old.clone(), old.folded.id);
+        self.lacks_evidence |= next.folded.earlier.sources > 0;
         let fact = (next.attribute, next.polarity, next.folded.details.clone());
         next.vouched(self.next_id(fact), act, self.policy);
         next.folded.supersedes = Some(old_id);
@@ -327,6 +340,7 @@ impl<'a> Walk<'a> {
     /// Confirmed after it had lapsed: a new active interval; the old one stays (model.md, "States").
     fn reopen(&mut self, at: usize, act: &Act) {
         let mut next = self.memories[at].clone();
+        self.lacks_evidence |= next.folded.earlier.sources > 0;
         let fact = (next.attribute, next.polarity, next.folded.details.clone());
         next.folded.id = self.next_id(fact);
         next.folded.state = State::Active;
@@ -377,6 +391,7 @@ impl<'a> Walk<'a> {
     /// Old and new value are linked both ways; the new one inherits the evidence (seed 001, section 5).
     fn link(&mut self, old: usize, new: usize, a: &Assertion) {
         let (old_id, new_id) = (self.memories[old].folded.id, self.memories[new].folded.id);
+        self.lacks_evidence |= self.memories[old].folded.earlier.sources > 0;
         let inherited = self.memories[old].folded.sources.clone();
         let from = self.memories[new].folded.valid_from;
         self.memories[old].superseded(new_id, from, a.asserted_at);

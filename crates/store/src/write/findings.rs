@@ -89,7 +89,9 @@ impl Writer<'_> {
         let mut sources: Vec<(Uuid, Vec<u8>)> = Vec::new();
         for finding in findings {
             rows.push(self.finding_row(finding)?);
-            self.touched.insert((finding.scope, finding.group));
+            let (group, at) = ((finding.scope, finding.group), finding.assertion.asserted_at);
+            self.touched.insert(group);
+            self.earliest.entry(group).and_modify(|earliest| *earliest = at.min(*earliest)).or_insert(at);
             sources.push((finding.scope.patient().0, finding.assertion.source.as_bytes().to_vec()));
         }
         sources.sort();

@@ -1,5 +1,6 @@
 //! Folding: the groups that a batch touches are read, folded and written back where they changed.
 
+mod checkpoints;
 mod conflicts;
 mod load;
 pub(crate) mod rows;
@@ -8,14 +9,13 @@ mod tensions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{Group, Writer};
 use crate::StoreError;
 use crate::records::{Evidence, FindingWords, MemoryChange, NewDocument};
-use anamnesis_core::fold::{self, Folded, Log, Outcome};
+use anamnesis_core::fold::{self, Checkpoint, Folded, Folding, Log, Outcome};
 use anamnesis_core::ids::{FindingId, MemoryId, derive};
 use anamnesis_core::memory::State;
 use anamnesis_core::scope::Scope;
@@ -52,11 +52,22 @@ pub(super) struct Told {
 pub(super) struct Existing {
     pub(crate) state: String,
     pub(crate) fold_hash: Option<Vec<u8>>,
+    /// Lines of its history that the fold wrote; `None` where they were not counted.
+    pub(crate) lines: Option<u32>,
+}
+
+impl Existing {
+    /// Whether it was written from a fold with this fingerprint.
+    fn holds(&self, fingerprint: &[u8; 32]) -> bool {
+        self.fold_hash.as_deref() == Some(fingerprint)
+    }
 }
 
 /// All that is known of one group.
 #[derive(Default)]
 pub(super) struct Loaded {
+    /// What the fold goes on from: the log is what came after it then.
+    pub(crate) checkpoint: Option<Checkpoint>,
     pub(crate) log: Log,
     pub(crate) told: BTreeMap<FindingId, Told>,
     pub(crate) existing: BTreeMap<MemoryId, Existing>,
@@ -70,6 +81,8 @@ pub(super) struct Changed<'l> {
     pub(crate) folded: Folded,
     pub(crate) hash: [u8; 32],
     pub(crate) was: Option<&'l str>,
+    /// Lines of its history that are in the store and may be other ones now: those behind the checkpoint's.
+    pub(crate) stale: std::ops::Range<u32>,
 }
 
 impl Writer<'_> {
@@ -79,12 +92,15 @@ impl Writer<'_> {
         if touched.is_empty() {
             return Ok(());
         }
-        let mut loaded = self.load(&touched).await?;
-        let outcomes = self.folded(&mut loaded).await?;
+        let mut loaded = self.load_on(&touched).await?;
+        let mut foldings = self.folded(&mut loaded).await?;
+        self.reload_unwritten(&mut loaded, &mut foldings).await?;
+        self.load_words(&mut loaded, &foldings).await?;
+        self.keep_checkpoints(&loaded, &foldings).await?;
         let mut changed = Vec::new();
         let mut gone = Vec::new();
         let mut conflicts = Vec::new();
-        for ((group, loaded), outcome) in loaded.iter().zip(outcomes) {
+        for ((group, loaded), Folding { outcome, .. }) in loaded.iter().zip(foldings) {
             gone.extend(vanished(group.0, loaded, &outcome));
             conflicts.extend(outcome.conflicts.iter().map(|c| (group, *c)));
             changed.extend(outcome.memories.into_iter().filter_map(|folded| change(group, loaded, folded)));
@@ -107,26 +123,39 @@ impl Writer<'_> {
     }
 
     /// The outcome of each group. Acts are found by the memories that a fold makes, and may make it another: until no
-    /// memory is new, which is after one look for all but memories that were reopened.
-    pub(super) async fn folded(&mut self, loaded: &mut BTreeMap<Group, Loaded>) -> Result<Vec<Outcome>, StoreError> {
+    /// memory is new, which is after one look for all but memories that were reopened. A group that cannot go on from its
+    /// checkpoint is loaded whole.
+    pub(super) async fn folded(&mut self, loaded: &mut BTreeMap<Group, Loaded>) -> Result<Vec<Folding>, StoreError> {
         let mut asked: BTreeSet<(Uuid, MemoryId)> = BTreeSet::new();
         loop {
-            let fold =
-                |(group, loaded): (&Group, &Loaded)| fold::fold(group.0, &loaded.log, self.target.now, self.policy);
-            let outcomes: Vec<Outcome> = loaded.iter().map(fold).collect();
-            let made = loaded.keys().zip(&outcomes);
-            let made = made.flat_map(|(group, o)| o.memories.iter().map(|m| (group.0.patient().0, m.id)));
+            let (now, policy) = (self.target.now, self.policy);
+            let fold = |(group, loaded): (&Group, &Loaded)| match &loaded.checkpoint {
+                Some(checkpoint) => fold::resume(group.0, checkpoint, &loaded.log, now, policy),
+                None => Some(fold::replay(group.0, &loaded.log, now, policy)),
+            };
+            let tried: Vec<Option<Folding>> = loaded.iter().map(fold).collect();
+            let Some(foldings) = tried.iter().cloned().collect::<Option<Vec<Folding>>>() else {
+                let stuck = loaded.keys().zip(&tried).filter(|(_, folding)| folding.is_none());
+                let stuck: BTreeSet<Group> = stuck.map(|(group, _)| *group).collect();
+                loaded.extend(self.load(&stuck).await?);
+                // Acts are asked for again: those of these groups went with their logs.
+                loaded.values_mut().for_each(|loaded| loaded.log.acts.clear());
+                asked.clear();
+                continue;
+            };
+            let made = loaded.keys().zip(&foldings);
+            let made = made.flat_map(|(group, f)| f.outcome.memories.iter().map(|m| (group.0.patient().0, m.id)));
             let new: BTreeSet<(Uuid, MemoryId)> = made.filter(|key| !asked.contains(key)).collect();
             if new.is_empty() {
-                return Ok(outcomes);
+                return Ok(foldings);
             }
             let mut acts = self.acts_on(&new).await?;
             asked.extend(new);
             if acts.is_empty() {
-                return Ok(outcomes);
+                return Ok(foldings);
             }
-            for (loaded, outcome) in loaded.values_mut().zip(&outcomes) {
-                loaded.log.acts.extend(outcome.memories.iter().filter_map(|m| acts.remove(&m.id)).flatten());
+            for (loaded, folding) in loaded.values_mut().zip(&foldings) {
+                loaded.log.acts.extend(folding.outcome.memories.iter().filter_map(|m| acts.remove(&m.id)).flatten());
             }
         }
     }
@@ -141,9 +170,12 @@ impl Writer<'_> {
         let ids = |list: &mut dyn Iterator<Item = (Scope, MemoryId)>| {
             Arg::Pairs(list.map(|(s, id)| (s.patient().0, id.0.as_bytes().to_vec())).collect())
         };
-        // What is new has left nothing behind.
-        let known = changed.iter().filter(|c| c.was.is_some()).map(|c| (c.scope, c.folded.id));
-        let rewritten: Vec<(Scope, MemoryId)> = gone.iter().copied().chain(known).collect();
+        // What is new has left nothing behind. Of what was folded on, only the lines after the checkpoint may be others.
+        let known = changed.iter().filter(|c| c.was.is_some());
+        let (resumed, whole): (Vec<&Changed<'_>>, Vec<&Changed<'_>>) = known.partition(|c| c.is_resumed());
+        self.forget_lines(&resumed).await?;
+        let whole = whole.iter().map(|c| (c.scope, c.folded.id));
+        let rewritten: Vec<(Scope, MemoryId)> = gone.iter().copied().chain(whole).collect();
         if rewritten.is_empty() {
             return Ok(());
         }
@@ -215,6 +247,11 @@ impl Writer<'_> {
 }
 
 impl Changed<'_> {
+    /// Whether lines and sources from before a checkpoint stay as they are in the store.
+    fn is_resumed(&self) -> bool {
+        self.folded.earlier.lines > 0
+    }
+
     pub(crate) fn told(&self, id: FindingId) -> Option<&Told> {
         self.loaded.told.get(&id)
     }
@@ -243,25 +280,20 @@ fn vanished(scope: Scope, loaded: &Loaded, outcome: &Outcome) -> Vec<(Scope, Mem
 
 /// `None` when the store already holds exactly this.
 fn change<'l>(group: &'l Group, loaded: &'l Loaded, folded: Folded) -> Option<Changed<'l>> {
-    let hash = hash_of(&folded);
+    let hash = folded.fingerprint();
     let existing = loaded.existing.get(&folded.id);
-    if existing.is_some_and(|e| e.fold_hash.as_deref() == Some(&hash)) {
+    if existing.is_some_and(|e| e.holds(&hash)) {
         return None;
     }
-    Some(Changed { scope: group.0, group, loaded, folded, hash, was: existing.map(|e| e.state.as_str()) })
-}
-
-/// A fingerprint of all that the fold found: equal fingerprints need no write.
-fn hash_of(folded: &Folded) -> [u8; 32] {
-    let mut out = [0u8; 32];
-    out.copy_from_slice(digest(&SHA256, format!("{folded:?}").as_bytes()).as_ref());
-    out
+    let stale = folded.earlier.lines..existing.and_then(|e| e.lines).unwrap_or(0);
+    Some(Changed { scope: group.0, group, loaded, folded, hash, was: existing.map(|e| e.state.as_str()), stale })
 }
 
 pub(crate) fn statements() -> Vec<&'static Sql> {
     let mut all: Vec<&'static Sql> =
         vec![&DELETE_MEMORY, &DELETE_HISTORY, &DELETE_LINKS, &DELETE_BACK_LINKS, &DELETE_CONFLICTS];
     all.push(conflicts::CONFLICT.sql());
+    all.extend(checkpoints::statements());
     all.extend(load::statements());
     all.extend(rows::statements());
     all.extend(tensions::statements());

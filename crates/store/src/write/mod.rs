@@ -16,8 +16,10 @@ pub(super) mod retention;
 pub(super) mod summaries;
 mod withdrawal;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
 
 use super::admission::{Begun, DONE, END, count_attempts};
 use super::records::{Committed, InboxEntry, OrgBatch, Target};
@@ -59,6 +61,8 @@ pub(super) struct Writer<'a> {
     pub(crate) policy: &'a LifecyclePolicy,
     /// Groups that must be folded again.
     pub(crate) touched: BTreeSet<Group>,
+    /// When the earliest of the findings took place that were added to a group.
+    pub(crate) earliest: BTreeMap<Group, DateTime<Utc>>,
     pub(crate) done: Committed,
     pub(crate) events: outbox::Events,
 }
@@ -90,6 +94,7 @@ impl Store {
             entropy: self.entropy.as_ref(),
             policy: &self.policy,
             touched: BTreeSet::new(),
+            earliest: BTreeMap::new(),
             done: Committed::default(),
             events: outbox::Events::default(),
         };

@@ -15,7 +15,7 @@ use crate::seal::Sealer;
 use crate::{Keys, StoreError};
 use anamnesis_core::clock::Entropy;
 use anamnesis_core::confidence::DecayPolicy;
-use anamnesis_core::fold::{Folded, Outcome};
+use anamnesis_core::fold::{Folded, Folding};
 use anamnesis_core::ids::{FindingId, MemoryId, OrgId};
 use anamnesis_core::lifecycle::LifecyclePolicy;
 use anamnesis_core::memory::State;
@@ -99,6 +99,7 @@ impl Shift<'_> {
             entropy: self.entropy,
             policy: &self.rules.lifecycle,
             touched: BTreeSet::new(),
+            earliest: BTreeMap::new(),
             done: Committed::default(),
             events: outbox::Events::default(),
         }
@@ -158,9 +159,9 @@ impl Shift<'_> {
             groups.extend(scope.map(|scope| row.bytes(1).map(|hash| (scope, hash))).transpose()?);
         }
         let mut loaded = writer.load(&groups).await?;
-        let outcomes = writer.folded(&mut loaded).await?;
+        let foldings = writer.folded(&mut loaded).await?;
         let wanted: BTreeSet<MemoryId> = memories.iter().map(|(_, id)| *id).collect();
-        let rows = self.blanks(&loaded, &outcomes, &wanted)?;
+        let rows = self.blanks(&loaded, &foldings, &wanted)?;
         writer.tx.bulk(&BLANK_FINDINGS, rows).await?;
         let blank = |(scope, id): &(Scope, MemoryId)| {
             let nothing: Vec<u8> = Vec::new();
@@ -176,11 +177,11 @@ impl Shift<'_> {
     fn blanks(
         &self,
         loaded: &BTreeMap<Group, Loaded>,
-        outcomes: &[Outcome],
+        foldings: &[Folding],
         wanted: &BTreeSet<MemoryId>,
     ) -> Result<Vec<Vec<Arg>>, StoreError> {
         let mut rows = Vec::new();
-        for ((group, loaded), outcome) in loaded.iter().zip(outcomes) {
+        for ((group, loaded), Folding { outcome, .. }) in loaded.iter().zip(foldings) {
             let keys = self.keys.get(&group.0).ok_or(StoreError::Race)?;
             let kept: BTreeSet<FindingId> = outcome
                 .memories

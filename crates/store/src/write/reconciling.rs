@@ -140,7 +140,7 @@ impl Shift<'_> {
             }
         }
         let mut loaded = writer.load(&groups).await?;
-        let outcomes = writer.folded(&mut loaded).await?;
+        let foldings = writer.folded(&mut loaded).await?;
         let mut standing: BTreeMap<Key, (Vec<u8>, Stands)> = BTreeMap::new();
         for row in writer.tx.fetch_all(&STANDING, of()).await? {
             standing
@@ -153,8 +153,8 @@ impl Shift<'_> {
             }
         }
         let mut found = Differences::default();
-        for ((group, loaded), outcome) in loaded.iter().zip(&outcomes) {
-            for folded in &outcome.memories {
+        for ((group, loaded), folding) in loaded.iter().zip(&foldings) {
+            for folded in &folding.outcome.memories {
                 let key = (group.0.patient().0, folded.id.0);
                 let stands = standing.remove(&key).map(|(_, stands)| stands);
                 found.compare(group, loaded, folded, stands.as_ref(), clinical.remove(&key));
@@ -178,6 +178,8 @@ impl Shift<'_> {
             writer.tx.execute(clear, vec![self.org.0.into(), pairs()]).await?;
         }
         writer.touched.extend(wrong.groups.iter().copied());
+        // What stands wrong may have come from one.
+        writer.drop_checkpoints(&wrong.groups).await?;
         writer.fold().await
     }
 }

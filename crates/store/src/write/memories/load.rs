@@ -24,21 +24,46 @@ use anamnesis_crypto::PatientKeys;
 use anamnesis_sql::{Arg, Row, Sql};
 use anamnesis_text::{Span, fold};
 
+/// A finding, in the order in which [`finding`] reads it.
+macro_rules! finding_columns {
+    () => {
+        "SELECT f.patient_id, f.group_hash, f.id, f.source_id, f.revision, f.live, f.attribute_hash, f.entity_type, f.kind, \
+         f.class, f.set_by, f.document_type, f.source_type, f.epistemic, f.trust, f.ending, f.blanket, f.negated, \
+         f.experiencer, f.extraction_confidence, f.initial_confidence, f.confidence_basis, f.is_proxy, f.asserted_at, \
+         f.valid_from, f.expires_at, f.recorded_at, f.payload_sealed, f.evidence_sealed, f.evidence_start, f.evidence_end, \
+         f.temporality, f.tombstone_of, f.ends_at, f.text_hash "
+    };
+}
+
 static FINDINGS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::for_each(
-        "SELECT patient_id, group_hash, id, source_id, revision, live, attribute_hash, entity_type, kind, class, set_by, \
-         document_type, source_type, epistemic, trust, ending, blanket, negated, experiencer, extraction_confidence, \
-         initial_confidence, confidence_basis, is_proxy, asserted_at, valid_from, expires_at, recorded_at, payload_sealed, \
-         evidence_sealed, evidence_start, evidence_end, temporality, tombstone_of, \
-         ends_at, text_hash FROM extracted_findings \
-         WHERE org_id = $1",
-        &["patient_id", "group_hash"],
+        concat!(finding_columns!(), "FROM extracted_findings AS f WHERE f.org_id = $1"),
+        &["f.patient_id", "f.group_hash"],
         "{keyed $2}",
+    )
+});
+// What is no later than a checkpoint is in it, or the checkpoint is gone.
+static LATER: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::for_each(
+        concat!(
+            finding_columns!(),
+            "FROM fold_checkpoint AS c JOIN extracted_findings AS f ON f.org_id = c.org_id AND f.patient_id = c.patient_id \
+             AND f.group_hash = c.group_hash AND f.asserted_at > c.last_at WHERE c.org_id = $1"
+        ),
+        &["c.patient_id", "c.group_hash"],
+        "{keyed $2}",
+    )
+});
+static NAMED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::for_each(
+        concat!(finding_columns!(), "FROM extracted_findings AS f WHERE f.org_id = $1"),
+        &["f.patient_id", "f.id"],
+        "{pairs $2}",
     )
 });
 static EXISTING: LazyLock<Sql> = LazyLock::new(|| {
     Sql::for_each(
-        "SELECT patient_id, group_hash, id, state, fold_hash FROM memory WHERE org_id = $1",
+        "SELECT patient_id, group_hash, id, state, fold_hash, lines FROM memory WHERE org_id = $1",
         &["patient_id", "group_hash"],
         "{keyed $2}",
     )
@@ -52,19 +77,63 @@ static ACTS: LazyLock<Sql> = LazyLock::new(|| {
 });
 
 impl Writer<'_> {
-    /// Everything of the touched groups, by four statements.
+    /// Everything of these groups.
     pub(in crate::write) async fn load(
         &mut self,
         touched: &BTreeSet<Group>,
     ) -> Result<BTreeMap<Group, Loaded>, StoreError> {
         let mut groups: BTreeMap<Group, Loaded> = touched.iter().map(|g| (*g, Loaded::default())).collect();
-        let scopes: HashMap<Uuid, Scope> = touched.iter().map(|(s, _)| (s.patient().0, *s)).collect();
-        let pairs = Arg::Pairs(touched.iter().map(|(s, g)| (s.patient().0, g.to_vec())).collect());
-        let args = || vec![self.target.org.0.into(), pairs.clone()];
-        let (findings, existing) = (args(), args());
+        self.load_findings(&FINDINGS, self.keyed(touched), &mut groups).await?;
+        self.load_existing(&mut groups).await?;
+        Ok(groups)
+    }
+
+    /// Of a group with a checkpoint what came after it, of any other everything.
+    pub(super) async fn load_on(&mut self, touched: &BTreeSet<Group>) -> Result<BTreeMap<Group, Loaded>, StoreError> {
+        let mut groups: BTreeMap<Group, Loaded> = touched.iter().map(|g| (*g, Loaded::default())).collect();
+        let checkpoints = self.checkpoints(touched).await?;
+        let (resumed, whole): (BTreeSet<Group>, BTreeSet<Group>) =
+            touched.iter().partition(|group| checkpoints.contains_key(*group));
+        for (group, checkpoint) in checkpoints {
+            groups.entry(group).or_default().checkpoint = Some(checkpoint);
+        }
+        if !resumed.is_empty() {
+            self.load_findings(&LATER, self.keyed(&resumed), &mut groups).await?;
+        }
+        if !whole.is_empty() {
+            self.load_findings(&FINDINGS, self.keyed(&whole), &mut groups).await?;
+        }
+        self.load_existing(&mut groups).await?;
+        Ok(groups)
+    }
+
+    /// The findings of these ids that are not loaded yet: a memory of a resumed group has its words from before.
+    pub(super) async fn load_named(
+        &mut self,
+        groups: &mut BTreeMap<Group, Loaded>,
+        wanted: &BTreeSet<(Uuid, FindingId)>,
+    ) -> Result<(), StoreError> {
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let pairs = wanted.iter().map(|(patient, id)| (*patient, id.0.as_bytes().to_vec())).collect();
+        self.load_findings(&NAMED, Arg::Pairs(pairs), groups).await
+    }
+
+    fn keyed(&self, groups: &BTreeSet<Group>) -> Arg {
+        Arg::Pairs(groups.iter().map(|(s, g)| (s.patient().0, g.to_vec())).collect())
+    }
+
+    async fn load_findings(
+        &mut self,
+        sql: &Sql,
+        wanted: Arg,
+        groups: &mut BTreeMap<Group, Loaded>,
+    ) -> Result<(), StoreError> {
+        let scopes: HashMap<Uuid, Scope> = groups.keys().map(|(s, _)| (s.patient().0, *s)).collect();
         let courses = self.cognitive_courses(scopes.keys().copied().collect()).await?;
-        for row in self.tx.fetch_all(&FINDINGS, findings).await? {
-            let Some(group) = find(&mut groups, &scopes, &row)? else { continue };
+        for row in self.tx.fetch_all(sql, vec![self.target.org.0.into(), wanted]).await? {
+            let Some(group) = find(groups, &scopes, &row)? else { continue };
             let keys = self.keys.get(&group.0).ok_or(StoreError::Race)?;
             let (mut assertion, told) = finding(&row, keys)?;
             if let Some(course) = courses.get(&group.0.patient().0) {
@@ -73,12 +142,19 @@ impl Writer<'_> {
             group.1.told.insert(assertion.id, told);
             group.1.log.assertions.push(assertion);
         }
-        for row in self.tx.fetch_all(&EXISTING, existing).await? {
-            let Some(group) = find(&mut groups, &scopes, &row)? else { continue };
-            let existing = Existing { state: row.text(3)?, fold_hash: row.opt_blob(4)? };
+        Ok(())
+    }
+
+    async fn load_existing(&mut self, groups: &mut BTreeMap<Group, Loaded>) -> Result<(), StoreError> {
+        let scopes: HashMap<Uuid, Scope> = groups.keys().map(|(s, _)| (s.patient().0, *s)).collect();
+        let wanted = Arg::Pairs(groups.keys().map(|(s, g)| (s.patient().0, g.to_vec())).collect());
+        for row in self.tx.fetch_all(&EXISTING, vec![self.target.org.0.into(), wanted]).await? {
+            let Some(group) = find(groups, &scopes, &row)? else { continue };
+            let lines = row.opt_i64(5)?.and_then(|lines| u32::try_from(lines).ok());
+            let existing = Existing { state: row.text(3)?, fold_hash: row.opt_blob(4)?, lines };
             group.1.existing.insert(MemoryId(row.uuid(2)?), existing);
         }
-        Ok(groups)
+        Ok(())
     }
 
     /// The acts on these memories, by patient. An act may be older than its memory: the command came first.
@@ -205,5 +281,5 @@ pub(crate) fn details(words: &FindingWords) -> Details {
 }
 
 pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![&FINDINGS, &EXISTING, &ACTS]
+    vec![&FINDINGS, &LATER, &NAMED, &EXISTING, &ACTS]
 }

@@ -25,7 +25,7 @@ use anamnesis_text::{Language, stems};
 /// The shape of a memory row's sealed content.
 const SCHEMA_VERSION: i64 = 1;
 
-const MEMORY_COLUMNS: [(&str, ColumnType); 52] = [
+const MEMORY_COLUMNS: [(&str, ColumnType); 53] = [
     ("org_id", ColumnType::Uuid),
     ("patient_id", ColumnType::Uuid),
     ("id", ColumnType::Uuid),
@@ -78,6 +78,7 @@ const MEMORY_COLUMNS: [(&str, ColumnType); 52] = [
     ("updated_at", ColumnType::Int),
     ("fade_level", ColumnType::Int),
     ("ends_at", ColumnType::Int),
+    ("lines", ColumnType::Int),
 ];
 
 // A message that comes late may open a memory that others opened before: all of its provenance is the opening's then.
@@ -110,7 +111,7 @@ static MEMORY: LazyLock<Bulk> = LazyLock::new(|| {
          fade_level = excluded.fade_level, cycle = excluded.cycle, valid_from = excluded.valid_from, valid_to = excluded.valid_to, \
          last_confirmed_at = excluded.last_confirmed_at, expires_at = excluded.expires_at, state_at = excluded.state_at, \
          supersedes = excluded.supersedes, superseded_by = excluded.superseded_by, terms = excluded.terms, \
-         redaction_policy = excluded.redaction_policy, fold_hash = excluded.fold_hash, ends_at = excluded.ends_at, \
+         redaction_policy = excluded.redaction_policy, fold_hash = excluded.fold_hash, ends_at = excluded.ends_at, lines = excluded.lines, \
          recorded_at = CASE WHEN excluded.class = 'inference' THEN excluded.recorded_at ELSE memory.recorded_at END, \
          updated_at = excluded.updated_at",
     )
@@ -244,6 +245,7 @@ impl Writer<'_> {
             self.target.now.into(),
             fading::level(a.kind, f.confidence, protected).into(),
             f.ends_at.into(),
+            c.lines().into(),
             recorded,
         ])
     }
@@ -301,7 +303,9 @@ fn link(c: &Changed<'_>, relation: &str, from: (&str, Uuid), to: (&str, Uuid), n
 fn link_rows(c: &Changed<'_>, now: &Arg) -> Vec<Vec<Arg>> {
     let me = (c.opening().kind.code(), c.folded.id.0);
     let mut rows = Vec::new();
-    for (n, source) in c.folded.sources.iter().enumerate() {
+    // Those from before a checkpoint have their links.
+    let before = c.folded.earlier.sources as usize;
+    for (n, source) in c.folded.sources.iter().enumerate().map(|(n, source)| (before + n, source)) {
         let assertion = c.assertion(*source);
         // What consolidation formed comes from captures, the newest of which tells of it again.
         let formed = c.told(*source).map(|told| told.words.formed_from.as_slice()).unwrap_or_default();
@@ -337,16 +341,29 @@ fn link_rows(c: &Changed<'_>, now: &Arg) -> Vec<Vec<Arg>> {
     rows
 }
 
+impl Changed<'_> {
+    /// How many lines its history has.
+    fn lines(&self) -> u32 {
+        self.folded.earlier.lines + u32::try_from(self.folded.history.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The id of a line of its history, by its place.
+    pub(super) fn line_id(&self, n: u32) -> Uuid {
+        let (org, patient) = (self.scope.org().0, self.scope.patient().0);
+        let parts: [&[u8]; 4] =
+            [org.as_bytes(), patient.as_bytes(), self.folded.id.0.as_bytes(), &u64::from(n).to_be_bytes()];
+        derive("change", &parts)
+    }
+}
+
+/// The lines of its history that are not in the store: all, or those since a checkpoint.
 fn history_rows(c: &Changed<'_>, now: DateTime<Utc>) -> Vec<Vec<Arg>> {
-    let (org, patient) = (c.scope.org().0, c.scope.patient().0);
-    let memory = c.folded.id.0;
-    let row = |(n, change): (usize, &anamnesis_core::fold::Change)| {
-        let parts: [&[u8]; 4] = [org.as_bytes(), patient.as_bytes(), memory.as_bytes(), &(n as u64).to_be_bytes()];
+    let row = |(n, change): (u32, &anamnesis_core::fold::Change)| {
         let line = Line {
-            org,
-            patient,
-            id: derive("change", &parts),
-            memory,
+            org: c.scope.org().0,
+            patient: c.scope.patient().0,
+            id: c.line_id(n),
+            memory: c.folded.id.0,
             derived: true,
             at: change.at,
             action: change.action,
@@ -357,7 +374,7 @@ fn history_rows(c: &Changed<'_>, now: DateTime<Utc>) -> Vec<Vec<Arg>> {
         };
         line.row(now)
     };
-    c.folded.history.iter().enumerate().map(row).collect()
+    (c.folded.earlier.lines..).zip(&c.folded.history).map(row).collect()
 }
 
 /// What all raw captures of a batch have, by column: no words of their own, the document holds them; never used for

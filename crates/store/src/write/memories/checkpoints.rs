@@ -1,0 +1,203 @@
+//! Folding on from where the last fold of a long group ended, so that a document costs what it says and not what was said
+//! before it. A checkpoint is derived: the database removes it with whatever it rests on (migration 0027), and a group
+//! without one is folded whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use uuid::Uuid;
+
+use super::super::{Group, Writer};
+use super::{Changed, Loaded};
+use crate::StoreError;
+use crate::seal::{Sealer, hash_row, open_record};
+use anamnesis_core::clock::micros;
+use anamnesis_core::failpoints;
+use anamnesis_core::fold::{Checkpoint, Folding};
+use anamnesis_core::ids::FindingId;
+use anamnesis_crypto::Cell;
+use anamnesis_sql::{Arg, Bulk, ColumnType, Sql};
+
+static CHECKPOINTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::for_each(
+        "SELECT patient_id, group_hash, last_at, state_sealed FROM fold_checkpoint WHERE org_id = $1",
+        &["patient_id", "group_hash"],
+        "{keyed $2}",
+    )
+});
+static DROP: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("DELETE FROM fold_checkpoint WHERE org_id = $1 AND (patient_id, group_hash) IN {keyed $2}")
+});
+static KEEP: LazyLock<Bulk> = LazyLock::new(|| {
+    let columns = [
+        ("org_id", ColumnType::Uuid),
+        ("patient_id", ColumnType::Uuid),
+        ("group_hash", ColumnType::Bytes),
+        ("last_at", ColumnType::Int),
+        ("state_sealed", ColumnType::Bytes),
+        ("created_at", ColumnType::Int),
+        ("updated_at", ColumnType::Int),
+    ];
+    let ending = "ON CONFLICT (org_id, patient_id, group_hash) DO UPDATE SET last_at = excluded.last_at, \
+         state_sealed = excluded.state_sealed, updated_at = excluded.updated_at";
+    Bulk::new("fold_checkpoint", &columns, ending)
+});
+static FORGET_LINES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("DELETE FROM memory_event WHERE org_id = $1 AND derived = 1 AND (patient_id, id) IN {pairs $2}")
+});
+// What time did since is in the lines that the fold writes.
+static FORGET_TIME: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "DELETE FROM memory_event WHERE org_id = $1 AND derived = 1 AND source = 'time' AND at >= $3 \
+         AND (patient_id, memory_id) IN {pairs $2}",
+    )
+});
+
+/// The sealed state of a checkpoint.
+fn cell(group: &Group) -> Cell {
+    Cell { table: "fold_checkpoint", row: hash_row(&group.1), column: "state" }
+}
+
+impl Writer<'_> {
+    /// The checkpoints of these groups that can be gone on from. One before which something was said in this batch goes.
+    pub(super) async fn checkpoints(
+        &mut self,
+        groups: &BTreeSet<Group>,
+    ) -> Result<BTreeMap<Group, Checkpoint>, StoreError> {
+        let wanted = Arg::Pairs(groups.iter().map(|(s, g)| (s.patient().0, g.to_vec())).collect());
+        let mut found = BTreeMap::new();
+        let mut passed = BTreeSet::new();
+        for row in self.tx.fetch_all(&CHECKPOINTS, vec![self.target.org.0.into(), wanted]).await? {
+            let (patient, hash) = (row.uuid(0)?, row.bytes(1)?);
+            let Some(group) = groups.iter().find(|(scope, group)| scope.patient().0 == patient && *group == hash)
+            else {
+                continue;
+            };
+            let is_earlier = self.earliest.get(group).is_some_and(|at| micros(*at) <= row.i64(2).unwrap_or(i64::MAX));
+            if is_earlier && !failpoints::is("checkpoint_outlived") {
+                passed.insert(*group);
+                continue;
+            }
+            // One that another version wrote in another shape is none.
+            match open_record(self.keys_of(group.0)?, cell(group), &row.blob(3)?) {
+                Ok(checkpoint) => {
+                    found.insert(*group, checkpoint);
+                }
+                Err(StoreError::Shape) => {
+                    passed.insert(*group);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.drop_checkpoints(&passed).await?;
+        Ok(found)
+    }
+
+    pub(in crate::write) async fn drop_checkpoints(&mut self, groups: &BTreeSet<Group>) -> Result<(), StoreError> {
+        if !groups.is_empty() {
+            let groups = Arg::Pairs(groups.iter().map(|(s, g)| (s.patient().0, g.to_vec())).collect());
+            self.tx.execute(&DROP, vec![self.target.org.0.into(), groups]).await?;
+        }
+        Ok(())
+    }
+
+    /// Folds whole what was folded on where the store lacks what came before, or was marked as wrong: reconciliation
+    /// marks so what it finds.
+    pub(super) async fn reload_unwritten(
+        &mut self,
+        loaded: &mut BTreeMap<Group, Loaded>,
+        foldings: &mut [Folding],
+    ) -> Result<(), StoreError> {
+        let written = |loaded: &Loaded, folding: &Folding| {
+            folding.outcome.memories.iter().filter(|m| m.earlier.lines > 0).all(|m| {
+                let existing = loaded.existing.get(&m.id);
+                existing.is_some_and(|e| e.fold_hash.is_some() && e.lines.is_some_and(|lines| lines >= m.earlier.lines))
+            })
+        };
+        let wrong: BTreeSet<Group> =
+            loaded.iter().zip(&*foldings).filter(|((_, l), f)| !written(l, f)).map(|((group, _), _)| *group).collect();
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        let mut whole = self.load(&wrong).await?;
+        let replayed = self.folded(&mut whole).await?;
+        let mut replayed: BTreeMap<Group, Folding> = whole.keys().copied().zip(replayed).collect();
+        for (group, folding) in loaded.keys().zip(foldings) {
+            if let Some(replayed) = replayed.remove(group) {
+                *folding = replayed;
+            }
+        }
+        loaded.extend(whole);
+        Ok(())
+    }
+
+    /// The words of memories that changed and were folded on: those of the findings that open and tell them.
+    pub(super) async fn load_words(
+        &mut self,
+        loaded: &mut BTreeMap<Group, Loaded>,
+        foldings: &[Folding],
+    ) -> Result<(), StoreError> {
+        let mut wanted = BTreeSet::new();
+        for ((group, loaded), folding) in loaded.iter().zip(foldings) {
+            let changed = folding
+                .outcome
+                .memories
+                .iter()
+                .filter(|m| m.earlier.lines > 0)
+                .filter(|m| loaded.existing.get(&m.id).is_none_or(|existing| !existing.holds(&m.fingerprint())));
+            let names = changed.flat_map(|m| [m.opened_by, m.told_by]).filter(|id| !loaded.told.contains_key(id));
+            wanted.extend(names.map(|id: FindingId| (group.0.patient().0, id)));
+        }
+        self.load_named(loaded, &wanted).await
+    }
+
+    /// Writes the checkpoints that these folds made; a group that was folded whole and made none has none.
+    pub(super) async fn keep_checkpoints(
+        &mut self,
+        loaded: &BTreeMap<Group, Loaded>,
+        foldings: &[Folding],
+    ) -> Result<(), StoreError> {
+        let mut rows = Vec::new();
+        let now = Arg::from(self.target.now);
+        for (group, folding) in loaded.keys().zip(foldings) {
+            let Some(checkpoint) = &folding.checkpoint else { continue };
+            let sealer = Sealer { keys: self.keys_of(group.0)?, entropy: self.entropy };
+            rows.push(vec![
+                group.0.org().0.into(),
+                group.0.patient().0.into(),
+                group.1.into(),
+                checkpoint.last_at().into(),
+                sealer.record(cell(group), checkpoint)?,
+                now.clone(),
+                now.clone(),
+            ]);
+        }
+        self.tx.bulk(&KEEP, rows).await?;
+        Ok(())
+    }
+
+    /// Removes the lines of memories that were folded on which came after their checkpoint.
+    pub(super) async fn forget_lines(&mut self, resumed: &[&Changed<'_>]) -> Result<(), StoreError> {
+        if resumed.is_empty() {
+            return Ok(());
+        }
+        let org = Arg::from(self.target.org.0);
+        let lines = resumed.iter().flat_map(|c| {
+            let patient = c.scope.patient().0;
+            c.stale.clone().map(move |n| (patient, c.line_id(n).as_bytes().to_vec()))
+        });
+        let lines: Vec<(Uuid, Vec<u8>)> = lines.collect();
+        if !lines.is_empty() {
+            self.tx.execute(&FORGET_LINES, vec![org.clone(), Arg::Pairs(lines)]).await?;
+        }
+        let since = resumed.iter().filter_map(|c| c.loaded.checkpoint.as_ref()).map(Checkpoint::last_at).min();
+        let Some(since) = since else { return Ok(()) };
+        let memories = resumed.iter().map(|c| (c.scope.patient().0, c.folded.id.0.as_bytes().to_vec())).collect();
+        self.tx.execute(&FORGET_TIME, vec![org, Arg::Pairs(memories), since.into()]).await?;
+        Ok(())
+    }
+}
+
+pub(super) fn statements() -> Vec<&'static Sql> {
+    vec![&CHECKPOINTS, &DROP, KEEP.sql(), &FORGET_LINES, &FORGET_TIME]
+}
