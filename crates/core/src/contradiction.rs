@@ -3,6 +3,7 @@
 //! "Change of mind": an opposed pair, the same experiencer, overlapping validity, and at least two shared content stems
 //! or enough similarity.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::code::codes;
 use super::finding::Experiencer;
 use super::wording::{Word, denies, person, plain_words, starts_with};
-use anamnesis_text::{Language, detect, stems};
+use anamnesis_text::{Language, Votes, detect_both, stems};
 
 #[rustfmt::skip] // lists of words read as paragraphs
 #[path = "contradiction_words.rs"]
@@ -63,6 +64,41 @@ impl<'a> Claim<'a> {
     }
 }
 
+/// A statement that is compared with many others: its words are read once for each language.
+pub struct Statement<'a> {
+    claim: Claim<'a>,
+    votes: Votes,
+    sides: [OnceCell<Side>; 3],
+}
+
+impl<'a> Statement<'a> {
+    pub fn of(claim: Claim<'a>) -> Self {
+        Self { claim, votes: Votes::of(claim.text), sides: Default::default() }
+    }
+
+    fn side(&self, language: Language) -> &Side {
+        let place = match language {
+            Language::Spanish => 0,
+            Language::English => 1,
+            Language::Unknown => 2,
+        };
+        self.sides[place].get_or_init(|| Side::of(self.claim.text, language))
+    }
+
+    /// This one and the other as they read in the language of both.
+    fn sides<'s>(&'s self, other: &'s Self) -> (&'s Side, &'s Side) {
+        let language = detect_both((self.claim.text, &self.votes), (other.claim.text, &other.votes));
+        (self.side(language), other.side(language))
+    }
+
+    /// How the other contradicts this one where no vector is at hand: that one speaks of all that the other speaks of
+    /// stands for nearness.
+    pub fn opposition(&self, other: &Self, policy: &ContradictionPolicy) -> Option<ContradictionType> {
+        let (left, right) = self.sides(other);
+        found_between((&self.claim, left), (&other.claim, right), shares_subject(left, right), policy)
+    }
+}
+
 /// How two statements contradict each other, or `None`. Symmetric. `similarity` is the cosine of their vectors, where
 /// it is known.
 pub fn contradiction(
@@ -71,27 +107,30 @@ pub fn contradiction(
     similarity: Option<f64>,
     policy: &ContradictionPolicy,
 ) -> Option<ContradictionType> {
-    if !overlap(a, b) {
-        return None;
-    }
-    let language = detect(&format!("{}\n{}", a.text, b.text));
-    let (left, right) = (Side::of(a.text, language), Side::of(b.text, language));
-    if !same_experiencer(a, &left, b, &right) || left.past != right.past {
+    let (one, other) = (Statement::of(*a), Statement::of(*b));
+    let (left, right) = one.sides(&other);
+    found_between((a, left), (b, right), similarity.is_some_and(|cosine| cosine >= policy.min_similarity), policy)
+}
+
+fn found_between(
+    (a, left): (&Claim<'_>, &Side),
+    (b, right): (&Claim<'_>, &Side),
+    near: bool,
+    policy: &ContradictionPolicy,
+) -> Option<ContradictionType> {
+    if !overlap(a, b) || !same_experiencer(a, left, b, right) || left.past != right.past {
         return None;
     }
     let shared = left.stems().intersection(&right.stems()).count();
-    let near = similarity.is_some_and(|cosine| cosine >= policy.min_similarity);
     if shared < policy.min_shared_stems && !near {
         return None;
     }
-    opposition(&left, &right)
+    opposition(left, right)
 }
 
 /// Whether one of two statements speaks of nothing that the other does not speak of: "I love swimming", "I can't stand
 /// swimming in the sea". Attitudes and denials are no subject.
-pub fn shares_subject(a: &str, b: &str) -> bool {
-    let language = detect(&format!("{a}\n{b}"));
-    let (left, right) = (Side::of(a, language), Side::of(b, language));
+fn shares_subject(left: &Side, right: &Side) -> bool {
     let (left, right) = (left.subjects(), right.subjects());
     let (shorter, longer) = if left.len() <= right.len() { (left, right) } else { (right, left) };
     !shorter.is_empty() && shorter.is_subset(&longer)

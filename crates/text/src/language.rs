@@ -82,7 +82,48 @@ const SAMPLE_BYTES: usize = 4_000;
 /// The language of a text; `Unknown` where neither has more evidence. Looks at the first 4 kB.
 pub fn detect(text: &str) -> Language {
     let sample = &text[..text.floor_char_boundary(SAMPLE_BYTES.min(text.len()))];
-    let (spanish, english) = vote(sample);
+    decided(&Votes::of(sample), sample.len(), || sample.to_owned())
+}
+
+/// The words of one language or the other in a text, counted once where it is read together with many others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Votes {
+    spanish: usize,
+    english: usize,
+    /// Letters and signs that only Spanish has.
+    signs: usize,
+}
+
+impl Votes {
+    pub fn of(text: &str) -> Self {
+        let (mut spanish, mut english) = (0, 0);
+        for word in text.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’')).filter(|w| !w.is_empty()) {
+            let word = fold(word);
+            spanish += usize::from(SPANISH.contains(&word.as_str()));
+            english += usize::from(ENGLISH.contains(&word.as_str()));
+        }
+        Self { spanish, english, signs: text.chars().filter(|c| SPANISH_SIGNS.contains(c)).count() }
+    }
+}
+
+/// The language of two texts, one line after the other: what [`detect`] says of both together.
+pub fn detect_both((one, first): (&str, &Votes), (other, second): (&str, &Votes)) -> Language {
+    let joined = || format!("{one}\n{other}");
+    let bytes = one.len() + 1 + other.len();
+    if bytes > SAMPLE_BYTES {
+        return detect(&joined());
+    }
+    let votes = Votes {
+        spanish: first.spanish + second.spanish,
+        english: first.english + second.english,
+        signs: first.signs + second.signs,
+    };
+    decided(&votes, bytes, joined)
+}
+
+/// Words decide where one language has clearly more, letters where neither has.
+fn decided(votes: &Votes, bytes: usize, sample: impl FnOnce() -> String) -> Language {
+    let (spanish, english) = (votes.spanish + votes.signs.min(2), votes.english);
     if spanish >= 2 * english + 2 {
         return Language::Spanish;
     }
@@ -90,14 +131,14 @@ pub fn detect(text: &str) -> Language {
         return Language::English;
     }
     match spanish.cmp(&english) {
-        std::cmp::Ordering::Greater if sample.len() < 80 => return Language::Spanish,
-        std::cmp::Ordering::Less if sample.len() < 80 => return Language::English,
+        std::cmp::Ordering::Greater if bytes < 80 => return Language::Spanish,
+        std::cmp::Ordering::Less if bytes < 80 => return Language::English,
         _ => {}
     }
-    let found = Detector::with_allowlist(vec![Lang::Spa, Lang::Eng]).detect(sample);
+    let found = Detector::with_allowlist(vec![Lang::Spa, Lang::Eng]).detect(&sample());
     match found {
-        Some(info) if sample.len() >= 20 && info.lang() == Lang::Spa => Language::Spanish,
-        Some(info) if sample.len() >= 20 && info.lang() == Lang::Eng => Language::English,
+        Some(info) if bytes >= 20 && info.lang() == Lang::Spa => Language::Spanish,
+        Some(info) if bytes >= 20 && info.lang() == Lang::Eng => Language::English,
         _ => Language::Unknown,
     }
 }
@@ -112,20 +153,29 @@ impl Language {
     }
 }
 
-fn vote(sample: &str) -> (usize, usize) {
-    let (mut spanish, mut english) = (0, 0);
-    for word in sample.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’')).filter(|w| !w.is_empty()) {
-        let word = fold(word);
-        spanish += usize::from(SPANISH.contains(&word.as_str()));
-        english += usize::from(ENGLISH.contains(&word.as_str()));
-    }
-    spanish += sample.chars().filter(|c| SPANISH_SIGNS.contains(c)).count().min(2);
-    (spanish, english)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_texts_have_the_language_that_they_have_as_one() {
+        let texts = [
+            "Prefiero las mañanas.",
+            "I can't stand swimming in the sea.",
+            "No soporto nadar",
+            "ok",
+            "sertralina 50 mg",
+            "Me gusta the radio que suena on Sundays, y también the news.",
+            "¿Y eso?",
+        ];
+        let long = "Hoy ha venido la paciente con su madre y no quiere hablar de nada. ".repeat(70);
+        for one in texts.into_iter().chain([long.as_str()]) {
+            for other in texts {
+                let both = detect_both((one, &Votes::of(one)), (other, &Votes::of(other)));
+                assert_eq!(both, detect(&format!("{one}\n{other}")), "{one:.40} / {other}");
+            }
+        }
+    }
 
     #[test]
     fn short_clinical_lines_are_told_apart() {

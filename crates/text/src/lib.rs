@@ -21,7 +21,7 @@ pub mod tokens;
 
 pub use codepoints::CodePoints;
 pub use fold::{fold, fold_into};
-pub use language::detect;
+pub use language::{Votes, detect, detect_both};
 pub use numbers::{NumberKind, NumberWord, begins_number, number_words, value_of};
 pub use passages::{DEFAULT_MAX_WORDS, Passage, passages};
 pub use sentences::{sentences, sentences_of};

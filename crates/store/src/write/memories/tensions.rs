@@ -16,7 +16,7 @@ use super::{Changed, Writer};
 use crate::StoreError;
 use crate::records::FindingWords;
 use crate::seal::{open_record, open_text};
-use anamnesis_core::contradiction::{Claim, ContradictionPolicy, ContradictionType, contradiction, shares_subject};
+use anamnesis_core::contradiction::{Claim, ContradictionPolicy, ContradictionType, Statement};
 use anamnesis_core::finding::{EntityType, Experiencer};
 use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::{MemoryId, derive};
@@ -244,28 +244,21 @@ fn pairs<'s>(
     anew: Option<&BTreeSet<MemoryId>>,
 ) -> Vec<(&'s Stated, &'s Stated, ContradictionType)> {
     let mut texts = BTreeSet::new();
-    let distinct: Vec<&Stated> = stated.iter().filter(|one| texts.insert(one.text.as_str())).collect();
+    let distinct = stated.iter().filter(|one| texts.insert(one.text.as_str()));
+    let read =
+        |one: &'s Stated| (one, Statement::of(Claim { experiencer: Some(one.experiencer), ..Claim::of(&one.text) }));
+    let distinct: Vec<(&Stated, Statement<'_>)> = distinct.map(read).collect();
     let is_new = |one: &Stated| anew.is_none_or(|anew| anew.contains(&one.id));
+    let policy = ContradictionPolicy::default();
     let mut found = Vec::new();
-    for (at, claim) in distinct.iter().copied().enumerate() {
+    for (at, (claim, claimed)) in distinct.iter().enumerate() {
         // Newest first: what follows was said before.
-        let near = distinct[at + 1..].iter().copied().filter(|kept| is_new(kept) || is_new(claim));
-        let near = near.filter(|kept| !kept.stems.is_disjoint(&claim.stems));
-        found.extend(near.filter_map(|kept| Some((kept, claim, opposition(kept, claim)?))));
+        let near = distinct[at + 1..].iter().filter(|(kept, _)| is_new(kept) || is_new(claim));
+        let near = near.filter(|(kept, _)| kept.person == claim.person && !kept.stems.is_disjoint(&claim.stems));
+        let opposed = near.filter_map(|(kept, said)| Some((*kept, *claim, said.opposition(claimed, &policy)?)));
+        found.extend(opposed);
     }
     found
-}
-
-/// How two statements of a patient oppose each other.
-fn opposition(one: &Stated, other: &Stated) -> Option<ContradictionType> {
-    if one.person != other.person {
-        return None;
-    }
-    let claim = |stated: &'_ Stated| Claim { experiencer: Some(stated.experiencer), ..Claim::of("") };
-    let (left, right) = (Claim { text: &one.text, ..claim(one) }, Claim { text: &other.text, ..claim(other) });
-    // No vector is at hand here: that one speaks of all that the other speaks of stands for nearness.
-    let near = shares_subject(&one.text, &other.text).then_some(1.0);
-    contradiction(&left, &right, near, &ContradictionPolicy::default())
 }
 
 pub(crate) fn statements() -> Vec<&'static Sql> {
