@@ -54,9 +54,13 @@ impl AllergyRules {
     ) -> bool {
         let here: Vec<Substance> =
             substances.iter().filter(|s| s.words.start >= within.start && s.words.end <= within.end).cloned().collect();
-        let compound = before_cue(scene, &here, cue);
+        let mut compound = before_cue(scene, &here, cue);
         let after: Vec<Substance> = here.iter().filter(|s| s.words.start >= cue.start).cloned().collect();
         let mut governed = self.governed(scene, cue.end..within.end, &after);
+        // "No alergia a metamizol alergia a aspirina": a head that names its object does not take the name before it.
+        if !governed.is_empty() && matches!(scene.reading.word(cue.end - 1), "a" | "al" | "to" | "la" | "las" | "los") {
+            compound.clear();
+        }
         // "Statin intolerance (myalgia on …)": what follows is another matter.
         if !compound.is_empty() && !matches!(scene.reading.word(cue.end), ":" | "," | "and" | "y" | ";") {
             governed.clear();

@@ -54,8 +54,11 @@ impl Contexts {
             // "No dormir, soliloquios": the denial is part of a finding's own words and reaches nothing else.
             let own = |hit: &CueHit| finding(hit.words.start).is_some_and(|end| end > hit.words.end);
             hits.retain(|hit| cues.of(hit).category != Category::Negated || !own(hit));
+            // The mark of a request doubts nothing of what is to be done.
+            let mark = |hit: &CueHit| reading.word(hit.words.start) == "?" && hit.words.end == sentence.words.end;
+            hits.retain(|hit| sentence.question || !mark(hit));
             let place = scope::Place { spoken: sentence.turn.is_some(), answers: answers(reading, index) };
-            let mut scopes = scope::resolve(reading, sentence.words.clone(), &hits, cues, place);
+            let mut scopes = scope::resolve(reading, sentence.words.clone(), &hits, cues, place, finding);
             let over = |hit: &&CueHit| cues.of(hit).gone && cues.of(hit).category == Category::Negated;
             let gone: Vec<Scope> = hits.iter().filter(over).flat_map(|hit| ended_by(&scopes, hit)).collect();
             scopes.extend(gone);
@@ -413,3 +416,9 @@ mod tests;
 
 #[cfg(test)]
 mod scope_tests;
+
+#[cfg(test)]
+mod denial_tests;
+
+#[cfg(test)]
+mod whose_tests;

@@ -1,5 +1,6 @@
 //! How far a cue reaches: to the next terminator, clause, or the end of a list.
 
+mod heads;
 mod items;
 
 use std::ops::Range;
@@ -7,7 +8,8 @@ use std::ops::Range;
 use super::Scope;
 use super::clauses;
 use super::cues::{Category, Cue, CueHit, Cues, Direction};
-use super::scope_words::{ARTICLES, CAUSES, EXCLUDES, FOLLOWS_CLOSING};
+use super::lists::FindingAt;
+use super::scope_words::{ARTICLES, CAUSES, EXCLUDES, FOLLOWS_CLOSING, PARTS_A_NAME};
 use super::subjects::after_name;
 use crate::dialogue::Polarity;
 use crate::reading::Reading;
@@ -29,6 +31,7 @@ pub(super) struct Sentence<'a, 'b> {
     words: Range<usize>,
     hits: &'a [CueHit],
     cues: &'a Cues,
+    finding: &'a FindingAt<'a>,
 }
 
 /// Where a sentence stands.
@@ -50,9 +53,10 @@ pub(super) fn resolve(
     hits: &[CueHit],
     cues: &Cues,
     place: Place,
+    finding: &FindingAt<'_>,
 ) -> Vec<Scope> {
     let spoken = place.spoken;
-    let sentence = Sentence { reading, words, hits, cues };
+    let sentence = Sentence { reading, words, hits, cues, finding };
     let mut scopes = Vec::new();
     // Words that a denial spent on its verb has taken: "no puedo evitar" holds no second denial.
     let mut taken = 0;
@@ -110,7 +114,8 @@ pub(super) fn resolve(
             }
             continue;
         }
-        if let Some(end) = cues.spent(reading, hit, sentence.words.end).filter(|_| cue.category == Category::Negated) {
+        let spent = || cues.spent(reading, hit, sentence.words.end).or_else(|| sentence.spent_on_quality(hit));
+        if let Some(end) = (cue.category == Category::Negated).then(spent).flatten() {
             let cue_word = hit.words.start..hit.words.end;
             taken = end;
             scopes.push(Scope { category: cue.category, words: hit.words.end..end, cue: cue_word });
@@ -313,6 +318,10 @@ impl Sentence<'_, '_> {
         let relative = matches!(cue.category, Category::Family | Category::Other);
         // "My brother Joel is bipolar": a name says nothing yet.
         let named = if relative { after_name(self.reading, from, self.words.end) } else { from };
+        let other = cue.category == Category::Other && !cue.far;
+        if other && self.acts_on_speaker(named) {
+            return from;
+        }
         let (mut counted, mut said) = (0, false);
         let mut word = from;
         while word < self.words.end && counted < cue.reach {
@@ -333,6 +342,14 @@ impl Sentence<'_, '_> {
                 }
                 word += 1;
                 continue;
+            }
+            if other && word > named && self.returns_to_speaker(word) {
+                return self.clause_start(from, word);
+            }
+            if cue.category == Category::Negated
+                && let Some(end) = self.stated_again(from, word)
+            {
+                return end;
             }
             match self.category_at(word) {
                 Some(Category::End) => return word,
@@ -394,7 +411,10 @@ impl Sentence<'_, '_> {
         if cue.header {
             return self.words.start;
         }
-        self.back(hit.words.start, cue.reach, cue.list, cue.far && cue.category == Category::Negated)
+        let from = self.back(hit.words.start, cue.reach, cue.list, cue.far && cue.category == Category::Negated);
+        // "Asthma clinic" names a clinic; "bisoprolol until the clinic …" names a medicine as well.
+        let apart = (from..hit.words.start).rev().find(|at| PARTS_A_NAME.contains(&self.reading.word(*at)));
+        apart.filter(|_| cue.category == Category::Unsaid).map_or(from, |at| at + 1)
     }
 
     fn backward_from(&self, from: usize, reach: usize, list: bool) -> usize {

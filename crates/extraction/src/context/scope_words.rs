@@ -52,3 +52,8 @@ pub(super) const FOLLOWS_CLOSING: &[&str] = &[
     "tras",
     "con",
 ];
+/// Words that end the name of a thing which is named after an illness or a medicine.
+pub(super) const PARTS_A_NAME: &[&str] = &[
+    "the", "a", "an", "this", "that", "my", "his", "her", "your", "our", "their", "until", "till", "to", "at", "by",
+    "from", "with", "in", "on", "via", "per", "before", "after", "unless", "if", "when", "as", "is", "has", "had",
+];

@@ -48,7 +48,8 @@ impl Titles {
         let mut open: Option<Place> = None;
         for (index, sentence) in reading.sentences.iter().enumerate() {
             let gap = Gap::before(reading, index);
-            if let Some(title) = gap.line.then(|| self.title(reading, index)).flatten() {
+            let inline = || self.title(reading, index).filter(|_| self.is_inline(reading, sentence.words.start));
+            if let Some(title) = if gap.line { self.title(reading, index) } else { inline() } {
                 let has_content = title.end < sentence.words.end;
                 let place = Place {
                     section: title.section,
@@ -68,6 +69,13 @@ impl Titles {
             out.push(open);
         }
         out
+    }
+
+    /// "FH: epilepsy. PMH: asthma": a title within a line, which has a capital letter and its colon right behind it.
+    fn is_inline(&self, reading: &Reading<'_>, word: usize) -> bool {
+        let Some(hit) = self.phrases.at(reading, word) else { return false };
+        let source = reading.source(&hit.words).of(reading.text);
+        source.chars().count() > 1 && source.starts_with(char::is_uppercase) && reading.word(hit.words.end) == ":"
     }
 
     fn title(&self, reading: &Reading<'_>, index: usize) -> Option<Title> {
@@ -93,8 +101,9 @@ impl Titles {
         }
         let over_a_stop = end > words.end;
         let asks = reading.word(end) == "?" && reading.sentences[index].turn.is_none();
-        let signed =
-            asks || matches!(reading.word(end), ":" | "-" | "–" | "—" | "=" | "→") && (end < words.end || over_a_stop);
+        let signed = asks || matches!(reading.word(end), ":" | "-" | "–" | "—" | "=" | "→") && (end < words.end || over_a_stop)
+                // "Family history | father | MI": the first cell of a row.
+                || section == Section::Family && reading.word(end) == "|" && end < words.end;
         let source = reading.source(&hit.words).of(reading.text);
         let letters = || source.chars().filter(|c| c.is_alphabetic());
         let capitals = letters().all(char::is_uppercase);
