@@ -75,7 +75,7 @@ impl<'a> Reading<'a> {
                 span,
                 turn: here.map(|_| turn),
                 speaker: here.map_or(Speaker::Unknown, |t| t.speaker),
-                question: asks(span.of(text)),
+                question: asks(span.of(text)) && !(here.is_none() && requests(span.of(text))),
             });
         }
         reading.known = reading.words.iter().map(|word| number(book, word.folded.of(&reading.folded))).collect();
@@ -181,6 +181,55 @@ fn asks(sentence: &str) -> bool {
             !before.is_empty() && !(glued && sentence[..at].ends_with([' ', '(', ':', '\t', '-', ',']))
         })
 }
+
+/// "Could you please change amlodipine to lercanidipine?": an order in the form of a question, as letters give it.
+fn requests(sentence: &str) -> bool {
+    let folded = sentence.to_lowercase();
+    let mut words = folded.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty() && *word != "please");
+    let (first, second) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+    let english = matches!(first, "could" | "can" | "would" | "will") && matches!(second, "you" | "gp");
+    let third = if english {
+        words.find(|word| !matches!(*word, "kindly" | "now" | "also" | "just")).unwrap_or("")
+    } else {
+        second
+    };
+    let spanish = ["podría", "podrías", "podríais", "puede", "puedes", "podéis", "pueden"].contains(&first);
+    english && ENGLISH_ORDERS.contains(&third) || spanish && SPANISH_ORDERS.iter().any(|stem| third.starts_with(stem))
+}
+
+/// Verbs of orders about medicines.
+const ENGLISH_ORDERS: &[&str] = &[
+    "change",
+    "switch",
+    "swap",
+    "replace",
+    "substitute",
+    "exchange",
+    "convert",
+    "start",
+    "stop",
+    "restart",
+    "increase",
+    "reduce",
+    "continue",
+    "prescribe",
+    "add",
+    "issue",
+    "titrate",
+];
+const SPANISH_ORDERS: &[&str] = &[
+    "cambiar",
+    "sustituir",
+    "reemplazar",
+    "suspender",
+    "iniciar",
+    "empezar",
+    "retirar",
+    "aumentar",
+    "reducir",
+    "pautar",
+    "añadir",
+];
 
 fn is_contraction(letters: &str) -> bool {
     ["s", "m", "re", "ve", "ll", "d"].iter().any(|known| known.eq_ignore_ascii_case(letters))

@@ -77,6 +77,9 @@ impl AllergyRules {
                     self.leads_to_end(scene, told, end.words.start)
                         .then(|| (told.words.clone(), Some(told.concept.group)))
                 });
+                // "Cambie A por B": the other medicine is no harm that the first one did.
+                let is_other = |place: &Range<usize>| substances.iter().any(|s| place.contains(&s.words.start));
+                let found = found.filter(|(place, group)| group.is_some() || !is_other(place));
                 if let Some((place, group)) = found {
                     self.push_ended(scene, index, substance, (place, group), out);
                     break;

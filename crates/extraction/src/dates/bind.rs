@@ -5,7 +5,7 @@ use chrono::NaiveDate;
 
 use super::reach::{BOTH, REACH, gap, is_only_a_date, of_the_answer, plain_join};
 use super::{DateMention, Direction, Said};
-use super::{cells, ends};
+use super::{cells, ends, starts};
 use crate::Entity;
 use crate::scene::Scene;
 use anamnesis_core::fact_date::FactDate;
@@ -30,7 +30,10 @@ pub(crate) fn bind(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate, e
                 if other == at || undated && plain_join(scene.text(), &entities[other], &entities[at]) {
                     entities[other].at = Some(date);
                     distance[other] = gap;
-                } else if undated && shares(&entities[other], &entities[at], mention, today) {
+                } else if undated
+                    && shares(&entities[other], &entities[at], mention, today)
+                    && !starts::is_of_the_start(scene, &entities[other], mention)
+                {
                     entities[other].at = resolved(mention.said, today, &entities[other]);
                     distance[other] = gap;
                 }
@@ -65,7 +68,8 @@ fn candidates(
         let here = span.contains(&entity.span);
         // "Any falls? – Yes, last Tuesday": the answer's date is the question's.
         let answer = !here && of_the_answer(scene, entity, mention);
-        let fits = (here || answer) && carries(entity, mention.said, today);
+        let begun = here && starts::is_of_the_start(scene, entity, mention);
+        let fits = (here || answer) && !begun && carries(entity, mention.said, today);
         fits.then(|| if answer { Some(REACH) } else { gap(scene.text(), entity, mention) }).flatten()
     };
     let best_of = |wanted: &dyn Fn(&Entity) -> bool| {

@@ -124,3 +124,20 @@ fn a_bracket_behind_a_day_has_days_of_its_own() {
     let text = "Un gesto autolítico en 2016 (sobreingesta).";
     assert_eq!(dated(text, Language::Spanish, "overdose"), "2016");
 }
+
+#[test]
+fn the_day_of_a_start_is_not_that_of_the_stop() {
+    for (text, language, name, expected) in [
+        ("En enero inició paroxetina, que abandonó.", Language::Spanish, "paroxetine", ""),
+        ("Empezó topiramato en enero y lo abandonó.", Language::Spanish, "topiramate", ""),
+        ("En enero inició paroxetina, que abandonó en febrero.", Language::Spanish, "paroxetine", "2026-02"),
+        ("In January he started citalopram, which he stopped.", Language::English, "citalopram", ""),
+        ("Began lithium in January but gave it up.", Language::English, "lithium", ""),
+        ("Sertraline was started in January and stopped in February.", Language::English, "sertraline", "2026-02"),
+        ("En enero abandonó la sertralina.", Language::Spanish, "sertraline", "2026-01"),
+        ("Stopped citalopram in January.", Language::English, "citalopram", "2026-01"),
+        ("En enero dejó el litio que tomaba.", Language::Spanish, "lithium", "2026-01"),
+    ] {
+        assert_eq!(dated(text, language, name), expected, "{text}");
+    }
+}

@@ -35,8 +35,8 @@ pub(super) fn settle(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate,
 }
 
 /// How a medicine is told beside the day of its end.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Told {
     /// It is taken, or is to be.
     Now,
     /// It was taken.
@@ -107,10 +107,10 @@ fn told(scene: &Scene<'_>, entity: &Entity) -> Option<Told> {
     said(before).or((going || regimen && entity.status.as_deref() != Some("not_taken")).then_some(Told::Now))
 }
 
-/// Whether the nearest verb of taking among the words before a medicine says that it is taken, or is to be.
-pub(crate) fn is_taken_after(scene: &Scene<'_>, before: Range<usize>) -> bool {
+/// How the nearest verb of taking among the words before a medicine tells of it: taken now, or once.
+pub(crate) fn told_before(scene: &Scene<'_>, before: Range<usize>) -> Option<Told> {
     let near = before.end.saturating_sub(VERB).max(before.start)..before.end;
-    near.rev().find_map(|word| verb(scene, word)) == Some(Told::Now)
+    near.rev().find_map(|word| verb(scene, word))
 }
 
 /// A verb of taking, by its tense. "Tomo" and "tomó" are told apart by the accent.
@@ -126,7 +126,9 @@ fn verb(scene: &Scene<'_>, word: usize) -> Option<Told> {
         | "sigue" | "sigo" | "seguir" | "seguirá" | "continúa" | "continua" | "continuar" | "mantener" | "mantiene"
         | "está" | "estoy" | "recibe" | "pauto" | "pauta" | "indico" | "indica" | "take" | "takes" | "taking"
         | "use" | "uses" | "using" | "continue" | "continues" | "keep" | "keeps" | "is" | "am" | "stay" | "remain"
-        | "give" => Some(Told::Now),
+        | "give" | "siga" | "sigan" | "seguimos" | "continúe" | "continuamos" | "mantenga" | "mantenemos" | "carry" => {
+            Some(Told::Now)
+        }
         _ => None,
     }
 }

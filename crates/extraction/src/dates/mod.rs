@@ -14,11 +14,12 @@ mod patterns;
 mod reach;
 mod resolve;
 mod spoken;
+mod starts;
 #[cfg(test)]
 mod tests;
 
 pub(super) use bind::bind;
-pub(super) use ends::is_taken_after;
+pub(super) use ends::{Told, told_before};
 pub use patterns::find;
 pub use resolve::{Direction, Said};
 

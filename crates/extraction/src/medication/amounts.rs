@@ -31,6 +31,42 @@ pub(super) fn is_heap(reading: &Reading<'_>, mention: &Range<usize>) -> bool {
     count.is_some_and(|count| (8..=400).contains(&count)) && counted
 }
 
+/// Words behind a name in which the number that was handed over stands.
+const HANDED: usize = 7;
+
+/// "Nyxoid – two given", "naloxona: entregados dos": given to keep, so that nothing of it is over.
+pub(super) fn is_handed_out(reading: &Reading<'_>, after: Range<usize>) -> bool {
+    let handed = |word: &str| {
+        matches!(word, "given" | "supplied" | "handed" | "dispensed" | "provided" | "issued")
+            || ["entregad", "dispensad", "facilitad", "suministrad"].iter().any(|stem| word.starts_with(stem))
+    };
+    let count = |word: &str| {
+        matches!(
+            word,
+            "one"
+                | "two"
+                | "three"
+                | "four"
+                | "five"
+                | "six"
+                | "un"
+                | "uno"
+                | "una"
+                | "dos"
+                | "tres"
+                | "cuatro"
+                | "cinco"
+        ) || word.trim_start_matches('x').parse::<u8>().is_ok_and(|count| (1..=12).contains(&count))
+    };
+    let kind =
+        |word: &str| matches!(word, "kit" | "kits" | "pens" | "sprays" | "envases" | "unidades" | "cajas" | "out");
+    let word = |at: usize| reading.word(at);
+    after.clone().take(HANDED).any(|at| {
+        let next = if kind(word(at + 1)) { at + 2 } else { at + 1 };
+        next < after.end && (handed(word(at)) && count(word(next)) || count(word(at)) && handed(word(next)))
+    })
+}
+
 /// Years in brackets after a name: "Lexapro 10 mg (2018-2019)".
 pub(super) fn was_of_years(reading: &Reading<'_>, after: Range<usize>) -> bool {
     let year = |word: usize| {

@@ -31,8 +31,10 @@ const LABORATORY: &[&str] = &[
     "nmol/l",
     "mg/dl",
 ];
-/// Names beside which a bare number is a level unless somebody says that it is taken.
-const MEASURED_GROUPS: &[&str] = &["vitamin", "mineral", "blood"];
+/// Groups next to whose names a bare number is a level.
+const MEASURED_GROUPS: &[&str] = &["vitamin", "mineral"];
+/// Medicines for the blood that are measured in it as well: "clopidogrel 75" is a dose, "iron 8" a level.
+const MEASURED_IN_BLOOD: &[&str] = &["iron", "erythropoietin", "factor", "von willebrand", "prothrombin"];
 const LEVELS: &[&str] = &[
     "level",
     "levels",
@@ -76,5 +78,10 @@ pub(crate) fn is_measured(reading: &Reading<'_>, sentence: &Range<usize>, mentio
     }
     let unitless = unit.is_empty() || !unit.starts_with(char::is_alphabetic);
     let line = sentence.clone().any(|word| LABORATORY.contains(&reading.word(word)));
-    unitless && MEASURED_GROUPS.contains(&mention.concept.group) || (line && unitless && mention.words.end < after)
+    let in_blood = || MEASURED_IN_BLOOD.iter().any(|name| mention.concept.name.starts_with(name));
+    let measured = match mention.concept.group {
+        "blood" => in_blood(),
+        group => MEASURED_GROUPS.contains(&group),
+    };
+    unitless && measured || (line && unitless && mention.words.end < after)
 }

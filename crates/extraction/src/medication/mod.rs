@@ -11,10 +11,12 @@ mod misuse;
 mod person;
 mod realized;
 mod regimen;
+mod skipped;
 mod status;
 mod stems;
 mod tags;
 mod units;
+mod until;
 
 use std::ops::Range;
 
@@ -201,15 +203,16 @@ impl MedicationRules {
             return Some(Status::Stopped);
         }
         let from = around.sentence.start;
-        if let Some(next) = found.mentions.get(nth + 1)
-            && self.statuses.swaps(reading, mention, &next.words, from)
-        {
-            return Some(Status::Stopped);
+        let next = found.mentions.get(nth + 1).map(|next| &next.words);
+        if let Some(status) = next.and_then(|next| self.statuses.exchanged(reading, mention, next, from)) {
+            return Some(status.0);
         }
-        if let Some(before) = nth.checked_sub(1).map(|before| &found.mentions[before])
-            && self.statuses.swaps(reading, &before.words, mention, from)
-        {
-            return Some(Status::Started);
+        let before = nth.checked_sub(1).map(|before| &found.mentions[before].words);
+        if let Some(status) = before.and_then(|before| self.statuses.exchanged(reading, before, mention, from)) {
+            return Some(status.1);
+        }
+        if let Some(skipped) = skipped::once(reading, mention, &around.sentence) {
+            return Some(skipped);
         }
         if self.statuses.was_before(reading, mention, from) {
             return Some(Status::Stopped);
@@ -298,7 +301,7 @@ impl MedicationRules {
         let near = scene.contexts.denied_near(scene.reading, words, reach);
         match status {
             Some(Status::NotTaken) => entity.context.negated = true,
-            Some(Status::Continued) => entity.context.negated = false,
+            Some(Status::Continued | Status::NotAdherent) => entity.context.negated = false,
             Some(Status::Stopped | Status::Declined | Status::OnHold | Status::Suggested | Status::NotMeant) => {
                 entity.context.negated = false;
             }
@@ -386,5 +389,7 @@ fn is_ordinary_word(scene: &Scene<'_>, mention: &Mention) -> bool {
         && !reading.word(mention.words.end).starts_with(|c: char| c.is_ascii_digit())
 }
 
+#[cfg(test)]
+mod fate_tests;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::dose::number_at;
 use super::status::Status;
+use super::until;
 use crate::reading::Reading;
 
 /// Words before a verb in which what governs it stands.
@@ -85,11 +86,84 @@ const ARTICLES: &[&str] = &[
     "tome",
 ];
 /// Stems of verbs by which one medicine takes the place of another.
-const EXCHANGES: &[&str] = &["cambi", "sustitu", "reemplaz", "switch", "swap", "chang", "replac", "convert", "rota"];
+const EXCHANGES: &[&str] =
+    &["cambi", "sustitu", "reemplaz", "switch", "swap", "chang", "replac", "convert", "rota", "exchang", "substitut"];
 
 /// Whether a verb puts one medicine in the place of another.
 pub(super) fn exchanges(word: &str) -> bool {
     EXCHANGES.iter().any(|stem| word.starts_with(stem))
+}
+
+/// Words under which an exchange is only considered, wished or left to what comes.
+const OPENS_EXCHANGE: &[&str] = &[
+    "if",
+    "unless",
+    "consider",
+    "considering",
+    "might",
+    "may",
+    "wants",
+    "want",
+    "wanted",
+    "like",
+    "wonder",
+    "valorar",
+    "valoramos",
+    "valoraremos",
+    "plantear",
+    "planteamos",
+    "podria",
+    "podriamos",
+    "quiere",
+    "quisiera",
+    "gustaria",
+    "pide",
+    "pregunta",
+    "quiza",
+    "quizas",
+    "considerar",
+    "posibilidad",
+    "option",
+];
+
+/// Whether an exchange before `first` is no order and no deed yet: "if no better, change A to B", "would like to swap".
+pub(super) fn is_open_exchange(reading: &Reading<'_>, from: usize, first: usize) -> bool {
+    let Some(verb) = (from..first).rev().find(|at| exchanges(reading.word(*at))) else { return false };
+    let form = reading.word(verb);
+    let past = form.ends_with("ed") || reading.source(&(verb..verb + 1)).of(reading.text).ends_with('ó');
+    let stem = EXCHANGES.iter().any(|stem| form.starts_with(stem) && form.len() <= stem.len() + 4);
+    let opens = |at: usize| {
+        let word = reading.word(at);
+        let asks = matches!(word, "asked" | "asks" | "asking") && matches!(reading.word(at + 1), "to" | "if" | "about");
+        let si = word == "si" && !reading.source(&(at..at + 1)).of(reading.text).contains('í');
+        si || asks || OPENS_EXCHANGE.contains(&word)
+    };
+    !past && stem && (from..verb).any(opens)
+}
+
+/// "Do not change warfarin to apixaban": both stay as they were.
+pub(super) fn is_denied_exchange(reading: &Reading<'_>, from: usize, first: usize) -> bool {
+    let verb = (from..first).rev().find(|at| exchanges(reading.word(*at)));
+    verb.is_some_and(|verb| is_denied(reading, from, verb))
+}
+
+/// "Substitute A for B", as English puts it, names the new medicine first.
+pub(super) fn names_new_first(reading: &Reading<'_>, from: usize, first: &Range<usize>, second: usize) -> bool {
+    (from.max(first.start.saturating_sub(6))..first.start).any(|at| reading.word(at).starts_with("substitut"))
+        && (first.end..second).any(|at| reading.word(at) == "for")
+}
+
+/// "Cambiar sertralina a 100 mg", "change it to the evening": the dose or the hour is exchanged, not the medicine.
+fn is_changed_to(reading: &Reading<'_>, verb: &Range<usize>, name: &Range<usize>) -> bool {
+    let exchanged = verb.clone().any(|at| exchanges(reading.word(at)));
+    let to = (name.end..name.end + 4).find(|at| matches!(reading.word(*at), "a" | "to" | "hasta"));
+    exchanged
+        && to.is_some_and(|at| {
+            number_at(reading, at + 1, at + 3).is_some()
+                || (at + 1..at + 3).any(|word| {
+                    matches!(reading.word(word), "noche" | "manana" | "tarde" | "evening" | "morning" | "night")
+                })
+        })
 }
 
 /// What a verb before a name says of the medicine; `None` where it speaks of something else. `clause`: its first word.
@@ -100,11 +174,18 @@ pub(super) fn before(
     name: &Range<usize>,
     status: Status,
 ) -> Option<Status> {
+    // "Did not give prednisolone": what was not given is not begun.
+    if matches!(status, Status::Started) && is_denied(reading, clause, verb.start) {
+        return Some(Status::NotTaken);
+    }
     if status != Status::Stopped {
         return Some(status);
     }
     if replaces(reading, verb, name) {
         return Some(Status::Started);
+    }
+    if is_changed_to(reading, verb, name) {
+        return Some(Status::Changed);
     }
     if is_aside(reading, verb, name) || is_subjunctive(reading, clause, verb) {
         return None;
@@ -154,8 +235,7 @@ fn is_wished(reading: &Reading<'_>, clause: usize, verb: &Range<usize>) -> bool 
 
 /// "Me la cambiaron por venlafaxina", "replaced it with": what is named behind the link takes the place.
 fn replaces(reading: &Reading<'_>, verb: &Range<usize>, name: &Range<usize>) -> bool {
-    // "Substituted A for B" names the new one first, so that the word is none of the others.
-    let exchanged = verb.clone().any(|at| exchanges(reading.word(at)) || reading.word(at).starts_with("substitut"));
+    let exchanged = verb.clone().any(|at| exchanges(reading.word(at)));
     let between = verb.end.max(name.start.saturating_sub(EXCHANGE))..name.start;
     let last = between.rev().find(|at| !ARTICLES.contains(&reading.word(*at)));
     exchanged && last.is_some_and(|at| matches!(reading.word(at), "por" | "to" | "onto" | "with" | "a"))
@@ -175,7 +255,8 @@ fn is_subjunctive(reading: &Reading<'_>, clause: usize, verb: &Range<usize>) -> 
     let governed =
         verb.start > clause && matches!(reading.word(verb.start - 1), "mientras" | "que" | "para" | "siempre");
     let accented = reading.source(verb).of(reading.text).contains('é');
-    verb.len() == 1 && reading.word(verb.start) == "tome" && governed && !accented
+    let wished = governed || until::is_still_open(reading, verb.end);
+    verb.len() == 1 && reading.word(verb.start) == "tome" && wished && !accented
 }
 
 /// "Dejamos la quetiapina en 50": it goes on at that dose.

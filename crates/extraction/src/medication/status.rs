@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::amounts::{is_heap, is_small, was_of_years};
-use super::realized;
-use crate::dates::is_taken_after;
+use super::amounts::{is_handed_out, is_heap, is_small, was_of_years};
+use super::{realized, until};
+use crate::dates::{Told, told_before};
 use crate::lexicon::{SPEECH, label};
 use crate::matcher::Matcher;
 use crate::phrasebook::Builder;
@@ -133,8 +133,10 @@ impl StatusRules {
         if let Some(remark) = super::tags::remark(reading, around.after.clone()) {
             return Some(remark);
         }
-        let taken = is_taken_after(scene, around.before.start..mention.start);
-        let after = self.behind(reading, around.after.clone(), taken);
+        let tense = told_before(scene, around.before.start..mention.start);
+        let after = self.behind(scene, around.after.clone(), tense);
+        let kept = is_handed_out(reading, around.after.clone());
+        let after = after.filter(|(_, status)| !(kept && *status == Status::Stopped));
         if let Some((_, status)) =
             after.filter(|(_, status)| !matches!(status, Status::Active | Status::Changed | Status::NotAdherent))
         {
@@ -184,16 +186,33 @@ impl StatusRules {
         best.map(|(_, _, status)| status)
     }
 
-    /// "Me cambiaron X por Y", "swapped X for Y": two medicines, of which the second takes the place of the first.
-    pub(crate) fn swaps(
+    /// What an exchange says of both of its medicines; nothing has changed yet where it is only considered.
+    pub(crate) fn exchanged(
         &self,
         reading: &Reading<'_>,
         first: &Range<usize>,
         second: &Range<usize>,
         from: usize,
-    ) -> bool {
-        let verb =
-            (from.max(first.start.saturating_sub(6))..first.start).any(|word| realized::exchanges(reading.word(word)));
+    ) -> Option<(Status, Status)> {
+        if !self.swaps(reading, first, second, from) {
+            return None;
+        }
+        let (old, new) = if realized::is_denied_exchange(reading, from, first.start) {
+            (Status::Continued, Status::NotTaken)
+        } else if realized::is_open_exchange(reading, from, first.start) {
+            (Status::Continued, Status::Suggested)
+        } else {
+            (Status::Stopped, Status::Started)
+        };
+        Some(if realized::names_new_first(reading, from, first, second.start) { (new, old) } else { (old, new) })
+    }
+
+    /// "Me cambiaron X por Y", "swapped X for Y": two medicines, of which the second takes the place of the first.
+    fn swaps(&self, reading: &Reading<'_>, first: &Range<usize>, second: &Range<usize>, from: usize) -> bool {
+        // "Pasar de A a B": passing from one to another.
+        let passes = |word: usize| reading.word(word).starts_with("pas") && reading.word(word + 1) == "de";
+        let verb = (from.max(first.start.saturating_sub(6))..first.start)
+            .any(|word| realized::exchanges(reading.word(word)) || passes(word));
         let between = first.end..second.start;
         let link =
             between.clone().any(|word| matches!(reading.word(word), "por" | "for" | "to" | "with" | "a" | "onto"));
@@ -261,9 +280,10 @@ impl StatusRules {
         base && (around.sentence.start..mention.start).any(proposal)
     }
 
-    /// The last thing that is said of it after its name, up to the next medicine: where it ends, and what. `taken`: a verb
-    /// before the name says that it is taken, so that "until" ends nothing yet.
-    fn behind(&self, reading: &Reading<'_>, within: Range<usize>, taken: bool) -> Option<(usize, Status)> {
+    /// The last thing that is said of it after its name, up to the next medicine: where it ends, and what. `tense`: how a
+    /// verb before the name speaks of it, since "until" ends nothing that is still taken.
+    fn behind(&self, scene: &Scene<'_>, within: Range<usize>, tense: Option<Told>) -> Option<(usize, Status)> {
+        let reading = scene.reading;
         let limit = within.end.min(within.start + AFTER);
         let mut last: Option<(usize, Status)> = None;
         let mut word = within.start;
@@ -273,6 +293,14 @@ impl StatusRules {
                 word += 3;
                 continue;
             }
+            if until::is_until(reading.word(word))
+                && let Some(ended) = until::ended(scene, word, within.end, tense)
+            {
+                last = ended.then_some((word + 1, Status::Stopped)).or(last);
+                let sign = (word + 1..limit).find(|at| reading.words[*at].punctuation);
+                word = sign.unwrap_or(limit);
+                continue;
+            }
             let longest = self
                 .after
                 .iter()
@@ -280,11 +308,6 @@ impl StatusRules {
                 .filter(|(hit, _)| hit.end <= within.end)
                 .max_by_key(|(hit, _)| hit.end);
             match longest {
-                Some((hit, Status::Stopped))
-                    if taken && matches!(reading.word(hit.start), "hasta" | "until" | "till") =>
-                {
-                    word = hit.end;
-                }
                 Some((hit, status)) => {
                     // A refusal outweighs the offer before it.
                     last = Some((hit.end, realized::behind(reading, within.start, &hit, status)));
