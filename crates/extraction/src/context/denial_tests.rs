@@ -42,7 +42,7 @@ fn a_denial_goes_on_through_a_list_that_says_its_head_again() {
     for (text, value) in [
         ("no alergia a penicilina ni alergia a sulfamidas", "sulfa drugs"),
         ("niega alergia a penicilina y alergia a mariscos", "shellfish"),
-        ("niega alergia a penicilina, alergia a látex y alergia a yodo", "latex"),
+        ("niega alergia a penicilina, alergia a látex, alergia a yodo", "latex"),
         ("sin alergias ni alergia a contrastes", "iodinated contrast"),
         ("no allergy to penicillin or allergy to latex", "latex"),
         ("no history of allergy to latex, no allergy to iodine", "iodine"),

@@ -343,7 +343,7 @@ impl Sentence<'_, '_> {
                 word += 1;
                 continue;
             }
-            if other && word > named && self.returns_to_speaker(word) {
+            if other && word > named && self.returns_to_speaker(named, word) {
                 return self.clause_start(from, word);
             }
             if cue.category == Category::Negated

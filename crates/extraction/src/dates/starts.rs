@@ -55,7 +55,14 @@ pub(super) fn is_of_the_start(scene: &Scene<'_>, entity: &Entity, mention: &Date
     let nearest = |words: Range<usize>, stems: &[&str]| {
         words.filter(|word| !date.contains(word) && is(*word, stems)).map(distance).min()
     };
-    let near = sentence.start.max(date.start.saturating_sub(REACH))..sentence.end.min(date.end + REACH);
+    // A verb behind a joining word belongs to another clause: "began in January but gave it up".
+    let parts =
+        |word: &usize| matches!(reading.word(*word), "," | ";" | "but" | "pero" | "and" | "y" | "which" | "que");
+    let first = sentence.start.max(date.start.saturating_sub(REACH));
+    let last = sentence.end.min(date.end + REACH);
+    let from = (first..date.start).rev().find(parts).map_or(first, |word| word + 1);
+    let to = (date.end..last).find(parts).unwrap_or(last);
+    let near = from..to.max(from);
     let Some(start) = nearest(near.clone(), STARTS) else { return false };
     nearest(near, STOPS).is_none_or(|stop| start < stop)
 }

@@ -196,12 +196,19 @@ impl Sentence<'_, '_> {
         matches!(word(verb), "me" | "nos") || matches!(word(verb + 1), "me" | "us")
     }
 
-    /// "… y yo tengo", "… thinks I have": the speaker comes back to themselves.
-    pub(super) fn returns_to_speaker(&self, word: usize) -> bool {
-        matches!(
+    /// "… y yo tengo": the speaker comes back to themselves. In "my friend says I have ADHD" it is the other's word.
+    pub(super) fn returns_to_speaker(&self, named: usize, word: usize) -> bool {
+        let speaks = matches!(
             self.reading.word(word),
             "i" | "yo" | "tengo" | "tomo" | "padezco" | "sufro" | "tuve" | "estoy" | "soy"
-        )
+        );
+        let says = |at: usize| {
+            let said = self.reading.word(at);
+            ["say", "said", "think", "thought", "tell", "believe", "dice", "dijo", "cree", "piensa", "opina", "insist"]
+                .iter()
+                .any(|stem| said.starts_with(stem))
+        };
+        speaks && !(named..word).any(says)
     }
 
     /// "No fiebre fiebre ayer": a finding that is said twice in a row is denied and then stated.
