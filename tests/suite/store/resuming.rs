@@ -14,6 +14,7 @@ on_every_engine!(
     a_record_that_grew_document_by_document_is_what_it_is_when_read_at_once,
     what_is_said_of_an_earlier_time_is_folded_in_its_place,
     whatever_a_checkpoint_rests_on_takes_it_along,
+    opposing_statements_among_more_than_are_compared_are_those_of_the_newest,
 );
 
 /// What is announced tells the steps, and vectors may be asked for twice: neither is memory.
@@ -35,7 +36,7 @@ fn days(count: u32) -> Vec<Value> {
     ];
     let day = |n: u32| {
         let said: Vec<&str> =
-            sentences.iter().enumerate().filter(|(i, _)| n as usize % (i + 1) == 0).map(|(_, s)| *s).collect();
+            sentences.iter().enumerate().filter(|(i, _)| (n as usize).is_multiple_of(i + 1)).map(|(_, s)| *s).collect();
         document(u128::from(n) + 100, 1, &at(n), &format!("{} Van {n} jornadas.", said.join(" ")))
     };
     (0..count).map(day).collect()
@@ -142,4 +143,33 @@ async fn whatever_a_checkpoint_rests_on_takes_it_along(engine: Engine) {
     let messages = [days(60), vec![revised, act, unsure]].concat();
     feed(&other, &bodies(&messages), messages.len()).await;
     assert_eq!(digest.without(STEPS), other.store().digest(None).await.unwrap().without(STEPS));
+}
+
+/// What a patient likes and cannot stand, more of it than is compared.
+fn tastes() -> Vec<Value> {
+    let things = ["nadar", "correr", "bailar", "cantar", "pintar", "cocinar", "viajar", "leer", "dormir", "caminar"];
+    let places = ["en casa", "en el parque", "en la playa", "en el trabajo", "en la montaña", "en el pueblo"];
+    let taste = |n: usize| {
+        let (thing, place) = (things[n % things.len()], places[(n / things.len()) % places.len()]);
+        let attitude = if n.is_multiple_of(7) { "No soporto" } else { "Me gusta" };
+        let attitude = if n >= 60 && n.is_multiple_of(3) { "No soporto" } else { attitude };
+        let day = u32::try_from(n).unwrap();
+        document(n as u128 + 500, 1, &at(day), &format!("{attitude} {thing} {place} los días de número {n}."))
+    };
+    (0..125).map(taste).collect()
+}
+
+async fn opposing_statements_among_more_than_are_compared_are_those_of_the_newest(engine: Engine) {
+    let mut messages = tastes();
+    let pipeline = compared(engine, &messages).await;
+    let stated =
+        rows(&pipeline, "SELECT count(*) FROM memory WHERE entity_type = 'preference' AND state = 'active'").await;
+    assert!(stated > 100, "{stated}");
+    let found = rows(&pipeline, "SELECT count(*) FROM contradiction").await;
+    assert!(found > 5, "{found}");
+    // One is said a second time, one came late, and another leaves: the next older one is among the newest again.
+    messages.push(document(700, 1, &at(126), "Me gusta leer en la playa los días de número 27."));
+    messages.push(document(701, 1, &at(3), "No soporto cantar en el parque."));
+    messages.push(document(600, 2, &at(100), "Nada más."));
+    compared(engine, &messages).await;
 }

@@ -19,7 +19,7 @@ fn in_note(text: &str, value: &str) -> Context {
 }
 
 fn said(text: &str, value: &str) -> Context {
-    of(&Document::dialogue([(Speaker::Patient, text, None)].into_iter(), Language::Unknown), value)
+    of(&Document::dialogue([(Speaker::Patient, text, None)], Language::Unknown), value)
 }
 
 #[test]
