@@ -79,7 +79,7 @@ async fn a_medicine_that_only_the_reader_finds_is_kept_with_its_dose_and_waits_f
         rows.iter().find(names).unwrap_or_else(|| panic!("{name} is not in {rows:?}"))
     };
     assert!(row("florvexin")["statement"].as_str().unwrap().contains("20 mg"), "{}", row("florvexin"));
-    // What stands behind the title of the allergies is one by rule.
+    // The title of the allergies makes the substance behind it one by rule.
     for (name, usable) in [("florvexin", "hypothesis"), ("zandrocil", "decision"), ("sertraline", "decision")] {
         assert_eq!(row(name)["use"], usable, "{}", row(name));
         let sure = row(name)["extraction_confidence"].as_f64().unwrap();

@@ -52,12 +52,16 @@ pub struct Measured {
     pub ratio: f64,
 }
 
-/// Fills one record until it holds so many memories, then times documents into it and into new ones by turns. `told` hears
+/// Fills one record until it holds so many memories, then times documents into it and into new ones by turns. `report` hears
 /// how many memories are there.
 ///
 /// # Errors
 /// When the store refuses something, or a document is not stored.
-pub async fn measure(pipeline: &Pipeline, memories: u64, told: &(dyn Fn(u64) + Sync)) -> Result<Measured, GrowthError> {
+pub async fn measure(
+    pipeline: &Pipeline,
+    memories: u64,
+    report: &(dyn Fn(u64) + Sync),
+) -> Result<Measured, GrowthError> {
     let store = pipeline.store();
     let org = OrgId(derive("bench.org", &[b"growth"]));
     let long = PatientId(derive("patient", &[b"growth"]));
@@ -68,7 +72,7 @@ pub async fn measure(pipeline: &Pipeline, memories: u64, told: &(dyn Fn(u64) + S
         stored(pipeline, bodies.collect()).await?;
         documents += FILL;
         held = count(pipeline, &MEMORIES, org, long).await?;
-        told(held);
+        report(held);
     }
     let (mut full, mut empty) = (Vec::new(), Vec::new());
     for n in 0..TIMED {

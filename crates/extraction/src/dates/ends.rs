@@ -21,22 +21,22 @@ const VERB: usize = 5;
 pub(super) fn settle(scene: &Scene<'_>, dates: &[DateMention], today: NaiveDate, entities: &mut [Entity]) {
     for mention in dates.iter().filter(|mention| says_until(scene.text(), mention)) {
         let Some(last) = nearest(scene, mention, entities) else { continue };
-        // "Warfarin until 20 February 2026": a whole date tells by itself whether it is over.
-        let dated = matches!(mention.said, Said::Fixed(_)).then_some(Told::Now);
-        let Some(told) = told(scene, &entities[last]).or(dated) else { continue };
-        let way = if told == Told::Over { Direction::Back } else { Direction::Ahead };
+        // "Warfarin until 20 February 2026": a whole date says by itself whether it is over.
+        let dated = matches!(mention.said, Said::Fixed(_)).then_some(Tense::Now);
+        let Some(tense) = tense(scene, &entities[last]).or(dated) else { continue };
+        let way = if tense == Tense::Over { Direction::Back } else { Direction::Ahead };
         let Some(end) = mention.said.resolve(today, way) else { continue };
         let joined = |other: &Entity| plain_join(scene.text(), other, &entities[last]);
         let all: Vec<usize> = (0..entities.len()).filter(|at| *at == last || joined(&entities[*at])).collect();
         for at in all {
-            set(&mut entities[at], end, told, mention, today);
+            set(&mut entities[at], end, tense, mention, today);
         }
     }
 }
 
-/// How a medicine is told beside the day of its end.
+/// How the verb speaks of a medicine next to the day of its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Tense {
     /// It is taken, or is to be.
     Now,
     /// It was taken.
@@ -45,14 +45,14 @@ pub(crate) enum Told {
     Paused,
 }
 
-fn set(entity: &mut Entity, end: FactDate, told: Told, mention: &DateMention, today: NaiveDate) {
+fn set(entity: &mut Entity, end: FactDate, tense: Tense, mention: &DateMention, today: NaiveDate) {
     let over = end.last_day().unwrap_or(end.day) < today;
     // The day was taken for that of a change.
     let bound = |at: &FactDate| {
         [Direction::Back, Direction::Ahead].into_iter().any(|way| mention.said.resolve(today, way) == Some(*at))
     };
     let open = matches!(entity.status.as_deref(), None | Some("stopped" | "active"));
-    if told == Told::Paused {
+    if tense == Tense::Paused {
         entity.status = Some("on_hold".to_owned());
     } else if over {
         entity.status = if open { Some("stopped".to_owned()) } else { entity.status.take() };
@@ -62,7 +62,7 @@ fn set(entity: &mut Entity, end: FactDate, told: Told, mention: &DateMention, to
         entity.status = Some("active".to_owned());
     }
     entity.at = entity.at.filter(|at| !bound(at));
-    entity.ends = (told == Told::Now).then_some(end);
+    entity.ends = (tense == Tense::Now).then_some(end);
 }
 
 /// The medicine that stands before the day in its sentence, or behind a day that opens it ("Hasta el 9, amoxicilina").
@@ -88,14 +88,14 @@ fn nearest(scene: &Scene<'_>, mention: &DateMention, entities: &[Entity]) -> Opt
 }
 
 /// How the clause tells of a medicine; `None` where neither a verb nor a regimen says whether it is taken.
-fn told(scene: &Scene<'_>, entity: &Entity) -> Option<Told> {
+fn tense(scene: &Scene<'_>, entity: &Entity) -> Option<Tense> {
     let reading = scene.reading;
     let mention = reading.words_at(entity.span);
     let sentence = &reading.sentences[reading.sentence_of(mention.start)].words;
     let before = mention.start.saturating_sub(VERB).max(sentence.start)..mention.start;
     let around = before.start..sentence.end;
     if around.clone().any(|word| pauses(reading.word(word))) {
-        return Some(Told::Paused);
+        return Some(Tense::Paused);
     }
     if around.clone().any(|word| ended(reading.word(word))) {
         return None;
@@ -104,30 +104,30 @@ fn told(scene: &Scene<'_>, entity: &Entity) -> Option<Told> {
     let regimen = entity.dose.is_some() || entity.frequency.is_some();
     // What is started or changed until a day goes on to it; what is only proposed does too.
     let going = matches!(entity.status.as_deref(), Some("active" | "started" | "changed" | "suggested"));
-    said(before).or((going || regimen && entity.status.as_deref() != Some("not_taken")).then_some(Told::Now))
+    said(before).or((going || regimen && entity.status.as_deref() != Some("not_taken")).then_some(Tense::Now))
 }
 
-/// How the nearest verb of taking among the words before a medicine tells of it: taken now, or once.
-pub(crate) fn told_before(scene: &Scene<'_>, before: Range<usize>) -> Option<Told> {
+/// How the nearest verb of taking before a medicine speaks of it: taken now, or once.
+pub(crate) fn tense_before(scene: &Scene<'_>, before: Range<usize>) -> Option<Tense> {
     let near = before.end.saturating_sub(VERB).max(before.start)..before.end;
     near.rev().find_map(|word| verb(scene, word))
 }
 
 /// A verb of taking, by its tense. "Tomo" and "tomó" are told apart by the accent.
-fn verb(scene: &Scene<'_>, word: usize) -> Option<Told> {
+fn verb(scene: &Scene<'_>, word: usize) -> Option<Tense> {
     let reading = scene.reading;
     let written = reading.source(&(word..word + 1)).of(scene.text()).to_lowercase();
     match written.as_str() {
         "tomó" | "tomaba" | "tomé" | "tomaron" | "tomado" | "usó" | "usaba" | "usé" | "recibió" | "recibía"
         | "estuvo" | "estuve" | "estaba" | "llevó" | "llevaba" | "siguió" | "completó" | "mantuvo" | "took"
         | "taken" | "used" | "was" | "were" | "had" | "received" | "completed" | "remained" | "continued"
-        | "stayed" | "previously" => Some(Told::Over),
+        | "stayed" | "previously" => Some(Tense::Over),
         "toma" | "tomo" | "tomar" | "tomará" | "tomaré" | "tome" | "usa" | "uso" | "usar" | "lleva" | "llevo"
         | "sigue" | "sigo" | "seguir" | "seguirá" | "continúa" | "continua" | "continuar" | "mantener" | "mantiene"
         | "está" | "estoy" | "recibe" | "pauto" | "pauta" | "indico" | "indica" | "take" | "takes" | "taking"
         | "use" | "uses" | "using" | "continue" | "continues" | "keep" | "keeps" | "is" | "am" | "stay" | "remain"
         | "give" | "siga" | "sigan" | "seguimos" | "continúe" | "continuamos" | "mantenga" | "mantenemos" | "carry" => {
-            Some(Told::Now)
+            Some(Tense::Now)
         }
         _ => None,
     }

@@ -19,7 +19,7 @@ mod starts;
 mod tests;
 
 pub(super) use bind::bind;
-pub(super) use ends::{Told, told_before};
+pub(super) use ends::{Tense, tense_before};
 pub use patterns::find;
 pub use resolve::{Direction, Said};
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::reading::Reading;
+use anamnesis_text::{Language, value_of};
 
 /// A heap of tablets ("24 x paracetamol", "20 comp de lorazepam"): swallowed or hoarded, not taken as a medicine.
 pub(super) fn is_heap(reading: &Reading<'_>, mention: &Range<usize>) -> bool {
@@ -41,22 +42,8 @@ pub(super) fn is_handed_out(reading: &Reading<'_>, after: Range<usize>) -> bool 
             || ["entregad", "dispensad", "facilitad", "suministrad"].iter().any(|stem| word.starts_with(stem))
     };
     let count = |word: &str| {
-        matches!(
-            word,
-            "one"
-                | "two"
-                | "three"
-                | "four"
-                | "five"
-                | "six"
-                | "un"
-                | "uno"
-                | "una"
-                | "dos"
-                | "tres"
-                | "cuatro"
-                | "cinco"
-        ) || word.trim_start_matches('x').parse::<u8>().is_ok_and(|count| (1..=12).contains(&count))
+        let digits = word.trim_start_matches('x').parse::<u8>().ok().map(f64::from);
+        digits.or_else(|| value_of(word, Language::Unknown)).is_some_and(|count| (1.0..=12.0).contains(&count))
     };
     let kind =
         |word: &str| matches!(word, "kit" | "kits" | "pens" | "sprays" | "envases" | "unidades" | "cajas" | "out");

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::amounts::{is_handed_out, is_heap, is_small, was_of_years};
 use super::{realized, until};
-use crate::dates::{Told, told_before};
+use crate::dates::{Tense, tense_before};
 use crate::lexicon::{SPEECH, label};
 use crate::matcher::Matcher;
 use crate::phrasebook::Builder;
@@ -133,7 +133,7 @@ impl StatusRules {
         if let Some(remark) = super::tags::remark(reading, around.after.clone()) {
             return Some(remark);
         }
-        let tense = told_before(scene, around.before.start..mention.start);
+        let tense = tense_before(scene, around.before.start..mention.start);
         let after = self.behind(scene, around.after.clone(), tense);
         let kept = is_handed_out(reading, around.after.clone());
         let after = after.filter(|(_, status)| !(kept && *status == Status::Stopped));
@@ -282,7 +282,7 @@ impl StatusRules {
 
     /// The last thing that is said of it after its name, up to the next medicine: where it ends, and what. `tense`: how a
     /// verb before the name speaks of it, since "until" ends nothing that is still taken.
-    fn behind(&self, scene: &Scene<'_>, within: Range<usize>, tense: Option<Told>) -> Option<(usize, Status)> {
+    fn behind(&self, scene: &Scene<'_>, within: Range<usize>, tense: Option<Tense>) -> Option<(usize, Status)> {
         let reading = scene.reading;
         let limit = within.end.min(within.start + AFTER);
         let mut last: Option<(usize, Status)> = None;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::dates::Told;
+use crate::dates::Tense;
 use crate::reading::Reading;
 use crate::scene::Scene;
 
@@ -98,24 +98,24 @@ pub(super) fn is_until(word: &str) -> bool {
 }
 
 /// Whether what is said behind "until" ended the medicine; `None` where "until" names a day, which the dates read.
-/// `tense`: how the verb before the name tells of it.
-pub(super) fn ended(scene: &Scene<'_>, at: usize, limit: usize, tense: Option<Told>) -> Option<bool> {
+/// `tense`: how the verb before the name speaks of it.
+pub(super) fn ended(scene: &Scene<'_>, at: usize, limit: usize, tense: Option<Tense>) -> Option<bool> {
     let reading = scene.reading;
     let clause = clause(reading, at, limit);
     let first = reading.word(clause.start);
     if clause.is_empty() || NOW.iter().any(|now| clause.clone().take(2).any(|word| reading.word(word) == *now)) {
-        return (tense == Some(Told::Now)).then_some(false);
+        return (tense == Some(Tense::Now)).then_some(false);
     }
     let spanish = reading.word(at) == "hasta";
     let speaks = if spanish { first == "que" } else { SUBJECTS.contains(&first) };
     let past = speaks && clause.clone().skip(1).any(|word| is_past(scene, word, spanish));
     let open = clause.clone().any(|word| OPEN.contains(&reading.word(word)));
     match tense {
-        // In Spanish the mood of the clause tells more than a verb without its accent does.
-        Some(Told::Now) => Some(spanish && past),
-        Some(Told::Over) if speaks => Some(past || !open && !spanish),
+        // In Spanish the mood of the clause says more than a verb without its accent does.
+        Some(Tense::Now) => Some(spanish && past),
+        Some(Tense::Over) if speaks => Some(past || !open && !spanish),
         _ if speaks => Some(past),
-        _ => (tense == Some(Told::Now)).then_some(false),
+        _ => (tense == Some(Tense::Now)).then_some(false),
     }
 }
 

@@ -134,15 +134,16 @@ impl Writer<'_> {
                 None => Some(fold::replay(group.0, &loaded.log, now, policy)),
             };
             let tried: Vec<Option<Folding>> = loaded.iter().map(fold).collect();
-            let Some(foldings) = tried.iter().cloned().collect::<Option<Vec<Folding>>>() else {
-                let stuck = loaded.keys().zip(&tried).filter(|(_, folding)| folding.is_none());
-                let stuck: BTreeSet<Group> = stuck.map(|(group, _)| *group).collect();
+            let stuck = loaded.keys().zip(&tried).filter(|(_, folding)| folding.is_none());
+            let stuck: BTreeSet<Group> = stuck.map(|(group, _)| *group).collect();
+            if !stuck.is_empty() {
                 loaded.extend(self.load(&stuck).await?);
                 // Acts are asked for again: those of these groups went with their logs.
                 loaded.values_mut().for_each(|loaded| loaded.log.acts.clear());
                 asked.clear();
                 continue;
-            };
+            }
+            let foldings: Vec<Folding> = tried.into_iter().flatten().collect();
             let made = loaded.keys().zip(&foldings);
             let made = made.flat_map(|(group, f)| f.outcome.memories.iter().map(|m| (group.0.patient().0, m.id)));
             let new: BTreeSet<(Uuid, MemoryId)> = made.filter(|key| !asked.contains(key)).collect();
@@ -195,7 +196,7 @@ impl Writer<'_> {
         conflicts: &[(&Group, fold::Conflict)],
     ) -> Result<(), StoreError> {
         if !before.is_empty() {
-            let groups = Arg::Pairs(before.iter().map(|(s, g)| (s.patient().0, g.to_vec())).collect());
+            let groups = load::keyed(before.iter().copied());
             self.tx.execute(&DELETE_CONFLICTS, vec![self.target.org.0.into(), groups]).await?;
         }
         let mut written = Vec::with_capacity(conflicts.len());

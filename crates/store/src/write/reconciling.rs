@@ -178,7 +178,7 @@ impl Shift<'_> {
             writer.tx.execute(clear, vec![self.org.0.into(), pairs()]).await?;
         }
         writer.touched.extend(wrong.groups.iter().copied());
-        // What stands wrong may have come from one.
+        // A wrong row may have come from a checkpoint.
         writer.drop_checkpoints(&wrong.groups).await?;
         writer.fold().await
     }

@@ -12,7 +12,7 @@ use anamnesis_test_servers::provider::{FakeOptions, FakeProvider};
 pub(crate) struct Args {
     #[command(flatten)]
     store: StoreArgs,
-    /// Memories of the full record; several are measured one after the other, each in a store of its own.
+    /// Memories of the full record; several are measured one after the other, each in a new store.
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [100, 1_000, 4_000])]
     memories: Vec<u64>,
 }
@@ -52,8 +52,8 @@ async fn grown(memories: u64, settings: Settings) -> Result<Measured, Failure> {
     let world = World::made(settings).await?;
     let pipeline = world.pipeline()?;
     let progress = output::progress_count(Some(memories));
-    let told = |done| progress.set_position(done);
-    let measured = growth::measure(&pipeline, memories, &told).await;
+    let report = |done| progress.set_position(done);
+    let measured = growth::measure(&pipeline, memories, &report).await;
     progress.finish_and_clear();
     world.store.close().await;
     measured.map_err(|error| Failure::failed(error.to_string()))

@@ -163,7 +163,7 @@ const RECURRING: &[&str] = &[
     "I am allergic to penicillin, it gives me hives.",
     "I take metformin 850 mg with dinner.",
     "I have had headaches since Monday.",
-    "I was told that I have asthma.",
+    "My doctor says I have asthma.",
 ];
 /// What each of those documents says that no other does.
 const ONCE: &[&str] = &[

@@ -32,7 +32,7 @@ struct Said {
     ending: bool,
     past: bool,
     blanket: bool,
-    teller: usize,
+    speaker: usize,
     days: Option<i64>,
     /// The text of another document once more.
     copy: bool,
@@ -40,7 +40,7 @@ struct Said {
     retired: bool,
 }
 
-const TELLERS: [(SetBy, Option<DocumentType>, SourceType, Trust); 6] = [
+const SPEAKERS: [(SetBy, Option<DocumentType>, SourceType, Trust); 6] = [
     (SetBy::Patient, Some(DocumentType::ChatMessage), SourceType::DirectExperience, Trust::T1),
     (SetBy::Clinician, Some(DocumentType::ClinicalNote), SourceType::Observation, Trust::T2),
     (SetBy::Unknown, Some(DocumentType::SessionTranscript), SourceType::External, Trust::T3),
@@ -70,9 +70,9 @@ fn said() -> impl Strategy<Value = Said> {
         proptest::bool::weighted(0.01),
     );
     let days = proptest::option::weighted(0.1, 1..30i64);
-    (entity, 0..2u8, mg, flags, 0..TELLERS.len(), days).prop_map(|(entity, attribute, mg, flags, teller, days)| {
+    (entity, 0..2u8, mg, flags, 0..SPEAKERS.len(), days).prop_map(|(entity, attribute, mg, flags, speaker, days)| {
         let (denied, ending, past, blanket, copy, retired) = flags;
-        Said { entity, attribute, mg, denied, ending, past, blanket, teller, days, copy, retired }
+        Said { entity, attribute, mg, denied, ending, past, blanket, speaker, days, copy, retired }
     })
 }
 
@@ -83,7 +83,7 @@ fn entries() -> impl Strategy<Value = Vec<Entry>> {
 }
 
 fn assertion(n: usize, at: DateTime<Utc>, said: &Said) -> Assertion {
-    let (set_by, document_type, source_type, trust) = TELLERS[said.teller];
+    let (set_by, document_type, source_type, trust) = SPEAKERS[said.speaker];
     let number = n.to_be_bytes();
     let text = derive("text", &[if said.copy { b"copied" } else { number.as_slice() }]);
     let class = match (set_by, source_type) {
@@ -191,7 +191,7 @@ proptest! {
 }
 
 #[test]
-fn a_fact_that_is_told_for_years_is_folded_on_each_time() {
+fn a_fact_that_is_stated_for_years_is_folded_on_each_time() {
     let said = Said {
         entity: EntityType::Medication,
         attribute: 0,
@@ -200,7 +200,7 @@ fn a_fact_that_is_told_for_years_is_folded_on_each_time() {
         ending: false,
         past: false,
         blanket: false,
-        teller: 1,
+        speaker: 1,
         days: None,
         copy: false,
         retired: false,

@@ -2,12 +2,13 @@
 //! before it. A checkpoint is derived: the database removes it with whatever it rests on (migration 0027), and a group
 //! without one is folded whole.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use uuid::Uuid;
 
 use super::super::{Group, Writer};
+use super::load::keyed;
 use super::{Changed, Loaded};
 use crate::StoreError;
 use crate::seal::{Sealer, hash_row, open_record};
@@ -15,6 +16,7 @@ use anamnesis_core::clock::micros;
 use anamnesis_core::failpoints;
 use anamnesis_core::fold::{Checkpoint, Folding};
 use anamnesis_core::ids::FindingId;
+use anamnesis_core::scope::Scope;
 use anamnesis_crypto::Cell;
 use anamnesis_sql::{Arg, Bulk, ColumnType, Sql};
 
@@ -64,15 +66,13 @@ impl Writer<'_> {
         &mut self,
         groups: &BTreeSet<Group>,
     ) -> Result<BTreeMap<Group, Checkpoint>, StoreError> {
-        let wanted = Arg::Pairs(groups.iter().map(|(s, g)| (s.patient().0, g.to_vec())).collect());
+        let scopes: HashMap<Uuid, Scope> = groups.iter().map(|(scope, _)| (scope.patient().0, *scope)).collect();
+        let wanted = keyed(groups);
         let mut found = BTreeMap::new();
         let mut passed = BTreeSet::new();
         for row in self.tx.fetch_all(&CHECKPOINTS, vec![self.target.org.0.into(), wanted]).await? {
-            let (patient, hash) = (row.uuid(0)?, row.bytes(1)?);
-            let Some(group) = groups.iter().find(|(scope, group)| scope.patient().0 == patient && *group == hash)
-            else {
-                continue;
-            };
+            let Some(scope) = scopes.get(&row.uuid(0)?) else { continue };
+            let Some(group) = groups.get(&(*scope, row.bytes(1)?)) else { continue };
             let is_earlier = self.earliest.get(group).is_some_and(|at| micros(*at) <= row.i64(2).unwrap_or(i64::MAX));
             if is_earlier && !failpoints::is("checkpoint_outlived") {
                 passed.insert(*group);
@@ -95,8 +95,7 @@ impl Writer<'_> {
 
     pub(in crate::write) async fn drop_checkpoints(&mut self, groups: &BTreeSet<Group>) -> Result<(), StoreError> {
         if !groups.is_empty() {
-            let groups = Arg::Pairs(groups.iter().map(|(s, g)| (s.patient().0, g.to_vec())).collect());
-            self.tx.execute(&DROP, vec![self.target.org.0.into(), groups]).await?;
+            self.tx.execute(&DROP, vec![self.target.org.0.into(), keyed(groups)]).await?;
         }
         Ok(())
     }

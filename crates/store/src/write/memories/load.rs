@@ -83,7 +83,7 @@ impl Writer<'_> {
         touched: &BTreeSet<Group>,
     ) -> Result<BTreeMap<Group, Loaded>, StoreError> {
         let mut groups: BTreeMap<Group, Loaded> = touched.iter().map(|g| (*g, Loaded::default())).collect();
-        self.load_findings(&FINDINGS, self.keyed(touched), &mut groups).await?;
+        self.load_findings(&FINDINGS, keyed(touched), &mut groups).await?;
         self.load_existing(&mut groups).await?;
         Ok(groups)
     }
@@ -98,10 +98,10 @@ impl Writer<'_> {
             groups.entry(group).or_default().checkpoint = Some(checkpoint);
         }
         if !resumed.is_empty() {
-            self.load_findings(&LATER, self.keyed(&resumed), &mut groups).await?;
+            self.load_findings(&LATER, keyed(&resumed), &mut groups).await?;
         }
         if !whole.is_empty() {
-            self.load_findings(&FINDINGS, self.keyed(&whole), &mut groups).await?;
+            self.load_findings(&FINDINGS, keyed(&whole), &mut groups).await?;
         }
         self.load_existing(&mut groups).await?;
         Ok(groups)
@@ -118,10 +118,6 @@ impl Writer<'_> {
         }
         let pairs = wanted.iter().map(|(patient, id)| (*patient, id.0.as_bytes().to_vec())).collect();
         self.load_findings(&NAMED, Arg::Pairs(pairs), groups).await
-    }
-
-    fn keyed(&self, groups: &BTreeSet<Group>) -> Arg {
-        Arg::Pairs(groups.iter().map(|(s, g)| (s.patient().0, g.to_vec())).collect())
     }
 
     async fn load_findings(
@@ -147,7 +143,7 @@ impl Writer<'_> {
 
     async fn load_existing(&mut self, groups: &mut BTreeMap<Group, Loaded>) -> Result<(), StoreError> {
         let scopes: HashMap<Uuid, Scope> = groups.keys().map(|(s, _)| (s.patient().0, *s)).collect();
-        let wanted = Arg::Pairs(groups.keys().map(|(s, g)| (s.patient().0, g.to_vec())).collect());
+        let wanted = keyed(groups.keys());
         for row in self.tx.fetch_all(&EXISTING, vec![self.target.org.0.into(), wanted]).await? {
             let Some(group) = find(groups, &scopes, &row)? else { continue };
             let lines = row.opt_i64(5)?.and_then(|lines| u32::try_from(lines).ok());
@@ -170,6 +166,11 @@ impl Writer<'_> {
         }
         Ok(found)
     }
+}
+
+/// Groups as an argument of a look-up: patient and hash.
+pub(super) fn keyed<'g>(groups: impl IntoIterator<Item = &'g Group>) -> Arg {
+    Arg::Pairs(groups.into_iter().map(|(s, g)| (s.patient().0, g.to_vec())).collect())
 }
 
 type Found<'g> = Option<(Scope, &'g mut Loaded)>;
