@@ -100,3 +100,22 @@ fn what_is_not_confirmed_is_in_doubt_and_not_denied() {
         assert!(!in_note(text, value).uncertain, "{text}");
     }
 }
+
+#[test]
+fn a_sentence_of_what_the_patient_does_leaves_the_family_on_the_same_line() {
+    for (text, value) in [
+        ("Steady. Family history: mother asthma. Takes ramipril 5 mg.", "ramipril"),
+        ("Family history: mother asthma, brother MI. Remains on lithium 600 mg.", "lithium"),
+        ("Antecedentes familiares: padre alcoholismo. Toma enalapril 10 mg.", "enalapril"),
+        ("Revisión. Antecedentes familiares: madre HTA. Actualmente con litio 400 mg.", "lithium"),
+    ] {
+        assert_eq!(in_note(text, value).experiencer, Experiencer::Patient, "{text}");
+    }
+    for (text, value) in [
+        ("Family history: breast cancer. Asthma in two cousins.", "asthma"),
+        ("Antecedentes familiares: madre HTA. Diabetes en la abuela.", "diabetes mellitus"),
+        ("Family history: gout. Epilepsy.", "epilepsy"),
+    ] {
+        assert_ne!(in_note(text, value).experiencer, Experiencer::Patient, "{text}");
+    }
+}

@@ -30,6 +30,51 @@ struct Title {
     end: usize,
 }
 
+/// Verbs of what a patient takes, does and says, with which a sentence begins that names nobody.
+const OF_PATIENT: &[&str] = &[
+    "takes",
+    "smokes",
+    "drinks",
+    "lives",
+    "works",
+    "uses",
+    "denies",
+    "reports",
+    "sleeps",
+    "attends",
+    "remains",
+    "continues",
+    "currently",
+    "patient",
+    "pt",
+    "i",
+    "toma",
+    "fuma",
+    "bebe",
+    "vive",
+    "trabaja",
+    "consume",
+    "niega",
+    "refiere",
+    "duerme",
+    "acude",
+    "sigue",
+    "mantiene",
+    "continua",
+    "actualmente",
+    "paciente",
+    "tomo",
+    "fumo",
+    "bebo",
+];
+
+/// "FH: mother asthma. Takes ramipril": a sentence of the same line that begins so leaves the family.
+fn is_of_patient(reading: &Reading<'_>, index: usize) -> bool {
+    let words = &reading.sentences[index].words;
+    let first = words.clone().find(|word| !matches!(reading.word(*word), "the" | "el" | "la"));
+    first.is_some_and(|word| OF_PATIENT.contains(&reading.word(word)))
+}
+
 impl Titles {
     pub(crate) fn builtin(book: &mut Builder) -> Self {
         let rows = FILE.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('\t'));
@@ -61,7 +106,9 @@ impl Titles {
                 out.push(open);
                 continue;
             }
-            open = open.filter(|place| !gap.turn && goes_on(reading, index, place, &gap)).map(|place| Place {
+            let left = |place: &Place| !gap.line && place.section == Section::Family && is_of_patient(reading, index);
+            let stays = |place: &Place| !gap.turn && !left(place) && goes_on(reading, index, place, &gap);
+            open = open.filter(stays).map(|place| Place {
                 from: sentence.words.start,
                 on_title_line: place.on_title_line && !gap.line,
                 ..place
