@@ -4,7 +4,7 @@ REVOKE ALL ON ALL TABLES IN SCHEMA anamnesis FROM anamnesis_app, anamnesis_jobs,
 GRANT SELECT ON _sqlx_migrations TO anamnesis_app, anamnesis_jobs, anamnesis_audit, anamnesis_read;
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON
-  patient_profile, profile_statement, ephemeral_mode, inbox, documents, passage, embedding, embedding_cache,
+  patient_profile, profile_statement, ephemeral_mode, inbox, documents, passage, embedding,
   extracted_findings, memory, memory_event,
   contradiction, conditions, allergies, medications, symptom_states, appointments, health_signals,
   conversation_preferences, consent, risk_flag, outbox, attempt, attempt_batch, quarantine, job_run, job_mark, document_archive, summary, legacy_record,
@@ -34,7 +34,7 @@ GRANT INSERT, UPDATE (body_hash, language, current, retired_at, recorded_at) ON 
 GRANT UPDATE (evidence_sealed, updated_at) ON risk_flag TO anamnesis_jobs;
 GRANT SELECT, INSERT ON document_archive TO anamnesis_jobs;
 GRANT SELECT, INSERT, UPDATE, DELETE ON
-  passage, embedding, embedding_cache, extracted_findings, memory, memory_event, contradiction, conditions, allergies,
+  passage, embedding, extracted_findings, memory, memory_event, contradiction, conditions, allergies,
   medications, symptom_states, appointments, health_signals, outbox, job_run, job_mark, summary,
   confidence_course, cohort_pattern, fold_checkpoint
   TO anamnesis_jobs;

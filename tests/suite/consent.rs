@@ -109,7 +109,6 @@ async fn a_denial_binds_where_no_consent_is_required_and_its_messages_are_kept_n
         "SELECT count(*) FROM memory",
         "SELECT count(*) FROM profile_statement",
         "SELECT count(*) FROM conversation_preferences",
-        "SELECT count(*) FROM embedding_cache",
     ] {
         assert_eq!(count(&store, sql).await, 0, "{sql}");
     }

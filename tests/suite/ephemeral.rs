@@ -27,7 +27,7 @@ const BEFORE: &str = "2026-05-01T10:00:00Z";
 const OFF: &str = "2026-05-20T00:00:00Z";
 const AFTER: &str = "2026-05-21T10:00:00Z";
 /// Audit tells without content what was done; events tell by which steps memory came to be.
-const STEPS: [&str; 3] = ["action_audit", "outbox", "embedding_cache"];
+const STEPS: [&str; 2] = ["action_audit", "outbox"];
 
 fn command(what: &str, at: &str, more: &Value) -> Value {
     let mut data = json!({"organization_id": ORG, "patient_id": PATIENT, "command": what, "issued_at": at,
@@ -144,7 +144,7 @@ async fn an_older_revision_from_outside_is_current_again(engine: Engine) {
     feed(&expected, &bodies(&[first, switch(true, ON)]), 1).await;
     let (found, expected) = (digest(&pipeline).await, digest(&expected).await);
     // The vector is made by the next batch of the jobs, and what the passage names by a later reading.
-    let later = ["action_audit", "outbox", "embedding_cache", "embedding", "passage"];
+    let later = ["action_audit", "outbox", "embedding", "passage"];
     assert_eq!(found.without(&later), expected.without(&later));
     assert_eq!(found.rows("passage"), 1);
     assert_eq!(count(pipeline.store(), "SELECT count(*) FROM passage WHERE waits = 1").await, 1);
@@ -247,7 +247,6 @@ async fn no_canary_of_an_ephemeral_patient_is_left_when_the_command_comes_late(e
         "documents",
         "passage",
         "embedding",
-        "embedding_cache",
         "extracted_findings",
         "memory",
         "memory_event",

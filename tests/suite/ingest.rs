@@ -1,6 +1,7 @@
 //! Documents in, memory out: nothing lost, nothing twice, whatever the order and however often.
 
 use anamnesis_core::reason::Reason;
+use anamnesis_observability::metrics::labels::CacheResult;
 use anamnesis_pipeline::Disposition;
 use anamnesis_store::digest::Digest;
 use anamnesis_store::read::{When, Window};
@@ -19,12 +20,32 @@ on_every_engine!(
     a_new_revision_replaces_the_old_one_and_a_late_old_one_changes_nothing_visible,
     the_same_id_with_another_body_is_set_aside,
     a_bad_message_never_takes_its_neighbours_along,
+    a_text_that_a_patient_has_already_keeps_its_vector_and_another_patients_does_not,
 );
 on_every_program!(a_file_with_bad_lines_is_ingested_line_by_line);
 
+async fn a_text_that_a_patient_has_already_keeps_its_vector_and_another_patients_does_not(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let asked = || {
+        let cache = &pipeline.metrics().embedding.cache;
+        (cache.of(CacheResult::Hit).get(), cache.of(CacheResult::Miss).get())
+    };
+    let note = |number, at| document(number, 1, at, "Refiere insomnio desde hace un mes.");
+    feed(&pipeline, &bodies(&[note(1, "2026-06-18T10:00:00Z")]), 1).await;
+    assert_eq!(asked(), (0, 1));
+    feed(&pipeline, &bodies(&[note(2, "2026-06-19T10:00:00Z")]), 1).await;
+    assert_eq!(asked(), (1, 1), "the same words of the same patient");
+    let mut other = note(3, "2026-06-19T10:00:00Z");
+    other["patient_id"] = "00000000-0000-4000-8000-00000000beef".into();
+    feed(&pipeline, &bodies(&[other]), 1).await;
+    assert_eq!(asked(), (1, 2), "the same words of another patient");
+    assert_eq!(count(pipeline.store(), "SELECT count(*) FROM embedding").await, 3, "each passage has its vector");
+}
+
 const DOCUMENT: &str = "anamnesis.document.submitted.v1";
 /// What is announced tells the steps by which memory came to be, and vectors may be asked for twice: neither is memory.
-const STEPS: &[&str] = &["outbox", "embedding_cache"];
+const STEPS: &[&str] = &["outbox"];
 
 /// The same messages in an order that depends on the seed alone.
 fn shuffled(messages: &[Vec<u8>], seed: u8) -> Vec<Vec<u8>> {

@@ -54,7 +54,7 @@ async fn a_profile_that_arrives_late_weighs_what_was_said_after_it(engine: Engin
     let sql = "SELECT confidence_basis || ' ' || CAST(initial_confidence * 100 AS integer) FROM memory WHERE kind <> 'raw' ORDER BY valid_from";
     assert_eq!(text(&late, sql).await, ["default 100", "cognitive_state 25"]);
     let (calm, late) = (calm.store().digest(None).await.unwrap(), late.store().digest(None).await.unwrap());
-    assert_eq!(calm.without(&["outbox", "embedding_cache"]), late.without(&["outbox", "embedding_cache"]));
+    assert_eq!(calm.without(&["outbox"]), late.without(&["outbox"]));
 }
 
 async fn of_two_profiles_each_field_is_the_later_ones_in_any_order(engine: Engine) {
@@ -105,7 +105,6 @@ async fn kept(pipeline: &Pipeline) -> i64 {
         "SELECT count(*) FROM documents",
         "SELECT count(*) FROM passage",
         "SELECT count(*) FROM embedding",
-        "SELECT count(*) FROM embedding_cache",
         "SELECT count(*) FROM extracted_findings",
         "SELECT count(*) FROM memory",
         "SELECT count(*) FROM memory_event",

@@ -144,6 +144,7 @@ impl World {
             NewPassage {
                 id: PassageId(derive("p", &[&document.to_be_bytes(), &[n as u8], whose.patient().0.as_bytes()])),
                 span: *span,
+                text_hash: mine.text_hash(span.of(&text)),
                 terms,
                 vector: Some(direction(span.of(&text))),
             }

@@ -95,6 +95,14 @@ impl PatientKeys {
         i64::from_be_bytes(first)
     }
 
+    /// By what a text that is embedded is found again among the patient's own: 16 bytes of its keyed hash.
+    pub fn text_hash(&self, text: &str) -> [u8; 16] {
+        let hash = self.hash("embedding", text.as_bytes());
+        let mut first = [0u8; 16];
+        first.copy_from_slice(&hash[..16]);
+        first
+    }
+
     /// A concept as the store keeps it among the search terms: what texts of two languages have in common. No stem
     /// reads like one.
     pub fn concept_term(&self, concept: &str) -> i64 {

@@ -1,8 +1,8 @@
-//! The embedding cache's logic: which texts of a batch need embedding at all. Scoped to the patient, so that it is
-//! erased with the patient and nobody can tell from a hit what another patient's documents say (model.md, "At rest").
+//! Which texts of a batch need embedding at all: an equal text of the same patient has its vector already. Scoped to the
+//! patient, so that nobody can tell from a hit what another patient's documents say (model.md, "At rest").
 //!
-//! Storage is the store's: look up [`Batch::keys`], hand what was found to [`embed_cached`], keep [`Embedded::fresh`] in
-//! the transaction of the documents. For documents only: a query's vector may differ and is not kept.
+//! Storage is the store's: look up [`Batch::keys`] among the vectors of the patient's passages and hand what was found to
+//! [`embed_cached`]. For documents only: a query's vector may differ and is not kept.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -22,8 +22,6 @@ pub struct Batch<'t> {
 pub struct Embedded {
     /// One result per text, in the order given.
     pub vectors: Vec<Result<Vec<f32>, EmbedError>>,
-    /// Vectors not known before, to be kept; each key once.
-    pub fresh: Vec<(CacheKey, Vec<f32>)>,
     /// Texts answered from what was known, repetitions within the batch included.
     pub hits: usize,
 }
@@ -74,9 +72,7 @@ pub async fn embed_cached(embedder: &dyn Embedder, batch: &Batch<'_>, known: &Ha
             None => found(&batch.distinct[*at].0).cloned().ok_or(EmbedError::BadAnswer),
         })
         .collect();
-    let kept = batch.distinct.iter().zip(answers).filter_map(|((key, _), answer)| Some((*key, answer?.ok()?)));
-    let fresh = kept.collect();
-    Embedded { vectors, fresh, hits: batch.places.len() - misses.len() }
+    Embedded { vectors, hits: batch.places.len() - misses.len() }
 }
 
 /// Kept vectors may be rounded to half precision, hence the tolerance.

@@ -1,4 +1,4 @@
-//! Embedding: the passages of the whole batch by one round of calls, known texts from the patient's own cache.
+//! Embedding: the passages of the whole batch by one round of calls, texts that the patient has already keep their vectors.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -19,7 +19,6 @@ use anamnesis_text::passages;
 pub(crate) struct Embedded {
     pub(crate) read: Read,
     pub(crate) passages: Vec<NewPassage>,
-    pub fresh: Vec<(CacheKey, Vec<f32>)>,
     /// Of its vectors.
     pub(crate) generation: i64,
 }
@@ -50,16 +49,12 @@ impl Pipeline {
         let mut texts: Vec<(CacheKey, &str)> = Vec::new();
         for (n, entry) in work.iter().enumerate() {
             let Some((redacted, _)) = entry.read.text.as_deref() else { continue };
-            let Some(patient) = keys.get(&entry.read.admitted.scope) else { continue };
             if self.is_left_to_the_night(&entry.read) {
                 continue;
             }
             for (p, passage) in entry.passages.iter().enumerate() {
                 let text = passage.span.of(&redacted.document().text);
-                let hash = patient.hash("embedding", text.as_bytes());
-                let mut short = [0u8; 16];
-                short.copy_from_slice(&hash[..16]);
-                texts.push((CacheKey { scope: entry.read.admitted.scope, generation, text: short }, text));
+                texts.push((CacheKey { scope: entry.read.admitted.scope, generation, text: passage.text_hash }, text));
                 owners.push((n, p));
             }
         }
@@ -81,9 +76,6 @@ impl Pipeline {
         refused.sort();
         refused.dedup_by_key(|(place, _)| *place);
         work.retain(|entry| refused.iter().all(|(place, _)| *place != entry.read.admitted.place));
-        if let Some(first) = work.first_mut() {
-            first.fresh = embedded.fresh;
-        }
         done.extend(refused.into_iter().map(|(place, reason)| Outcome::quarantined(place, reason, None)));
         self.observe(Stage::Embed, started);
         Ok(work)
@@ -111,9 +103,10 @@ impl Pipeline {
                 let mut terms = known.of(text, document.language, read.admitted.scope, patient);
                 terms.extend(extraction.concepts(passage.span).into_iter().map(|name| patient.concept_term(name)));
                 terms.sort_unstable();
-                out.push(NewPassage { id: PassageId(id), span: passage.span, terms, vector: None });
+                let text_hash = patient.text_hash(text);
+                out.push(NewPassage { id: PassageId(id), span: passage.span, text_hash, terms, vector: None });
             }
         }
-        Embedded { read, passages: out, fresh: Vec::new(), generation }
+        Embedded { read, passages: out, generation }
     }
 }

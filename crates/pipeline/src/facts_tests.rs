@@ -16,7 +16,7 @@ fn work(document_type: &str, fields: &Value) -> Embedded {
     let text = Some(Box::new(reading::read(&document(document_type, fields))));
     let admitted = admitted(document_message(document_type, fields));
     let read = Read { admitted, text, unread: None, guard: reading::guard() };
-    Embedded { read, passages: Vec::new(), fresh: Vec::new(), generation: 1 }
+    Embedded { read, passages: Vec::new(), generation: 1 }
 }
 
 fn stated(document_type: &str, fields: &Value) -> Vec<NewFinding> {

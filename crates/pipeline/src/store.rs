@@ -111,12 +111,10 @@ impl Pipeline {
     /// What one message does to the store.
     fn effects(&self, mut entry: Embedded, keys: &Keys) -> Result<OrgBatch, Refused> {
         let mut batch = OrgBatch { generation: entry.generation, ..OrgBatch::default() };
-        // Those of the whole batch travel with its first message, which need not be a document.
-        batch.vectors = std::mem::take(&mut entry.fresh);
         let passages = std::mem::take(&mut entry.passages);
         let admitted = &entry.read.admitted;
         if admitted.ephemeral {
-            return Ok(OrgBatch { vectors: batch.vectors, generation: batch.generation, ..self.ephemeral(&entry) });
+            return Ok(OrgBatch { generation: batch.generation, ..self.ephemeral(&entry) });
         }
         let scope = admitted.scope;
         batch.inbox.push(InboxEntry {

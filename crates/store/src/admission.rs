@@ -78,8 +78,10 @@ const LARGE_BODY: usize = 64 << 10;
 
 static CACHED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::for_each(
-        "SELECT patient_id, generation, text_hash, vector FROM embedding_cache WHERE org_id = $1 AND generation = $3",
-        &["patient_id", "text_hash"],
+        "SELECT passage.patient_id, passage.text_hash, embedding.vector FROM passage JOIN embedding \
+         ON embedding.org_id = $1 AND embedding.patient_id = passage.patient_id AND embedding.generation = $3 \
+         AND embedding.passage_id = passage.id WHERE passage.org_id = $1",
+        &["passage.patient_id", "passage.text_hash"],
         "{keyed $2}",
     )
 });
@@ -203,7 +205,7 @@ impl Store {
         Ok(known)
     }
 
-    /// Vectors of texts that were embedded before for the same patient: one look-up per organisation.
+    /// Vectors of equal texts among the passages of the same patient: one look-up per organisation.
     pub async fn cached_vectors(
         &self,
         keys: impl Iterator<Item = CacheKey>,
@@ -219,8 +221,8 @@ impl Store {
             let pairs = Arg::Pairs(keys.iter().map(|k| (k.scope.patient().0, k.text.to_vec())).collect());
             let mut tx = self.db.read(Access::Organization(org)).await?;
             for row in tx.fetch_all(&CACHED, vec![org.0.into(), pairs, generation.into()]).await? {
-                if let Some(key) = places.get(&(row.uuid(0)?, row.bytes(2)?)) {
-                    known.insert(*key, vector_of(&row.blob(3)?));
+                if let Some(key) = places.get(&(row.uuid(0)?, row.bytes(1)?)) {
+                    known.insert(*key, vector_of(&row.blob(2)?));
                 }
             }
         }

@@ -48,38 +48,14 @@ static SIMILARITIES: LazyLock<Sql> = LazyLock::new(|| {
 static FORGET_VECTORS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new("DELETE FROM embedding WHERE org_id = $1 AND generation = $2 AND (patient_id, passage_id) IN {pairs $3}")
 });
-static FORGET_CACHED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "DELETE FROM embedding_cache WHERE org_id = $1 AND generation = $2 AND (patient_id, text_hash) IN {keyed $3}",
-    )
-});
 static KEPT_VECTORS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT patient_id, generation, passage_id FROM embedding WHERE org_id = $1 \
          AND (patient_id, generation, passage_id) > ($2, $3, $4) ORDER BY patient_id, generation, passage_id LIMIT $5",
     )
 });
-static KEPT_CACHED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, generation, text_hash FROM embedding_cache WHERE org_id = $1 \
-         AND (patient_id, generation, text_hash) > ($2, $3, $4) ORDER BY patient_id, generation, text_hash LIMIT $5",
-    )
-});
-
 pub fn statements() -> Vec<&'static Sql> {
-    vec![
-        &WALK,
-        &COUNT,
-        &VECTORS,
-        &CONTENTS,
-        &ANY_BEHIND,
-        &COUNT_BEHIND,
-        &SIMILARITIES,
-        &FORGET_VECTORS,
-        &FORGET_CACHED,
-        &KEPT_VECTORS,
-        &KEPT_CACHED,
-    ]
+    vec![&WALK, &COUNT, &VECTORS, &CONTENTS, &ANY_BEHIND, &COUNT_BEHIND, &SIMILARITIES, &FORGET_VECTORS, &KEPT_VECTORS]
 }
 
 /// (patient, passage).
@@ -237,73 +213,43 @@ pub async fn likeness(
         .map(|(overlap, rank_agreement)| Likeness { overlap, rank_agreement }))
 }
 
-/// Where vectors are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shelf {
-    /// Of passages.
-    Passages,
-    /// Of texts that were embedded before.
-    Cache,
-}
-
-/// A kept vector's key: patient, generation, and its passage or the hash of its text.
+/// A kept vector's key: patient, generation and passage.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Kept {
     pub patient: Uuid,
     pub generation: i64,
-    pub key: [u8; 16],
+    pub passage: Uuid,
 }
 
 impl Kept {
     /// Before every other.
-    pub const START: Self = Self { patient: Uuid::nil(), generation: i64::MIN, key: [0; 16] };
+    pub const START: Self = Self { patient: Uuid::nil(), generation: i64::MIN, passage: Uuid::nil() };
+
+    pub(crate) fn of(row: &Row) -> Result<Self, DbError> {
+        Ok(Self { patient: row.uuid(0)?, generation: row.i64(1)?, passage: row.uuid(2)? })
+    }
 }
 
 /// Kept vectors of all generations after one, at most `limit`.
 ///
 /// # Errors
 /// Of the database.
-pub async fn kept(
-    tx: &mut Transaction,
-    org: OrgId,
-    shelf: Shelf,
-    Next { after, limit }: Next<&Kept>,
-) -> Result<Vec<Kept>, DbError> {
-    let (sql, key) = match shelf {
-        Shelf::Passages => (&KEPT_VECTORS, Arg::from(Uuid::from_bytes(after.key))),
-        Shelf::Cache => (&KEPT_CACHED, after.key.into()),
-    };
-    let args = vec![org.0.into(), after.patient.into(), after.generation.into(), key, limit.into()];
-    let read = |row: &Row| {
-        let key = match shelf {
-            Shelf::Passages => row.uuid(2)?.into_bytes(),
-            Shelf::Cache => row.bytes(2)?,
-        };
-        Ok(Kept { patient: row.uuid(0)?, generation: row.i64(1)?, key })
-    };
-    tx.fetch_all(sql, args).await?.iter().map(read).collect()
+pub async fn kept(tx: &mut Transaction, org: OrgId, Next { after, limit }: Next<&Kept>) -> Result<Vec<Kept>, DbError> {
+    let args = vec![org.0.into(), after.patient.into(), after.generation.into(), after.passage.into(), limit.into()];
+    tx.fetch_all(&KEPT_VECTORS, args).await?.iter().map(Kept::of).collect()
 }
 
 /// Removes kept vectors, by a statement for each generation among them.
 ///
 /// # Errors
 /// Of the database.
-pub async fn forget<'k>(
-    tx: &mut Transaction,
-    org: OrgId,
-    shelf: Shelf,
-    kept: impl Iterator<Item = &'k Kept>,
-) -> Result<(), DbError> {
-    let sql = match shelf {
-        Shelf::Passages => &FORGET_VECTORS,
-        Shelf::Cache => &FORGET_CACHED,
-    };
+pub async fn forget<'k>(tx: &mut Transaction, org: OrgId, kept: impl Iterator<Item = &'k Kept>) -> Result<(), DbError> {
     let mut by_generation: HashMap<i64, Vec<(Uuid, Vec<u8>)>> = HashMap::new();
     for one in kept {
-        by_generation.entry(one.generation).or_default().push((one.patient, one.key.to_vec()));
+        by_generation.entry(one.generation).or_default().push((one.patient, one.passage.as_bytes().to_vec()));
     }
     for (generation, pairs) in by_generation {
-        tx.execute(sql, vec![org.0.into(), generation.into(), Arg::Pairs(pairs)]).await?;
+        tx.execute(&FORGET_VECTORS, vec![org.0.into(), generation.into(), Arg::Pairs(pairs)]).await?;
     }
     Ok(())
 }

@@ -67,9 +67,8 @@ tables! {
     "legal_hold", RowId::Column(2), ["org_id", "patient_id", "id", "document_id", "reference_sealed", "set_by", "set_at",
         "lifted_by", "lifted_at"];
     "passage", RowId::Open, ["org_id", "patient_id", "id", "document_id", "revision", "ordinal", "start_offset",
-        "end_offset", "terms"];
+        "end_offset", "text_hash", "terms"];
     "embedding", RowId::Open, ["org_id", "patient_id", "generation", "passage_id", "dimension", "vector"];
-    "embedding_cache", RowId::Open, ["org_id", "patient_id", "generation", "text_hash", "vector"];
     "extracted_findings", RowId::Column(2), ["org_id", "patient_id", "id", "source_id", "revision", "live", "group_hash",
         "attribute_hash", "entity_type", "kind", "class", "set_by", "document_type", "source_type", "epistemic", "trust",
         "ending", "blanket", "negated", "uncertain", "temporality", "experiencer", "extraction_confidence",

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::building::{self, Kept, Key, Shelf};
+use super::building::{self, Kept, Key};
 use crate::Next;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
@@ -45,12 +45,6 @@ static STRAY_VECTORS: LazyLock<Sql> = LazyLock::new(|| {
          AND generation <> $3 AND generation <> $4",
     )
 });
-static STRAY_CACHED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "SELECT patient_id, generation, text_hash FROM embedding_cache WHERE org_id = $1 AND patient_id IN {uuids $2} \
-         AND generation <> $3 AND generation <> $4",
-    )
-});
 static WAIT: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "UPDATE passage SET waits = 1, behind = 0, updated_at = $3 WHERE org_id = $1 AND waits = 0 \
@@ -61,7 +55,7 @@ static FORGET: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("DELETE FROM passage WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}"));
 
 pub fn statements() -> Vec<&'static Sql> {
-    vec![&PATIENTS, &WITHOUT_VECTOR, &STALE, &UNSEARCHABLE, &STRAY_VECTORS, &STRAY_CACHED, &WAIT, &FORGET]
+    vec![&PATIENTS, &WITHOUT_VECTOR, &STALE, &UNSEARCHABLE, &STRAY_VECTORS, &WAIT, &FORGET]
 }
 
 /// Patients after one, at most `limit`.
@@ -85,7 +79,7 @@ pub struct Astray {
     /// Passages of documents that were replaced.
     pub stale: Vec<Key>,
     /// Vectors of generations that are neither active nor made.
-    pub stray: Vec<(Shelf, Kept)>,
+    pub stray: Vec<Kept>,
     /// Current documents, not let go of, of which no passage can be found. Only their producer can send them again.
     pub unsearchable: u64,
 }
@@ -119,22 +113,14 @@ pub async fn astray(
     found.without_vector.retain(|key| !gone.contains(key));
     if !in_use.others_are_kept {
         let used = [active, in_use.building.unwrap_or(active)];
-        for row in tx.fetch_all(&STRAY_VECTORS, with(&used)).await? {
-            found.stray.push((Shelf::Passages, kept(&row, row.uuid(2)?.into_bytes())?));
-        }
-        for row in tx.fetch_all(&STRAY_CACHED, with(&used)).await? {
-            found.stray.push((Shelf::Cache, kept(&row, row.bytes(2)?)?));
-        }
+        let rows = tx.fetch_all(&STRAY_VECTORS, with(&used)).await?;
+        found.stray = rows.iter().map(Kept::of).collect::<Result<_, _>>()?;
     }
     Ok(found)
 }
 
 fn keys(rows: &[Row]) -> Result<Vec<Key>, DbError> {
     rows.iter().map(|row| Ok((row.uuid(0)?, row.uuid(1)?))).collect()
-}
-
-fn kept(row: &Row, key: [u8; 16]) -> Result<Kept, DbError> {
-    Ok(Kept { patient: row.uuid(0)?, generation: row.i64(1)?, key })
 }
 
 /// Makes it right: stale passages and stray vectors go, what lacks a vector waits for the night's batch.
@@ -146,9 +132,5 @@ pub async fn repair(tx: &mut Transaction, org: OrgId, astray: &Astray, now: Date
         |keys: &[Key]| Arg::Pairs(keys.iter().map(|(patient, id)| (*patient, id.as_bytes().to_vec())).collect());
     tx.execute(&FORGET, vec![org.0.into(), pairs(&astray.stale)]).await?;
     tx.execute(&WAIT, vec![org.0.into(), pairs(&astray.without_vector), now.into()]).await?;
-    for shelf in [Shelf::Passages, Shelf::Cache] {
-        let gone = astray.stray.iter().filter(|(of, _)| *of == shelf).map(|(_, kept)| kept);
-        building::forget(tx, org, shelf, gone).await?;
-    }
-    Ok(())
+    building::forget(tx, org, astray.stray.iter()).await
 }

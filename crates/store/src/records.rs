@@ -163,6 +163,8 @@ pub struct NewDocument {
 pub struct NewPassage {
     pub id: PassageId,
     pub span: Span,
+    /// Keyed hash of its text: an equal text of the same patient has the same vector.
+    pub text_hash: [u8; 16],
     /// Keyed search terms, sorted, with repetitions.
     pub terms: Vec<i64>,
     /// Unit vector; `None` leaves it to the nightly batch.
@@ -335,14 +337,12 @@ pub struct OrgBatch {
     pub acts: Vec<NewAct>,
     pub ephemeral: Vec<EphemeralChange>,
     pub alarms: Vec<Alarm>,
-    /// Vectors to keep for equal texts of the same patient.
-    pub vectors: Vec<(anamnesis_core::vector::CacheKey, Vec<f32>)>,
     pub generation: i64,
 }
 
 /// How much of each kind a part of a batch brought: where the batch may be cut again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Brought([usize; 9]);
+pub struct Brought([usize; 8]);
 
 impl OrgBatch {
     /// Takes in what another message does, and tells how much that was.
@@ -357,7 +357,6 @@ impl OrgBatch {
             moved(&mut one.acts, &mut self.acts),
             moved(&mut one.ephemeral, &mut self.ephemeral),
             moved(&mut one.alarms, &mut self.alarms),
-            moved(&mut one.vectors, &mut self.vectors),
         ])
     }
 
@@ -374,7 +373,6 @@ impl OrgBatch {
             acts: cut(&mut self.acts, of[5]),
             ephemeral: cut(&mut self.ephemeral, of[6]),
             alarms: cut(&mut self.alarms, of[7]),
-            vectors: cut(&mut self.vectors, of[8]),
             generation: self.generation,
         }
     }

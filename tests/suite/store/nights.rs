@@ -7,6 +7,7 @@ use anamnesis_core::clock::{ManualClock, SeededEntropy};
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::memory::{Class, State, Use};
 use anamnesis_core::provenance::Trust;
+use anamnesis_core::vector::CacheKey;
 use anamnesis_jobs::JobName;
 use anamnesis_jobs::night::Night;
 use anamnesis_jobs::policy::Policies;
@@ -175,6 +176,7 @@ async fn what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once
     let symptoms = Filter { entities: vec![EntityType::Symptom], states: State::ALL.to_vec(), ..Filter::default() };
     let before = store.memories(scope(), &symptoms, When::Now).await.unwrap().remove(0);
     assert!(before.evidence.as_ref().unwrap().text.contains("hermana"));
+    let first_words = store.revisions(scope(), &[before.document_id.unwrap()]).await.unwrap().remove(0).content.text;
     let vectors = "SELECT count(*) FROM embedding";
     assert!(count(store, vectors).await > 0);
 
@@ -211,4 +213,11 @@ async fn what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once
     clinic.time.advance(TimeDelta::days(1));
     assert_eq!(redacted_again(&night).await[0]["examined"], 0, "once");
     assert!(count(store, vectors).await > 0, "the words of today have vectors of their own by the next night");
+    let keys = store.keys().ensure(&[scope()]).await.unwrap().known.remove(&scope()).unwrap();
+    let known = async |text: &str| {
+        let key = CacheKey { scope: scope(), generation: 1, text: keys.text_hash(text) };
+        store.cached_vectors([key].into_iter()).await.unwrap().len()
+    };
+    let counts = (known(&stored.content.text).await, known(&first_words).await);
+    assert_eq!(counts, (1, 0), "a vector is found by the words of today");
 }

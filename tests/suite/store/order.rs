@@ -15,7 +15,7 @@ use crate::support::{Clinic, Engine, ORG, PATIENT, Place, bodies, document, feed
 on_every_engine!(any_order_with_any_repetition_ends_in_the_same_memory);
 
 /// What is announced tells the steps, and vectors may be asked for twice: neither is memory.
-const STEPS: &[&str] = &["outbox", "embedding_cache"];
+const STEPS: &[&str] = &["outbox"];
 
 /// One patient's year: revisions, a profile, a device, a person's own hand, contradictions.
 fn year() -> Vec<Vec<u8>> {

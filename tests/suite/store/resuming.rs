@@ -18,7 +18,7 @@ on_every_engine!(
 );
 
 /// What is announced tells the steps, and vectors may be asked for twice: neither is memory.
-const STEPS: &[&str] = &["outbox", "embedding_cache"];
+const STEPS: &[&str] = &["outbox"];
 
 /// A day of the record's first month and after.
 fn at(day: u32) -> String {

@@ -73,7 +73,6 @@ async fn of_a_summary_only_patient_the_text_and_every_quote_go_and_what_was_unde
     assert_eq!(ward.text().await, "");
     assert_eq!(count(ward.store(), "SELECT count(*) FROM passage").await, 0);
     assert_eq!(count(ward.store(), "SELECT count(*) FROM embedding").await, 0);
-    assert_eq!(count(ward.store(), "SELECT count(*) FROM embedding_cache").await, 0);
     assert_eq!(count(ward.store(), "SELECT count(*) FROM action_audit WHERE action = 'summary_only'").await, 1);
     let after = ward.memories().await;
     assert!(after.iter().all(|m| m.evidence.is_none()));

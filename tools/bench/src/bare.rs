@@ -22,12 +22,11 @@ macro_rules! tables {
 }
 
 /// All that documents leave behind, parents first.
-const TABLES: [Table; 18] = tables!(
+const TABLES: [Table; 17] = tables!(
     "inbox",
     "documents",
     "passage",
     "embedding",
-    "embedding_cache",
     "risk_flag",
     "extracted_findings",
     "memory",

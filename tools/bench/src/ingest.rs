@@ -233,6 +233,19 @@ pub async fn measure(
     Ok(measured)
 }
 
+/// Puts every message through the pipeline once, and returns how many bytes they were.
+///
+/// # Errors
+/// When messages cannot be read or the store refuses.
+pub async fn fill(
+    pipeline: &Arc<Pipeline>,
+    source: &Source,
+    load: Load,
+    report: &(dyn Fn(u64) + Sync),
+) -> Result<u64, BenchError> {
+    Ok(pass(pipeline, source, load, report).await?.bytes)
+}
+
 /// How a server's write-ahead log grows.
 struct Log(Option<u64>);
 

@@ -1,5 +1,6 @@
 //! Measurements of the program: documents per second, search, jobs, messages, redaction and extraction.
 
+pub mod accounts;
 pub mod bare;
 pub mod beside;
 pub mod corpus;

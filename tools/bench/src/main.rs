@@ -51,7 +51,7 @@ enum Measurement {
     Jobs(jobs::Args),
     /// The same documents into other memory libraries, where a Python has them
     Peers(peers::Args),
-    /// Fillfactor, vacuum and indexes of a server, side by side
+    /// Where the bytes of a document lie, by table, column and index
     Storage(storage::Args),
     /// Redaction: megabytes a second, parts and whole, a note's time, inputs made to be slow
     Redact(redact::Args),

@@ -231,6 +231,7 @@ fn document(scope: Scope, number: u64, passages: &[u64], dimension: usize) -> Ne
         made.push(NewPassage {
             id: PassageId(derive("bench.passage", &[id.as_bytes(), &passage.to_be_bytes()])),
             span: Span::new(start, text.len()),
+            text_hash: hash(scope, "text", &passage.to_be_bytes())[..16].try_into().unwrap_or_default(),
             terms: (0..TERMS).map(term).collect(),
             vector: Some(vector_of(&passage_text(*passage), dimension)),
         });

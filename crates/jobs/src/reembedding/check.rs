@@ -66,7 +66,7 @@ impl Reembedding {
             if !building::is_sound(vector, dimension) {
                 found.unsound += 1;
                 let (patient, passage) = step.key;
-                changes.push(Change::Unsound(Kept { patient, generation: standing.wanted, key: passage.into_bytes() }));
+                changes.push(Change::Unsound(Kept { patient, generation: standing.wanted, passage }));
                 continue;
             }
             if let Some(before) = old.get(&step.key).filter(|_| step.is_sampled(found.every)) {

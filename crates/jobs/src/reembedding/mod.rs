@@ -26,7 +26,7 @@ use super::registry::JobName;
 use anamnesis_embedding::Models;
 use anamnesis_sql::Transaction;
 use anamnesis_store::Next;
-use anamnesis_store::building::{self, Kept, Key, Shelf};
+use anamnesis_store::building::{self, Kept, Key};
 use anamnesis_store::generations::{self, Generations};
 use anamnesis_store::waiting::{self, Waiting};
 use check::Found;
@@ -98,7 +98,6 @@ enum At {
         tries: u32,
     },
     Clear {
-        cache: bool,
         after: Kept,
     },
 }
@@ -126,7 +125,7 @@ pub enum Change {
         last: bool,
         ended: OnceLock<Verdict>,
     },
-    Remove(Shelf, Kept),
+    Remove(Kept),
     /// Nothing of other generations is left.
     Cleared,
     /// For the next night.
@@ -167,7 +166,7 @@ impl Reembedding {
         window: &Window,
         standing: &Standing,
     ) -> Result<Page<Change>, JobError> {
-        let clear = At::Clear { cache: false, after: Kept::START };
+        let clear = At::Clear { after: Kept::START };
         if standing.wanted > standing.active {
             let at = match self.left(standing) {
                 Some(Place::Walked { after }) => At::Build { after, made: 0 },
@@ -256,20 +255,14 @@ impl Reembedding {
         tx: &mut Transaction,
         window: &Window,
         standing: &Standing,
-        cache: bool,
         after: Kept,
     ) -> Result<Page<Change>, JobError> {
-        let shelf = if cache { Shelf::Cache } else { Shelf::Passages };
-        let kept = building::kept(tx, window.org, shelf, Next { after: &after, limit: WALK }).await?;
+        let kept = building::kept(tx, window.org, Next { after: &after, limit: WALK }).await?;
         let examined = kept.len();
-        let next = match kept.last().filter(|_| examined == WALK as usize) {
-            Some(last) => Some(At::Clear { cache, after: last.clone() }),
-            None if cache => None,
-            None => Some(At::Clear { cache: true, after: Kept::START }),
-        };
+        let last = kept.last().filter(|_| examined == WALK as usize);
+        let next = last.map(|last| At::Clear { after: last.clone() });
         let unused = |kept: &Kept| !standing.row.uses(standing.active, kept.generation);
-        let mut changes: Vec<Change> =
-            kept.into_iter().filter(unused).map(|kept| Change::Remove(shelf, kept)).collect();
+        let mut changes: Vec<Change> = kept.into_iter().filter(unused).map(Change::Remove).collect();
         if next.is_none() {
             changes.push(Change::Cleared);
         }
@@ -310,7 +303,7 @@ impl Job for Reembedding {
             Some(At::Check { after, found }) => self.check(tx, window, &standing, after, found).await,
             Some(At::Catch { judged, made }) => self.catch_up(tx, window, &standing, judged, made).await,
             Some(At::Swap { found, tries }) => self.swap(tx, window, found, tries).await,
-            Some(At::Clear { cache, after }) => self.clear(tx, window, &standing, cache, after).await,
+            Some(At::Clear { after }) => self.clear(tx, window, &standing, after).await,
         }
     }
 
@@ -347,15 +340,13 @@ impl Job for Reembedding {
         if row.building == Some(wanted) {
             keep(tx, desk, window, wanted, changes).await?;
         }
-        for shelf in [Shelf::Passages, Shelf::Cache] {
-            let gone = changes.iter().filter_map(|change| match change {
-                // Begun by another run since it was found unused, it stays.
-                Change::Remove(of, kept) if *of == shelf && !row.uses(active, kept.generation) => Some(kept),
-                Change::Unsound(kept) if shelf == Shelf::Passages && row.building == Some(wanted) => Some(kept),
-                _ => None,
-            });
-            building::forget(tx, window.org, shelf, gone).await?;
-        }
+        let gone = changes.iter().filter_map(|change| match change {
+            // Begun by another run since it was found unused, it stays.
+            Change::Remove(kept) if !row.uses(active, kept.generation) => Some(kept),
+            Change::Unsound(kept) if row.building == Some(wanted) => Some(kept),
+            _ => None,
+        });
+        building::forget(tx, window.org, gone).await?;
         let to = match changes.iter().find(|change| change.sets()) {
             Some(Change::Begin) => Some(begun(&row, desk)?),
             Some(Change::Abandon) => {

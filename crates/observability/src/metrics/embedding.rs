@@ -20,7 +20,7 @@ area! {
         tokens: Counters<()> = "embedding_tokens_total";
         /// Texts that the provider cut short
         truncated: Counters<()> = "embedding_truncated_total";
-        /// Vectors asked of the patient's cache
+        /// Texts to embed, by whether the patient has an equal one with a vector
         cache: Counters<CacheResult> = "embedding_cache_total";
         /// Seconds spent waiting for the rate limit
         limited: Histograms<()> = "embedding_ratelimit_wait_seconds" in REQUEST_SECONDS;

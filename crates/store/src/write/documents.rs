@@ -15,7 +15,6 @@ use crate::seal::{Sealer, document_row};
 use crate::{StoreError, generations};
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{DocumentId, PatientId, derive};
-use anamnesis_core::vector::CacheKey;
 use anamnesis_crypto::Cell;
 use anamnesis_sql::{Arg, Bulk, Column, ColumnType, Sql};
 use anamnesis_text::Language;
@@ -81,6 +80,7 @@ pub(super) static PASSAGE: LazyLock<Bulk> = LazyLock::new(|| {
         ("ordinal", ColumnType::Int),
         ("start_offset", ColumnType::Int),
         ("end_offset", ColumnType::Int),
+        ("text_hash", ColumnType::Bytes),
         ("terms", ColumnType::Ints),
         ("waits", ColumnType::Bool),
         ("behind", ColumnType::Bool),
@@ -96,16 +96,6 @@ static EMBEDDING: LazyLock<Bulk> = LazyLock::new(|| {
     ];
     let shared = [SHARED.as_slice(), &[("generation", ColumnType::Int)]].concat();
     Bulk::sharing("embedding", &shared, &columns, "")
-});
-static CACHE: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("patient_id", ColumnType::Uuid),
-        ("generation", ColumnType::Int),
-        ("text_hash", ColumnType::Bytes),
-        ("vector", ColumnType::Vector),
-    ];
-    let ending = "ON CONFLICT (org_id, patient_id, generation, text_hash) DO NOTHING";
-    Bulk::sharing("embedding_cache", &SHARED, &columns, ending)
 });
 static RISK: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
@@ -259,6 +249,7 @@ impl Writer<'_> {
                     (ordinal as i64).into(),
                     (passage.span.start as i64).into(),
                     (passage.span.end as i64).into(),
+                    passage.text_hash.into(),
                     Arg::Ints(passage.terms.clone()),
                     vector.is_none().into(),
                     (made.behind && vector.is_some()).into(),
@@ -289,17 +280,6 @@ impl Writer<'_> {
             let key: [&[u8]; 4] = [d.id.0.as_bytes(), &revision, risk.class.as_bytes(), &start];
             self.events.push(d.scope, "anamnesis.risk.flagged.v1", &key, body);
         }
-    }
-
-    pub(super) async fn keep_vectors(&mut self, vectors: &[(CacheKey, Vec<f32>)]) -> Result<(), StoreError> {
-        let row = |(key, vector): &(CacheKey, Vec<f32>)| {
-            let patient = key.scope.patient().0;
-            vec![patient.into(), key.generation.into(), key.text.into(), vector_bytes(vector).into()]
-        };
-        let now = Arg::from(self.target.now);
-        let shared = vec![self.target.org.0.into(), now.clone(), now];
-        self.tx.bulk_sharing(&CACHE, shared, vectors.iter().map(row).collect()).await?;
-        Ok(())
     }
 }
 
@@ -380,7 +360,6 @@ pub(crate) fn statements() -> Vec<&'static Sql> {
         DOCUMENT.sql(),
         PASSAGE.sql(),
         EMBEDDING.sql(),
-        CACHE.sql(),
         RISK.sql(),
     ]
 }

@@ -105,7 +105,6 @@ impl Store {
         writer.alarms(&batch.alarms);
         writer.raws(&batch.documents).await?;
         writer.documents(&batch.documents, batch.generation).await?;
-        writer.keep_vectors(&batch.vectors).await?;
         writer.findings(&batch.findings).await?;
         writer.acts(&batch.acts).await?;
         writer.fold().await?;

@@ -11,8 +11,8 @@ mod statements;
 pub use change::{Change, Reviewed};
 pub use statements::statements;
 use statements::{
-    FINDINGS, FORGET_CACHE, FORGET_VECTORS, MOVE_PASSAGES, MOVE_RISKS, PASSAGES, REWORD, REWRITE, RISKS, STAMP,
-    STAMP_RAWS, UNTELL, WAIT,
+    FINDINGS, FORGET_VECTORS, MOVE_PASSAGES, MOVE_RISKS, PASSAGES, REWORD, REWRITE, RISKS, STAMP, STAMP_RAWS, UNTELL,
+    WAIT,
 };
 
 use super::documents::content_cell;
@@ -126,14 +126,14 @@ impl Writer<'_> {
                 id.into(),
                 (new.start as i64).into(),
                 (new.end as i64).into(),
+                keys.text_hash(is).into(),
                 Arg::Ints(terms),
                 self.target.now.into(),
             ]);
         }
         self.tx.bulk(&MOVE_PASSAGES, rows).await?;
         self.tx.execute(&FORGET_VECTORS, vec![org.clone(), Arg::Pairs(gone.clone())]).await?;
-        self.tx.execute(&WAIT, vec![org.clone(), Arg::Pairs(gone), self.target.now.into()]).await?;
-        self.tx.execute(&FORGET_CACHE, vec![org, changes.patients()]).await?;
+        self.tx.execute(&WAIT, vec![org, Arg::Pairs(gone), self.target.now.into()]).await?;
         Ok(())
     }
 

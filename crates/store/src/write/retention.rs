@@ -62,8 +62,6 @@ static FORGET_PASSAGES: LazyLock<Bulk> = LazyLock::new(|| {
         &KEY,
     )
 });
-static FORGET_VECTORS: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("DELETE FROM embedding_cache WHERE org_id = $1 AND patient_id IN {uuids $2}"));
 
 /// Quotes go: empty where there was one, so that what must have had evidence still shows that it had.
 macro_rules! unquote {
@@ -117,7 +115,7 @@ static REWORD: LazyLock<Bulk> = LazyLock::new(|| {
 
 pub(crate) fn statements() -> Vec<&'static Sql> {
     let bulks = [&ARCHIVE, &LET_GO, &FORGET_PASSAGES, &UNQUOTE_FINDINGS, &UNQUOTE_MEMORIES, &UNQUOTE_RISKS, &REWORD];
-    bulks.map(|bulk| bulk.sql()).into_iter().chain([&*CONTENTS, &*FORGET_VECTORS, &*QUOTING]).collect()
+    bulks.map(|bulk| bulk.sql()).into_iter().chain([&*CONTENTS, &*QUOTING]).collect()
 }
 
 /// The cell of an archived document's content.
@@ -158,8 +156,6 @@ impl Shift<'_> {
         writer.tx.bulk(&ARCHIVE, archived).await?;
         writer.tx.bulk(&LET_GO, left).await?;
         writer.tx.bulk(&FORGET_PASSAGES, fates.keys().map(|key| self.key(key)).collect()).await?;
-        let patients = Arg::Uuids(scopes.keys().copied().collect());
-        writer.tx.execute(&FORGET_VECTORS, vec![self.org.0.into(), patients]).await?;
         let unquoted: BTreeSet<Key> =
             fates.iter().filter(|(_, fate)| **fate == Fate::SummaryOnly).map(|(key, _)| *key).collect();
         if !unquoted.is_empty() {

@@ -189,6 +189,7 @@ impl Shift<'_> {
                 (n as i64).into(),
                 (span.start as i64).into(),
                 (span.end as i64).into(),
+                keys.text_hash(words).into(),
                 Arg::Ints(terms),
                 true.into(),
                 false.into(),

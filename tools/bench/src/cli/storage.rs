@@ -1,43 +1,106 @@
-//! `anamnesis-bench storage`: what fillfactor, vacuum and indexes cost on a server, side by side.
+//! `anamnesis-bench storage`: where the bytes of a document lie, table by table; with `--rows`, what fillfactor, vacuum and
+//! indexes cost on a server.
 
 use serde_json::json;
 
 use super::stores::{StoreArgs, Stores};
 use anamnesis::cli::output::{self, Format};
+use anamnesis::cli::world::World;
 use anamnesis::cli::{Context, Exit, Failure};
-use anamnesis_config as config;
+use anamnesis_bench::accounts::{self, Accounts, Table};
+use anamnesis_bench::ingest::Load;
+use anamnesis_config::{self as config, Settings};
 use anamnesis_sql::Tried;
+use anamnesis_test_servers::provider::{FakeOptions, FakeProvider};
+
+/// Columns and indexes of a table that are printed; JSON has all of them.
+const SHOWN: usize = 6;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     store: StoreArgs,
-    /// Memories of a variant; of vectors a tenth.
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1_000..))]
-    rows: u32,
+    /// Documents that are stored and accounted for.
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u64).range(1..))]
+    documents: u64,
+    /// Instead: memories of a variant of a server's tables; of vectors a tenth.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1_000..))]
+    rows: Option<u32>,
 }
 
 /// # Errors
-/// When the store is no server, or the server refuses.
+/// When the store cannot be made, or refuses.
 pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let Some(rows) = args.rows else { return account(&args, context) };
     if !args.store.is_server() {
         return Err(Failure::usage("how rows lie is a question to a server: --store postgres"));
     }
-    let tried = context.block_on(tried(&args, context))?;
+    let tried = context.block_on(tried(&args, rows, context))?;
     if context.format_or(Format::Table) == Format::Table {
         let head =
             ["What", "Variant", "Rows/s", "B/row", "Night, s", "HOT", "Growth", "Search, ms", "Recall", "Iterative"];
         output::table(&head, tried.iter().map(row))?;
     }
-    output::json(&json!({"bench": "storage", "rows": args.rows, "variants": tried}))?;
+    output::json(&json!({"bench": "storage", "rows": rows, "variants": tried}))?;
     Ok(Exit::Done)
 }
 
-async fn tried(args: &Args, context: &Context) -> Result<Vec<Tried>, Failure> {
+fn account(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let accounts = context.block_on(accounted(args, context))?;
+    if context.format_or(Format::Table) == Format::Table {
+        let head = ["Table", "Rows", "Bytes", "Rows' bytes", "Columns", "Indexes"];
+        output::table(&head, accounts.tables.iter().map(line))?;
+    }
+    output::json(&accounts)?;
+    Ok(Exit::Done)
+}
+
+async fn accounted(args: &Args, context: &Context) -> Result<Accounts, Failure> {
+    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let options = FakeOptions::default();
+    let dimension = options.dimension;
+    let server = FakeProvider::start(options).await?;
+    super::ingest::embed_with(&mut settings, &server, dimension);
+    let stores = Stores::make(&args.store, &settings, 1).await?;
+    stores.settle(0, &mut settings);
+    let accounts = filled(args.documents, settings).await;
+    stores.remove().await;
+    drop(server);
+    accounts
+}
+
+async fn filled(documents: u64, settings: Settings) -> Result<Accounts, Failure> {
+    let load = Load { batch: settings.pipeline.batch_documents, slots: settings.broker.bulk_slots };
+    let world = World::made(settings).await?;
+    let pipeline = std::sync::Arc::new(world.pipeline()?);
+    let progress = output::progress_count(Some(documents));
+    let report = |done| progress.set_position(done);
+    let accounts = accounts::measure(&pipeline, documents, load, &report).await;
+    progress.finish_and_clear();
+    world.store.close().await;
+    accounts.map_err(|error| Failure::failed(error.to_string()))
+}
+
+fn line(table: &Table) -> [String; 6] {
+    let parts = |parts: &[accounts::Part]| {
+        let shown = parts.iter().filter(|part| part.bytes >= 0.5).take(SHOWN);
+        shown.map(|part| format!("{} {:.0}", part.name, part.bytes)).collect::<Vec<_>>().join(", ")
+    };
+    [
+        table.table.clone(),
+        format!("{:.1}", table.rows),
+        format!("{:.0}", table.total()),
+        format!("{:.0}", table.bytes),
+        parts(&table.columns),
+        parts(&table.indexes),
+    ]
+}
+
+async fn tried(args: &Args, rows: u32, context: &Context) -> Result<Vec<Tried>, Failure> {
     let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
     let stores = Stores::make(&args.store, &settings, 1).await?;
     let tried = match stores.database(0) {
-        Some(database) => database.tried(args.rows).await,
+        Some(database) => database.tried(rows).await,
         None => Ok(Vec::new()),
     };
     stores.remove().await;

@@ -43,12 +43,13 @@ pub(crate) static MOVE_PASSAGES: LazyLock<Bulk> = LazyLock::new(|| {
     let own = [
         ("first", ColumnType::Int),
         ("behind", ColumnType::Int),
+        ("hash", ColumnType::Bytes),
         ("terms", ColumnType::Ints),
         ("now", ColumnType::Int),
     ];
     Bulk::over(
-        "UPDATE passage SET start_offset = r.first, end_offset = r.behind, terms = r.terms, updated_at = r.now \
-         FROM {rows} AS r \
+        "UPDATE passage SET start_offset = r.first, end_offset = r.behind, text_hash = r.hash, terms = r.terms, \
+         updated_at = r.now FROM {rows} AS r \
          WHERE passage.org_id = r.org_id AND passage.patient_id = r.patient_id AND passage.id = r.id",
         &[&KEY[..], &own].concat(),
     )
@@ -62,8 +63,6 @@ pub(crate) static WAIT: LazyLock<Sql> = LazyLock::new(|| {
         "UPDATE passage SET waits = 1, behind = 0, updated_at = $3 WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}",
     )
 });
-pub(crate) static FORGET_CACHE: LazyLock<Sql> =
-    LazyLock::new(|| Sql::new("DELETE FROM embedding_cache WHERE org_id = $1 AND patient_id IN {uuids $2}"));
 pub(crate) static RISKS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT patient_id, document_id, revision, id, evidence_start, evidence_end FROM risk_flag \
@@ -128,7 +127,6 @@ pub fn statements() -> Vec<&'static Sql> {
         MOVE_PASSAGES.sql(),
         &FORGET_VECTORS,
         &WAIT,
-        &FORGET_CACHE,
         &RISKS,
         MOVE_RISKS.sql(),
         &FINDINGS,

@@ -27,10 +27,9 @@ use anamnesis_text::passages::DEFAULT_MAX_WORDS;
 use anamnesis_text::{Document, Language, Turn, passages, stems};
 pub(super) use statements::statements;
 use statements::{
-    ACCOUNTS, ACTS, DELETE_ACCOUNTS, DELETE_ACTS, DELETE_CACHE, DELETE_COURSE, DELETE_DOCUMENT, DELETE_FINDINGS,
-    DELETE_HISTORY, DELETE_INBOX, DELETE_LINKS, DELETE_MEMORIES, DELETE_PASSAGES, DELETE_PREFERENCES,
-    DELETE_STATEMENTS, DOCUMENTS, FINDINGS, GROUPS_OF, HELD, IMPORTED, INBOX, MEMORIES, OLDER, REVIVE_DOCUMENT,
-    REVIVE_FINDINGS, STATED,
+    ACCOUNTS, ACTS, DELETE_ACCOUNTS, DELETE_ACTS, DELETE_COURSE, DELETE_DOCUMENT, DELETE_FINDINGS, DELETE_HISTORY,
+    DELETE_INBOX, DELETE_LINKS, DELETE_MEMORIES, DELETE_PASSAGES, DELETE_PREFERENCES, DELETE_STATEMENTS, DOCUMENTS,
+    FINDINGS, GROUPS_OF, HELD, IMPORTED, INBOX, MEMORIES, OLDER, REVIVE_DOCUMENT, REVIVE_FINDINGS, STATED,
 };
 
 /// What goes of one patient.
@@ -175,10 +174,8 @@ impl Writer<'_> {
         for (id, revision) in &gone.revived {
             self.revive(scope, *id, *revision).await?;
         }
-        // Vectors of equal texts, and a trend that was computed over all: both are made anew when they are needed.
-        for sql in [&*DELETE_CACHE, &*DELETE_COURSE] {
-            self.tx.execute(sql, vec![scope.org().0.into(), scope.patient().0.into()]).await?;
-        }
+        // A trend that was computed over all is computed anew when it is needed.
+        self.tx.execute(&DELETE_COURSE, vec![scope.org().0.into(), scope.patient().0.into()]).await?;
         self.remove_statements(scope, &gone.messages).await?;
         self.fold().await?;
         let after = self.memories_of(scope).await?;
@@ -291,6 +288,7 @@ impl Writer<'_> {
                 (n as i64).into(),
                 (span.start as i64).into(),
                 (span.end as i64).into(),
+                keys.text_hash(span.of(&document.text)).into(),
                 Arg::Ints(terms),
                 true.into(),
                 false.into(),

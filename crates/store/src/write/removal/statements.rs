@@ -44,7 +44,6 @@ statements! {
         AND (from_id IN {uuids $3} OR to_id IN {uuids $3})";
     DELETE_EVENTS = "DELETE FROM outbox WHERE org_id = $1 AND id IN {uuids $2} AND published_at IS NULL";
     DELETE_IMPORTED = "DELETE FROM legacy_record WHERE org_id = $1 AND patient_id = $2 AND id IN {uuids $3}";
-    DELETE_CACHE = "DELETE FROM embedding_cache WHERE org_id = $1 AND patient_id = $2";
     DELETE_COURSE = "DELETE FROM confidence_course WHERE org_id = $1 AND patient_id = $2";
 
     REVIVE_DOCUMENT = "UPDATE documents SET current = 1, retired_at = NULL, updated_at = $5 WHERE org_id = $1 AND patient_id = $2 \
