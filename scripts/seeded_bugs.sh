@@ -34,6 +34,8 @@ migrate_unlocked|store::embedded::a_new_file_that_many_open
 migrate_under_others|store::embedded::a_newer_program_leaves
 refusal_blamed|refusals::a_server_that_refuses
 checkpoint_outlived|store::resuming::on_a_file::what_is_said_of_an_earlier
+erase_keeps_aside|erasure::on_a_file::what_waits
+erase_unseen|erasure::on_a_file::a_batch_under_way
 waits_counted|intake_refusals::a_store_that_refuses_for_hours
 '
 

@@ -10,7 +10,9 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON
   conversation_preferences, consent, risk_flag, outbox, attempt, attempt_batch, quarantine, job_run, job_mark, document_archive, summary, legacy_record,
   confidence_course, cohort_pattern, fold_checkpoint
   TO anamnesis_app;
-GRANT SELECT, INSERT, UPDATE ON legal_hold TO anamnesis_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON legal_hold TO anamnesis_app;
+-- A receipt outlives what it names.
+GRANT SELECT, INSERT, UPDATE ON erasure TO anamnesis_app;
 -- Lineage is write-once, and what was audited stays.
 GRANT SELECT, INSERT, DELETE ON memory_link TO anamnesis_app;
 GRANT SELECT, INSERT ON action_audit, quarantine_act TO anamnesis_app;
@@ -52,7 +54,9 @@ GRANT SELECT, DELETE ON attempt, attempt_batch TO anamnesis_jobs;
 GRANT UPDATE (updated_at) ON patient_profile TO anamnesis_jobs;
 GRANT SELECT, INSERT ON action_audit TO anamnesis_jobs;
 
-GRANT SELECT ON action_audit, quarantine_act, memory_event, job_run, organization, legal_hold TO anamnesis_audit;
+GRANT SELECT ON erasure TO anamnesis_jobs;
+
+GRANT SELECT ON action_audit, quarantine_act, memory_event, job_run, organization, legal_hold, erasure TO anamnesis_audit;
 
 GRANT SELECT ON
   organization, patient_profile, profile_statement, ephemeral_mode, documents, passage, embedding, extracted_findings,

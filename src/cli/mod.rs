@@ -8,6 +8,7 @@ mod consent;
 pub mod context;
 mod contract;
 mod demo;
+mod erase;
 mod events;
 pub(crate) mod exit;
 mod export;
@@ -123,7 +124,9 @@ verbs! {
     Memory(memory::Args) => memory::run,
     /// What a patient permits and denies: show it, write down a permission or its withdrawal
     Consent(consent::Args) => consent::run,
-    /// Keep a patient's data from retention and purge: a legal hold
+    /// Erase a patient, a document or a memory for good, and print the receipt
+    Erase(erase::Args) => erase::run,
+    /// Keep a patient's data from retention, purge and erasure: a legal hold
     Hold(hold::Args) => hold::run,
     /// What the nights reckoned: the course of a patient's confidence, what patients have in common
     Report(report::Args) => report::run,

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::world::World;
 use super::{Context, Exit, Failure};
+use anamnesis_config::Settings;
 use anamnesis_core::clock::Entropy;
 use anamnesis_core::ids::derive;
 use anamnesis_crypto::PlatformKey;
@@ -73,25 +74,142 @@ pub(crate) fn seal(
         return Ok(());
     }
     let _ = fs::remove_file(&hidden);
-    let mut out = File::options().write(true).create_new(true).mode(0o600).open(&hidden)?;
-    out.write_all(MAGIC)?;
-    out.write_all(id.as_bytes())?;
-    let mut index = 0;
-    loop {
-        let mut chunk = Vec::with_capacity(CHUNK);
-        file.take(CHUNK as u64).read_to_end(&mut chunk)?;
-        let last = chunk.len() < CHUNK;
-        let ciphertext = key.seal(place(id, index, last), &chunk, entropy);
-        out.write_all(&u32::try_from(ciphertext.len()).map_err(io::Error::other)?.to_be_bytes())?;
-        out.write_all(&ciphertext)?;
-        index += 1;
-        if last {
-            break;
-        }
-    }
+    let mut sealing = Sealing::new(&hidden, id, key, entropy)?;
+    io::copy(file, &mut sealing)?;
+    let out = sealing.end()?;
     out.sync_all()?;
     fs::rename(&hidden, &sealed)?;
     File::open(folder)?.sync_all()
+}
+
+/// Writes the chunks of a sealed original.
+struct Sealing<'k> {
+    out: File,
+    id: Uuid,
+    index: u64,
+    chunk: Vec<u8>,
+    key: &'k PlatformKey,
+    entropy: &'k dyn Entropy,
+}
+
+impl<'k> Sealing<'k> {
+    fn new(path: &Path, id: Uuid, key: &'k PlatformKey, entropy: &'k dyn Entropy) -> io::Result<Self> {
+        let mut out = File::options().write(true).create_new(true).mode(0o600).open(path)?;
+        out.write_all(MAGIC)?;
+        out.write_all(id.as_bytes())?;
+        Ok(Self { out, id, index: 0, chunk: Vec::with_capacity(CHUNK), key, entropy })
+    }
+
+    fn put(&mut self, last: bool) -> io::Result<()> {
+        let ciphertext = self.key.seal(place(self.id, self.index, last), &self.chunk, self.entropy);
+        self.out.write_all(&u32::try_from(ciphertext.len()).map_err(io::Error::other)?.to_be_bytes())?;
+        self.out.write_all(&ciphertext)?;
+        self.index += 1;
+        self.chunk.clear();
+        Ok(())
+    }
+
+    /// The last chunk is marked as such: shorter than the others, or empty.
+    fn end(mut self) -> io::Result<File> {
+        self.put(true)?;
+        Ok(self.out)
+    }
+}
+
+impl Write for Sealing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(CHUNK - self.chunk.len());
+        self.chunk.extend_from_slice(&bytes[..taken]);
+        if self.chunk.len() == CHUNK {
+            self.put(false)?;
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Passes on the lines that do not name what is erased.
+struct Lines<'n, W> {
+    out: W,
+    line: Vec<u8>,
+    names: &'n dyn Fn(&[u8]) -> bool,
+    gone: u64,
+}
+
+impl<W: Write> Lines<'_, W> {
+    fn end_line(&mut self) -> io::Result<()> {
+        let line = std::mem::take(&mut self.line);
+        if (self.names)(&line) {
+            self.gone += 1;
+            return Ok(());
+        }
+        self.out.write_all(&line)
+    }
+}
+
+impl<W: Write> Write for Lines<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                self.end_line()?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Takes the lines out of every sealed original of a folder that `names` says are of what is erased; returns how many. An
+/// original that does not open is not ours, and left. A crash leaves each as it was or as it is to be.
+///
+/// # Errors
+/// Of the file system.
+pub(crate) fn erase_lines(
+    folder: &Path,
+    key: &PlatformKey,
+    entropy: &dyn Entropy,
+    names: &dyn Fn(&[u8]) -> bool,
+) -> io::Result<u64> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(error),
+    };
+    let mut gone = 0;
+    for entry in entries {
+        let path = entry?.path();
+        let id = path.file_stem().and_then(|stem| stem.to_str()?.parse::<Uuid>().ok());
+        let Some(id) = id.filter(|_| path.extension().is_some_and(|extension| extension == "sealed")) else { continue };
+        let mut found = Lines { out: io::sink(), line: Vec::new(), names, gone: 0 };
+        if unseal(&path, key, &mut found).and_then(|()| found.end_line()).is_err() || found.gone == 0 {
+            continue;
+        }
+        let hidden = folder.join(format!(".{}", id.simple()));
+        let _ = fs::remove_file(&hidden);
+        let mut kept = Lines { out: Sealing::new(&hidden, id, key, entropy)?, line: Vec::new(), names, gone: 0 };
+        unseal(&path, key, &mut kept)?;
+        kept.end_line()?;
+        kept.out.end()?.sync_all()?;
+        fs::rename(&hidden, &path)?;
+        File::open(folder)?.sync_all()?;
+        gone += found.gone;
+    }
+    Ok(gone)
+}
+
+/// Where a worker keeps sealed originals.
+pub(crate) fn archive_folder(settings: &Settings) -> PathBuf {
+    if settings.spool.archive.as_os_str().is_empty() {
+        return settings.worker.spool.join(".archive");
+    }
+    settings.spool.archive.clone()
 }
 
 fn unseal(path: &Path, key: &PlatformKey, out: &mut impl Write) -> io::Result<()> {

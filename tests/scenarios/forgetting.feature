@@ -158,8 +158,7 @@ Feature: Forgetting and erasing
       | Toma amoxicilina 500 mg cada 8 horas hasta el 9 de marzo.       | amoxicillin |
       | She is to take doxycycline 100 mg twice daily until 9 March 2026. | doxycycline |
 
-  # why: the command is set aside as schema_unknown; nothing is erased
-  @row-92 @row-93 @row-e @not-yet
+  @row-92 @row-93 @row-e
   Scenario: A patient who is erased is held nowhere, and a receipt counts what went
     Given on 2 March 2026, the clinical note says
       """
@@ -171,8 +170,7 @@ Feature: Forgetting and erasing
     And nothing anywhere holds "vértigo"
     And `anamnesis events list --state all --type erasure.completed.v1` shows "erasure.completed"
 
-  # why: the command is set aside as schema_unknown; nothing is erased
-  @row-92 @not-yet
+  @row-92
   Scenario: A message that comes late about an erased patient is refused
     Given on 2 March 2026, the clinical note says
       """
@@ -185,3 +183,48 @@ Feature: Forgetting and erasing
       """
     Then the last message was set aside as "erased_subject"
     And nothing anywhere holds "wheez"
+
+  @row-92 @row-93
+  Scenario: A document that is erased takes what it alone said along, and what others said stays
+    Given on 2 March 2026, the clinical note "gut" says
+      """
+      Diagnosed with celiac disease. The sister plays the bagpipes.
+      """
+    And on 3 March 2026, the clinical note "head" says
+      """
+      Diagnosed with migraine.
+      """
+    When on 4 March 2026, `anamnesis erase --org {org} --patient {patient} --document {document of "gut"} --by {actor}` succeeds
+    Then nothing anywhere holds "bagpipes"
+    And nothing anywhere holds "celiac"
+    And the memory holds
+      | statement |
+      | migraine  |
+    And `anamnesis erase --org {org} --patient {patient} --receipts` shows "document"
+
+  @row-92
+  Scenario: Words of a memory that is erased leave the note, and the rest of the note is still found
+    Given on 2 March 2026, the clinical note says
+      """
+      Alérgica a la penicilina. Diagnosticada de endometriosis en la clínica. Duerme bien en su hamaca.
+      """
+    When on 4 March 2026, `anamnesis erase --org {org} --patient {patient} --memory {memory of "endometriosis"} --by {actor}` succeeds
+    Then nothing anywhere holds "endometriosis"
+    And a search for "hamaca" finds "hamaca"
+    And the memory holds
+      | statement  |
+      | penicillin |
+
+  @row-92 @row-108 @row-e
+  Scenario: A legal hold blocks an erasure and says so, and the erasure goes on when it is lifted
+    Given on 2 March 2026, the clinical note says
+      """
+      Diagnosed with celiac disease.
+      """
+    And `anamnesis hold set --org {org} --patient {patient} --by {actor}` succeeds
+    When on 4 March 2026, a clinician erases the patient
+    Then the last message was set aside as "legal_hold"
+    And `anamnesis erase --org {org} --patient {patient} --by {actor}` fails with "legal_hold"
+    And the memory holds
+      | statement |
+      | celiac    |

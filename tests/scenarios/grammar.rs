@@ -44,7 +44,7 @@ pub(crate) enum What {
     },
     /// Runs one job, or all of them.
     Jobs(Option<String>),
-    /// Another verb of the command line. `{memory of "words"}` stands for a memory's id.
+    /// Another verb of the command line. `{memory of "words"}` and `{document of "label"}` stand for ids.
     Verb {
         line: String,
         then: Then,

@@ -219,6 +219,10 @@ impl Stage {
             let (words, after) = rest.split_once("\"}").ok_or("{memory of \"words\"} must end")?;
             line = format!("{before}{}{after}", self.memory_of(words, false)?);
         }
+        while let Some((before, rest)) = line.split_once("{document of \"") {
+            let (label, after) = rest.split_once("\"}").ok_or("{document of \"label\"} must end")?;
+            line = format!("{before}{}{after}", Uuid::new_v5(&ORG, label.as_bytes()));
+        }
         let line = line.replace("{org}", &ORG.to_string()).replace("{patient}", &PATIENT.to_string());
         let line = line.replace("{actor}", &ACTOR.to_string());
         let arguments = split(&line);

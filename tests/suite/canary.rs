@@ -227,7 +227,7 @@ fn flown(folder: &Path, cage: &[String]) -> Vec<(PathBuf, Vec<String>)> {
 }
 
 /// How many files were searched. What was ingested is the tester's own file, and must be put away before.
-fn search_files(folder: &Path, cage: &[String]) -> usize {
+pub(crate) fn search_files(folder: &Path, cage: &[String]) -> usize {
     let all = flown(folder, cage);
     for (file, birds) in &all {
         assert_eq!(birds, &Vec::<String>::new(), "{}", file.display());

@@ -23,6 +23,7 @@ mod dated;
 mod deployment;
 mod endpoints;
 mod ephemeral;
+mod erasure;
 mod extraction_model;
 mod forgetting;
 mod generated_docs;

@@ -32,6 +32,8 @@ pub(crate) const BUGS: &[(&str, &str)] = &[
     ("migrate_under_others", "no program migrates a file under an older program that runs"),
     ("refusal_blamed", "a store that refuses is a retry and no message's fault"),
     ("checkpoint_outlived", "what is said of a time before a checkpoint makes the fold begin anew"),
+    ("erase_keeps_aside", "what waits in quarantine goes with the patient"),
+    ("erase_unseen", "a batch under way writes nothing of a patient who is erased meanwhile"),
     ("waits_counted", "a try that a refusing store ended does not count against its message"),
 ];
 

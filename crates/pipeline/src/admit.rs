@@ -7,6 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
 
 use super::command_text::{Reply, reply};
+use super::erasing::is_erasure;
 use super::made::Grounds;
 use super::{Admitted, Disposition, Entry, Outcome, Pipeline, PipelineError, Shared};
 use crate::intake::binding::Admission as OrganizationAdmission;
@@ -67,7 +68,13 @@ impl Pipeline {
                     batch.note(&entry);
                     admitted.push(Admitted { ephemeral, ..entry });
                 }
-                Err(outcome) => done.push(outcome),
+                Err(outcome) => {
+                    // Of what was erased, a late message is not kept either.
+                    if outcome.disposition == Disposition::Quarantined(Reason::ErasedSubject) {
+                        unkept.insert(outcome.place);
+                    }
+                    done.push(outcome);
+                }
             }
         }
         // What this batch itself switches or denies holds for what its bindings refuse too.
@@ -162,7 +169,13 @@ impl Pipeline {
             });
         }
         if !alive.contains_key(&scope) {
-            return Err(quarantine(Reason::ErasedSubject, Some("patient_id")));
+            // Who asks again for what was done has it.
+            let again = matches!(&envelope.message, Message::MemoryCommand(command) if is_erasure(command));
+            return Err(if again {
+                Outcome::new(place, Disposition::Duplicate)
+            } else {
+                quarantine(Reason::ErasedSubject, Some("patient_id"))
+            });
         }
         let grant = batch.grants.remove(&place).ok_or_else(|| quarantine(Reason::NotPermitted, None))?;
         if let Some(field) = not_yet(&envelope, self.store.clock().now()) {
@@ -172,6 +185,9 @@ impl Pipeline {
             return Err(quarantine(Reason::NoConsent, Some("patient_id")));
         }
         if let Message::DocumentSubmitted(document) = &envelope.message {
+            if batch.known.erased.documents.contains(&(document.patient_id, document.document_id)) {
+                return Err(quarantine(Reason::ErasedSubject, Some("document_id")));
+            }
             batch
                 .same_type(document, &grant)
                 .map_err(|refusal| quarantine(refusal.reason, refusal.field.as_deref()))?;

@@ -127,6 +127,7 @@ fn stage_of(reason: Reason) -> Option<Stage> {
         | Reason::NotPermitted
         | Reason::IdReused
         | Reason::ErasedSubject
+        | Reason::LegalHold
         | Reason::NoConsent
         | Reason::NotYet => None,
     }

@@ -164,6 +164,7 @@ fn command(scope: Scope, command: Command, by: Uuid, at: DateTime<Utc>) -> Memor
         actor: Actor { id: by, role: ActorRole::System },
         command,
         memory_ids: None,
+        document_ids: None,
         topic: None,
         preview: None,
         reason: None,

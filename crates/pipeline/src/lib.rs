@@ -11,6 +11,7 @@ mod counting;
 mod disposition;
 mod embed;
 pub mod embedding_metrics;
+pub mod erasing;
 mod extractors;
 mod facts;
 pub mod intake;
@@ -48,6 +49,7 @@ use anamnesis_config::PipelineConfig;
 use anamnesis_core::failpoints::{self, crash_at};
 use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::OrgId;
+use anamnesis_core::reason::Reason;
 use anamnesis_embedding::{EmbedError, Models};
 use anamnesis_extraction::Extractor;
 use anamnesis_extraction::model::{ModelDefect, ModelReader};
@@ -306,7 +308,12 @@ impl Pipeline {
                 shared.begun = self.store.begin_attempts(&messages.values().copied().collect::<Vec<_>>()).await?;
             }
             crash_at("attempt_recorded");
-            let outcome = self.attempt(org, admitted, &shared).await;
+            // Behind all that the batch brings: what it says of the erased goes too.
+            let (erasing, admitted): (Vec<Admitted>, Vec<Admitted>) = admitted.into_iter().partition(Admitted::erases);
+            let outcome = match admitted.is_empty() {
+                true => Ok(Vec::new()),
+                false => self.attempt(org, admitted, &shared).await,
+            };
             // Whatever the end, it is one: only a death leaves an attempt behind. Those of stored messages ended in the
             // transaction of their effects. An end that cannot be written now is written with the next beginning, or when
             // the message is worked again.
@@ -315,10 +322,36 @@ impl Pipeline {
             let ended = self.store.end_attempts(batch, &still).await;
             done.extend(outcome?);
             ended?;
+            for one in erasing {
+                done.push(self.erase(one).await?);
+            }
             crash_at("attempts_ended");
         }
         done.iter_mut().for_each(|outcome| outcome.unkept |= unkept.contains(&outcome.place));
         Ok(done)
+    }
+
+    /// What a command asks to erase. A hold that keeps it sets the command aside, to be offered again.
+    async fn erase(&self, admitted: Admitted) -> Result<Outcome, PipelineError> {
+        let now = self.store.clock().now();
+        let anamnesis_messages::Message::MemoryCommand(command) = &admitted.envelope.message else {
+            return Ok(Outcome::new(admitted.place, Disposition::Stored));
+        };
+        let at = admit::issued_at(command, &admitted.envelope, now);
+        let mut disposition = Disposition::Duplicate;
+        for request in erasing::requests(command, admitted.scope, &admitted.message, at) {
+            match erasing::erase(&self.store, &request).await {
+                Ok(erasing::Ended::Erased(_)) => disposition = Disposition::Stored,
+                Ok(erasing::Ended::Before(_)) => {}
+                Ok(erasing::Ended::Held) => return Ok(Outcome::quarantined(admitted.place, Reason::LegalHold, None)),
+                Err(erasing::ErasureError::Store(error)) => return Err(error.into()),
+                Err(error @ erasing::ErasureError::Left(_)) => {
+                    tracing::warn!(%error, code = "erasure_left", "an erasure is not complete and will be tried again");
+                    disposition = Disposition::Retry;
+                }
+            }
+        }
+        Ok(Outcome::new(admitted.place, disposition))
     }
 
     /// The work on admitted messages: Raw → Redacted → Extracted → Embedded → Stored.

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 
 use crate::command_text::CommandText;
 use crate::disposition::Disposition;
+use crate::erasing::is_erasure;
 use crate::intake::grant::Grant;
 use crate::made::Grounds;
 use anamnesis_core::consent::Withdrawal;
@@ -67,6 +68,11 @@ pub(crate) struct Admitted {
 }
 
 impl Admitted {
+    /// Whether it asks for erasure, which has a transaction of its own, behind the rest of its batch.
+    pub(crate) fn erases(&self) -> bool {
+        matches!(&self.envelope.message, anamnesis_messages::Message::MemoryCommand(command) if is_erasure(command))
+    }
+
     /// The document that is read: the message's own, or the words of a command, which pass redaction and are quoted like
     /// everything that is said.
     pub(crate) fn document(&self) -> Option<&DocumentSubmitted> {

@@ -77,7 +77,7 @@ impl Pipeline {
 }
 
 /// Whom a message may speak of, however broken it is. Every id that stands where the contract has one counts.
-fn mentions(raw: &Raw) -> Vec<(OrgId, PatientId, Option<DateTime<Utc>>)> {
+pub(super) fn mentions(raw: &Raw) -> Vec<(OrgId, PatientId, Option<DateTime<Utc>>)> {
     let mut texts = vec![raw.body.clone()];
     texts.extend(values(&raw.body, "data_base64").filter_map(|encoded| STANDARD.decode(encoded).ok().map(Bytes::from)));
     let ids = |field| -> BTreeSet<Uuid> {
@@ -106,7 +106,7 @@ fn mentions(raw: &Raw) -> Vec<(OrgId, PatientId, Option<DateTime<Utc>>)> {
 }
 
 /// The text values of a field wherever it stands, in JSON that need not be well formed.
-fn values<'t>(text: &'t [u8], field: &str) -> impl Iterator<Item = &'t [u8]> {
+pub(super) fn values<'t>(text: &'t [u8], field: &str) -> impl Iterator<Item = &'t [u8]> {
     let name = format!("\"{field}\"").into_bytes();
     let places: Vec<usize> = starts(text, &name).map(|at| at + name.len()).collect();
     places.into_iter().filter_map(move |at| {

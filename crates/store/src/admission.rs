@@ -6,6 +6,7 @@ use std::sync::{LazyLock, MutexGuard, PoisonError};
 use uuid::Uuid;
 
 use super::consents::{self, Looked, Recorded};
+use super::erasing::{self, Erased};
 use super::write::profile;
 use super::{Store, StoreError};
 use anamnesis_core::clock::micros;
@@ -111,7 +112,9 @@ pub struct Known {
     pub ephemeral: HashMap<PatientId, EphemeralCourse>,
     /// What was permitted and denied, by patient.
     pub(crate) consents: HashMap<PatientId, Vec<Recorded>>,
-    /// The rows that the two above were read from.
+    /// What was erased of these patients.
+    pub erased: Erased,
+    /// The rows that the three above were read from.
     pub looked: Looked,
 }
 
@@ -175,7 +178,7 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Five look-ups in one transaction, for any number of messages.
+    /// Six look-ups in one transaction, for any number of messages.
     pub async fn known(&self, org: OrgId, wanted: &Wanted) -> Result<Known, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
         let rules = tx.fetch_optional(&ORGANIZATIONS, vec![Arg::Uuids(vec![org.0])]).await?;
@@ -198,6 +201,7 @@ impl Store {
             profile::add_mode(&mut modes, &row)?;
         }
         known.ephemeral = modes.into_iter().map(|(patient, course)| (PatientId(patient), course)).collect();
+        known.erased = erasing::erased(&mut tx, org, patients(), &mut known.looked).await?;
         known.consents = consents::rows_of(&mut tx, org, patients()).await?;
         for (patient, rows) in &known.consents {
             known.looked.entry(*patient).or_default().extend(rows.iter().map(|row| row.id));

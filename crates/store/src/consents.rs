@@ -32,7 +32,8 @@ static LIST: LazyLock<Sql> = LazyLock::new(|| {
 static DECIDING: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT patient_id, id FROM consent WHERE org_id = $1 AND patient_id IN {uuids $2} \
-         UNION ALL SELECT patient_id, id FROM ephemeral_mode WHERE org_id = $1 AND patient_id IN {uuids $2}",
+         UNION ALL SELECT patient_id, id FROM ephemeral_mode WHERE org_id = $1 AND patient_id IN {uuids $2} \
+         UNION ALL SELECT patient_id, id FROM erasure WHERE org_id = $1 AND patient_id IN {uuids $2}",
     )
 });
 
@@ -249,7 +250,9 @@ impl Store {
                 Some(at) => course.at(*at).unwrap_or(false),
                 None => course.ever(true),
             });
-            ephemeral || !known.consents_of(scope, &keys).may_remember(required, at.unwrap_or(now), now)
+            ephemeral
+                || known.erased.patients.contains(patient)
+                || !known.consents_of(scope, &keys).may_remember(required, at.unwrap_or(now), now)
         };
         Ok(asked.iter().map(barred).collect())
     }

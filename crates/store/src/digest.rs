@@ -292,6 +292,17 @@ mod tests {
         "outbox.published_at",
         "outbox.taken",
         "outbox.ended",
+        // Receipts tell what went, and when.
+        "erasure.org_id",
+        "erasure.patient_id",
+        "erasure.id",
+        "erasure.what",
+        "erasure.subject_id",
+        "erasure.requested_by",
+        "erasure.requested_at",
+        "erasure.done_at",
+        "erasure.files_at",
+        "erasure.counts",
         "quarantine.notice_taken",
         "quarantine.notice_after",
     ];

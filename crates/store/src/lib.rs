@@ -13,6 +13,7 @@ pub mod condensing;
 pub mod consents;
 pub mod courses;
 pub mod digest;
+pub mod erasing;
 pub mod events;
 pub mod fading;
 pub mod generations;
@@ -227,6 +228,7 @@ pub fn statements() -> Vec<&'static anamnesis_sql::Sql> {
     all.extend(condensing::statements());
     all.extend(consents::statements());
     all.extend(courses::statements());
+    all.extend(erasing::statements());
     all.extend(holds::statements());
     all.extend(legacy::statements());
     all.extend(organizations::statements());

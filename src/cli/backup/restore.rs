@@ -11,11 +11,13 @@ use super::files::{KEYS, Manifest, copied, set_aside, suffixed, sync_parent};
 use super::keys::{KeysFile, KeysPlace};
 use super::{Part, copy, database, key_file, pair};
 use crate::cli::output::Format;
-use crate::cli::{Context, Exit, Failure, output};
+use crate::cli::world::World;
+use crate::cli::{Context, Exit, Failure, erase, output};
 use anamnesis_config::{self as config, Settings};
 use anamnesis_crypto::copies as key_copies;
 use anamnesis_sql::Location;
 use anamnesis_sql::copies::{self, STORE_FILE};
+use anamnesis_store::erasing::Receipt;
 
 /// A document of every so many patients is opened before anything is put in place.
 const EVERY: usize = 100;
@@ -78,6 +80,12 @@ async fn restore(settings: &Settings, args: &Args, format: Format) -> Result<Exi
         discard()?;
     }
     let checked = checked?;
+    let replaced = match &location {
+        Location::File(path) => path.exists(),
+        _ => true,
+    };
+    let receipts =
+        if args.replace && store.is_some() && replaced { newer_receipts(settings).await } else { Vec::new() };
     if let Some(snapshot) = store {
         match &location {
             Location::File(path) => put(&args.path.join(STORE_FILE), path)?,
@@ -94,16 +102,52 @@ async fn restore(settings: &Settings, args: &Args, format: Format) -> Result<Exi
     if let Some(staged) = &staged {
         present.put(staged).await?;
     }
+    let applied = if store.is_some() { erase_again(settings, &receipts).await } else { 0 };
     let took = began.elapsed().as_secs_f64();
     match format {
         Format::Json => output::json(&json!({"path": args.path, "seconds": took, "instant": manifest.instant,
-            "patients": checked.patients, "erased": checked.erased, "opened": checked.opened, "kept_erased": erased}))?,
+            "patients": checked.patients, "erased": checked.erased, "opened": checked.opened, "kept_erased": erased,
+            "erased_again": applied}))?,
         Format::Table => output::line(&format!(
             "Restored the state of {}: {} patients, {} of them erased ({erased} since the backup), {took:.1} s.",
             manifest.instant, checked.patients, checked.erased
         ))?,
     }
     Ok(Exit::Done)
+}
+
+/// What was erased in the store that is replaced. One that cannot be opened is said to be: its receipts may be needed.
+async fn newer_receipts(settings: &Settings) -> Vec<Receipt> {
+    let receipts = match World::with(settings.clone()).await {
+        Ok(world) => {
+            let receipts = erase::receipts(&world).await.ok();
+            world.store.close().await;
+            receipts
+        }
+        Err(_) => None,
+    };
+    receipts.unwrap_or_else(|| {
+        output::note(
+            "the store that is replaced cannot be read: documents and memories erased since the backup are not known",
+        );
+        Vec::new()
+    })
+}
+
+/// Brings what was restored up to the erasures since: before anybody is served from it.
+async fn erase_again(settings: &Settings, receipts: &[Receipt]) -> u64 {
+    let applied = match World::with(settings.clone()).await {
+        Ok(world) => {
+            let applied = erase::apply(&world, receipts).await.ok();
+            world.store.close().await;
+            applied
+        }
+        Err(_) => None,
+    };
+    applied.unwrap_or_else(|| {
+        output::note("erasures since the backup are not applied yet: start a worker, or restore again");
+        0
+    })
 }
 
 /// The keys of the backup, without those that the present key store destroyed since; how many these are.

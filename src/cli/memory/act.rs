@@ -216,6 +216,7 @@ pub(super) fn message(
         actor,
         command,
         memory_ids: Some(ids),
+        document_ids: None,
         topic: None,
         preview: None,
         reason: None,

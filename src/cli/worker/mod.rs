@@ -3,6 +3,7 @@
 
 mod census;
 mod consume;
+mod erasing;
 mod gate;
 mod probes;
 mod spool;
@@ -121,12 +122,13 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
         consumed
     };
     let counting = census::count(&world, &gate, draining.clone());
-    let all = async { tokio::join!(nights, watching, relaying, counting, consuming) };
+    let erasing = erasing::complete(&world, &gate, draining.clone());
+    let all = async { tokio::join!(nights, watching, relaying, counting, erasing, consuming) };
     let drained = shutdown.drain(DRAIN - GOODBYES, all).await;
     over.cancel();
     let _ = serving.await;
     let _ = tokio::time::timeout(CLOSE, world.store.close()).await;
-    ended(drained.map(|((), (), (), (), consumed)| consumed))
+    ended(drained.map(|((), (), (), (), (), consumed)| consumed))
 }
 
 fn ended(drained: Result<Result<(), BrokerError>, crate::shutdown::Overdue>) -> Result<Exit, Failure> {

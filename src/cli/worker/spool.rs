@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::gate::Gate;
 use crate::cli::ingest::{self, Exhausted, Fed, Feeding};
-use crate::cli::spool::{seal, sealed_name};
+use crate::cli::spool::{archive_folder, seal, sealed_name};
 use crate::cli::world::World;
 use crate::http::Check;
 use anamnesis_config::spool::After;
@@ -228,11 +228,7 @@ impl Watcher<'_> {
     }
 
     fn archive(&self) -> PathBuf {
-        let configured = &self.world.settings.spool.archive;
-        if configured.as_os_str().is_empty() {
-            return self.world.settings.worker.spool.join(".archive");
-        }
-        configured.clone()
+        archive_folder(&self.world.settings)
     }
 
     /// The seeded bug: what was claimed by nothing is removed by its path.

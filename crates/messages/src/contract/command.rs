@@ -9,7 +9,7 @@ use super::rules::{self, Checked};
 use super::{Provenance, Words};
 use crate::refusal::Problem;
 use anamnesis_core::code::codes;
-use anamnesis_core::ids::{MemoryId, OrgId, PatientId};
+use anamnesis_core::ids::{DocumentId, MemoryId, OrgId, PatientId};
 use anamnesis_core::memory::Kind;
 
 /// One command. It acts on what was recorded up to its own time.
@@ -21,6 +21,9 @@ pub struct MemoryCommand {
     pub command: Command,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_ids: Option<Vec<MemoryId>>,
+    /// Documents that `erase` removes. With neither these nor memories it removes the patient.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document_ids: Option<Vec<DocumentId>>,
     /// What `forget` and `recover` search for instead of ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<Words>,
@@ -106,6 +109,17 @@ impl MemoryCommand {
         for (index, id) in self.memory_ids.iter().flatten().enumerate() {
             rules::ensure_at(!id.0.is_nil(), Problem::NilId, || format!("memory_ids[{index}]"))?;
         }
+        for (index, id) in self.document_ids.iter().flatten().enumerate() {
+            rules::ensure_at(!id.0.is_nil(), Problem::NilId, || format!("document_ids[{index}]"))?;
+        }
+        // A list that names nothing must not mean everything.
+        let names_nothing = |list: Option<usize>| list == Some(0);
+        let erases = self.command == Command::Erase;
+        let none = names_nothing(self.memory_ids.as_ref().map(Vec::len));
+        rules::ensure(!erases || !none, Problem::Missing, "memory_ids")?;
+        let none = names_nothing(self.document_ids.as_ref().map(Vec::len));
+        rules::ensure(!erases || !none, Problem::Missing, "document_ids")?;
+        rules::ensure(!erases || self.topic.is_none(), Problem::OutOfRange, "topic")?;
         let some_ids = self.memory_ids.as_ref().is_some_and(|ids| !ids.is_empty());
         let topic = self.topic.as_ref().is_some_and(|topic| !topic.is_blank());
         rules::ensure(some_ids || !self.command.needs_ids(), Problem::Missing, "memory_ids")?;

@@ -3,6 +3,7 @@
 
 pub(super) mod clinical;
 pub(super) mod documents;
+mod erasing;
 pub(super) mod findings;
 pub(super) mod memories;
 pub mod nightly;
@@ -67,6 +68,20 @@ pub(super) struct Writer<'a> {
     pub(crate) events: outbox::Events,
 }
 
+impl<'a> Writer<'a> {
+    pub(crate) fn new(
+        tx: &'a mut Transaction,
+        target: Target,
+        keys: &'a Keys,
+        entropy: &'a dyn Entropy,
+        policy: &'a LifecyclePolicy,
+    ) -> Self {
+        let (touched, earliest) = (BTreeSet::new(), BTreeMap::new());
+        let (done, events) = (Committed::default(), outbox::Events::default());
+        Self { tx, target, keys, entropy, policy, touched, earliest, done, events }
+    }
+}
+
 impl Writer<'_> {
     /// Keys of a patient of the batch. A patient whose key is gone was erased in between: the batch must be looked at
     /// again.
@@ -86,18 +101,7 @@ impl Store {
     /// [`StoreError::Race`] when another worker stored one of the messages since it was looked up.
     pub async fn commit(&self, org: OrgId, batch: &OrgBatch, keys: &Keys) -> Result<Committed, StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;
-        let target = Target { org, now: self.clock.now() };
-        let mut writer = Writer {
-            tx: &mut tx,
-            target,
-            keys,
-            entropy: self.entropy.as_ref(),
-            policy: &self.policy,
-            touched: BTreeSet::new(),
-            earliest: BTreeMap::new(),
-            done: Committed::default(),
-            events: outbox::Events::default(),
-        };
+        let mut writer = self.writer(&mut tx, Target { org, now: self.clock.now() }, keys);
         if !failpoints::is("no_inbox") {
             writer.inbox(batch).await?;
         }

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::clinical::CLEAR;
 use super::findings::finding_cell;
 use super::memories::Loaded;
-use super::{Group, Writer, outbox};
+use super::{Group, Writer};
 use crate::records::{Committed, FindingWords, NewFinding, Target};
 use crate::seal::Sealer;
 use crate::{Keys, StoreError};
@@ -92,17 +92,8 @@ pub struct Shift<'a> {
 
 impl Shift<'_> {
     pub(super) fn writer<'w>(&'w self, tx: &'w mut Transaction) -> Writer<'w> {
-        Writer {
-            tx,
-            target: Target { org: self.org, now: self.now },
-            keys: self.keys,
-            entropy: self.entropy,
-            policy: &self.rules.lifecycle,
-            touched: BTreeSet::new(),
-            earliest: BTreeMap::new(),
-            done: Committed::default(),
-            events: outbox::Events::default(),
-        }
+        let target = Target { org: self.org, now: self.now };
+        Writer::new(tx, target, self.keys, self.entropy, &self.rules.lifecycle)
     }
 
     /// Adds findings to the log and folds what they touch. Those that are there already change nothing.

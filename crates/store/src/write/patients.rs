@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::Writer;
 use crate::StoreError;
 use crate::consents::{self, NewConsent};
+use crate::erasing;
 use crate::records::OrgBatch;
 use crate::seal::Sealer;
 use anamnesis_core::consent::Provision;
@@ -80,6 +81,7 @@ impl Writer<'_> {
         let rows = patients.iter().map(|s| vec![org.into(), s.patient().0.into(), now.clone(), now.clone()]).collect();
         self.tx.bulk(&PATIENT, rows).await?;
         self.hold(patients.iter().map(|s| s.patient().0).collect()).await?;
+        erasing::none_is_gone(self.tx, self.target.org, patients.iter().map(|s| s.patient().0).collect()).await?;
         self.still_permitted(batch).await?;
         self.profiles(&batch.profiles).await?;
         self.ephemeral_modes(&batch.ephemeral).await?;

@@ -77,20 +77,29 @@ impl Shift<'_> {
         };
         writer.tx.bulk(&STAMP, reviewed.iter().map(stamp).collect()).await?;
         writer.tx.bulk(&STAMP_RAWS, reviewed.iter().map(stamp_raw).collect()).await?;
-        let changes = Changes::of(reviewed);
-        if changes.0.is_empty() {
+        if !writer.change_documents(reviewed).await? {
             return Ok(());
         }
-        writer.rewrite(&changes).await?;
-        writer.passages_again(&changes).await?;
-        writer.risks_again(&changes).await?;
-        writer.findings_again(&changes).await?;
         // Nobody said anything new: the fold writes the same memories in other words, and no event tells of it.
         writer.fold().await
     }
 }
 
 impl Writer<'_> {
+    /// Writes other words in place of documents' own, in all that was made of them; groups are left to be folded. `false`
+    /// where nothing changes.
+    pub(super) async fn change_documents(&mut self, reviewed: &[Reviewed]) -> Result<bool, StoreError> {
+        let changes = Changes::of(reviewed);
+        if changes.0.is_empty() {
+            return Ok(false);
+        }
+        self.rewrite(&changes).await?;
+        self.passages_again(&changes).await?;
+        self.risks_again(&changes).await?;
+        self.findings_again(&changes).await?;
+        Ok(true)
+    }
+
     fn sealing(&self, scope: Scope) -> Result<(Sealer<'_>, [Arg; 2]), StoreError> {
         let sealer = Sealer { keys: self.keys_of(scope)?, entropy: self.entropy };
         Ok((sealer, [scope.org().0.into(), scope.patient().0.into()]))

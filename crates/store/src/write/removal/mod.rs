@@ -1,8 +1,9 @@
-//! What a patient said while nothing was to be kept, and what was stored all the same because the command came late: it is
-//! removed as if it had not been stored, with all that was made of it. A risk that was not announced yet is announced without content.
-//! What a legal hold keeps stays.
+//! What was stored and must go with all that was made of it, as if it had not been stored: what a patient said while nothing
+//! was to be kept, where the command came late, and documents that are erased. A risk that was not announced yet is announced
+//! without content. What a legal hold keeps stays.
 
 mod events;
+mod memory;
 mod statements;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -31,6 +32,27 @@ use statements::{
     DELETE_INBOX, DELETE_LINKS, DELETE_MEMORIES, DELETE_PASSAGES, DELETE_PREFERENCES, DELETE_STATEMENTS, DOCUMENTS,
     FINDINGS, GROUPS_OF, HELD, IMPORTED, INBOX, MEMORIES, OLDER, REVIVE_DOCUMENT, REVIVE_FINDINGS, STATED,
 };
+
+/// What is to go.
+#[derive(Clone, Copy)]
+enum Which<'a> {
+    /// What was said at such a time.
+    Within(&'a (dyn Fn(DateTime<Utc>) -> bool + Sync)),
+    Document(Uuid),
+}
+
+impl Which<'_> {
+    fn within(self, at: DateTime<Utc>) -> bool {
+        matches!(self, Self::Within(within) if within(at))
+    }
+
+    fn takes(self, document: Uuid, at: DateTime<Utc>) -> bool {
+        match self {
+            Self::Within(within) => within(at),
+            Self::Document(id) => id == document,
+        }
+    }
+}
 
 /// What goes of one patient.
 #[derive(Debug, Default)]
@@ -68,12 +90,25 @@ impl Writer<'_> {
                 continue;
             }
             self.remove_imported(*scope, &within).await?;
-            let gone = self.said_within(*scope, &within, &held).await?;
+            let gone = self.said_within(*scope, Which::Within(&within), &held).await?;
             if !gone.is_empty() {
                 self.remove(*scope, gone).await?;
             }
         }
         Ok(())
+    }
+
+    /// Removes all revisions of a document; returns how many there were, and how many findings went with them.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written, or a cell does not open.
+    pub(super) async fn remove_document(&mut self, scope: Scope, document: Uuid) -> Result<[u64; 2], StoreError> {
+        let gone = self.said_within(scope, Which::Document(document), &BTreeSet::new()).await?;
+        let counts = [gone.documents.len() as u64, gone.findings.len() as u64];
+        if !gone.is_empty() {
+            self.remove(scope, gone).await?;
+        }
+        Ok(counts)
     }
 
     async fn of(&mut self, sql: &Sql, scope: Scope) -> Result<Vec<Row>, StoreError> {
@@ -109,7 +144,7 @@ impl Writer<'_> {
     async fn said_within(
         &mut self,
         scope: Scope,
-        within: &impl Fn(DateTime<Utc>) -> bool,
+        which: Which<'_>,
         held: &BTreeSet<Option<Uuid>>,
     ) -> Result<Gone, StoreError> {
         let mut gone = Gone::default();
@@ -122,7 +157,7 @@ impl Writer<'_> {
             if accounts.contains(&id) || held.contains(&Some(id)) {
                 continue;
             }
-            if within(row.time(2)?) {
+            if which.takes(id, row.time(2)?) {
                 gone.documents.insert((id, revision));
                 gone.bodies.insert(row.bytes(3)?);
                 retired.extend(row.bool(4)?.then_some(id));
@@ -133,13 +168,13 @@ impl Writer<'_> {
         gone.revived = kept.into_iter().filter(|(id, _)| retired.contains(id)).collect();
         for row in self.of(&STATED, scope).await? {
             let id = row.uuid(0)?;
-            gone.messages.extend(within(row.time(1)?).then_some(id));
+            gone.messages.extend(which.within(row.time(1)?).then_some(id));
         }
         let raws: BTreeSet<Uuid> = gone.documents.iter().map(|(id, revision)| raw_id(scope, *id, *revision)).collect();
         for row in self.of(&FINDINGS, scope).await? {
             let (id, source) = (row.uuid(0)?, row.uuid(1)?);
             let revision = u32::try_from(row.i64(2)?).map_err(|_| StoreError::Shape)?;
-            let is_reading = row.text(5)? == "device" && row.opt_text(7)?.is_none() && within(row.time(6)?);
+            let is_reading = row.text(5)? == "device" && row.opt_text(7)?.is_none() && which.within(row.time(6)?);
             let formed = row.text(4)? == "pattern" && self.is_formed_of(scope, id, &row.blob(8)?, &raws)?;
             if is_reading {
                 gone.messages.insert(source);

@@ -30,6 +30,15 @@ statements! {
     OLDER = "SELECT content_sealed, language FROM documents WHERE org_id = $1 AND patient_id = $2 AND document_id = $3 \
         AND revision = $4";
 
+    ERASED_MEMORY = "SELECT group_hash, kind, document_id FROM memory WHERE org_id = $1 AND patient_id = $2 AND id = $3";
+    ERASED_FINDINGS = "SELECT id, source_id, revision, evidence_start, evidence_end FROM extracted_findings \
+        WHERE org_id = $1 AND patient_id = $2 AND (group_hash, attribute_hash) IN (SELECT group_hash, attribute_hash \
+        FROM memory WHERE org_id = $1 AND patient_id = $2 AND id = $3)";
+    ARCHIVED = "SELECT content_sealed FROM document_archive WHERE org_id = $1 AND patient_id = $2 AND document_id = $3 \
+        AND revision = $4";
+    REWRITE_ARCHIVED = "UPDATE document_archive SET content_sealed = $5, updated_at = $6 WHERE org_id = $1 \
+        AND patient_id = $2 AND document_id = $3 AND revision = $4";
+
     DELETE_DOCUMENT = "DELETE FROM documents WHERE org_id = $1 AND patient_id = $2 AND document_id = $3 AND revision = $4";
     DELETE_PASSAGES = "DELETE FROM passage WHERE org_id = $1 AND patient_id = $2 AND document_id = $3 AND revision = $4";
     DELETE_ACCOUNTS = "DELETE FROM summary WHERE org_id = $1 AND patient_id = $2 AND id IN {uuids $3}";

@@ -1,0 +1,124 @@
+//! Erasure from end to end, whoever asks for it: a verb, a message, or a worker that finds one begun. Quarantine first, since
+//! what lies there comes in again when it is retried; then the rows, and a look whether any is left.
+
+use anamnesis_core::ids::{OrgId, PatientId, derive};
+use anamnesis_core::scope::Scope;
+use anamnesis_messages::contract::{Command, MemoryCommand};
+use anamnesis_store::erasing::{Opened, Receipt, Request, Subject};
+use anamnesis_store::{Store, StoreError};
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use super::Raw;
+use super::unkept::{mentions, values};
+
+/// How often rows are looked for that another process was still writing.
+const SWEEPS: usize = 3;
+
+/// How an erasure ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// A legal hold keeps it.
+    Held,
+    /// It was erased before.
+    Before(Receipt),
+    Erased(Receipt),
+}
+
+/// Why an erasure is not complete. It goes on where it stopped when it is asked for again, and by itself in a worker.
+#[derive(Debug, thiserror::Error)]
+pub enum ErasureError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Another process goes on writing rows of the patient.
+    #[error("rows of the patient are left in {0}")]
+    Left(&'static str),
+}
+
+/// Erases what is asked for, or goes on with it.
+///
+/// # Errors
+/// Of the store or the key store; [`ErasureError::Left`] when rows are found after it.
+pub async fn erase(store: &Store, request: &Request) -> Result<Ended, ErasureError> {
+    let is_patient = request.subject == Subject::Patient;
+    match store.open_erasure(request).await? {
+        Opened::Held => return Ok(Ended::Held),
+        // A backup from before brought rows back.
+        Opened::Done(receipt) if is_patient && !store.rows_of_patient(request.scope).await?.is_empty() => {
+            tracing::warn!(code = "erasure_again", erasure = %receipt.request.id, "rows of an erased patient are back");
+        }
+        Opened::Done(receipt) => return Ok(Ended::Before(receipt)),
+        Opened::Going => {}
+    }
+    let scope = request.scope;
+    let aside = match request.subject {
+        Subject::Patient => store.erase_aside(scope.org(), |body, with| speaks_of(body, with, scope, None)).await?,
+        Subject::Document(document) => {
+            store.erase_aside(scope.org(), |body, with| speaks_of(body, with, scope, Some(document.0))).await?
+        }
+        Subject::Memory(_) => 0,
+    };
+    let receipt = store.erase_rows(request, aside).await?;
+    if !is_patient {
+        return Ok(Ended::Erased(receipt));
+    }
+    let mut left = store.rows_of_patient(scope).await?;
+    for _ in 0..SWEEPS {
+        if left.is_empty() {
+            return Ok(Ended::Erased(receipt));
+        }
+        store.erase_rows(request, 0).await?;
+        left = store.rows_of_patient(scope).await?;
+    }
+    match left.keys().next() {
+        Some(table) => Err(ErasureError::Left(table)),
+        None => Ok(Ended::Erased(receipt)),
+    }
+}
+
+/// Whether a kept message speaks of a patient, or of one document of the patient. However broken it is: where it names the
+/// patient anywhere, it does.
+pub fn speaks_of(body: &[u8], attributes: Option<&[u8]>, scope: Scope, document: Option<Uuid>) -> bool {
+    let raw = Raw::kept(body.to_vec(), attributes).unwrap_or_else(|| Raw::of(body.to_vec()));
+    let (org, patient) = (scope.org(), scope.patient());
+    let named = mentions(&raw).iter().any(|(of, who, _): &(OrgId, PatientId, _)| *of == org && *who == patient);
+    let spelt = || {
+        let name = patient.0.hyphenated().to_string();
+        body.windows(name.len()).any(|window| window.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    let whole = named || spelt();
+    match document {
+        None => whole,
+        Some(id) => {
+            let is = |value: &[u8]| Uuid::try_parse_ascii(value.trim_ascii()).is_ok_and(|found| found == id);
+            whole && values(body, "document_id").any(is)
+        }
+    }
+}
+
+/// What an `erase` command asks for; without ids, the whole patient. The same command is the same request.
+pub(super) fn requests(command: &MemoryCommand, scope: Scope, message: &[u8; 32], at: DateTime<Utc>) -> Vec<Request> {
+    let request = |subject: Subject, id: &[u8]| Request {
+        scope,
+        id: derive("erasure", &[message, subject.code().as_bytes(), id]),
+        subject,
+        requested_by: command.actor.id,
+        requested_at: at,
+    };
+    let memories = command.memory_ids.iter().flatten().map(|id| request(Subject::Memory(*id), id.0.as_bytes()));
+    let documents = command.document_ids.iter().flatten().map(|id| request(Subject::Document(*id), id.0.as_bytes()));
+    let mut all: Vec<Request> = memories.chain(documents).collect();
+    if all.is_empty() {
+        all.push(request(Subject::Patient, &[]));
+    }
+    all
+}
+
+/// Whether a command asks for erasure, rather than how much that would be.
+pub(super) fn is_erasure(command: &MemoryCommand) -> bool {
+    command.command == Command::Erase && command.preview != Some(true)
+}
+
+#[cfg(test)]
+#[path = "erasing_tests.rs"]
+mod tests;

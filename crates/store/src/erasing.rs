@@ -1,0 +1,444 @@
+//! Erasure: a patient, a document or a memory goes from every table for good (model.md, "Forgetting and erasing are two
+//! verbs"). A receipt of ids and counts stays, so that late messages are refused and a restored backup is brought up to it.
+//!
+//! What a patient's key sealed is unreadable as soon as the key is destroyed; the rows go after it, and are counted.
+
+mod statements;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::admission::attributes_row;
+use super::consents::Looked;
+use super::write::patients;
+use super::{Store, StoreError, reconciling};
+use crate::Next;
+use anamnesis_core::failpoints;
+use anamnesis_core::ids::{DocumentId, MemoryId, OrgId, PatientId, derive};
+use anamnesis_core::scope::Scope;
+use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};
+pub(crate) use statements::COMPLETED;
+pub use statements::statements;
+use statements::{
+    ALL, ASIDE, AUDIT, BEGIN, DOCUMENT_OF, DROP_ASIDE, END, ERASED, EVENT, FILES, GONE, HELD, HOLDINGS, OPEN, RECEIPTS,
+};
+
+/// Quarantined messages that are opened in one transaction.
+const PAGE: i64 = 200;
+
+/// Patients whose keys are looked at together.
+const PATIENTS: u32 = 1_000;
+
+/// What is erased.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(tag = "what", content = "subject_id", rename_all = "snake_case")]
+pub enum Subject {
+    /// All that is held of the patient, and the key.
+    Patient,
+    /// Every revision of a document, and what was made of it.
+    Document(DocumentId),
+    /// What was said of a memory, its words in every document included.
+    Memory(MemoryId),
+}
+
+impl Subject {
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Patient => "patient",
+            Self::Document(_) => "document",
+            Self::Memory(_) => "memory",
+        }
+    }
+
+    fn id(self) -> Option<Uuid> {
+        match self {
+            Self::Patient => None,
+            Self::Document(DocumentId(id)) | Self::Memory(MemoryId(id)) => Some(id),
+        }
+    }
+
+    fn read(what: &str, id: Option<Uuid>) -> Option<Self> {
+        match (what, id) {
+            ("patient", None) => Some(Self::Patient),
+            ("document", Some(id)) => Some(Self::Document(DocumentId(id))),
+            ("memory", Some(id)) => Some(Self::Memory(MemoryId(id))),
+            _ => None,
+        }
+    }
+}
+
+/// Who wants what erased. The same request twice is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Request {
+    #[serde(skip)]
+    pub scope: Scope,
+    #[serde(rename = "erasure_id")]
+    pub id: Uuid,
+    #[serde(flatten)]
+    pub subject: Subject,
+    pub requested_by: Uuid,
+    pub requested_at: DateTime<Utc>,
+}
+
+/// What went, by the store or table that it lay in: ids and counts, never content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Receipt {
+    pub organization_id: OrgId,
+    pub patient_id: PatientId,
+    #[serde(flatten)]
+    pub request: Request,
+    /// `None` while it is being done.
+    pub done_at: Option<DateTime<Utc>>,
+    /// When the archive of original files held nothing of it any more.
+    pub files_at: Option<DateTime<Utc>>,
+    /// Rows that went, by table; `quarantine` and `files` besides. Empty ones are left out.
+    pub counts: BTreeMap<String, u64>,
+}
+
+/// Whether an erasure may go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Opened {
+    /// A legal hold keeps it; nothing was changed.
+    Held,
+    /// The rows are to be erased.
+    Going,
+    /// It was done before.
+    Done(Receipt),
+}
+
+/// Patients who were erased, and documents of others that were.
+#[derive(Debug, Clone, Default)]
+pub struct Erased {
+    pub patients: BTreeSet<PatientId>,
+    pub documents: BTreeSet<(PatientId, DocumentId)>,
+}
+
+/// The rows that say so, within a transaction, with the ids of the receipts as rows that decide.
+///
+/// # Errors
+/// Of the database.
+pub(crate) async fn erased(
+    tx: &mut Transaction,
+    org: OrgId,
+    patients: Arg,
+    looked: &mut Looked,
+) -> Result<Erased, StoreError> {
+    let mut erased = Erased::default();
+    for row in tx.fetch_all(&ERASED, vec![org.0.into(), patients]).await? {
+        let patient = PatientId(row.uuid(0)?);
+        looked.entry(patient).or_default().insert(row.uuid(1)?);
+        match Subject::read(&row.text(2)?, row.opt_uuid(3)?) {
+            Some(Subject::Patient) => drop(erased.patients.insert(patient)),
+            Some(Subject::Document(document)) => drop(erased.documents.insert((patient, document))),
+            Some(Subject::Memory(_)) => {}
+            None => return Err(StoreError::Shape),
+        }
+    }
+    Ok(erased)
+}
+
+/// Nobody erased one of these patients since that was looked up: the patients are held.
+///
+/// # Errors
+/// [`StoreError::Race`] when somebody did: nothing of them may be written.
+pub(crate) async fn none_is_gone(tx: &mut Transaction, org: OrgId, patients: Vec<Uuid>) -> Result<(), StoreError> {
+    match tx.fetch_optional(&GONE, vec![org.0.into(), Arg::Uuids(patients)]).await? {
+        Some(_) if !failpoints::is("erase_unseen") => Err(StoreError::Race),
+        _ => Ok(()),
+    }
+}
+
+fn receipt(row: &Row) -> Result<Receipt, StoreError> {
+    let (org, patient) = (OrgId(row.uuid(0)?), PatientId(row.uuid(1)?));
+    let subject = Subject::read(&row.text(3)?, row.opt_uuid(4)?).ok_or(StoreError::Shape)?;
+    let request = Request {
+        scope: Scope::new(org, patient).map_err(|_| StoreError::Shape)?,
+        id: row.uuid(2)?,
+        subject,
+        requested_by: row.uuid(5)?,
+        requested_at: row.time(6)?,
+    };
+    let counts =
+        row.opt_text(9)?.map(|counts| serde_json::from_str(&counts).map_err(|_| StoreError::Shape)).transpose()?;
+    Ok(Receipt {
+        organization_id: org,
+        patient_id: patient,
+        request,
+        done_at: row.opt_time(7)?,
+        files_at: row.opt_time(8)?,
+        counts: counts.unwrap_or_default(),
+    })
+}
+
+impl Store {
+    /// Writes down what is to be erased, unless a legal hold keeps it. From here on it goes on by itself: whoever finds it
+    /// begun completes it. A patient's key is destroyed here.
+    ///
+    /// # Errors
+    /// Of the database or the key store; [`StoreError::Erased`] where a document or a memory of an erased patient is meant.
+    pub async fn open_erasure(&self, request: &Request) -> Result<Opened, StoreError> {
+        let scope = request.scope;
+        let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
+        patients::hold(&mut tx, scope.org(), vec![scope.patient().0]).await?;
+        let receipts = tx.fetch_all(&RECEIPTS, of(scope)).await?;
+        let receipts = receipts.iter().map(receipt).collect::<Result<Vec<_>, _>>()?;
+        let same = |one: &&Receipt| one.request.subject == request.subject;
+        if let Some(done) = receipts.iter().filter(same).find(|one| one.done_at.is_some()) {
+            return Ok(Opened::Done(done.clone()));
+        }
+        if receipts.iter().any(|one| one.request.subject == Subject::Patient) && request.subject != Subject::Patient {
+            return Err(StoreError::Erased);
+        }
+        if self.is_held(&mut tx, request).await? {
+            self.audit_erasure(&mut tx, request, "held").await?;
+            tx.commit().await?;
+            return Ok(Opened::Held);
+        }
+        if !receipts.iter().any(|one| one.request.id == request.id) {
+            let subject = request.subject.id().map_or(Arg::Null, Arg::from);
+            let what = request.subject.code().into();
+            let more = [request.id.into(), what, subject, request.requested_by.into(), request.requested_at.into()];
+            tx.execute(&BEGIN, of(scope).into_iter().chain(more).collect()).await?;
+        }
+        tx.commit().await?;
+        if request.subject == Subject::Patient {
+            // Before the rows: what another process still writes is refused or cannot be read.
+            self.keys.destroy(scope).await?;
+        }
+        Ok(Opened::Going)
+    }
+
+    /// Whether a hold keeps what is to be erased: the patient's, or that of a document it lies in.
+    async fn is_held(&self, tx: &mut Transaction, request: &Request) -> Result<bool, StoreError> {
+        let scope = request.scope;
+        let held = tx.fetch_all(&HELD, of(scope)).await?;
+        let held = held.iter().map(|row| row.opt_uuid(0)).collect::<Result<Vec<_>, DbError>>()?;
+        let touched = match request.subject {
+            Subject::Patient => return Ok(!held.is_empty()),
+            Subject::Document(id) => vec![id.0],
+            Subject::Memory(id) => {
+                let args = of(scope).into_iter().chain([id.0.into()]).collect();
+                let rows = tx.fetch_all(&DOCUMENT_OF, args).await?;
+                rows.iter().map(|row| row.uuid(0)).collect::<Result<Vec<_>, DbError>>()?
+            }
+        };
+        Ok(held.iter().any(|held| held.is_none_or(|document| touched.contains(&document))))
+    }
+
+    /// Drops the content of quarantined messages that `names` says speak of it. Those that do not open are left: nobody can
+    /// read them. Returns how many went.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn erase_aside(
+        &self,
+        org: OrgId,
+        names: impl Fn(&[u8], Option<&[u8]>) -> bool,
+    ) -> Result<u64, StoreError> {
+        let (mut last, mut gone) = (Uuid::nil(), 0);
+        if failpoints::is("erase_keeps_aside") {
+            return Ok(0);
+        }
+        loop {
+            let mut tx = self.db.begin(Access::Platform).await?;
+            let rows = tx.fetch_all(&ASIDE, vec![org.0.into(), last.into(), PAGE.into()]).await?;
+            let Some(end) = rows.last() else { return Ok(gone) };
+            last = end.uuid(0)?;
+            let mut named = Vec::new();
+            for row in &rows {
+                let id = row.uuid(0)?;
+                let platform = self.keys.platform();
+                let Ok(body) = platform.open(id, &row.blob(1)?) else { continue };
+                let attributes = row.opt_blob(2)?.and_then(|sealed| platform.open(attributes_row(id), &sealed).ok());
+                if names(&body, attributes.as_deref()) {
+                    named.push(id);
+                }
+            }
+            if !named.is_empty() {
+                gone += tx.execute(&DROP_ASIDE, vec![Arg::Uuids(named), self.clock.now().into()]).await?;
+            }
+            tx.commit().await?;
+        }
+    }
+
+    /// Deletes the rows of what [`Store::open_erasure`] opened, folds again what rested on them, and completes the receipt.
+    /// `aside` counts the quarantined messages that went before.
+    ///
+    /// # Errors
+    /// Of the database; nothing is changed then.
+    pub async fn erase_rows(&self, request: &Request, aside: u64) -> Result<Receipt, StoreError> {
+        let scope = request.scope;
+        let keys = self.keys.find(&[scope]).await?.known;
+        let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
+        let mut counts = match request.subject {
+            Subject::Patient => {
+                patients::hold(&mut tx, scope.org(), vec![scope.patient().0]).await?;
+                let mut counts = BTreeMap::new();
+                for holding in HOLDINGS.iter() {
+                    *counts.entry(holding.table).or_insert(0) += tx.execute(&holding.delete, of(scope)).await?;
+                }
+                counts
+            }
+            Subject::Document(document) => self.erase_document(&mut tx, scope, &keys, document).await?,
+            Subject::Memory(memory) => self.erase_memory(&mut tx, scope, &keys, memory).await?,
+        };
+        counts.insert("quarantine", aside);
+        counts.retain(|_, count| *count > 0);
+        let now = self.clock.now();
+        let counted = json!(counts).to_string();
+        let args = of(scope).into_iter().chain([request.id.into(), now.into(), counted.into()]).collect();
+        tx.execute(&END, args).await?;
+        self.audit_erasure(&mut tx, request, "done").await?;
+        self.announce_erasure(&mut tx, request, &counts).await?;
+        let row = tx.fetch_all(&RECEIPTS, of(scope)).await?;
+        tx.commit().await?;
+        self.bell.ring(scope.org());
+        let receipts = row.iter().map(receipt).collect::<Result<Vec<_>, _>>()?;
+        receipts.into_iter().find(|one| one.request.id == request.id).ok_or(StoreError::Race)
+    }
+
+    async fn audit_erasure(&self, tx: &mut Transaction, request: &Request, outcome: &str) -> Result<(), StoreError> {
+        let id = derive("audit", &[request.id.as_bytes(), b"erase", outcome.as_bytes()]);
+        let subject = request.subject.id().map_or(Arg::Null, Arg::from);
+        let (by, now) = (request.requested_by.to_string(), self.clock.now());
+        let more = [id.into(), now.into(), by.into(), "erase".into(), subject, outcome.into()];
+        tx.execute(&AUDIT, of(request.scope).into_iter().chain(more).collect()).await?;
+        Ok(())
+    }
+
+    /// Sealed for nobody's patient: the key of an erased one is gone.
+    async fn announce_erasure(
+        &self,
+        tx: &mut Transaction,
+        request: &Request,
+        counts: &BTreeMap<&'static str, u64>,
+    ) -> Result<(), StoreError> {
+        let (org, patient) = (request.scope.org().0, request.scope.patient().0);
+        let id = derive("event", &[org.as_bytes(), patient.as_bytes(), COMPLETED.as_bytes(), request.id.as_bytes()]);
+        let body = json!({"organization_id": org, "patient_id": patient, "erasure_id": request.id,
+            "what": request.subject.code(), "subject_id": request.subject.id(), "counts": counts});
+        let sealed = self.keys.platform().seal(id, body.to_string().as_bytes(), self.entropy.as_ref());
+        let args = [org.into(), id.into(), patient.into(), COMPLETED.into(), sealed.into(), self.clock.now().into()];
+        tx.execute(&EVENT, args.into()).await?;
+        Ok(())
+    }
+
+    /// How many rows of a patient each table still holds; empty ones are left out. What an erasure left is a fault.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn rows_of_patient(&self, scope: Scope) -> Result<BTreeMap<&'static str, u64>, StoreError> {
+        let mut tx = self.db.read(Access::Organization(scope.org())).await?;
+        let mut left = BTreeMap::new();
+        for holding in HOLDINGS.iter() {
+            let row = tx.fetch_optional(&holding.count, of(scope)).await?;
+            let count = row.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs);
+            if count > 0 {
+                left.insert(holding.table, count);
+            }
+        }
+        Ok(left)
+    }
+
+    /// Receipts of a patient, oldest first, those in work included.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn erasures(&self, scope: Scope) -> Result<Vec<Receipt>, StoreError> {
+        let mut tx = self.db.read(Access::Organization(scope.org())).await?;
+        tx.fetch_all(&RECEIPTS, of(scope)).await?.iter().map(receipt).collect()
+    }
+
+    /// All receipts of an organisation, oldest first.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn all_erasures(&self, org: OrgId) -> Result<Vec<Receipt>, StoreError> {
+        let mut tx = self.db.read(Access::Organization(org)).await?;
+        tx.fetch_all(&ALL, vec![org.0.into()]).await?.iter().map(receipt).collect()
+    }
+
+    /// Erasures of an organisation that are not complete, a thousand at most.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn open_erasures(&self, org: OrgId) -> Result<Vec<Receipt>, StoreError> {
+        let mut tx = self.db.read(Access::Organization(org)).await?;
+        tx.fetch_all(&OPEN, vec![org.0.into()]).await?.iter().map(receipt).collect()
+    }
+
+    /// Patients whose key was destroyed and of whom rows are there all the same: a backup from before was put in place. Nobody
+    /// can read them, and they are to be erased.
+    ///
+    /// # Errors
+    /// Of the database or the key store.
+    pub async fn erased_with_rows(&self) -> Result<Vec<Scope>, StoreError> {
+        let mut found = Vec::new();
+        for organization in self.organization_rows().await? {
+            let (org, mut after) = (organization.org, Uuid::nil());
+            loop {
+                let mut tx = self.db.read(Access::Organization(org)).await?;
+                let page = reconciling::patients(&mut tx, org, Next { after, limit: PATIENTS }).await?;
+                drop(tx);
+                let Some(last) = page.last() else { break };
+                after = last.0;
+                let scopes: Vec<Scope> = page.iter().filter_map(|patient| Scope::new(org, *patient).ok()).collect();
+                let erased = self.keys.find(&scopes).await?.erased;
+                found.extend(scopes.into_iter().filter(|scope| erased.contains(scope)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Notes that the archive of original files holds nothing of it.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn end_erasure_of_files(&self, request: &Request) -> Result<(), StoreError> {
+        let mut tx = self.db.begin(Access::Organization(request.scope.org())).await?;
+        let more = [request.id.into(), self.clock.now().into()];
+        tx.execute(&FILES, of(request.scope).into_iter().chain(more).collect()).await?;
+        Ok(tx.commit().await?)
+    }
+}
+
+fn of(scope: Scope) -> Vec<Arg> {
+    vec![scope.org().0.into(), scope.patient().0.into()]
+}
+
+#[cfg(test)]
+mod tests {
+    use anamnesis_sql::{Database, Location, Sql};
+
+    use super::*;
+
+    /// Ids and codes that outlive an erasure: its own receipt, and the trail of what people did.
+    const OUTLIVING: [&str; 2] = ["action_audit", "erasure"];
+
+    #[tokio::test]
+    async fn every_table_with_rows_of_a_patient_is_emptied_or_outlives_an_erasure_by_name() {
+        let db = Database::open(&Location::Memory).await.unwrap();
+        let sql = Sql::new(
+            "SELECT t.name FROM sqlite_schema AS t WHERE t.type = 'table' \
+             AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE name = 'patient_id') ORDER BY t.name",
+        );
+        let rows = db.read(Access::Platform).await.unwrap().fetch_all(&sql, Vec::new()).await.unwrap();
+        let held: BTreeSet<String> = rows.iter().map(|row| row.text(0).unwrap()).collect();
+        let named: BTreeSet<String> =
+            HOLDINGS.iter().map(|holding| holding.table).chain(OUTLIVING).map(str::to_owned).collect();
+        assert_eq!(held, named);
+    }
+
+    #[test]
+    fn what_is_erased_is_read_as_it_was_written() {
+        let id = Uuid::from_u128(7);
+        for subject in [Subject::Patient, Subject::Document(DocumentId(id)), Subject::Memory(MemoryId(id))] {
+            assert_eq!(Subject::read(subject.code(), subject.id()), Some(subject));
+        }
+        assert_eq!((Subject::read("patient", Some(id)), Subject::read("memory", None)), (None, None));
+    }
+}

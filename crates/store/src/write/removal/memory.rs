@@ -1,0 +1,163 @@
+//! A memory is erased: all that was said of it, its words in the documents that said it, and what quotes them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::Uuid;
+
+use super::statements::{
+    ARCHIVED, DELETE_FINDINGS, DELETE_HISTORY, DELETE_LINKS, ERASED_FINDINGS, ERASED_MEMORY, OLDER, REWRITE_ARCHIVED,
+};
+use super::{Gone, Writer};
+use crate::StoreError;
+use crate::records::DocumentContent;
+use crate::seal::{Sealer, open_record};
+use crate::write::documents::content_cell;
+use crate::write::redacting::{Change, Reviewed};
+use crate::write::retention::archive_cell;
+use anamnesis_core::scope::Scope;
+use anamnesis_sql::Arg;
+use anamnesis_text::{Language, Span};
+
+/// What stands in the text where an erased memory's words stood; longer stretches are filled up, so that every other place
+/// of the document stays where it is.
+const ERASED: &str = "[ERASED]";
+
+/// Where words are to go, by document and revision.
+type Places = BTreeMap<(Uuid, u32), Vec<Span>>;
+
+impl Writer<'_> {
+    /// Removes a memory with all that was said of it. Of a capture, the document goes. Returns rows by table.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written, or a cell does not open.
+    pub(in crate::write) async fn remove_memory(
+        &mut self,
+        scope: Scope,
+        memory: Uuid,
+    ) -> Result<BTreeMap<&'static str, u64>, StoreError> {
+        let of = |id: Uuid| vec![Arg::from(scope.org().0), scope.patient().0.into(), id.into()];
+        let Some(row) = self.tx.fetch_optional(&ERASED_MEMORY, of(memory)).await? else { return Ok(BTreeMap::new()) };
+        if let (true, Some(document)) = (row.text(1)? == "raw", row.opt_uuid(2)?) {
+            let [documents, findings] = self.remove_document(scope, document).await?;
+            return Ok(BTreeMap::from([("documents", documents), ("extracted_findings", findings)]));
+        }
+        self.touched.insert((scope, row.bytes(0)?));
+        let (mut findings, mut places): (Vec<Uuid>, Places) = Default::default();
+        for row in self.tx.fetch_all(&ERASED_FINDINGS, of(memory)).await? {
+            findings.push(row.uuid(0)?);
+            let place = |at| row.opt_i64(at).map(|place| place.and_then(|place| usize::try_from(place).ok()));
+            if let (Some(start), Some(end)) = (place(3)?, place(4)?) {
+                let revision = u32::try_from(row.i64(2)?).map_err(|_| StoreError::Shape)?;
+                places.entry((row.uuid(1)?, revision)).or_default().push(Span::new(start, end.max(start)));
+            }
+        }
+        let before = self.memories_of(scope).await?;
+        let count = findings.len() as u64;
+        self.delete(&DELETE_FINDINGS, scope, findings).await?;
+        let mut reviewed = Vec::new();
+        for ((document, revision), spans) in places {
+            reviewed.extend(self.without_words(scope, document, revision, spans).await?);
+        }
+        self.change_documents(&reviewed).await?;
+        self.fold().await?;
+        let after = self.memories_of(scope).await?;
+        let vanished: BTreeSet<Uuid> = before.keys().filter(|id| !after.contains_key(id)).copied().collect();
+        self.delete(&DELETE_HISTORY, scope, vanished.iter().copied()).await?;
+        self.delete(&DELETE_LINKS, scope, vanished.iter().copied()).await?;
+        self.take_back_events(scope, &Gone::default(), &vanished).await?;
+        Ok(BTreeMap::from([
+            ("memory", vanished.len() as u64),
+            ("extracted_findings", count),
+            ("documents.content_sealed", reviewed.len() as u64),
+        ]))
+    }
+
+    /// A revision without the words at these places; `None` where it has no such words any more.
+    async fn without_words(
+        &mut self,
+        scope: Scope,
+        document: Uuid,
+        revision: u32,
+        spans: Vec<Span>,
+    ) -> Result<Option<Reviewed>, StoreError> {
+        let args = vec![scope.org().0.into(), scope.patient().0.into(), document.into(), revision.into()];
+        if let Some(row) = self.tx.fetch_optional(&ARCHIVED, args.clone()).await? {
+            let keys = self.keys_of(scope)?;
+            let cell = archive_cell(document, revision);
+            let content: DocumentContent = open_record(keys, cell, &row.blob(0)?)?;
+            if let Some((content, _)) = blanked(&content, &spans) {
+                let sealed =
+                    Sealer { keys, entropy: self.entropy }.record(archive_cell(document, revision), &content)?;
+                let args = [args.clone(), vec![sealed, self.target.now.into()]].concat();
+                self.tx.execute(&REWRITE_ARCHIVED, args).await?;
+            }
+        }
+        let Some(row) = self.tx.fetch_optional(&OLDER, args).await? else { return Ok(None) };
+        let before: DocumentContent =
+            open_record(self.keys_of(scope)?, content_cell(document, revision), &row.blob(0)?)?;
+        let language = match row.text(1)?.as_str() {
+            "es" => Language::Spanish,
+            "en" => Language::English,
+            _ => Language::Unknown,
+        };
+        Ok(blanked(&before, &spans).map(|(content, spans)| {
+            let moves = spans.into_iter().map(|span| (span, span)).collect();
+            let change = Change { before: before.text, content, language, moves };
+            Reviewed { scope, document, revision, version: String::new(), change: Some(change) }
+        }))
+    }
+}
+
+/// The content without the words at these places, and the places in order without overlaps; `None` where there are none.
+fn blanked(content: &DocumentContent, spans: &[Span]) -> Option<(DocumentContent, Vec<Span>)> {
+    let mut sorted: Vec<Span> = spans
+        .iter()
+        .copied()
+        .filter(|span| content.text.get(span.start..span.end).is_some_and(|at| !at.is_empty()))
+        .collect();
+    sorted.sort_by_key(|span| (span.start, span.end));
+    let mut merged: Vec<Span> = Vec::new();
+    for span in sorted {
+        match merged.last_mut() {
+            Some(last) if span.start <= last.end => *last = Span::new(last.start, last.end.max(span.end)),
+            _ => merged.push(span),
+        }
+    }
+    if merged.is_empty() {
+        return None;
+    }
+    let mut text = content.text.clone();
+    for span in &merged {
+        text.replace_range(span.start..span.end, &filler(span.end - span.start));
+    }
+    let is_left = |at: &Span| merged.iter().all(|span| at.end <= span.start || span.end <= at.start);
+    let redactions = content.redactions.iter().filter(|taken| is_left(&taken.redacted)).cloned().collect();
+    Some((DocumentContent { text, redactions, ..content.clone() }, merged))
+}
+
+/// So many bytes that say that something was erased.
+fn filler(bytes: usize) -> String {
+    if bytes < ERASED.len() { "-".repeat(bytes) } else { format!("{ERASED}{}", "-".repeat(bytes - ERASED.len())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_go_and_every_other_place_stays_where_it_is() {
+        let content = DocumentContent::of("Toma sertralina. Niño sano. Duerme.");
+        let niño = content.text.find("Niño").unwrap();
+        let spans = [Span::new(0, 16), Span::new(5, 16), Span::new(niño, niño + 5)];
+        let (after, places) = blanked(&content, &spans).unwrap();
+        assert_eq!(after.text, "[ERASED]-------- ----- sano. Duerme.");
+        assert_eq!(after.text.len(), content.text.len());
+        assert_eq!(places, [Span::new(0, 16), Span::new(niño, niño + 5)]);
+    }
+
+    #[test]
+    fn places_that_are_not_in_the_text_change_nothing() {
+        let content = DocumentContent::of("Niño");
+        assert_eq!(blanked(&content, &[Span::new(0, 3), Span::new(2, 90), Span::new(1, 1)]), None);
+    }
+}

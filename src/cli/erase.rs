@@ -1,0 +1,225 @@
+//! `erase`: a patient, a document or a memory goes for good, from every table, the quarantine, the archive of original files
+//! and, for a patient, the key store. A receipt of ids and counts stays.
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::output::{self, Format};
+use super::patient::Of;
+use super::world::World;
+use super::{Context, Exit, Failure, spool};
+use anamnesis_core::ids::{DocumentId, MemoryId, derive};
+use anamnesis_core::scope::Scope;
+use anamnesis_pipeline::erasing::{self, Ended, ErasureError};
+use anamnesis_store::StoreError;
+use anamnesis_store::erasing::{Receipt, Request, Subject};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    anamnesis erase --org $ORG --patient $PATIENT --by $OFFICER\n  \
+    anamnesis erase --org $ORG --patient $PATIENT --document $DOCUMENT --by $OFFICER\n  \
+    anamnesis erase --org $ORG --patient $PATIENT --receipts")]
+pub struct Args {
+    #[command(flatten)]
+    of: Of,
+    /// Only this document, all its revisions, with all that was made of it.
+    #[arg(long, value_name = "UUID", conflicts_with = "memory")]
+    document: Option<Uuid>,
+    /// Only this memory, its words in every document included.
+    #[arg(long, value_name = "UUID")]
+    memory: Option<Uuid>,
+    /// Who asks for it: an id that the receipt and the audit trail keep.
+    #[arg(long, value_name = "UUID", required_unless_present = "receipts")]
+    by: Option<Uuid>,
+    /// Erase nothing: show what was erased of this patient.
+    #[arg(long, conflicts_with_all = ["document", "memory", "by"])]
+    receipts: bool,
+}
+
+/// # Errors
+/// When the configuration is wrong, a legal hold keeps it, or store, keys or archive cannot be written.
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    context.block_on(async {
+        let world = World::open(context).await?;
+        let done = erase(&world, &args, context).await;
+        world.store.close().await;
+        done
+    })
+}
+
+async fn erase(world: &World, args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let scope = args.of.scope()?;
+    let Some(by) = args.by else {
+        return show(&world.store.erasures(scope).await?, context);
+    };
+    let subject = match (args.document, args.memory) {
+        (Some(id), _) => Subject::Document(DocumentId(id)),
+        (None, Some(id)) => Subject::Memory(MemoryId(id)),
+        (None, None) => Subject::Patient,
+    };
+    let ended = erasing::erase(&world.store, &request(world, scope, subject, by)).await?;
+    let (outcome, receipt) = match ended {
+        Ended::Held => {
+            return Err(Failure::failed(
+                "legal_hold: a legal hold keeps it, and nothing was erased; see `anamnesis hold list`",
+            ));
+        }
+        Ended::Before(receipt) => ("erased_before", receipt),
+        Ended::Erased(receipt) => ("erased", receipt),
+    };
+    sweep(world, &receipt.request)?;
+    world.store.end_erasure_of_files(&receipt.request).await?;
+    let is_same = |one: &Receipt| one.request.id == receipt.request.id;
+    let receipt = world.store.erasures(scope).await?.into_iter().find(is_same).unwrap_or(receipt);
+    match context.format_or(Format::Table) {
+        Format::Json => output::json(&Shown { outcome, receipt: &receipt })?,
+        Format::Table => {
+            output::line(&format!("{outcome}: {} of patient {}", receipt.request.subject.code(), receipt.patient_id))?;
+            output::table(
+                &["What", "Gone"],
+                receipt.counts.iter().map(|(what, gone)| [what.clone(), gone.to_string()]),
+            )?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    outcome: &'static str,
+    #[serde(flatten)]
+    receipt: &'a Receipt,
+}
+
+fn show(receipts: &[Receipt], context: &Context) -> Result<Exit, Failure> {
+    match context.format_or(Format::Table) {
+        Format::Json => output::json(&receipts)?,
+        Format::Table if receipts.is_empty() => output::line("Nothing was erased of this patient.")?,
+        Format::Table => {
+            let rows = receipts.iter().map(|one| {
+                let done = one.done_at.map_or_else(|| "in work".to_owned(), |at| at.to_rfc3339());
+                let what = one.request.subject.code().to_owned();
+                [one.request.id.to_string(), what, one.request.requested_by.to_string(), done]
+            });
+            output::table(&["Receipt", "What", "By", "Done"], rows)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Asked for twice, it is the same request.
+fn request(world: &World, scope: Scope, subject: Subject, requested_by: Uuid) -> Request {
+    let named = serde_json::json!(subject).to_string();
+    let (org, patient) = (scope.org().0, scope.patient().0);
+    let id = derive("erasure.asked", &[org.as_bytes(), patient.as_bytes(), named.as_bytes()]);
+    Request { scope, id, subject, requested_by, requested_at: world.store.clock().now() }
+}
+
+/// Why an erasure is not complete yet.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Incomplete {
+    #[error(transparent)]
+    Erasure(#[from] ErasureError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the archive of the spool cannot be rewritten")]
+    Archive(#[from] std::io::Error),
+}
+
+impl From<ErasureError> for Failure {
+    fn from(error: ErasureError) -> Self {
+        match error {
+            ErasureError::Store(error) => error.into(),
+            left @ ErasureError::Left(_) => Self::failed(left.to_string()),
+        }
+    }
+}
+
+impl From<Incomplete> for Failure {
+    fn from(error: Incomplete) -> Self {
+        match error {
+            Incomplete::Erasure(error) => error.into(),
+            Incomplete::Store(error) => error.into(),
+            Incomplete::Archive(_) => Self::failed(error.to_string()),
+        }
+    }
+}
+
+/// Takes what is erased out of the sealed originals of the spool. Words of one memory are not looked for there: the
+/// original goes with its document, or with the patient.
+fn sweep(world: &World, request: &Request) -> std::io::Result<u64> {
+    let document = match request.subject {
+        Subject::Patient => None,
+        Subject::Document(id) => Some(id.0),
+        Subject::Memory(_) => return Ok(0),
+    };
+    let names = |line: &[u8]| erasing::speaks_of(line, None, request.scope, document);
+    let folder = spool::archive_folder(&world.settings);
+    spool::erase_lines(&folder, world.store.keys().platform(), world.entropy.as_ref(), &names)
+}
+
+/// Completes erasures of all organisations; returns how many.
+///
+/// # Errors
+/// When store, keys or archive cannot be read or written; what was completed before stays so.
+pub(crate) async fn complete(world: &World) -> Result<u64, Incomplete> {
+    let mut completed = 0;
+    for organization in world.store.organization_rows().await? {
+        for receipt in world.store.open_erasures(organization.org).await? {
+            if receipt.done_at.is_none() && erasing::erase(&world.store, &receipt.request).await? == Ended::Held {
+                continue;
+            }
+            sweep(world, &receipt.request)?;
+            world.store.end_erasure_of_files(&receipt.request).await?;
+            completed += 1;
+        }
+    }
+    Ok(completed)
+}
+
+/// What a store says was erased, whatever of it is complete.
+///
+/// # Errors
+/// Of the store.
+pub(crate) async fn receipts(world: &World) -> Result<Vec<Receipt>, StoreError> {
+    let mut all = Vec::new();
+    for organization in world.store.organization_rows().await? {
+        all.extend(world.store.all_erasures(organization.org).await?);
+    }
+    Ok(all)
+}
+
+/// Erases what the receipts of another store name, where this one does not know of it; returns how much that was.
+///
+/// # Errors
+/// As [`complete`].
+pub(crate) async fn apply(world: &World, receipts: &[Receipt]) -> Result<u64, Incomplete> {
+    let mut applied = 0;
+    for receipt in receipts {
+        let known = world.store.erasures(receipt.request.scope).await?;
+        if known.iter().any(|one| one.request.id == receipt.request.id && one.done_at.is_some()) {
+            continue;
+        }
+        match erasing::erase(&world.store, &receipt.request).await {
+            Ok(_) => applied += 1,
+            // Its patient was erased since, and all with it.
+            Err(ErasureError::Store(StoreError::Erased)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(applied + again_after_restore(world).await?)
+}
+
+/// Erases once more the patients whose keys were destroyed and of whom a restored backup brought rows back; returns how many.
+///
+/// # Errors
+/// As [`complete`].
+pub(crate) async fn again_after_restore(world: &World) -> Result<u64, Incomplete> {
+    let mut erased = 0;
+    for scope in world.store.erased_with_rows().await? {
+        let request = request(world, scope, Subject::Patient, Uuid::nil());
+        erasing::erase(&world.store, &request).await?;
+        erased += 1;
+    }
+    Ok(erased)
+}

@@ -1,0 +1,321 @@
+//! What is erased is nowhere: in no table, no quarantine, no file, under no key; late messages of it are refused; and what a
+//! crash, a hold, a batch under way or a restored backup would leave is not left.
+
+use anamnesis_core::ids::{DocumentId, MemoryId, PatientId};
+use anamnesis_core::reason::Reason;
+use anamnesis_core::scope::Scope;
+use anamnesis_pipeline::Disposition;
+use anamnesis_pipeline::erasing::{Ended, erase};
+use anamnesis_store::erasing::{Request, Subject};
+use anamnesis_store::read::{Filter, When};
+use anamnesis_store::records::{InboxEntry, OrgBatch};
+use anamnesis_store::{Store, StoreError};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::canary::search_files;
+use super::spool::originals;
+use super::support::{
+    Clinic, Engine, ORG, PATIENT, bodies, count, document, event, feed, on_every_engine, on_every_program, samples,
+    scope,
+};
+use super::support::{Program, counts};
+use super::worker::{Running, until};
+
+on_every_engine!(
+    a_patient_who_is_erased_has_no_row_anywhere_and_others_keep_theirs,
+    a_message_erases_as_the_verb_does_and_is_done_once,
+    a_message_that_comes_late_is_refused_and_nothing_of_it_is_kept,
+    what_waits_in_quarantine_goes_too,
+    a_hold_blocks_and_the_command_can_be_offered_again,
+    an_erasure_that_was_cut_off_goes_on,
+    a_batch_under_way_when_the_patient_is_erased_writes_nothing,
+    words_of_an_erased_memory_leave_every_quote_and_other_memories_stay,
+);
+on_every_program!(no_word_of_an_erased_patient_is_in_any_file_of_the_archive, a_backup_from_before_brings_nothing_back,);
+
+const TEXT: &str = "Diagnosticada de endometriosis. Refiere vértigo desde ayer. Toma sertralina 50 mg al día.";
+
+fn request(subject: Subject) -> Request {
+    Request {
+        scope: scope(),
+        id: Uuid::from_u128(0xe1),
+        subject,
+        requested_by: Uuid::from_u128(7),
+        requested_at: "2026-06-21T12:00:00Z".parse().unwrap(),
+    }
+}
+
+fn command(more: &Value) -> Value {
+    let mut data = json!({"organization_id": ORG, "patient_id": PATIENT, "command": "erase",
+        "actor": {"id": Uuid::from_u128(7), "role": "clinician"}, "issued_at": "2026-06-21T12:00:00Z"});
+    data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    event(&Uuid::new_v5(&ORG, more.to_string().as_bytes()).to_string(), "anamnesis.memory.command.v1", &data)
+}
+
+fn erased(ended: Ended) -> anamnesis_store::erasing::Receipt {
+    match ended {
+        Ended::Erased(receipt) => receipt,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn memories(store: &Store) -> Vec<String> {
+    let found = store.memories(scope(), &Filter::default(), When::Now).await.unwrap();
+    found.into_iter().filter_map(|memory| Some(memory.words?.concept)).collect()
+}
+
+async fn a_patient_who_is_erased_has_no_row_anywhere_and_others_keep_theirs(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    feed(&pipeline, &samples(), 16).await;
+    feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
+    let other = Scope::new(scope().org(), PatientId(Uuid::from_u128(0xbeef))).unwrap();
+    let mut theirs = document(2, 1, "2026-06-20T10:00:00Z", TEXT);
+    theirs["patient_id"] = json!(other.patient());
+    feed(&pipeline, &bodies(&[theirs]), 1).await;
+    let (before, untouched) =
+        (store.rows_of_patient(scope()).await.unwrap(), store.rows_of_patient(other).await.unwrap());
+    assert!(before.len() > 8, "{before:?}");
+
+    let receipt = erased(erase(store, &request(Subject::Patient)).await.unwrap());
+    assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
+    assert_eq!(store.rows_of_patient(other).await.unwrap(), untouched);
+    let told: Vec<(&str, u64)> = before.into_iter().collect();
+    let counted: Vec<(&str, u64)> = receipt.counts.iter().map(|(table, count)| (table.as_str(), *count)).collect();
+    assert_eq!(counted, told, "the receipt counts what was there");
+    assert!(receipt.done_at.is_some());
+    let read = store.memories(scope(), &Filter::default(), When::Now).await;
+    assert_eq!(read.unwrap_err(), StoreError::Erased);
+    assert!(matches!(erase(store, &request(Subject::Patient)).await.unwrap(), Ended::Before(_)), "twice is once");
+    assert_eq!(count(store, "SELECT count(*) FROM outbox WHERE event_type LIKE '%erasure.completed%'").await, 1);
+}
+
+async fn a_message_erases_as_the_verb_does_and_is_done_once(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    let note = |n, text| document(n, 1, "2026-06-20T10:00:00Z", text);
+    let other = "Diagnosticada de migraña.";
+    feed(&pipeline, &bodies(&[note(1, TEXT), note(2, other)]), 2).await;
+    let document_ids = command(&json!({"document_ids": [Uuid::from_u128(1)]}));
+    assert_eq!(feed(&pipeline, &bodies(&[document_ids.clone()]), 1).await, [Disposition::Stored]);
+    assert_eq!(feed(&pipeline, &bodies(&[document_ids]), 1).await, [Disposition::Duplicate]);
+    assert_eq!(
+        memories(store).await.iter().filter(|concept| !concept.is_empty()).count(),
+        1,
+        "{:?}",
+        memories(store).await
+    );
+    // In one batch with what it erases, before and behind it.
+    let all = [note(3, TEXT), command(&json!({})), note(4, TEXT)];
+    let done = feed(&pipeline, &bodies(&all), 3).await;
+    assert!(done.iter().all(|one| *one == Disposition::Stored), "{done:?}");
+    assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
+    assert_eq!(feed(&pipeline, &bodies(&[command(&json!({}))]), 1).await, [Disposition::Duplicate]);
+    let kinds: Vec<&str> =
+        store.erasures(scope()).await.unwrap().iter().map(|one| one.request.subject.code()).collect();
+    assert_eq!(kinds, ["document", "patient"]);
+}
+
+async fn a_message_that_comes_late_is_refused_and_nothing_of_it_is_kept(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    let note = |n, revision| document(n, revision, "2026-06-20T10:00:00Z", TEXT);
+    feed(&pipeline, &bodies(&[note(1, 1), note(2, 1)]), 2).await;
+    erased(erase(store, &request(Subject::Document(DocumentId(Uuid::from_u128(1))))).await.unwrap());
+    let refused = [Disposition::Quarantined(Reason::ErasedSubject)];
+    assert_eq!(feed(&pipeline, &bodies(&[note(1, 1)]), 1).await, refused, "the same once more");
+    assert_eq!(feed(&pipeline, &bodies(&[note(1, 2)]), 1).await, refused, "another revision");
+    assert_eq!(
+        feed(&pipeline, &bodies(&[note(3, 1)]), 1).await,
+        [Disposition::Stored],
+        "the same words elsewhere are learned"
+    );
+    let whole = Request { id: Uuid::from_u128(0xe2), ..request(Subject::Patient) };
+    erased(erase(store, &whole).await.unwrap());
+    assert_eq!(feed(&pipeline, &bodies(&[note(9, 1)]), 1).await, refused);
+    let mut broken = note(10, 1);
+    broken["text"] = json!(5);
+    feed(&pipeline, &bodies(&[broken]), 1).await;
+    assert_eq!(count(store, "SELECT count(*) FROM quarantine").await, 4);
+    assert_eq!(count(store, "SELECT count(*) FROM quarantine WHERE body_sealed IS NOT NULL").await, 0);
+    assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
+}
+
+async fn what_waits_in_quarantine_goes_too(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    let mut broken = document(1, 1, "2026-06-20T10:00:00Z", TEXT);
+    broken["text"] = json!(5);
+    let mut later = document(2, 1, "2031-06-20T10:00:00Z", TEXT);
+    let mut theirs = broken.clone();
+    theirs["patient_id"] = json!(Uuid::from_u128(0xbeef));
+    feed(&pipeline, &bodies(&[broken, later.take(), theirs]), 3).await;
+    let open = "SELECT count(*) FROM quarantine WHERE body_sealed IS NOT NULL";
+    assert_eq!(count(store, open).await, 3);
+    let receipt = erased(erase(store, &request(Subject::Patient)).await.unwrap());
+    assert_eq!(receipt.counts.get("quarantine"), Some(&2), "{receipt:?}");
+    assert_eq!(count(store, open).await, 1, "another patient's stays");
+}
+
+async fn a_hold_blocks_and_the_command_can_be_offered_again(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
+    let before = store.digest(None).await.unwrap().without(&["action_audit", "legal_hold", "quarantine"]);
+    let document = DocumentId(Uuid::from_u128(1));
+    let hold = store.set_hold(scope(), Some(document), None, Uuid::from_u128(8)).await.unwrap().unwrap();
+    let held = [Disposition::Quarantined(Reason::LegalHold)];
+    assert_eq!(feed(&pipeline, &bodies(&[command(&json!({}))]), 1).await, held);
+    let memory = store.memories(scope(), &Filter::default(), When::Now).await.unwrap().remove(0).id;
+    for subject in [Subject::Patient, Subject::Document(document), Subject::Memory(memory)] {
+        assert_eq!(erase(store, &request(subject)).await.unwrap(), Ended::Held, "{subject:?}");
+    }
+    assert_eq!(store.digest(None).await.unwrap().without(&["action_audit", "legal_hold", "quarantine"]), before);
+    assert!(store.lift_hold(scope(), hold, Uuid::from_u128(8)).await.unwrap());
+    assert_eq!(feed(&pipeline, &bodies(&[command(&json!({}))]), 1).await, [Disposition::Stored]);
+    assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
+}
+
+async fn an_erasure_that_was_cut_off_goes_on(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
+    // As far as a process gets that dies behind the first of its steps.
+    store.open_erasure(&request(Subject::Patient)).await.unwrap();
+    assert!(!store.rows_of_patient(scope()).await.unwrap().is_empty());
+    let refused = [Disposition::Quarantined(Reason::ErasedSubject)];
+    assert_eq!(feed(&pipeline, &bodies(&[document(2, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await, refused);
+    let open = store.open_erasures(scope().org()).await.unwrap();
+    assert_eq!(
+        open.iter().map(|one| (one.request.id, one.done_at)).collect::<Vec<_>>(),
+        [(Uuid::from_u128(0xe1), None)]
+    );
+    erased(erase(store, &open[0].request).await.unwrap());
+    assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
+    store.end_erasure_of_files(&open[0].request).await.unwrap();
+    assert!(store.open_erasures(scope().org()).await.unwrap().is_empty());
+}
+
+async fn words_of_an_erased_memory_leave_every_quote_and_other_memories_stay(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    let notes = [(1, TEXT), (2, "Endometriosis conocida, revisa ginecología. Duerme bien.")];
+    let notes = notes.map(|(n, text)| document(n, 1, "2026-06-20T10:00:00Z", text));
+    feed(&pipeline, &bodies(&notes), 2).await;
+    let held = store.memories(scope(), &Filter::default(), When::Now).await.unwrap();
+    let one = held
+        .iter()
+        .find(|memory| memory.words.as_ref().is_some_and(|words| words.concept.contains("endometriosis")))
+        .unwrap()
+        .id;
+    let before = memories(store).await;
+    let receipt = erased(erase(store, &request(Subject::Memory(one))).await.unwrap());
+    assert!(receipt.counts["extracted_findings"] >= 1, "{receipt:?}");
+    let after = memories(store).await;
+    let kept: Vec<&String> = before.iter().filter(|concept| !concept.contains("endometriosis")).collect();
+    assert!(kept.iter().all(|concept| after.contains(concept)), "{before:?} {after:?}");
+    assert!(!after.iter().any(|concept| concept.contains("endometriosis")), "{after:?}");
+    let ids = [1u128, 2].map(|id| DocumentId(Uuid::from_u128(id)));
+    for revision in store.revisions(scope(), &ids).await.unwrap() {
+        let text = revision.content.text.to_lowercase();
+        assert!(!text.contains("endometriosis") && text.contains("[erased]"), "{text}");
+    }
+    for memory in store.memories(scope(), &Filter::default(), When::Now).await.unwrap() {
+        let quote = memory.evidence.map(|evidence| evidence.text.to_lowercase()).unwrap_or_default();
+        assert!(!quote.contains("endometriosis"), "{quote}");
+    }
+    let unknown = Request { id: Uuid::from_u128(0xe9), ..request(Subject::Memory(MemoryId(Uuid::from_u128(99)))) };
+    assert_eq!(erased(erase(store, &unknown).await.unwrap()).counts, Default::default());
+}
+
+fn of_patient() -> [String; 4] {
+    ["--org".to_owned(), ORG.to_string(), "--patient".to_owned(), PATIENT.to_string()]
+}
+
+fn erase_by_verb(program: &Program) -> Value {
+    let by = Uuid::from_u128(7).to_string();
+    let output =
+        program.command(&[]).args(["erase", "--output", "json", "--by", &by]).args(of_patient()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+async fn no_word_of_an_erased_patient_is_in_any_file_of_the_archive(engine: Engine) {
+    let program = Program::on(engine).await;
+    let mut theirs = document(2, 1, "2026-06-20T10:00:00Z", "Refiere cefalea.");
+    theirs["patient_id"] = json!(Uuid::from_u128(0xbeef));
+    let lines = bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT), theirs]);
+    let worker = Running::start(&program, &[("ANAMNESIS__SPOOL__AFTER", "archive")]).await;
+    worker.lay("notes.ndjson", &lines);
+    until("the file is done", async || originals(&worker.spool) == 0).await;
+    let archive = worker.spool.join(".archive");
+    assert_eq!(worker.end(), Some(0));
+    let file = archive.read_dir().unwrap().next().unwrap().unwrap().path();
+    let opened = || {
+        let output = program.command(&[]).args(["spool", "open"]).arg(&file).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(opened().contains("endometriosis"));
+    let (by, folder) = (Uuid::from_u128(7).to_string(), archive.to_str().unwrap().to_owned());
+    let settings = [("ANAMNESIS__SPOOL__ARCHIVE", folder.as_str())];
+    let erased = program.command(&settings).args(["erase", "--by", &by]).args(of_patient()).output().unwrap();
+    assert!(erased.status.success(), "{}", String::from_utf8_lossy(&erased.stderr));
+    let left = opened();
+    assert!(!left.contains("endometriosis") && left.contains("cefalea"), "{left}");
+    let cage = ["endometriosis", "sertralina", "vértigo"].map(str::to_owned);
+    search_files(&archive, &cage);
+}
+
+async fn a_backup_from_before_brings_nothing_back(engine: Engine) {
+    let program = Program::on(engine).await;
+    let lines = bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]);
+    assert_eq!(counts(&program.ingest(&lines, &[]))["stored"], json!(1));
+    let mut other = document(2, 1, "2026-06-20T10:00:00Z", TEXT);
+    other["patient_id"] = json!(Uuid::from_u128(0xbeef));
+    assert_eq!(counts(&program.ingest(&bodies(&[other]), &[]))["stored"], json!(1));
+    let copy = program.folder.path().join("copy");
+    let owner = program.server.as_ref().map(|server| server.url(Some("test_owner"))).unwrap_or_default();
+    let run = |args: &[&str]| {
+        let output = program.command(&[("ANAMNESIS__STORE__MIGRATE_URL", owner.as_str())]).args(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    run(&["backup", copy.to_str().unwrap()]);
+    let receipt = erase_by_verb(&program);
+    assert_eq!(receipt["outcome"], json!("erased"));
+    let theirs = Uuid::from_u128(0xbeef).to_string();
+    let (org, by, id) = (ORG.to_string(), Uuid::from_u128(7).to_string(), Uuid::from_u128(2).to_string());
+    run(&["erase", "--org", &org, "--patient", &theirs, "--document", &id, "--by", &by]);
+
+    let restored = run(&["restore", copy.to_str().unwrap(), "--replace", "--output", "json"]);
+    let restored: Value = serde_json::from_str(&restored).unwrap();
+    assert_eq!(restored["erased_again"], json!(2), "{restored}");
+    let store = program.store().await;
+    assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
+    let other = Scope::new(scope().org(), PatientId(Uuid::from_u128(0xbeef))).unwrap();
+    assert!(store.revisions(other, &[DocumentId(Uuid::from_u128(2))]).await.unwrap().is_empty());
+}
+
+/// A batch is admitted, the patient is erased, and then the batch is committed: as of two workers, one of which is slow.
+async fn a_batch_under_way_when_the_patient_is_erased_writes_nothing(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
+    let keys = store.ensure_keys(&[scope()]).await.unwrap().known;
+    erased(erase(store, &request(Subject::Patient)).await.unwrap());
+    let inbox =
+        vec![InboxEntry { message: [7; 32], body: [8; 32], scope: scope(), message_type: "document.submitted" }];
+    let late = store.commit(scope().org(), &OrgBatch { inbox, ..OrgBatch::default() }, &keys).await;
+    assert_eq!(late.unwrap_err(), StoreError::Race);
+    assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
+}
