@@ -64,6 +64,7 @@ async fn erase(world: &World, args: &Args, context: &Context) -> Result<Exit, Fa
                 "legal_hold: a legal hold keeps it, and nothing was erased; see `anamnesis hold list`",
             ));
         }
+        Ended::Unknown => return Err(Failure::failed("the organisation is not known, and nothing was erased")),
         Ended::Before(receipt) => ("erased_before", receipt),
         Ended::Erased(receipt) => ("erased", receipt),
     };
@@ -107,12 +108,14 @@ fn show(receipts: &[Receipt], context: &Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Asked for twice, it is the same request.
+/// Asked for twice, it is the same request; but what is learned again after it was erased, as a memory may be, is another.
 fn request(world: &World, scope: Scope, subject: Subject, requested_by: Uuid) -> Request {
-    let named = serde_json::json!(subject).to_string();
+    let now = world.store.clock().now();
+    let again = matches!(subject, Subject::Memory(_)).then(|| now.timestamp_micros());
+    let named = serde_json::json!([subject, again]).to_string();
     let (org, patient) = (scope.org().0, scope.patient().0);
     let id = derive("erasure.asked", &[org.as_bytes(), patient.as_bytes(), named.as_bytes()]);
-    Request { scope, id, subject, requested_by, requested_at: world.store.clock().now() }
+    Request { scope, id, subject, requested_by, requested_at: now }
 }
 
 /// Why an erasure is not complete yet.

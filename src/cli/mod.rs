@@ -26,6 +26,7 @@ mod migrate;
 mod org;
 pub mod output;
 mod patient;
+mod privacy;
 mod producers;
 mod profile;
 mod publish;
@@ -124,6 +125,8 @@ verbs! {
     Memory(memory::Args) => memory::run,
     /// What a patient permits and denies: show it, write down a permission or its withdrawal
     Consent(consent::Args) => consent::run,
+    /// What is held of a patient, counted, in words that a patient can read; Spanish or English
+    Privacy(privacy::Args) => privacy::run,
     /// Erase a patient, a document or a memory for good, and print the receipt
     Erase(erase::Args) => erase::run,
     /// Keep a patient's data from retention, purge and erasure: a legal hold

@@ -2,21 +2,30 @@ Feature: Privacy
 
   A patient sees what is held, can talk without being remembered, and sources go when their time is over.
 
-  # why: the command is set aside as schema_unknown and no verb gives this overview
-  @row-77 @not-yet
+  @row-77
   Scenario: A patient is shown what is held, by class, source and state
     Given on 2 March 2026, the clinical note says
       """
       Alérgica a la penicilina: urticaria. Refiere náuseas desde ayer.
       """
-    When on 3 March 2026, the command is sent
+    And on 3 March 2026, the chat message says
       """
-      {"command": "privacy_report", "actor": {"id": "0c110000-0000-4000-8000-000000000003", "role": "patient"}}
+      Patient: Me gusta mucho nadar.
       """
-    Then the last message was stored
-    And the memory holds
-      | statement  |
-      | penicillin |
+    Then `anamnesis privacy --org {org} --patient {patient} --by {patient} --language es` shows "alergias, de un profesional, vigentes"
+    And `anamnesis privacy --org {org} --patient {patient} --by {patient} --language es` shows "mensajes de chat"
+    And `anamnesis privacy --org {org} --patient {patient} --by {patient}` shows "symptoms and states, from a clinician, in force"
+    And `anamnesis privacy --org {org} --patient {patient} --by {patient} --output json` shows "time_bound_state"
+    And `anamnesis privacy --org {org} --patient {patient} --by {patient} --output json` does not show "penicil"
+
+  @row-77 @row-92
+  Scenario: A patient who was erased is told that nothing is held
+    Given on 2 March 2026, the clinical note says
+      """
+      Diagnosed with celiac disease.
+      """
+    When on 3 March 2026, a clinician erases the patient
+    Then `anamnesis privacy --org {org} --patient {patient} --by {patient}` shows "Nothing is held any more"
 
   @row-79 @row-l
   Scenario: Of what is said in the ephemeral mode nothing is kept, and what was said before and after is

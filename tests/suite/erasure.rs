@@ -232,6 +232,13 @@ async fn words_of_an_erased_memory_leave_every_quote_and_other_memories_stay(eng
         let quote = memory.evidence.map(|evidence| evidence.text.to_lowercase()).unwrap_or_default();
         assert!(!quote.contains("endometriosis"), "{quote}");
     }
+    // Said again, it is learned again, and can be erased again.
+    feed(&pipeline, &bodies(&[document(3, 1, "2026-06-21T10:00:00Z", TEXT)]), 1).await;
+    assert!(memories(store).await.iter().any(|concept| concept.contains("endometriosis")));
+    let again = Request { id: Uuid::from_u128(0xe5), ..request(Subject::Memory(one)) };
+    assert!(erased(erase(store, &again).await.unwrap()).counts["extracted_findings"] >= 1);
+    assert!(matches!(erase(store, &again).await.unwrap(), Ended::Before(_)));
+    assert!(!memories(store).await.iter().any(|concept| concept.contains("endometriosis")));
     let unknown = Request { id: Uuid::from_u128(0xe9), ..request(Subject::Memory(MemoryId(Uuid::from_u128(99)))) };
     assert_eq!(erased(erase(store, &unknown).await.unwrap()).counts, Default::default());
 }

@@ -18,6 +18,8 @@ const SWEEPS: usize = 3;
 /// How an erasure ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
+    /// Nobody of this organisation is known.
+    Unknown,
     /// A legal hold keeps it.
     Held,
     /// It was erased before.
@@ -42,6 +44,7 @@ pub enum ErasureError {
 pub async fn erase(store: &Store, request: &Request) -> Result<Ended, ErasureError> {
     let is_patient = request.subject == Subject::Patient;
     match store.open_erasure(request).await? {
+        Opened::Unknown => return Ok(Ended::Unknown),
         Opened::Held => return Ok(Ended::Held),
         // A backup from before brought rows back.
         Opened::Done(receipt) if is_patient && !store.rows_of_patient(request.scope).await?.is_empty() => {

@@ -342,7 +342,7 @@ impl Pipeline {
         for request in erasing::requests(command, admitted.scope, &admitted.message, at) {
             match erasing::erase(&self.store, &request).await {
                 Ok(erasing::Ended::Erased(_)) => disposition = Disposition::Stored,
-                Ok(erasing::Ended::Before(_)) => {}
+                Ok(erasing::Ended::Before(_) | erasing::Ended::Unknown) => {}
                 Ok(erasing::Ended::Held) => return Ok(Outcome::quarantined(admitted.place, Reason::LegalHold, None)),
                 Err(erasing::ErasureError::Store(error)) => return Err(error.into()),
                 Err(error @ erasing::ErasureError::Left(_)) => {

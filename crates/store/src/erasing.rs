@@ -102,6 +102,8 @@ pub struct Receipt {
 /// Whether an erasure may go on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opened {
+    /// The organisation is not known, and so nobody of it is.
+    Unknown,
     /// A legal hold keeps it; nothing was changed.
     Held,
     /// The rows are to be erased.
@@ -186,7 +188,11 @@ impl Store {
         patients::hold(&mut tx, scope.org(), vec![scope.patient().0]).await?;
         let receipts = tx.fetch_all(&RECEIPTS, of(scope)).await?;
         let receipts = receipts.iter().map(receipt).collect::<Result<Vec<_>, _>>()?;
-        let same = |one: &&Receipt| one.request.subject == request.subject;
+        // What is learned again after it was erased can be erased again, and is another request.
+        let same = |one: &&Receipt| match request.subject {
+            Subject::Memory(_) => one.request.id == request.id,
+            Subject::Patient | Subject::Document(_) => one.request.subject == request.subject,
+        };
         if let Some(done) = receipts.iter().filter(same).find(|one| one.done_at.is_some()) {
             return Ok(Opened::Done(done.clone()));
         }
@@ -202,7 +208,10 @@ impl Store {
             let subject = request.subject.id().map_or(Arg::Null, Arg::from);
             let what = request.subject.code().into();
             let more = [request.id.into(), what, subject, request.requested_by.into(), request.requested_at.into()];
-            tx.execute(&BEGIN, of(scope).into_iter().chain(more).collect()).await?;
+            let begun = tx.execute(&BEGIN, of(scope).into_iter().chain(more).collect()).await?;
+            if begun == 0 {
+                return Ok(Opened::Unknown);
+            }
         }
         tx.commit().await?;
         if request.subject == Subject::Patient {
@@ -298,7 +307,10 @@ impl Store {
         tx.commit().await?;
         self.bell.ring(scope.org());
         let receipts = row.iter().map(receipt).collect::<Result<Vec<_>, _>>()?;
-        receipts.into_iter().find(|one| one.request.id == request.id).ok_or(StoreError::Race)
+        let own = receipts.iter().find(|one| one.request.id == request.id);
+        // Rows that a backup brought back are gone under the receipt of the first time.
+        let first = || receipts.iter().find(|one| one.request.subject == request.subject);
+        own.or_else(first).cloned().ok_or(StoreError::Race)
     }
 
     async fn audit_erasure(&self, tx: &mut Transaction, request: &Request, outcome: &str) -> Result<(), StoreError> {

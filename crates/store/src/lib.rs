@@ -23,6 +23,7 @@ pub mod legacy;
 mod next;
 pub mod organizations;
 pub mod outbox;
+pub mod privacy;
 pub mod purging;
 pub mod quarantine;
 pub mod read;
@@ -232,6 +233,7 @@ pub fn statements() -> Vec<&'static anamnesis_sql::Sql> {
     all.extend(holds::statements());
     all.extend(legacy::statements());
     all.extend(organizations::statements());
+    all.extend(privacy::statements());
     all.extend(purging::statements());
     all.extend(reconciling::statements());
     all.extend(recurring::statements());

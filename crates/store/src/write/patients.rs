@@ -81,7 +81,6 @@ impl Writer<'_> {
         let rows = patients.iter().map(|s| vec![org.into(), s.patient().0.into(), now.clone(), now.clone()]).collect();
         self.tx.bulk(&PATIENT, rows).await?;
         self.hold(patients.iter().map(|s| s.patient().0).collect()).await?;
-        erasing::none_is_gone(self.tx, self.target.org, patients.iter().map(|s| s.patient().0).collect()).await?;
         self.still_permitted(batch).await?;
         self.profiles(&batch.profiles).await?;
         self.ephemeral_modes(&batch.ephemeral).await?;
@@ -103,9 +102,11 @@ impl Writer<'_> {
         consents::still(self.tx, self.target.org, said.into_iter().collect(), &batch.looked).await
     }
 
-    /// Keeps other writers off these patients until the transaction ends.
+    /// Keeps other writers off these patients until the transaction ends, and writes nothing of one who was erased.
     pub(super) async fn hold(&mut self, patients: BTreeSet<Uuid>) -> Result<(), StoreError> {
-        hold(self.tx, self.org(), patients.into_iter().collect()).await
+        let patients: Vec<Uuid> = patients.into_iter().collect();
+        hold(self.tx, self.org(), patients.clone()).await?;
+        erasing::none_is_gone(self.tx, self.target.org, patients).await
     }
 
     /// What a night did to somebody's rows, content-free: subject of an id that tells what was done.

@@ -25,7 +25,8 @@ statements! {
     INBOX = "SELECT message_hash, body_hash FROM inbox WHERE org_id = $1 AND patient_id = $2";
     MEMORIES = "SELECT id, group_hash, kind FROM memory WHERE org_id = $1 AND patient_id = $2";
     ACTS = "SELECT id, memory_id FROM memory_event WHERE org_id = $1 AND patient_id = $2 AND derived = 0";
-    EVENTS = "SELECT id, event_type, body_sealed FROM outbox WHERE org_id = $1 AND patient_id = $2 AND published_at IS NULL";
+    EVENTS = "SELECT id, event_type, body_sealed FROM outbox WHERE org_id = $1 AND patient_id = $2 \
+        AND published_at IS NULL AND event_type <> 'anamnesis.erasure.completed.v1'";
     IMPORTED = "SELECT id, record_sealed FROM legacy_record WHERE org_id = $1 AND patient_id = $2";
     OLDER = "SELECT content_sealed, language FROM documents WHERE org_id = $1 AND patient_id = $2 AND document_id = $3 \
         AND revision = $4";

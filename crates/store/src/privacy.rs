@@ -1,0 +1,114 @@
+//! What is held of a patient, counted: what a person who asks `/privacidad` is shown (seed 000). Numbers, codes and dates,
+//! never words.
+
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{Store, StoreError};
+use anamnesis_core::document::DocumentType;
+use anamnesis_core::ids::derive;
+use anamnesis_core::memory::{Class, SetBy, State};
+use anamnesis_core::provenance::SourceType;
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::Lookup;
+use anamnesis_sql::{Access, Arg, Sql};
+
+// Captures are counted with their documents.
+static MEMORIES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT class, set_by, source_type, state, count(*), min(valid_from), max(valid_from) FROM memory \
+         WHERE org_id = $1 AND patient_id = $2 AND kind <> 'raw' GROUP BY class, set_by, source_type, state \
+         ORDER BY class, set_by, source_type, state",
+    )
+});
+// Accounts that jobs write of several documents are no documents of the patient's.
+static DOCUMENTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT document_type, count(DISTINCT document_id), min(occurred_at), max(occurred_at) FROM documents \
+         WHERE org_id = $1 AND patient_id = $2 AND current = 1 AND document_id NOT IN \
+           (SELECT id FROM summary WHERE org_id = $1 AND patient_id = $2) \
+         GROUP BY document_type ORDER BY document_type",
+    )
+});
+static AUDIT: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "INSERT INTO action_audit (org_id, patient_id, id, at, actor, action, subject_id, outcome, created_at, updated_at) \
+         VALUES ($1, $2, $3, $4, $5, 'privacy_report', NULL, 'done', $4, $4) ON CONFLICT (org_id, patient_id, id) DO NOTHING",
+    )
+});
+
+pub fn statements() -> Vec<&'static Sql> {
+    vec![&MEMORIES, &DOCUMENTS, &AUDIT]
+}
+
+/// Memories of one class, source and state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct HeldMemories {
+    pub class: Class,
+    /// Who said it.
+    pub said_by: SetBy,
+    pub source_type: SourceType,
+    pub state: State,
+    pub count: u64,
+    pub oldest: DateTime<Utc>,
+    pub newest: DateTime<Utc>,
+}
+
+/// Documents of one type, in their current revisions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct HeldDocuments {
+    pub document_type: DocumentType,
+    pub count: u64,
+    pub oldest: DateTime<Utc>,
+    pub newest: DateTime<Utc>,
+}
+
+/// All of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Held {
+    pub memories: Vec<HeldMemories>,
+    pub documents: Vec<HeldDocuments>,
+}
+
+impl Store {
+    /// What is held of a patient, whatever the patient permits others to read: who is asked about has a right to know. That it
+    /// was asked, and by whom, is audited.
+    ///
+    /// # Errors
+    /// Of the database; [`StoreError::Erased`] when the patient was erased.
+    pub async fn privacy_report(&self, scope: Scope, asked_by: Uuid) -> Result<Held, StoreError> {
+        if matches!(self.keys.find(&[scope]).await?.of(scope), Lookup::Erased) {
+            return Err(StoreError::Erased);
+        }
+        let (of, now) = (vec![Arg::from(scope.org().0), scope.patient().0.into()], self.clock.now());
+        let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
+        let mut held = Held { memories: Vec::new(), documents: Vec::new() };
+        for row in tx.fetch_all(&MEMORIES, of.clone()).await? {
+            held.memories.push(HeldMemories {
+                class: Class::from_code(&row.text(0)?).ok_or(StoreError::Shape)?,
+                said_by: SetBy::from_code(&row.text(1)?).ok_or(StoreError::Shape)?,
+                source_type: SourceType::from_code(&row.text(2)?).ok_or(StoreError::Shape)?,
+                state: State::from_code(&row.text(3)?).ok_or(StoreError::Shape)?,
+                count: row.i64(4)?.unsigned_abs(),
+                oldest: row.time(5)?,
+                newest: row.time(6)?,
+            });
+        }
+        for row in tx.fetch_all(&DOCUMENTS, of.clone()).await? {
+            held.documents.push(HeldDocuments {
+                document_type: DocumentType::from_code(&row.text(0)?).ok_or(StoreError::Shape)?,
+                count: row.i64(1)?.unsigned_abs(),
+                oldest: row.time(2)?,
+                newest: row.time(3)?,
+            });
+        }
+        let id = derive("privacy", &[asked_by.as_bytes(), &now.timestamp_micros().to_be_bytes()]);
+        let audit = [id.into(), now.into(), asked_by.to_string().into()];
+        tx.execute(&AUDIT, of.into_iter().chain(audit).collect()).await?;
+        tx.commit().await?;
+        Ok(held)
+    }
+}
