@@ -15,7 +15,12 @@ const PAUSE: Duration = Duration::from_secs(30);
 /// Completes erasures until the process drains. What fails is tried again at the next look.
 pub(super) async fn complete(world: &World, gate: &Gate, draining: CancellationToken) {
     let mut restored = true;
-    while !draining.is_cancelled() {
+    loop {
+        // A worker that begins takes messages first.
+        tokio::select! {
+            () = tokio::time::sleep(PAUSE) => {}
+            () = draining.cancelled() => return,
+        }
         if !gate.is_shut().await {
             let done = tokio::select! {
                 done = look(world, restored) => done,
@@ -26,10 +31,6 @@ pub(super) async fn complete(world: &World, gate: &Gate, draining: CancellationT
                 Ok(erased) => tracing::info!(code = "erasure", erased, "erasures were completed"),
                 Err(error) => tracing::warn!(code = "erasure", %error, "an erasure is not complete"),
             }
-        }
-        tokio::select! {
-            () = tokio::time::sleep(PAUSE) => {}
-            () = draining.cancelled() => return,
         }
     }
 }
