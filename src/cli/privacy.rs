@@ -36,7 +36,7 @@ pub(crate) enum Language {
 }
 
 impl Language {
-    fn of<'t>(self, [english, spanish]: [&'t str; 2]) -> &'t str {
+    fn of(self, [english, spanish]: [&str; 2]) -> &str {
         match self {
             Self::En => english,
             Self::Es => spanish,
