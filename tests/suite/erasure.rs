@@ -100,7 +100,7 @@ async fn a_message_erases_as_the_verb_does_and_is_done_once(engine: Engine) {
     let other = "Diagnosticada de migraña.";
     feed(&pipeline, &bodies(&[note(1, TEXT), note(2, other)]), 2).await;
     let document_ids = command(&json!({"document_ids": [Uuid::from_u128(1)]}));
-    assert_eq!(feed(&pipeline, &bodies(&[document_ids.clone()]), 1).await, [Disposition::Stored]);
+    assert_eq!(feed(&pipeline, &bodies(std::slice::from_ref(&document_ids)), 1).await, [Disposition::Stored]);
     assert_eq!(feed(&pipeline, &bodies(&[document_ids]), 1).await, [Disposition::Duplicate]);
     assert_eq!(
         memories(store).await.iter().filter(|concept| !concept.is_empty()).count(),
