@@ -19,7 +19,7 @@ Feature: Privacy
     And `anamnesis privacy --org {org} --patient {patient} --by {patient} --output json` does not show "penicil"
 
   @row-77 @row-92
-  Scenario: A patient who was erased is told that nothing is held
+  Scenario: Of a patient who was erased, the report says that nothing is held
     Given on 2 March 2026, the clinical note says
       """
       Diagnosed with celiac disease.

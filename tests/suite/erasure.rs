@@ -82,9 +82,9 @@ async fn a_patient_who_is_erased_has_no_row_anywhere_and_others_keep_theirs(engi
     let receipt = erased(erase(store, &request(Subject::Patient)).await.unwrap());
     assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
     assert_eq!(store.rows_of_patient(other).await.unwrap(), untouched);
-    let told: Vec<(&str, u64)> = before.into_iter().collect();
+    let expected: Vec<(&str, u64)> = before.into_iter().collect();
     let counted: Vec<(&str, u64)> = receipt.counts.iter().map(|(table, count)| (table.as_str(), *count)).collect();
-    assert_eq!(counted, told, "the receipt counts what was there");
+    assert_eq!(counted, expected, "the receipt counts what was there");
     assert!(receipt.done_at.is_some());
     let read = store.memories(scope(), &Filter::default(), When::Now).await;
     assert_eq!(read.unwrap_err(), StoreError::Erased);

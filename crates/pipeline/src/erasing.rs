@@ -1,4 +1,4 @@
-//! Erasure from end to end, whoever asks for it: a verb, a message, or a worker that finds one begun. Quarantine first, since
+//! Erasure from end to end, for a verb, a message, or a worker that finds one begun. Quarantine first, since
 //! what lies there comes in again when it is retried; then the rows, and a look whether any is left.
 
 use anamnesis_core::ids::{OrgId, PatientId, derive};

@@ -68,7 +68,7 @@ pub(crate) struct Admitted {
 }
 
 impl Admitted {
-    /// Whether it asks for erasure, which has a transaction of its own, behind the rest of its batch.
+    /// Whether it asks for erasure, which has its own transaction after the rest of its batch.
     pub(crate) fn erases(&self) -> bool {
         matches!(&self.envelope.message, anamnesis_messages::Message::MemoryCommand(command) if is_erasure(command))
     }

@@ -95,7 +95,7 @@ pub struct Receipt {
     pub done_at: Option<DateTime<Utc>>,
     /// When the archive of original files held nothing of it any more.
     pub files_at: Option<DateTime<Utc>>,
-    /// Rows that went, by table; `quarantine` and `files` besides. Empty ones are left out.
+    /// Rows that went, by table, and messages in `quarantine`. Empty ones are left out.
     pub counts: BTreeMap<String, u64>,
 }
 
@@ -143,10 +143,10 @@ pub(crate) async fn erased(
     Ok(erased)
 }
 
-/// Nobody erased one of these patients since that was looked up: the patients are held.
+/// None of these patients was erased since that was looked up: the patients are held.
 ///
 /// # Errors
-/// [`StoreError::Race`] when somebody did: nothing of them may be written.
+/// [`StoreError::Race`] when one was: nothing of them may be written.
 pub(crate) async fn none_is_gone(tx: &mut Transaction, org: OrgId, patients: Vec<Uuid>) -> Result<(), StoreError> {
     match tx.fetch_optional(&GONE, vec![org.0.into(), Arg::Uuids(patients)]).await? {
         Some(_) if !failpoints::is("erase_unseen") => Err(StoreError::Race),
@@ -177,8 +177,8 @@ fn receipt(row: &Row) -> Result<Receipt, StoreError> {
 }
 
 impl Store {
-    /// Writes down what is to be erased, unless a legal hold keeps it. From here on it goes on by itself: whoever finds it
-    /// begun completes it. A patient's key is destroyed here.
+    /// Writes down what is to be erased, unless a legal hold keeps it. From here on it goes on by itself: a worker
+    /// that finds it begun completes it. A patient's key is destroyed here.
     ///
     /// # Errors
     /// Of the database or the key store; [`StoreError::Erased`] where a document or a memory of an erased patient is meant.

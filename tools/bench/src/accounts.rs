@@ -45,7 +45,7 @@ pub struct Accounts {
     pub body_bytes: f64,
     /// Tables and indexes together.
     pub store_bytes: f64,
-    /// A server's write-ahead log, whoever wrote it; `null` for a file.
+    /// How far a server's write-ahead log grew, all writers included; `null` for a file.
     pub log_bytes: Option<f64>,
     /// The largest first; those that no document fills are left out.
     pub tables: Vec<Table>,
