@@ -45,6 +45,13 @@ pub enum Subject {
     Memory(MemoryId),
 }
 
+/// What is erased of a patient of whom the rest stays.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Part {
+    Document(DocumentId),
+    Memory(MemoryId),
+}
+
 impl Subject {
     pub fn code(self) -> &'static str {
         match self {
@@ -292,8 +299,8 @@ impl Store {
                 }
                 counts
             }
-            Subject::Document(document) => self.erase_document(&mut tx, scope, &keys, document).await?,
-            Subject::Memory(memory) => self.erase_memory(&mut tx, scope, &keys, memory).await?,
+            Subject::Document(document) => self.erase_part(&mut tx, scope, &keys, Part::Document(document)).await?,
+            Subject::Memory(memory) => self.erase_part(&mut tx, scope, &keys, Part::Memory(memory)).await?,
         };
         counts.insert("quarantine", aside);
         counts.retain(|_, count| *count > 0);

@@ -3,51 +3,38 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Writer;
+use crate::erasing::Part;
 use crate::records::Target;
 use crate::{Keys, Store, StoreError};
-use anamnesis_core::ids::{DocumentId, MemoryId};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::Transaction;
 
 impl Store {
-    /// Removes a document with all that was made of it; returns rows by table.
+    /// Removes a document with all that was made of it, or a memory with its words; returns rows by table.
     ///
     /// # Errors
     /// When the store cannot be read or written, or a cell does not open.
-    pub(crate) async fn erase_document(
+    pub(crate) async fn erase_part(
         &self,
         tx: &mut Transaction,
         scope: Scope,
         keys: &Keys,
-        document: DocumentId,
+        part: Part,
     ) -> Result<BTreeMap<&'static str, u64>, StoreError> {
         let mut writer = self.writer(tx, Target { org: scope.org(), now: self.clock.now() }, keys);
         writer.hold(BTreeSet::from([scope.patient().0])).await?;
-        let [documents, findings] = writer.remove_document(scope, document.0).await?;
-        writer.flush_events().await?;
-        Ok(BTreeMap::from([("documents", documents), ("extracted_findings", findings)]))
-    }
-
-    /// Removes a memory with its words; returns rows by table.
-    ///
-    /// # Errors
-    /// When the store cannot be read or written, or a cell does not open.
-    pub(crate) async fn erase_memory(
-        &self,
-        tx: &mut Transaction,
-        scope: Scope,
-        keys: &Keys,
-        memory: MemoryId,
-    ) -> Result<BTreeMap<&'static str, u64>, StoreError> {
-        let mut writer = self.writer(tx, Target { org: scope.org(), now: self.clock.now() }, keys);
-        writer.hold(BTreeSet::from([scope.patient().0])).await?;
-        let counts = writer.remove_memory(scope, memory.0).await?;
+        let counts = match part {
+            Part::Document(document) => {
+                let [documents, findings] = writer.remove_document(scope, document.0).await?;
+                BTreeMap::from([("documents", documents), ("extracted_findings", findings)])
+            }
+            Part::Memory(memory) => writer.remove_memory(scope, memory.0).await?,
+        };
         writer.flush_events().await?;
         Ok(counts)
     }
 
     pub(super) fn writer<'w>(&'w self, tx: &'w mut Transaction, target: Target, keys: &'w Keys) -> Writer<'w> {
-        let (entropy, policy) = (self.entropy.as_ref(), &self.policy);
-        Writer::new(tx, target, keys, entropy, policy)
+        Writer::new(tx, target, keys, self.entropy.as_ref(), &self.policy)
     }
 }
