@@ -15,7 +15,11 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON legal_hold TO anamnesis_app;
 GRANT SELECT, INSERT, UPDATE ON erasure TO anamnesis_app;
 -- Lineage is write-once, and what was audited stays.
 GRANT SELECT, INSERT, DELETE ON memory_link TO anamnesis_app;
-GRANT SELECT, INSERT ON action_audit, quarantine_act TO anamnesis_app;
+GRANT SELECT, INSERT ON action_audit, quarantine_act, audit_block TO anamnesis_app;
+-- Sealing names an entry's block, and what is past its term goes by block; a trigger keeps everything else.
+GRANT UPDATE (block) ON action_audit TO anamnesis_app, anamnesis_jobs;
+GRANT UPDATE (purged_before) ON audit_block TO anamnesis_app, anamnesis_jobs;
+GRANT DELETE ON action_audit TO anamnesis_app, anamnesis_jobs;
 GRANT SELECT, INSERT, UPDATE ON organization TO anamnesis_app;
 -- Which key store belongs to this store; every role compares it, writers keep it up to date.
 GRANT SELECT ON key_binding TO anamnesis_app, anamnesis_jobs, anamnesis_audit, anamnesis_read;
@@ -52,11 +56,15 @@ GRANT DELETE ON inbox TO anamnesis_jobs;
 GRANT SELECT, DELETE ON attempt, attempt_batch TO anamnesis_jobs;
 -- Who folds a patient's memory holds the patient's row, which is a right to write it.
 GRANT UPDATE (updated_at) ON patient_profile TO anamnesis_jobs;
-GRANT SELECT, INSERT ON action_audit TO anamnesis_jobs;
+GRANT SELECT, INSERT ON action_audit, audit_block TO anamnesis_jobs;
 
 GRANT SELECT ON erasure TO anamnesis_jobs;
 
-GRANT SELECT ON action_audit, quarantine_act, memory_event, job_run, organization, legal_hold, erasure TO anamnesis_audit;
+-- Who reads what was done may also erase a patient from the trail: an entry says so, and the chain holds.
+GRANT SELECT, INSERT ON action_audit, audit_block TO anamnesis_audit;
+GRANT UPDATE (patient_id, actor, role, purpose, reason, subject_id, salt, block, leaf, erased_by, updated_at) ON action_audit
+  TO anamnesis_audit;
+GRANT SELECT ON quarantine_act, memory_event, job_run, organization, legal_hold, erasure TO anamnesis_audit;
 
 GRANT SELECT ON
   organization, patient_profile, profile_statement, ephemeral_mode, documents, passage, embedding, extracted_findings,

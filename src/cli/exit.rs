@@ -21,6 +21,8 @@ pub enum Exit {
     Partial,
     /// 4: another process holds the job or the lease.
     Held,
+    /// 5: what was compared is not the same (`audit verify`).
+    Diverged,
 }
 
 impl Exit {
@@ -31,6 +33,7 @@ impl Exit {
             Exit::Usage => 2,
             Exit::Partial => 3,
             Exit::Held => 4,
+            Exit::Diverged => 5,
         }
     }
 }
@@ -99,6 +102,17 @@ impl Failure {
         self.answer.map(|answer| json!({"answer": answer, "error": self.message}))
     }
 
+    /// The code of what it says of the patient.
+    pub(crate) fn answer_code(&self) -> Option<&'static str> {
+        self.answer.map(|answer| match answer {
+            Answer::Known => "known",
+            Answer::Unknown => "unknown",
+            Answer::Erased => "erased",
+            Answer::Withheld => "withheld",
+            Answer::KeysUnavailable => "keys_unavailable",
+        })
+    }
+
     /// Exit code 1.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(Exit::Failed, message)
@@ -142,8 +156,8 @@ mod tests {
 
     #[test]
     fn exit_codes_are_those_of_the_contract() {
-        let codes = [Exit::Done, Exit::Failed, Exit::Usage, Exit::Partial, Exit::Held].map(Exit::code);
-        assert_eq!(codes, [0, 1, 2, 3, 4]);
+        let codes = [Exit::Done, Exit::Failed, Exit::Usage, Exit::Partial, Exit::Held, Exit::Diverged].map(Exit::code);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5]);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 mod alone;
 mod archive;
+mod audit;
+mod audited;
 mod backup;
 mod completions;
 mod consent;
@@ -72,6 +74,11 @@ pub struct Context {
     /// How results are printed [default: table; verbs whose input is NDJSON: json].
     #[arg(long, global = true, value_name = "FORMAT")]
     pub(crate) output: Option<Format>,
+    #[command(flatten)]
+    pub(crate) reader: audited::Reader,
+    /// The read that this process is, for the audit trail.
+    #[arg(skip)]
+    pub(crate) read: audited::Reading,
 }
 
 impl Context {
@@ -87,6 +94,7 @@ impl Context {
     pub fn block_on<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let result = runtime.block_on(work);
+        let result = runtime.block_on(self.read.ended(result));
         // What still computes was given up already: the process does not wait for it.
         runtime.shutdown_timeout(Duration::from_millis(300));
         result
@@ -145,6 +153,8 @@ verbs! {
     Vectors(vectors::Args) => vectors::run,
     /// Bring the schema of a store on a server up to date, or wait until it is
     Migrate(migrate::Args) => migrate::run,
+    /// What was done to whose record and by whom: list it, check that nobody changed it, keep its heads elsewhere
+    Audit(audit::Args) => audit::run,
     /// The key store: make it, look at it, rotate its keys, write an escrow
     Keys(keys::Args) => keys::run,
     /// Copy store and keys into a folder while others work, or verify such a copy
@@ -200,7 +210,10 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
 fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<(Cli, String), Exit> {
     let read = Cli::command().try_get_matches_from(arguments).and_then(|matches| {
         let verb = matches.subcommand_name().unwrap_or_default().to_owned();
-        Cli::from_arg_matches(&matches).map(|cli| (cli, verb))
+        Cli::from_arg_matches(&matches).map(|mut cli| {
+            cli.context.read = audited::Reading::of(&matches, &cli.context.reader);
+            (cli, verb)
+        })
     });
     read.map_err(|error| {
         // Help and version are "errors" to clap, with exit code 0.

@@ -35,7 +35,9 @@ impl World {
     /// With what to do next: a bad key of the configuration, an exposed or wrong master key, an unknown schema.
     pub(crate) async fn open(context: &Context) -> Result<Self, Failure> {
         let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
-        Self::with(settings).await
+        let world = Self::with(settings).await?;
+        context.read.opened(&world).await?;
+        Ok(world)
     }
 
     /// The same from settings at hand.

@@ -1,6 +1,7 @@
 //! Configuration: defaults (`default.toml`, itself the reference) ‹ `--config FILE` ‹ `ANAMNESIS__SECTION__KEY`. One
 //! file per section. A bad value is reported by key and origin, never by content: it may be a secret.
 
+pub mod audit;
 pub mod broker;
 pub mod embedding;
 pub mod embedding_limits;
@@ -58,6 +59,8 @@ pub struct Settings {
     pub http: http::HttpConfig,
     pub log: log::LogConfig,
     pub worker: worker::WorkerConfig,
+    #[serde(default)]
+    pub audit: audit::AuditConfig,
     #[serde(default)]
     pub spool: spool::SpoolConfig,
 }

@@ -178,7 +178,8 @@ impl Desk<'_> {
 
     /// What writing to the log and folding it takes.
     pub(crate) fn shift<'s>(&'s self, window: &Window, keys: &'s Keys, rules: &'s Rules) -> Shift<'s> {
-        Shift { org: window.org, now: self.now, keys, entropy: self.entropy, rules }
+        let platform = self.keys.platform();
+        Shift { org: window.org, now: self.now, keys, platform, entropy: self.entropy, rules }
     }
 }
 

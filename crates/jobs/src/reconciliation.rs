@@ -98,8 +98,8 @@ impl Reconciliation {
         let scopes: Vec<Scope> = patients.iter().filter_map(|patient| Scope::new(window.org, *patient).ok()).collect();
         let keys: Keys = self.keys.known(&scopes).await?;
         let unreadable = patients.len().saturating_sub(keys.len()) as u64;
-        let shift =
-            Shift { org: window.org, now: self.now, keys: &keys, entropy: self.entropy.as_ref(), rules: &self.rules };
+        let (platform, entropy) = (self.keys.platform(), self.entropy.as_ref());
+        let shift = Shift { org: window.org, now: self.now, keys: &keys, platform, entropy, rules: &self.rules };
         let differences = shift.differences(tx).await?;
         Ok(Found { astray, differences, unreadable, mark: Uuid::nil() })
     }

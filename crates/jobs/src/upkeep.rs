@@ -27,12 +27,19 @@ pub struct UpkeepThresholds {
     pub(crate) message_days: u32,
     pub(crate) event_days: u32,
     pub(crate) attempt_days: u32,
+    /// Six years where nothing is said: what HIPAA asks of documentation (45 CFR 164.316).
+    #[serde(default = "six_years")]
+    pub audit_days: u32,
+}
+
+fn six_years() -> u32 {
+    2_192
 }
 
 impl Thresholds for UpkeepThresholds {
     fn check(&self) -> Result<(), &'static str> {
         let days = 1..=36_500;
-        let all = [self.message_days, self.event_days, self.attempt_days];
+        let all = [self.message_days, self.event_days, self.attempt_days, self.audit_days];
         if all.iter().all(|d| days.contains(d)) { Ok(()) } else { Err("days are 1 to 36500") }
     }
 }
@@ -47,8 +54,10 @@ status!(
         events,
         /// Attempts of messages, and of batches as one.
         attempts,
+        /// Blocks of the audit trail whose entries are gone.
+        audit_blocks,
     }
-    changed: messages | events | attempts
+    changed: messages | events | attempts | audit_blocks
 );
 
 impl Upkeep {
@@ -57,6 +66,7 @@ impl Upkeep {
             Lane::Messages => self.policy.message_days,
             Lane::Events => self.policy.event_days,
             Lane::Attempts | Lane::Batches => self.policy.attempt_days,
+            Lane::Audit => self.policy.audit_days,
         };
         cutoff - TimeDelta::days(i64::from(days))
     }
@@ -67,7 +77,7 @@ impl Lanes for Upkeep {
     type Lane = Lane;
     type Place = After;
     type Row = Spent;
-    const LANES: &'static [Lane] = &[Lane::Messages, Lane::Events, Lane::Attempts, Lane::Batches];
+    const LANES: &'static [Lane] = &[Lane::Messages, Lane::Events, Lane::Attempts, Lane::Batches, Lane::Audit];
 
     fn start(lane: Lane) -> After {
         After::start(lane)
@@ -129,6 +139,7 @@ impl Job for Upkeep {
             messages: count(Lane::Messages),
             events: count(Lane::Events),
             attempts: count(Lane::Attempts) + count(Lane::Batches),
+            audit_blocks: count(Lane::Audit),
         }
     }
 }
@@ -139,11 +150,15 @@ mod tests {
 
     #[test]
     fn rows_of_each_lane_are_kept_for_the_days_of_its_kind() {
-        let job = Upkeep { policy: UpkeepThresholds { message_days: 90, event_days: 30, attempt_days: 7 } };
+        let job = Upkeep {
+            policy: UpkeepThresholds { message_days: 90, event_days: 30, attempt_days: 7, audit_days: 2_192 },
+        };
         let cutoff: DateTime<Utc> = "2026-05-01T04:30:00Z".parse().unwrap();
-        for (lane, days) in [(Lane::Messages, 90), (Lane::Events, 30), (Lane::Attempts, 7), (Lane::Batches, 7)] {
+        for (lane, days) in
+            [(Lane::Messages, 90), (Lane::Events, 30), (Lane::Attempts, 7), (Lane::Batches, 7), (Lane::Audit, 2_192)]
+        {
             assert_eq!(cutoff - job.until(lane, cutoff), TimeDelta::days(days), "{lane:?}");
         }
-        assert_eq!(Upkeep::LANES.len(), 4, "each lane is gone through");
+        assert_eq!(Upkeep::LANES.len(), 5, "each lane is gone through");
     }
 }

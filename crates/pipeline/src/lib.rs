@@ -4,6 +4,7 @@
 //! round of calls, and written by one transaction per organisation. Each hand-off is a type; whoever fails leaves the
 //! batch with a [`Disposition`] of its own and never takes a neighbour along.
 
+mod acted;
 mod admit;
 mod aside;
 mod command_text;

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use chrono::{DateTime, Utc};
 
+use super::acted::{acted, acting};
 use super::admit::{consent_id, ephemeral_switch, issued_at, mode_id};
 use super::command_text::{CommandText, Reply, actor, reply};
 use super::embed::Embedded;
@@ -122,6 +123,7 @@ impl Pipeline {
             body: admitted.body_hash,
             scope,
             message_type: admitted.envelope.kind().name(),
+            done: acted(&admitted.envelope),
         });
         let patient = keys.get(&scope).ok_or((Disposition::Quarantined(Reason::ErasedSubject), None))?;
         if let Some(field) = admitted.grounds.lost {
@@ -351,9 +353,15 @@ fn given(consent: &ConsentRecorded, entry: &Embedded) -> NewConsent {
 /// The same act on each memory that a command names.
 fn acts(command: &MemoryCommand, admitted: &Admitted, at: DateTime<Utc>, deed: Deed) -> Vec<NewAct> {
     let (by, role) = actor(command);
+    let who = acting(command);
     let act = |memory: &MemoryId| {
         let id = MemoryEventId(derive("act", &[&admitted.message, memory.0.as_bytes()]));
-        NewAct { scope: admitted.scope, act: Act { id, memory: *memory, at, deed, by, evidence: None }, by: role }
+        NewAct {
+            scope: admitted.scope,
+            act: Act { id, memory: *memory, at, deed, by, evidence: None },
+            by: role,
+            actor: who.clone(),
+        }
     };
     let named: Vec<NewAct> = command.memory_ids.iter().flatten().map(act).collect();
     let evidence: Vec<uuid::Uuid> = command.derived_from.iter().flatten().map(|id| id.0).collect();

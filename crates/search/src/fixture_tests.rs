@@ -19,7 +19,7 @@ use anamnesis_sql::{Database, Location};
 use anamnesis_store::Store;
 use anamnesis_store::read::{Clinical, Filter, Memory, StoredDocument, When};
 use anamnesis_store::records::{
-    DocumentContent, Evidence, FindingWords, InboxEntry, NewDocument, NewFinding, OrgBatch, finding_id,
+    Acted, DocumentContent, Evidence, FindingWords, InboxEntry, NewDocument, NewFinding, OrgBatch, finding_id,
 };
 use anamnesis_text::{Language, Span};
 
@@ -43,7 +43,13 @@ pub(crate) static WORLD: LazyLock<World> = LazyLock::new(|| {
         store.register(scope().org()).await.unwrap();
         let message_type = "anamnesis.document.submitted.v1";
         let batch = OrgBatch {
-            inbox: vec![InboxEntry { message: [1; 32], body: [1; 32], scope: scope(), message_type }],
+            inbox: vec![InboxEntry {
+                message: [1; 32],
+                body: [1; 32],
+                scope: scope(),
+                message_type,
+                done: Acted::default(),
+            }],
             documents: vec![note()],
             findings: vec![finding()],
             ..OrgBatch::default()

@@ -106,7 +106,8 @@ tables! {
         "source", "confidence", "stated_at", "stated_by"];
     "consent", RowId::Column(2), ["org_id", "patient_id", "id", "scope_hash", "scope_sealed", "provision", "from_at",
         "until_at", "recorded_by", "reason_sealed"];
-    "action_audit", RowId::Open, ["org_id", "patient_id", "id", "at", "actor", "action", "subject_id", "outcome"];
+    "action_audit", RowId::Open, ["org_id", "patient_id", "id", "actor", "role", "purpose", "reason", "action", "subject_id",
+        "outcome"];
     "risk_flag", RowId::Column(2), ["org_id", "patient_id", "id", "document_id", "revision", "class", "denied",
         "experiencer", "heard_by", "probability", "level", "temporality", "detail_sealed", "evidence_sealed", "evidence_start",
         "evidence_end", "file_sealed", "at"];
@@ -303,6 +304,20 @@ mod tests {
         "erasure.done_at",
         "erasure.files_at",
         "erasure.counts",
+        // When an act was written down, and what shows that nobody changed it since.
+        "action_audit.at",
+        "action_audit.salt",
+        "action_audit.block",
+        "action_audit.leaf",
+        "action_audit.erased_by",
+        "audit_block.org_id",
+        "audit_block.number",
+        "audit_block.entries",
+        "audit_block.sealed_at",
+        "audit_block.leaves",
+        "audit_block.previous",
+        "audit_block.hash",
+        "audit_block.purged_before",
         "quarantine.notice_taken",
         "quarantine.notice_after",
     ];

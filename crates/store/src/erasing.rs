@@ -13,10 +13,12 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::admission::attributes_row;
+use super::auditing::{self, Done};
 use super::consents::Looked;
 use super::write::patients;
 use super::{Store, StoreError, reconciling};
 use crate::Next;
+use anamnesis_core::audit::Actor;
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{DocumentId, MemoryId, OrgId, PatientId, derive};
 use anamnesis_core::scope::Scope;
@@ -24,7 +26,7 @@ use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};
 pub(crate) use statements::COMPLETED;
 pub use statements::statements;
 use statements::{
-    ALL, ASIDE, AUDIT, BEGIN, DOCUMENT_OF, DROP_ASIDE, END, ERASED, EVENT, FILES, GONE, HELD, HOLDINGS, OPEN, RECEIPTS,
+    ALL, ASIDE, BEGIN, DOCUMENT_OF, DROP_ASIDE, END, ERASED, EVENT, FILES, GONE, HELD, HOLDINGS, OPEN, RECEIPTS,
 };
 
 /// Quarantined messages that are opened in one transaction.
@@ -322,11 +324,9 @@ impl Store {
 
     async fn audit_erasure(&self, tx: &mut Transaction, request: &Request, outcome: &str) -> Result<(), StoreError> {
         let id = derive("audit", &[request.id.as_bytes(), b"erase", outcome.as_bytes()]);
-        let subject = request.subject.id().map_or(Arg::Null, Arg::from);
-        let (by, now) = (request.requested_by.to_string(), self.clock.now());
-        let more = [id.into(), now.into(), by.into(), "erase".into(), subject, outcome.into()];
-        tx.execute(&AUDIT, of(request.scope).into_iter().chain(more).collect()).await?;
-        Ok(())
+        let done = Done { subject: request.subject.id(), outcome, ..Done::to(request.scope, "erase") };
+        let actor = Actor { id: request.requested_by.to_string(), ..Actor::default() };
+        auditing::write(tx, self.keys.platform(), &[done.entry(id, self.clock.now(), &actor)]).await
     }
 
     /// Sealed for nobody's patient: the key of an erased one is gone.

@@ -7,8 +7,10 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::auditing::{self, Done};
 use super::relay::Ended;
 use super::{Store, StoreError};
+use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::ordered_id;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_sql::{Access, Arg, Sql, Transaction};
@@ -40,15 +42,8 @@ static DROP: LazyLock<Sql> = LazyLock::new(|| {
          WHERE org_id = $1 AND id = $2 AND published_at IS NULL",
     )
 });
-static AUDIT: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "INSERT INTO action_audit (org_id, patient_id, id, at, actor, action, subject_id, outcome, created_at, updated_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, 'done', $4, $4) ON CONFLICT (org_id, patient_id, id) DO NOTHING",
-    )
-});
-
 pub fn statements() -> Vec<&'static Sql> {
-    vec![&LIST, &FIND, &REPLAY, &DROP, &AUDIT]
+    vec![&LIST, &FIND, &REPLAY, &DROP]
 }
 
 /// An event of the outbox, without its body.
@@ -171,16 +166,15 @@ impl Store {
         actor: &str,
     ) -> Result<(), StoreError> {
         let now = self.clock.now();
-        let args = vec![
-            event.organization_id.0.into(),
-            event.patient_id.0.into(),
-            ordered_id(now, self.entropy.as_ref()).into(),
-            now.into(),
-            actor.into(),
-            action.into(),
-            event.id.into(),
-        ];
-        tx.execute(&AUDIT, args).await?;
-        Ok(())
+        let done = Done {
+            org: event.organization_id,
+            patient: Some(event.patient_id),
+            action,
+            subject: Some(event.id),
+            outcome: "done",
+        };
+        let actor = Actor { id: actor.to_owned(), ..Actor::default() };
+        let entry = done.entry(ordered_id(now, self.entropy.as_ref()), now, &actor);
+        auditing::write(tx, self.keys.platform(), &[entry]).await
     }
 }

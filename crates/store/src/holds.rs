@@ -6,15 +6,17 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::auditing::{self, Done};
 use super::records::DocumentContent;
 use super::seal::{Sealer, open_record, open_text};
 use super::write::retention::archive_cell;
 use super::{Store, StoreError};
+use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::ordered_id;
 use anamnesis_core::ids::{DocumentId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::Cell;
-use anamnesis_sql::{Access, Arg, Sql};
+use anamnesis_sql::{Access, Sql, Transaction};
 
 static SET: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
@@ -34,12 +36,6 @@ static LIST: LazyLock<Sql> = LazyLock::new(|| {
          WHERE org_id = $1 AND patient_id = $2 ORDER BY set_at, id",
     )
 });
-static AUDIT: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "INSERT INTO action_audit (org_id, patient_id, id, at, actor, action, subject_id, outcome, created_at, updated_at) \
-         VALUES ($1, $2, $3, $4, 'operator', $5, $6, 'done', $4, $4) ON CONFLICT (org_id, patient_id, id) DO NOTHING",
-    )
-});
 static ARCHIVED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT a.document_id, a.revision, d.document_type, d.occurred_at, a.archived_at, a.content_sealed \
@@ -50,7 +46,7 @@ static ARCHIVED: LazyLock<Sql> = LazyLock::new(|| {
 });
 
 pub fn statements() -> Vec<&'static Sql> {
-    vec![&SET, &LIFT, &LIST, &AUDIT, &ARCHIVED]
+    vec![&SET, &LIFT, &LIST, &ARCHIVED]
 }
 
 /// A hold on a patient, or on one document.
@@ -110,7 +106,7 @@ impl Store {
             now.into(),
         ];
         let set = tx.execute(&SET, args).await?;
-        tx.execute(&AUDIT, audit(scope, id, "hold_set", now)).await?;
+        self.audit_hold(&mut tx, Done::to(scope, "hold_set").on(id), by).await?;
         tx.commit().await?;
         Ok((set > 0).then_some(id))
     }
@@ -125,10 +121,17 @@ impl Store {
         let args = vec![scope.org().0.into(), scope.patient().0.into(), id.into(), by.into(), now.into()];
         let lifted = tx.execute(&LIFT, args).await? > 0;
         if lifted {
-            tx.execute(&AUDIT, audit(scope, id, "hold_lifted", now)).await?;
+            self.audit_hold(&mut tx, Done::to(scope, "hold_lifted").on(id), by).await?;
         }
         tx.commit().await?;
         Ok(lifted)
+    }
+
+    async fn audit_hold(&self, tx: &mut Transaction, done: Done<'_>, by: Uuid) -> Result<(), StoreError> {
+        let subject = done.subject.unwrap_or_default();
+        let id = derive("audit", &[subject.as_bytes(), done.action.as_bytes()]);
+        let actor = Actor { id: by.to_string(), ..Actor::default() };
+        auditing::write(tx, self.keys.platform(), &[done.entry(id, self.clock.now(), &actor)]).await
     }
 
     /// Holds of a patient, lifted ones too, oldest first.
@@ -174,9 +177,4 @@ impl Store {
         }
         Ok(found)
     }
-}
-
-fn audit(scope: Scope, id: Uuid, action: &'static str, now: DateTime<Utc>) -> Vec<Arg> {
-    let audit = derive("audit", &[id.as_bytes(), action.as_bytes()]);
-    vec![scope.org().0.into(), scope.patient().0.into(), audit.into(), now.into(), action.into(), id.into()]
 }

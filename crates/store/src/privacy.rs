@@ -7,7 +7,9 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::auditing::{self, Done};
 use super::{Store, StoreError};
+use anamnesis_core::audit::Actor;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::ids::derive;
 use anamnesis_core::memory::{Class, SetBy, State};
@@ -33,15 +35,8 @@ static DOCUMENTS: LazyLock<Sql> = LazyLock::new(|| {
          GROUP BY document_type ORDER BY document_type",
     )
 });
-static AUDIT: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "INSERT INTO action_audit (org_id, patient_id, id, at, actor, action, subject_id, outcome, created_at, updated_at) \
-         VALUES ($1, $2, $3, $4, $5, 'privacy_report', NULL, 'done', $4, $4) ON CONFLICT (org_id, patient_id, id) DO NOTHING",
-    )
-});
-
 pub fn statements() -> Vec<&'static Sql> {
-    vec![&MEMORIES, &DOCUMENTS, &AUDIT]
+    vec![&MEMORIES, &DOCUMENTS]
 }
 
 /// Memories of one class, source and state.
@@ -106,8 +101,9 @@ impl Store {
             });
         }
         let id = derive("privacy", &[asked_by.as_bytes(), &now.timestamp_micros().to_be_bytes()]);
-        let audit = [id.into(), now.into(), asked_by.to_string().into()];
-        tx.execute(&AUDIT, of.into_iter().chain(audit).collect()).await?;
+        let actor = Actor { id: asked_by.to_string(), ..Actor::default() };
+        let entry = Done::to(scope, "privacy_report").entry(id, now, &actor);
+        auditing::write(&mut tx, self.keys.platform(), &[entry]).await?;
         tx.commit().await?;
         Ok(held)
     }

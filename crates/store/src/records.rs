@@ -10,6 +10,7 @@ use uuid::Uuid;
 use crate::admission::Begun;
 use crate::consents::{Looked, NewConsent};
 use anamnesis_core::account::Account;
+use anamnesis_core::audit::Actor;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::fact_date::FactDate;
 use anamnesis_core::finding::{Experiencer, RiskLevel, Temporality};
@@ -311,6 +312,8 @@ pub struct NewAct {
     pub act: Act,
     /// Role code of who did it.
     pub by: &'static str,
+    /// Who did it.
+    pub actor: Actor,
 }
 
 /// One message in the inbox.
@@ -320,6 +323,16 @@ pub struct InboxEntry {
     pub body: KeyHash,
     pub scope: Scope,
     pub message_type: &'static str,
+    pub done: Acted,
+}
+
+/// What a message did, for the audit trail.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Acted {
+    /// The person who acts, or the producer who brings what others said.
+    pub actor: Actor,
+    pub action: &'static str,
+    pub subject: Option<Uuid>,
 }
 
 /// All effects of the messages of one organisation that share a transaction.

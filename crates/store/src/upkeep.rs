@@ -6,9 +6,12 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::Next;
+use crate::{Next, auditing};
 use anamnesis_core::ids::OrgId;
 use anamnesis_sql::{Arg, DbError, Sql, Transaction};
+
+/// A block has thousands of entries.
+const MOST_BLOCKS: u32 = 20;
 
 // The same message after that is known by what it says: a document by its revision, any other by the derived ids of its
 // rows.
@@ -62,6 +65,8 @@ pub enum Lane {
     Attempts,
     /// Attempts of batches of which nobody asked.
     Batches,
+    /// Entries of the audit trail, a block at a time.
+    Audit,
 }
 
 impl Lane {
@@ -106,6 +111,11 @@ pub async fn spent(
         Lane::Events => tx.fetch_all(&EVENTS, vec![org.0.into(), until.into(), at, key, limit.into()]).await?,
         Lane::Attempts => tx.fetch_all(&ATTEMPTS, vec![until.into(), at, key, limit.into()]).await?,
         Lane::Batches => tx.fetch_all(&BATCHES, vec![until.into(), at, key, limit.into()]).await?,
+        Lane::Audit => {
+            let next = Next { after: after.0, limit: limit.min(MOST_BLOCKS) };
+            let blocks = auditing::purgeable(tx, org, until, next).await?;
+            return Ok(blocks.into_iter().map(|number| Spent { lane, place: After(number, Vec::new()) }).collect());
+        }
     };
     rows.iter().map(|row| Ok(Spent { lane, place: After(row.i64(0)?, row.blob(1)?) })).collect()
 }
@@ -138,5 +148,9 @@ pub async fn forget(
         Lane::Attempts => tx.execute(&FORGET_ATTEMPTS, vec![until.into(), blobs()]).await,
         Lane::Events => tx.execute(&FORGET_EVENTS, vec![org.0.into(), ids()]).await,
         Lane::Batches => tx.execute(&FORGET_BATCHES, vec![until.into(), ids()]).await,
+        Lane::Audit => {
+            let blocks: Vec<i64> = spent.iter().map(|row| row.place.0).collect();
+            auditing::purge(tx, org, &blocks, until).await
+        }
     }
 }

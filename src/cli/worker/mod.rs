@@ -6,6 +6,7 @@ mod consume;
 mod erasing;
 mod gate;
 mod probes;
+mod sealing;
 mod spool;
 
 use std::sync::{Arc, Mutex};
@@ -123,12 +124,13 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
     };
     let counting = census::count(&world, &gate, draining.clone());
     let erasing = erasing::complete(&world, &gate, draining.clone());
-    let all = async { tokio::join!(nights, watching, relaying, counting, erasing, consuming) };
+    let sealing = sealing::seal(&world, &gate, draining.clone());
+    let all = async { tokio::join!(nights, watching, relaying, counting, erasing, sealing, consuming) };
     let drained = shutdown.drain(DRAIN - GOODBYES, all).await;
     over.cancel();
     let _ = serving.await;
     let _ = tokio::time::timeout(CLOSE, world.store.close()).await;
-    ended(drained.map(|((), (), (), (), (), consumed)| consumed))
+    ended(drained.map(|((), (), (), (), (), (), consumed)| consumed))
 }
 
 fn ended(drained: Result<Result<(), BrokerError>, crate::shutdown::Overdue>) -> Result<Exit, Failure> {

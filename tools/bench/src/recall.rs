@@ -22,7 +22,7 @@ use anamnesis_observability::metrics::Metrics;
 use anamnesis_redaction::{Policy, Redactor};
 use anamnesis_search::{Recall, RecallError, SearchRequest};
 use anamnesis_sql::{self as engine, Location};
-use anamnesis_store::records::{DocumentContent, InboxEntry, NewDocument, NewPassage, OrgBatch};
+use anamnesis_store::records::{Acted, DocumentContent, InboxEntry, NewDocument, NewPassage, OrgBatch};
 use anamnesis_store::{Store, StoreError};
 use anamnesis_test_servers::provider::vector_of;
 use anamnesis_text::{Language, Span};
@@ -200,6 +200,7 @@ async fn fill(store: &Store, scope: Scope, passages: u64, dimension: usize) -> R
                 body: document.body_hash,
                 scope,
                 message_type: "document",
+                done: Acted { action: "document_stored", ..Acted::default() },
             });
             batch.documents.push(document);
         }

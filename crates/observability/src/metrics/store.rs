@@ -23,6 +23,14 @@ area! {
         outbox_pending: Gauges<()> = "outbox_pending";
         /// Age of the oldest event that waits, in seconds; 0 when none does
         outbox_oldest: Gauges<()> = "outbox_oldest_seconds";
+        /// Entries of the audit trail that were sealed into a block
+        audit_sealed: Counters<()> = "audit_entries_sealed_total";
+        /// Entries of the audit trail that were changed, or written without the key of the store: none may be
+        audit_forged: Counters<()> = "audit_entries_not_authentic_total";
+        /// First 48 bits of the hash over the newest head of each organisation: the series is a witness of the audit trail
+        audit_head: Gauges<()> = "audit_head";
+        /// When the audit trail was last sealed, in seconds since 1970
+        audit_sealed_at: Gauges<()> = "audit_sealed_timestamp_seconds";
         /// 1 while the key store is away or not the right one: nothing is taken in, and nothing can be read
         keys_unavailable: Gauges<()> = "keys_unavailable";
     }

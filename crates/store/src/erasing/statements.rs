@@ -114,12 +114,6 @@ pub(super) static DOCUMENT_OF: LazyLock<Sql> = LazyLock::new(|| {
          attribute_hash) IN (SELECT group_hash, attribute_hash FROM memory WHERE org_id = $1 AND patient_id = $2 AND id = $3)",
     )
 });
-pub(super) static AUDIT: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "INSERT INTO action_audit (org_id, patient_id, id, at, actor, action, subject_id, outcome, created_at, updated_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $4, $4) ON CONFLICT (org_id, patient_id, id) DO NOTHING",
-    )
-});
 pub(super) static EVENT: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "INSERT INTO outbox (org_id, id, patient_id, event_type, body_sealed, created_at, updated_at) \
@@ -155,7 +149,6 @@ pub fn statements() -> Vec<&'static Sql> {
         &*OPEN,
         &*HELD,
         &*DOCUMENT_OF,
-        &*AUDIT,
         &*EVENT,
         &*ASIDE,
         &*DROP_ASIDE,

@@ -35,6 +35,6 @@ impl Store {
     }
 
     pub(super) fn writer<'w>(&'w self, tx: &'w mut Transaction, target: Target, keys: &'w Keys) -> Writer<'w> {
-        Writer::new(tx, target, keys, self.entropy.as_ref(), &self.policy)
+        Writer::new(tx, target, (keys, self.keys.platform()), self.entropy.as_ref(), &self.policy)
     }
 }

@@ -31,7 +31,7 @@ use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::lifecycle::LifecyclePolicy;
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::PatientKeys;
+use anamnesis_crypto::{PatientKeys, PlatformKey};
 use anamnesis_sql::{Access, Arg, Bulk, ColumnType, Sql, Transaction};
 
 static INBOX: LazyLock<Bulk> = LazyLock::new(|| {
@@ -58,6 +58,8 @@ pub(super) struct Writer<'a> {
     pub(crate) tx: &'a mut Transaction,
     pub(crate) target: Target,
     pub(crate) keys: &'a Keys,
+    /// Shows of each entry of the audit trail who wrote it.
+    pub(crate) platform: &'a PlatformKey,
     pub(crate) entropy: &'a dyn Entropy,
     pub(crate) policy: &'a LifecyclePolicy,
     /// Groups that must be folded again.
@@ -72,13 +74,13 @@ impl<'a> Writer<'a> {
     pub(crate) fn new(
         tx: &'a mut Transaction,
         target: Target,
-        keys: &'a Keys,
+        (keys, platform): (&'a Keys, &'a PlatformKey),
         entropy: &'a dyn Entropy,
         policy: &'a LifecyclePolicy,
     ) -> Self {
         let (touched, earliest) = (BTreeSet::new(), BTreeMap::new());
         let (done, events) = (Committed::default(), outbox::Events::default());
-        Self { tx, target, keys, entropy, policy, touched, earliest, done, events }
+        Self { tx, target, keys, platform, entropy, policy, touched, earliest, done, events }
     }
 }
 

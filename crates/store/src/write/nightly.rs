@@ -20,7 +20,7 @@ use anamnesis_core::ids::{FindingId, MemoryId, OrgId};
 use anamnesis_core::lifecycle::LifecyclePolicy;
 use anamnesis_core::memory::State;
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::PatientKeys;
+use anamnesis_crypto::{PatientKeys, PlatformKey};
 use anamnesis_sql::{Arg, Bulk, ColumnType, Sql, Transaction};
 
 pub use super::memories::raw_id;
@@ -86,6 +86,8 @@ pub struct Shift<'a> {
     pub org: OrgId,
     pub now: DateTime<Utc>,
     pub keys: &'a Keys,
+    /// Shows of each entry of the audit trail who wrote it.
+    pub platform: &'a PlatformKey,
     pub entropy: &'a dyn Entropy,
     pub rules: &'a Rules,
 }
@@ -93,7 +95,7 @@ pub struct Shift<'a> {
 impl Shift<'_> {
     pub(super) fn writer<'w>(&'w self, tx: &'w mut Transaction) -> Writer<'w> {
         let target = Target { org: self.org, now: self.now };
-        Writer::new(tx, target, self.keys, self.entropy, &self.rules.lifecycle)
+        Writer::new(tx, target, (self.keys, self.platform), self.entropy, &self.rules.lifecycle)
     }
 
     /// Adds findings to the log and folds what they touch. Those that are there already change nothing.

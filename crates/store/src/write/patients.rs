@@ -7,12 +7,13 @@ use uuid::Uuid;
 
 use super::Writer;
 use crate::StoreError;
+use crate::auditing::{self, Done};
 use crate::consents::{self, NewConsent};
 use crate::erasing;
-use crate::records::OrgBatch;
+use crate::records::{InboxEntry, NewAct, OrgBatch};
 use crate::seal::Sealer;
-use anamnesis_core::consent::Provision;
-use anamnesis_core::ids::OrgId;
+use anamnesis_core::audit::{Actor, Entry};
+use anamnesis_core::ids::{OrgId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::{Arg, Bulk, ColumnType, Sql, Transaction};
 
@@ -41,21 +42,6 @@ static CONSENT: LazyLock<Bulk> = LazyLock::new(|| {
         ("updated_at", ColumnType::Int),
     ];
     Bulk::new("consent", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
-});
-static AUDIT: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("id", ColumnType::Uuid),
-        ("at", ColumnType::Int),
-        ("actor", ColumnType::Text),
-        ("action", ColumnType::Text),
-        ("subject_id", ColumnType::Uuid),
-        ("outcome", ColumnType::Text),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
-    Bulk::new("action_audit", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
 });
 // What is folded is read, decided and written: another worker's half of the same patient must not come in between.
 static HOLD: LazyLock<Sql> = LazyLock::new(|| {
@@ -86,8 +72,7 @@ impl Writer<'_> {
         self.ephemeral_modes(&batch.ephemeral).await?;
         let consents = batch.consents.iter().map(|c| self.consent_row(c)).collect::<Result<Vec<_>, _>>()?;
         self.tx.bulk(&CONSENT, consents).await?;
-        self.tx.bulk(&AUDIT, self.audit_rows(batch)).await?;
-        Ok(())
+        auditing::write(self.tx, self.platform, &self.acted(batch)).await
     }
 
     /// Nobody withdrew consent or began ephemeral mode since that was looked up: the patients are held.
@@ -109,29 +94,18 @@ impl Writer<'_> {
         erasing::none_is_gone(self.tx, self.target.org, patients).await
     }
 
-    /// What a night did to somebody's rows, content-free: subject of an id that tells what was done.
-    pub(super) async fn audit_night(
+    /// What a job did to a patient's rows: an id that the act has alone, its code, and what it was done to.
+    pub(super) async fn audit_job(
         &mut self,
         done: Vec<(Scope, Uuid, &'static str, Option<Uuid>)>,
     ) -> Result<(), StoreError> {
-        let (org, now) = (self.org().0, self.target.now);
-        let row = |(scope, id, action, subject): (Scope, Uuid, &'static str, Option<Uuid>)| {
-            let id = anamnesis_core::ids::derive("audit", &[id.as_bytes(), action.as_bytes()]);
-            vec![
-                org.into(),
-                scope.patient().0.into(),
-                id.into(),
-                now.into(),
-                "night".into(),
-                action.into(),
-                subject.into(),
-                "done".into(),
-                now.into(),
-                now.into(),
-            ]
+        let (job, now) = (Actor::program("job"), self.target.now);
+        let entry = |(scope, id, action, subject): (Scope, Uuid, &'static str, Option<Uuid>)| {
+            let id = derive("audit", &[id.as_bytes(), action.as_bytes()]);
+            Done { subject, ..Done::to(scope, action) }.entry(id, now, &job)
         };
-        self.tx.bulk(&AUDIT, done.into_iter().map(row).collect()).await?;
-        Ok(())
+        let entries: Vec<Entry> = done.into_iter().map(entry).collect();
+        auditing::write(self.tx, self.platform, &entries).await
     }
 
     fn consent_row(&self, c: &NewConsent) -> Result<Vec<Arg>, StoreError> {
@@ -154,53 +128,22 @@ impl Writer<'_> {
         ])
     }
 
-    /// Every transactional action of a person is audited (seed 002, section 9), without content.
-    fn audit_rows(&self, batch: &OrgBatch) -> Vec<Vec<Arg>> {
-        let now = Arg::from(self.target.now);
-        let row = |scope: Scope,
-                   id: uuid::Uuid,
-                   at: chrono::DateTime<chrono::Utc>,
-                   actor: &str,
-                   action: &str,
-                   subject: Option<uuid::Uuid>| {
-            let id = anamnesis_core::ids::derive("audit", &[id.as_bytes(), action.as_bytes()]);
-            vec![
-                self.org().0.into(),
-                scope.patient().0.into(),
-                id.into(),
-                at.into(),
-                actor.into(),
-                action.into(),
-                subject.into(),
-                "done".into(),
-                now.clone(),
-                now.clone(),
-            ]
+    /// Each message that is stored, and each memory that a person acted on (seed 002, section 9), without content.
+    fn acted(&self, batch: &OrgBatch) -> Vec<Entry> {
+        let now = self.target.now;
+        let message = |m: &InboxEntry| {
+            let id = derive("audit.message", &[&m.message]);
+            Done { subject: m.done.subject, ..Done::to(m.scope, m.done.action) }.entry(id, now, &m.done.actor)
         };
-        let acts = batch
-            .acts
-            .iter()
-            .map(|a| row(a.scope, a.act.id.0, a.act.at, a.by, a.act.deed.code(), Some(a.act.memory.0)));
-        let consents = batch.consents.iter().map(|c| {
-            row(
-                c.scope,
-                c.id,
-                c.from,
-                "producer",
-                match c.provision {
-                    Provision::Permit => "consent_permit",
-                    Provision::Deny => "consent_deny",
-                },
-                None,
-            )
-        });
-        let profiles = batch.profiles.iter().map(|p| {
-            row(p.scope, p.statement.stamp.1, p.statement.stamp.0, "profile", "profile_updated", Some(p.actor))
-        });
-        acts.chain(consents).chain(profiles).collect()
+        let act = |a: &NewAct| {
+            let code = a.act.deed.code();
+            let id = derive("audit", &[a.act.id.0.as_bytes(), code.as_bytes()]);
+            Done::to(a.scope, code).on(a.act.memory.0).entry(id, now, &a.actor)
+        };
+        batch.inbox.iter().map(message).chain(batch.acts.iter().map(act)).collect()
     }
 }
 
 pub(crate) fn statements() -> Vec<&'static Sql> {
-    vec![PATIENT.sql(), &HOLD, CONSENT.sql(), AUDIT.sql()]
+    vec![PATIENT.sql(), &HOLD, CONSENT.sql()]
 }

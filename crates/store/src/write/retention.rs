@@ -165,7 +165,7 @@ impl Shift<'_> {
             let id = derive("retention", &[document.as_bytes(), &revision.to_be_bytes()]);
             (*scope, id, fate.code(), Some(*document))
         });
-        writer.audit_night(audits.collect()).await
+        writer.audit_job(audits.collect()).await
     }
 
     /// The quotes of these documents go from wherever they are evidence, and their words from what a search compares.

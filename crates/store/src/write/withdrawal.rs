@@ -10,6 +10,7 @@ use super::Writer;
 use crate::StoreError;
 use crate::consents::{self, NewConsent};
 use crate::records::NewAct;
+use anamnesis_core::audit::Actor;
 use anamnesis_core::consent::{ConsentScope, Provision};
 use anamnesis_core::fold::{Act, Deed};
 use anamnesis_core::ids::{MemoryEventId, MemoryId, derive};
@@ -52,7 +53,7 @@ impl Writer<'_> {
                 let at = self.target.now;
                 // A right, not a claim about what is so: allergies are forgotten with the rest.
                 let act = Act { id, memory, at, deed: Deed::Forgotten, by: SetBy::Task, evidence: None };
-                acts.push(NewAct { scope, act, by: SetBy::Task.code() });
+                acts.push(NewAct { scope, act, by: SetBy::Task.code(), actor: Actor::program("consent") });
             }
             self.acts(&acts).await?;
         }

@@ -1,0 +1,37 @@
+//! `[audit]`: how reads are written down, and where heads of the audit trail are kept.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use anamnesis_core::code::codes;
+
+/// See `default.toml` for the meaning of each key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuditConfig {
+    /// When a read is written down.
+    pub reads: Reads,
+    /// Whether a read needs a reader and a purpose.
+    pub require_reader: bool,
+    /// Seconds between two blocks, 5–86400.
+    pub seal_seconds: u64,
+    /// File on another volume to which a worker appends the head of each block; empty: none.
+    pub head_file: PathBuf,
+}
+
+codes!(
+    /// When a read is written down.
+    Reads {
+        /// Before anything is shown: a read that cannot be written down shows nothing.
+        Before = "before",
+        /// After the answer, with how it ended.
+        After = "after",
+    }
+);
+
+impl Default for AuditConfig {
+    fn default() -> Self {
+        Self { reads: Reads::After, require_reader: false, seal_seconds: 60, head_file: PathBuf::new() }
+    }
+}

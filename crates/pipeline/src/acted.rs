@@ -1,0 +1,84 @@
+//! What a message did and in whose name, for the audit trail: ids and codes, no content.
+
+use anamnesis_core::audit::Actor;
+use anamnesis_core::consent::Provision;
+use anamnesis_messages::contract::{Command, MemoryCommand};
+use anamnesis_messages::{Envelope, Message};
+use anamnesis_store::records::Acted;
+
+/// Characters of a producer's source that are kept.
+const MOST: usize = 128;
+
+/// Who acts, and what for. The words of a message that could be anything are left out.
+pub(crate) fn acted(envelope: &Envelope) -> Acted {
+    let person = |id: uuid::Uuid| Actor { id: id.to_string(), ..Actor::default() };
+    let brought = |action| Acted { actor: producer(&envelope.source), action, subject: None };
+    match &envelope.message {
+        Message::DocumentSubmitted(document) => {
+            Acted { subject: Some(document.document_id.0), ..brought("document_stored") }
+        }
+        Message::HealthSignalRecorded(_) => brought("signal_stored"),
+        Message::ProfileUpdated(profile) => Acted { actor: person(profile.actor), ..brought("profile_updated") },
+        Message::ConsentRecorded(consent) => {
+            let action = match consent.provision {
+                Provision::Permit => "consent_permit",
+                Provision::Deny => "consent_deny",
+            };
+            Acted { actor: person(consent.recorded_by), ..brought(action) }
+        }
+        Message::MemoryCommand(command) => Acted { actor: acting(command), ..brought(commanded(command.command)) },
+    }
+}
+
+/// The person who gives a command, in the role that the command names and its producer may use.
+pub(crate) fn acting(command: &MemoryCommand) -> Actor {
+    Actor { id: command.actor.id.to_string(), role: Some(command.actor.role.code().to_owned()), ..Actor::default() }
+}
+
+/// A source is a URI of the configuration; what is none is a producer's words, and not kept.
+fn producer(source: &str) -> Actor {
+    let uri = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#[]@!$&()*+,;=%".contains(c);
+    let known = source.len() <= MOST && source.chars().all(uri);
+    Actor {
+        id: if known { source } else { "unnamed" }.to_owned(),
+        role: Some("producer".to_owned()),
+        ..Actor::default()
+    }
+}
+
+/// The code of a command among all actions.
+fn commanded(command: Command) -> &'static str {
+    match command {
+        Command::Verify => "command_verify",
+        Command::Confirm => "command_confirm",
+        Command::Answer => "command_answer",
+        Command::End => "command_end",
+        Command::Correct => "command_correct",
+        Command::Forget => "command_forget",
+        Command::Recover => "command_recover",
+        Command::Erase => "command_erase",
+        Command::EphemeralOn => "ephemeral_on",
+        Command::EphemeralOff => "ephemeral_off",
+        Command::Protect => "command_protect",
+        Command::PrivacyReport => "command_privacy_report",
+        Command::Export => "command_export",
+        Command::Add => "command_add",
+        Command::Promote => "command_promote",
+        Command::Supersede => "command_supersede",
+        Command::Reinforce => "command_reinforce",
+        Command::Revise => "command_revise",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_that_is_no_uri_is_not_kept() {
+        assert_eq!(producer("urn:clinic:chat").id, "urn:clinic:chat");
+        for words in ["Ana López", "the patient said so", &"a".repeat(129)] {
+            assert_eq!(producer(words).id, "unnamed");
+        }
+    }
+}

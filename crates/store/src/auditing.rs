@@ -1,0 +1,457 @@
+//! The audit trail in the store: entries are written with what they speak of, sealed into blocks afterwards, and checked from the
+//! first block to the last (`anamnesis_core::audit`, docs/audit.md). Sealing has a transaction of its own, so that writers of one
+//! organisation do not wait for each other.
+
+mod statements;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{Next, Store, StoreError};
+use anamnesis_core::audit::{self, Actor, Block, Check, Entry, Hash, Head, Report, Salt, Salter, Stored};
+use anamnesis_core::clock::ordered_id;
+use anamnesis_core::failpoints;
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::scope::Scope;
+use anamnesis_crypto::PlatformKey;
+use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};
+
+pub use statements::statements;
+use statements::{
+    BLOCK, BLOCKS, BY_BLOCK, ENTRIES, ERASE, HEADS, LAST, LIST, OF_PATIENT, OUTSIDE, PURGE, PURGEABLE, PURGED, SEAL,
+    UNSEALED,
+};
+
+/// Entries of one block at most: sealing stays a short transaction.
+const MOST_ENTRIES: i64 = 5_000;
+
+/// Entries that are checked at a time.
+const PAGE: i64 = 5_000;
+
+/// The organisation of acts that belong to none.
+pub const PLATFORM: OrgId = OrgId(Uuid::nil());
+
+/// Salts under the platform's key.
+struct PlatformSalt<'a>(&'a PlatformKey);
+
+impl Salter for PlatformSalt<'_> {
+    fn salt(&self, content: &[u8]) -> Salt {
+        let hash = self.0.hash("audit", &[content]);
+        let mut salt = [0; 16];
+        salt.copy_from_slice(&hash[..16]);
+        salt
+    }
+}
+
+/// What was done, to whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Done<'a> {
+    pub org: OrgId,
+    pub patient: Option<PatientId>,
+    /// Code of what was done.
+    pub action: &'a str,
+    pub subject: Option<Uuid>,
+    /// Code of how it ended: done, refused, withheld …
+    pub outcome: &'a str,
+}
+
+impl<'a> Done<'a> {
+    pub fn to(scope: Scope, action: &'a str) -> Self {
+        Self { org: scope.org(), patient: Some(scope.patient()), action, subject: None, outcome: "done" }
+    }
+
+    pub fn in_organization(org: OrgId, action: &'a str) -> Self {
+        Self { org, patient: None, action, subject: None, outcome: "done" }
+    }
+
+    #[must_use]
+    pub fn on(self, subject: Uuid) -> Self {
+        Self { subject: Some(subject), ..self }
+    }
+
+    #[must_use]
+    pub fn ended(self, outcome: &'a str) -> Self {
+        Self { outcome, ..self }
+    }
+
+    /// The entry of this id.
+    pub(crate) fn entry(self, id: Uuid, at: DateTime<Utc>, actor: &Actor) -> Entry {
+        Entry {
+            org: self.org.0,
+            id,
+            at,
+            patient: self.patient.map_or(Uuid::nil(), |patient| patient.0),
+            actor: actor.id.clone(),
+            role: actor.role.clone(),
+            purpose: actor.purpose.map(|purpose| purpose.code().to_owned()),
+            reason: actor.reason.as_ref().map(|reason| reason.as_str().to_owned()),
+            action: self.action.to_owned(),
+            subject: self.subject,
+            outcome: self.outcome.to_owned(),
+        }
+    }
+}
+
+/// Writes entries into a transaction of their organisation. Those that are there already stay as they are.
+///
+/// # Errors
+/// Of the database.
+pub(crate) async fn write(tx: &mut Transaction, key: &PlatformKey, entries: &[Entry]) -> Result<(), StoreError> {
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let salter = PlatformSalt(key);
+    let row = |entry: &Entry| -> Vec<Arg> {
+        vec![
+            entry.org.into(),
+            entry.patient.into(),
+            entry.id.into(),
+            entry.at.into(),
+            entry.actor.as_str().into(),
+            entry.role.as_deref().into(),
+            entry.purpose.as_deref().into(),
+            entry.reason.as_deref().into(),
+            entry.action.as_str().into(),
+            entry.subject.into(),
+            entry.outcome.as_str().into(),
+            salter.salt(&entry.content()).to_vec().into(),
+            entry.at.into(),
+            entry.at.into(),
+        ]
+    };
+    tx.bulk(&ENTRIES, entries.iter().map(row).collect()).await?;
+    Ok(())
+}
+
+/// Which entries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Which {
+    pub org: OrgId,
+    pub patient: Option<PatientId>,
+    /// Empty: any.
+    pub action: String,
+    /// Empty: anybody.
+    pub actor: String,
+    pub since: DateTime<Utc>,
+    pub until: DateTime<Utc>,
+    pub most: i64,
+}
+
+/// An entry as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Shown {
+    pub id: Uuid,
+    pub at: DateTime<Utc>,
+    pub organization_id: Uuid,
+    /// `None`: on no patient, or erased.
+    pub patient_id: Option<Uuid>,
+    pub actor: String,
+    pub role: Option<String>,
+    pub purpose: Option<String>,
+    pub reason: Option<String>,
+    pub action: String,
+    pub subject_id: Option<Uuid>,
+    pub outcome: String,
+    /// `None` until it is sealed.
+    pub block: Option<u64>,
+    pub erased: bool,
+}
+
+impl From<Stored> for Shown {
+    fn from(Stored { entry, block, erased, .. }: Stored) -> Self {
+        Self {
+            id: entry.id,
+            at: entry.at,
+            organization_id: entry.org,
+            patient_id: Some(entry.patient).filter(|patient| !patient.is_nil()),
+            actor: entry.actor,
+            role: entry.role,
+            purpose: entry.purpose,
+            reason: entry.reason,
+            action: entry.action,
+            subject_id: entry.subject,
+            outcome: entry.outcome,
+            block,
+            erased: erased.is_some(),
+        }
+    }
+}
+
+/// What sealing found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sealed {
+    pub entries: u64,
+    /// Entries whose salt is not that of their content: somebody without the key of the store wrote or changed them.
+    pub not_authentic: u64,
+}
+
+impl Store {
+    /// Writes down one act in a transaction of its own.
+    ///
+    /// # Errors
+    /// Of the database: the act is not written down.
+    pub async fn audit(&self, actor: &Actor, done: Done<'_>) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        let entry = done.entry(ordered_id(now, self.entropy.as_ref()), now, actor);
+        let mut tx = self.db.begin(Access::Organization(done.org)).await?;
+        write(&mut tx, self.keys.platform(), &[entry]).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Entries, newest first.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn audit_entries(&self, which: &Which) -> Result<Vec<Shown>, StoreError> {
+        let mut tx = self.db.read(Access::Organization(which.org)).await?;
+        let common = |more: Vec<Arg>| [vec![Arg::from(which.org.0)], more].concat();
+        let filters = vec![
+            which.action.as_str().into(),
+            which.actor.as_str().into(),
+            which.since.into(),
+            which.until.into(),
+            which.most.into(),
+        ];
+        let rows = match which.patient {
+            Some(patient) => tx.fetch_all(&OF_PATIENT, common([vec![patient.0.into()], filters].concat())).await?,
+            None => tx.fetch_all(&LIST, common(filters)).await?,
+        };
+        rows.iter().map(|row| stored(row).map(Shown::from)).collect()
+    }
+
+    /// Every organisation that has entries, and the platform's own.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn audited_organizations(&self) -> Result<Vec<OrgId>, StoreError> {
+        Ok(std::iter::once(PLATFORM).chain(self.every_organization().await?).collect())
+    }
+
+    /// Seals what was written since the last block. Another sealer at the same time is let go first.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn seal_audit(&self, org: OrgId) -> Result<Sealed, StoreError> {
+        let mut sealed = Sealed::default();
+        loop {
+            let one = self.seal_one(org).await?;
+            sealed.entries += one.entries;
+            sealed.not_authentic += one.not_authentic;
+            if one.entries < MOST_ENTRIES.unsigned_abs() {
+                return Ok(sealed);
+            }
+        }
+    }
+
+    async fn seal_one(&self, org: OrgId) -> Result<Sealed, StoreError> {
+        let mut tx = self.db.begin(Access::Organization(org)).await?;
+        let waiting = tx.fetch_all(&UNSEALED, vec![org.0.into(), MOST_ENTRIES.into()]).await?;
+        if waiting.is_empty() {
+            return Ok(Sealed::default());
+        }
+        let waiting = waiting.iter().map(stored).collect::<Result<Vec<_>, _>>()?;
+        let before = tx.fetch_optional(&LAST, vec![org.0.into()]).await?.map(|row| block(org, &row)).transpose()?;
+        let leaves: Vec<Hash> = waiting.iter().map(Stored::leaf).collect();
+        let mut next = Block::seal(org.0, before.as_ref(), &leaves, self.clock.now());
+        if failpoints::is("chain_cut") {
+            next = Block { number: next.number, ..Block::seal(org.0, None, &leaves, next.sealed_at) };
+        }
+        let number = i64::try_from(next.number).map_err(|_| StoreError::Shape)?;
+        let columns = vec![
+            org.0.into(),
+            number.into(),
+            i64::try_from(next.entries).unwrap_or(i64::MAX).into(),
+            next.sealed_at.into(),
+            next.leaves.to_vec().into(),
+            next.previous.to_vec().into(),
+            next.hash.to_vec().into(),
+        ];
+        if tx.execute(&BLOCK, columns).await? == 0 {
+            return Ok(Sealed::default());
+        }
+        let ids: Vec<Uuid> = waiting.iter().map(|stored| stored.entry.id).collect();
+        tx.execute(&SEAL, vec![org.0.into(), Arg::Uuids(ids), number.into()]).await?;
+        tx.commit().await?;
+        let salter = PlatformSalt(self.keys.platform());
+        let forged = |stored: &&Stored| {
+            stored.erased.is_none() && stored.salt.is_some_and(|salt| salt != salter.salt(&stored.entry.content()))
+        };
+        let not_authentic = waiting.iter().filter(forged).count() as u64;
+        Ok(Sealed { entries: waiting.len() as u64, not_authentic })
+    }
+
+    /// The newest blocks' heads at an instant, one for each organisation that has any.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn audit_heads(&self, orgs: &[OrgId], as_of: DateTime<Utc>) -> Result<Vec<Head>, StoreError> {
+        let mut heads = Vec::new();
+        for org in orgs {
+            let mut tx = self.db.read(Access::Organization(*org)).await?;
+            let row = tx.fetch_optional(&HEADS, vec![org.0.into(), as_of.into()]).await?;
+            heads.extend(row.map(|row| block(*org, &row)).transpose()?.map(|block| block.head()));
+        }
+        Ok(heads)
+    }
+
+    /// Checks the chain of an organisation. `heads`: those that were kept elsewhere, of any organisation.
+    ///
+    /// # Errors
+    /// Of the database. What is wrong with the chain is in the report.
+    pub async fn check_audit(
+        &self,
+        org: OrgId,
+        heads: &[Head],
+        term_began: DateTime<Utc>,
+    ) -> Result<Report, StoreError> {
+        let salter = PlatformSalt(self.keys.platform());
+        let mut check = Check::new(org, &salter, heads, term_began);
+        let mut tx = self.db.read(Access::Organization(org)).await?;
+        let mut after = -1i64;
+        loop {
+            let blocks = tx.fetch_all(&BLOCKS, vec![org.0.into(), after.into()]).await?;
+            let blocks = blocks.iter().map(|row| block(org, row)).collect::<Result<Vec<_>, _>>()?;
+            let Some(last) = blocks.last() else { break };
+            for block in &blocks {
+                let number = i64::try_from(block.number).map_err(|_| StoreError::Shape)?;
+                let rows = tx.fetch_all(&BY_BLOCK, vec![org.0.into(), number.into()]).await?;
+                check.block(block, &rows.iter().map(stored).collect::<Result<Vec<_>, _>>()?);
+            }
+            after = i64::try_from(last.number).map_err(|_| StoreError::Shape)?;
+        }
+        let mut after = Uuid::nil();
+        loop {
+            let rows = tx.fetch_all(&OUTSIDE, vec![org.0.into(), after.into(), PAGE.into()]).await?;
+            let Some(last) = rows.last() else { break };
+            after = last.uuid(1)?;
+            for row in &rows {
+                check.outside(&stored(row)?);
+            }
+        }
+        Ok(check.end())
+    }
+
+    /// Removes entries of the platform's own chain that were sealed before an instant: no organisation's job does.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn purge_platform_audit(&self, before: DateTime<Utc>) -> Result<u64, StoreError> {
+        let mut tx = self.db.begin(Access::Organization(PLATFORM)).await?;
+        let blocks = purgeable(&mut tx, PLATFORM, before, Next { after: i64::MIN, limit: 100 }).await?;
+        let gone = purge(&mut tx, PLATFORM, &blocks, before).await?;
+        tx.commit().await?;
+        Ok(gone)
+    }
+
+    /// Takes the patient and the persons out of a patient's sealed entries. Their leaves stay, so that the chain still shows that
+    /// nothing else was changed, and one entry says by whom and how many. Returns their number.
+    ///
+    /// # Errors
+    /// Of the database: on PostgreSQL the role is one of `anamnesis_audit`.
+    pub async fn erase_audit(&self, scope: Scope, actor: &Actor) -> Result<u64, StoreError> {
+        let org = scope.org();
+        self.seal_audit(org).await?;
+        let now = self.clock.now();
+        let mut tx = self.db.begin(Access::Organization(org)).await?;
+        let all = [
+            Arg::from(org.0),
+            scope.patient().0.into(),
+            "".into(),
+            "".into(),
+            i64::MIN.into(),
+            i64::MAX.into(),
+            i64::MAX.into(),
+        ];
+        let rows = tx.fetch_all(&OF_PATIENT, all.to_vec()).await?;
+        let own = rows.iter().map(stored).collect::<Result<Vec<_>, _>>()?;
+        let own: Vec<&Stored> = own.iter().filter(|stored| stored.block.is_some()).collect();
+        if own.is_empty() {
+            return Ok(0);
+        }
+        let id = ordered_id(now, self.entropy.as_ref());
+        let rows = own.iter().map(|stored| {
+            let leaf = stored.leaf().to_vec();
+            let nobody = Uuid::nil();
+            vec![
+                org.0.into(),
+                scope.patient().0.into(),
+                stored.entry.id.into(),
+                nobody.into(),
+                leaf.into(),
+                id.into(),
+                now.into(),
+            ]
+        });
+        tx.bulk(&ERASE, rows.collect()).await?;
+        let count = own.len().to_string();
+        let done = Done { org, patient: None, action: audit::ERASED, subject: None, outcome: &count };
+        write(&mut tx, self.keys.platform(), &[done.entry(id, now, actor)]).await?;
+        tx.commit().await?;
+        Ok(own.len() as u64)
+    }
+}
+
+/// Removes the entries of blocks, whose hashes stay; returns how many entries.
+///
+/// # Errors
+/// Of the database: on PostgreSQL the role is one that runs jobs.
+pub async fn purge(tx: &mut Transaction, org: OrgId, blocks: &[i64], before: DateTime<Utc>) -> Result<u64, DbError> {
+    if blocks.is_empty() {
+        return Ok(0);
+    }
+    tx.execute(&PURGED, vec![org.0.into(), Arg::Ints(blocks.to_vec()), before.into()]).await?;
+    tx.execute(&PURGE, vec![org.0.into(), Arg::Ints(blocks.to_vec())]).await
+}
+
+/// Numbers of blocks that were sealed before an instant and have their entries, after one.
+///
+/// # Errors
+/// Of the database.
+pub async fn purgeable(
+    tx: &mut Transaction,
+    org: OrgId,
+    until: DateTime<Utc>,
+    Next { after, limit }: Next<i64>,
+) -> Result<Vec<i64>, DbError> {
+    let rows = tx.fetch_all(&PURGEABLE, vec![org.0.into(), until.into(), after.into(), limit.into()]).await?;
+    rows.iter().map(|row| row.i64(0)).collect()
+}
+
+fn stored(row: &Row) -> Result<Stored, StoreError> {
+    let fixed = |bytes: Vec<u8>| -> Result<Salt, StoreError> { bytes.try_into().map_err(|_| StoreError::Shape) };
+    let (leaf, by) = (row.opt_blob(12)?, row.opt_uuid(13)?);
+    let erased = match (leaf, by) {
+        (Some(leaf), Some(by)) => Some((leaf.try_into().map_err(|_| StoreError::Shape)?, by)),
+        (None, None) => None,
+        _ => return Err(StoreError::Shape),
+    };
+    let entry = Entry {
+        org: row.uuid(0)?,
+        id: row.uuid(1)?,
+        patient: row.uuid(2)?,
+        at: row.time(3)?,
+        actor: row.text(4)?,
+        role: row.opt_text(5)?,
+        purpose: row.opt_text(6)?,
+        reason: row.opt_text(7)?,
+        action: row.text(8)?,
+        subject: row.opt_uuid(9)?,
+        outcome: row.text(10)?,
+    };
+    let block = row.opt_i64(14)?.map(i64::unsigned_abs);
+    Ok(Stored { entry, salt: row.opt_blob(11)?.map(fixed).transpose()?, block, erased })
+}
+
+fn block(org: OrgId, row: &Row) -> Result<Block, StoreError> {
+    Ok(Block {
+        org: org.0,
+        number: row.i64(0)?.unsigned_abs(),
+        entries: row.i64(1)?.unsigned_abs(),
+        sealed_at: row.time(2)?,
+        leaves: row.bytes(3)?,
+        previous: row.bytes(4)?,
+        hash: row.bytes(5)?,
+        purged_before: row.opt_time(6)?,
+    })
+}

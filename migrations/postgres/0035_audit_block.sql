@@ -1,0 +1,3 @@
+-- no-transaction
+-- What waits for a block, and what is in one.
+CREATE INDEX CONCURRENTLY IF NOT EXISTS action_audit_block ON action_audit (org_id, block);

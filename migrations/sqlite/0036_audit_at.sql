@@ -1,0 +1,2 @@
+-- Entries of a patient are few, and blocks are in the order of time: nothing reads by this index.
+DROP INDEX action_audit_at;

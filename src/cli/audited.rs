@@ -1,0 +1,258 @@
+//! Reads leave an entry in the audit trail: who, in which role, for what, of whom. One place for all verbs: a verb that reads
+//! is a row of [`READS`], and the entry is written when its store is opened or when its answer was given.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::{Arc, OnceLock};
+
+use clap::ArgMatches;
+use uuid::Uuid;
+
+use super::world::World;
+use super::{Exit, Failure};
+use anamnesis_config::audit::Reads;
+use anamnesis_core::audit::{Actor, Purpose, Reference};
+use anamnesis_core::failpoints;
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_store::Store;
+use anamnesis_store::auditing::{Done, PLATFORM};
+
+/// Verbs that show what is held, with the code of their entries.
+const READS: &[(&str, &str)] = &[
+    ("context", "read_context"),
+    ("profile", "read_profile"),
+    ("memory list", "read_memories"),
+    ("memory show", "read_memory"),
+    ("memory trace", "read_lineage"),
+    ("memory history", "read_history"),
+    ("memory contradictions", "read_contradictions"),
+    ("memory uncertain", "read_uncertain"),
+    ("memory orphans", "read_orphans"),
+    ("memory review", "read_review"),
+    ("consent show", "read_consents"),
+    ("hold list", "read_holds"),
+    ("report confidence", "read_confidence"),
+    ("report cohort", "read_cohort"),
+    ("export", "exported"),
+    ("archive list", "read_archive"),
+    ("archive show", "read_archived"),
+    ("spool", "opened_original"),
+    ("quarantine list", "listed_quarantine"),
+    ("quarantine show", "opened_quarantined"),
+    ("quarantine retry", "retried_quarantined"),
+    ("quarantine drop", "dropped_quarantined"),
+    ("audit list", "read_audit"),
+];
+
+/// Verbs that name a patient and write their own entries: as commands on their way through the pipeline, or in the transaction
+/// of what they do.
+#[cfg(test)]
+const ACTS: &[&str] = &[
+    "audit erase",
+    "consent record",
+    "erase",
+    "hold lift",
+    "hold set",
+    "import",
+    "memory add",
+    "memory answer",
+    "memory confirm",
+    "memory correct",
+    "memory end",
+    "memory forget",
+    "memory promote",
+    "memory protect",
+    "memory recover",
+    "memory reinforce",
+    "memory revise",
+    "memory source",
+    "memory supersede",
+    "memory verify",
+    "privacy",
+];
+
+/// Who reads, and on what ground.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Reader {
+    /// Who reads, for the audit trail [default: the user of the operating system].
+    #[arg(long, global = true, value_name = "ID", env = "ANAMNESIS_ACTOR", value_parser = reader, help_heading = "Audit trail")]
+    pub(crate) reader: Option<String>,
+    /// For what: treatment, operations, patient_request, emergency, research, quality, legal or support.
+    #[arg(long, global = true, value_name = "CODE", env = "ANAMNESIS_PURPOSE", value_parser = purpose, help_heading = "Audit trail")]
+    pub(crate) purpose: Option<Purpose>,
+    /// Reference of the case or ticket that is the ground: letters, digits and . _ : / # -
+    #[arg(long, global = true, value_name = "REFERENCE", env = "ANAMNESIS_CASE", help_heading = "Audit trail")]
+    pub(crate) case: Option<Reference>,
+}
+
+fn purpose(text: &str) -> Result<Purpose, String> {
+    let codes = || Purpose::ALL.iter().map(|purpose| purpose.code()).collect::<Vec<_>>().join(", ");
+    Purpose::from_code(text).ok_or_else(|| format!("one of {}", codes()))
+}
+
+/// An id, not a sentence: the trail holds no content.
+fn reader(text: &str) -> Result<String, &'static str> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "._:@/#-".contains(c);
+    if (1..=64).contains(&text.len()) && text.chars().all(allowed) {
+        Ok(text.to_owned())
+    } else {
+        Err("an id of 1 to 64 letters, digits and . _ : @ / # -")
+    }
+}
+
+/// What the process reads, if it does.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reading {
+    read: Option<Arc<Read>>,
+}
+
+#[derive(Debug)]
+struct Read {
+    action: &'static str,
+    org: OrgId,
+    patient: Option<PatientId>,
+    subject: Option<Uuid>,
+    actor: Actor,
+    named: bool,
+    /// The store that was opened, where the entry is written after the answer.
+    store: OnceLock<Store>,
+}
+
+impl Reading {
+    /// What the arguments ask for.
+    pub(crate) fn of(matches: &ArgMatches, reader: &Reader) -> Self {
+        let (path, last) = leaf(matches);
+        let Some((_, action)) = READS.iter().find(|(verb, _)| *verb == path) else { return Self::default() };
+        let text = |name: &str| {
+            let raw = last.try_get_raw(name).ok().flatten().and_then(|mut values| values.next());
+            raw.and_then(std::ffi::OsStr::to_str).map(str::to_owned)
+        };
+        let id = |name: &str| text(name).and_then(|text| text.parse::<Uuid>().ok());
+        // What a verb itself asks for comes first.
+        let given = text("by")
+            .or_else(|| reader.reader.clone())
+            .or_else(|| text("actor").and_then(|name| self::reader(&name).ok()));
+        let role = text("role").or_else(|| std::env::var("ANAMNESIS_ROLE").ok());
+        let role = role.filter(|role| ["patient", "clinician", "system", "officer"].contains(&role.as_str()));
+        let actor = Actor {
+            id: given.clone().unwrap_or_else(user),
+            role,
+            purpose: reader.purpose,
+            reason: reader.case.clone(),
+        };
+        let read = Read {
+            action,
+            org: id("org").map_or(PLATFORM, OrgId),
+            patient: id("patient").map(PatientId),
+            subject: id("id").or_else(|| id("document")).or_else(|| id("ids")),
+            named: given.is_some() && reader.purpose.is_some(),
+            actor,
+            store: OnceLock::new(),
+        };
+        Self { read: Some(Arc::new(read)) }
+    }
+
+    /// The store is open, nothing is read yet.
+    ///
+    /// # Errors
+    /// When the configuration asks for a reader and there is none, or the read cannot be written down before it begins.
+    pub(crate) async fn opened(&self, world: &World) -> Result<(), Failure> {
+        let Some(read) = &self.read else { return Ok(()) };
+        if world.settings.audit.require_reader && !read.named {
+            return Err(Failure::usage(
+                "who reads, and for what? Give --reader ID and --purpose CODE, or set ANAMNESIS_ACTOR and ANAMNESIS_PURPOSE: \
+                 audit.require_reader asks for both",
+            ));
+        }
+        match world.settings.audit.reads {
+            Reads::Before => read.write(&world.store, "asked").await,
+            Reads::After => {
+                // A verb opens one store.
+                let _ = read.store.set(world.store.clone());
+                Ok(())
+            }
+        }
+    }
+
+    /// The answer was given, or refused.
+    ///
+    /// # Errors
+    /// What the verb says; or that its read could not be written down.
+    pub(crate) async fn ended<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
+        let opened = self.read.as_ref().and_then(|read| Some((read, read.store.get()?)));
+        let Some((read, store)) = opened else { return result };
+        let outcome = match &result {
+            Ok(_) => "done",
+            Err(failure) if failure.exit() == Exit::Usage => "refused",
+            Err(failure) => failure.answer_code().unwrap_or("failed"),
+        };
+        let written = read.write(store, outcome).await;
+        result.and_then(|done| written.map(|()| done))
+    }
+}
+
+impl Read {
+    async fn write(&self, store: &Store, outcome: &str) -> Result<(), Failure> {
+        if failpoints::is("read_unaudited") {
+            return Ok(());
+        }
+        let Self { action, org, patient, subject, .. } = self;
+        let done = Done { org: *org, patient: *patient, action, subject: *subject, outcome };
+        let unwritten = |_| Failure::failed("this read cannot be written to the audit trail");
+        store.audit(&self.actor, done).await.map_err(unwritten)
+    }
+}
+
+/// The words of the verb, and the arguments of its last word.
+fn leaf(matches: &ArgMatches) -> (String, &ArgMatches) {
+    let (mut path, mut at) = (Vec::new(), matches);
+    while let Some((name, below)) = at.subcommand() {
+        path.push(name);
+        at = below;
+    }
+    (path.join(" "), at)
+}
+
+/// The user as whom the process runs.
+fn user() -> String {
+    std::fs::metadata("/proc/self").map_or_else(|_| "unknown".to_owned(), |own| format!("uid:{}", own.uid()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clap::CommandFactory as _;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    /// Leaves of the command line that have an argument `--patient`.
+    fn of_patients(command: &clap::Command, path: &str, found: &mut BTreeSet<String>) {
+        for below in command.get_subcommands() {
+            let path = format!("{path} {}", below.get_name()).trim().to_owned();
+            if below.get_arguments().any(|argument| argument.get_id() == "patient") {
+                found.insert(path.clone());
+            }
+            of_patients(below, &path, found);
+        }
+    }
+
+    #[test]
+    fn every_verb_that_names_a_patient_is_a_read_that_is_written_down_or_an_act_that_writes_its_own() {
+        let mut found = BTreeSet::new();
+        of_patients(&Cli::command(), "", &mut found);
+        let known: BTreeSet<String> =
+            READS.iter().map(|(verb, _)| *verb).chain(ACTS.iter().copied()).map(str::to_owned).collect();
+        assert!(found.len() > 20, "the command line is read");
+        let unknown: Vec<_> = found.difference(&known).collect();
+        assert_eq!(unknown, Vec::<&String>::new(), "verbs of which the audit trail says nothing");
+    }
+
+    #[test]
+    fn a_reader_is_an_id_and_no_sentence() {
+        assert!(reader("dr.perez@clinic.example").is_ok());
+        for text in ["", "the patient asked me", &"a".repeat(65)] {
+            assert!(reader(text).is_err());
+        }
+    }
+}
