@@ -8,7 +8,7 @@ use anamnesis_pipeline::Disposition;
 use anamnesis_pipeline::erasing::{Ended, erase};
 use anamnesis_store::erasing::{Request, Subject};
 use anamnesis_store::read::{Filter, When};
-use anamnesis_store::records::{InboxEntry, OrgBatch};
+use anamnesis_store::records::{Acted, InboxEntry, OrgBatch};
 use anamnesis_store::{Store, StoreError};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -320,8 +320,13 @@ async fn a_batch_under_way_when_the_patient_is_erased_writes_nothing(engine: Eng
     feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
     let keys = store.ensure_keys(&[scope()]).await.unwrap().known;
     erased(erase(store, &request(Subject::Patient)).await.unwrap());
-    let inbox =
-        vec![InboxEntry { message: [7; 32], body: [8; 32], scope: scope(), message_type: "document.submitted" }];
+    let inbox = vec![InboxEntry {
+        message: [7; 32],
+        body: [8; 32],
+        scope: scope(),
+        message_type: "document.submitted",
+        done: Acted::default(),
+    }];
     let late = store.commit(scope().org(), &OrgBatch { inbox, ..OrgBatch::default() }, &keys).await;
     assert_eq!(late.unwrap_err(), StoreError::Race);
     assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());

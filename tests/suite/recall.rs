@@ -21,7 +21,8 @@ use anamnesis_search::{ContextRequest, Recall, RecallError, SearchRequest, trace
 use anamnesis_sql::Database;
 use anamnesis_store::read::{Direction, Filter, When, Window};
 use anamnesis_store::records::{
-    DocumentContent, Evidence, FindingWords, InboxEntry, NewDocument, NewFinding, NewPassage, OrgBatch, finding_id,
+    Acted, DocumentContent, Evidence, FindingWords, InboxEntry, NewDocument, NewFinding, NewPassage, OrgBatch,
+    finding_id,
 };
 use anamnesis_store::{Store, StoreError};
 use anamnesis_text::{Language, Span, Speaker, stems};
@@ -196,7 +197,8 @@ impl World {
             findings.push(none);
         }
         let message = mine.hash("message", &document.to_be_bytes());
-        let entry = InboxEntry { message, body: body_hash, scope: whose, message_type: "document" };
+        let entry =
+            InboxEntry { message, body: body_hash, scope: whose, message_type: "document", done: Acted::default() };
         let batch =
             OrgBatch { inbox: vec![entry], documents: vec![new], findings, generation: 1, ..OrgBatch::default() };
         self.store.commit(org, &batch, &keys).await.unwrap();

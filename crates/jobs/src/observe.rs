@@ -47,6 +47,10 @@ impl Observer for Metrics {
         for (counter, transition) in transitions(report.job) {
             self.memory.transitions.of(*transition).inc_by(counted(report, counter));
         }
+        if report.job == JobName::Reconciliation {
+            self.store.rows_forged.inc_by(counted(report, "forged_rows"));
+            self.store.rows_repaired.inc_by(counted(report, "memories") + counted(report, "clinical_rows"));
+        }
         if report.job == JobName::Decay {
             for kind in Kind::ALL {
                 self.memory.decays.of(*kind).inc_by(counted(report, kind.code()));

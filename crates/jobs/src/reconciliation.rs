@@ -19,6 +19,7 @@ use anamnesis_core::ids::PatientId;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::KeyStore;
 use anamnesis_sql::Transaction;
+use anamnesis_store::covered::{self, Authenticity};
 use anamnesis_store::nightly::{Rules, Shift};
 use anamnesis_store::projections::Differences;
 use anamnesis_store::reconciling::{self, Astray, InUse};
@@ -66,6 +67,10 @@ status!(
         unfounded_memories,
         /// Current documents that no search can find: as they were.
         unsearchable_documents,
+        /// Rows that were changed behind the program, or written without the patient's key: as they were, for a person to see.
+        forged_rows,
+        /// Rows of versions before rows were covered by a keyed hash.
+        uncovered_rows,
         /// Patients without a key, of whom nothing can be opened.
         unreadable_patients,
     }
@@ -84,6 +89,7 @@ pub(crate) struct Found {
     astray: Astray,
     differences: Differences,
     unreadable: u64,
+    authenticity: Authenticity,
     /// The last patient: the next night begins behind.
     mark: Uuid,
 }
@@ -99,9 +105,11 @@ impl Reconciliation {
         let keys: Keys = self.keys.known(&scopes).await?;
         let unreadable = patients.len().saturating_sub(keys.len()) as u64;
         let (platform, entropy) = (self.keys.platform(), self.entropy.as_ref());
+        let ids: Vec<Uuid> = patients.iter().map(|patient| patient.0).collect();
+        let authenticity = covered::authenticity(tx, window.org, &ids, &keys).await?;
         let shift = Shift { org: window.org, now: self.now, keys: &keys, platform, entropy, rules: &self.rules };
         let differences = shift.differences(tx).await?;
-        Ok(Found { astray, differences, unreadable, mark: Uuid::nil() })
+        Ok(Found { astray, differences, unreadable, authenticity, mark: Uuid::nil() })
     }
 }
 
@@ -168,6 +176,8 @@ impl Job for Reconciliation {
             status.stray_vectors += found.astray.stray.len() as u64;
             status.unfounded_memories += found.differences.unfounded;
             status.unsearchable_documents += found.astray.unsearchable;
+            status.forged_rows += found.authenticity.forged;
+            status.uncovered_rows += found.authenticity.uncovered;
             status.unreadable_patients += found.unreadable;
         }
         status

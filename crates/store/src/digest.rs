@@ -305,6 +305,8 @@ mod tests {
         "erasure.files_at",
         "erasure.counts",
         // When an act was written down, and what shows that nobody changed it since.
+        // Covers what is digested.
+        "mac",
         "action_audit.at",
         "action_audit.salt",
         "action_audit.block",

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use anamnesis_sql::{Arg, Bulk, Column, ColumnType, Sql};
 
-const COLUMNS: [Column; 14] = [
+pub(super) const COLUMNS: [Column; 14] = [
     ("org_id", ColumnType::Uuid),
     ("patient_id", ColumnType::Uuid),
     ("id", ColumnType::Uuid),
@@ -27,6 +27,12 @@ const COLUMNS: [Column; 14] = [
 /// Lines already there stay as they are: their ids are derived from what they tell.
 pub(super) static INSERT: LazyLock<Bulk> =
     LazyLock::new(|| Bulk::new("memory_event", &COLUMNS, "ON CONFLICT (org_id, patient_id, id) DO NOTHING"));
+
+/// What people did, each with the hash that covers it.
+pub(super) static INSERT_ACTS: LazyLock<Bulk> = LazyLock::new(|| {
+    let columns = [&COLUMNS[..], &[("mac", ColumnType::Bytes)]].concat();
+    Bulk::new("memory_event", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
+});
 
 /// One line.
 #[derive(Debug, Clone, Copy)]
@@ -69,6 +75,6 @@ impl Line<'_> {
     }
 }
 
-pub(super) fn statement() -> &'static Sql {
-    INSERT.sql()
+pub(super) fn statements() -> [&'static Sql; 2] {
+    [INSERT.sql(), INSERT_ACTS.sql()]
 }

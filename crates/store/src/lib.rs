@@ -13,6 +13,7 @@ pub mod comparing;
 pub mod condensing;
 pub mod consents;
 pub mod courses;
+pub mod covered;
 pub mod digest;
 pub mod erasing;
 pub mod events;
@@ -219,6 +220,7 @@ impl Store {
 pub fn statements() -> Vec<&'static anamnesis_sql::Sql> {
     let mut all = admission::statements();
     all.extend(auditing::statements());
+    all.extend(covered::statements());
     all.extend(binding::statements());
     all.extend(write::statements());
     all.extend(read::statements());
@@ -244,7 +246,7 @@ pub fn statements() -> Vec<&'static anamnesis_sql::Sql> {
     all.extend(upkeep::statements());
     all.extend(waiting::statements());
     all.push(outbox::statement());
-    all.push(history::statement());
+    all.extend(history::statements());
     all.extend(quarantine::statements());
     all.extend(relay::statements());
     all.extend(events::statements());

@@ -16,7 +16,7 @@ use anamnesis_jobs::JobName;
 use anamnesis_sql::{Access, Arg};
 use anamnesis_store::Store;
 use anamnesis_store::fading::level;
-use anamnesis_store::records::{FindingWords, InboxEntry, NewFinding, OrgBatch};
+use anamnesis_store::records::{Acted, FindingWords, InboxEntry, NewFinding, OrgBatch};
 use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
 
@@ -139,7 +139,7 @@ fn told(n: u8, at: DateTime<Utc>) -> OrgBatch {
         evidence: None,
         extractor_version: "1".into(),
     };
-    let entry = InboxEntry { message: [n; 32], body: [n; 32], scope, message_type: "document" };
+    let entry = InboxEntry { message: [n; 32], body: [n; 32], scope, message_type: "document", done: Acted::default() };
     OrgBatch { inbox: vec![entry], findings: vec![finding], ..OrgBatch::default() }
 }
 

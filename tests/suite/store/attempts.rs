@@ -2,7 +2,7 @@
 
 use anamnesis_sql::{Access, Sql};
 use anamnesis_store::admission::Begun;
-use anamnesis_store::records::{InboxEntry, OrgBatch};
+use anamnesis_store::records::{Acted, InboxEntry, OrgBatch};
 use anamnesis_store::upkeep::{After, Lane, forget, spent};
 use anamnesis_store::{Next, Store};
 use chrono::TimeDelta;
@@ -37,7 +37,13 @@ async fn store_two(store: &Store, begun: Begun) {
     let scope = scope();
     store.register(scope.org()).await.unwrap();
     let keys = store.keys().ensure(&[scope]).await.unwrap().known;
-    let entry = |message| InboxEntry { message, body: [9; 32], scope, message_type: "document.submitted" };
+    let entry = |message| InboxEntry {
+        message,
+        body: [9; 32],
+        scope,
+        message_type: "document.submitted",
+        done: Acted::default(),
+    };
     let inbox = vec![entry(MESSAGES[1]), entry(MESSAGES[0])];
     let batch = OrgBatch { begun: Some(begun), inbox, ..OrgBatch::default() };
     store.commit(scope.org(), &batch, &keys).await.unwrap();

@@ -31,6 +31,10 @@ area! {
         audit_head: Gauges<()> = "audit_head";
         /// When the audit trail was last sealed, in seconds since 1970
         audit_sealed_at: Gauges<()> = "audit_sealed_timestamp_seconds";
+        /// Rows that were changed behind the program, or written without the patient's key, as the job reconciliation finds them
+        rows_forged: Counters<()> = "rows_not_authentic_total";
+        /// Memories and clinical rows that were not as their log says, and were made so by the job reconciliation
+        rows_repaired: Counters<()> = "rows_repaired_total";
         /// 1 while the key store is away or not the right one: nothing is taken in, and nothing can be read
         keys_unavailable: Gauges<()> = "keys_unavailable";
     }

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::Writer;
 use super::outbox::tell_who_heard;
+use crate::covered::{self, Covered};
 use crate::records::{NewDocument, NewRisk, heard_by};
 use crate::seal::{Sealer, document_row};
 use crate::{StoreError, generations};
@@ -97,30 +98,47 @@ static EMBEDDING: LazyLock<Bulk> = LazyLock::new(|| {
     let shared = [SHARED.as_slice(), &[("generation", ColumnType::Int)]].concat();
     Bulk::sharing("embedding", &shared, &columns, "")
 });
-static RISK: LazyLock<Bulk> = LazyLock::new(|| {
+const RISK_COLUMNS: [Column; 21] = [
+    ("org_id", ColumnType::Uuid),
+    ("patient_id", ColumnType::Uuid),
+    ("id", ColumnType::Uuid),
+    ("document_id", ColumnType::Uuid),
+    ("revision", ColumnType::Int),
+    ("class", ColumnType::Text),
+    ("denied", ColumnType::Bool),
+    ("experiencer", ColumnType::Text),
+    ("heard_by", ColumnType::Text),
+    ("probability", ColumnType::Float),
+    ("level", ColumnType::Text),
+    ("temporality", ColumnType::Text),
+    ("detail_sealed", ColumnType::Bytes),
+    ("evidence_sealed", ColumnType::Bytes),
+    ("evidence_start", ColumnType::Int),
+    ("evidence_end", ColumnType::Int),
+    ("file_sealed", ColumnType::Bytes),
+    ("at", ColumnType::Int),
+    ("created_at", ColumnType::Int),
+    ("updated_at", ColumnType::Int),
+    ("mac", ColumnType::Bytes),
+];
+static RISK: LazyLock<Bulk> =
+    LazyLock::new(|| Bulk::new("risk_flag", &RISK_COLUMNS, "ON CONFLICT (org_id, patient_id, id) DO NOTHING"));
+
+pub(super) static COVERED: covered::Lazy = LazyLock::new(|| {
     let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("id", ColumnType::Uuid),
-        ("document_id", ColumnType::Uuid),
-        ("revision", ColumnType::Int),
-        ("class", ColumnType::Text),
-        ("denied", ColumnType::Bool),
-        ("experiencer", ColumnType::Text),
-        ("heard_by", ColumnType::Text),
-        ("probability", ColumnType::Float),
-        ("level", ColumnType::Text),
-        ("temporality", ColumnType::Text),
-        ("detail_sealed", ColumnType::Bytes),
-        ("evidence_sealed", ColumnType::Bytes),
-        ("evidence_start", ColumnType::Int),
-        ("evidence_end", ColumnType::Int),
-        ("file_sealed", ColumnType::Bytes),
-        ("at", ColumnType::Int),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
+        "id",
+        "document_id",
+        "revision",
+        "class",
+        "denied",
+        "experiencer",
+        "heard_by",
+        "probability",
+        "level",
+        "temporality",
+        "at",
     ];
-    Bulk::new("risk_flag", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
+    Covered::new("risk_flag", &columns, &RISK_COLUMNS, "")
 });
 
 /// A vector as the store keeps it: 16-bit floats, little endian.
@@ -314,7 +332,7 @@ fn risk_row(d: &NewDocument, risk: &NewRisk, sealer: Sealer<'_>, now: &Arg) -> R
         ],
     );
     let cell = |column| Cell { table: "risk_flag", row: id, column };
-    Ok(vec![
+    let row = vec![
         d.scope.org().0.into(),
         d.scope.patient().0.into(),
         id.into(),
@@ -335,7 +353,8 @@ fn risk_row(d: &NewDocument, risk: &NewRisk, sealer: Sealer<'_>, now: &Arg) -> R
         d.occurred_at.into(),
         now.clone(),
         now.clone(),
-    ])
+    ];
+    Ok(COVERED.seal(sealer.keys, row))
 }
 
 fn pairs<'d>(documents: impl Iterator<Item = &'d NewDocument>) -> Arg {

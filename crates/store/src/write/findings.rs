@@ -7,56 +7,94 @@ use uuid::Uuid;
 
 use super::Writer;
 use crate::StoreError;
+use crate::covered::{self, Covered};
 use crate::history::{self, Line};
 use crate::records::{NewAct, NewFinding};
 use crate::seal::Sealer;
 use anamnesis_core::ids::MemoryId;
 use anamnesis_crypto::Cell;
-use anamnesis_sql::{Arg, Bulk, ColumnType, Sql};
+use anamnesis_sql::{Arg, Bulk, Column, ColumnType, Sql};
 
+const FINDING_COLUMNS: [Column; 40] = [
+    ("org_id", ColumnType::Uuid),
+    ("patient_id", ColumnType::Uuid),
+    ("id", ColumnType::Uuid),
+    ("source_id", ColumnType::Uuid),
+    ("revision", ColumnType::Int),
+    ("live", ColumnType::Bool),
+    ("group_hash", ColumnType::Bytes),
+    ("attribute_hash", ColumnType::Bytes),
+    ("entity_type", ColumnType::Text),
+    ("kind", ColumnType::Text),
+    ("class", ColumnType::Text),
+    ("set_by", ColumnType::Text),
+    ("document_type", ColumnType::Text),
+    ("source_type", ColumnType::Text),
+    ("epistemic", ColumnType::Text),
+    ("trust", ColumnType::Int),
+    ("ending", ColumnType::Bool),
+    ("blanket", ColumnType::Bool),
+    ("negated", ColumnType::Bool),
+    ("uncertain", ColumnType::Bool),
+    ("temporality", ColumnType::Text),
+    ("experiencer", ColumnType::Text),
+    ("extraction_confidence", ColumnType::Float),
+    ("initial_confidence", ColumnType::Float),
+    ("confidence_basis", ColumnType::Text),
+    ("is_proxy", ColumnType::Bool),
+    ("asserted_at", ColumnType::Int),
+    ("valid_from", ColumnType::Int),
+    ("expires_at", ColumnType::Int),
+    ("payload_sealed", ColumnType::Bytes),
+    ("evidence_sealed", ColumnType::Bytes),
+    ("evidence_start", ColumnType::Int),
+    ("evidence_end", ColumnType::Int),
+    ("extractor_version", ColumnType::Text),
+    ("ends_at", ColumnType::Int),
+    ("text_hash", ColumnType::Bytes),
+    ("recorded_at", ColumnType::Int),
+    ("created_at", ColumnType::Int),
+    ("updated_at", ColumnType::Int),
+    ("mac", ColumnType::Bytes),
+];
 static FINDING: LazyLock<Bulk> = LazyLock::new(|| {
+    Bulk::new("extracted_findings", &FINDING_COLUMNS, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
+});
+// `live` and what a purge takes change with time; everything else was said once.
+pub(super) static COVERED: covered::Lazy = LazyLock::new(|| {
     let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("id", ColumnType::Uuid),
-        ("source_id", ColumnType::Uuid),
-        ("revision", ColumnType::Int),
-        ("live", ColumnType::Bool),
-        ("group_hash", ColumnType::Bytes),
-        ("attribute_hash", ColumnType::Bytes),
-        ("entity_type", ColumnType::Text),
-        ("kind", ColumnType::Text),
-        ("class", ColumnType::Text),
-        ("set_by", ColumnType::Text),
-        ("document_type", ColumnType::Text),
-        ("source_type", ColumnType::Text),
-        ("epistemic", ColumnType::Text),
-        ("trust", ColumnType::Int),
-        ("ending", ColumnType::Bool),
-        ("blanket", ColumnType::Bool),
-        ("negated", ColumnType::Bool),
-        ("uncertain", ColumnType::Bool),
-        ("temporality", ColumnType::Text),
-        ("experiencer", ColumnType::Text),
-        ("extraction_confidence", ColumnType::Float),
-        ("initial_confidence", ColumnType::Float),
-        ("confidence_basis", ColumnType::Text),
-        ("is_proxy", ColumnType::Bool),
-        ("asserted_at", ColumnType::Int),
-        ("valid_from", ColumnType::Int),
-        ("expires_at", ColumnType::Int),
-        ("payload_sealed", ColumnType::Bytes),
-        ("evidence_sealed", ColumnType::Bytes),
-        ("evidence_start", ColumnType::Int),
-        ("evidence_end", ColumnType::Int),
-        ("extractor_version", ColumnType::Text),
-        ("ends_at", ColumnType::Int),
-        ("text_hash", ColumnType::Bytes),
-        ("recorded_at", ColumnType::Int),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
+        "id",
+        "source_id",
+        "revision",
+        "attribute_hash",
+        "entity_type",
+        "kind",
+        "class",
+        "set_by",
+        "document_type",
+        "source_type",
+        "epistemic",
+        "trust",
+        "ending",
+        "blanket",
+        "negated",
+        "uncertain",
+        "temporality",
+        "experiencer",
+        "extraction_confidence",
+        "initial_confidence",
+        "confidence_basis",
+        "is_proxy",
+        "asserted_at",
+        "valid_from",
+        "expires_at",
+        "ends_at",
     ];
-    Bulk::new("extracted_findings", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
+    Covered::new("extracted_findings", &columns, &FINDING_COLUMNS, "")
+});
+pub(super) static ACTS: covered::Lazy = LazyLock::new(|| {
+    let columns = ["id", "memory_id", "derived", "at", "action", "source", "evidence_id"];
+    Covered::new("memory_event", &columns, &history::COLUMNS, "AND derived = 0")
 });
 // A finding of a revision that is not the current one says nothing.
 static SILENCE: LazyLock<Sql> = LazyLock::new(|| {
@@ -104,10 +142,11 @@ impl Writer<'_> {
 
     fn finding_row(&self, f: &NewFinding) -> Result<Vec<Arg>, StoreError> {
         let a = &f.assertion;
-        let sealer = Sealer { keys: self.keys_of(f.scope)?, entropy: self.entropy };
+        let keys = self.keys_of(f.scope)?;
+        let sealer = Sealer { keys, entropy: self.entropy };
         let now = Arg::from(self.target.now);
         let evidence = f.evidence.as_ref();
-        Ok(vec![
+        let row = vec![
             f.scope.org().0.into(),
             f.scope.patient().0.into(),
             a.id.0.into(),
@@ -147,7 +186,8 @@ impl Writer<'_> {
             a.recorded_at.into(),
             now.clone(),
             now,
-        ])
+        ];
+        Ok(COVERED.seal(keys, row))
     }
 
     /// Acts of people; the groups of their memories are folded again.
@@ -162,8 +202,9 @@ impl Writer<'_> {
             let scope = acts.iter().find(|a| a.act.memory == id && a.scope.patient().0 == patient).map(|a| a.scope);
             self.touched.extend(scope.map(|scope| row.bytes(2).map(|group| (scope, group))).transpose()?);
         }
-        let rows = acts.iter().map(|a| act_row(a, self.target.now)).collect();
-        self.tx.bulk(&history::INSERT, rows).await?;
+        let row = |a: &NewAct| Ok(ACTS.seal(self.keys_of(a.scope)?, act_row(a, self.target.now)));
+        let rows = acts.iter().map(row).collect::<Result<_, StoreError>>()?;
+        self.tx.bulk(&history::INSERT_ACTS, rows).await?;
         Ok(())
     }
 }

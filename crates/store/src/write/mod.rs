@@ -23,6 +23,7 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 
 use super::admission::{Begun, DONE, END, count_attempts};
+use super::covered::Covered;
 use super::records::{Committed, InboxEntry, OrgBatch, Target};
 use super::{Keys, Store, StoreError};
 use anamnesis_core::clock::Entropy;
@@ -164,6 +165,11 @@ impl Writer<'_> {
         self.tx.execute(&DONE, vec![Arg::Blobs(ended.iter().map(|m| m.to_vec()).collect())]).await?;
         Ok(())
     }
+}
+
+/// Tables whose rows are covered by a keyed hash.
+pub(crate) fn covered_bulks() -> [&'static Covered; 5] {
+    [&findings::COVERED, &findings::ACTS, &documents::COVERED, &profile::COVERED, &patients::COVERED]
 }
 
 pub(crate) fn statements() -> Vec<&'static Sql> {

@@ -9,13 +9,14 @@ use super::Writer;
 use crate::StoreError;
 use crate::auditing::{self, Done};
 use crate::consents::{self, NewConsent};
+use crate::covered::{self, Covered};
 use crate::erasing;
 use crate::records::{InboxEntry, NewAct, OrgBatch};
 use crate::seal::Sealer;
 use anamnesis_core::audit::{Actor, Entry};
 use anamnesis_core::ids::{OrgId, derive};
 use anamnesis_core::scope::Scope;
-use anamnesis_sql::{Arg, Bulk, ColumnType, Sql, Transaction};
+use anamnesis_sql::{Arg, Bulk, Column, ColumnType, Sql, Transaction};
 
 static PATIENT: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
@@ -26,22 +27,26 @@ static PATIENT: LazyLock<Bulk> = LazyLock::new(|| {
     ];
     Bulk::new("patient_profile", &columns, "ON CONFLICT (org_id, patient_id) DO NOTHING")
 });
-static CONSENT: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("id", ColumnType::Uuid),
-        ("scope_hash", ColumnType::Bytes),
-        ("scope_sealed", ColumnType::Bytes),
-        ("reason_sealed", ColumnType::Bytes),
-        ("provision", ColumnType::Text),
-        ("from_at", ColumnType::Int),
-        ("until_at", ColumnType::Int),
-        ("recorded_by", ColumnType::Uuid),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
-    Bulk::new("consent", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
+const CONSENT_COLUMNS: [Column; 13] = [
+    ("org_id", ColumnType::Uuid),
+    ("patient_id", ColumnType::Uuid),
+    ("id", ColumnType::Uuid),
+    ("scope_hash", ColumnType::Bytes),
+    ("scope_sealed", ColumnType::Bytes),
+    ("reason_sealed", ColumnType::Bytes),
+    ("provision", ColumnType::Text),
+    ("from_at", ColumnType::Int),
+    ("until_at", ColumnType::Int),
+    ("recorded_by", ColumnType::Uuid),
+    ("created_at", ColumnType::Int),
+    ("updated_at", ColumnType::Int),
+    ("mac", ColumnType::Bytes),
+];
+static CONSENT: LazyLock<Bulk> =
+    LazyLock::new(|| Bulk::new("consent", &CONSENT_COLUMNS, "ON CONFLICT (org_id, patient_id, id) DO NOTHING"));
+pub(super) static COVERED: covered::Lazy = LazyLock::new(|| {
+    let columns = ["id", "scope_hash", "provision", "from_at", "until_at", "recorded_by"];
+    Covered::new("consent", &columns, &CONSENT_COLUMNS, "")
 });
 // What is folded is read, decided and written: another worker's half of the same patient must not come in between.
 static HOLD: LazyLock<Sql> = LazyLock::new(|| {
@@ -112,7 +117,7 @@ impl Writer<'_> {
         let keys = self.keys_of(c.scope)?;
         let sealer = Sealer { keys, entropy: self.entropy };
         let now = Arg::from(self.target.now);
-        Ok(vec![
+        let row = vec![
             self.org().0.into(),
             c.scope.patient().0.into(),
             c.id.into(),
@@ -125,7 +130,8 @@ impl Writer<'_> {
             c.recorded_by.into(),
             now.clone(),
             now,
-        ])
+        ];
+        Ok(COVERED.seal(keys, row))
     }
 
     /// Each message that is stored, and each memory that a person acted on (seed 002, section 9), without content.

@@ -8,13 +8,14 @@ use uuid::Uuid;
 
 use super::Writer;
 use crate::StoreError;
+use crate::covered::{self, Covered};
 use crate::records::{EphemeralChange, ProfileChange};
 use crate::seal::{Sealer, hash_row, open_record, open_text};
 use anamnesis_core::profile::{CognitiveCourse, EphemeralCourse, ProfileStatement, Stamp, StatedProfile, fold};
 use anamnesis_core::retention::{PrivacyTier, country};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::Cell;
-use anamnesis_sql::{Arg, Bulk, ColumnType, Row, Sql};
+use anamnesis_sql::{Arg, Bulk, Column, ColumnType, Row, Sql};
 
 static STATEMENT: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
@@ -106,18 +107,20 @@ static PREFERENCE: LazyLock<Bulk> = LazyLock::new(|| {
              OR excluded.stated_by > conversation_preferences.stated_by))",
     )
 });
-static MODE: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("id", ColumnType::Uuid),
-        ("from_at", ColumnType::Int),
-        ("is_on", ColumnType::Bool),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
-    Bulk::new("ephemeral_mode", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
-});
+const MODE_COLUMNS: [Column; 8] = [
+    ("org_id", ColumnType::Uuid),
+    ("patient_id", ColumnType::Uuid),
+    ("id", ColumnType::Uuid),
+    ("from_at", ColumnType::Int),
+    ("is_on", ColumnType::Bool),
+    ("created_at", ColumnType::Int),
+    ("updated_at", ColumnType::Int),
+    ("mac", ColumnType::Bytes),
+];
+static MODE: LazyLock<Bulk> =
+    LazyLock::new(|| Bulk::new("ephemeral_mode", &MODE_COLUMNS, "ON CONFLICT (org_id, patient_id, id) DO NOTHING"));
+pub(super) static COVERED: covered::Lazy =
+    LazyLock::new(|| Covered::new("ephemeral_mode", &["id", "from_at", "is_on"], &MODE_COLUMNS, ""));
 static MODES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new("SELECT patient_id, id, from_at, is_on FROM ephemeral_mode WHERE org_id = $1 AND patient_id IN {uuids $2}")
 });
@@ -209,9 +212,12 @@ impl Writer<'_> {
         let (org, now) = (Arg::from(self.org().0), Arg::from(self.target.now));
         let row = |c: &EphemeralChange| {
             let patient = c.scope.patient().0.into();
-            vec![org.clone(), patient, c.stamp.1.into(), c.stamp.0.into(), c.on.into(), now.clone(), now.clone()]
+            let row =
+                vec![org.clone(), patient, c.stamp.1.into(), c.stamp.0.into(), c.on.into(), now.clone(), now.clone()];
+            Ok(COVERED.seal(self.keys_of(c.scope)?, row))
         };
-        self.tx.bulk(&MODE, changes.iter().map(row).collect()).await?;
+        let rows = changes.iter().map(row).collect::<Result<_, StoreError>>()?;
+        self.tx.bulk(&MODE, rows).await?;
         let patients: BTreeSet<Uuid> = changes.iter().map(|c| c.scope.patient().0).collect();
         let mut courses = HashMap::new();
         let args = vec![org.clone(), Arg::Uuids(patients.into_iter().collect())];
