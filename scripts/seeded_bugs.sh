@@ -36,6 +36,10 @@ refusal_blamed|refusals::a_server_that_refuses
 checkpoint_outlived|store::resuming::on_a_file::what_is_said_of_an_earlier
 erase_keeps_aside|erasure::on_a_file::what_waits
 erase_unseen|erasure::on_a_file::a_batch_under_way
+role_from_body|producers::as_a_process_on_a_file::a_chat_application
+any_scope_consents|consent::on_memory::where_consent_is_required
+chain_cut|audit::as_a_process_on_a_file::a_chain_is_witnessed
+read_unaudited|audit::as_a_process_on_a_file::every_message
 waits_counted|intake_refusals::a_store_that_refuses_for_hours
 '
 
@@ -72,7 +76,7 @@ while IFS='|' read -r bug name; do
 done <<<"$table"
 
 # The table and the code name the same bugs.
-known=$(sed -n '/^pub const BUGS/,/^];/s/^    ("\([a-z_]*\)".*/\1/p' crates/core/src/failpoints.rs | sort)
+known=$(sed -n '/^pub(crate) const BUGS/,/^];/s/^    ("\([a-z_]*\)".*/\1/p' crates/core/src/failpoints.rs | sort)
 [ "$known" = "$(printf '%s\n' "$table" | cut -d'|' -f1 -s | sort)" ] || die "crates/core/src/failpoints.rs and this table name different bugs"
 printf '{"bugs":%d,"caught":%d}\n' "$bugs" "$caught"
 [ "$bugs" = "$caught" ]

@@ -4,6 +4,7 @@
 
 mod architecture;
 mod asserted;
+mod audit;
 mod backup;
 mod backup_key_database;
 mod breadth;

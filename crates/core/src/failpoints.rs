@@ -34,6 +34,8 @@ pub(crate) const BUGS: &[(&str, &str)] = &[
     ("checkpoint_outlived", "what is said of a time before a checkpoint makes the fold begin anew"),
     ("erase_keeps_aside", "what waits in quarantine goes with the patient"),
     ("erase_unseen", "a batch under way writes nothing of a patient who is erased meanwhile"),
+    ("role_from_body", "a role is the producer's to lend, whatever a message calls itself"),
+    ("any_scope_consents", "a permit of another scope opens no memory"),
     ("chain_cut", "each block of the audit trail follows the one before"),
     ("read_unaudited", "a read of a patient's record is written down"),
     ("waits_counted", "a try that a refusing store ended does not count against its message"),

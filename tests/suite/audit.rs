@@ -1,0 +1,571 @@
+//! The audit trail as evidence: every write and every read leaves an entry that says who, in which role and for what; nobody
+//! changes, adds or removes one unseen; and what was said cannot be turned round behind the program.
+
+use std::process::Output;
+
+use anamnesis_core::audit::{Fault, Verdict};
+use anamnesis_core::ids::OrgId;
+use anamnesis_sql::{Access, Arg, Row, Sql};
+use anamnesis_store::Store;
+use anamnesis_store::auditing::Done;
+use chrono::DateTime;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::support::{
+    Clinic, Engine, ORG, PATIENT, Program, bodies, count, counts, document, event, feed, on_every_engine,
+    on_every_program, rows, samples, scope,
+};
+use super::worker::{Running, until};
+
+on_every_program!(
+    every_message_every_act_and_every_read_leaves_an_entry_that_names_who_and_why,
+    a_chain_is_witnessed_by_a_head_that_was_kept_elsewhere_and_a_cut_tail_is_seen,
+    what_was_said_cannot_be_turned_round_unseen,
+    a_worker_seals_what_was_written_and_keeps_the_heads_elsewhere,
+    an_erased_entry_names_nobody_and_the_chain_is_whole,
+    entries_go_after_their_term_and_never_before,
+    a_read_without_a_reader_is_refused_where_the_configuration_asks_for_one,
+);
+on_every_engine!(an_entry_that_is_written_behind_the_program_is_seen_before_it_is_sealed,);
+
+const TEXT: &str = "Diagnosticada de endometriosis. Refiere vértigo desde ayer. Toma sertralina 50 mg al día. \
+                    Niega ideas de suicidio.";
+
+fn printed(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+fn of_patient() -> [String; 4] {
+    ["--org".to_owned(), ORG.to_string(), "--patient".to_owned(), PATIENT.to_string()]
+}
+
+/// A verb that must succeed.
+fn run(program: &Program, settings: &[(&str, &str)], args: &[&str]) -> String {
+    let output = program.command(settings).args(args).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", printed(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn ingested(program: &Program) {
+    let lines = bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]);
+    assert_eq!(counts(&program.ingest(&lines, &[]))["stored"], json!(1));
+}
+
+fn entries(program: &Program) -> Vec<Value> {
+    let of = of_patient();
+    let args: Vec<&str> =
+        ["audit", "list", "--output", "json"].into_iter().chain(of.iter().map(String::as_str)).collect();
+    serde_json::from_str(&run(program, &[], &args)).unwrap()
+}
+
+async fn every_message_every_act_and_every_read_leaves_an_entry_that_names_who_and_why(engine: Engine) {
+    let program = Program::on(engine).await;
+    ingested(&program);
+    let of = of_patient();
+    let read = |verb: &[&str], more: &[&str]| {
+        let args: Vec<&str> =
+            verb.iter().copied().chain(of.iter().map(String::as_str)).chain(more.iter().copied()).collect();
+        run(&program, &[("ANAMNESIS_ROLE", "clinician")], &args)
+    };
+    let ground = ["--reader", "dr-perez", "--purpose", "treatment", "--case", "T-2026/14"];
+    assert!(read(&["context"], &ground).contains("endometriosis"));
+    read(&["profile"], &["--reader", "dr-perez", "--purpose", "emergency"]);
+    read(&["export"], &[]);
+    let listed: Vec<Value> = serde_json::from_str(&read(&["memory", "list", "--output", "json"], &[])).unwrap();
+    let memory = listed[0]["memory_id"].as_str().unwrap();
+    read(&["memory", "history", memory], &[]);
+    let by = Uuid::from_u128(7).to_string();
+    read(&["memory", "verify", memory], &["--by", &by]);
+    read(&["consent", "record"], &["--provision", "permit", "--by", &by]);
+    read(&["privacy"], &["--by", &by]);
+
+    let found = entries(&program);
+    let of = |action: &str| -> Vec<&Value> { found.iter().filter(|entry| entry["action"] == action).collect() };
+    let stored = of("document_stored");
+    assert_eq!(stored.len(), 1, "{found:?}");
+    assert_eq!((&stored[0]["role"], &stored[0]["subject_id"]), (&json!("producer"), &json!(Uuid::from_u128(1))));
+    let context = of("read_context");
+    assert_eq!(context.len(), 1, "{found:?}");
+    for (field, expected) in [
+        ("actor", "dr-perez"),
+        ("role", "clinician"),
+        ("purpose", "treatment"),
+        ("reason", "T-2026/14"),
+        ("outcome", "done"),
+    ] {
+        assert_eq!(context[0][field], json!(expected));
+    }
+    assert_eq!(of("read_profile")[0]["purpose"], json!("emergency"));
+    assert_eq!(of("read_history")[0]["subject_id"], json!(memory));
+    for (action, actor) in
+        [("verified", &by), ("command_verify", &by), ("consent_permit", &by), ("privacy_report", &by)]
+    {
+        assert_eq!(of(action).iter().filter(|entry| entry["actor"] == json!(actor)).count(), 1, "{action}: {found:?}");
+    }
+    for action in ["exported", "read_memories"] {
+        let [one] = of(action)[..] else { panic!("{action}: {found:?}") };
+        assert!(one["actor"].as_str().unwrap().starts_with("uid:"), "a process has a user where nobody is named");
+    }
+    // No content, whatever was read.
+    let trail = format!("{found:?}").to_lowercase();
+    assert!(["endometriosis", "vértigo", "sertralina", "suicid"].iter().all(|word| !trail.contains(word)));
+}
+
+async fn a_chain_is_witnessed_by_a_head_that_was_kept_elsewhere_and_a_cut_tail_is_seen(engine: Engine) {
+    let program = Program::on(engine).await;
+    ingested(&program);
+    let witness = program.folder.path().join("heads.ndjson");
+    let verify = |more: &[&str]| {
+        let args = ["audit", "verify", "--output", "json"].iter().chain(more);
+        let output = program.command(&[]).args(args).output().unwrap();
+        let reports = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>();
+        let reports: Vec<Value> = reports.map(Result::unwrap).collect();
+        (output.status.code().unwrap(), reports)
+    };
+    std::fs::write(&witness, run(&program, &[], &["audit", "heads", "--output", "json"])).unwrap();
+    let heads = ["--heads", witness.to_str().unwrap()];
+    let (code, reports) = verify(&[]);
+    assert_eq!((code, &reports[0]["verdict"]), (3, &json!("unanchored")), "{reports:?}");
+    let (code, reports) = verify(&heads);
+    assert_eq!((code, &reports[0]["verdict"]), (0, &json!("witnessed")), "{reports:?}");
+    // More is written and sealed: the old head still witnesses what was there.
+    let of = of_patient();
+    let context: Vec<&str> = ["context"].into_iter().chain(of.iter().map(String::as_str)).collect();
+    run(&program, &[], &context);
+    std::fs::write(&witness, run(&program, &[], &["audit", "heads", "--output", "json"])).unwrap();
+    assert_eq!(verify(&heads).0, 0);
+
+    // The last block and its entries go: what is left fits together, and is not what the head says.
+    tamper(&program, &[
+        "DELETE FROM action_audit WHERE block = (SELECT max(number) FROM audit_block WHERE org_id = action_audit.org_id)",
+        "DELETE FROM audit_block WHERE number = (SELECT max(b.number) FROM audit_block AS b WHERE b.org_id = audit_block.org_id)",
+    ])
+    .await;
+    let (code, reports) = verify(&[]);
+    assert_eq!(code, 3, "without a head nobody can know: {reports:?}");
+    let (code, reports) = verify(&heads);
+    assert_eq!((code, &reports[0]["verdict"]), (5, &json!("diverged")), "{reports:?}");
+    assert_eq!(reports[0]["findings"][0]["fault"], json!("head_missing"));
+    // And one entry that is changed is named.
+    tamper(&program, &["UPDATE action_audit SET action = 'read_profile' WHERE action = 'document_stored'"]).await;
+    let (code, reports) = verify(&heads);
+    assert_eq!((code, &reports[0]["verdict"]), (1, &json!("invalid")), "{reports:?}");
+    let faults: Vec<&Value> =
+        reports[0]["findings"].as_array().unwrap().iter().map(|finding| &finding["fault"]).collect();
+    assert!(
+        faults.contains(&&json!("entries_changed")) && faults.contains(&&json!("entry_not_authentic")),
+        "{faults:?}"
+    );
+}
+
+/// As somebody who may write every table and has no key: on a server its administrator.
+async fn tamper(program: &Program, statements: &[&str]) {
+    if let Some(server) = &program.server {
+        let mut connection = server.administrator().await;
+        for sql in statements {
+            let sql = format!("SET session_replication_role = replica; SET search_path = anamnesis; {sql}");
+            sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
+        }
+        return;
+    }
+    let store = program.store().await;
+    let mut tx = store.db().begin(Access::Organization(OrgId(ORG))).await.unwrap();
+    for trigger in ["action_audit_kept", "action_audit_unchanged", "audit_block_kept"] {
+        tx.execute(&leaked(format!("DROP TRIGGER IF EXISTS {trigger}")), Vec::new()).await.unwrap();
+    }
+    for sql in statements {
+        tx.execute(&leaked((*sql).to_owned()), Vec::new()).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+    store.close().await;
+}
+
+fn leaked(sql: String) -> Sql {
+    Sql::new(Box::leak(sql.into_boxed_str()))
+}
+
+async fn what_was_said_cannot_be_turned_round_unseen(engine: Engine) {
+    let program = Program::on(engine).await;
+    ingested(&program);
+    let permit = json!({"organization_id": ORG, "patient_id": PATIENT, "scope": "research", "provision": "deny",
+        "from": "2026-06-01T00:00:00Z", "until": null, "recorded_by": Uuid::from_u128(7)});
+    let switch = json!({"organization_id": ORG, "patient_id": PATIENT, "command": "ephemeral_off",
+        "actor": {"id": Uuid::from_u128(7), "role": "patient"}, "issued_at": "2026-06-20T12:00:00Z"});
+    let more =
+        [event("c-1", "anamnesis.consent.recorded.v1", &permit), event("e-1", "anamnesis.memory.command.v1", &switch)];
+    assert_eq!(counts(&program.ingest(&bodies(&more), &[]))["stored"], json!(2));
+    let of = of_patient();
+    let list: Vec<&str> =
+        ["memory", "list", "--output", "json"].into_iter().chain(of.iter().map(String::as_str)).collect();
+    let listed: Vec<Value> = serde_json::from_str(&run(&program, &[], &list)).unwrap();
+    let memory = listed[0]["memory_id"].as_str().unwrap();
+    let by = Uuid::from_u128(7).to_string();
+    let verify: Vec<&str> = ["memory", "verify", memory, "--by", &by, "--role", "clinician"]
+        .into_iter()
+        .chain(of.iter().map(String::as_str))
+        .collect();
+    run(&program, &[], &verify);
+    // The mark goes back after each run: every run looks at all patients.
+    let org = ORG.to_string();
+    let mut day = 1;
+    let mut reconciled = || {
+        day += 1;
+        let as_of = format!("2026-07-{day:02}");
+        let args = ["job", "run", "reconciliation", "--org", &org, "--as-of", &as_of, "--output", "json"];
+        let report: Value = serde_json::from_str(run(&program, &[], &args).lines().next_back().unwrap()).unwrap();
+        report
+    };
+    let figure = |report: &Value, name: &str| find(report, name).unwrap_or_else(|| panic!("{name}: {report}"));
+    let calm = reconciled();
+    assert_eq!((figure(&calm, "forged_rows"), figure(&calm, "uncovered_rows")), (0, 0), "{calm}");
+    for (turned, back) in [
+        ("UPDATE risk_flag SET denied = 1 - denied", "UPDATE risk_flag SET denied = 1 - denied"),
+        ("UPDATE risk_flag SET at = at + 1", "UPDATE risk_flag SET at = at - 1"),
+        ("UPDATE extracted_findings SET negated = 1 - negated", "UPDATE extracted_findings SET negated = 1 - negated"),
+        (
+            "UPDATE extracted_findings SET asserted_at = asserted_at - 1",
+            "UPDATE extracted_findings SET asserted_at = asserted_at + 1",
+        ),
+        ("UPDATE consent SET provision = 'permit'", "UPDATE consent SET provision = 'deny'"),
+        ("UPDATE consent SET from_at = from_at - 1", "UPDATE consent SET from_at = from_at + 1"),
+        ("UPDATE ephemeral_mode SET is_on = 1", "UPDATE ephemeral_mode SET is_on = 0"),
+        (
+            "UPDATE memory_event SET source = 'patient' WHERE derived = 0",
+            "UPDATE memory_event SET source = 'clinician' WHERE derived = 0",
+        ),
+    ] {
+        tamper(&program, &[turned]).await;
+        let report = reconciled();
+        assert!(figure(&report, "forged_rows") > 0, "{turned}: {report}");
+        tamper(&program, &[back]).await;
+        // What was folded of it meanwhile is folded right again.
+        reconciled();
+        let report = reconciled();
+        assert_eq!(figure(&report, "forged_rows"), 0, "{back}: {report}");
+    }
+    // What is made of the log is made so again, and counted.
+    for (turned, counted) in [
+        ("UPDATE memory SET state = 'resolved' WHERE state = 'active' AND kind <> 'raw'", "memories"),
+        ("UPDATE medications SET status = 'stopped'", "clinical_rows"),
+    ] {
+        tamper(&program, &[turned]).await;
+        let report = reconciled();
+        assert!(figure(&report, counted) > 0, "{turned}: {report}");
+        assert_eq!(figure(&reconciled(), counted), 0, "{turned}: it is right again");
+    }
+}
+
+/// A figure of a report, however deep it lies.
+fn find(report: &Value, name: &str) -> Option<u64> {
+    match report {
+        Value::Object(fields) => {
+            fields.get(name).and_then(Value::as_u64).or_else(|| fields.values().find_map(|below| find(below, name)))
+        }
+        Value::Array(items) => items.iter().find_map(|below| find(below, name)),
+        _ => None,
+    }
+}
+
+async fn a_worker_seals_what_was_written_and_keeps_the_heads_elsewhere(engine: Engine) {
+    let program = Program::on(engine).await;
+    ingested(&program);
+    let heads = program.folder.path().join("witness.ndjson");
+    let settings = [("ANAMNESIS__AUDIT__HEAD_FILE", heads.to_str().unwrap()), ("ANAMNESIS__AUDIT__SEAL_SECONDS", "5")];
+    let worker = Running::start(&program, &settings).await;
+    until("the trail is sealed", async || heads.exists()).await;
+    let metrics = worker.get("/metrics").await.unwrap().1;
+    let value = |name: &str| -> f64 {
+        let line = metrics.lines().find(|line| line.split_whitespace().next().is_some_and(|series| series == name));
+        line.unwrap_or_else(|| panic!("{name}")).split_whitespace().last().unwrap().parse().unwrap()
+    };
+    assert!(value("anamnesis_audit_entries_sealed_total") >= 1.0);
+    assert_eq!(value("anamnesis_audit_entries_not_authentic_total"), 0.0);
+    let shown = run(&program, &[], &["audit", "heads"]);
+    let gauge = shown.lines().find_map(|line| line.strip_prefix("anamnesis_audit_head ")).unwrap();
+    assert_eq!(value("anamnesis_audit_head"), gauge.parse::<f64>().unwrap(), "the gauge is the head");
+    assert_eq!(worker.end(), Some(0));
+    assert_eq!(
+        run(&program, &[], &["audit", "verify", "--heads", heads.to_str().unwrap()]).matches("witnessed").count(),
+        1
+    );
+}
+
+async fn an_erased_entry_names_nobody_and_the_chain_is_whole(engine: Engine) {
+    let program = Program::on(engine).await;
+    ingested(&program);
+    let of = of_patient();
+    let args = |verb: &[&str], more: &[&str]| -> Vec<String> {
+        verb.iter()
+            .map(|word| (*word).to_owned())
+            .chain(of.clone())
+            .chain(more.iter().map(|word| (*word).to_owned()))
+            .collect()
+    };
+    let run_all = |settings: &[(&str, &str)], args: Vec<String>| {
+        run(&program, settings, &args.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    run_all(&[], args(&["context"], &["--reader", "dr-perez"]));
+    let witness = program.folder.path().join("heads.ndjson");
+    std::fs::write(&witness, run(&program, &[], &["audit", "heads", "--output", "json"])).unwrap();
+    let officer = Uuid::from_u128(9).to_string();
+    let url = program.server.as_ref().map(|server| server.url(Some("test_audit"))).unwrap_or_default();
+    let as_officer = [("ANAMNESIS__STORE__URL", url.as_str())];
+    let erased = run_all(&as_officer, args(&["audit", "erase"], &["--by", &officer, "--output", "json"]));
+    let erased: Value = serde_json::from_str(&erased).unwrap();
+    assert!(erased["erased"].as_u64().unwrap() >= 2, "{erased}");
+    assert_eq!(entries(&program), Vec::<Value>::new(), "nothing names the patient");
+    let org = ORG.to_string();
+    let all = run(&program, &[], &["audit", "list", "--org", &org, "--output", "json"]);
+    assert!(!all.contains("dr-perez") && !all.contains(&PATIENT.to_string()), "{all}");
+    assert!(all.contains("audit_erased") && all.contains(&officer), "{all}");
+    let verified = run(&program, &[], &["audit", "verify", "--heads", witness.to_str().unwrap()]);
+    assert!(verified.contains("witnessed"), "{verified}");
+    // An entry that is made to look erased is seen: nothing says that it was.
+    tamper(
+        &program,
+        &["UPDATE action_audit SET erased_by = (SELECT a.id FROM action_audit AS a WHERE a.action = 'audit_erased'), \
+         leaf = salt WHERE action = 'audit_erased'"],
+    )
+    .await;
+    let output = program.command(&[]).args(["audit", "verify"]).output().unwrap();
+    assert!(!output.status.success(), "{}", printed(&output));
+}
+
+async fn entries_go_after_their_term_and_never_before(engine: Engine) {
+    let program = Program::on(engine).await;
+    ingested(&program);
+    let witness = program.folder.path().join("heads.ndjson");
+    std::fs::write(&witness, run(&program, &[], &["audit", "heads", "--output", "json"])).unwrap();
+    let org = ORG.to_string();
+    let later = [("ANAMNESIS__PIPELINE__NOW", "2032-08-01T12:00:00Z")];
+    let upkeep = |settings: &[(&str, &str)], as_of: &str| {
+        run(&program, settings, &["job", "run", "upkeep", "--org", &org, "--as-of", as_of, "--output", "json"])
+    };
+    let store = program.store().await;
+    let held = async || count(&store, "SELECT count(*) FROM action_audit WHERE action = 'document_stored'").await;
+    upkeep(&[], "2026-07-01");
+    assert_eq!(held().await, 1, "its term has not run");
+    upkeep(&later, "2032-08-01");
+    assert_eq!(held().await, 0, "six years and more");
+    let verify = ["audit", "verify", "--heads", witness.to_str().unwrap()];
+    assert!(run(&program, &later, &verify).contains("witnessed"), "the block's hash is still in the chain");
+    // Read as of today, the same rows are gone too early.
+    let output = program.command(&[]).args(verify).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", printed(&output));
+    assert!(printed(&output).contains("purged_too_early"), "{}", printed(&output));
+}
+
+async fn a_read_without_a_reader_is_refused_where_the_configuration_asks_for_one(engine: Engine) {
+    let program = Program::on(engine).await;
+    ingested(&program);
+    let of = of_patient();
+    let strict = [("ANAMNESIS__AUDIT__REQUIRE_READER", "true"), ("ANAMNESIS__AUDIT__READS", "before")];
+    let context = |more: &[&str]| program.command(&strict).arg("context").args(&of).args(more).output().unwrap();
+    let refused = context(&[]);
+    assert_eq!(refused.status.code(), Some(2), "{}", printed(&refused));
+    assert!(!printed(&refused).contains("endometriosis"));
+    let read = context(&["--reader", "dr-perez", "--purpose", "treatment"]);
+    assert!(read.status.success() && printed(&read).contains("endometriosis"), "{}", printed(&read));
+    let asked: Vec<Value> = entries(&program).into_iter().filter(|entry| entry["action"] == "read_context").collect();
+    assert_eq!((asked.len(), &asked[0]["outcome"]), (1, &json!("asked")));
+    // Where the trail cannot be written, nothing is shown.
+    if let Some(server) = &program.server {
+        let mut connection = server.administrator().await;
+        let revoke = "REVOKE INSERT ON anamnesis.action_audit FROM anamnesis_app";
+        sqlx::raw_sql(sqlx::AssertSqlSafe(revoke)).execute(&mut connection).await.unwrap();
+        let unwritten = context(&["--reader", "dr-perez", "--purpose", "treatment"]);
+        assert!(
+            !unwritten.status.success() && !printed(&unwritten).contains("endometriosis"),
+            "{}",
+            printed(&unwritten)
+        );
+    }
+}
+
+async fn an_entry_that_is_written_behind_the_program_is_seen_before_it_is_sealed(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
+    let org = scope().org();
+    let forged = "INSERT INTO action_audit (org_id, patient_id, id, at, actor, action, outcome, salt, created_at, updated_at) \
+                  SELECT org_id, patient_id, $2, at, 'dr-perez', 'read_context', 'done', salt, created_at, updated_at \
+                  FROM action_audit WHERE org_id = $1 AND action = 'document_stored'";
+    let mut tx = store.db().begin(Access::Organization(org)).await.unwrap();
+    tx.execute(&Sql::new(forged), vec![org.0.into(), Uuid::from_u128(0xf0).into()]).await.unwrap();
+    tx.commit().await.unwrap();
+    let sealed = store.seal_audit(org).await.unwrap();
+    assert_eq!((sealed.entries, sealed.not_authentic), (2, 1));
+    let report = store.check_audit(org, &[], DateTime::UNIX_EPOCH).await.unwrap();
+    assert_eq!((report.verdict, report.findings[0].fault), (Verdict::Invalid, Fault::EntryNotAuthentic));
+}
+
+/// Random changes of what lies in the store, each made, looked for and taken back: 300, or 10,000 in the long proofs.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_change_of_the_trail_stays_unseen() {
+    let clinic = Clinic::on(Engine::Memory).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    let org = scope().org();
+    for some in samples().chunks(6).take(3) {
+        feed(&pipeline, some, 6).await;
+        let done = Done::to(scope(), "read_context");
+        store.audit(&anamnesis_core::audit::Actor::program("dr-perez"), done).await.unwrap();
+        store.seal_audit(org).await.unwrap();
+    }
+    let heads = store.audit_heads(&[org], store.clock().now()).await.unwrap();
+    let check = async |store: &Store| store.check_audit(org, &heads, DateTime::UNIX_EPOCH).await.unwrap().verdict;
+    assert_eq!(check(store).await, Verdict::Witnessed);
+    let mut tx = store.db().begin(Access::Organization(org)).await.unwrap();
+    for trigger in ["action_audit_kept", "action_audit_unchanged", "audit_block_kept"] {
+        tx.execute(&leaked(format!("DROP TRIGGER {trigger}")), Vec::new()).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+    let long = std::env::var_os("ANAMNESIS_TEST_LONG").is_some();
+    let mut random = Random(0x5eed);
+    for _ in 0..if long { 10_000 } else { 300 } {
+        let change = Change::any(&mut random, store).await;
+        change.make(store).await;
+        let verdict = check(store).await;
+        assert!(matches!(verdict, Verdict::Invalid | Verdict::Diverged), "{change:?}: {verdict}");
+        change.take_back(store).await;
+    }
+    assert_eq!(check(store).await, Verdict::Witnessed, "each was taken back");
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        usize::try_from((z ^ (z >> 31)) % bound as u64).unwrap()
+    }
+}
+
+const ENTRY: &[&str] = &[
+    "org_id",
+    "patient_id",
+    "id",
+    "at",
+    "actor",
+    "role",
+    "purpose",
+    "reason",
+    "action",
+    "subject_id",
+    "outcome",
+    "salt",
+    "block",
+];
+const BLOCK: &[&str] = &["org_id", "number", "entries", "sealed_at", "leaves", "previous", "hash"];
+
+/// One row before and after.
+#[derive(Debug)]
+struct Change {
+    table: &'static str,
+    columns: &'static [&'static str],
+    before: Vec<anamnesis_sql::Cell>,
+    /// `None`: the row goes.
+    after: Option<Vec<anamnesis_sql::Cell>>,
+    /// The row is added, and the one before stays.
+    added: bool,
+}
+
+impl Change {
+    async fn any(random: &mut Random, store: &Store) -> Self {
+        use anamnesis_sql::Cell;
+        let (table, columns, sql) = if random.below(4) == 0 {
+            ("audit_block", BLOCK, "SELECT org_id, number, entries, sealed_at, leaves, previous, hash FROM audit_block")
+        } else {
+            (
+                "action_audit",
+                ENTRY,
+                "SELECT org_id, patient_id, id, at, actor, role, purpose, reason, action, subject_id, outcome, salt, block \
+                 FROM action_audit",
+            )
+        };
+        let all: Vec<Row> = rows(store, sql).await;
+        let before = all[random.below(all.len())].0.clone();
+        if random.below(5) == 0 {
+            return Self { table, columns, before, after: None, added: false };
+        }
+        let mut after = before.clone();
+        // An added row has a key of its own.
+        let added = table == "action_audit" && random.below(6) == 0;
+        let place = if added { 2 } else { 1 + random.below(columns.len() - 1) };
+        after[place] = match &before[place] {
+            Cell::Null => Cell::Text("x".to_owned()),
+            Cell::I64(v) if *v == 0 => Cell::I64(7),
+            Cell::I64(v) => Cell::I64(v + 1 + i64::try_from(random.below(3)).unwrap()),
+            Cell::F64(v) => Cell::F64(v + 1.0),
+            Cell::Text(v) => Cell::Text(format!("{v}x")),
+            Cell::Blob(v) => {
+                let mut bytes = v.clone();
+                let (at, bit) = (random.below(bytes.len()), random.below(8));
+                bytes[at] ^= 1 << bit;
+                Cell::Blob(bytes)
+            }
+        };
+        if matches!((columns[place], &after[place]), ("subject_id", Cell::Text(_))) {
+            after[place] = Cell::Blob(vec![1; 16]);
+        }
+        Self { table, columns, before, after: Some(after), added }
+    }
+
+    async fn make(&self, store: &Store) {
+        if !self.added {
+            self.delete(store, &self.before).await;
+        }
+        if let Some(after) = &self.after {
+            self.insert(store, after).await;
+        }
+    }
+
+    async fn take_back(&self, store: &Store) {
+        if let Some(after) = &self.after {
+            self.delete(store, after).await;
+        }
+        if !self.added {
+            self.insert(store, &self.before).await;
+        }
+    }
+
+    async fn delete(&self, store: &Store, row: &[anamnesis_sql::Cell]) {
+        let key = if self.table == "audit_block" { "number" } else { "id" };
+        let place = self.columns.iter().position(|column| *column == key).unwrap();
+        let mut tx = store.db().begin(Access::Organization(scope().org())).await.unwrap();
+        let sql = leaked(format!("DELETE FROM {} WHERE {key} = $1", self.table));
+        assert_eq!(tx.execute(&sql, vec![arg(&row[place])]).await.unwrap(), 1);
+        tx.commit().await.unwrap();
+    }
+
+    async fn insert(&self, store: &Store, row: &[anamnesis_sql::Cell]) {
+        let places: Vec<String> = (1..=self.columns.len()).map(|n| format!("${n}")).collect();
+        let (times, values) =
+            if self.table == "audit_block" { ("", "") } else { (", created_at, updated_at", ", 0, 0") };
+        let sql = leaked(format!(
+            "INSERT INTO {} ({}{times}) VALUES ({}{values})",
+            self.table,
+            self.columns.join(", "),
+            places.join(", ")
+        ));
+        let mut tx = store.db().begin(Access::Organization(scope().org())).await.unwrap();
+        tx.execute(&sql, row.iter().map(arg).collect()).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+}
+
+fn arg(cell: &anamnesis_sql::Cell) -> Arg {
+    use anamnesis_sql::Cell;
+    match cell {
+        Cell::Null => Arg::Null,
+        Cell::I64(v) => (*v).into(),
+        Cell::F64(v) => (*v).into(),
+        Cell::Text(v) => v.as_str().into(),
+        Cell::Blob(v) => v.clone().into(),
+    }
+}
