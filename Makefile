@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-models advisories lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
+.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-models advisories sbom lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +73,9 @@ check-alerts:
 
 advisories: setup ## Known vulnerabilities of the dependencies; fails, and says so, where no advisory database can be had
 	@scripts/advisories.sh
+
+sbom: setup ## Parts list of the shipped program: target/sbom/anamnesis.cdx.json (CycloneDX), with its models
+	@scripts/sbom.sh
 
 lint: setup ## Formatting and clippy, warnings are errors
 	@cargo fmt --all --check
