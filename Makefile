@@ -8,7 +8,7 @@ SHELL := /bin/bash
 CACHE := $(or $(ANAMNESIS_CACHE_DIR),$(CURDIR)/.cache)
 export PATH := $(CACHE)/tools/bin:$(PATH)
 
-.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
+.PHONY: help setup demo test examples scenarios features facts readers proofs check check-scripts check-deps check-helm check-alerts check-models check-security advisories sbom lint fmt docs bench replay campaign campaign-quick seeded-bugs clean
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,7 +50,7 @@ campaign: setup ## The proving ground at length: keys in a table, then in a file
 seeded-bugs: setup ## Break each promise on purpose and show that its proof notices
 	@scripts/seeded_bugs.sh
 
-check: check-scripts check-deps check-helm check-alerts ## What is not Rust: scripts, Dockerfile, dependencies, Helm chart, alerts
+check: check-scripts check-deps check-models check-security check-helm check-alerts ## What is not Rust: scripts, Dockerfile, dependencies, models, pages on security, Helm chart, alerts
 
 check-scripts:
 	@bin=$$(scripts/python.sh); \
@@ -62,11 +62,23 @@ check-deps: setup
 	@scripts/check_deps.sh
 	@scripts/machete.sh
 
+check-models:
+	@scripts/check_models.sh
+
+check-security:
+	@scripts/check_security.sh
+
 check-helm:
 	@scripts/check_helm.sh
 
 check-alerts:
 	@scripts/check_alerts.sh
+
+advisories: setup ## Known vulnerabilities of the dependencies; fails, and says so, where no advisory database can be had
+	@scripts/advisories.sh
+
+sbom: setup ## Parts list of the shipped program: target/sbom/anamnesis.cdx.json (CycloneDX), with its models
+	@scripts/sbom.sh
 
 lint: setup ## Formatting and clippy, warnings are errors
 	@cargo fmt --all --check
