@@ -59,6 +59,7 @@ mod risk_heard;
 mod rules;
 mod secrets;
 mod server;
+mod set_aside;
 mod spool;
 mod standing;
 mod store;

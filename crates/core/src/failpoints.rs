@@ -33,6 +33,8 @@ pub(crate) const BUGS: &[(&str, &str)] = &[
     ("refusal_blamed", "a store that refuses is a retry and no message's fault"),
     ("checkpoint_outlived", "what is said of a time before a checkpoint makes the fold begin anew"),
     ("erase_keeps_aside", "what waits in quarantine goes with the patient"),
+    ("aside_under_platform", "what is set aside of a known patient is sealed with that patient's key"),
+    ("aside_for_ever", "the body of what is set aside goes when its term ends"),
     ("erase_unseen", "a batch under way writes nothing of a patient who is erased meanwhile"),
     ("waits_counted", "a try that a refusing store ended does not count against its message"),
 ];

@@ -287,6 +287,10 @@ mod tests {
         "quarantine.body_sealed",
         "quarantine.attributes_sealed",
         "quarantine.noticed_at",
+        // Whose key seals it depends on who was known when it came; its term, on the clock.
+        "quarantine.key_org_id",
+        "quarantine.key_patient_id",
+        "quarantine.expired_at",
         "outbox.claimed_until",
         "outbox.attempts",
         "outbox.published_at",
