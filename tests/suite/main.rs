@@ -21,6 +21,7 @@ mod crash;
 mod dashboards;
 mod dated;
 mod deployment;
+mod emergency;
 mod endpoints;
 mod ephemeral;
 mod erasure;

@@ -51,7 +51,7 @@ macro_rules! tables {
 
 tables! {
     "organization", RowId::Open, ["org_id", "time_zone", "redaction_policy", "consent_required", "withdrawal",
-        "privacy_tier", "country"];
+        "privacy_tier", "country", "emergency_text_en", "emergency_text_es"];
     "patient_profile", RowId::Column(1), ["org_id", "patient_id", "cognitive_state", "cognitive_state_at",
         "disclaimer_accepted_at", "region_sealed", "privacy_tier_sealed", "emergency_contacts_sealed", "profile_at",
         "ephemeral", "privacy_tier", "country"];
