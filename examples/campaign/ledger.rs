@@ -7,7 +7,7 @@ use anamnesis_core::memory::State;
 use anamnesis_rabbitmq::{Link, Names, Role};
 use anamnesis_store::Store;
 use anamnesis_store::digest::Digest;
-use anamnesis_store::quarantine::Deed;
+use anamnesis_store::quarantine::{Deed, View};
 use anamnesis_store::read::{Filter, When, Window};
 use lapin::options::BasicGetOptions;
 use uuid::Uuid;
@@ -155,7 +155,7 @@ async fn unreadable(store: &Store, messages: &Messages) -> Outcome<u64> {
         }
     }
     for id in aside(store).await? {
-        unreadable += u64::from(store.open_aside(id, "campaign", Deed::Shown).await.is_err());
+        unreadable += u64::from(store.open_aside(id, "campaign", Deed::Shown(View::Nothing)).await.is_err());
     }
     Ok(unreadable)
 }

@@ -54,6 +54,9 @@ GRANT UPDATE (vector_generation, vector_model, building_generation, building_mod
 -- What passed through long ago is known by nobody any more.
 GRANT DELETE ON inbox TO anamnesis_jobs;
 GRANT SELECT, DELETE ON attempt, attempt_batch TO anamnesis_jobs;
+-- What was set aside has a term; that it ended is written down.
+GRANT SELECT, DELETE, UPDATE (state, body_sealed, attributes_sealed, expired_at, updated_at) ON quarantine TO anamnesis_jobs;
+GRANT SELECT, INSERT ON quarantine_act TO anamnesis_jobs;
 -- Who folds a patient's memory holds the patient's row, which is a right to write it.
 GRANT UPDATE (updated_at) ON patient_profile TO anamnesis_jobs;
 GRANT SELECT, INSERT ON action_audit, audit_block TO anamnesis_jobs;

@@ -41,6 +41,12 @@ enum What {
         /// keep or forget: what becomes of memories when a patient withdraws consent.
         #[arg(long, value_name = "WHAT", value_parser = |text: &str| known(text, Withdrawal::ALL, Withdrawal::code))]
         withdrawal: Option<Withdrawal>,
+        /// What `profile --emergency` shows in English; empty: the text of the country.
+        #[arg(long, value_name = "TEXT", value_parser = text)]
+        emergency_text_en: Option<String>,
+        /// The same in Spanish.
+        #[arg(long, value_name = "TEXT", value_parser = text)]
+        emergency_text_es: Option<String>,
     },
 }
 
@@ -52,13 +58,37 @@ fn code(text: &str) -> Result<String, String> {
     country(text).ok_or_else(|| "two letters".to_owned())
 }
 
+/// At most a screen: it is read in a hurry.
+fn text(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.chars().count() > 1000 { Err("at most 1000 characters".to_owned()) } else { Ok(text.to_owned()) }
+}
+
 /// # Errors
 /// When the configuration is wrong, the store cannot be opened, or the organisation is not known.
 pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let world = World::open(context).await?;
-        if let What::Set { org, time_zone, privacy_tier, country, consent_required, withdrawal } = args.what {
-            let change = OrganizationChange { time_zone, privacy_tier, country, consent_required, withdrawal };
+        if let What::Set {
+            org,
+            time_zone,
+            privacy_tier,
+            country,
+            consent_required,
+            withdrawal,
+            emergency_text_en,
+            emergency_text_es,
+        } = args.what
+        {
+            let change = OrganizationChange {
+                time_zone,
+                privacy_tier,
+                country,
+                consent_required,
+                withdrawal,
+                emergency_text_en,
+                emergency_text_es,
+            };
             if !world.store.set_organization(org, &change).await? {
                 return Err(Failure::usage("the store knows no such organisation"));
             }

@@ -2,9 +2,9 @@
 //! `/privacidad`). Spanish or English.
 
 use chrono::{DateTime, Utc};
-use clap::ValueEnum;
 use uuid::Uuid;
 
+use super::language::{Language, Spoken};
 use super::output::{self, Format};
 use super::patient::Of;
 use super::world::World;
@@ -24,24 +24,8 @@ pub struct Args {
     /// Who asks: an id that the audit trail keeps.
     #[arg(long, value_name = "UUID")]
     by: Uuid,
-    /// The language of the text.
-    #[arg(long, value_enum, default_value_t = Language::En, env = "ANAMNESIS_LANG")]
-    language: Language,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Language {
-    En,
-    Es,
-}
-
-impl Language {
-    fn of(self, [english, spanish]: [&str; 2]) -> &str {
-        match self {
-            Self::En => english,
-            Self::Es => spanish,
-        }
-    }
+    #[command(flatten)]
+    spoken: Spoken,
 }
 
 /// # Errors
@@ -53,8 +37,10 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         world.store.close().await;
         match (held, context.format_or(Format::Table)) {
             (Ok(held), Format::Json) => output::json(&held)?,
-            (Ok(held), Format::Table) => text(&held, args.language).iter().try_for_each(|line| output::line(line))?,
-            (Err(StoreError::Erased), Format::Table) => output::line(args.language.of(ERASED))?,
+            (Ok(held), Format::Table) => {
+                text(&held, args.spoken.language).iter().try_for_each(|line| output::line(line))?
+            }
+            (Err(StoreError::Erased), Format::Table) => output::line(args.spoken.language.of(ERASED))?,
             (Err(error), _) => return Err(error.into()),
         }
         Ok(Exit::Done)

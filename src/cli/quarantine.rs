@@ -8,9 +8,10 @@ use uuid::Uuid;
 use super::output::{self, Format};
 use super::world::World;
 use super::{Context, Exit, Failure};
+use anamnesis_core::ids::OrgId;
 use anamnesis_pipeline::{Disposition, Raw};
 use anamnesis_store::StoreError;
-use anamnesis_store::quarantine::{Aside, Deed};
+use anamnesis_store::quarantine::{Aside, Deed, View};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -32,12 +33,15 @@ enum What {
         #[arg(long, default_value_t = 100)]
         limit: u32,
     },
-    /// Show one; its content only with --content
+    /// Show one; its content only with --content, redacted
     Show {
         id: Uuid,
-        /// Print the message as it came: it may hold what a patient said.
+        /// Print the message with its texts redacted by the recognisers of today.
         #[arg(long)]
         content: bool,
+        /// Print the message as it came, not redacted; the trace says so.
+        #[arg(long)]
+        raw: bool,
         #[command(flatten)]
         by: By,
     },
@@ -75,7 +79,14 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         world.store.drop_without_consent().await.map_err(failed)?;
         let exit = match args.what {
             What::List { state, reason, limit } => list(&world, &state, &reason, limit, format).await,
-            What::Show { id, content, by } => show(&world, id, content, &by.actor).await,
+            What::Show { id, content, raw, by } => {
+                let view = match (raw, content) {
+                    (true, _) => View::Raw,
+                    (false, true) => View::Redacted,
+                    (false, false) => View::Nothing,
+                };
+                show(&world, id, view, &by.actor).await
+            }
             What::Retry { ids, reason, by } => retry(&world, ids, &reason, &by.actor, format).await,
             What::Drop { ids, by } => discard(&world, &ids, &by.actor, format).await,
         };
@@ -110,25 +121,39 @@ async fn list(world: &World, state: &str, reason: &str, limit: u32, format: Form
     Ok(Exit::Done)
 }
 
-async fn show(world: &World, id: Uuid, content: bool, actor: &str) -> Result<Exit, Failure> {
-    let shown = world.store.open_aside(id, actor, Deed::Shown).await.map_err(failed)?;
+async fn show(world: &World, id: Uuid, view: View, actor: &str) -> Result<Exit, Failure> {
+    let shown = world.store.open_aside(id, actor, Deed::Shown(view)).await.map_err(failed)?;
     let Some((aside, held, trace)) = shown else { return Err(Failure::failed("no such message in quarantine")) };
     let mut answer = json!({"message": aside, "bytes": held.as_ref().map(|held| held.body.len()), "history": trace});
-    if let (None, Value::Object(fields)) = (&held, &mut answer) {
-        fields.insert("content".to_owned(), json!(why_not_kept(&aside)));
-    }
-    if content && let (Some(held), Value::Object(fields)) = (&held, &mut answer) {
-        fields.insert("body".to_owned(), json!(String::from_utf8_lossy(&held.body)));
-        let kept = held.attributes.as_deref().and_then(|json| serde_json::from_slice::<Value>(json).ok());
-        let mut kept = kept.unwrap_or(Value::Null);
-        let origin = kept.get_mut("origin").map(Value::take);
-        // Older versions kept the attributes alone.
-        let attributes = if origin.is_some() { kept.get_mut("attributes").map(Value::take) } else { Some(kept) };
-        fields.insert("attributes".to_owned(), attributes.unwrap_or_default());
-        fields.insert("origin".to_owned(), origin.unwrap_or_default());
+    let Value::Object(fields) = &mut answer else { return Err(Failure::failed("the answer is no object")) };
+    match held {
+        None => drop(fields.insert("content".to_owned(), json!(why_not_kept(&aside)))),
+        Some(_) if view == View::Nothing => {}
+        Some(held) => {
+            let body = match view {
+                View::Raw => json!(String::from_utf8_lossy(&held.body)),
+                _ => redacted(world, &aside, &held.body).await?,
+            };
+            fields.insert("body".to_owned(), body);
+            fields.insert("redacted".to_owned(), json!(view != View::Raw));
+            let kept = held.attributes.as_deref().and_then(|json| serde_json::from_slice::<Value>(json).ok());
+            let mut kept = kept.unwrap_or(Value::Null);
+            let origin = kept.get_mut("origin").map(Value::take);
+            // Older versions kept the attributes alone.
+            let attributes = if origin.is_some() { kept.get_mut("attributes").map(Value::take) } else { Some(kept) };
+            fields.insert("attributes".to_owned(), attributes.unwrap_or_default());
+            fields.insert("origin".to_owned(), origin.unwrap_or_default());
+        }
     }
     output::json(&answer)?;
     Ok(Exit::Done)
+}
+
+/// The body by the redactor of its organisation. What cannot be redacted is not shown.
+async fn redacted(world: &World, aside: &Aside, body: &[u8]) -> Result<Value, Failure> {
+    let org = aside.organization_id.map(OrgId);
+    let shown = world.pipeline()?.redacted_view(org, aside.id, body).await.map_err(failed)?;
+    shown.ok_or_else(|| Failure::failed("the message cannot be redacted; --raw shows it as it came, on the record"))
 }
 
 async fn retry(world: &World, ids: Vec<Uuid>, reason: &str, actor: &str, format: Format) -> Result<Exit, Failure> {
@@ -176,6 +201,7 @@ async fn retry(world: &World, ids: Vec<Uuid>, reason: &str, actor: &str, format:
 /// Why there is no content.
 fn why_not_kept(aside: &Aside) -> &'static str {
     match (aside.state.as_str(), aside.reason.as_str()) {
+        ("dropped", _) if aside.expired_at.is_some() => "dropped: its term ended",
         ("dropped", _) => "dropped",
         (_, "no_consent") => "never kept: the patient's consent does not permit it",
         _ => "never kept: nothing may be kept of the patient",

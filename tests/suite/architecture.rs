@@ -221,3 +221,47 @@ fn the_table_of_crates_is_what_cargo_builds() {
         crates.map(|(name, uses)| (name.trim_start_matches("anamnesis-").to_owned(), own(uses))).collect();
     assert_eq!(table(), built);
 }
+
+/// Seed 002, section 11: emergency logic never depends on conversational memory. One function reads for it.
+#[test]
+fn emergencies_read_the_clinical_store_alone_through_one_function() {
+    let own = "crates/search/src/emergency.rs";
+    let conversational = r"\.(memories|documents|passages|preferences|summaries|search|contradictions)\(|conversational|stated_preferences|Recall";
+    none(&offences(conversational, |path| path == own));
+    let code = sources().into_iter().find(|source| source.path == own).unwrap().code;
+    assert!(
+        code.contains(".clinical(") && code.contains("may_use(&row.memory)"),
+        "the function is where this test looks"
+    );
+    // Who speaks of emergencies: the contract and the store of the contacts, the texts, the function, and its verb.
+    let known = |path: &str| {
+        [
+            "crates/messages/",
+            "crates/store/",
+            "crates/core/src/emergency.rs",
+            "crates/core/src/lib.rs",
+            "crates/core/src/profile.rs",
+            "crates/core/src/failpoints.rs",
+        ]
+        .iter()
+        .any(|part| path.starts_with(part))
+            || [
+                own,
+                "crates/search/src/lib.rs",
+                "crates/pipeline/src/profile.rs",
+                "src/cli/emergency.rs",
+                "src/cli/profile.rs",
+                "src/cli/org.rs",
+                "src/cli/mod.rs",
+            ]
+            .contains(&path)
+    };
+    none(&offences(r"(?i)emergenc", |path| {
+        // Words of lists that redaction and extraction read in texts are no logic.
+        !known(path) && !path.starts_with("crates/extraction/") && !path.starts_with("crates/redaction/")
+    }));
+    // And of those, the verb alone calls it.
+    none(&offences(r"\bemergency\(", |path| {
+        !path.starts_with("crates/store/") && path != own && path != "src/cli/emergency.rs"
+    }));
+}

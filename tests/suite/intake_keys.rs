@@ -6,7 +6,7 @@ use std::path::Path;
 use anamnesis_core::reason::Reason;
 use anamnesis_rabbitmq::Queue;
 use anamnesis_store::StoreError;
-use anamnesis_store::admission::Rejected;
+use anamnesis_store::quarantine::Rejected;
 use serde_json::Value;
 
 use crate::broker::{Corner, Worker, until};
@@ -130,6 +130,7 @@ async fn keys_that_vanish_after_a_batch_was_let_through_begin_nothing_and_set_no
     let store = program.store().await;
     let rejected = [Rejected {
         org: None,
+        patient: None,
         message: [9; 32],
         reason: Reason::Malformed,
         field: None,

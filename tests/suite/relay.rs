@@ -439,7 +439,7 @@ async fn what_was_set_aside_is_shown_retried_and_dropped_with_a_trace() {
     let shown = told(&verb(&["show", &id, "--actor", "ana"]));
     assert_eq!(shown["message"]["reason"], json!("unknown_organization"));
     assert_eq!(shown.get("body"), None);
-    let shown = told(&verb(&["show", &id, "--content", "--actor", "ana"]));
+    let shown = told(&verb(&["show", &id, "--raw", "--actor", "ana"]));
     assert!(shown["body"].as_str().unwrap().contains("Duerme mal."));
     assert_eq!(shown["attributes"]["id"], json!("m-1"), "the attributes that travelled beside it are kept");
     let retried = told(&verb(&["retry", "--actor", "ben"]));
@@ -450,7 +450,7 @@ async fn what_was_set_aside_is_shown_retried_and_dropped_with_a_trace() {
     let id = left["id"].as_str().unwrap().to_owned();
     assert_eq!(told(&verb(&["drop", &id, "--actor", "cleo"]))["dropped"], json!(1));
     assert_eq!(told(&verb(&["drop", &id]))["not_there"], json!(1));
-    let shown = told(&verb(&["show", &id, "--content"]));
+    let shown = told(&verb(&["show", &id, "--raw"]));
     assert_eq!((&shown["bytes"], &shown["body"]), (&Value::Null, &Value::Null));
     // The clock of a proof stands still: the order of what happens at one instant is not told.
     let mut history: Vec<&str> =

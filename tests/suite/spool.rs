@@ -160,7 +160,7 @@ async fn a_claimed_file_that_cannot_be_read_ends_in_quarantine_and_out_of_the_wa
     for line in String::from_utf8_lossy(&listed.stdout).lines() {
         let row: serde_json::Value = serde_json::from_str(line).unwrap();
         let id = row["id"].as_str().unwrap();
-        let shown = program.command(&[]).args(["quarantine", "show", id, "--content"]).output().unwrap();
+        let shown = program.command(&[]).args(["quarantine", "show", id, "--raw"]).output().unwrap();
         let text = String::from_utf8_lossy(&shown.stdout).into_owned();
         assert!(text.contains(".unreadable/") && text.contains(".ndjson"), "{text}");
     }
@@ -236,7 +236,7 @@ async fn an_over_long_line_is_kept_sealed_and_a_longer_one_in_the_archive_in_bou
     let id = ids[0].uuid(0).unwrap().to_string();
     store.close().await;
     // Quarantine leads to the sealed original.
-    let shown = program.command(&[]).args(["quarantine", "show", &id, "--content"]).output().unwrap();
+    let shown = program.command(&[]).args(["quarantine", "show", &id, "--raw"]).output().unwrap();
     let text = String::from_utf8_lossy(&shown.stdout).into_owned();
     let name = archived[0].file_name().unwrap().to_string_lossy().into_owned();
     assert!(text.contains(&name) && text.contains("beyond.ndjson"), "{text}");

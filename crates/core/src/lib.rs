@@ -12,6 +12,7 @@ pub mod contradiction;
 pub mod course;
 pub mod document;
 pub mod dump;
+pub mod emergency;
 pub mod fact;
 pub mod fact_date;
 pub mod failpoints;

@@ -17,7 +17,7 @@ macro_rules! jobs {
             reconfirmation::Reconfirmation(ReconfirmationThresholds): "asks once whether a time-bound state still holds";
             decay::Decay(DecayPolicy): "asks once to review a memory whose confidence fell below its threshold";
             purge::Purge(PurgeThresholds): "takes the content out of what was forgotten or expired long enough ago";
-            upkeep::Upkeep(UpkeepThresholds): "deletes ids of old messages, published events and abandoned attempts";
+            upkeep::Upkeep(UpkeepThresholds): "deletes ids of old messages, published events, abandoned attempts and what was set aside long ago";
             redaction::Redaction(RedactionThresholds): "redacts documents again that an older policy or older recognisers redacted";
             embed_batch::EmbedBatch(EmbedBatchThresholds): "embeds the passages that were left to the night";
             confidence_analytics::ConfidenceAnalytics(CoursePolicy): "reckons how sure each patient was over time and tells of a fall";

@@ -1,5 +1,5 @@
 //! Upkeep: rows that served their purpose go, so that the store grows with what is remembered and not with what passed
-//! through it: ids of messages, published events, attempts that nobody goes on with.
+//! through it: ids of messages, published events, attempts that nobody goes on with, and what was set aside.
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -11,6 +11,7 @@ use super::ledger::Cursor;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
+use anamnesis_core::failpoints;
 use anamnesis_sql::Transaction;
 use anamnesis_store::upkeep::{self, After, Lane, Spent};
 
@@ -30,17 +31,31 @@ pub struct UpkeepThresholds {
     /// Six years where nothing is said: what HIPAA asks of documentation (45 CFR 164.316).
     #[serde(default = "six_years")]
     pub audit_days: u32,
+    /// Files of older versions do not have the next two: what they speak of has a term all the same.
+    #[serde(default = "body_days")]
+    pub(crate) quarantine_body_days: u32,
+    #[serde(default = "row_days")]
+    pub(crate) quarantine_row_days: u32,
 }
 
 fn six_years() -> u32 {
     2_192
 }
 
+fn body_days() -> u32 {
+    30
+}
+
+fn row_days() -> u32 {
+    365
+}
+
 impl Thresholds for UpkeepThresholds {
     fn check(&self) -> Result<(), &'static str> {
         let days = 1..=36_500;
+        let asides = [self.quarantine_body_days, self.quarantine_row_days];
         let all = [self.message_days, self.event_days, self.attempt_days, self.audit_days];
-        if all.iter().all(|d| days.contains(d)) { Ok(()) } else { Err("days are 1 to 36500") }
+        if all.iter().chain(&asides).all(|d| days.contains(d)) { Ok(()) } else { Err("days are 1 to 36500") }
     }
 }
 
@@ -56,8 +71,12 @@ status!(
         attempts,
         /// Blocks of the audit trail whose entries are gone.
         audit_blocks,
+        /// Contents of quarantined messages.
+        quarantined_bodies,
+        /// Quarantined messages without a content.
+        quarantined_rows,
     }
-    changed: messages | events | attempts | audit_blocks
+    changed: messages | events | attempts | quarantined_bodies | quarantined_rows | audit_blocks
 );
 
 impl Upkeep {
@@ -67,6 +86,8 @@ impl Upkeep {
             Lane::Events => self.policy.event_days,
             Lane::Attempts | Lane::Batches => self.policy.attempt_days,
             Lane::Audit => self.policy.audit_days,
+            Lane::AsideBodies => self.policy.quarantine_body_days,
+            Lane::Asides => self.policy.quarantine_row_days,
         };
         cutoff - TimeDelta::days(i64::from(days))
     }
@@ -77,7 +98,8 @@ impl Lanes for Upkeep {
     type Lane = Lane;
     type Place = After;
     type Row = Spent;
-    const LANES: &'static [Lane] = &[Lane::Messages, Lane::Events, Lane::Attempts, Lane::Batches, Lane::Audit];
+    const LANES: &'static [Lane] =
+        &[Lane::Messages, Lane::Events, Lane::Attempts, Lane::Batches, Lane::AsideBodies, Lane::Asides, Lane::Audit];
 
     fn start(lane: Lane) -> After {
         After::start(lane)
@@ -95,6 +117,13 @@ impl Lanes for Upkeep {
         after: &After,
     ) -> Result<Vec<Spent>, JobError> {
         let until = self.until(lane, window.cutoff);
+        let for_ever = match lane {
+            Lane::AsideBodies => failpoints::is("aside_for_ever"),
+            _ => false,
+        };
+        if for_ever {
+            return Ok(Vec::new());
+        }
         Ok(upkeep::spent(tx, window.org, lane, until, window.after(after)).await?)
     }
 }
@@ -121,13 +150,14 @@ impl Job for Upkeep {
     async fn apply(
         &self,
         tx: &mut Transaction,
-        _: &Desk<'_>,
+        desk: &Desk<'_>,
         window: &Window,
         changes: &[Spent],
     ) -> Result<(), JobError> {
         for lane in Self::LANES.iter().copied() {
             let rows: Vec<&Spent> = changes.iter().filter(|spent| spent.lane == lane).collect();
-            upkeep::forget(tx, window.org, lane, self.until(lane, window.cutoff), &rows).await?;
+            let instants = (self.until(lane, window.cutoff), desk.now);
+            upkeep::forget(tx, window.org, lane, instants, &rows).await?;
         }
         Ok(())
     }
@@ -140,6 +170,8 @@ impl Job for Upkeep {
             events: count(Lane::Events),
             attempts: count(Lane::Attempts) + count(Lane::Batches),
             audit_blocks: count(Lane::Audit),
+            quarantined_bodies: count(Lane::AsideBodies),
+            quarantined_rows: count(Lane::Asides),
         }
     }
 }
@@ -150,15 +182,23 @@ mod tests {
 
     #[test]
     fn rows_of_each_lane_are_kept_for_the_days_of_its_kind() {
-        let job = Upkeep {
-            policy: UpkeepThresholds { message_days: 90, event_days: 30, attempt_days: 7, audit_days: 2_192 },
+        let policy = UpkeepThresholds {
+            message_days: 90,
+            event_days: 30,
+            attempt_days: 7,
+            audit_days: 2_192,
+            quarantine_body_days: 30,
+            quarantine_row_days: 365,
         };
+        let job = Upkeep { policy };
         let cutoff: DateTime<Utc> = "2026-05-01T04:30:00Z".parse().unwrap();
-        for (lane, days) in
-            [(Lane::Messages, 90), (Lane::Events, 30), (Lane::Attempts, 7), (Lane::Batches, 7), (Lane::Audit, 2_192)]
+        let asides = [(Lane::AsideBodies, 30), (Lane::Asides, 365), (Lane::Audit, 2_192)];
+        for (lane, days) in [(Lane::Messages, 90), (Lane::Events, 30), (Lane::Attempts, 7), (Lane::Batches, 7)]
+            .into_iter()
+            .chain(asides)
         {
             assert_eq!(cutoff - job.until(lane, cutoff), TimeDelta::days(days), "{lane:?}");
         }
-        assert_eq!(Upkeep::LANES.len(), 5, "each lane is gone through");
+        assert_eq!(Upkeep::LANES.len(), 7, "each lane is gone through");
     }
 }

@@ -11,7 +11,7 @@ use anamnesis_core::reason::Reason;
 use anamnesis_core::scope::Scope;
 use anamnesis_messages::{Attributes, Envelope, Origin, Problem, Refusal};
 use anamnesis_store::StoreError;
-use anamnesis_store::admission::Rejected;
+use anamnesis_store::quarantine::Rejected;
 
 /// Attempts that began and never ended, after which a message is worked alone.
 const SUSPECT: i64 = 2;
@@ -99,10 +99,11 @@ impl Pipeline {
         let org = envelope.as_ref().map(Envelope::organization);
         let refusal = Refusal::new(reason, Problem::Conflict);
         let mut rejected = self.rejected(org, raw.clone(), &refusal);
-        if let Some(envelope) = envelope
-            && self.is_unkept(&envelope).await?
-        {
-            rejected = rejected.without_content();
+        if let Some(envelope) = envelope {
+            rejected.patient = patient_of(&envelope);
+            if self.is_unkept(&envelope).await? {
+                rejected = rejected.without_content();
+            }
         }
         self.store.quarantine(&[rejected]).await?;
         self.metrics.ingest.quarantined.of(reason).inc();
@@ -132,8 +133,13 @@ impl Pipeline {
         };
         let attributes = Kept::of(&raw, self.store.clock().now()).written();
         let (reason, field) = (refusal.reason, refusal.field.clone());
-        Rejected { org, message, reason, field, body: Some(raw.body.into()), attributes }
+        Rejected { org, patient: None, message, reason, field, body: Some(raw.body.into()), attributes }
     }
+}
+
+/// Of whom a readable message speaks.
+pub(super) fn patient_of(envelope: &Envelope) -> Option<Scope> {
+    Scope::new(envelope.organization(), envelope.patient()).ok()
 }
 
 #[cfg(test)]

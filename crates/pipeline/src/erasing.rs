@@ -55,9 +55,9 @@ pub async fn erase(store: &Store, request: &Request) -> Result<Ended, ErasureErr
     }
     let scope = request.scope;
     let aside = match request.subject {
-        Subject::Patient => store.erase_aside(scope.org(), |body, with| speaks_of(body, with, scope, None)).await?,
+        Subject::Patient => store.erase_aside(request, |body, with| speaks_of(body, with, scope, None)).await?,
         Subject::Document(document) => {
-            store.erase_aside(scope.org(), |body, with| speaks_of(body, with, scope, Some(document.0))).await?
+            store.erase_aside(request, |body, with| speaks_of(body, with, scope, Some(document.0))).await?
         }
         Subject::Memory(_) => 0,
     };

@@ -26,6 +26,7 @@ mod origin;
 mod pages;
 mod profile;
 mod read;
+mod redacted_view;
 mod redactors;
 mod relation;
 mod store;
@@ -60,6 +61,7 @@ use anamnesis_observability::metrics::Metrics;
 use anamnesis_observability::metrics::labels::{MessageType, Queue, Stage};
 use anamnesis_redaction::{RedactionError, Redactor};
 use anamnesis_sql::Fault;
+use anamnesis_store::quarantine::Rejected;
 use anamnesis_store::{Store, StoreError};
 
 /// What the stages need.
@@ -246,14 +248,21 @@ impl Pipeline {
         let mut by_organization: BTreeMap<OrgId, Vec<Entry>> = BTreeMap::new();
         for (place, raw) in bodies.into_iter().enumerate() {
             let decoded = self.read_envelope(&raw);
-            let mut message =
-                Message { raw, kind: MessageType::Unknown, said_at: None, organization: None, outcome: None };
+            let mut message = Message {
+                raw,
+                kind: MessageType::Unknown,
+                said_at: None,
+                organization: None,
+                patient: None,
+                outcome: None,
+            };
             match decoded {
                 Ok(envelope) => {
                     self.count_unknown(&envelope);
                     message.kind = disposition::label(envelope.kind());
                     message.said_at = said_at(&envelope);
                     message.organization = Some(envelope.organization());
+                    message.patient = aside::patient_of(&envelope);
                     let entry = Entry { place, envelope: Box::new(envelope) };
                     by_organization.entry(entry.envelope.organization()).or_default().push(entry);
                 }
@@ -286,6 +295,7 @@ impl Pipeline {
             match message.organization {
                 Some(_) => {
                     let entry = self.rejected(message.organization, raw, &refusal);
+                    let entry = Rejected { patient: message.patient, ..entry };
                     rejected.push(if *unkept { entry.without_content() } else { entry });
                 }
                 // Nobody could read of whom it speaks.

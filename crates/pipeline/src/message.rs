@@ -120,6 +120,8 @@ pub(crate) struct Message {
     /// Its own time, where it says one.
     pub(crate) said_at: Option<DateTime<Utc>>,
     pub(crate) organization: Option<OrgId>,
+    /// Of whom it speaks, where it is readable.
+    pub(crate) patient: Option<Scope>,
     pub(crate) outcome: Option<Outcome>,
 }
 

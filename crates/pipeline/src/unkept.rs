@@ -12,9 +12,10 @@ use uuid::Uuid;
 use super::admit::said_at;
 use super::{Entry, Pipeline, Raw};
 use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::scope::Scope;
 use anamnesis_messages::{Envelope, Refusal};
 use anamnesis_store::StoreError;
-use anamnesis_store::admission::Rejected;
+use anamnesis_store::quarantine::Rejected;
 
 /// Fields that say when something was said.
 const TIMES: [&str; 4] = ["occurred_at", "synced_at", "recorded_at", "issued_at"];
@@ -57,8 +58,11 @@ impl Pipeline {
         rejected: &mut Vec<Rejected>,
     ) -> Result<(), StoreError> {
         let mut asked: BTreeMap<OrgId, Vec<Mention>> = BTreeMap::new();
+        let mut named: Vec<Option<Scope>> = Vec::with_capacity(refused.len());
         for (at, (raw, _)) in refused.iter().enumerate() {
-            for (org, patient, said) in mentions(raw) {
+            let mentions = mentions(raw);
+            named.push(only(&mentions));
+            for (org, patient, said) in mentions {
                 asked.entry(org).or_default().push((at, patient, said));
             }
         }
@@ -69,11 +73,18 @@ impl Pipeline {
             unkept.extend(mentions.iter().zip(barred).filter(|(_, barred)| *barred).map(|((at, ..), _)| *at));
         }
         for (at, (raw, refusal)) in refused.into_iter().enumerate() {
-            let entry = self.rejected(None, raw, &refusal);
+            let entry = Rejected { patient: named[at], ..self.rejected(None, raw, &refusal) };
             rejected.push(if unkept.contains(&at) { entry.without_content() } else { entry });
         }
         Ok(())
     }
+}
+
+/// The one patient of whom all of it speaks; `None` where it names several, or none.
+fn only(mentions: &[(OrgId, PatientId, Option<DateTime<Utc>>)]) -> Option<Scope> {
+    let (org, patient, _) = mentions.first()?;
+    let alone = mentions.iter().all(|(of, who, _)| of == org && who == patient);
+    Scope::new(*org, *patient).ok().filter(|_| alone)
 }
 
 /// Whom a message may speak of, however broken it is. Every id that stands where the contract has one counts.

@@ -341,7 +341,7 @@ pub async fn opposed(store: &Store, scope: Scope, when: When) -> Result<Vec<Oppo
 }
 
 /// The substances of which the patient has an allergy or intolerance in force.
-fn allergens_of(clinical: &[Clinical]) -> HashSet<&str> {
+pub(crate) fn allergens_of(clinical: &[Clinical]) -> HashSet<&str> {
     let in_force = clinical.iter().filter(|row| {
         matches!(row.entity, EntityType::Allergy | EntityType::Intolerance)
             && !row.memory.negated
@@ -351,7 +351,7 @@ fn allergens_of(clinical: &[Clinical]) -> HashSet<&str> {
 }
 
 /// A medicine in force that stands among the allergens.
-fn is_taken_despite(row: &Clinical, allergens: &HashSet<&str>) -> bool {
+pub(crate) fn is_taken_despite(row: &Clinical, allergens: &HashSet<&str>) -> bool {
     row.entity == EntityType::Medication
         && !row.memory.negated
         && row.memory.standing.state == State::Active

@@ -3,6 +3,7 @@
 
 mod bm25;
 pub mod context;
+pub mod emergency;
 mod fusion;
 mod guard;
 mod query;
@@ -15,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 pub use context::{Context, ContextRequest, Opposed, PatientSummary, RecentDocument};
+pub use emergency::{Emergency, EmergencyText};
 pub use search::{Found, Hit, SearchRequest};
 pub use trace::{Node, trace};
 pub use wording::{Item, Source};

@@ -9,15 +9,13 @@ use super::consents::{self, Looked, Recorded};
 use super::erasing::{self, Erased};
 use super::write::profile;
 use super::{Store, StoreError};
-use anamnesis_core::clock::micros;
 use anamnesis_core::consent::Withdrawal;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
 use anamnesis_core::profile::EphemeralCourse;
-use anamnesis_core::reason::Reason;
 use anamnesis_core::vector::CacheKey;
-use anamnesis_sql::{Access, Arg, Bulk, Column, ColumnType, Row, Sql, Transaction};
+use anamnesis_sql::{Access, Arg, Bulk, ColumnType, Row, Sql, Transaction};
 
 static ORGANIZATIONS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
@@ -58,25 +56,6 @@ pub(super) static END: LazyLock<Sql> = LazyLock::new(|| Sql::new("DELETE FROM at
 static ANY: LazyLock<Sql> = LazyLock::new(|| Sql::new("SELECT attempts FROM attempt LIMIT 1"));
 pub(super) static DONE: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("DELETE FROM attempt WHERE message_hash IN {blobs $1}"));
-const QUARANTINE_COLUMNS: [Column; 9] = [
-    ("id", ColumnType::Uuid),
-    ("org_id", ColumnType::Uuid),
-    ("message_hash", ColumnType::Bytes),
-    ("reason", ColumnType::Text),
-    ("field", ColumnType::Text),
-    ("body_sealed", ColumnType::Bytes),
-    ("attributes_sealed", ColumnType::Bytes),
-    ("created_at", ColumnType::Int),
-    ("updated_at", ColumnType::Int),
-];
-/// One that was tried again and came back is open again; a redelivery changes nothing.
-const REOPEN: &str = "ON CONFLICT (id) DO UPDATE SET state = 'open', noticed_at = NULL, updated_at = excluded.updated_at \
-     WHERE quarantine.state = 'retried'";
-static QUARANTINE: LazyLock<Bulk> = LazyLock::new(|| Bulk::new("quarantine", &QUARANTINE_COLUMNS, REOPEN));
-static QUARANTINE_ONE: LazyLock<Sql> = LazyLock::new(|| Bulk::single("quarantine", &QUARANTINE_COLUMNS, REOPEN));
-/// Bytes of a body that is bound as it is, one row a statement: a bulk statement may hold several copies of its rows.
-const LARGE_BODY: usize = 64 << 10;
-
 static CACHED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::for_each(
         "SELECT passage.patient_id, passage.text_hash, embedding.vector FROM passage JOIN embedding \
@@ -133,28 +112,6 @@ pub struct Wanted {
     pub messages: Vec<KeyHash>,
     pub documents: Vec<(PatientId, DocumentId)>,
     pub patients: Vec<PatientId>,
-}
-
-/// A message that cannot be stored.
-#[derive(Debug, Clone)]
-pub struct Rejected {
-    /// Known for readable messages only.
-    pub org: Option<OrgId>,
-    pub message: KeyHash,
-    pub reason: Reason,
-    pub field: Option<String>,
-    /// `None` for patients of whom nothing may be kept.
-    pub body: Option<Vec<u8>>,
-    /// CloudEvents attributes that travelled beside the body, as JSON.
-    pub attributes: Option<Vec<u8>>,
-}
-
-impl Rejected {
-    /// Ids and codes alone: of a patient of whom nothing may be kept.
-    #[must_use]
-    pub fn without_content(self) -> Self {
-        Self { body: None, attributes: None, ..self }
-    }
 }
 
 fn organization(row: &Row) -> Result<Organization, StoreError> {
@@ -379,37 +336,6 @@ impl Store {
         tx.execute(&DONE, vec![Arg::Blobs(messages.iter().map(|m| m.to_vec()).collect())]).await?;
         Ok(tx.commit().await?)
     }
-
-    /// Keeps messages that cannot be stored, as ciphertext under the platform key. The same message with the same
-    /// reason is kept once.
-    ///
-    /// # Errors
-    /// As [`Store::begin_attempts`].
-    pub async fn quarantine(&self, rejected: &[Rejected]) -> Result<(), StoreError> {
-        if rejected.is_empty() {
-            return Ok(());
-        }
-        let (now, platform) = (self.clock.now(), self.keys.platform());
-        let row = |r: &Rejected| {
-            let id = anamnesis_core::ids::derive("quarantine", &[&r.message, r.reason.code().as_bytes()]);
-            let body = r.body.as_ref().map(|body| platform.seal(id, body, self.entropy.as_ref()));
-            let attributes = r.attributes.as_ref();
-            let attributes = attributes.map(|json| platform.seal(attributes_row(id), json, self.entropy.as_ref()));
-            let (field, org, at) = (r.field.clone(), r.org.map(|o| o.0), Arg::I64(micros(now)));
-            let message = r.message.into();
-            let reason = r.reason.code().into();
-            vec![id.into(), org.into(), message, reason, field.into(), body.into(), attributes.into(), at.clone(), at]
-        };
-        let is_large = |r: &&Rejected| r.body.as_ref().is_some_and(|body| body.len() > LARGE_BODY);
-        let (large, small): (Vec<&Rejected>, Vec<&Rejected>) = rejected.iter().partition(is_large);
-        let mut tx = self.begin_with_keys().await?;
-        tx.bulk(&QUARANTINE, small.into_iter().map(row).collect()).await?;
-        for one in large {
-            tx.execute(&QUARANTINE_ONE, row(one)).await?;
-        }
-        tx.execute(&DONE, vec![Arg::Blobs(rejected.iter().map(|r| r.message.to_vec()).collect())]).await?;
-        Ok(tx.commit().await?)
-    }
 }
 
 /// One more attempt of each of these messages, in their order.
@@ -417,11 +343,6 @@ pub(super) async fn count_attempts(tx: &mut Transaction, messages: &[KeyHash], n
     let rows = messages.iter().map(|m| vec![(*m).into()]).collect();
     tx.bulk_sharing(&ATTEMPTS, vec![1i64.into(), now.clone(), now], rows).await?;
     Ok(())
-}
-
-/// What the attributes of a quarantined message are sealed for: another row id than its body's.
-pub(super) fn attributes_row(id: Uuid) -> Uuid {
-    anamnesis_core::ids::derive("quarantine.attributes", &[id.as_bytes()])
 }
 
 /// A stored vector: 16-bit floats, little endian.
@@ -444,7 +365,5 @@ pub fn statements() -> Vec<&'static Sql> {
         &BEGUN,
         &ANY_BEGUN,
         &DONE,
-        QUARANTINE.sql(),
-        &QUARANTINE_ONE,
     ]
 }

@@ -51,7 +51,7 @@ macro_rules! tables {
 
 tables! {
     "organization", RowId::Open, ["org_id", "time_zone", "redaction_policy", "consent_required", "withdrawal",
-        "privacy_tier", "country"];
+        "privacy_tier", "country", "emergency_text_en", "emergency_text_es"];
     "patient_profile", RowId::Column(1), ["org_id", "patient_id", "cognitive_state", "cognitive_state_at",
         "disclaimer_accepted_at", "region_sealed", "privacy_tier_sealed", "emergency_contacts_sealed", "profile_at",
         "ephemeral", "privacy_tier", "country"];
@@ -288,6 +288,10 @@ mod tests {
         "quarantine.body_sealed",
         "quarantine.attributes_sealed",
         "quarantine.noticed_at",
+        // Whose key seals it depends on who was known when it came; its term, on the clock.
+        "quarantine.key_org_id",
+        "quarantine.key_patient_id",
+        "quarantine.expired_at",
         "outbox.claimed_until",
         "outbox.attempts",
         "outbox.published_at",

@@ -12,7 +12,8 @@ use anamnesis_sql::{Access, Sql};
 
 static LIST: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT org_id, time_zone, redaction_policy, consent_required, privacy_tier, country, withdrawal FROM organization \
+        "SELECT org_id, time_zone, redaction_policy, consent_required, privacy_tier, country, withdrawal, \
+         emergency_text_en, emergency_text_es FROM organization \
          ORDER BY org_id",
     )
 });
@@ -20,7 +21,9 @@ static SET: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "UPDATE organization SET time_zone = coalesce($2, time_zone), privacy_tier = coalesce($3, privacy_tier), \
          country = coalesce($4, country), consent_required = coalesce($5, consent_required), \
-         withdrawal = coalesce($6, withdrawal), updated_at = $7 WHERE org_id = $1",
+         withdrawal = coalesce($6, withdrawal), \
+         emergency_text_en = nullif(coalesce($7, emergency_text_en), ''), \
+         emergency_text_es = nullif(coalesce($8, emergency_text_es), ''), updated_at = $9 WHERE org_id = $1",
     )
 });
 
@@ -44,6 +47,9 @@ pub struct OrganizationRow {
     pub privacy_tier: Option<PrivacyTier>,
     /// ISO 3166-1, two letters.
     pub country: Option<String>,
+    /// What is shown in an emergency instead of the text of the country.
+    pub emergency_text_en: Option<String>,
+    pub emergency_text_es: Option<String>,
 }
 
 /// What an organisation is to say of itself from now on; `None` leaves it as it is.
@@ -54,6 +60,9 @@ pub struct OrganizationChange {
     pub country: Option<String>,
     pub consent_required: Option<bool>,
     pub withdrawal: Option<Withdrawal>,
+    /// Empty: the text of the country again.
+    pub emergency_text_en: Option<String>,
+    pub emergency_text_es: Option<String>,
 }
 
 impl Store {
@@ -73,6 +82,8 @@ impl Store {
                 withdrawal: Withdrawal::from_code(&row.text(6)?).unwrap_or_default(),
                 privacy_tier: row.opt_text(4)?.as_deref().and_then(PrivacyTier::from_code),
                 country: row.opt_text(5)?,
+                emergency_text_en: row.opt_text(7)?,
+                emergency_text_es: row.opt_text(8)?,
             })
         };
         rows.iter().map(read).collect()
@@ -91,6 +102,8 @@ impl Store {
             set.country.clone().into(),
             set.consent_required.map(i64::from).into(),
             set.withdrawal.map(|withdrawal| withdrawal.code().to_owned()).into(),
+            set.emergency_text_en.clone().into(),
+            set.emergency_text_es.clone().into(),
             self.clock.now().into(),
         ];
         let set = tx.execute(&SET, args).await? > 0;

@@ -40,6 +40,37 @@ static BATCHES: LazyLock<Sql> = LazyLock::new(|| {
          ORDER BY updated_at, id LIMIT $4",
     )
 });
+// What came without consent has no term: older versions kept it. A hold on the patient, or on a document of theirs, keeps it.
+static ASIDE_BODIES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT created_at, id FROM quarantine WHERE (org_id = $1 OR org_id IS NULL) AND body_sealed IS NOT NULL \
+         AND (created_at <= $2 OR reason = 'no_consent') AND NOT EXISTS (SELECT 1 FROM legal_hold AS h \
+           WHERE h.org_id = quarantine.key_org_id AND h.patient_id = quarantine.key_patient_id AND h.lifted_at IS NULL) \
+         AND (created_at, id) > ($3, $4) ORDER BY created_at, id LIMIT $5",
+    )
+});
+static ASIDES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT created_at, id FROM quarantine WHERE (org_id = $1 OR org_id IS NULL) AND body_sealed IS NULL \
+         AND created_at <= $2 AND (created_at, id) > ($3, $4) ORDER BY created_at, id LIMIT $5",
+    )
+});
+static FORGET_ASIDE_BODIES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "UPDATE quarantine SET state = 'dropped', body_sealed = NULL, attributes_sealed = NULL, expired_at = $2, \
+         updated_at = $2 WHERE id IN {uuids $1} AND body_sealed IS NOT NULL",
+    )
+});
+// One message ends its term once, as a rule: the trace has the message's own id. Written before the body goes.
+static TRACE_ASIDE_BODIES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "INSERT INTO quarantine_act (id, quarantine_id, at, actor, action, created_at, updated_at) \
+         SELECT id, id, $2, 'upkeep', 'dropped', $2, $2 FROM quarantine WHERE id IN {uuids $1} AND body_sealed IS NOT NULL \
+         ON CONFLICT (id) DO NOTHING",
+    )
+});
+static FORGET_ASIDES: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("DELETE FROM quarantine WHERE id IN {uuids $1} AND body_sealed IS NULL"));
 static FORGET_MESSAGES: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("DELETE FROM inbox WHERE org_id = $1 AND message_hash IN {blobs $2}"));
 static FORGET_EVENTS: LazyLock<Sql> = LazyLock::new(|| {
@@ -51,9 +82,10 @@ static FORGET_BATCHES: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("DELETE FROM attempt_batch WHERE updated_at <= $1 AND id IN {uuids $2}"));
 
 pub fn statements() -> Vec<&'static Sql> {
-    let read = [&MESSAGES, &EVENTS, &ATTEMPTS, &BATCHES];
+    let read = [&MESSAGES, &EVENTS, &ATTEMPTS, &BATCHES, &ASIDE_BODIES, &ASIDES];
     let forget = [&FORGET_MESSAGES, &FORGET_EVENTS, &FORGET_ATTEMPTS, &FORGET_BATCHES];
-    read.into_iter().chain(forget).map(|sql| &**sql).collect()
+    let aside = [&FORGET_ASIDE_BODIES, &TRACE_ASIDE_BODIES, &FORGET_ASIDES];
+    read.into_iter().chain(forget).chain(aside).map(|sql| &**sql).collect()
 }
 
 /// Which rows.
@@ -67,12 +99,16 @@ pub enum Lane {
     Batches,
     /// Entries of the audit trail, a block at a time.
     Audit,
+    /// Contents of quarantined messages.
+    AsideBodies,
+    /// Quarantined messages without a content.
+    Asides,
 }
 
 impl Lane {
     /// Rows that an id names, which has its sixteen bytes and is compared as an id.
     fn has_ids(self) -> bool {
-        matches!(self, Self::Events | Self::Batches)
+        !matches!(self, Self::Messages | Self::Attempts)
     }
 }
 
@@ -110,6 +146,10 @@ pub async fn spent(
         Lane::Messages => tx.fetch_all(&MESSAGES, vec![org.0.into(), until.into(), at, key, limit.into()]).await?,
         Lane::Events => tx.fetch_all(&EVENTS, vec![org.0.into(), until.into(), at, key, limit.into()]).await?,
         Lane::Attempts => tx.fetch_all(&ATTEMPTS, vec![until.into(), at, key, limit.into()]).await?,
+        Lane::AsideBodies => {
+            tx.fetch_all(&ASIDE_BODIES, vec![org.0.into(), until.into(), at, key, limit.into()]).await?
+        }
+        Lane::Asides => tx.fetch_all(&ASIDES, vec![org.0.into(), until.into(), at, key, limit.into()]).await?,
         Lane::Batches => tx.fetch_all(&BATCHES, vec![until.into(), at, key, limit.into()]).await?,
         Lane::Audit => {
             let next = Next { after: after.0, limit: limit.min(MOST_BLOCKS) };
@@ -127,7 +167,8 @@ fn key(lane: Lane, bytes: &[u8]) -> Result<Arg, DbError> {
     Ok(uuid::Uuid::from_slice(bytes).map_err(|_| DbError::Decode { index: 1 })?.into())
 }
 
-/// Deletes rows of one lane, by one statement. An attempt that somebody took up again since stays.
+/// Deletes rows of one lane, or the contents of quarantined messages, by one statement. An attempt that somebody took up
+/// again since stays.
 ///
 /// # Errors
 /// Of the database.
@@ -135,7 +176,7 @@ pub async fn forget(
     tx: &mut Transaction,
     org: OrgId,
     lane: Lane,
-    until: DateTime<Utc>,
+    (until, now): (DateTime<Utc>, DateTime<Utc>),
     spent: &[&Spent],
 ) -> Result<u64, DbError> {
     if spent.is_empty() {
@@ -147,6 +188,11 @@ pub async fn forget(
         Lane::Messages => tx.execute(&FORGET_MESSAGES, vec![org.0.into(), blobs()]).await,
         Lane::Attempts => tx.execute(&FORGET_ATTEMPTS, vec![until.into(), blobs()]).await,
         Lane::Events => tx.execute(&FORGET_EVENTS, vec![org.0.into(), ids()]).await,
+        Lane::AsideBodies => {
+            tx.execute(&TRACE_ASIDE_BODIES, vec![ids(), now.into()]).await?;
+            tx.execute(&FORGET_ASIDE_BODIES, vec![ids(), now.into()]).await
+        }
+        Lane::Asides => tx.execute(&FORGET_ASIDES, vec![ids()]).await,
         Lane::Batches => tx.execute(&FORGET_BATCHES, vec![until.into(), ids()]).await,
         Lane::Audit => {
             let blocks: Vec<i64> = spent.iter().map(|row| row.place.0).collect();

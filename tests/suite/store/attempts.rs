@@ -118,7 +118,7 @@ async fn a_batch_that_nobody_asks_about_is_forgotten_like_the_attempts_of_messag
         let (org, lane) = (scope().org(), Lane::Batches);
         let next = Next { after: &After::start(lane), limit: 9 };
         let spent = spent(&mut tx, org, lane, until, next).await.unwrap();
-        forget(&mut tx, org, lane, until, &spent.iter().collect::<Vec<_>>()).await.unwrap();
+        forget(&mut tx, org, lane, (until, until), &spent.iter().collect::<Vec<_>>()).await.unwrap();
         tx.commit().await.unwrap();
         assert_eq!(batches(store).await, left);
     }

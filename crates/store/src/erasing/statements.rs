@@ -29,7 +29,18 @@ macro_rules! holdings {
                 delete: Sql::new(concat!("DELETE FROM outbox WHERE org_id = $1 AND patient_id = $2 AND event_type <> '", completed!(), "'")),
                 count: Sql::new(concat!("SELECT count(*) FROM outbox WHERE org_id = $1 AND patient_id = $2 AND event_type <> '", completed!(), "'")),
             };
-            vec![outbox, $(Holding {
+            // Of a quarantined message ids and codes stay.
+            let aside = Holding {
+                table: "quarantine",
+                delete: Sql::new(
+                    "UPDATE quarantine SET state = 'dropped', body_sealed = NULL, attributes_sealed = NULL \
+                     WHERE key_org_id = $1 AND key_patient_id = $2 AND body_sealed IS NOT NULL",
+                ),
+                count: Sql::new(
+                    "SELECT count(*) FROM quarantine WHERE key_org_id = $1 AND key_patient_id = $2 AND body_sealed IS NOT NULL",
+                ),
+            };
+            vec![outbox, aside, $(Holding {
                 table: $table,
                 delete: Sql::new(concat!("DELETE FROM ", $table, " WHERE org_id = $1 AND patient_id = $2")),
                 count: Sql::new(concat!("SELECT count(*) FROM ", $table, " WHERE org_id = $1 AND patient_id = $2")),
@@ -122,7 +133,7 @@ pub(super) static EVENT: LazyLock<Sql> = LazyLock::new(|| {
 });
 pub(super) static ASIDE: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT id, body_sealed, attributes_sealed FROM quarantine WHERE (org_id = $1 OR org_id IS NULL) AND id > $2 \
+        "SELECT id, body_sealed, attributes_sealed, key_org_id, key_patient_id FROM quarantine WHERE (org_id = $1 OR org_id IS NULL) AND id > $2 \
          AND body_sealed IS NOT NULL ORDER BY id LIMIT $3",
     )
 });

@@ -11,6 +11,7 @@ use crate::records::{FilePlace, RiskDetail};
 use crate::seal::{open_record, open_text};
 use crate::write::profile::{preference_cell, profile_cell};
 use crate::{Store, StoreError};
+use anamnesis_core::document::DocumentType;
 use anamnesis_core::fact_date::DatePrecision;
 use anamnesis_core::finding::Experiencer;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
@@ -33,7 +34,7 @@ static PREFERENCES: LazyLock<Sql> = LazyLock::new(|| {
 static RISKS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT r.id, r.document_id, r.revision, r.class, r.denied, r.experiencer, r.evidence_sealed, r.at, r.file_sealed, \
-         r.heard_by, r.probability, r.level, r.temporality, r.detail_sealed FROM risk_flag AS r \
+         r.heard_by, r.probability, r.level, r.temporality, r.detail_sealed, d.document_type, d.signed_by FROM risk_flag AS r \
          JOIN documents AS d ON d.org_id = r.org_id AND d.patient_id = r.patient_id AND d.document_id = r.document_id \
            AND d.revision = r.revision AND d.current = 1 AND (d.ends_at IS NULL OR d.ends_at > $3) \
          WHERE r.org_id = $1 AND r.patient_id = $2 ORDER BY r.at DESC, r.id",
@@ -48,10 +49,10 @@ pub struct Profile {
     /// 0–100.
     pub cognitive_state: Option<f64>,
     pub(crate) cognitive_state_at: Option<DateTime<Utc>>,
-    pub(crate) disclaimer_accepted_at: Option<DateTime<Utc>>,
+    pub disclaimer_accepted_at: Option<DateTime<Utc>>,
     pub region: Option<String>,
     pub privacy_tier: Option<String>,
-    pub(crate) emergency_contacts: Vec<String>,
+    pub emergency_contacts: Vec<String>,
     pub(crate) profile_at: Option<DateTime<Utc>>,
     /// Nothing is stored while this is on.
     pub ephemeral: bool,
@@ -98,6 +99,11 @@ pub struct RiskFlag {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<FilePlace>,
     pub at: DateTime<Utc>,
+    #[serde(skip)]
+    pub document_type: Option<DocumentType>,
+    /// A clinician vouches for the document.
+    #[serde(skip)]
+    pub signed: bool,
 }
 
 impl Store {
@@ -188,6 +194,8 @@ impl Store {
                 revision: number(&row, 2)?,
                 file,
                 at: happened.unwrap_or(at),
+                document_type: DocumentType::from_code(&row.text(14)?),
+                signed: row.opt_uuid(15)?.is_some(),
             });
         }
         Ok(found)

@@ -1,0 +1,3 @@
+-- What an organisation shows in an emergency instead of the text of its country.
+ALTER TABLE organization ADD COLUMN emergency_text_en TEXT;
+ALTER TABLE organization ADD COLUMN emergency_text_es TEXT;

@@ -1,0 +1,109 @@
+//! `profile --emergency`: what may be acted on in a hurry, in Spanish or English. The text is there for everybody, also where
+//! nothing is known or nothing may be handed out.
+
+use serde_json::json;
+
+use super::language::Language;
+use super::output::{self, Format};
+use super::patient::Answered;
+use super::world::World;
+use super::{Answer, Exit, Failure};
+use anamnesis_core::scope::Scope;
+use anamnesis_search::emergency::{emergency, emergency_text};
+use anamnesis_search::{Emergency, Item};
+use anamnesis_store::StoreError;
+use anamnesis_store::read::When;
+
+const TITLE: [&str; 2] = ["In an emergency", "En una emergencia"];
+const UNKNOWN: [&str; 2] = [
+    "Nothing is known of this person. That does not mean that nothing is wrong.",
+    "No se sabe nada de esta persona. Eso no significa que no haya nada.",
+];
+const WITHHELD: [&str; 2] = [
+    "What is known of this person is not handed out: consent does not permit it.",
+    "No se entrega lo que se sabe de esta persona: no hay consentimiento.",
+];
+const ERASED: [&str; 2] = ["This person's record was erased.", "El historial de esta persona fue borrado."];
+const ALLERGIES: [&str; 2] = ["Allergies and intolerances", "Alergias e intolerancias"];
+const MEDICATIONS: [&str; 2] = ["Medication", "Medicación"];
+const CONDITIONS: [&str; 2] = ["Illnesses", "Enfermedades"];
+const RISKS: [&str; 2] = ["Dangers spoken of", "Riesgos mencionados"];
+const CONTACTS: [&str; 2] = ["People to call", "Personas de contacto"];
+const NONE: [&str; 2] =
+    ["none recorded, which does not mean that there are none", "nada registrado, lo que no significa que no haya"];
+const NO_CONTACT: [&str; 2] = ["nobody on record", "nadie registrado"];
+const CONTESTED: [&str; 2] = ["contested: ask", "en disputa: pregunte"];
+const UNCONFIRMED: [&str; 2] = [
+    "reported allergies that nobody confirmed, not listed here: ask",
+    "alergias referidas y sin confirmar, que no se listan aquí: pregunte",
+];
+const ACCEPTED: [&str; 2] = ["Disclaimer accepted on", "Aviso aceptado el"];
+const NOT_ACCEPTED: [&str; 2] = ["Disclaimer: acceptance not on record", "Aviso: no consta que se haya aceptado"];
+
+/// # Errors
+/// When the store cannot be read; where nothing may be handed out, after the text was shown.
+pub(crate) async fn show(
+    world: &World,
+    scope: Scope,
+    when: When,
+    (format, language): (Format, Language),
+) -> Result<Exit, Failure> {
+    match emergency(&world.store, scope, when).await {
+        Ok(all) if format == Format::Json => {
+            output::json(&Answered { answer: Answer::known(all.known), read: &all })?;
+        }
+        Ok(all) => lines(&all, language).iter().try_for_each(|line| output::line(line))?,
+        Err(error @ (StoreError::NoConsent | StoreError::Erased)) => {
+            let text = emergency_text(&world.store, scope, None).await?;
+            if format == Format::Json {
+                // The text alone, in the place where it always is; the answer says why there is no more.
+                output::json(&json!({"answer": Answer::of(&error), "error": error.to_string(), "text": text}))?;
+                return Ok(Exit::Failed);
+            }
+            let why = if error == StoreError::Erased { ERASED } else { WITHHELD };
+            output::line(language.of(TITLE))?;
+            output::line(&format!("  {}", language.of([&text.en, &text.es])))?;
+            output::line(language.of(why))?;
+            return Ok(Exit::Failed);
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(Exit::Done)
+}
+
+fn lines(all: &Emergency, language: Language) -> Vec<String> {
+    let of = |text| language.of(text).to_owned();
+    let mut lines = vec![of(TITLE), format!("  {}", language.of([&all.text.en, &all.text.es]))];
+    if !all.known {
+        lines.push(of(UNKNOWN));
+    }
+    for (title, list) in [(ALLERGIES, &all.allergies), (MEDICATIONS, &all.medications), (CONDITIONS, &all.conditions)] {
+        section(&mut lines, language, title, list.iter().map(|item| statement(item, language)).collect(), NONE);
+    }
+    if all.unconfirmed_allergies > 0 {
+        lines.push(format!("  ({} {})", all.unconfirmed_allergies, language.of(UNCONFIRMED)));
+    }
+    let risks =
+        all.risks.iter().map(|risk| format!("{}: «{}», {}", risk.class, risk.quote, risk.at.date_naive())).collect();
+    section(&mut lines, language, RISKS, risks, NONE);
+    section(&mut lines, language, CONTACTS, all.contacts.clone(), NO_CONTACT);
+    lines.push(match all.disclaimer_accepted_at {
+        Some(at) => format!("{} {}", language.of(ACCEPTED), at.date_naive()),
+        None => of(NOT_ACCEPTED),
+    });
+    lines
+}
+
+fn section(lines: &mut Vec<String>, language: Language, title: [&str; 2], list: Vec<String>, none: [&str; 2]) {
+    if list.is_empty() {
+        lines.push(format!("{}: {}", language.of(title), language.of(none)));
+        return;
+    }
+    lines.push(format!("{}:", language.of(title)));
+    lines.extend(list.into_iter().map(|line| format!("  {line}")));
+}
+
+fn statement(item: &Item, language: Language) -> String {
+    let contested = if item.contested { format!(" [{}]", language.of(CONTESTED)) } else { String::new() };
+    format!("{}{contested} ({})", item.statement, item.source.label)
+}
