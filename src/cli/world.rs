@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 
 use super::keyring::First;
 use super::{Context, Failure, keyring};
@@ -87,6 +87,23 @@ impl World {
         let identity = Identity { provider: settings.embedding.provider.name().to_owned(), ..Identity::default() };
         let metrics = Metrics::new(&identity).map_err(|_| Failure::failed("metrics cannot be declared"))?;
         Ok(Self { settings, clock, entropy, store, metrics: Arc::new(metrics), models: OnceLock::new() })
+    }
+
+    /// The store as the jobs open it: with the role of `store.jobs_url`, where one is named.
+    ///
+    /// # Errors
+    /// As [`World::open`].
+    pub(crate) async fn jobs_store(&self) -> Result<Store, Failure> {
+        let mut config = self.settings.store.clone();
+        if config.jobs_url.expose_secret().is_empty() {
+            return Ok(self.store.clone());
+        }
+        config.url = config.jobs_url.clone();
+        let location = Location::of(&config).map_err(db_failure)?;
+        let db = Database::open(&location).await.map_err(db_failure)?;
+        let (keys, clock) = (Arc::clone(self.store.keys()), Arc::clone(&self.clock));
+        let store = Store::new(db, keys, clock, Arc::clone(&self.entropy));
+        Ok(store.with_policy(*self.store.policy()).with_decay(*self.store.decay()))
     }
 
     /// The configured embedding provider, and the one that is to follow it.

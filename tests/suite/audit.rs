@@ -25,6 +25,7 @@ on_every_program!(
     a_worker_seals_what_was_written_and_keeps_the_heads_elsewhere,
     an_erased_entry_names_nobody_and_the_chain_is_whole,
     entries_go_after_their_term_and_never_before,
+    the_jobs_have_a_role_of_their_own_that_cannot_change_what_came_in,
     a_read_without_a_reader_is_refused_where_the_configuration_asks_for_one,
 );
 on_every_engine!(an_entry_that_is_written_behind_the_program_is_seen_before_it_is_sealed,);
@@ -354,6 +355,26 @@ async fn entries_go_after_their_term_and_never_before(engine: Engine) {
     let output = program.command(&[]).args(verify).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", printed(&output));
     assert!(printed(&output).contains("purged_too_early"), "{}", printed(&output));
+}
+
+async fn the_jobs_have_a_role_of_their_own_that_cannot_change_what_came_in(engine: Engine) {
+    let program = Program::on(engine).await;
+    ingested(&program);
+    let Some(server) = &program.server else { return };
+    let url = server.url(Some("test_jobs"));
+    let settings = [("ANAMNESIS__STORE__JOBS_URL", url.as_str())];
+    let org = ORG.to_string();
+    let job = ["job", "run", "expiry", "--org", &org, "--as-of", "2026-09-01", "--output", "json"];
+    let report: Value = serde_json::from_str(run(&program, &settings, &job).lines().next_back().unwrap()).unwrap();
+    assert!(find(&report, "changed").unwrap() > 0, "{report}");
+    // The same job under a role that may not change memories: the role is the one that is named.
+    let read = server.url(Some("test_read"));
+    let refused = program
+        .command(&[("ANAMNESIS__STORE__JOBS_URL", read.as_str())])
+        .args(["job", "run", "expiry", "--org", &org, "--as-of", "2026-10-01"])
+        .output()
+        .unwrap();
+    assert!(!refused.status.success(), "{}", printed(&refused));
 }
 
 async fn a_read_without_a_reader_is_refused_where_the_configuration_asks_for_one(engine: Engine) {

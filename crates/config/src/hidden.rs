@@ -20,7 +20,7 @@ impl Hidden {
     /// Takes the secrets out of a layer.
     pub(crate) fn take_from(&mut self, layer: &mut Dict) {
         if let Some(store) = section(layer, "store") {
-            self.take(store, &["url", "migrate_url", "master_key", "keys_url"]);
+            self.take(store, &["url", "migrate_url", "jobs_url", "master_key", "keys_url"]);
         }
         if let Some(broker) = section(layer, "broker") {
             self.take(broker, &["url", "management_url"]);
@@ -77,7 +77,7 @@ fn dict(value: &mut Value) -> Option<&mut Dict> {
 /// Where the settings keep secrets.
 fn kept(settings: &mut Settings) -> Vec<&mut SecretString> {
     let (store, broker) = (&mut settings.store, &mut settings.broker);
-    let mut kept = vec![&mut store.url, &mut store.migrate_url, &mut store.master_key, &mut store.keys_url];
+    let mut kept = vec![&mut store.url, &mut store.migrate_url, &mut store.jobs_url, &mut store.master_key, &mut store.keys_url];
     kept.extend([&mut broker.url, &mut broker.management_url]);
     kept.extend(broker.webhooks.iter_mut().map(|hook| &mut hook.secret));
     let mut embedding = Some(&mut settings.embedding);

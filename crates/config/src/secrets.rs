@@ -74,6 +74,7 @@ pub(super) fn fill(settings: &mut Settings) -> Result<(), ConfigError> {
     let store = &mut settings.store;
     one("store.url_file", &mut store.url, &store.url_file)?;
     one("store.migrate_url_file", &mut store.migrate_url, &store.migrate_url_file)?;
+    one("store.jobs_url_file", &mut store.jobs_url, &store.jobs_url_file)?;
     one("store.keys_url_file", &mut store.keys_url, &store.keys_url_file)?;
     let broker = &mut settings.broker;
     one("broker.url_file", &mut broker.url, &broker.url_file)?;
@@ -246,10 +247,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let named = |key: &str| file(dir.path(), key, &format!(" {}\n", secret(key)), 0o600).display().to_string();
         let text = format!(
-            "[store]\nurl_file = '{}'\nmigrate_url_file = '{}'\nkeys_url_file = '{}'\n[broker]\nurl_file = '{}'\n\
+            "[store]\nurl_file = '{}'\nmigrate_url_file = '{}'\njobs_url_file = '{}'\nkeys_url_file = '{}'\n[broker]\nurl_file = '{}'\n\
              management_url_file = '{}'\n[[broker.webhooks]]\nurl = 'https://a'\nsecret_file = '{}'\n[embedding]\nproxy_file = '{}'\n",
             named("url"),
             named("migrate"),
+            named("jobs"),
             named("keys"),
             named("broker"),
             named("management"),
@@ -260,6 +262,7 @@ mod tests {
         let read = [
             &settings.store.url,
             &settings.store.migrate_url,
+            &settings.store.jobs_url,
             &settings.store.keys_url,
             &settings.broker.url,
             &settings.broker.management_url,
@@ -267,7 +270,7 @@ mod tests {
             settings.embedding.proxy.as_ref().unwrap(),
         ];
         let read: Vec<&str> = read.iter().map(|secret| secret.expose_secret()).collect();
-        let expected = ["url", "migrate", "keys", "broker", "management", "hook", "proxy"];
+        let expected = ["url", "migrate", "jobs", "keys", "broker", "management", "hook", "proxy"];
         assert_eq!(read, expected.map(secret));
         assert!(!format!("{settings:?}{}", serde_json::to_string(&settings).unwrap()).contains("-value"));
     }

@@ -21,6 +21,11 @@ pub struct StoreConfig {
     #[serde(skip_serializing)]
     pub migrate_url: SecretString,
     pub(crate) migrate_url_file: PathBuf,
+    /// The same for the jobs, with a member of anamnesis_jobs, which changes what is remembered and never what came in; empty: `url`.
+    #[serde(skip_serializing, default)]
+    pub jobs_url: SecretString,
+    #[serde(default)]
+    pub(crate) jobs_url_file: PathBuf,
     /// The key store's file: keep it out of the store's backups.
     pub keys: PathBuf,
     /// Master key as 64 hexadecimal digits; empty: the file beside the key store, made at first start.

@@ -134,7 +134,7 @@ async fn feed(pipeline: &Pipeline, clock: &ManualClock, messages: Vec<Message>) 
 
 /// Thirty nights of every job, one day after the other, as the worker's bell would ring them.
 async fn nights(world: &World, clock: &ManualClock) -> Result<Vec<Night>, Failure> {
-    let night = worker::night(world, CancellationToken::new())?;
+    let night = worker::night(world, CancellationToken::new()).await?;
     let progress = output::progress_count(Some(NIGHTS as u64));
     let mut told: Vec<Night> = Vec::new();
     for _ in 0..NIGHTS {

@@ -81,7 +81,9 @@ fn policies(settings: &Settings) -> Result<Policies, Failure> {
 
 /// Opens the store for jobs; a signal lets the run in hand end between two batches.
 async fn open(context: &Context, observer: Arc<dyn Observer>) -> Result<Night, Failure> {
-    let World { settings, store, .. } = World::open(context).await?;
+    let world = World::open(context).await?;
+    let store = world.jobs_store().await?;
+    let settings = world.settings;
     let policies = policies(&settings)?;
     let redactors = Redactors::load(&settings.redaction).map_err(|error| Failure::usage(error.to_string()))?;
     let clock = store.clock().clone();

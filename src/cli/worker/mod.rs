@@ -98,7 +98,7 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
             None => draining.cancelled().await,
         }
     };
-    let night = night(&world, draining.clone())?;
+    let night = night(&world, draining.clone()).await?;
     if let Err(error) = world.store.drop_without_consent().await {
         tracing::warn!(%error, code = "quarantine", "what came without consent is still in quarantine");
     }
@@ -202,7 +202,7 @@ impl Broker {
 ///
 /// # Errors
 /// When a policy cannot be read.
-pub(crate) fn night(world: &World, shutdown: CancellationToken) -> Result<Arc<Night>, Failure> {
+pub(crate) async fn night(world: &World, shutdown: CancellationToken) -> Result<Arc<Night>, Failure> {
     let policies =
         Policies::load(world.settings.jobs.directory()).map_err(|error| Failure::usage(error.to_string()))?;
     let observer = Arc::clone(&world.metrics) as _;
@@ -210,6 +210,6 @@ pub(crate) fn night(world: &World, shutdown: CancellationToken) -> Result<Arc<Ni
     let clock = world.store.clock().clone();
     let writer = pipeline::writer(&world.settings.extraction.model, clock);
     let writer = writer.map_err(|error| Failure::usage(error.to_string()))?;
-    let night = Night::over(&world.store, policies, observer, shutdown).redacting(redactors).with_writer(writer);
+    let night = Night::over(&world.jobs_store().await?, policies, observer, shutdown).redacting(redactors).with_writer(writer);
     Ok(Arc::new(night.with_models(world.models()?)))
 }
