@@ -37,6 +37,7 @@ checkpoint_outlived|store::resuming::on_a_file::what_is_said_of_an_earlier
 erase_keeps_aside|erasure::on_a_file::what_waits
 erase_unseen|erasure::on_a_file::a_batch_under_way
 aside_under_platform|set_aside::on_a_file::a_message_is_set_aside
+answers_for_ever|rights::as_a_process_on_a_file::an_answer_goes
 aside_for_ever|set_aside::as_a_process_on_a_file::the_content_of
 emergency_reads_hypotheses|emergency::as_a_process_on_a_file::an_emergency
 waits_counted|intake_refusals::a_store_that_refuses_for_hours

@@ -28,11 +28,13 @@ pub struct UpkeepThresholds {
     pub(crate) message_days: u32,
     pub(crate) event_days: u32,
     pub(crate) attempt_days: u32,
-    /// Files of older versions do not have the next two: what they speak of has a term all the same.
+    /// Files of older versions do not have the next three: what they speak of has a term all the same.
     #[serde(default = "body_days")]
     pub(crate) quarantine_body_days: u32,
     #[serde(default = "row_days")]
     pub(crate) quarantine_row_days: u32,
+    #[serde(default = "body_days")]
+    pub(crate) answer_days: u32,
 }
 
 fn body_days() -> u32 {
@@ -46,7 +48,7 @@ fn row_days() -> u32 {
 impl Thresholds for UpkeepThresholds {
     fn check(&self) -> Result<(), &'static str> {
         let days = 1..=36_500;
-        let asides = [self.quarantine_body_days, self.quarantine_row_days];
+        let asides = [self.quarantine_body_days, self.quarantine_row_days, self.answer_days];
         let all = [self.message_days, self.event_days, self.attempt_days];
         if all.iter().chain(&asides).all(|d| days.contains(d)) { Ok(()) } else { Err("days are 1 to 36500") }
     }
@@ -66,8 +68,10 @@ status!(
         quarantined_bodies,
         /// Quarantined messages without a content.
         quarantined_rows,
+        /// Answers to what people asked for.
+        answers,
     }
-    changed: messages | events | attempts | quarantined_bodies | quarantined_rows
+    changed: messages | events | attempts | quarantined_bodies | quarantined_rows | answers
 );
 
 impl Upkeep {
@@ -78,6 +82,7 @@ impl Upkeep {
             Lane::Attempts | Lane::Batches => self.policy.attempt_days,
             Lane::AsideBodies => self.policy.quarantine_body_days,
             Lane::Asides => self.policy.quarantine_row_days,
+            Lane::Answers => self.policy.answer_days,
         };
         cutoff - TimeDelta::days(i64::from(days))
     }
@@ -89,7 +94,7 @@ impl Lanes for Upkeep {
     type Place = After;
     type Row = Spent;
     const LANES: &'static [Lane] =
-        &[Lane::Messages, Lane::Events, Lane::Attempts, Lane::Batches, Lane::AsideBodies, Lane::Asides];
+        &[Lane::Messages, Lane::Events, Lane::Attempts, Lane::Batches, Lane::AsideBodies, Lane::Asides, Lane::Answers];
 
     fn start(lane: Lane) -> After {
         After::start(lane)
@@ -109,6 +114,7 @@ impl Lanes for Upkeep {
         let until = self.until(lane, window.cutoff);
         let for_ever = match lane {
             Lane::AsideBodies => failpoints::is("aside_for_ever"),
+            Lane::Answers => failpoints::is("answers_for_ever"),
             _ => false,
         };
         if for_ever {
@@ -161,6 +167,7 @@ impl Job for Upkeep {
             attempts: count(Lane::Attempts) + count(Lane::Batches),
             quarantined_bodies: count(Lane::AsideBodies),
             quarantined_rows: count(Lane::Asides),
+            answers: count(Lane::Answers),
         }
     }
 }
@@ -177,16 +184,17 @@ mod tests {
             attempt_days: 7,
             quarantine_body_days: 30,
             quarantine_row_days: 365,
+            answer_days: 31,
         };
         let job = Upkeep { policy };
         let cutoff: DateTime<Utc> = "2026-05-01T04:30:00Z".parse().unwrap();
-        let asides = [(Lane::AsideBodies, 30), (Lane::Asides, 365)];
+        let asides = [(Lane::AsideBodies, 30), (Lane::Asides, 365), (Lane::Answers, 31)];
         for (lane, days) in [(Lane::Messages, 90), (Lane::Events, 30), (Lane::Attempts, 7), (Lane::Batches, 7)]
             .into_iter()
             .chain(asides)
         {
             assert_eq!(cutoff - job.until(lane, cutoff), TimeDelta::days(days), "{lane:?}");
         }
-        assert_eq!(Upkeep::LANES.len(), 6, "each lane is gone through");
+        assert_eq!(Upkeep::LANES.len(), 7, "each lane is gone through");
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod admission;
 pub mod aging;
+pub mod answers;
 mod bell;
 pub mod binding;
 pub mod building;
@@ -217,6 +218,7 @@ impl Store {
 /// Every statement that the store runs: what the engine is asked to prepare, in place of compile-time checking.
 pub fn statements() -> Vec<&'static anamnesis_sql::Sql> {
     let mut all = admission::statements();
+    all.extend(answers::statements());
     all.extend(binding::statements());
     all.extend(write::statements());
     all.extend(read::statements());
