@@ -41,6 +41,7 @@ any_scope_consents|consent::on_memory::where_consent_is_required
 chain_cut|audit::as_a_process_on_a_file::a_chain_is_witnessed
 read_unaudited|audit::as_a_process_on_a_file::every_message
 aside_under_platform|set_aside::on_a_file::a_message_is_set_aside
+answers_for_ever|rights::as_a_process_on_a_file::an_answer_goes
 aside_for_ever|set_aside::as_a_process_on_a_file::the_content_of
 emergency_reads_hypotheses|emergency::as_a_process_on_a_file::an_emergency
 waits_counted|intake_refusals::a_store_that_refuses_for_hours

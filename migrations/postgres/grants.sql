@@ -8,7 +8,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON
   extracted_findings, memory, memory_event,
   contradiction, conditions, allergies, medications, symptom_states, appointments, health_signals,
   conversation_preferences, consent, risk_flag, outbox, attempt, attempt_batch, quarantine, job_run, job_mark, document_archive, summary, legacy_record,
-  confidence_course, cohort_pattern, fold_checkpoint
+  confidence_course, cohort_pattern, fold_checkpoint, rights_answer
   TO anamnesis_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON legal_hold TO anamnesis_app;
 -- A receipt outlives what it names.
@@ -57,6 +57,7 @@ GRANT SELECT, DELETE ON attempt, attempt_batch TO anamnesis_jobs;
 -- What was set aside has a term; that it ended is written down.
 GRANT SELECT, DELETE, UPDATE (state, body_sealed, attributes_sealed, expired_at, updated_at) ON quarantine TO anamnesis_jobs;
 GRANT SELECT, INSERT ON quarantine_act TO anamnesis_jobs;
+GRANT SELECT, DELETE ON rights_answer TO anamnesis_jobs;
 -- Who folds a patient's memory holds the patient's row, which is a right to write it.
 GRANT UPDATE (updated_at) ON patient_profile TO anamnesis_jobs;
 GRANT SELECT, INSERT ON action_audit, audit_block TO anamnesis_jobs;

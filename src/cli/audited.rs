@@ -29,6 +29,9 @@ const READS: &[(&str, &str)] = &[
     ("memory orphans", "read_orphans"),
     ("memory review", "read_review"),
     ("consent show", "read_consents"),
+    ("answer list", "read_answers"),
+    ("ephemeral status", "read_ephemeral_mode"),
+    ("redact receipts", "read_redaction_receipts"),
     ("hold list", "read_holds"),
     ("report confidence", "read_confidence"),
     ("report cohort", "read_cohort"),
@@ -47,8 +50,11 @@ const READS: &[(&str, &str)] = &[
 /// of what they do.
 #[cfg(test)]
 const ACTS: &[&str] = &[
+    "answer show",
     "audit erase",
     "consent record",
+    "ephemeral off",
+    "ephemeral on",
     "erase",
     "hold lift",
     "hold set",

@@ -6,6 +6,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::language::{Language, Spoken};
 use super::memory::ended;
 use super::output::{self, Format};
 use super::patient::{Answered, Of, Point, known, note_unknown};
@@ -15,6 +16,7 @@ use anamnesis_core::consent::{ConsentScope, Provision};
 use anamnesis_core::scope::Scope;
 use anamnesis_messages::contract::ConsentRecorded;
 use anamnesis_pipeline::Raw;
+use anamnesis_pipeline::rights::words;
 use anamnesis_store::consents::ConsentRow;
 
 #[derive(Debug, clap::Args)]
@@ -29,6 +31,8 @@ enum What {
     Show {
         #[command(flatten)]
         of: Of,
+        #[command(flatten)]
+        spoken: Spoken,
     },
     /// Write down a permission or its withdrawal
     Record(Record),
@@ -56,6 +60,8 @@ struct Record {
     /// Who writes it down.
     #[arg(long, value_name = "UUID")]
     by: Uuid,
+    #[command(flatten)]
+    spoken: Spoken,
 }
 
 /// # Errors
@@ -64,9 +70,9 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let world = World::open(context).await?;
         match args.what {
-            What::Show { of } => {
+            What::Show { of, spoken } => {
                 let scope = of.scope()?;
-                show(&world, scope, context).await?;
+                show(&world, scope, spoken.language, context).await?;
                 Ok(Exit::Done)
             }
             What::Record(record) => write_down(&world, record, context).await,
@@ -81,7 +87,7 @@ struct Shown {
     consents: Vec<ConsentRow>,
 }
 
-async fn show(world: &World, scope: Scope, context: &Context) -> Result<(), Failure> {
+async fn show(world: &World, scope: Scope, language: Language, context: &Context) -> Result<(), Failure> {
     let rows = world.store.consent_rows(scope).await?;
     let now = world.store.clock().now();
     let consents = world.store.consents(scope).await?;
@@ -96,6 +102,9 @@ async fn show(world: &World, scope: Scope, context: &Context) -> Result<(), Fail
         }
         Format::Table => {
             note_unknown(world, scope, rows.is_empty()).await?;
+            for (scope, provision) in &in_force {
+                output::line(&words::consent(*scope, *provision, language))?;
+            }
             let now = in_force.iter().map(|(scope, provision)| {
                 [scope.to_string(), provision.map_or_else(|| "nothing recorded".to_owned(), |p| p.to_string())]
             });
@@ -134,6 +143,6 @@ async fn write_down(world: &World, record: Record, context: &Context) -> Result<
     if ConsentScope::read(&said.scope).is_none() {
         output::note("note: this scope is none of memory, recall and research; it opens and closes nothing");
     }
-    show(world, scope, context).await?;
+    show(world, scope, record.spoken.language, context).await?;
     Ok(exit)
 }

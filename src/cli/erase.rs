@@ -4,6 +4,7 @@
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::language::Spoken;
 use super::output::{self, Format};
 use super::patient::Of;
 use super::world::World;
@@ -11,6 +12,7 @@ use super::{Context, Exit, Failure, spool};
 use anamnesis_core::ids::{DocumentId, MemoryId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_pipeline::erasing::{self, Ended, ErasureError};
+use anamnesis_pipeline::rights::words;
 use anamnesis_store::StoreError;
 use anamnesis_store::erasing::{Receipt, Request, Subject};
 
@@ -34,6 +36,8 @@ pub struct Args {
     /// Erase nothing: show what was erased of this patient.
     #[arg(long, conflicts_with_all = ["document", "memory", "by"])]
     receipts: bool,
+    #[command(flatten)]
+    spoken: Spoken,
 }
 
 /// # Errors
@@ -60,6 +64,7 @@ async fn erase(world: &World, args: &Args, context: &Context) -> Result<Exit, Fa
     let ended = erasing::erase(&world.store, &request(world, scope, subject, by)).await?;
     let (outcome, receipt) = match ended {
         Ended::Held => {
+            output::note(args.spoken.language.of(words::HELD_BY_LAW));
             return Err(Failure::failed(
                 "legal_hold: a legal hold keeps it, and nothing was erased; see `anamnesis hold list`",
             ));
@@ -80,6 +85,11 @@ async fn erase(world: &World, args: &Args, context: &Context) -> Result<Exit, Fa
                 &["What", "Gone"],
                 receipt.counts.iter().map(|(what, gone)| [what.clone(), gone.to_string()]),
             )?;
+            output::line(args.spoken.language.of(match receipt.request.subject {
+                Subject::Patient => words::GONE_PATIENT,
+                Subject::Document(_) => words::GONE_DOCUMENT,
+                Subject::Memory(_) => words::GONE_MEMORY,
+            }))?;
         }
     }
     Ok(Exit::Done)

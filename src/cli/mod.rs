@@ -1,6 +1,7 @@
 //! The command line: global options, the list of verbs, exit codes. One file per verb; a verb is listed when it works.
 
 mod alone;
+mod answer;
 mod archive;
 mod audit;
 mod audited;
@@ -11,6 +12,7 @@ pub mod context;
 mod contract;
 mod demo;
 mod emergency;
+mod ephemeral;
 mod erase;
 mod events;
 pub(crate) mod exit;
@@ -137,6 +139,10 @@ verbs! {
     Consent(consent::Args) => consent::run,
     /// What is held of a patient, counted, in words that a patient can read; Spanish or English
     Privacy(privacy::Args) => privacy::run,
+    /// What a person asked for by a message and was answered
+    Answer(answer::Args) => answer::run,
+    /// From now on nothing that a patient says is kept, or it is again
+    Ephemeral(ephemeral::Args) => ephemeral::run,
     /// Erase a patient, a document or a memory for good, and print the receipt
     Erase(erase::Args) => erase::run,
     /// Keep a patient's data from retention, purge and erasure: a legal hold

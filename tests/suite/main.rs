@@ -56,6 +56,7 @@ mod redaction_services;
 mod refusals;
 mod relatives;
 mod relay;
+mod rights;
 mod risk_documents;
 mod risk_heard;
 mod rules;

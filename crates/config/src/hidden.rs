@@ -77,7 +77,8 @@ fn dict(value: &mut Value) -> Option<&mut Dict> {
 /// Where the settings keep secrets.
 fn kept(settings: &mut Settings) -> Vec<&mut SecretString> {
     let (store, broker) = (&mut settings.store, &mut settings.broker);
-    let mut kept = vec![&mut store.url, &mut store.migrate_url, &mut store.jobs_url, &mut store.master_key, &mut store.keys_url];
+    let mut kept =
+        vec![&mut store.url, &mut store.migrate_url, &mut store.jobs_url, &mut store.master_key, &mut store.keys_url];
     kept.extend([&mut broker.url, &mut broker.management_url]);
     kept.extend(broker.webhooks.iter_mut().map(|hook| &mut hook.secret));
     let mut embedding = Some(&mut settings.embedding);

@@ -36,6 +36,7 @@ pub(crate) const BUGS: &[(&str, &str)] = &[
     ("aside_under_platform", "what is set aside of a known patient is sealed with that patient's key"),
     ("aside_for_ever", "the body of what is set aside goes when its term ends"),
     ("emergency_reads_hypotheses", "emergency logic reads decision-grade clinical rows alone"),
+    ("answers_for_ever", "the answer to a person's request goes when its term ends"),
     ("erase_unseen", "a batch under way writes nothing of a patient who is erased meanwhile"),
     ("role_from_body", "a role is the producer's to lend, whatever a message calls itself"),
     ("any_scope_consents", "a permit of another scope opens no memory"),

@@ -31,11 +31,13 @@ pub struct UpkeepThresholds {
     /// Six years where nothing is said: what HIPAA asks of documentation (45 CFR 164.316).
     #[serde(default = "six_years")]
     pub audit_days: u32,
-    /// Files of older versions do not have the next two: what they speak of has a term all the same.
+    /// Files of older versions do not have the next three: what they speak of has a term all the same.
     #[serde(default = "body_days")]
     pub(crate) quarantine_body_days: u32,
     #[serde(default = "row_days")]
     pub(crate) quarantine_row_days: u32,
+    #[serde(default = "body_days")]
+    pub(crate) answer_days: u32,
 }
 
 fn six_years() -> u32 {
@@ -53,7 +55,7 @@ fn row_days() -> u32 {
 impl Thresholds for UpkeepThresholds {
     fn check(&self) -> Result<(), &'static str> {
         let days = 1..=36_500;
-        let asides = [self.quarantine_body_days, self.quarantine_row_days];
+        let asides = [self.quarantine_body_days, self.quarantine_row_days, self.answer_days];
         let all = [self.message_days, self.event_days, self.attempt_days, self.audit_days];
         if all.iter().chain(&asides).all(|d| days.contains(d)) { Ok(()) } else { Err("days are 1 to 36500") }
     }
@@ -75,8 +77,10 @@ status!(
         quarantined_bodies,
         /// Quarantined messages without a content.
         quarantined_rows,
+        /// Answers to what people asked for.
+        answers,
     }
-    changed: messages | events | attempts | quarantined_bodies | quarantined_rows | audit_blocks
+    changed: messages | events | attempts | quarantined_bodies | quarantined_rows | answers | audit_blocks
 );
 
 impl Upkeep {
@@ -88,6 +92,7 @@ impl Upkeep {
             Lane::Audit => self.policy.audit_days,
             Lane::AsideBodies => self.policy.quarantine_body_days,
             Lane::Asides => self.policy.quarantine_row_days,
+            Lane::Answers => self.policy.answer_days,
         };
         cutoff - TimeDelta::days(i64::from(days))
     }
@@ -98,8 +103,16 @@ impl Lanes for Upkeep {
     type Lane = Lane;
     type Place = After;
     type Row = Spent;
-    const LANES: &'static [Lane] =
-        &[Lane::Messages, Lane::Events, Lane::Attempts, Lane::Batches, Lane::AsideBodies, Lane::Asides, Lane::Audit];
+    const LANES: &'static [Lane] = &[
+        Lane::Messages,
+        Lane::Events,
+        Lane::Attempts,
+        Lane::Batches,
+        Lane::AsideBodies,
+        Lane::Asides,
+        Lane::Answers,
+        Lane::Audit,
+    ];
 
     fn start(lane: Lane) -> After {
         After::start(lane)
@@ -119,6 +132,7 @@ impl Lanes for Upkeep {
         let until = self.until(lane, window.cutoff);
         let for_ever = match lane {
             Lane::AsideBodies => failpoints::is("aside_for_ever"),
+            Lane::Answers => failpoints::is("answers_for_ever"),
             _ => false,
         };
         if for_ever {
@@ -172,6 +186,7 @@ impl Job for Upkeep {
             audit_blocks: count(Lane::Audit),
             quarantined_bodies: count(Lane::AsideBodies),
             quarantined_rows: count(Lane::Asides),
+            answers: count(Lane::Answers),
         }
     }
 }
@@ -189,16 +204,17 @@ mod tests {
             audit_days: 2_192,
             quarantine_body_days: 30,
             quarantine_row_days: 365,
+            answer_days: 31,
         };
         let job = Upkeep { policy };
         let cutoff: DateTime<Utc> = "2026-05-01T04:30:00Z".parse().unwrap();
-        let asides = [(Lane::AsideBodies, 30), (Lane::Asides, 365), (Lane::Audit, 2_192)];
+        let asides = [(Lane::AsideBodies, 30), (Lane::Asides, 365), (Lane::Answers, 31), (Lane::Audit, 2_192)];
         for (lane, days) in [(Lane::Messages, 90), (Lane::Events, 30), (Lane::Attempts, 7), (Lane::Batches, 7)]
             .into_iter()
             .chain(asides)
         {
             assert_eq!(cutoff - job.until(lane, cutoff), TimeDelta::days(days), "{lane:?}");
         }
-        assert_eq!(Upkeep::LANES.len(), 7, "each lane is gone through");
+        assert_eq!(Upkeep::LANES.len(), 8, "each lane is gone through");
     }
 }

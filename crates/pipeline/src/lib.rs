@@ -29,6 +29,7 @@ mod read;
 mod redacted_view;
 mod redactors;
 mod relation;
+pub mod rights;
 mod store;
 mod terms;
 mod topics;
@@ -319,8 +320,9 @@ impl Pipeline {
                 shared.begun = self.store.begin_attempts(&messages.values().copied().collect::<Vec<_>>()).await?;
             }
             crash_at("attempt_recorded");
-            // Behind all that the batch brings: what it says of the erased goes too.
+            // Behind all that the batch brings: what it says is answered, and what it says of the erased goes too.
             let (erasing, admitted): (Vec<Admitted>, Vec<Admitted>) = admitted.into_iter().partition(Admitted::erases);
+            let (asking, admitted): (Vec<Admitted>, Vec<Admitted>) = admitted.into_iter().partition(Admitted::asks);
             let outcome = match admitted.is_empty() {
                 true => Ok(Vec::new()),
                 false => self.attempt(org, admitted, &shared).await,
@@ -333,6 +335,9 @@ impl Pipeline {
             let ended = self.store.end_attempts(batch, &still).await;
             done.extend(outcome?);
             ended?;
+            for one in asking {
+                done.push(self.answer(one).await?);
+            }
             for one in erasing {
                 done.push(self.erase(one).await?);
             }

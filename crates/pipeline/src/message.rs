@@ -10,6 +10,7 @@ use crate::disposition::Disposition;
 use crate::erasing::is_erasure;
 use crate::intake::grant::Grant;
 use crate::made::Grounds;
+use crate::rights;
 use anamnesis_core::consent::Withdrawal;
 use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::OrgId;
@@ -71,6 +72,11 @@ impl Admitted {
     /// Whether it asks for erasure, which has its own transaction after the rest of its batch.
     pub(crate) fn erases(&self) -> bool {
         matches!(&self.envelope.message, anamnesis_messages::Message::MemoryCommand(command) if is_erasure(command))
+    }
+
+    /// Whether it asks for an answer, which is made after the rest of its batch.
+    pub(crate) fn asks(&self) -> bool {
+        matches!(&self.envelope.message, anamnesis_messages::Message::MemoryCommand(command) if rights::asked(command).is_some())
     }
 
     /// The document that is read: the message's own, or the words of a command, which pass redaction and are quoted like

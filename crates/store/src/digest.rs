@@ -297,6 +297,14 @@ mod tests {
         "outbox.published_at",
         "outbox.taken",
         "outbox.ended",
+        // What a person was answered is a copy of what is digested, as of an instant.
+        "rights_answer.org_id",
+        "rights_answer.patient_id",
+        "rights_answer.id",
+        "rights_answer.kind",
+        "rights_answer.asked_by",
+        "rights_answer.answered_at",
+        "rights_answer.body_sealed",
         // Receipts tell what went, and when.
         "erasure.org_id",
         "erasure.patient_id",

@@ -3,6 +3,7 @@
 
 pub mod admission;
 pub mod aging;
+pub mod answers;
 pub mod auditing;
 mod bell;
 pub mod binding;
@@ -221,6 +222,7 @@ pub fn statements() -> Vec<&'static anamnesis_sql::Sql> {
     let mut all = admission::statements();
     all.extend(auditing::statements());
     all.extend(covered::statements());
+    all.extend(answers::statements());
     all.extend(binding::statements());
     all.extend(write::statements());
     all.extend(read::statements());

@@ -55,6 +55,15 @@ static ASIDES: LazyLock<Sql> = LazyLock::new(|| {
          AND created_at <= $2 AND (created_at, id) > ($3, $4) ORDER BY created_at, id LIMIT $5",
     )
 });
+static ANSWERS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT answered_at, id FROM rights_answer WHERE org_id = $1 AND answered_at <= $2 \
+         AND (answered_at, id) > ($3, $4) ORDER BY answered_at, id LIMIT $5",
+    )
+});
+static FORGET_ANSWERS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("DELETE FROM rights_answer WHERE org_id = $1 AND id IN {uuids $2} AND answered_at <= $3")
+});
 static FORGET_ASIDE_BODIES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "UPDATE quarantine SET state = 'dropped', body_sealed = NULL, attributes_sealed = NULL, expired_at = $2, \
@@ -82,9 +91,9 @@ static FORGET_BATCHES: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("DELETE FROM attempt_batch WHERE updated_at <= $1 AND id IN {uuids $2}"));
 
 pub fn statements() -> Vec<&'static Sql> {
-    let read = [&MESSAGES, &EVENTS, &ATTEMPTS, &BATCHES, &ASIDE_BODIES, &ASIDES];
+    let read = [&MESSAGES, &EVENTS, &ATTEMPTS, &BATCHES, &ASIDE_BODIES, &ASIDES, &ANSWERS];
     let forget = [&FORGET_MESSAGES, &FORGET_EVENTS, &FORGET_ATTEMPTS, &FORGET_BATCHES];
-    let aside = [&FORGET_ASIDE_BODIES, &TRACE_ASIDE_BODIES, &FORGET_ASIDES];
+    let aside = [&FORGET_ASIDE_BODIES, &TRACE_ASIDE_BODIES, &FORGET_ASIDES, &FORGET_ANSWERS];
     read.into_iter().chain(forget).chain(aside).map(|sql| &**sql).collect()
 }
 
@@ -103,6 +112,8 @@ pub enum Lane {
     AsideBodies,
     /// Quarantined messages without a content.
     Asides,
+    /// Answers to what people asked for.
+    Answers,
 }
 
 impl Lane {
@@ -150,6 +161,7 @@ pub async fn spent(
             tx.fetch_all(&ASIDE_BODIES, vec![org.0.into(), until.into(), at, key, limit.into()]).await?
         }
         Lane::Asides => tx.fetch_all(&ASIDES, vec![org.0.into(), until.into(), at, key, limit.into()]).await?,
+        Lane::Answers => tx.fetch_all(&ANSWERS, vec![org.0.into(), until.into(), at, key, limit.into()]).await?,
         Lane::Batches => tx.fetch_all(&BATCHES, vec![until.into(), at, key, limit.into()]).await?,
         Lane::Audit => {
             let next = Next { after: after.0, limit: limit.min(MOST_BLOCKS) };
@@ -193,6 +205,7 @@ pub async fn forget(
             tx.execute(&FORGET_ASIDE_BODIES, vec![ids(), now.into()]).await
         }
         Lane::Asides => tx.execute(&FORGET_ASIDES, vec![ids()]).await,
+        Lane::Answers => tx.execute(&FORGET_ANSWERS, vec![org.0.into(), ids(), until.into()]).await,
         Lane::Batches => tx.execute(&FORGET_BATCHES, vec![until.into(), ids()]).await,
         Lane::Audit => {
             let blocks: Vec<i64> = spent.iter().map(|row| row.place.0).collect();

@@ -6,6 +6,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::unknown;
+use crate::cli::language::{Language, Spoken};
 use crate::cli::output::{self, Format};
 use crate::cli::patient::{Of, known};
 use crate::cli::world::World;
@@ -13,6 +14,7 @@ use crate::cli::{Context, Exit, Failure, sections};
 use anamnesis_core::ids::MemoryId;
 use anamnesis_core::scope::Scope;
 use anamnesis_messages::contract::{Actor, ActorRole, Command, MemoryCommand};
+use anamnesis_pipeline::rights::words;
 use anamnesis_pipeline::{Disposition, Raw};
 use anamnesis_search::Item;
 use anamnesis_store::read::{Filter, When};
@@ -45,6 +47,8 @@ pub(crate) struct Choosing {
     of: Of,
     #[command(flatten)]
     by: By,
+    #[command(flatten)]
+    spoken: Spoken,
 }
 
 /// As [`Args`], with words.
@@ -68,7 +72,7 @@ pub(crate) struct Answering {
 }
 
 #[derive(Debug, clap::Args)]
-pub(super) struct By {
+pub(in crate::cli) struct By {
     /// Who acts.
     #[arg(long, visible_alias = "actor", env = "ANAMNESIS_ACTOR", value_name = "UUID")]
     by: Option<Uuid>,
@@ -80,7 +84,7 @@ pub(super) struct By {
 impl By {
     /// # Errors
     /// When one of the two was not said: neither is assumed.
-    pub(super) fn actor(&self) -> Result<Actor, Failure> {
+    pub(in crate::cli) fn actor(&self) -> Result<Actor, Failure> {
         let id = self.by.ok_or_else(|| {
             Failure::usage("who acts? Give --by UUID (the same for each person), or set ANAMNESIS_ACTOR")
         })?;
@@ -116,17 +120,25 @@ pub(crate) async fn run(args: Args, command: Command, context: &Context) -> Resu
 /// `memory forget` and `memory recover`: of single memories, or of all that speak of a topic.
 pub(crate) async fn choose(args: Choosing, command: Command, context: &Context) -> Result<Exit, Failure> {
     let scope = args.of.scope()?;
-    let Choosing { mut ids, topic, preview, of, by } = args;
+    let Choosing { mut ids, topic, preview, of, by, spoken } = args;
     let world = World::open(context).await?;
     if let Some(topic) = &topic {
         let meant = world.pipeline()?.on_topic(scope, command, topic).await?;
         ids = meant.iter().map(|memory| memory.id).collect();
     }
     if preview || ids.is_empty() {
-        return previewed(&world, scope, command, ids, context).await;
+        return previewed(&world, scope, (command, ids), (spoken.language, context)).await;
     }
+    let (count, days) = (ids.len(), world.store.policy().recoverable_days);
     drop(world);
-    act(Args { ids, of, by }, command, None, context).await
+    let exit = act(Args { ids, of, by }, command, None, context).await?;
+    if context.format_or(Format::Table) == Format::Table {
+        output::line(&match command {
+            Command::Recover => words::recovered(count, spoken.language),
+            _ => words::forgotten(count, days, spoken.language),
+        })?;
+    }
+    Ok(exit)
 }
 
 /// What a command would act on.
@@ -141,9 +153,8 @@ struct Preview<'a> {
 async fn previewed(
     world: &World,
     scope: Scope,
-    command: Command,
-    ids: Vec<MemoryId>,
-    context: &Context,
+    (command, ids): (Command, Vec<MemoryId>),
+    (language, context): (Language, &Context),
 ) -> Result<Exit, Failure> {
     let held = match ids.is_empty() {
         true => Vec::new(),
@@ -152,13 +163,17 @@ async fn previewed(
     let items: Vec<Item> = held.iter().map(Item::conversational).collect();
     match context.format_or(Format::Table) {
         Format::Json => output::json(&Preview { command, preview: true, count: items.len(), memories: &items })?,
-        Format::Table if items.is_empty() => output::line("Nothing speaks of it: nothing was changed.")?,
+        Format::Table if items.is_empty() => output::line(language.of(words::NOTHING_MEANT))?,
         Format::Table => {
             let rows = items.iter().map(|item| {
                 let [statement, source, ..] = sections::row(item);
                 [item.memory_id.to_string(), statement, source]
             });
             output::table(&["id", "statement", "source"], rows)?;
+            output::line(&match command {
+                Command::Recover => words::would_recover(items.len(), language),
+                _ => words::would_forget(items.len(), language),
+            })?;
         }
     }
     Ok(Exit::Done)
@@ -203,7 +218,7 @@ pub(in crate::cli) fn ended(disposition: Disposition) -> Result<Exit, Failure> {
     }
 }
 
-pub(super) fn message(
+pub(in crate::cli) fn message(
     scope: Scope,
     actor: Actor,
     ids: Vec<MemoryId>,

@@ -7,7 +7,7 @@ mod review;
 mod show;
 mod tree;
 
-pub(super) use act::ended;
+pub(super) use act::{By, ended, message};
 
 use clap::Subcommand;
 

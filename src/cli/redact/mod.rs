@@ -6,6 +6,7 @@
 mod eval;
 mod explain;
 mod input;
+mod receipts;
 mod remote;
 mod reveal;
 mod score;
@@ -37,6 +38,8 @@ enum What {
     Eval(eval::Args),
     /// Opens the sealed values of a text again, with the key that sealed them
     Reveal(reveal::Args),
+    /// What was taken out of a patient's documents, by which policy and recognisers: counts, never values
+    Receipts(receipts::Args),
 }
 
 #[derive(Debug, clap::Args)]
@@ -67,6 +70,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         None => stream_of(args.stream, context),
         Some(What::Eval(args)) => eval::run(&args, context),
         Some(What::Reveal(args)) => reveal::run(&args),
+        Some(What::Receipts(args)) => receipts::run(&args, context),
     }
 }
 

@@ -210,6 +210,7 @@ pub(crate) async fn night(world: &World, shutdown: CancellationToken) -> Result<
     let clock = world.store.clock().clone();
     let writer = pipeline::writer(&world.settings.extraction.model, clock);
     let writer = writer.map_err(|error| Failure::usage(error.to_string()))?;
-    let night = Night::over(&world.jobs_store().await?, policies, observer, shutdown).redacting(redactors).with_writer(writer);
+    let night =
+        Night::over(&world.jobs_store().await?, policies, observer, shutdown).redacting(redactors).with_writer(writer);
     Ok(Arc::new(night.with_models(world.models()?)))
 }

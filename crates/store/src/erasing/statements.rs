@@ -50,6 +50,7 @@ macro_rules! holdings {
 }
 
 holdings!(
+    "rights_answer",
     "fold_checkpoint",
     "inbox",
     "embedding",

@@ -8,6 +8,7 @@ mod lineage;
 mod memories;
 mod passages;
 mod patients;
+mod receipts;
 mod topics;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ pub use lineage::{Contradiction, Direction, Edge, HistoryEntry};
 pub use memories::{Filter, Memory, Quote, Standing};
 pub use passages::{Candidate, NEAREST};
 pub use patients::{Preference, Profile, RiskFlag};
+pub use receipts::RedactionReceipt;
 
 use super::{Store, StoreError};
 use anamnesis_core::scope::Scope;
@@ -115,5 +117,6 @@ pub fn statements() -> Vec<&'static Sql> {
     all.extend(lineage::statements());
     all.extend(passages::statements());
     all.extend(patients::statements());
+    all.extend(receipts::statements());
     all
 }

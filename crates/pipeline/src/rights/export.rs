@@ -1,0 +1,38 @@
+//! All that is held of a patient, a record a line.
+
+use serde_json::{Value, json};
+
+use anamnesis_core::memory::State;
+use anamnesis_core::scope::Scope;
+use anamnesis_store::read::{Filter, When, Window};
+use anamnesis_store::{Store, StoreError};
+
+/// The records of an export. What was forgotten is recoverable for a while, and is handed to nobody meanwhile.
+///
+/// # Errors
+/// Of the store; [`StoreError::Erased`].
+pub async fn records(store: &Store, scope: Scope) -> Result<Vec<Value>, StoreError> {
+    let mut all = Vec::new();
+    if let Some(profile) = store.profile(scope).await? {
+        let preferences = store.preferences(scope, When::Now).await?;
+        all.push(json!({"type": "profile", "profile": profile, "preferences": preferences}));
+    }
+    for document in store.documents(scope, Window::default(), usize::MAX, When::Now).await? {
+        all.push(json!({"type": "document", "document_id": document.id, "revision": document.revision,
+            "document_type": document.document_type, "occurred_at": document.occurred_at,
+            "text": document.content.text, "unread": document.content.unread, "themes": document.content.themes,
+            "file": document.content.file}));
+    }
+    for one in store.archived(scope).await? {
+        all.push(json!({"type": "archived", "document": one, "text": one.content.text}));
+    }
+    let kept = State::ALL.iter().copied().filter(|state| *state != State::Inactive);
+    let filter = Filter { states: kept.collect(), ..Filter::default() };
+    for memory in store.memories(scope, &filter, When::Now).await? {
+        all.push(json!({"type": "memory", "memory": memory}));
+    }
+    for (format, record) in store.legacy_records(scope).await? {
+        all.push(json!({"type": "legacy", "format": format, "record": record}));
+    }
+    Ok(all)
+}

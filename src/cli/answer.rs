@@ -1,0 +1,93 @@
+//! `answer list|show`: what a person asked for by a message (`privacy_report`, `export`) and was answered. Every look is audited.
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::language::{Language, Spoken};
+use super::output::{self, Format};
+use super::patient::{Of, note_unknown};
+use super::world::World;
+use super::{Context, Exit, Failure};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    anamnesis answer list --org $ORG --patient $PATIENT\n  \
+    anamnesis answer show --org $ORG --patient $PATIENT --id $ANSWER --by $PATIENT --language es")]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Answers that are kept, without their content
+    List {
+        #[command(flatten)]
+        of: Of,
+    },
+    /// One answer: its text, or all of it with --output json
+    Show {
+        #[command(flatten)]
+        of: Of,
+        /// The reference that the event `rights.answered.v1` carries.
+        #[arg(long, value_name = "UUID")]
+        id: Uuid,
+        /// Who reads it: an id that the audit trail keeps.
+        #[arg(long, value_name = "UUID")]
+        by: Uuid,
+        #[command(flatten)]
+        spoken: Spoken,
+    },
+}
+
+/// # Errors
+/// When the configuration is wrong, the store cannot be read, or there is no such answer.
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    context.block_on(async {
+        let world = World::open(context).await?;
+        let done = match args.what {
+            What::List { of } => list(&world, &of, context).await,
+            What::Show { of, id, by, spoken } => show(&world, (&of, id, by), spoken.language, context).await,
+        };
+        done
+    })
+}
+
+async fn list(world: &World, of: &Of, context: &Context) -> Result<Exit, Failure> {
+    let answers = world.store.answers(of.scope()?).await?;
+    match context.format_or(Format::Table) {
+        Format::Json => output::json(&answers)?,
+        Format::Table => {
+            let rows = answers.iter().map(|one| {
+                let kind = one.kind.code().to_owned();
+                [one.id.to_string(), kind, one.asked_by.to_string(), one.answered_at.to_rfc3339()]
+            });
+            output::table(&["answer", "asked for", "by", "answered"], rows)?;
+        }
+    }
+    note_unknown(world, of.scope()?, answers.is_empty()).await?;
+    Ok(Exit::Done)
+}
+
+async fn show(
+    world: &World,
+    (of, id, by): (&Of, Uuid, Uuid),
+    language: Language,
+    context: &Context,
+) -> Result<Exit, Failure> {
+    let Some((answer, body)) = world.store.open_answer(of.scope()?, id, by).await? else {
+        return Err(Failure::failed("this patient has no such answer; it is kept for a term (jobs/upkeep.toml)"));
+    };
+    if context.format_or(Format::Table) == Format::Json {
+        output::json(&json!({"answer": answer, "content": body}))?;
+        return Ok(Exit::Done);
+    }
+    for line in body["text"][language.to_string()].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        output::line(line)?;
+    }
+    for record in body["records"].as_array().into_iter().flatten() {
+        output::json(record)?;
+    }
+    Ok(Exit::Done)
+}

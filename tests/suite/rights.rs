@@ -1,0 +1,194 @@
+//! What a person asks about their own memory: by message and by verb, in Spanish and in English. Answers are kept sealed for a
+//! term and told of by a reference.
+
+use anamnesis_core::ids::PatientId;
+use anamnesis_core::scope::Scope;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::canary::search_files;
+use super::support::{Engine, ORG, PATIENT, Program, bodies, count, document, event, on_every_program, scope};
+
+on_every_program!(
+    a_request_by_message_is_answered_sealed_and_told_of_by_a_reference,
+    what_a_message_would_forget_is_shown_before_it_is_forgotten,
+    an_answer_goes_after_its_term_and_with_an_erasure,
+    rights_are_spoken_of_in_the_patients_language,
+    a_receipt_of_redaction_counts_what_was_taken_and_holds_no_value,
+);
+
+const AT: &str = "2026-06-20T10:00:00Z";
+const TEXT: &str = "Alérgica a la penicilina: anafilaxia. Toma sertralina 50 mg al día.";
+
+fn verb(program: &Program, more: &[(&str, &str)], arguments: &[&str]) -> String {
+    let (org, patient) = (ORG.to_string(), PATIENT.to_string());
+    let of = ["--org", &org, "--patient", &patient];
+    let output = program.command(more).args(arguments).args(of).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn asks(id: &str, command: &str) -> Value {
+    let data = json!({"organization_id": ORG, "patient_id": PATIENT, "command": command,
+        "actor": {"id": PATIENT, "role": "patient"}, "issued_at": "2026-06-21T12:00:00Z"});
+    event(id, "anamnesis.memory.command.v1", &data)
+}
+
+fn answers(program: &Program, more: &[(&str, &str)]) -> Vec<Value> {
+    serde_json::from_str(&verb(program, more, &["answer", "list", "--output", "json"])).unwrap()
+}
+
+fn id_of(answers: &[Value], kind: &str) -> String {
+    let one = answers.iter().find(|one| one["kind"] == json!(kind)).unwrap();
+    one["answer_id"].as_str().unwrap().to_owned()
+}
+
+async fn asked(engine: Engine) -> Program {
+    let program = Program::on(engine).await;
+    let told = [document(1, 1, AT, TEXT), asks("r-1", "privacy_report"), asks("r-2", "export")];
+    let output = program.ingest(&bodies(&told), &[]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    program
+}
+
+async fn a_request_by_message_is_answered_sealed_and_told_of_by_a_reference(engine: Engine) {
+    let program = asked(engine).await;
+    // The same messages again have their answers already.
+    program.ingest(&bodies(&[asks("r-1", "privacy_report"), asks("r-2", "export")]), &[]);
+    let all = answers(&program, &[]);
+    assert_eq!(all.len(), 2, "{all:?}");
+    let (report, export) = (id_of(&all, "privacy_report"), id_of(&all, "export"));
+    let by = ["--by", &PATIENT.to_string()];
+    let show =
+        |id: &str, more: &[&str]| verb(&program, &[], &[&["answer", "show", "--id", id], &by[..], more].concat());
+    let spanish = show(&report, &["--language", "es"]);
+    assert!(spanish.contains("Lo que se recuerda de usted:") && spanish.contains("notas clínicas"), "{spanish}");
+    let english = show(&report, &["--language", "en"]);
+    assert!(english.contains("What is remembered about you:") && english.contains("clinical notes"), "{english}");
+    let whole: Value = serde_json::from_str(&show(&report, &["--output", "json"])).unwrap();
+    assert_eq!(whole["content"]["report"]["documents"][0]["count"], json!(1), "what came in its batch counts: {whole}");
+    let exported = show(&export, &["--language", "es"]);
+    assert!(exported.starts_with("Esta es una copia de todo") && exported.contains("anafilaxia"), "{exported}");
+
+    let store = program.store().await;
+    let told = "SELECT count(*) FROM outbox WHERE event_type = 'anamnesis.rights.answered.v1'";
+    assert_eq!(count(&store, told).await, 2, "each is announced once");
+    let other = Scope::new(scope().org(), PatientId(Uuid::from_u128(0xbeef))).unwrap();
+    let foreign = store.open_answer(other, export.parse().unwrap(), PATIENT).await.unwrap();
+    assert!(foreign.is_none(), "nobody reads the answer of another patient");
+    store.close().await;
+    if engine == Engine::File {
+        // What was brought lies where its sender put it.
+        std::fs::remove_file(program.folder.path().join("messages.ndjson")).unwrap();
+        let words = ["anafilaxia".to_owned(), "se recuerda de usted".to_owned()];
+        assert!(search_files(program.folder.path(), &words) > 2, "no file holds it in clear");
+    }
+}
+
+async fn what_a_message_would_forget_is_shown_before_it_is_forgotten(engine: Engine) {
+    let program = Program::on(engine).await;
+    let about = |id: &str, topic: &str, preview: bool| {
+        let mut command = asks(id, "forget");
+        command["data"]["topic"] = json!(topic);
+        command["data"]["preview"] = json!(preview);
+        command
+    };
+    program.ingest(&bodies(&[document(1, 1, AT, TEXT)]), &[]);
+    program.ingest(&bodies(&[about("f-1", "sertralina", true), about("f-2", "insulina", true)]), &[]);
+    let by = PATIENT.to_string();
+    let shown: Vec<String> = answers(&program, &[])
+        .iter()
+        .map(|one| {
+            verb(
+                &program,
+                &[],
+                &["answer", "show", "--id", one["answer_id"].as_str().unwrap(), "--by", &by, "--language", "es"],
+            )
+        })
+        .collect();
+    assert_eq!(shown.len(), 2);
+    assert!(shown.iter().any(|text| text.contains("50 mg") && text.contains("Se olvidaría 1 recuerdo.")), "{shown:?}");
+    assert!(shown.iter().any(|text| text.contains("No se ha cambiado nada.")), "{shown:?}");
+    let listed = || verb(&program, &[], &["memory", "list", "--entity", "medication", "--output", "json"]);
+    assert!(listed().contains("sertraline"), "a preview changes nothing: {}", listed());
+    program.ingest(&bodies(&[about("f-3", "sertralina", false)]), &[]);
+    assert!(!listed().contains("\"active\""), "{}", listed());
+}
+
+async fn an_answer_goes_after_its_term_and_with_an_erasure(engine: Engine) {
+    let program = asked(engine).await;
+    let org = ORG.to_string();
+    let upkeep = |now: &str, date: &str| {
+        let run = program
+            .command(&[("ANAMNESIS__PIPELINE__NOW", now)])
+            .args(["job", "run", "upkeep", "--as-of", date, "--org", &org])
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    };
+    upkeep("2026-07-30T12:00:00Z", "2026-07-29");
+    assert_eq!(answers(&program, &[]).len(), 2, "before its term it stays");
+    upkeep("2026-08-05T12:00:00Z", "2026-08-04");
+    assert_eq!(answers(&program, &[]).len(), 0);
+    program.ingest(&bodies(&[asks("r-3", "export")]), &[]);
+    let store = program.store().await;
+    assert_eq!(store.rows_of_patient(scope()).await.unwrap().get("rights_answer"), Some(&1));
+    store.close().await;
+    let erased = verb(&program, &[], &["erase", "--by", &PATIENT.to_string(), "--language", "es"]);
+    assert!(erased.contains("Se ha borrado para siempre todo lo suyo."), "{erased}");
+    let store = program.store().await;
+    assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
+}
+
+async fn rights_are_spoken_of_in_the_patients_language(engine: Engine) {
+    let program = Program::on(engine).await;
+    program.ingest(&bodies(&[document(1, 1, AT, TEXT)]), &[]);
+    let patient = PATIENT.to_string();
+    let by = ["--by", &patient, "--role", "patient"];
+    let say = |arguments: &[&str], language: &str, now: &str| {
+        let more = [("ANAMNESIS__PIPELINE__NOW", now)];
+        verb(&program, &more, &[arguments, &["--language", language]].concat())
+    };
+    let now = "2026-07-01T12:00:00Z";
+    let about = [&["memory", "forget", "--topic", "sertralina"][..], &by].concat();
+    let preview = say(&[&about[..], &["--preview"]].concat(), "es", now);
+    assert!(preview.contains("Se olvidaría 1 recuerdo. Todavía no se ha cambiado nada."), "{preview}");
+    let forgotten = say(&about, "es", now);
+    assert!(forgotten.contains("Se ha olvidado 1 recuerdo. Puede recuperarlo durante 30 días"), "{forgotten}");
+    let nothing = say(&about, "en", "2026-07-01T12:05:00Z");
+    assert!(nothing.contains("Nothing that is remembered speaks of it."), "{nothing}");
+    let recover = [&["memory", "recover", "--topic", "sertralina"][..], &by].concat();
+    let recovered = say(&recover, "en", "2026-07-01T12:10:00Z");
+    assert!(recovered.contains("1 memory is remembered again."), "{recovered}");
+    let later = "2026-07-01T13:00:00Z";
+    assert!(say(&["ephemeral", "status"], "es", later).contains("Se está recordando lo que dice."));
+    let on = say(&[&["ephemeral", "on"][..], &by].concat(), "es", later);
+    assert!(on.contains("Desde ahora no se guarda nada de lo que diga."), "{on}");
+    assert!(say(&["ephemeral", "status"], "en", later).contains("Nothing that you say is being kept."));
+    let ephemeral = document(2, 1, "2026-07-01T13:05:00Z", "Diagnosticada de asma.");
+    program.ingest(&bodies(&[ephemeral]), &[("ANAMNESIS__PIPELINE__NOW", "2026-07-01T13:10:00Z")]);
+    let off = say(&[&["ephemeral", "off"][..], &by].concat(), "en", "2026-07-01T14:00:00Z");
+    assert!(off.contains("From now on what you say is remembered again."), "{off}");
+    let listed = say(&["privacy", "--by", &patient], "es", "2026-07-01T14:05:00Z");
+    assert!(listed.contains("   1  notas clínicas"), "what was said meanwhile was not kept: {listed}");
+    let deny = ["consent", "record", "--scope", "research", "--provision", "deny", "--by", &patient];
+    let consent = say(&deny, "es", "2026-07-01T15:00:00Z");
+    assert!(consent.contains("Que se le cuente en estadísticas: usted no lo permite."), "{consent}");
+    assert!(consent.contains("Que se guarde lo que dice: no consta nada."), "{consent}");
+}
+
+async fn a_receipt_of_redaction_counts_what_was_taken_and_holds_no_value(engine: Engine) {
+    let program = Program::on(engine).await;
+    let mut note = document(1, 1, AT, "Paciente Zuriñe Etxeandia, teléfono 612 345 678. Toma sertralina.");
+    note["known_identities"] = json!([{"role": "patient", "names": ["Zuriñe Etxeandia"]}]);
+    program.ingest(&bodies(&[note]), &[]);
+    let printed = verb(&program, &[], &["redact", "receipts", "--output", "json"]);
+    let receipts: Vec<Value> = serde_json::from_str(&printed).unwrap();
+    assert_eq!(receipts.len(), 1, "{printed}");
+    assert!(receipts[0]["redacted_by"].as_str().unwrap().contains("safe_harbor"), "{printed}");
+    assert_eq!((&receipts[0]["taken"]["PERSON"], &receipts[0]["taken"]["PHONE"]), (&json!(1), &json!(1)), "{printed}");
+    assert_eq!(receipts[0]["recognizers"].as_object().unwrap().values().filter_map(Value::as_u64).sum::<u64>(), 2);
+    for value in ["Zuriñe", "Etxeandia", "612"] {
+        assert!(!printed.contains(value), "{value}: {printed}");
+    }
+}
