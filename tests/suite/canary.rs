@@ -190,7 +190,8 @@ async fn no_canary_is_in_a_log_nor_in_plain_in_any_file_of_the_store(engine: Eng
 }
 
 /// The files of the database, the server's write-ahead log and its log: the server may read them to its administrator.
-async fn search_server(server: &Server, cage: &[String]) {
+/// Every file of the database, its log of changes and the server's own folder that was written lately.
+pub(crate) async fn search_server(server: &Server, cage: &[String]) {
     let mut connection = server.administrator().await;
     sqlx::raw_sql("CHECKPOINT").execute(&mut connection).await.unwrap();
     let base = "SELECT 'base/' || oid || '/' FROM pg_database WHERE datname = current_database()";

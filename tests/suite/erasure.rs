@@ -13,7 +13,7 @@ use anamnesis_store::{Store, StoreError};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::canary::search_files;
+use super::canary::{search_files, search_server};
 use super::spool::originals;
 use super::support::{
     Clinic, Engine, ORG, PATIENT, bodies, count, document, event, feed, on_every_engine, on_every_program, samples,
@@ -32,7 +32,11 @@ on_every_engine!(
     a_batch_under_way_when_the_patient_is_erased_writes_nothing,
     words_of_an_erased_memory_leave_every_quote_and_other_memories_stay,
 );
-on_every_program!(no_word_of_an_erased_patient_is_in_any_file_of_the_archive, a_backup_from_before_brings_nothing_back,);
+on_every_program!(
+    no_word_of_an_erased_patient_is_in_any_file_of_store_log_or_backup,
+    no_word_of_an_erased_patient_is_in_any_file_of_the_archive,
+    a_backup_from_before_brings_nothing_back,
+);
 
 const TEXT: &str = "Diagnosticada de endometriosis. Refiere vértigo desde ayer. Toma sertralina 50 mg al día.";
 
@@ -310,6 +314,35 @@ async fn a_backup_from_before_brings_nothing_back(engine: Engine) {
     assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
     let other = Scope::new(scope().org(), PatientId(Uuid::from_u128(0xbeef))).unwrap();
     assert!(store.revisions(other, &[DocumentId(Uuid::from_u128(2))]).await.unwrap().is_empty());
+}
+
+/// As UTF-8, UTF-16, hexadecimal and base64, in every file: the store, its log of changes, keys, what the program wrote to its
+/// log, and a backup that is made afterwards. What was set aside is there too, and a second patient shows what is searched.
+async fn no_word_of_an_erased_patient_is_in_any_file_of_store_log_or_backup(engine: Engine) {
+    let program = Program::on(engine).await;
+    let cage = ["zqborradaxkq", "zqapartadaxkq"].map(str::to_owned);
+    let said = document(1, 1, "2026-06-20T10:00:00Z", &format!("{TEXT} Habló de {}.", cage[0]));
+    let mut broken = document(2, 1, "2026-06-20T10:00:00Z", &format!("Habló de {}.", cage[1]));
+    broken["document_type"] = json!("letter");
+    let verbose = [("ANAMNESIS__LOG__FILTER", "debug")];
+    let ingested = program.ingest(&bodies(&[said, broken]), &verbose);
+    let printed = [ingested.stdout.as_slice(), &ingested.stderr].concat();
+    std::fs::write(program.folder.path().join("log"), printed).unwrap();
+    assert_eq!(counts(&ingested)["stored"], json!(1));
+    std::fs::remove_file(program.folder.path().join("messages.ndjson")).unwrap();
+    assert_eq!(erase_by_verb(&program)["outcome"], json!("erased"));
+    let copy = program.folder.path().join("copy");
+    let owner = program.server.as_ref().map(|server| server.url(Some("test_owner"))).unwrap_or_default();
+    let backup = program
+        .command(&[("ANAMNESIS__STORE__MIGRATE_URL", owner.as_str())])
+        .args(["backup", copy.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert!(backup.status.success(), "{}", String::from_utf8_lossy(&backup.stderr));
+    assert!(search_files(program.folder.path(), &cage) > 3, "store, keys, log and backup are searched");
+    if let Some(server) = &program.server {
+        search_server(server, &cage).await;
+    }
 }
 
 /// A batch is admitted, the patient is erased, and then the batch is committed: as of two workers, one of which is slow.

@@ -1,6 +1,7 @@
 //! Measurements of the program: documents per second, search, jobs, messages, redaction and extraction.
 
 pub mod accounts;
+pub mod audit;
 pub mod bare;
 pub mod beside;
 pub mod corpus;

@@ -1,7 +1,8 @@
-//! `anamnesis-bench ingest|messages|extract|recall|restore|growth|jobs|peers|redact|storage`: what this machine does, in stores that are made for
+//! `anamnesis-bench audit|ingest|messages|extract|recall|restore|growth|jobs|peers|redact|storage`: what this machine does, in stores that are made for
 //! it and removed again.
 
 mod cli {
+    pub(crate) mod audit;
     pub(crate) mod extract;
     pub(crate) mod growth;
     pub(crate) mod ingest;
@@ -17,7 +18,7 @@ mod cli {
 
 use anamnesis::cli::{Context, Exit, Failure};
 use clap::{Parser, Subcommand};
-use cli::{extract, growth, ingest, jobs, messages, peers, recall, redact, restore, storage};
+use cli::{audit, extract, growth, ingest, jobs, messages, peers, recall, redact, restore, storage};
 
 /// The allocator of the program: what is measured is what runs.
 #[global_allocator]
@@ -47,6 +48,8 @@ enum Measurement {
     Restore(restore::Args),
     /// One more document, for a patient of whom much is known
     Growth(growth::Args),
+    /// A read that waits for its entry in the audit trail, and the check of the trail
+    Audit(audit::Args),
     /// A night among many memories, its repetition, and a night after a change of policy
     Jobs(jobs::Args),
     /// The same documents into other memory libraries, where a Python has them
@@ -70,6 +73,7 @@ fn run(measurement: Measurement, context: &Context) -> Result<Exit, Failure> {
         Measurement::Recall(args) => recall::run(args, context),
         Measurement::Restore(args) => restore::run(&args, context),
         Measurement::Growth(args) => growth::run(&args, context),
+        Measurement::Audit(args) => audit::run(&args, context),
         Measurement::Jobs(args) => jobs::run(args, context),
         Measurement::Peers(args) => peers::run(args, context),
         Measurement::Storage(args) => storage::run(args, context),

@@ -1,0 +1,53 @@
+//! `anamnesis-bench audit`: a read that waits for its entry in the audit trail.
+
+use super::stores::{StoreArgs, Stores};
+use anamnesis::cli::output::{self, Format};
+use anamnesis::cli::world::World;
+use anamnesis::cli::{Context, Exit, Failure};
+use anamnesis_bench::audit::{self, Measured};
+use anamnesis_config as config;
+use anamnesis_test_servers::provider::{FakeOptions, FakeProvider};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Documents of the patient who is read.
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    documents: u64,
+    /// Reads with an entry, and as many without.
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    reads: usize,
+}
+
+/// # Errors
+/// When the store cannot be made or read.
+pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let measured = context.block_on(measured(args, context))?;
+    if context.format_or(Format::Table) == Format::Table {
+        let head = ["Reads", "Read, ms", "Waits, ms", "Ratio", "Entries checked/s"];
+        let figures = [measured.read_ms, measured.waits_ms, measured.ratio].map(|figure| format!("{figure:.2}"));
+        let [read, waits, ratio] = figures;
+        output::table(
+            &head,
+            [[measured.reads.to_string(), read, waits, ratio, format!("{:.0}", measured.checked_per_s)]],
+        )?;
+    }
+    output::json(&measured)?;
+    Ok(Exit::Done)
+}
+
+async fn measured(args: &Args, context: &Context) -> Result<Measured, Failure> {
+    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    let options = FakeOptions::default();
+    let dimension = options.dimension;
+    let server = FakeProvider::start(options).await?;
+    super::ingest::embed_with(&mut settings, &server, dimension);
+    let stores = Stores::make(&args.store, &settings, 1).await?;
+    stores.settle(0, &mut settings);
+    let world = World::made(settings).await?;
+    let measured = audit::measure(&world.pipeline()?, args.documents, args.reads).await;
+    world.store.close().await;
+    stores.remove().await;
+    measured.map_err(|error| Failure::failed(error.to_string()))
+}
