@@ -1,6 +1,6 @@
 -- The audit trail becomes evidence: who did it in which role, for which purpose and reason, with a salt that only this program can
 -- make (`anamnesis_core::audit`). Entries are chained in blocks of one organisation each; acts that belong to no organisation
--- have the nil one, acts on no patient the nil patient. `leaf` and `erased_by` are set where an entry was erased.
+-- have one of their own, acts on no patient the nil patient. `leaf` and `erased_by` are set where an entry was erased.
 ALTER TABLE action_audit
   ADD COLUMN role text,
   ADD COLUMN purpose text,

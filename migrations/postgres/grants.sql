@@ -59,7 +59,10 @@ GRANT SELECT, DELETE, UPDATE (state, body_sealed, attributes_sealed, expired_at,
 GRANT SELECT, INSERT ON quarantine_act TO anamnesis_jobs;
 GRANT SELECT, DELETE ON rights_answer TO anamnesis_jobs;
 -- Who folds a patient's memory holds the patient's row, which is a right to write it.
-GRANT UPDATE (updated_at) ON patient_profile TO anamnesis_jobs;
+GRANT UPDATE (facts_redacted_by, updated_at) ON patient_profile TO anamnesis_jobs;
+-- But for what a later redaction takes out of them.
+GRANT UPDATE (value_sealed, updated_at) ON conversation_preferences TO anamnesis_jobs;
+GRANT SELECT, UPDATE (record_sealed, updated_at) ON legacy_record TO anamnesis_jobs;
 GRANT SELECT, INSERT ON action_audit, audit_block TO anamnesis_jobs;
 
 GRANT SELECT ON erasure TO anamnesis_jobs;

@@ -43,6 +43,7 @@ const READS: &[(&str, &str)] = &[
     ("quarantine show", "opened_quarantined"),
     ("quarantine retry", "retried_quarantined"),
     ("quarantine drop", "dropped_quarantined"),
+    ("job simulate", "simulated_jobs"),
     ("audit list", "read_audit"),
 ];
 
@@ -59,6 +60,7 @@ const ACTS: &[&str] = &[
     "hold lift",
     "hold set",
     "import",
+    "keys rotate",
     "memory add",
     "memory answer",
     "memory confirm",
@@ -82,7 +84,7 @@ pub(crate) struct Reader {
     /// Who reads, for the audit trail [default: the user of the operating system].
     #[arg(long, global = true, value_name = "ID", env = "ANAMNESIS_ACTOR", value_parser = reader, help_heading = "Audit trail")]
     pub(crate) reader: Option<String>,
-    /// For what: treatment, operations, patient_request, emergency, research, quality, legal or support.
+    /// For what: treatment, operations, patient_request, break_glass, research, quality, legal or support.
     #[arg(long, global = true, value_name = "CODE", env = "ANAMNESIS_PURPOSE", value_parser = purpose, help_heading = "Audit trail")]
     pub(crate) purpose: Option<Purpose>,
     /// Reference of the case or ticket that is the ground: letters, digits and . _ : / # -
@@ -219,7 +221,7 @@ fn leaf(matches: &ArgMatches) -> (String, &ArgMatches) {
 }
 
 /// The user as whom the process runs.
-fn user() -> String {
+pub(super) fn user() -> String {
     std::fs::metadata("/proc/self").map_or_else(|_| "unknown".to_owned(), |own| format!("uid:{}", own.uid()))
 }
 

@@ -10,13 +10,15 @@ use zeroize::Zeroizing;
 
 use super::keyring::First;
 use super::output::{self, Format};
-use super::{Context, Exit, Failure, keyring};
+use super::{Context, Exit, Failure, audited, keyring};
 use anamnesis_config::{self as config, Settings};
+use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Escrow, KeyError, KeyStore, Keyring, LocalRoot, RootKey, SqliteTable, private_file};
 use anamnesis_sql::{Database, DbError, Location};
+use anamnesis_store::auditing::{Done, PLATFORM};
 use anamnesis_store::binding::KeyBinding;
 use anamnesis_store::{Store, StoreError};
 
@@ -127,9 +129,16 @@ impl Opened {
         Ok(Self { settings, keys, store })
     }
 
-    /// The store learns how new its key store is, so that an older copy is refused from now on.
-    async fn noted(&self) -> Result<(), Failure> {
-        self.store.note_keys().await.map_err(|error| keyring::failure(&error))
+    /// The store learns how new its key store is, so that an older copy is refused from now on, and what was done.
+    async fn noted(&self, action: &str, scope: Option<Scope>) -> Result<(), Failure> {
+        self.store.note_keys().await.map_err(|error| keyring::failure(&error))?;
+        self.audited(action, scope).await
+    }
+
+    async fn audited(&self, action: &str, scope: Option<Scope>) -> Result<(), Failure> {
+        let done = scope.map_or_else(|| Done::in_organization(PLATFORM, action), |scope| Done::to(scope, action));
+        let actor = Actor { id: audited::user(), ..Actor::default() };
+        self.store.audit(&actor, done).await.map_err(Failure::from)
     }
 }
 
@@ -198,7 +207,7 @@ async fn rotate_master(opened: &Opened) -> Result<Value, Failure> {
     let rotated = opened.keys.rotate_master(&mut |done| progress.set_position(done)).await;
     progress.finish_and_clear();
     let (version, patients) = rotated.map_err(refused)?;
-    opened.noted().await?;
+    opened.noted("master_key_rotated", None).await?;
     Ok(json!({"master_version": version, "rewrapped_patients": patients}))
 }
 
@@ -212,14 +221,14 @@ async fn rotate_data(opened: &Opened, only: Option<(Uuid, Uuid)>) -> Result<Valu
     if scope.is_some() && patients == 0 {
         return Err(Failure::usage("the key store has no key of this patient"));
     }
-    opened.noted().await?;
+    opened.noted("data_keys_rotated", scope).await?;
     Ok(json!({"rotated_patients": patients}))
 }
 
 async fn rewrap(opened: &Opened, to: &Path) -> Result<Value, Failure> {
     let root = root_at(to)?;
     opened.keys.rewrap(&root).await.map_err(refused)?;
-    opened.noted().await?;
+    opened.noted("keys_rewrapped", None).await?;
     let was = keyring::root_file(&opened.settings).display().to_string();
     Ok(
         json!({"root": root.name(), "next": format!("set store.master_key_file to {}; {was} opens it no longer", to.display())}),
@@ -231,7 +240,7 @@ async fn rewrap_to(opened: &Opened, config: &Path) -> Result<Value, Failure> {
     let settings = config::load(Some(config)).map_err(|error| Failure::usage(error.to_string()))?;
     let root = keyring::root_or_new(&settings, &(Arc::new(SystemEntropy) as Arc<dyn Entropy>)).map_err(refused)?;
     opened.keys.rewrap(root.as_ref()).await.map_err(refused)?;
-    opened.noted().await?;
+    opened.noted("keys_rewrapped", None).await?;
     Ok(json!({"root": root.name(), "next": format!("use [keys] of {}", config.display())}))
 }
 
@@ -259,6 +268,7 @@ async fn export(opened: &Opened, file: &Path, by: &By) -> Result<Value, Failure>
     let (first, second) = by.read()?;
     let escrow = opened.keys.escrow(&first, &second).await.map_err(refused)?;
     private_file(file, &escrow).map_err(refused)?;
+    opened.audited("keys_exported", None).await?;
     let proved = Escrow::open(&file.display().to_string(), &std::fs::read(file)?, &first, &second).map_err(refused)?;
     Ok(json!({"file": file.display().to_string(), "key_store_id": proved.id(), "patients": proved.patients()}))
 }

@@ -202,3 +202,17 @@ Feature: Privacy
     And `anamnesis events list` shows "memory.changed.v1"
     And `anamnesis events list --output json` does not show "endometriosis"
     And `anamnesis job history` does not show "endometriosis"
+
+  @row-77
+  Scenario: A report that is asked for by a message is answered and kept for its reader
+    Given on 2 March 2026, the clinical note says
+      """
+      Alérgica a la penicilina: urticaria.
+      """
+    When on 3 March 2026, the command is sent
+      """
+      {"command": "privacy_report"}
+      """
+    Then the last message was stored
+    And `anamnesis answer list --org {org} --patient {patient}` shows "privacy_report"
+    And `anamnesis events list --state all --type rights.answered.v1` shows "rights.answered"

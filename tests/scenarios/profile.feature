@@ -107,3 +107,9 @@ Feature: Profile
       | statement      | use      | trust | state      |
       | all-or-nothing | decision | T1    | active     |
       | all-or-nothing | history  | T4    | superseded |
+
+  @row-80
+  Scenario: A patient of whom nothing is known has a text for an emergency in either language
+    Then `anamnesis profile --org {org} --patient {patient} --emergency --language es` shows "llame al número de emergencias de su país"
+    And `anamnesis profile --org {org} --patient {patient} --emergency --language es` shows "nada registrado, lo que no significa que no haya"
+    And `anamnesis profile --org {org} --patient {patient} --emergency` shows "go to the nearest emergency department"

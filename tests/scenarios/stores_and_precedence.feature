@@ -192,3 +192,24 @@ Feature: Stores and precedence
       | entity  | statement | trust |
       | allergy | shellfish | T1    |
     And `anamnesis profile --org {org} --patient {patient}` shows "family"
+
+  @row-85
+  Scenario: In an emergency only what is safe to act on is shown, and that there is more to ask about
+    Given on 2 March 2026 at 10:00, the clinical note says
+      """
+      Allergic to penicillin: anaphylaxis. Takes sertraline 50 mg daily.
+      """
+    And on 2 March 2026 at 11:00, the analysis says
+      """
+      The patient has bipolar disorder. Allergic to codeine.
+      """
+    And on 2 March 2026 at 12:00, the chat message says
+      """
+      Family: She is allergic to latex.
+      """
+    Then `anamnesis profile --org {org} --patient {patient} --emergency` shows "penicillin"
+    And `anamnesis profile --org {org} --patient {patient} --emergency` shows "sertraline"
+    And `anamnesis profile --org {org} --patient {patient} --emergency` does not show "bipolar"
+    And `anamnesis profile --org {org} --patient {patient} --emergency` does not show "codeine"
+    And `anamnesis profile --org {org} --patient {patient} --emergency` does not show "latex"
+    And `anamnesis profile --org {org} --patient {patient} --emergency` shows "reported allergies that nobody confirmed"

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::support::{
     Clinic, Engine, ORG, PATIENT, Program, bodies, count, counts, document, event, feed, on_every_engine,
-    on_every_program, rows, samples, scope,
+    on_every_program, rows, scope,
 };
 use super::worker::{Running, until};
 
@@ -71,7 +71,7 @@ async fn every_message_every_act_and_every_read_leaves_an_entry_that_names_who_a
     };
     let ground = ["--reader", "dr-perez", "--purpose", "treatment", "--case", "T-2026/14"];
     assert!(read(&["context"], &ground).contains("endometriosis"));
-    read(&["profile"], &["--reader", "dr-perez", "--purpose", "emergency"]);
+    read(&["profile"], &["--reader", "dr-perez", "--purpose", "break_glass"]);
     read(&["export"], &[]);
     let listed: Vec<Value> = serde_json::from_str(&read(&["memory", "list", "--output", "json"], &[])).unwrap();
     let memory = listed[0]["memory_id"].as_str().unwrap();
@@ -97,7 +97,7 @@ async fn every_message_every_act_and_every_read_leaves_an_entry_that_names_who_a
     ] {
         assert_eq!(context[0][field], json!(expected));
     }
-    assert_eq!(of("read_profile")[0]["purpose"], json!("emergency"));
+    assert_eq!(of("read_profile")[0]["purpose"], json!("break_glass"));
     assert_eq!(of("read_history")[0]["subject_id"], json!(memory));
     for (action, actor) in
         [("verified", &by), ("command_verify", &by), ("consent_permit", &by), ("privacy_report", &by)]
@@ -214,8 +214,9 @@ async fn what_was_said_cannot_be_turned_round_unseen(engine: Engine) {
         day += 1;
         let as_of = format!("2026-07-{day:02}");
         let args = ["job", "run", "reconciliation", "--org", &org, "--as-of", &as_of, "--output", "json"];
-        let report: Value = serde_json::from_str(run(&program, &[], &args).lines().next_back().unwrap()).unwrap();
-        report
+        let now = format!("{as_of}T12:00:00Z");
+        let printed = run(&program, &[("ANAMNESIS__PIPELINE__NOW", now.as_str())], &args);
+        serde_json::from_str::<Value>(printed.lines().next_back().unwrap()).unwrap()
     };
     let figure = |report: &Value, name: &str| find(report, name).unwrap_or_else(|| panic!("{name}: {report}"));
     let calm = reconciled();
@@ -340,12 +341,13 @@ async fn entries_go_after_their_term_and_never_before(engine: Engine) {
     std::fs::write(&witness, run(&program, &[], &["audit", "heads", "--output", "json"])).unwrap();
     let org = ORG.to_string();
     let later = [("ANAMNESIS__PIPELINE__NOW", "2032-08-01T12:00:00Z")];
+    let soon = [("ANAMNESIS__PIPELINE__NOW", "2026-07-02T12:00:00Z")];
     let upkeep = |settings: &[(&str, &str)], as_of: &str| {
         run(&program, settings, &["job", "run", "upkeep", "--org", &org, "--as-of", as_of, "--output", "json"])
     };
     let store = program.store().await;
     let held = async || count(&store, "SELECT count(*) FROM action_audit WHERE action = 'document_stored'").await;
-    upkeep(&[], "2026-07-01");
+    upkeep(&soon, "2026-07-01");
     assert_eq!(held().await, 1, "its term has not run");
     upkeep(&later, "2032-08-01");
     assert_eq!(held().await, 0, "six years and more");
@@ -362,7 +364,7 @@ async fn the_jobs_have_a_role_of_their_own_that_cannot_change_what_came_in(engin
     ingested(&program);
     let Some(server) = &program.server else { return };
     let url = server.url(Some("test_jobs"));
-    let settings = [("ANAMNESIS__STORE__JOBS_URL", url.as_str())];
+    let settings = [("ANAMNESIS__STORE__JOBS_URL", url.as_str()), ("ANAMNESIS__PIPELINE__NOW", "2026-10-02T12:00:00Z")];
     let org = ORG.to_string();
     let job = ["job", "run", "expiry", "--org", &org, "--as-of", "2026-09-01", "--output", "json"];
     let report: Value = serde_json::from_str(run(&program, &settings, &job).lines().next_back().unwrap()).unwrap();
@@ -370,7 +372,7 @@ async fn the_jobs_have_a_role_of_their_own_that_cannot_change_what_came_in(engin
     // The same job under a role that may not change memories: the role is the one that is named.
     let read = server.url(Some("test_read"));
     let refused = program
-        .command(&[("ANAMNESIS__STORE__JOBS_URL", read.as_str())])
+        .command(&[("ANAMNESIS__STORE__JOBS_URL", read.as_str()), ("ANAMNESIS__PIPELINE__NOW", "2026-10-02T12:00:00Z")])
         .args(["job", "run", "expiry", "--org", &org, "--as-of", "2026-10-01"])
         .output()
         .unwrap();
@@ -429,8 +431,9 @@ async fn no_change_of_the_trail_stays_unseen() {
     let pipeline = clinic.pipeline().await;
     let store = pipeline.store();
     let org = scope().org();
-    for some in samples().chunks(6).take(3) {
-        feed(&pipeline, some, 6).await;
+    for some in 0..3 {
+        let notes: Vec<Value> = (1..=6).map(|n| document(10 * some + n, 1, "2026-06-20T10:00:00Z", TEXT)).collect();
+        feed(&pipeline, &bodies(&notes), 6).await;
         let done = Done::to(scope(), "read_context");
         store.audit(&anamnesis_core::audit::Actor::program("dr-perez"), done).await.unwrap();
         store.seal_audit(org).await.unwrap();

@@ -1,4 +1,4 @@
-//! Redaction again: documents that an older policy or older recognisers redacted pass the ones of today (seed 003, "DLP
+//! Redaction again: documents, and what is known of patients beside them, that an older policy or older recognisers redacted pass the ones of today (seed 003, "DLP
 //! Integration"). What is read is the redacted text, the only one there is: more may be taken, nothing is given back.
 
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ use super::ledger::Cursor;
 use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
-use anamnesis_core::ids::OrgId;
+use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_pipeline::Redactors;
 use anamnesis_redaction::{Redacted, RedactionError, Redactor, SurrogateKey};
@@ -21,9 +21,10 @@ use anamnesis_sql::Transaction;
 use anamnesis_store::nightly::Rules;
 use anamnesis_store::records::{DocumentContent, Taken};
 use anamnesis_store::redacting::{self, Behind, Due};
-use anamnesis_store::reviewing::{Change, Reviewed};
+use anamnesis_store::reviewing::{Change, Facts, Reviewed, facts_due, facts_of};
 use anamnesis_store::{Keys, StoreError};
 use anamnesis_text::{Document, Language, Span};
+use uuid::Uuid;
 
 /// Thresholds of `jobs/redaction.toml`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -54,10 +55,14 @@ status!(
         stamped,
         /// Something more was taken, from the text and from what was made of it.
         redacted,
+        /// Patients whose profile, preferences, commands and imported records passed; not documents.
+        patients,
+        /// Of these, those from whom something more was taken.
+        patients_redacted,
         /// They could not be redacted, or belong to a patient without a key: as they were, and due again.
         failed,
     }
-    changed: stamped | redacted
+    changed: stamped | redacted | patients | patients_redacted
 );
 
 /// How it ended for one document.
@@ -68,15 +73,40 @@ enum Ended {
     Failed,
 }
 
-/// One document to redact again.
+/// What is redacted again.
+enum Of {
+    Document(Due),
+    /// What is known of a patient beside documents.
+    Facts(PatientId),
+}
+
+/// One document to redact again, or the facts of one patient.
 pub(crate) struct Again {
-    due: Due,
+    of: Of,
     /// Known when it is done; never in a preview.
     ended: OnceLock<Ended>,
 }
 
+impl Again {
+    fn new(of: Of) -> Self {
+        Self { of, ended: OnceLock::new() }
+    }
+
+    fn patient(&self) -> PatientId {
+        match &self.of {
+            Of::Document(due) => due.patient,
+            Of::Facts(patient) => *patient,
+        }
+    }
+}
+
+/// Documents first, then patients. Told apart by their shape: older versions wrote the first alone.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct At(Behind);
+#[serde(untagged)]
+enum At {
+    Document(Behind),
+    Patient(Uuid),
+}
 
 impl Redaction {
     /// # Errors
@@ -106,12 +136,27 @@ impl Job for Redaction {
     ) -> Result<Page<Again>, JobError> {
         let redactor = self.redactor(tx, window.org).await?.filter(|_| self.thresholds.again);
         let Some(redactor) = redactor else { return Ok(Page::end()) };
-        let after = from.map(Cursor::read::<At>).transpose()?.map_or(Behind::START, |at| at.0);
-        let due = redacting::due(tx, window.org, &redactor.revision(), window.after(after)).await?;
-        let next = next_after(&due, window, |last| At(last.place()));
-        let examined = due.len() as u64;
-        let changes = due.into_iter().map(|due| Again { due, ended: OnceLock::new() }).collect();
-        Ok(Page { changes, examined, next })
+        let version = redactor.revision();
+        let after = match from.map(Cursor::read::<At>).transpose()?.unwrap_or(At::Document(Behind::START)) {
+            At::Patient(after) => after,
+            At::Document(after) => {
+                let due = redacting::due(tx, window.org, &version, window.after(after)).await?;
+                if !due.is_empty() {
+                    let next = next_after(&due, window, |last| At::Document(last.place()));
+                    let next = next.or_else(|| Some(Cursor::write(&At::Patient(Uuid::nil()))));
+                    let examined = due.len() as u64;
+                    return Ok(Page {
+                        changes: due.into_iter().map(|due| Again::new(Of::Document(due))).collect(),
+                        examined,
+                        next,
+                    });
+                }
+                Uuid::nil()
+            }
+        };
+        let due = facts_due(tx, window.org, &version, window.after(after)).await?;
+        let next = next_after(&due, window, |last| At::Patient(last.0));
+        Ok(Page { changes: due.into_iter().map(|patient| Again::new(Of::Facts(patient))).collect(), examined: 0, next })
     }
 
     async fn apply(
@@ -122,23 +167,36 @@ impl Job for Redaction {
         changes: &[Again],
     ) -> Result<(), JobError> {
         let Some(redactor) = self.redactor(tx, window.org).await? else { return Ok(()) };
-        let keys = desk.keys_by_scope(window.org, changes.iter().map(|again| again.due.patient)).await?;
+        let keys = desk.keys_by_scope(window.org, changes.iter().map(Again::patient)).await?;
         let all = || changes.iter().map(|again| reviewed(again, window.org, &redactor, &keys));
         let reviewed: Vec<Option<Reviewed>> = apart(|| all().collect::<Result<_, JobError>>())?;
         let reviewed: Vec<Reviewed> = reviewed.into_iter().flatten().collect();
-        Ok(desk.shift(window, &keys, &self.rules).redact_again(tx, &reviewed).await?)
+        let shift = desk.shift(window, &keys, &self.rules);
+        if !reviewed.is_empty() {
+            shift.redact_again(tx, &reviewed).await?;
+        }
+        let mut facts = Vec::new();
+        for again in changes {
+            let Of::Facts(patient) = again.of else { continue };
+            facts.extend(facts_again(tx, (again, patient), window.org, (&redactor, &keys)).await?);
+        }
+        Ok(shift.redact_facts(tx, &redactor.revision(), &facts).await?)
     }
 
     fn tally(&self, page: &Page<Again>) -> RedactionStatus {
-        let count = |wanted: &[Option<Ended>]| {
-            page.changes.iter().filter(|again| wanted.contains(&again.ended.get().copied())).count() as u64
+        let counted = |documents: bool, wanted: &[Option<Ended>]| {
+            let of = page.changes.iter().filter(|again| matches!(again.of, Of::Document(_)) == documents);
+            of.filter(|again| wanted.contains(&again.ended.get().copied())).count() as u64
         };
+        let count = |wanted: &[Option<Ended>]| counted(true, wanted);
         RedactionStatus {
             examined: page.examined,
             // A preview redacts nothing: what is due is told as a whole.
             stamped: count(&[Some(Ended::Stamped), None]),
             redacted: count(&[Some(Ended::Redacted)]),
-            failed: count(&[Some(Ended::Failed)]),
+            patients: counted(false, &[Some(Ended::Stamped), Some(Ended::Redacted), None]),
+            patients_redacted: counted(false, &[Some(Ended::Redacted)]),
+            failed: count(&[Some(Ended::Failed)]) + counted(false, &[Some(Ended::Failed)]),
         }
     }
 }
@@ -156,7 +214,8 @@ fn apart<T>(work: impl FnOnce() -> T) -> T {
 /// # Errors
 /// When an additional service cannot be asked now: the run rests and goes on from here.
 fn reviewed(again: &Again, org: OrgId, redactor: &Redactor, keys: &Keys) -> Result<Option<Reviewed>, JobError> {
-    let ended = match review(&again.due, org, redactor, keys) {
+    let Of::Document(due) = &again.of else { return Ok(None) };
+    let ended = match review(due, org, redactor, keys) {
         Ok(reviewed) => {
             let ended = if reviewed.change.is_some() { Ended::Redacted } else { Ended::Stamped };
             let _ = again.ended.set(ended);
@@ -167,6 +226,40 @@ fn reviewed(again: &Again, org: OrgId, redactor: &Redactor, keys: &Keys) -> Resu
     };
     let _ = again.ended.set(ended);
     Ok(None)
+}
+
+/// The facts of one patient under the redactor of today; `None` where they stay as they were.
+///
+/// # Errors
+/// As [`reviewed`].
+async fn facts_again(
+    tx: &mut Transaction,
+    (again, patient): (&Again, PatientId),
+    org: OrgId,
+    (redactor, keys): (&Redactor, &Keys),
+) -> Result<Option<(Scope, Facts)>, JobError> {
+    let scope = Scope::new(org, patient).ok();
+    let Some((scope, keys)) = scope.and_then(|scope| Some((scope, keys.get(&scope)?))) else {
+        let _ = again.ended.set(Ended::Failed);
+        return Ok(None);
+    };
+    let facts = facts_of(tx, keys).await?;
+    let surrogate = SurrogateKey::new(*keys.surrogate());
+    let clean = |text: &str| -> Result<String, Failure> {
+        let document = Document::plain(text, Language::Unknown);
+        Ok(redactor.redact_again(&document, &surrogate)?.document().text.clone())
+    };
+    match apart(|| facts.changed(&clean)) {
+        Ok(changed) => {
+            let _ = again.ended.set(if changed.is_empty() { Ended::Stamped } else { Ended::Redacted });
+            Ok(Some((scope, changed)))
+        }
+        Err(Failure::Away) => Err(JobError::Service),
+        Err(Failure::Refused) => {
+            let _ = again.ended.set(Ended::Failed);
+            Ok(None)
+        }
+    }
 }
 
 /// Why one document stays as it was.

@@ -18,7 +18,7 @@ macro_rules! jobs {
             decay::Decay(DecayPolicy): "asks once to review a memory whose confidence fell below its threshold";
             purge::Purge(PurgeThresholds): "takes the content out of what was forgotten or expired long enough ago";
             upkeep::Upkeep(UpkeepThresholds): "deletes ids of old messages, published events, abandoned attempts and what was set aside long ago";
-            redaction::Redaction(RedactionThresholds): "redacts documents again that an older policy or older recognisers redacted";
+            redaction::Redaction(RedactionThresholds): "redacts again what an older policy or older recognisers redacted: documents, profiles, imported records";
             embed_batch::EmbedBatch(EmbedBatchThresholds): "embeds the passages that were left to the night";
             confidence_analytics::ConfidenceAnalytics(CoursePolicy): "reckons how sure each patient was over time and tells of a fall";
             cohort_patterns::CohortPatterns(CohortThresholds): "counts what patients have in common in a month, without rare values";

@@ -2,6 +2,7 @@
 //! first block to the last (`anamnesis_core::audit`, docs/audit.md). Sealing has a transaction of its own, so that writers of one
 //! organisation do not wait for each other.
 
+mod checking;
 mod statements;
 
 use chrono::{DateTime, Utc};
@@ -9,7 +10,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{Next, Store, StoreError};
-use anamnesis_core::audit::{self, Actor, Block, Check, Entry, Hash, Head, Report, Salt, Salter, Stored};
+use anamnesis_core::audit::{Actor, Block, Entry, Hash, Head, Salt, Salter, Stored};
 use anamnesis_core::clock::ordered_id;
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{OrgId, PatientId};
@@ -18,19 +19,13 @@ use anamnesis_crypto::PlatformKey;
 use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};
 
 pub use statements::statements;
-use statements::{
-    BLOCK, BLOCKS, BY_BLOCK, ENTRIES, ERASE, HEADS, LAST, LIST, OF_PATIENT, OUTSIDE, PURGE, PURGEABLE, PURGED, SEAL,
-    UNSEALED,
-};
+use statements::{BLOCK, ENTRIES, HEADS, LAST, LIST, OF_PATIENT, PURGE, PURGEABLE, PURGED, SEAL, UNSEALED};
 
 /// Entries of one block at most: sealing stays a short transaction.
 const MOST_ENTRIES: i64 = 5_000;
 
-/// Entries that are checked at a time.
-const PAGE: i64 = 5_000;
-
-/// The organisation of acts that belong to none.
-pub const PLATFORM: OrgId = OrgId(Uuid::nil());
+/// The chain of acts that belong to no organisation. An id that no organisation has: nil names none in a transaction.
+pub const PLATFORM: OrgId = OrgId(Uuid::from_u128(0x616e_616d_6e65_8973_8000_706c_6174_666f));
 
 /// Salts under the platform's key.
 struct PlatformSalt<'a>(&'a PlatformKey);
@@ -295,43 +290,6 @@ impl Store {
         Ok(heads)
     }
 
-    /// Checks the chain of an organisation. `heads`: those that were kept elsewhere, of any organisation.
-    ///
-    /// # Errors
-    /// Of the database. What is wrong with the chain is in the report.
-    pub async fn check_audit(
-        &self,
-        org: OrgId,
-        heads: &[Head],
-        term_began: DateTime<Utc>,
-    ) -> Result<Report, StoreError> {
-        let salter = PlatformSalt(self.keys.platform());
-        let mut check = Check::new(org, &salter, heads, term_began);
-        let mut tx = self.db.read(Access::Organization(org)).await?;
-        let mut after = -1i64;
-        loop {
-            let blocks = tx.fetch_all(&BLOCKS, vec![org.0.into(), after.into()]).await?;
-            let blocks = blocks.iter().map(|row| block(org, row)).collect::<Result<Vec<_>, _>>()?;
-            let Some(last) = blocks.last() else { break };
-            for block in &blocks {
-                let number = i64::try_from(block.number).map_err(|_| StoreError::Shape)?;
-                let rows = tx.fetch_all(&BY_BLOCK, vec![org.0.into(), number.into()]).await?;
-                check.block(block, &rows.iter().map(stored).collect::<Result<Vec<_>, _>>()?);
-            }
-            after = i64::try_from(last.number).map_err(|_| StoreError::Shape)?;
-        }
-        let mut after = Uuid::nil();
-        loop {
-            let rows = tx.fetch_all(&OUTSIDE, vec![org.0.into(), after.into(), PAGE.into()]).await?;
-            let Some(last) = rows.last() else { break };
-            after = last.uuid(1)?;
-            for row in &rows {
-                check.outside(&stored(row)?);
-            }
-        }
-        Ok(check.end())
-    }
-
     /// Removes entries of the platform's own chain that were sealed before an instant: no organisation's job does.
     ///
     /// # Errors
@@ -342,53 +300,6 @@ impl Store {
         let gone = purge(&mut tx, PLATFORM, &blocks, before).await?;
         tx.commit().await?;
         Ok(gone)
-    }
-
-    /// Takes the patient and the persons out of a patient's sealed entries. Their leaves stay, so that the chain still shows that
-    /// nothing else was changed, and one entry says by whom and how many. Returns their number.
-    ///
-    /// # Errors
-    /// Of the database: on PostgreSQL the role is one of `anamnesis_audit`.
-    pub async fn erase_audit(&self, scope: Scope, actor: &Actor) -> Result<u64, StoreError> {
-        let org = scope.org();
-        self.seal_audit(org).await?;
-        let now = self.clock.now();
-        let mut tx = self.db.begin(Access::Organization(org)).await?;
-        let all = [
-            Arg::from(org.0),
-            scope.patient().0.into(),
-            "".into(),
-            "".into(),
-            i64::MIN.into(),
-            i64::MAX.into(),
-            i64::MAX.into(),
-        ];
-        let rows = tx.fetch_all(&OF_PATIENT, all.to_vec()).await?;
-        let own = rows.iter().map(stored).collect::<Result<Vec<_>, _>>()?;
-        let own: Vec<&Stored> = own.iter().filter(|stored| stored.block.is_some()).collect();
-        if own.is_empty() {
-            return Ok(0);
-        }
-        let id = ordered_id(now, self.entropy.as_ref());
-        let rows = own.iter().map(|stored| {
-            let leaf = stored.leaf().to_vec();
-            let nobody = Uuid::nil();
-            vec![
-                org.0.into(),
-                scope.patient().0.into(),
-                stored.entry.id.into(),
-                nobody.into(),
-                leaf.into(),
-                id.into(),
-                now.into(),
-            ]
-        });
-        tx.bulk(&ERASE, rows.collect()).await?;
-        let count = own.len().to_string();
-        let done = Done { org, patient: None, action: audit::ERASED, subject: None, outcome: &count };
-        write(&mut tx, self.keys.platform(), &[done.entry(id, now, actor)]).await?;
-        tx.commit().await?;
-        Ok(own.len() as u64)
     }
 }
 

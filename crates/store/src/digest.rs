@@ -258,6 +258,7 @@ mod tests {
         "updated_at",
         "recorded_at",
         "retired_at",
+        "patient_profile.facts_redacted_by",
         "memory.fold_hash",
         "memory.lines",
         // Derived, and made or not by how many findings came at once.

@@ -39,7 +39,7 @@ pub fn record_id(scope: Scope, format: LegacyFormat, own: &str) -> Uuid {
     derive("legacy", &[org.as_bytes(), patient.as_bytes(), format.code().as_bytes(), own.as_bytes()])
 }
 
-fn cell(id: Uuid) -> Cell {
+pub(crate) fn record_cell(id: Uuid) -> Cell {
     Cell { table: "legacy_record", row: id, column: "record" }
 }
 
@@ -82,7 +82,7 @@ impl Store {
             format.code().into(),
             (ordinal as i64).into(),
             hash.into(),
-            sealer.record(cell(id), record)?,
+            sealer.record(record_cell(id), record)?,
             self.clock.now().into(),
         ];
         tx.execute(&KEEP, args).await?;
@@ -99,7 +99,7 @@ impl Store {
         let mut found = Vec::new();
         for row in self.rows(&RECORDS, scope, Vec::new()).await? {
             let format = LegacyFormat::from_code(&row.text(1)?).ok_or(StoreError::Shape)?;
-            found.push((format, open_record(&keys, cell(row.uuid(0)?), &row.blob(2)?)?));
+            found.push((format, open_record(&keys, record_cell(row.uuid(0)?), &row.blob(2)?)?));
         }
         Ok(found)
     }

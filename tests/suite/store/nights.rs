@@ -11,7 +11,7 @@ use anamnesis_core::vector::CacheKey;
 use anamnesis_jobs::JobName;
 use anamnesis_jobs::night::Night;
 use anamnesis_jobs::policy::Policies;
-use anamnesis_pipeline::{Pipeline, Redactors};
+use anamnesis_pipeline::{Disposition, Imported, Importer, Pipeline, Redactors};
 use anamnesis_search as recall;
 use anamnesis_sql::Database;
 use anamnesis_store::Store;
@@ -60,6 +60,7 @@ on_every_engine!(
     what_was_forgotten_long_ago_has_no_words_left_and_nothing_it_replaced_comes_back,
     what_recurs_becomes_a_belief_that_names_its_captures_and_every_further_telling_reinforces_it_once,
     what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once,
+    what_a_newer_policy_takes_leaves_profiles_preferences_commands_and_imported_records_once,
 );
 
 async fn what_was_forgotten_long_ago_has_no_words_left_and_nothing_it_replaced_comes_back(engine: Engine) {
@@ -220,4 +221,59 @@ async fn what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once
     };
     let counts = (known(&stored.content.text).await, known(&first_words).await);
     assert_eq!(counts, (1, 0), "a vector is found by the words of today");
+}
+
+/// All words that are held of the patient beside documents.
+async fn words_beside_documents(store: &Store) -> String {
+    let all = Filter { states: State::ALL.to_vec(), ..Filter::default() };
+    let memories = store.memories(scope(), &all, When::Now).await.unwrap();
+    let clinical = store.clinical(scope(), When::Now).await.unwrap();
+    let clinical: Vec<_> = clinical.into_iter().filter_map(|row| row.memory.words).collect();
+    let preferences = store.preferences(scope(), When::Now).await.unwrap();
+    let records: Vec<_> = store.legacy_records(scope()).await.unwrap().into_iter().map(|(_, record)| record).collect();
+    json!([memories, clinical, preferences, records]).to_string()
+}
+
+async fn what_a_newer_policy_takes_leaves_profiles_preferences_commands_and_imported_records_once(engine: Engine) {
+    // The policy of the row keeps relations; the organisation's next one takes them.
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    let profile = json!({"organization_id": ORG, "patient_id": PATIENT, "actor": PATIENT, "recorded_at": "2026-06-20T10:00:00Z",
+        "allergies": [{"substance": "penicilina", "reaction": "urticaria, lo vio su hermana"}],
+        "preferences": {"avisos": "llamar a su hermana"}});
+    let add = json!({"organization_id": ORG, "patient_id": PATIENT, "actor": {"id": PATIENT, "role": "clinician"},
+        "issued_at": "2026-06-20T11:00:00Z", "command": "add", "kind": "note", "text": "Su hermana la acompaña a las citas."});
+    let told =
+        [event("p-1", "anamnesis.profile.updated.v1", &profile), event("c-1", "anamnesis.memory.command.v1", &add)];
+    let done = feed(&pipeline, &bodies(&told), 2).await;
+    assert!(done.iter().all(|one| *one == Disposition::Stored), "{done:?}");
+    let importer = Importer { by: PATIENT, undated: "2026-06-01T10:00:00Z".parse().unwrap() };
+    let record = json!({"base_memory": {"memory_id": "m1", "memory": "Su hermana le regaló un libro", "topics": ["libros"],
+        "last_updated": "2025-11-06T10:00:00"}, "confidence": 0.25, "is_proxy": false, "proxy_agent": null});
+    assert_eq!(pipeline.import(scope(), &[record], importer).await.unwrap(), [Imported::Stored]);
+    let before = words_beside_documents(store).await;
+    assert!(before.matches("hermana").count() >= 6, "in all of them: {before}");
+
+    let config: RedactionConfig =
+        toml::from_str(&format!("[[organizations]]\norganization = \"{ORG}\"\npolicy = \"strict\"")).unwrap();
+    let redactors = Redactors::load(&config).unwrap();
+    let night = Night::over(store, Policies::embedded().unwrap(), Arc::new(()), CancellationToken::new());
+    let night = night.redacting(redactors);
+    clinic.time.advance(TimeDelta::days(1));
+    let status = redacted_again(&night).await.remove(0);
+    assert_eq!(
+        (&status["patients"], &status["patients_redacted"], &status["failed"]),
+        (&json!(1), &json!(1), &json!(0))
+    );
+    let after = words_beside_documents(store).await;
+    assert!(!after.contains("hermana"), "{after}");
+    assert!(
+        after.contains("urticaria") && after.contains("libro") && after.contains("[FAMILY"),
+        "the rest stays: {after}"
+    );
+    let allergy = store.clinical(scope(), When::Now).await.unwrap().remove(0);
+    assert_eq!((allergy.entity, allergy.memory.standing.state), (EntityType::Allergy, State::Active));
+    clinic.time.advance(TimeDelta::days(1));
+    assert_eq!(redacted_again(&night).await[0]["patients"], 0, "once");
 }

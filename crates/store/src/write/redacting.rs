@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use uuid::Uuid;
 
 mod change;
+mod facts;
 mod statements;
 
 pub use change::{Change, Reviewed};
-pub use statements::statements;
+pub use facts::{Facts, facts_due, facts_of};
 use statements::{
     FINDINGS, FORGET_VECTORS, MOVE_PASSAGES, MOVE_RISKS, PASSAGES, REWORD, REWRITE, RISKS, STAMP, STAMP_RAWS, UNTELL,
     WAIT,
@@ -25,8 +26,13 @@ use crate::records::FindingWords;
 use crate::seal::{Sealer, open_record, open_text};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Cell, PatientKeys};
-use anamnesis_sql::{Arg, Row, Transaction};
+use anamnesis_sql::{Arg, Row, Sql, Transaction};
 use anamnesis_text::{Language, Span, stems};
+
+/// Of documents and of facts.
+pub fn statements() -> Vec<&'static Sql> {
+    [statements::statements(), facts::statements()].concat()
+}
 
 /// The changed documents of a page.
 struct Changes<'r>(BTreeMap<(Uuid, Uuid, u32), (&'r Reviewed, &'r Change)>);

@@ -118,7 +118,7 @@ pub(crate) static UNTELL: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
-pub fn statements() -> Vec<&'static Sql> {
+pub(super) fn statements() -> Vec<&'static Sql> {
     vec![
         STAMP.sql(),
         STAMP_RAWS.sql(),

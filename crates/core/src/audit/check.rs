@@ -1,0 +1,225 @@
+//! The check of a chain: entries against their salts, blocks against their entries and the block before, heads against blocks.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{Block, Hash, Head, NO_BLOCK, Salter, Stored, hash_of, unhex};
+use crate::code::codes;
+use crate::ids::OrgId;
+
+codes!(
+    /// What is wrong with an entry or a block.
+    Fault {
+        /// The block's hash is not that of its columns.
+        BlockChanged = "block_changed",
+        /// The block does not follow the one before.
+        BlockUnlinked = "block_unlinked",
+        /// A number is missing before this block.
+        BlockMissing = "block_missing",
+        /// Entries are missing, added or changed.
+        EntriesChanged = "entries_changed",
+        /// The entry's salt is not that of its content: it was changed, or written without the key of the store.
+        EntryNotAuthentic = "entry_not_authentic",
+        /// An entry names a block that there is not.
+        EntryAstray = "entry_astray",
+        /// An entry is erased, and no entry says by whom and how many.
+        EntryErasedUnsaid = "entry_erased_unsaid",
+        /// Entries were removed before their term.
+        PurgedTooEarly = "purged_too_early",
+        /// A head that was kept elsewhere is not in the chain.
+        HeadMissing = "head_missing",
+    }
+);
+
+codes!(
+    /// What the check of a chain says.
+    Verdict {
+        /// Nothing is wrong, and a head that was kept elsewhere is in the chain.
+        Witnessed = "witnessed",
+        /// Nothing is wrong with what is there; that nothing was cut off or written again, nobody can say without a head.
+        Unanchored = "unanchored",
+        /// The rows fit together, and are not those of which the head was kept: written again, cut off, or restored.
+        Diverged = "diverged",
+        /// Rows were changed, added or removed.
+        Invalid = "invalid",
+    }
+);
+
+/// A fault with its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub fault: Fault,
+    pub block: Option<u64>,
+    pub entry: Option<Uuid>,
+}
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    pub org: OrgId,
+    pub verdict: Verdict,
+    pub blocks: u64,
+    pub entries: u64,
+    /// Not yet in a block.
+    pub unsealed: u64,
+    /// Of versions before the trail was chained: in the chain, and nothing shows who wrote them.
+    pub unsigned: u64,
+    pub erased: u64,
+    pub purged: u64,
+    /// Heads that were given and are in the chain.
+    pub witnesses: u64,
+    /// At most [`MOST_FINDINGS`].
+    pub findings: Vec<Finding>,
+    /// All of them.
+    pub faults: u64,
+}
+
+/// So many findings are listed; a trail that was written again has millions.
+pub const MOST_FINDINGS: usize = 100;
+
+/// Checks the chain of one organisation, block by block, in one pass.
+pub struct Check<'a> {
+    salter: &'a dyn Salter,
+    /// What was sealed since may not have been purged.
+    term_began: DateTime<Utc>,
+    heads: BTreeMap<u64, Vec<Hash>>,
+    before: Option<(u64, Hash)>,
+    erasures: BTreeMap<Uuid, u64>,
+    said: BTreeMap<Uuid, u64>,
+    /// Heads that are not in the chain.
+    diverged: u64,
+    report: Report,
+}
+
+/// The action of the entry that says that others were erased; its outcome is their number.
+pub const ERASED: &str = "audit_erased";
+
+impl<'a> Check<'a> {
+    /// `heads`: those of this organisation that were kept elsewhere. `term_began`: entries sealed since must be there.
+    pub fn new(org: OrgId, salter: &'a dyn Salter, heads: &[Head], term_began: DateTime<Utc>) -> Self {
+        let mut by_number: BTreeMap<u64, Vec<Hash>> = BTreeMap::new();
+        for head in heads.iter().filter(|head| head.org == org) {
+            by_number.entry(head.block).or_default().push(unhex(&head.hash).unwrap_or(NO_BLOCK));
+        }
+        let report = Report {
+            org,
+            verdict: Verdict::Unanchored,
+            blocks: 0,
+            entries: 0,
+            unsealed: 0,
+            unsigned: 0,
+            erased: 0,
+            purged: 0,
+            witnesses: 0,
+            findings: Vec::new(),
+            faults: 0,
+        };
+        Self {
+            salter,
+            term_began,
+            heads: by_number,
+            before: None,
+            erasures: BTreeMap::new(),
+            said: BTreeMap::new(),
+            diverged: 0,
+            report,
+        }
+    }
+
+    fn fault(&mut self, fault: Fault, block: Option<u64>, entry: Option<Uuid>) {
+        self.report.faults += 1;
+        self.diverged += u64::from(fault == Fault::HeadMissing);
+        if self.report.findings.len() < MOST_FINDINGS {
+            self.report.findings.push(Finding { fault, block, entry });
+        }
+    }
+
+    /// The next block, with its entries in the order of their ids.
+    pub fn block(&mut self, block: &Block, entries: &[Stored]) {
+        let number = Some(block.number);
+        self.report.blocks += 1;
+        if block.hash != block.computed() || block.org != self.report.org.0 {
+            self.fault(Fault::BlockChanged, number, None);
+        }
+        let (expected, previous) = self.before.map_or((0, NO_BLOCK), |(number, hash)| (number + 1, hash));
+        if block.number != expected {
+            self.fault(Fault::BlockMissing, number, None);
+        } else if block.previous != previous {
+            self.fault(Fault::BlockUnlinked, number, None);
+        }
+        self.before = Some((block.number, block.hash));
+        for head in self.heads.remove(&block.number).unwrap_or_default() {
+            if head == block.hash {
+                self.report.witnesses += 1;
+            } else {
+                self.fault(Fault::HeadMissing, number, None);
+            }
+        }
+        if block.purged_before.is_some() {
+            self.report.purged += block.entries;
+            if block.sealed_at >= self.term_began || !entries.is_empty() {
+                self.fault(Fault::PurgedTooEarly, number, None);
+            }
+            return;
+        }
+        let leaves: Vec<Hash> = entries.iter().map(Stored::leaf).collect();
+        if leaves.len() as u64 != block.entries || hash_of(&leaves) != block.leaves {
+            self.fault(Fault::EntriesChanged, number, None);
+        }
+        for stored in entries {
+            self.entry(stored);
+        }
+    }
+
+    fn entry(&mut self, stored: &Stored) {
+        let (id, block) = (Some(stored.entry.id), stored.block);
+        self.report.entries += 1;
+        if let Some((_, by)) = stored.erased {
+            self.report.erased += 1;
+            *self.erasures.entry(by).or_default() += 1;
+            return;
+        }
+        match &stored.salt {
+            None => self.report.unsigned += 1,
+            Some(salt) if *salt != self.salter.salt(&stored.entry.content()) => {
+                self.fault(Fault::EntryNotAuthentic, block, id);
+            }
+            Some(_) if stored.entry.action == ERASED => {
+                self.said.insert(stored.entry.id, stored.entry.outcome.parse().unwrap_or_default());
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// An entry that is in no block: it waits for one, or names one that there is not.
+    pub fn outside(&mut self, stored: &Stored) {
+        match stored.block {
+            None => self.report.unsealed += 1,
+            Some(_) => self.fault(Fault::EntryAstray, stored.block, Some(stored.entry.id)),
+        }
+        self.entry(stored);
+    }
+
+    /// The verdict.
+    pub fn end(mut self) -> Report {
+        for (by, count) in std::mem::take(&mut self.erasures) {
+            if self.said.get(&by) != Some(&count) {
+                self.fault(Fault::EntryErasedUnsaid, None, Some(by));
+            }
+        }
+        for number in std::mem::take(&mut self.heads).into_keys() {
+            self.fault(Fault::HeadMissing, Some(number), None);
+        }
+        let changed = self.report.faults > self.diverged;
+        self.report.verdict = match (changed, self.diverged > 0, self.report.witnesses > 0) {
+            (true, ..) => Verdict::Invalid,
+            (false, true, _) => Verdict::Diverged,
+            (false, false, true) => Verdict::Witnessed,
+            (false, false, false) => Verdict::Unanchored,
+        };
+        self.report
+    }
+}

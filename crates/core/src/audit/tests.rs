@@ -1,0 +1,125 @@
+//! A chain, each change of it, and what its check says.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A key of the store.
+struct Key(u8);
+
+impl Salter for Key {
+    fn salt(&self, content: &[u8]) -> Salt {
+        let mut salt = [0; 16];
+        salt.copy_from_slice(&hash("key", &[&[self.0], content])[..16]);
+        salt
+    }
+}
+
+fn at(second: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp(1_700_000_000 + second, 0).unwrap()
+}
+
+fn entry(n: u128) -> Stored {
+    let entry = Entry {
+        org: Uuid::from_u128(1),
+        id: Uuid::from_u128(n),
+        at: at(n as i64),
+        patient: Uuid::from_u128(2),
+        actor: "dr-perez".to_owned(),
+        role: Some("clinician".to_owned()),
+        purpose: None,
+        reason: Some(String::new()),
+        action: "read_context".to_owned(),
+        subject: None,
+        outcome: "done".to_owned(),
+    };
+    let salt = Key(1).salt(&entry.content());
+    Stored { entry, salt: Some(salt), block: None, erased: None }
+}
+
+/// Blocks of these sizes, in one chain.
+fn chain(sizes: &[u64]) -> Vec<(Block, Vec<Stored>)> {
+    let (mut out, mut n) = (Vec::<(Block, Vec<Stored>)>::new(), 0);
+    for size in sizes {
+        let mut entries: Vec<Stored> = (0..*size).map(|i| entry(n + u128::from(i) + 1)).collect();
+        n += u128::from(*size);
+        let leaves: Vec<Hash> = entries.iter().map(Stored::leaf).collect();
+        let block = Block::seal(Uuid::from_u128(1), out.last().map(|(block, _)| block), &leaves, at(n as i64));
+        entries.iter_mut().for_each(|stored| stored.block = Some(block.number));
+        out.push((block, entries));
+    }
+    out
+}
+
+fn checked(chain: &[(Block, Vec<Stored>)], heads: &[Head]) -> Report {
+    let mut check = Check::new(OrgId(Uuid::from_u128(1)), &Key(1), heads, at(-1_000_000));
+    chain.iter().for_each(|(block, entries)| check.block(block, entries));
+    check.end()
+}
+
+#[test]
+fn a_whole_chain_is_unanchored_without_a_head_and_witnessed_with_one() {
+    let chain = chain(&[3, 1, 5]);
+    assert_eq!(checked(&chain, &[]).verdict, Verdict::Unanchored);
+    let heads: Vec<Head> = chain.iter().map(|(block, _)| block.head()).collect();
+    let report = checked(&chain, &heads);
+    assert_eq!((report.verdict, report.witnesses, report.entries), (Verdict::Witnessed, 3, 9));
+}
+
+#[test]
+fn a_chain_that_is_written_again_with_the_key_diverges_from_its_head() {
+    let head = chain(&[3, 2])[1].0.head();
+    let other = chain(&[2, 3]);
+    let report = checked(&other, std::slice::from_ref(&head));
+    assert_eq!((report.verdict, report.findings[0].fault), (Verdict::Diverged, Fault::HeadMissing));
+    let cut = chain(&[3]);
+    assert_eq!(checked(&cut, &[head]).verdict, Verdict::Diverged);
+}
+
+#[test]
+fn an_entry_without_the_key_of_the_store_is_not_authentic_though_its_chain_is_whole() {
+    let mut forged = chain(&[2]);
+    forged[0].1[1].entry.actor = "dr-lopez".to_owned();
+    forged[0].1[1].salt = Some(Key(2).salt(&forged[0].1[1].entry.content()));
+    let leaves: Vec<Hash> = forged[0].1.iter().map(Stored::leaf).collect();
+    forged[0].0 = Block::seal(Uuid::from_u128(1), None, &leaves, forged[0].0.sealed_at);
+    let report = checked(&forged, &[]);
+    assert_eq!((report.verdict, report.findings[0].fault), (Verdict::Invalid, Fault::EntryNotAuthentic));
+}
+
+#[test]
+fn an_absent_field_is_unlike_an_empty_one() {
+    let (with, mut without) = (entry(1).entry, entry(1).entry);
+    without.reason = None;
+    assert_ne!(with.content(), without.content());
+}
+
+#[test]
+fn the_gauge_does_not_depend_on_the_order_of_organisations() {
+    let (one, other) = (chain(&[1])[0].0.head(), Head { org: OrgId(Uuid::from_u128(9)), ..chain(&[2])[0].0.head() });
+    assert_eq!(gauge(&[one.clone(), other.clone()]), gauge(&[other.clone(), one.clone()]));
+    assert_ne!(gauge(&[one.clone()]), gauge(&[one, other]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+    #[test]
+    fn no_single_change_of_an_entry_stays_unseen(block in 0usize..3, place in 0usize..4, field in 0usize..9, word in "[a-z]{1,8}") {
+        let mut changed = chain(&[4, 4, 4]);
+        let entry = &mut changed[block].1[place].entry;
+        let before = entry.clone();
+        match field {
+            0 => entry.actor = word,
+            1 => entry.role = Some(word),
+            2 => entry.purpose = Some(word),
+            3 => entry.reason = Some(word),
+            4 => entry.action = word,
+            5 => entry.outcome = word,
+            6 => entry.subject = Some(Uuid::from_u128(77)),
+            7 => entry.patient = Uuid::from_u128(78),
+            _ => entry.at += chrono::TimeDelta::microseconds(1),
+        }
+        prop_assume!(*entry != before);
+        prop_assert_eq!(checked(&changed, &[]).verdict, Verdict::Invalid);
+    }
+}

@@ -1,0 +1,102 @@
+//! The check of a chain from its first block to its last, and the erasing of persons from it.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use super::statements::{BLOCKS, BY_BLOCK, ERASE, OF_PATIENT, OUTSIDE};
+use super::{Done, PlatformSalt, block, stored, write};
+use crate::{Store, StoreError};
+use anamnesis_core::audit::{self, Actor, Check, Head, Report, Stored};
+use anamnesis_core::clock::ordered_id;
+use anamnesis_core::ids::OrgId;
+use anamnesis_core::scope::Scope;
+use anamnesis_sql::{Access, Arg};
+
+/// Entries that are checked at a time.
+const PAGE: i64 = 5_000;
+
+impl Store {
+    /// Checks the chain of an organisation. `heads`: those that were kept elsewhere, of any organisation.
+    ///
+    /// # Errors
+    /// Of the database. What is wrong with the chain is in the report.
+    pub async fn check_audit(
+        &self,
+        org: OrgId,
+        heads: &[Head],
+        term_began: DateTime<Utc>,
+    ) -> Result<Report, StoreError> {
+        let salter = PlatformSalt(self.keys.platform());
+        let mut check = Check::new(org, &salter, heads, term_began);
+        let mut tx = self.db.read(Access::Organization(org)).await?;
+        let mut after = -1i64;
+        loop {
+            let blocks = tx.fetch_all(&BLOCKS, vec![org.0.into(), after.into()]).await?;
+            let blocks = blocks.iter().map(|row| block(org, row)).collect::<Result<Vec<_>, _>>()?;
+            let Some(last) = blocks.last() else { break };
+            for block in &blocks {
+                let number = i64::try_from(block.number).map_err(|_| StoreError::Shape)?;
+                let rows = tx.fetch_all(&BY_BLOCK, vec![org.0.into(), number.into()]).await?;
+                check.block(block, &rows.iter().map(stored).collect::<Result<Vec<_>, _>>()?);
+            }
+            after = i64::try_from(last.number).map_err(|_| StoreError::Shape)?;
+        }
+        let mut after = Uuid::nil();
+        loop {
+            let rows = tx.fetch_all(&OUTSIDE, vec![org.0.into(), after.into(), PAGE.into()]).await?;
+            let Some(last) = rows.last() else { break };
+            after = last.uuid(1)?;
+            for row in &rows {
+                check.outside(&stored(row)?);
+            }
+        }
+        Ok(check.end())
+    }
+
+    /// Takes the patient and the persons out of a patient's sealed entries. Their leaves stay, so that the chain still shows that
+    /// nothing else was changed, and one entry says by whom and how many. Returns their number.
+    ///
+    /// # Errors
+    /// Of the database: on PostgreSQL the role is one of `anamnesis_audit`.
+    pub async fn erase_audit(&self, scope: Scope, actor: &Actor) -> Result<u64, StoreError> {
+        let org = scope.org();
+        self.seal_audit(org).await?;
+        let now = self.clock.now();
+        let mut tx = self.db.begin(Access::Organization(org)).await?;
+        let all = [
+            Arg::from(org.0),
+            scope.patient().0.into(),
+            "".into(),
+            "".into(),
+            i64::MIN.into(),
+            i64::MAX.into(),
+            i64::MAX.into(),
+        ];
+        let rows = tx.fetch_all(&OF_PATIENT, all.to_vec()).await?;
+        let own = rows.iter().map(stored).collect::<Result<Vec<_>, _>>()?;
+        let own: Vec<&Stored> = own.iter().filter(|stored| stored.block.is_some()).collect();
+        if own.is_empty() {
+            return Ok(0);
+        }
+        let id = ordered_id(now, self.entropy.as_ref());
+        let rows = own.iter().map(|stored| {
+            let leaf = stored.leaf().to_vec();
+            let nobody = Uuid::nil();
+            vec![
+                org.0.into(),
+                scope.patient().0.into(),
+                stored.entry.id.into(),
+                nobody.into(),
+                leaf.into(),
+                id.into(),
+                now.into(),
+            ]
+        });
+        tx.bulk(&ERASE, rows.collect()).await?;
+        let count = own.len().to_string();
+        let done = Done { org, patient: None, action: audit::ERASED, subject: None, outcome: &count };
+        write(&mut tx, self.keys.platform(), &[done.entry(id, now, actor)]).await?;
+        tx.commit().await?;
+        Ok(own.len() as u64)
+    }
+}
