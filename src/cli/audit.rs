@@ -60,8 +60,8 @@ struct List {
     #[arg(long, value_name = "CODE", default_value = "")]
     action: String,
     /// Only by this person or program.
-    #[arg(long, value_name = "ID", default_value = "")]
-    by: String,
+    #[arg(long = "of-actor", value_name = "ID")]
+    of_actor: Option<String>,
     /// From this date or instant on.
     #[arg(long, value_name = "DATE")]
     since: Option<Point>,
@@ -113,7 +113,7 @@ async fn show(world: &World, list: &List, format: Format) -> Result<Exit, Failur
         org: list.org.unwrap_or(anamnesis_store::auditing::PLATFORM),
         patient: list.patient,
         action: list.action.clone(),
-        actor: list.by.clone(),
+        actor: list.of_actor.clone().unwrap_or_default(),
         since: list.since.map_or(DateTime::UNIX_EPOCH, Point::start),
         until: list.until.map_or_else(|| world.clock.now() + TimeDelta::days(1), Point::end),
         most: list.limit.into(),

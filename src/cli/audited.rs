@@ -16,7 +16,7 @@ use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_store::Store;
 use anamnesis_store::auditing::{Done, PLATFORM};
 
-/// Verbs that show what is held, with the code of their entries.
+/// Verbs that show what is held, or act without a patient, with the code of their entries.
 const READS: &[(&str, &str)] = &[
     ("context", "read_context"),
     ("profile", "read_profile"),
@@ -44,6 +44,7 @@ const READS: &[(&str, &str)] = &[
     ("quarantine retry", "retried_quarantined"),
     ("quarantine drop", "dropped_quarantined"),
     ("job simulate", "simulated_jobs"),
+    ("org set", "organization_set"),
     ("audit list", "read_audit"),
 ];
 
@@ -137,6 +138,7 @@ impl Reading {
         let id = |name: &str| text(name).and_then(|text| text.parse::<Uuid>().ok());
         // What a verb itself asks for comes first.
         let given = text("by")
+            .filter(|by| self::reader(by).is_ok())
             .or_else(|| reader.reader.clone())
             .or_else(|| text("actor").and_then(|name| self::reader(&name).ok()));
         let role = text("role").or_else(|| std::env::var("ANAMNESIS_ROLE").ok());
@@ -185,11 +187,15 @@ impl Reading {
     ///
     /// # Errors
     /// What the verb says; or that its read could not be written down.
-    pub(crate) async fn ended<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
+    pub(crate) async fn ended<T: 'static>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
         let opened = self.read.as_ref().and_then(|read| Some((read, read.store.get()?)));
         let Some((read, store)) = opened else { return result };
         let outcome = match &result {
-            Ok(_) => "done",
+            Ok(done) => match (done as &dyn std::any::Any).downcast_ref::<Exit>() {
+                Some(Exit::Failed) => "refused",
+                Some(Exit::Partial) => "partial",
+                _ => "done",
+            },
             Err(failure) if failure.exit() == Exit::Usage => "refused",
             Err(failure) => failure.answer_code().unwrap_or("failed"),
         };
@@ -204,8 +210,14 @@ impl Read {
             return Ok(());
         }
         let Self { action, org, patient, subject, .. } = self;
-        let done = Done { org: *org, patient: *patient, action, subject: *subject, outcome };
         let unwritten = |_| Failure::failed("this read cannot be written to the audit trail");
+        // An organisation that there is not has no chain: who asked for it is in that of the platform.
+        let known = *org == PLATFORM || store.organizations(&[*org]).await.map_err(unwritten)?.contains_key(org);
+        let done = if known {
+            Done { org: *org, patient: *patient, action, subject: *subject, outcome }
+        } else {
+            Done { org: PLATFORM, patient: None, action, subject: Some(org.0), outcome: "unknown_organization" }
+        };
         store.audit(&self.actor, done).await.map_err(unwritten)
     }
 }

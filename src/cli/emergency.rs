@@ -54,7 +54,10 @@ pub(crate) async fn show(
         }
         Ok(all) => lines(&all, language).iter().try_for_each(|line| output::line(line))?,
         Err(error @ (StoreError::NoConsent | StoreError::Erased)) => {
-            let text = emergency_text(&world.store, scope, None).await?;
+            // Whose consent is missing still has a country, and its number is the one to call.
+            let profile = world.store.profile(scope).await.ok().flatten();
+            let region = profile.as_ref().and_then(|profile| profile.region.as_deref());
+            let text = emergency_text(&world.store, scope, region).await?;
             if format == Format::Json {
                 // The text alone, in the place where it always is; the answer says why there is no more.
                 output::json(&json!({"answer": Answer::of(&error), "error": error.to_string(), "text": text}))?;
@@ -66,7 +69,16 @@ pub(crate) async fn show(
             output::line(language.of(why))?;
             return Ok(Exit::Failed);
         }
-        Err(error) => return Err(error.into()),
+        Err(error) => {
+            // Where nothing can be read, the text is there all the same.
+            if format == Format::Table
+                && let Ok(text) = emergency_text(&world.store, scope, None).await
+            {
+                output::line(language.of(TITLE))?;
+                output::line(&format!("  {}", language.of([&text.en, &text.es])))?;
+            }
+            return Err(error.into());
+        }
     }
     Ok(Exit::Done)
 }

@@ -95,7 +95,7 @@ impl Context {
     ///
     /// # Errors
     /// When the machine gives no threads, or what the verb itself returns.
-    pub fn block_on<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    pub fn block_on<T: 'static>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let result = runtime.block_on(work);
         let result = runtime.block_on(self.read.ended(result));

@@ -9,7 +9,7 @@ mod check;
 mod tests;
 
 use aws_lc_rs::digest::{Context, SHA256};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -162,7 +162,34 @@ pub struct Stored {
     pub erased: Option<(Hash, Uuid)>,
 }
 
+/// Entries without a salt are of versions before the trail was chained: they are in the first block, or in those of the day after
+/// it, while an older program still runs. Later ones were written by nobody who may.
+pub fn unsigned_are_old(first: Option<DateTime<Utc>>, sealed_at: DateTime<Utc>) -> bool {
+    first.is_none_or(|first| sealed_at <= first + TimeDelta::days(1))
+}
+
 impl Stored {
+    /// The entry as it is once it was erased: neither the patient nor who acted nor what it was done to.
+    #[must_use]
+    pub fn without_persons(&self, leaf: Hash, by: Uuid) -> Self {
+        let entry = Entry {
+            patient: Uuid::nil(),
+            actor: String::new(),
+            role: None,
+            purpose: None,
+            reason: None,
+            subject: None,
+            ..self.entry.clone()
+        };
+        Self { entry, salt: None, block: self.block, erased: Some((leaf, by)) }
+    }
+
+    /// The salt that covers what is left of an erased entry: when, what and how it ended.
+    pub fn salt_of_erased(&self, salter: &dyn Salter) -> Salt {
+        let (leaf, by) = self.erased.unwrap_or_default();
+        salter.salt(&[leaf.as_slice(), by.as_bytes(), &self.entry.content()].concat())
+    }
+
     pub fn leaf(&self) -> Hash {
         self.erased.map_or_else(|| self.entry.leaf(self.salt.as_ref()), |(leaf, _)| leaf)
     }

@@ -7,19 +7,21 @@ mod statements;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use serde_json::json;
 use uuid::Uuid;
 
+use super::erasing::EVENT;
 use super::{Next, Store, StoreError};
-use anamnesis_core::audit::{Actor, Block, Entry, Hash, Head, Salt, Salter, Stored};
+use anamnesis_core::audit::{self, Actor, Block, Entry, Hash, Head, Salt, Salter, Stored};
 use anamnesis_core::clock::ordered_id;
 use anamnesis_core::failpoints;
-use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::ids::{OrgId, PatientId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PlatformKey;
 use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};
 
 pub use statements::statements;
-use statements::{BLOCK, ENTRIES, HEADS, LAST, LIST, OF_PATIENT, PURGE, PURGEABLE, PURGED, SEAL, UNSEALED};
+use statements::{BLOCK, ENTRIES, FIRST, HEADS, LAST, LIST, OF_PATIENT, PURGE, PURGEABLE, PURGED, SEAL, UNSEALED};
 
 /// Entries of one block at most: sealing stays a short transaction.
 const MOST_ENTRIES: i64 = 5_000;
@@ -38,6 +40,12 @@ impl Salter for PlatformSalt<'_> {
         salt
     }
 }
+
+/// The type of the event that carries a head.
+pub(crate) const SEALED: &str = "anamnesis.audit.sealed.v1";
+
+/// Seconds between two events of one chain, at least.
+const ANNOUNCED_EVERY: i64 = 3_600;
 
 /// What was done, to whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -241,12 +249,14 @@ impl Store {
 
     async fn seal_one(&self, org: OrgId) -> Result<Sealed, StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;
+        // Before what waits: another sealer that comes in between makes this block, and this one then makes none.
+        let before = tx.fetch_optional(&LAST, vec![org.0.into()]).await?.map(|row| block(org, &row)).transpose()?;
+        let first = tx.fetch_optional(&FIRST, vec![org.0.into()]).await?.map(|row| block(org, &row)).transpose()?;
         let waiting = tx.fetch_all(&UNSEALED, vec![org.0.into(), MOST_ENTRIES.into()]).await?;
         if waiting.is_empty() {
             return Ok(Sealed::default());
         }
         let waiting = waiting.iter().map(stored).collect::<Result<Vec<_>, _>>()?;
-        let before = tx.fetch_optional(&LAST, vec![org.0.into()]).await?.map(|row| block(org, &row)).transpose()?;
         let leaves: Vec<Hash> = waiting.iter().map(Stored::leaf).collect();
         let mut next = Block::seal(org.0, before.as_ref(), &leaves, self.clock.now());
         if failpoints::is("chain_cut") {
@@ -266,14 +276,40 @@ impl Store {
             return Ok(Sealed::default());
         }
         let ids: Vec<Uuid> = waiting.iter().map(|stored| stored.entry.id).collect();
-        tx.execute(&SEAL, vec![org.0.into(), Arg::Uuids(ids), number.into()]).await?;
+        let count = ids.len() as u64;
+        if tx.execute(&SEAL, vec![org.0.into(), Arg::Uuids(ids), number.into()]).await? != count {
+            return Ok(Sealed::default());
+        }
+        let hour = |block: &Block| block.sealed_at.timestamp().div_euclid(ANNOUNCED_EVERY);
+        let told = org != PLATFORM && before.as_ref().is_none_or(|before| hour(before) != hour(&next));
+        if told {
+            self.announce_head(&mut tx, &next).await?;
+        }
         tx.commit().await?;
+        if told {
+            self.bell.ring(org);
+        }
         let salter = PlatformSalt(self.keys.platform());
+        let unsigned_are_old = audit::unsigned_are_old(first.as_ref().map(|first| first.sealed_at), next.sealed_at);
         let forged = |stored: &&Stored| {
-            stored.erased.is_none() && stored.salt.is_some_and(|salt| salt != salter.salt(&stored.entry.content()))
+            stored.erased.is_none()
+                && stored.salt.map_or(!unsigned_are_old, |salt| salt != salter.salt(&stored.entry.content()))
         };
         let not_authentic = waiting.iter().filter(forged).count() as u64;
         Ok(Sealed { entries: waiting.len() as u64, not_authentic })
+    }
+
+    /// The first block of an hour goes out as an event: whoever subscribes keeps it where this store cannot reach.
+    async fn announce_head(&self, tx: &mut Transaction, block: &Block) -> Result<(), StoreError> {
+        let id = derive("event", &[block.org.as_bytes(), SEALED.as_bytes(), &block.number.to_be_bytes()]);
+        let head = block.head();
+        let body =
+            json!({"organization_id": head.org, "block": head.block, "hash": head.hash, "sealed_at": head.sealed_at});
+        let sealed = self.keys.platform().seal(id, body.to_string().as_bytes(), self.entropy.as_ref());
+        let nobody = Uuid::nil();
+        let args = [block.org.into(), id.into(), nobody.into(), SEALED.into(), sealed.into(), block.sealed_at.into()];
+        tx.execute(&EVENT, args.into()).await?;
+        Ok(())
     }
 
     /// The newest blocks' heads at an instant, one for each organisation that has any.
@@ -330,13 +366,11 @@ pub async fn purgeable(
 }
 
 fn stored(row: &Row) -> Result<Stored, StoreError> {
-    let fixed = |bytes: Vec<u8>| -> Result<Salt, StoreError> { bytes.try_into().map_err(|_| StoreError::Shape) };
+    // What is not of its shape was not written by this program: it is a fault of its entry, and stops nobody.
+    let salt = row.opt_blob(11)?.map(|salt| salt.try_into().unwrap_or([0; 16]));
     let (leaf, by) = (row.opt_blob(12)?, row.opt_uuid(13)?);
-    let erased = match (leaf, by) {
-        (Some(leaf), Some(by)) => Some((leaf.try_into().map_err(|_| StoreError::Shape)?, by)),
-        (None, None) => None,
-        _ => return Err(StoreError::Shape),
-    };
+    let erased = (leaf.is_some() || by.is_some())
+        .then(|| (leaf.and_then(|leaf| leaf.try_into().ok()).unwrap_or([0; 32]), by.unwrap_or_default()));
     let entry = Entry {
         org: row.uuid(0)?,
         id: row.uuid(1)?,
@@ -351,18 +385,19 @@ fn stored(row: &Row) -> Result<Stored, StoreError> {
         outcome: row.text(10)?,
     };
     let block = row.opt_i64(14)?.map(i64::unsigned_abs);
-    Ok(Stored { entry, salt: row.opt_blob(11)?.map(fixed).transpose()?, block, erased })
+    Ok(Stored { entry, salt, block, erased })
 }
 
 fn block(org: OrgId, row: &Row) -> Result<Block, StoreError> {
+    let hash_at = |at| row.blob(at).map(|bytes| bytes.try_into().unwrap_or([0; 32]));
     Ok(Block {
         org: org.0,
         number: row.i64(0)?.unsigned_abs(),
         entries: row.i64(1)?.unsigned_abs(),
         sealed_at: row.time(2)?,
-        leaves: row.bytes(3)?,
-        previous: row.bytes(4)?,
-        hash: row.bytes(5)?,
+        leaves: hash_at(3)?,
+        previous: hash_at(4)?,
+        hash: hash_at(5)?,
         purged_before: row.opt_time(6)?,
     })
 }

@@ -8,7 +8,9 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::admission::DONE;
+use super::auditing::{Done, PLATFORM};
 use super::{Keys, Store, StoreError};
+use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::{micros, ordered_id};
 use anamnesis_core::failpoints;
 use anamnesis_core::fold::KeyHash;
@@ -133,6 +135,17 @@ impl Deed {
         }
     }
 
+    /// In the audit trail.
+    fn entry(self) -> &'static str {
+        match self {
+            Self::Shown(View::Nothing) => "quarantined_shown",
+            Self::Shown(View::Redacted) => "quarantined_shown_redacted",
+            Self::Shown(View::Raw) => "quarantined_shown_raw",
+            Self::Retried => "quarantined_retried",
+            Self::Dropped => "quarantined_dropped",
+        }
+    }
+
     fn content(self) -> Option<&'static str> {
         match self {
             Self::Shown(View::Nothing) => Some("none"),
@@ -219,6 +232,12 @@ impl Store {
         self.note(&mut tx, id, actor, deed).await?;
         let acts = tx.fetch_all(&ACTS, vec![id.into()]).await?;
         tx.commit().await?;
+        // In the trail of whose message it is, before anything is shown.
+        let key = sealed_for(row.opt_uuid(9)?, row.opt_uuid(7)?)?;
+        let org = aside(&row)?.organization_id.map_or(PLATFORM, OrgId);
+        let patient = key.filter(|key| key.org() == org).map(|key| key.patient());
+        let done = Done { org, patient, action: deed.entry(), subject: Some(id), outcome: "done" };
+        self.audit(&Actor { id: actor.to_owned(), ..Actor::default() }, done).await?;
         let content = match row.opt_blob(10)? {
             None => None,
             Some(body) => {

@@ -10,9 +10,6 @@ use crate::{Next, auditing};
 use anamnesis_core::ids::OrgId;
 use anamnesis_sql::{Arg, DbError, Sql, Transaction};
 
-/// A block has thousands of entries.
-const MOST_BLOCKS: u32 = 20;
-
 // The same message after that is known by what it says: a document by its revision, any other by the derived ids of its
 // rows.
 static MESSAGES: LazyLock<Sql> = LazyLock::new(|| {
@@ -164,7 +161,7 @@ pub async fn spent(
         Lane::Answers => tx.fetch_all(&ANSWERS, vec![org.0.into(), until.into(), at, key, limit.into()]).await?,
         Lane::Batches => tx.fetch_all(&BATCHES, vec![until.into(), at, key, limit.into()]).await?,
         Lane::Audit => {
-            let next = Next { after: after.0, limit: limit.min(MOST_BLOCKS) };
+            let next = Next { after: after.0, limit };
             let blocks = auditing::purgeable(tx, org, until, next).await?;
             return Ok(blocks.into_iter().map(|number| Spent { lane, place: After(number, Vec::new()) }).collect());
         }

@@ -1,6 +1,7 @@
 //! Seals the audit trail: what was written since the last block becomes a block, its head goes to the file of heads and to the
 //! gauge. Several workers may do it at once; one of them makes each block.
 
+use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
@@ -12,61 +13,79 @@ use super::gate::Gate;
 use crate::cli::audit::term_began;
 use crate::cli::world::World;
 use anamnesis_core::audit::{Head, gauge};
+use anamnesis_core::ids::OrgId;
 use anamnesis_store::StoreError;
 
 /// Seals until the process drains, and once more then.
 pub(super) async fn seal(world: &World, gate: &Gate, draining: CancellationToken) {
     let pause = Duration::from_secs(world.settings.audit.seal_seconds.clamp(5, 86_400));
+    // The block of each chain whose head is in the file: what could not be appended is appended later.
+    let mut kept = BTreeMap::new();
     loop {
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             () = draining.cancelled() => {
-                once(world).await;
+                look(world, &mut kept).await;
                 return;
             }
         }
         if !gate.is_shut().await {
-            once(world).await;
+            look(world, &mut kept).await;
         }
     }
 }
 
-async fn once(world: &World) {
-    match look(world).await {
-        Ok(0) => {}
-        Ok(forged) => {
-            tracing::error!(code = "audit_not_authentic", forged, "entries of the audit trail were changed or forged")
-        }
-        Err(error) => tracing::warn!(code = "audit", %error, "the audit trail is not sealed"),
-    }
-}
-
-/// How many entries are not authentic.
-async fn look(world: &World) -> Result<u64, StoreError> {
+/// One chain that cannot be sealed stops no other.
+async fn look(world: &World, kept: &mut BTreeMap<OrgId, u64>) {
     let (store, metrics) = (&world.store, &world.metrics.store);
-    let (mut forged, mut grown) = (0, Vec::new());
-    let orgs = store.audited_organizations().await?;
+    let unsealed =
+        |error: StoreError| tracing::warn!(code = "audit", %error, "a chain of the audit trail is not sealed");
+    let orgs = match store.audited_organizations().await {
+        Ok(orgs) => orgs,
+        Err(error) => return unsealed(error),
+    };
+    let mut whole = true;
     for org in &orgs {
-        let sealed = store.seal_audit(*org).await?;
-        metrics.audit_sealed.inc_by(sealed.entries);
-        metrics.audit_forged.inc_by(sealed.not_authentic);
-        forged += sealed.not_authentic;
-        if sealed.entries > 0 {
-            grown.push(*org);
+        match store.seal_audit(*org).await {
+            Ok(sealed) => {
+                metrics.audit_sealed.inc_by(sealed.entries);
+                metrics.audit_forged.inc_by(sealed.not_authentic);
+                if sealed.not_authentic > 0 {
+                    let forged = sealed.not_authentic;
+                    tracing::error!(
+                        code = "audit_not_authentic",
+                        forged,
+                        "entries of the audit trail were changed or forged"
+                    );
+                }
+            }
+            Err(error) => {
+                whole = false;
+                unsealed(error);
+            }
         }
     }
     let now = world.clock.now();
-    let heads = store.audit_heads(&orgs, now).await?;
+    let heads = match store.audit_heads(&orgs, now).await {
+        Ok(heads) => heads,
+        Err(error) => return unsealed(error),
+    };
     metrics.audit_head.set(i64::try_from(gauge(&heads)).unwrap_or_default());
-    metrics.audit_sealed_at.set(now.timestamp());
-    let new: Vec<&Head> = heads.iter().filter(|head| grown.contains(&head.org)).collect();
-    if let Err(error) = append(&world.settings.audit.head_file, &new) {
-        tracing::warn!(code = "audit_heads", kind = ?error.kind(), "heads of the audit trail are not in audit.head_file");
+    if whole {
+        metrics.audit_sealed_at.set(now.timestamp());
     }
-    if let Ok(before) = term_began(world, now) {
-        store.purge_platform_audit(before).await?;
+    let new: Vec<&Head> = heads.iter().filter(|head| kept.get(&head.org) != Some(&head.block)).collect();
+    match append(&world.settings.audit.head_file, &new) {
+        Ok(()) => kept.extend(heads.iter().map(|head| (head.org, head.block))),
+        Err(error) => {
+            tracing::warn!(code = "audit_heads", kind = ?error.kind(), "heads of the audit trail are not in audit.head_file");
+        }
     }
-    Ok(forged)
+    if let Ok(before) = term_began(world, now)
+        && let Err(error) = store.purge_platform_audit(before).await
+    {
+        unsealed(error);
+    }
 }
 
 /// Lines are appended whole, and are on the disk when this returns.

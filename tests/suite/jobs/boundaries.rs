@@ -45,14 +45,13 @@ async fn every_time_driven_row_of_the_state_table_moves_at_its_boundary_and_no_o
 }
 
 /// Nobody of this world told anything: nothing is to be told, recurs or embedded, and there is no source to let go of.
-const IDLE: [JobName; 9] = [
+const IDLE: [JobName; 8] = [
     JobName::Summaries,
     JobName::Consolidation,
     JobName::Retention,
     JobName::EmbedBatch,
     JobName::ConfidenceAnalytics,
     JobName::CohortPatterns,
-    JobName::Redaction,
     JobName::Reembedding,
     JobName::Reconciliation,
 ];

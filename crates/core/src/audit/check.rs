@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{Block, Hash, Head, NO_BLOCK, Salter, Stored, hash_of, unhex};
+use super::{Block, Hash, Head, NO_BLOCK, Salter, Stored, hash_of, unhex, unsigned_are_old};
 use crate::code::codes;
 use crate::ids::OrgId;
 
@@ -91,6 +91,8 @@ pub struct Check<'a> {
     said: BTreeMap<Uuid, u64>,
     /// Heads that are not in the chain.
     diverged: u64,
+    /// When the first block was sealed.
+    first: Option<DateTime<Utc>>,
     report: Report,
 }
 
@@ -125,6 +127,7 @@ impl<'a> Check<'a> {
             erasures: BTreeMap::new(),
             said: BTreeMap::new(),
             diverged: 0,
+            first: None,
             report,
         }
     }
@@ -140,6 +143,7 @@ impl<'a> Check<'a> {
     /// The next block, with its entries in the order of their ids.
     pub fn block(&mut self, block: &Block, entries: &[Stored]) {
         let number = Some(block.number);
+        self.first.get_or_insert(block.sealed_at);
         self.report.blocks += 1;
         if block.hash != block.computed() || block.org != self.report.org.0 {
             self.fault(Fault::BlockChanged, number, None);
@@ -170,20 +174,28 @@ impl<'a> Check<'a> {
             self.fault(Fault::EntriesChanged, number, None);
         }
         for stored in entries {
-            self.entry(stored);
+            self.entry(stored, block.sealed_at);
         }
     }
 
-    fn entry(&mut self, stored: &Stored) {
+    fn entry(&mut self, stored: &Stored, sealed_at: DateTime<Utc>) {
         let (id, block) = (Some(stored.entry.id), stored.block);
         self.report.entries += 1;
         if let Some((_, by)) = stored.erased {
             self.report.erased += 1;
             *self.erasures.entry(by).or_default() += 1;
+            if stored.salt != Some(stored.salt_of_erased(self.salter)) {
+                self.fault(Fault::EntryNotAuthentic, block, id);
+            }
             return;
         }
         match &stored.salt {
-            None => self.report.unsigned += 1,
+            None => {
+                self.report.unsigned += 1;
+                if !unsigned_are_old(self.first, sealed_at) {
+                    self.fault(Fault::EntryNotAuthentic, block, id);
+                }
+            }
             Some(salt) if *salt != self.salter.salt(&stored.entry.content()) => {
                 self.fault(Fault::EntryNotAuthentic, block, id);
             }
@@ -195,18 +207,20 @@ impl<'a> Check<'a> {
     }
 
     /// An entry that is in no block: it waits for one, or names one that there is not.
-    pub fn outside(&mut self, stored: &Stored) {
+    pub fn outside(&mut self, stored: &Stored, now: DateTime<Utc>) {
         match stored.block {
             None => self.report.unsealed += 1,
             Some(_) => self.fault(Fault::EntryAstray, stored.block, Some(stored.entry.id)),
         }
-        self.entry(stored);
+        self.entry(stored, now);
     }
 
     /// The verdict.
     pub fn end(mut self) -> Report {
         for (by, count) in std::mem::take(&mut self.erasures) {
-            if self.said.get(&by) != Some(&count) {
+            // Of those that were erased, some may be past their term meanwhile.
+            let said = self.said.get(&by).copied().unwrap_or_default();
+            if count > said || (count < said && self.report.purged == 0) {
                 self.fault(Fault::EntryErasedUnsaid, None, Some(by));
             }
         }

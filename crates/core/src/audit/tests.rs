@@ -87,6 +87,56 @@ fn an_entry_without_the_key_of_the_store_is_not_authentic_though_its_chain_is_wh
     assert_eq!((report.verdict, report.findings[0].fault), (Verdict::Invalid, Fault::EntryNotAuthentic));
 }
 
+/// As of a program before the trail was chained, and as of somebody who has no key.
+#[test]
+fn an_entry_without_a_salt_is_old_in_the_first_blocks_and_forged_in_later_ones() {
+    let old = chain(&[2, 1]);
+    for (block, verdict) in [(0, Verdict::Unanchored), (1, Verdict::Invalid)] {
+        let mut changed = old.clone();
+        changed[block].1[0].salt = None;
+        if block == 1 {
+            changed[1].0.sealed_at = changed[0].0.sealed_at + chrono::TimeDelta::days(2);
+        }
+        let mut before: Option<Block> = None;
+        for (block, entries) in &mut changed {
+            let leaves: Vec<Hash> = entries.iter().map(Stored::leaf).collect();
+            *block = Block::seal(block.org, before.as_ref(), &leaves, block.sealed_at);
+            before = Some(block.clone());
+        }
+        assert_eq!(checked(&changed, &[]).verdict, verdict);
+    }
+}
+
+#[test]
+fn what_is_left_of_an_erased_entry_cannot_be_changed_and_nothing_is_erased_unsaid() {
+    let mut chain = chain(&[2]);
+    let by = Uuid::from_u128(500);
+    let stored = &chain[0].1[0];
+    let mut left = stored.without_persons(stored.leaf(), by);
+    left.salt = Some(left.salt_of_erased(&Key(1)));
+    chain[0].1[0] = left.clone();
+    let with = |changed: &Stored, said: Option<&str>| {
+        let mut check = Check::new(OrgId(Uuid::from_u128(1)), &Key(1), &[], at(-1_000_000));
+        let mut entries = chain[0].1.clone();
+        entries[0] = changed.clone();
+        check.block(&chain[0].0, &entries);
+        if let Some(count) = said {
+            let mut say = entry(500);
+            say.entry.action = ERASED.to_owned();
+            say.entry.outcome = count.to_owned();
+            say.salt = Some(Key(1).salt(&say.entry.content()));
+            check.outside(&say, at(100));
+        }
+        check.end().verdict
+    };
+    assert_eq!(with(&left, Some("1")), Verdict::Unanchored);
+    assert_eq!(with(&left, None), Verdict::Invalid, "nobody says that it was erased");
+    assert_eq!(with(&left, Some("2")), Verdict::Invalid, "two were said to be erased");
+    let mut changed = left.clone();
+    changed.entry.action = "read_profile".to_owned();
+    assert_eq!(with(&changed, Some("1")), Verdict::Invalid);
+}
+
 #[test]
 fn an_absent_field_is_unlike_an_empty_one() {
     let (with, mut without) = (entry(1).entry, entry(1).entry);

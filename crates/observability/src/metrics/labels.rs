@@ -127,7 +127,7 @@ label!(
         DocumentIndexed = "document_indexed", MemoryChanged = "memory_changed",
         ReconfirmationDue = "reconfirmation_due", ContradictionFound = "contradiction_found",
         RiskFlagged = "risk_flagged", MessageQuarantined = "message_quarantined",
-        ErasureCompleted = "erasure_completed", RightsAnswered = "rights_answered", ConfidenceAlert = "confidence_alert",
+        ErasureCompleted = "erasure_completed", RightsAnswered = "rights_answered", AuditSealed = "audit_sealed", ConfidenceAlert = "confidence_alert",
     }
 );
 label!(

@@ -47,7 +47,7 @@ impl Store {
             let Some(last) = rows.last() else { break };
             after = last.uuid(1)?;
             for row in &rows {
-                check.outside(&stored(row)?);
+                check.outside(&stored(row)?, self.clock.now());
             }
         }
         Ok(check.end())
@@ -79,20 +79,25 @@ impl Store {
             return Ok(0);
         }
         let id = ordered_id(now, self.entropy.as_ref());
+        let salter = PlatformSalt(self.keys.platform());
         let rows = own.iter().map(|stored| {
-            let leaf = stored.leaf().to_vec();
-            let nobody = Uuid::nil();
+            let leaf = stored.leaf();
+            let left = stored.without_persons(leaf, id);
             vec![
                 org.0.into(),
                 scope.patient().0.into(),
                 stored.entry.id.into(),
-                nobody.into(),
-                leaf.into(),
+                left.entry.patient.into(),
+                left.salt_of_erased(&salter).to_vec().into(),
+                leaf.to_vec().into(),
                 id.into(),
                 now.into(),
             ]
         });
-        tx.bulk(&ERASE, rows.collect()).await?;
+        // Somebody else erased some of them meanwhile: nothing is done, and nothing is said.
+        if tx.bulk(&ERASE, rows.collect()).await? != own.len() as u64 {
+            return Err(StoreError::Race);
+        }
         let count = own.len().to_string();
         let done = Done { org, patient: None, action: audit::ERASED, subject: None, outcome: &count };
         write(&mut tx, self.keys.platform(), &[done.entry(id, now, actor)]).await?;

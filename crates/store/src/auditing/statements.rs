@@ -65,6 +65,7 @@ pub(super) static OUTSIDE: LazyLock<Sql> = entries!(
        AND b.number = action_audit.block)) ORDER BY id LIMIT $3"
 );
 pub(super) static LAST: LazyLock<Sql> = blocks!("ORDER BY number DESC LIMIT 1");
+pub(super) static FIRST: LazyLock<Sql> = blocks!("ORDER BY number LIMIT 1");
 pub(super) static BLOCKS: LazyLock<Sql> = blocks!("AND number > $2 ORDER BY number LIMIT 500");
 pub(super) static HEADS: LazyLock<Sql> = blocks!("AND sealed_at <= $2 ORDER BY number DESC LIMIT 1");
 pub(super) static BLOCK: LazyLock<Sql> = LazyLock::new(|| {
@@ -79,13 +80,14 @@ pub(super) static SEAL: LazyLock<Sql> = LazyLock::new(|| {
 pub(super) static ERASE: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::over(
         "UPDATE action_audit SET patient_id = r.nobody, actor = '', role = NULL, purpose = NULL, reason = NULL, \
-         subject_id = NULL, salt = NULL, leaf = r.leaf, erased_by = r.erased_by, updated_at = r.now FROM {rows} AS r \
+         subject_id = NULL, salt = r.salt, leaf = r.leaf, erased_by = r.erased_by, updated_at = r.now FROM {rows} AS r \
          WHERE action_audit.org_id = r.org_id AND action_audit.patient_id = r.patient_id AND action_audit.id = r.id",
         &[
             ("org_id", ColumnType::Uuid),
             ("patient_id", ColumnType::Uuid),
             ("id", ColumnType::Uuid),
             ("nobody", ColumnType::Uuid),
+            ("salt", ColumnType::Bytes),
             ("leaf", ColumnType::Bytes),
             ("erased_by", ColumnType::Uuid),
             ("now", ColumnType::Int),
@@ -114,6 +116,7 @@ pub fn statements() -> Vec<&'static Sql> {
         &BY_BLOCK,
         &OUTSIDE,
         &LAST,
+        &FIRST,
         &BLOCKS,
         &HEADS,
         &BLOCK,

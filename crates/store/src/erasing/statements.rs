@@ -126,7 +126,7 @@ pub(super) static DOCUMENT_OF: LazyLock<Sql> = LazyLock::new(|| {
          attribute_hash) IN (SELECT group_hash, attribute_hash FROM memory WHERE org_id = $1 AND patient_id = $2 AND id = $3)",
     )
 });
-pub(super) static EVENT: LazyLock<Sql> = LazyLock::new(|| {
+pub(crate) static EVENT: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "INSERT INTO outbox (org_id, id, patient_id, event_type, body_sealed, created_at, updated_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT (org_id, id) DO NOTHING",

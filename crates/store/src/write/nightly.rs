@@ -164,7 +164,8 @@ impl Shift<'_> {
         for clear in CLEAR.iter() {
             writer.tx.execute(clear, vec![self.org.0.into(), pairs()]).await?;
         }
-        Ok(())
+        let gone = memories.iter().map(|(scope, id)| (*scope, id.0, "content_purged", Some(id.0)));
+        writer.audit_job(gone.collect()).await
     }
 
     fn blanks(

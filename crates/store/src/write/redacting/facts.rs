@@ -31,7 +31,9 @@ static DUE: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 static PREFERENCES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT key_hash, value_sealed FROM conversation_preferences WHERE org_id = $1 AND patient_id = $2")
+    Sql::new(
+        "SELECT key_hash, value_sealed, stated_at FROM conversation_preferences WHERE org_id = $1 AND patient_id = $2",
+    )
 });
 static RECORDS: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT id, record_sealed FROM legacy_record WHERE org_id = $1 AND patient_id = $2"));
@@ -39,14 +41,14 @@ static RECORDS: LazyLock<Sql> =
 static FACTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT f.id, f.group_hash, f.payload_sealed, f.evidence_sealed, f.evidence_start FROM extracted_findings AS f \
-         WHERE f.org_id = $1 AND f.patient_id = $2 AND NOT EXISTS (SELECT 1 FROM documents AS d \
+         WHERE f.org_id = $1 AND f.patient_id = $2 AND f.tombstone_of IS NULL AND NOT EXISTS (SELECT 1 FROM documents AS d \
            WHERE d.org_id = f.org_id AND d.patient_id = f.patient_id AND d.document_id = f.source_id)",
     )
 });
 static REWRITE_PREFERENCE: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "UPDATE conversation_preferences SET value_sealed = $4, updated_at = $5 \
-         WHERE org_id = $1 AND patient_id = $2 AND key_hash = $3",
+         WHERE org_id = $1 AND patient_id = $2 AND key_hash = $3 AND stated_at = $6",
     )
 });
 static REWRITE_RECORD: LazyLock<Sql> = LazyLock::new(|| {
@@ -77,7 +79,8 @@ struct Fact {
 /// What is known of one patient beside documents.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
-    preferences: Vec<(KeyHash, String)>,
+    /// With the instant of each: one that was stated since is another.
+    preferences: Vec<(KeyHash, String, i64)>,
     records: Vec<(Uuid, Value)>,
     facts: Vec<Fact>,
 }
@@ -106,7 +109,8 @@ pub async fn facts_of(tx: &mut Transaction, keys: &PatientKeys) -> Result<Facts,
     let mut all = Facts::default();
     for row in tx.fetch_all(&PREFERENCES, of()).await? {
         let hash: KeyHash = row.bytes(0)?;
-        all.preferences.push((hash, open_text(keys, preference_cell(&hash, "value"), &row.blob(1)?)?));
+        let value = open_text(keys, preference_cell(&hash, "value"), &row.blob(1)?)?;
+        all.preferences.push((hash, value, row.i64(2)?));
     }
     for row in tx.fetch_all(&RECORDS, of()).await? {
         let id = row.uuid(0)?;
@@ -135,10 +139,10 @@ impl Facts {
     /// Of the redactor: then nothing of the patient is changed.
     pub fn changed<E>(self, clean: &dyn Fn(&str) -> Result<String, E>) -> Result<Self, E> {
         let mut changed = Self::default();
-        for (hash, value) in self.preferences {
+        for (hash, value, at) in self.preferences {
             let cleaned = clean(&value)?;
             if cleaned != value {
-                changed.preferences.push((hash, cleaned));
+                changed.preferences.push((hash, cleaned, at));
             }
         }
         for (id, record) in self.records {
@@ -222,11 +226,14 @@ impl Shift<'_> {
             let keys = keys_of(self.keys, *scope)?;
             let sealer = Sealer { keys, entropy: self.entropy };
             let of = || vec![org.clone(), scope.patient().0.into()];
-            for (hash, value) in &facts.preferences {
+            for (hash, value, at) in &facts.preferences {
                 let sealed = sealer.text(preference_cell(hash, "value"), value);
                 writer
                     .tx
-                    .execute(&REWRITE_PREFERENCE, [of(), vec![(*hash).into(), sealed, now.clone()]].concat())
+                    .execute(
+                        &REWRITE_PREFERENCE,
+                        [of(), vec![(*hash).into(), sealed, now.clone(), (*at).into()]].concat(),
+                    )
                     .await?;
             }
             for (id, record) in &facts.records {
@@ -275,13 +282,13 @@ mod tests {
         let fact = |id, mention| Fact { id: Uuid::from_u128(id), group: [1; 32], words: words(mention), said: None };
         let record = serde_json::json!({"note": "ver a Yeray", "at": "2026-05-10T07:00:00Z", "count": 3});
         let facts = Facts {
-            preferences: vec![([2; 32], "llamar a Yeray".to_owned()), ([3; 32], "de tú".to_owned())],
+            preferences: vec![([2; 32], "llamar a Yeray".to_owned(), 1), ([3; 32], "de tú".to_owned(), 1)],
             records: vec![(Uuid::from_u128(9), record)],
             facts: vec![fact(1, "asma"), fact(2, "asma, según Yeray")],
         };
         let clean = |text: &str| -> Result<String, ()> { Ok(text.replace("Yeray", "[PERSON]")) };
         let changed = facts.changed(&clean).unwrap();
-        assert_eq!(changed.preferences, [([2; 32], "llamar a [PERSON]".to_owned())]);
+        assert_eq!(changed.preferences, [([2; 32], "llamar a [PERSON]".to_owned(), 1)]);
         assert_eq!(
             changed.records[0].1,
             serde_json::json!({"note": "ver a [PERSON]", "at": "2026-05-10T07:00:00Z", "count": 3})

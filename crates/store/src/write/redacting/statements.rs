@@ -105,7 +105,7 @@ pub(crate) static REWORD: LazyLock<Bulk> = LazyLock::new(|| {
          evidence_start = coalesce(r.first, evidence_start), evidence_end = coalesce(r.behind, evidence_end), \
          updated_at = r.now FROM {rows} AS r \
          WHERE extracted_findings.org_id = r.org_id AND extracted_findings.patient_id = r.patient_id \
-         AND extracted_findings.id = r.id",
+         AND extracted_findings.id = r.id AND extracted_findings.tombstone_of IS NULL",
         &[&KEY[..], &own].concat(),
     )
 });
