@@ -90,7 +90,6 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             What::Retry { ids, reason, by } => retry(&world, ids, &reason, &by.actor, format).await,
             What::Drop { ids, by } => discard(&world, &ids, &by.actor, format).await,
         };
-        world.store.close().await;
         exit
     })
 }

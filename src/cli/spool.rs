@@ -44,7 +44,6 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         let world = World::open(context).await?;
         let mut out = io::stdout().lock();
         let opened = unseal(&path, world.store.keys().platform(), &mut out);
-        world.store.close().await;
         opened.map_err(|_| Failure::failed("the file is not a whole original that this store's keys sealed"))?;
         out.flush()?;
         Ok(Exit::Done)

@@ -290,8 +290,8 @@ async fn a_worker_seals_what_was_written_and_keeps_the_heads_elsewhere(engine: E
     let org = ORG.to_string();
     let events =
         ["events", "list", "--state", "all", "--org", &org, "--type", "anamnesis.audit.sealed.v1", "--output", "json"];
-    let told: Vec<Value> = serde_json::from_str(&run(&program, &[], &events)).unwrap();
-    assert_eq!(told.len(), 1, "one event for the blocks of an hour: {told:?}");
+    let told = run(&program, &[], &events);
+    assert_eq!(told.matches("audit.sealed").count(), 1, "one event for the blocks of an hour: {told}");
     assert_eq!(
         run(&program, &[], &["audit", "verify", "--heads", heads.to_str().unwrap()]).matches("witnessed").count(),
         1
