@@ -70,6 +70,10 @@ async fn empty(pipeline: &Pipeline, place: &Place) {
     }
     let mut tx = pipeline.store().db().begin(Access::Platform).await.unwrap();
     tx.execute(&Sql::new("PRAGMA defer_foreign_keys = ON"), Vec::new()).await.unwrap();
+    for kept in ["action_audit_kept", "action_audit_unchanged", "audit_block_kept"] {
+        let sql = format!("DROP TRIGGER IF EXISTS {kept}");
+        tx.execute(&Sql::new(Box::leak(sql.into_boxed_str())), Vec::new()).await.unwrap();
+    }
     let tables =
         Sql::new("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '\\_sqlx%' ESCAPE '\\'");
     for row in tx.fetch_all(&tables, Vec::new()).await.unwrap() {
