@@ -46,11 +46,10 @@ enum What {
 pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let world = World::open(context).await?;
-        let done = match args.what {
+        match args.what {
             What::List { of } => list(&world, &of, context).await,
             What::Show { of, id, by, spoken } => show(&world, (&of, id, by), spoken.language, context).await,
-        };
-        done
+        }
     })
 }
 

@@ -77,7 +77,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let world = World::open(context).await?;
         world.store.drop_without_consent().await.map_err(failed)?;
-        let exit = match args.what {
+        match args.what {
             What::List { state, reason, limit } => list(&world, &state, &reason, limit, format).await,
             What::Show { id, content, raw, by } => {
                 let view = match (raw, content) {
@@ -89,8 +89,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             }
             What::Retry { ids, reason, by } => retry(&world, ids, &reason, &by.actor, format).await,
             What::Drop { ids, by } => discard(&world, &ids, &by.actor, format).await,
-        };
-        exit
+        }
     })
 }
 

@@ -160,7 +160,7 @@ async fn roles(connection: &mut PgConnection) {
 /// A migrated database that others are copied from; one for each set of migrations.
 async fn template() -> String {
     let mut text = [ROLES, GRANTS].concat().into_bytes();
-    text.extend(MIGRATIONS.iter().flat_map(|migration| migration.checksum.to_vec()));
+    text.extend(MIGRATIONS.iter().flat_map(|one| [&one.version.to_be_bytes()[..], &one.checksum].concat()));
     let name = format!("template_{}", &hex::encode(digest(&SHA256, &text))[..16]);
     let mut lock = locked().await;
     let known: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)")
