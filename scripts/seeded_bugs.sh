@@ -37,7 +37,7 @@ checkpoint_outlived|store::resuming::on_a_file::what_is_said_of_an_earlier
 erase_keeps_aside|erasure::on_a_file::what_waits
 erase_unseen|erasure::on_a_file::a_batch_under_way
 role_from_body|producers::as_a_process_on_a_file::a_chat_application
-any_scope_consents|consent::on_memory::where_consent_is_required
+any_scope_consents|consent::as_a_process_on_a_file::where_consent_is_required
 chain_cut|audit::as_a_process_on_a_file::a_chain_is_witnessed
 read_unaudited|audit::as_a_process_on_a_file::every_message
 aside_under_platform|set_aside::on_a_file::a_message_is_set_aside
