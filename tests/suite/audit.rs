@@ -160,7 +160,7 @@ async fn a_chain_is_witnessed_by_a_head_that_was_kept_elsewhere_and_a_cut_tail_i
     );
 }
 
-/// As somebody who may write every table and has no key: on a server its administrator.
+/// As a person who may write every table and has no key: on a server its administrator.
 async fn tamper(program: &Program, statements: &[&str]) {
     if let Some(server) = &program.server {
         let mut connection = server.administrator().await;
@@ -290,8 +290,8 @@ async fn a_worker_seals_what_was_written_and_keeps_the_heads_elsewhere(engine: E
     let org = ORG.to_string();
     let events =
         ["events", "list", "--state", "all", "--org", &org, "--type", "anamnesis.audit.sealed.v1", "--output", "json"];
-    let told = run(&program, &[], &events);
-    assert_eq!(told.matches("audit.sealed").count(), 1, "one event for the blocks of an hour: {told}");
+    let announced = run(&program, &[], &events);
+    assert_eq!(announced.matches("audit.sealed").count(), 1, "one event for the blocks of an hour: {announced}");
     assert_eq!(
         run(&program, &[], &["audit", "verify", "--heads", heads.to_str().unwrap()]).matches("witnessed").count(),
         1
@@ -324,7 +324,7 @@ async fn an_erased_entry_names_nobody_and_the_chain_is_whole(engine: Engine) {
     assert_eq!(entries(&program), Vec::<Value>::new(), "nothing names the patient");
     let org = ORG.to_string();
     let all = run(&program, &[], &["audit", "list", "--org", &org, "--output", "json"]);
-    // To ask for the entries of the patient is a read of its own.
+    // To ask for the entries of the patient is a further read.
     let all: Vec<Value> = serde_json::from_str(&all).unwrap();
     let all = format!("{:?}", all.iter().filter(|entry| entry["action"] != "read_audit").collect::<Vec<_>>());
     assert!(!all.contains("dr-perez") && !all.contains(&PATIENT.to_string()), "{all}");
@@ -527,7 +527,7 @@ impl Change {
             return Self { table, columns, before, after: None, added: false };
         }
         let mut after = before.clone();
-        // An added row has a key of its own.
+        // An added row has a new key.
         let added = table == "action_audit" && random.below(6) == 0;
         let place = if added { 2 } else { 1 + random.below(columns.len() - 1) };
         after[place] = match &before[place] {

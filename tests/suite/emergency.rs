@@ -67,17 +67,17 @@ async fn an_emergency_reads_decision_grade_clinical_rows_and_nothing_else(engine
     let program = Program::on(engine).await;
     let (org, patient) = (ORG.to_string(), PATIENT.to_string());
     let note = "Alérgica a la penicilina: anafilaxia. Toma sertralina 50 mg al día. Diagnosticada de endometriosis.";
-    let mut told = vec![document(1, 1, AT, note)];
-    told.extend(hearsay().into_iter().map(|(_, document)| document));
-    told.push(document(18, 1, "2026-06-25T10:00:00Z", "Se suspende el litio."));
-    told.push(event(
+    let mut sent = vec![document(1, 1, AT, note)];
+    sent.extend(hearsay().into_iter().map(|(_, document)| document));
+    sent.push(document(18, 1, "2026-06-25T10:00:00Z", "Se suspende el litio."));
+    sent.push(event(
         "p-1",
         "anamnesis.profile.updated.v1",
         &json!({"organization_id": ORG, "patient_id": PATIENT,
         "actor": Uuid::from_u128(9), "recorded_at": AT, "emergency_contacts": [{"reference": "contact-17"}],
         "disclaimer_accepted_at": "2026-06-01T10:00:00Z"}),
     ));
-    let output = program.ingest(&bodies(&told), &[]);
+    let output = program.ingest(&bodies(&sent), &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     let of = ["--org", &org, "--patient", &patient];
     let listed = verb(&program, 0, &[&["memory", "list", "--output", "json"][..], &of].concat());
@@ -140,11 +140,11 @@ async fn where_nothing_may_be_handed_out_the_text_is_there_all_the_same(engine: 
     let program = Program::on(engine).await;
     let deny = json!({"organization_id": ORG, "patient_id": PATIENT, "scope": "recall", "provision": "deny",
         "from": AT, "until": null, "recorded_by": PATIENT});
-    let told = [
+    let sent = [
         document(1, 1, AT, "Alérgica a la penicilina: anafilaxia."),
         event("c-1", "anamnesis.consent.recorded.v1", &deny),
     ];
-    assert!(program.ingest(&bodies(&told), &[]).status.success());
+    assert!(program.ingest(&bodies(&sent), &[]).status.success());
     let all = json_of(&program, 1);
     assert_eq!(all["answer"], json!("withheld"));
     assert!(all["text"]["es"].as_str().unwrap().contains("servicio de urgencias"), "{all}");

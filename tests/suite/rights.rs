@@ -1,5 +1,5 @@
 //! What a person asks about their own memory: by message and by verb, in Spanish and in English. Answers are kept sealed for a
-//! term and told of by a reference.
+//! term and announced by a reference.
 
 use anamnesis_core::ids::PatientId;
 use anamnesis_core::scope::Scope;
@@ -10,7 +10,7 @@ use super::canary::search_files;
 use super::support::{Engine, ORG, PATIENT, Program, bodies, count, document, event, on_every_program, scope};
 
 on_every_program!(
-    a_request_by_message_is_answered_sealed_and_told_of_by_a_reference,
+    a_request_by_message_is_answered_sealed_and_announced_by_a_reference,
     what_a_message_would_forget_is_shown_before_it_is_forgotten,
     an_answer_goes_after_its_term_and_with_an_erasure,
     rights_are_spoken_of_in_the_patients_language,
@@ -45,13 +45,13 @@ fn id_of(answers: &[Value], kind: &str) -> String {
 
 async fn asked(engine: Engine) -> Program {
     let program = Program::on(engine).await;
-    let told = [document(1, 1, AT, TEXT), asks("r-1", "privacy_report"), asks("r-2", "export")];
-    let output = program.ingest(&bodies(&told), &[]);
+    let sent = [document(1, 1, AT, TEXT), asks("r-1", "privacy_report"), asks("r-2", "export")];
+    let output = program.ingest(&bodies(&sent), &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     program
 }
 
-async fn a_request_by_message_is_answered_sealed_and_told_of_by_a_reference(engine: Engine) {
+async fn a_request_by_message_is_answered_sealed_and_announced_by_a_reference(engine: Engine) {
     let program = asked(engine).await;
     // The same messages again have their answers already.
     program.ingest(&bodies(&[asks("r-1", "privacy_report"), asks("r-2", "export")]), &[]);
@@ -71,8 +71,8 @@ async fn a_request_by_message_is_answered_sealed_and_told_of_by_a_reference(engi
     assert!(exported.starts_with("Esta es una copia de todo") && exported.contains("anafilaxia"), "{exported}");
 
     let store = program.store().await;
-    let told = "SELECT count(*) FROM outbox WHERE event_type = 'anamnesis.rights.answered.v1'";
-    assert_eq!(count(&store, told).await, 2, "each is announced once");
+    let sent = "SELECT count(*) FROM outbox WHERE event_type = 'anamnesis.rights.answered.v1'";
+    assert_eq!(count(&store, sent).await, 2, "each is announced once");
     let other = Scope::new(scope().org(), PatientId(Uuid::from_u128(0xbeef))).unwrap();
     let foreign = store.open_answer(other, export.parse().unwrap(), PATIENT).await.unwrap();
     assert!(foreign.is_none(), "nobody reads the answer of another patient");

@@ -1,8 +1,8 @@
 //! The audit trail as evidence: entries with a salt each, blocks that chain them, and the check of both. Pure: rows come from the
 //! store and heads from wherever they were kept (docs/audit.md).
 //!
-//! A leaf is the hash of an entry's salt and content, a block the hash of its leaves and of the block before. Whoever can write
-//! every row can write a chain again, so that its head must lie elsewhere; whoever lacks the key of the store can make no salt.
+//! A leaf is the hash of an entry's salt and content, a block the hash of its leaves and of the block before. A writer of
+//! every row can write a chain again, so that its head must lie elsewhere; without the key of the store nobody can make a salt.
 
 mod check;
 #[cfg(test)]
@@ -93,7 +93,7 @@ impl Actor {
 /// One act, without content: ids, codes and times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Acts that belong to no organisation have an id of their own.
+    /// Acts that belong to no organisation have a separate id.
     pub org: Uuid,
     pub id: Uuid,
     pub at: DateTime<Utc>,

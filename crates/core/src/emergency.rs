@@ -55,7 +55,7 @@ fn entry(country: Option<&str>) -> Option<&'static (&'static str, &'static str, 
     NUMBERS.iter().find(|(code, ..)| Some(*code) == country)
 }
 
-/// The text for a country, in English and in Spanish, where an organisation has none of its own.
+/// The text for a country, in English and in Spanish, where an organisation has not set one.
 pub fn texts(country: Option<&str>) -> [String; 2] {
     let (english, spanish) = match number(country) {
         Some(number) => (format!("call {number}"), format!("llame al {number}")),

@@ -1,4 +1,4 @@
-//! Redaction again: documents, and what is known of patients beside them, that an older policy or older recognisers redacted pass the ones of today (seed 003, "DLP
+//! Redaction again: documents, and what is known of patients apart from them, that an older policy or older recognisers redacted pass the ones of today (seed 003, "DLP
 //! Integration"). What is read is the redacted text, the only one there is: more may be taken, nothing is given back.
 
 use std::sync::OnceLock;
@@ -76,7 +76,7 @@ enum Ended {
 /// What is redacted again.
 enum Of {
     Document(Due),
-    /// What is known of a patient beside documents.
+    /// What is known of a patient apart from documents.
     Facts(PatientId),
 }
 

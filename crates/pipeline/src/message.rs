@@ -27,7 +27,7 @@ use anamnesis_store::consents::Looked;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Raw {
     pub body: Bytes,
-    /// CloudEvents attributes that travelled beside the body; `None` where the body tells them.
+    /// CloudEvents attributes that travelled with the body; `None` where the body tells them.
     pub attributes: Option<Attributes>,
     /// What the door already knows to be wrong (a line beyond the limit).
     pub refused: Option<Refusal>,

@@ -1,6 +1,6 @@
 //! What emergency and safety logic may read (seed 002, section 11): decision-grade rows of the clinical store, the contacts
 //! on record and a text that is there for everybody. Nothing else of the program reads for an emergency, and nothing here reads
-//! what was remembered beside the clinical store; a test of the architecture holds both.
+//! what was remembered outside the clinical store; a test of the architecture holds both.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -37,7 +37,7 @@ pub struct Emergency {
     pub medications: Vec<Item>,
     pub conditions: Vec<Item>,
     pub risks: Vec<RiskFlag>,
-    /// Allergies that somebody else reported, or that were read doubtfully: how many, since nothing may act on them before a
+    /// Allergies that another person reported, or that were read doubtfully: how many, since nothing may act on them before a
     /// person confirms them.
     pub unconfirmed_allergies: usize,
 }
@@ -132,7 +132,7 @@ fn is_open(memory: &Memory) -> bool {
     memory.standing.state == State::Active && memory.experiencer == Experiencer::Patient && !memory.negated
 }
 
-/// A danger to the patient or by the patient that somebody spoke of: not denied, not supposed, and of no analysis unless a
+/// A danger to the patient or by the patient that was spoken of: not denied, not supposed, and of no analysis unless a
 /// clinician signed it.
 fn is_danger(risk: &RiskFlag) -> bool {
     let sure = risk.by.as_deref() != Some("learned") || risk.confidence.is_some_and(|sure| sure >= LEAST_PROBABILITY);

@@ -1,4 +1,4 @@
-//! Answers to what a person asked for by a message: kept sealed under the patient's key for a term, told of by an event that
+//! Answers to what a person asked for by a message: kept sealed under the patient's key for a term, announced by an event that
 //! carries a reference, and read by name only.
 
 use std::sync::LazyLock;
@@ -118,8 +118,8 @@ impl Store {
         if tx.execute(&KEEP, args).await? == 0 {
             return Ok(false);
         }
-        let told = json!({"answer_id": answer.id, "command": answer.kind});
-        let event = Event::new(&keys, ANSWERED, &[answer.id.as_bytes()], told);
+        let reference = json!({"answer_id": answer.id, "command": answer.kind});
+        let event = Event::new(&keys, ANSWERED, &[answer.id.as_bytes()], reference);
         enqueue(&mut tx, &[event], answer.answered_at, self.entropy.as_ref()).await?;
         let id = anamnesis_core::ids::derive("audit", &[answer.id.as_bytes(), b"answered"]);
         let actor = Actor { id: answer.asked_by.to_string(), ..Actor::default() };

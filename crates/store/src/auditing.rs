@@ -1,5 +1,5 @@
 //! The audit trail in the store: entries are written with what they speak of, sealed into blocks afterwards, and checked from the
-//! first block to the last (`anamnesis_core::audit`, docs/audit.md). Sealing has a transaction of its own, so that writers of one
+//! first block to the last (`anamnesis_core::audit`, docs/audit.md). Sealing has a separate transaction, so that writers of one
 //! organisation do not wait for each other.
 
 mod checking;
@@ -185,12 +185,12 @@ impl From<Stored> for Shown {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sealed {
     pub entries: u64,
-    /// Entries whose salt is not that of their content: somebody without the key of the store wrote or changed them.
+    /// Entries whose salt is not that of their content: they were written or changed without the key of the store.
     pub not_authentic: u64,
 }
 
 impl Store {
-    /// Writes down one act in a transaction of its own.
+    /// Writes down one act in a separate transaction.
     ///
     /// # Errors
     /// Of the database: the act is not written down.
@@ -231,7 +231,7 @@ impl Store {
         Ok(std::iter::once(PLATFORM).chain(self.every_organization().await?).collect())
     }
 
-    /// Seals what was written since the last block. Another sealer at the same time is let go first.
+    /// Seals what was written since the last block. Of two sealers at once, one makes the block.
     ///
     /// # Errors
     /// Of the database.
@@ -281,12 +281,12 @@ impl Store {
             return Ok(Sealed::default());
         }
         let hour = |block: &Block| block.sealed_at.timestamp().div_euclid(ANNOUNCED_EVERY);
-        let told = org != PLATFORM && before.as_ref().is_none_or(|before| hour(before) != hour(&next));
-        if told {
+        let announced = org != PLATFORM && before.as_ref().is_none_or(|before| hour(before) != hour(&next));
+        if announced {
             self.announce_head(&mut tx, &next).await?;
         }
         tx.commit().await?;
-        if told {
+        if announced {
             self.bell.ring(org);
         }
         let salter = PlatformSalt(self.keys.platform());
@@ -299,7 +299,7 @@ impl Store {
         Ok(Sealed { entries: waiting.len() as u64, not_authentic })
     }
 
-    /// The first block of an hour goes out as an event: whoever subscribes keeps it where this store cannot reach.
+    /// The first block of an hour goes out as an event: a subscriber keeps it where this store cannot reach.
     async fn announce_head(&self, tx: &mut Transaction, block: &Block) -> Result<(), StoreError> {
         let id = derive("event", &[block.org.as_bytes(), SEALED.as_bytes(), &block.number.to_be_bytes()]);
         let head = block.head();

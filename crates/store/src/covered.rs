@@ -1,5 +1,5 @@
 //! Rows that nothing else can show to be right: what people and documents said, of which memory is made. The columns that are not
-//! sealed are covered by a keyed hash, so that whoever can write the database and lacks the key changes none of them unnoticed.
+//! sealed are covered by a keyed hash, so that a writer of the database who lacks the key changes none of them unnoticed.
 //! What is derived from these rows is compared with them by its own fold (`write::reconciling`).
 
 use std::sync::LazyLock;

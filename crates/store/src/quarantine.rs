@@ -1,4 +1,4 @@
-//! What was set aside: kept as ciphertext for a term, listed without its content, opened for whoever may see it, retried or
+//! What was set aside: kept as ciphertext for a term, listed without its content, opened for those who may see it, retried or
 //! dropped with a trace of who did it.
 
 use std::collections::BTreeSet;
@@ -179,7 +179,7 @@ pub struct Rejected {
     pub field: Option<String>,
     /// `None` for patients of whom nothing may be kept.
     pub body: Option<Vec<u8>>,
-    /// CloudEvents attributes that travelled beside the body, as JSON.
+    /// CloudEvents attributes that travelled with the body, as JSON.
     pub attributes: Option<Vec<u8>>,
 }
 

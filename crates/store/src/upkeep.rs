@@ -176,7 +176,7 @@ fn key(lane: Lane, bytes: &[u8]) -> Result<Arg, DbError> {
     Ok(uuid::Uuid::from_slice(bytes).map_err(|_| DbError::Decode { index: 1 })?.into())
 }
 
-/// Deletes rows of one lane, or the contents of quarantined messages, by one statement. An attempt that somebody took up
+/// Deletes rows of one lane, or the contents of quarantined messages, by one statement. An attempt that was taken up
 /// again since stays.
 ///
 /// # Errors

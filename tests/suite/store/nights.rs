@@ -223,7 +223,7 @@ async fn what_a_newer_policy_takes_leaves_texts_quotes_memories_and_vectors_once
     assert_eq!(counts, (1, 0), "a vector is found by the words of today");
 }
 
-/// All words that are held of the patient beside documents.
+/// All words that are held of the patient apart from documents.
 async fn words_beside_documents(store: &Store) -> String {
     let all = Filter { states: State::ALL.to_vec(), ..Filter::default() };
     let memories = store.memories(scope(), &all, When::Now).await.unwrap();
@@ -244,9 +244,9 @@ async fn what_a_newer_policy_takes_leaves_profiles_preferences_commands_and_impo
         "preferences": {"avisos": "llamar a su hermana"}});
     let add = json!({"organization_id": ORG, "patient_id": PATIENT, "actor": {"id": PATIENT, "role": "clinician"},
         "issued_at": "2026-06-20T11:00:00Z", "command": "add", "kind": "note", "text": "Su hermana la acompaña a las citas."});
-    let told =
+    let sent =
         [event("p-1", "anamnesis.profile.updated.v1", &profile), event("c-1", "anamnesis.memory.command.v1", &add)];
-    let done = feed(&pipeline, &bodies(&told), 2).await;
+    let done = feed(&pipeline, &bodies(&sent), 2).await;
     assert!(done.iter().all(|one| *one == Disposition::Stored), "{done:?}");
     let importer = Importer { by: PATIENT, undated: "2026-06-01T10:00:00Z".parse().unwrap() };
     let record = json!({"base_memory": {"memory_id": "m1", "memory": "Su hermana le regaló un libro", "topics": ["libros"],

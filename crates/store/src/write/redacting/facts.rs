@@ -1,4 +1,4 @@
-//! What is known of a patient beside documents, under a later redaction: what profiles and devices stated, stated
+//! What is known of a patient apart from documents, under a later redaction: what profiles and devices stated, stated
 //! preferences, and records of older systems. No text of theirs is kept but their own words, which pass by themselves.
 
 use std::collections::BTreeSet;
@@ -76,7 +76,7 @@ struct Fact {
     said: Option<(String, i64)>,
 }
 
-/// What is known of one patient beside documents.
+/// What is known of one patient apart from documents.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
     /// With the instant of each: one that was stated since is another.
