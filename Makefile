@@ -32,10 +32,10 @@ examples: setup ## The READMEs of the crates that can be used alone: their code 
 	@for example in passages redact extract similarity; do "$${CARGO_TARGET_DIR:-target}/debug/examples/$$example"; done
 	@"$${CARGO_TARGET_DIR:-target}/debug/examples/check" < samples/lucia.ndjson
 
-proofs: setup ## The long proofs: 2,000 orders, 10⁶ random operations, 50 starts of eight programs
+proofs: setup ## The long proofs: 2,000 orders, 10⁶ random operations, 10,000 changes of the audit trail, 50 starts of eight programs
 	@scripts/nextest.sh
 	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
-	ANAMNESIS_TEST_LONG=1 cargo nextest run --locked --no-fail-fast --test suite store::
+	ANAMNESIS_TEST_LONG=1 cargo nextest run --locked --no-fail-fast --test suite store:: audit::no_change_of_the_trail
 
 campaign-quick: setup ## The proving ground, quick, on both stores: kills, restarts, broken lines, keys away; one JSON line each
 	@cargo build --locked --quiet --bin anamnesis --example campaign
