@@ -37,6 +37,10 @@ const UNCONFIRMED: [&str; 2] = [
     "reported allergies that nobody confirmed, not listed here: ask",
     "alergias referidas y sin confirmar, que no se listan aquí: pregunte",
 ];
+const UNCONFIRMED_RISKS: [&str; 2] = [
+    "dangers that only a program heard, not listed here: ask, and read the record",
+    "riesgos que solo ha detectado un programa, que no se listan aquí: pregunte y lea el historial",
+];
 const ACCEPTED: [&str; 2] = ["Disclaimer accepted on", "Aviso aceptado el"];
 const NOT_ACCEPTED: [&str; 2] = ["Disclaimer: acceptance not on record", "Aviso: no consta que se haya aceptado"];
 
@@ -98,6 +102,9 @@ fn lines(all: &Emergency, language: Language) -> Vec<String> {
     let risks =
         all.risks.iter().map(|risk| format!("{}: «{}», {}", risk.class, risk.quote, risk.at.date_naive())).collect();
     section(&mut lines, language, RISKS, risks, NONE);
+    if all.unconfirmed_risks > 0 {
+        lines.push(format!("  ({} {})", all.unconfirmed_risks, language.of(UNCONFIRMED_RISKS)));
+    }
     section(&mut lines, language, CONTACTS, all.contacts.clone(), NO_CONTACT);
     lines.push(match all.disclaimer_accepted_at {
         Some(at) => format!("{} {}", language.of(ACCEPTED), at.date_naive()),

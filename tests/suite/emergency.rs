@@ -9,6 +9,7 @@ use super::support::{Engine, ORG, PATIENT, Program, bodies, document, event, on_
 on_every_program!(
     an_emergency_reads_decision_grade_clinical_rows_and_nothing_else,
     a_patient_of_whom_nothing_is_known_has_a_safe_text_in_either_language,
+    a_danger_that_only_the_classifier_heard_is_counted_and_never_denied,
     where_nothing_may_be_handed_out_the_text_is_there_all_the_same,
 );
 
@@ -134,6 +135,20 @@ async fn a_patient_of_whom_nothing_is_known_has_a_safe_text_in_either_language(e
     assert!(all["text"]["en"].as_str().unwrap().contains("call 112 "), "the other language keeps the country's");
     verb(&program, 0, &["org", "set", "--org", &org, "--emergency-text-es", ""]);
     assert!(json_of(&program, 0)["text"]["es"].as_str().unwrap().contains("llame al 112 "));
+}
+
+async fn a_danger_that_only_the_classifier_heard_is_counted_and_never_denied(engine: Engine) {
+    let program = Program::on(engine).await;
+    let note =
+        "Mejor ánimo. Ayer pensó que no merecía la pena seguir viviendo, sin plan. Se acuerda llamada el viernes.";
+    assert!(program.ingest(&bodies(&[document(1, 1, AT, note)]), &[]).status.success());
+    let all = json_of(&program, 0);
+    let (listed, unsure) = (all["risks"].as_array().unwrap().len(), all["unconfirmed_risks"].as_u64().unwrap());
+    assert!(listed > 0 || unsure > 0, "a thought of death is not passed over: {all}");
+    if listed == 0 {
+        let text = emergency(&program, 0, &["--language", "es"]);
+        assert!(text.contains("riesgos que solo ha detectado un programa"), "{text}");
+    }
 }
 
 async fn where_nothing_may_be_handed_out_the_text_is_there_all_the_same(engine: Engine) {

@@ -40,6 +40,8 @@ pub struct Emergency {
     /// Allergies that another person reported, or that were read doubtfully: how many, since nothing may act on them before a
     /// person confirms them.
     pub unconfirmed_allergies: usize,
+    /// Dangers that the classifier alone heard and was not sure of: how many. To say that none is recorded would hide them.
+    pub unconfirmed_risks: usize,
 }
 
 /// The same text in both languages.
@@ -77,9 +79,11 @@ pub async fn emergency(store: &Store, scope: Scope, when: When) -> Result<Emerge
     let mut all = Emergency {
         known: profile.is_some(),
         text: emergency_text(store, scope, region).await?,
-        risks: store.risks(scope, when).await?.into_iter().filter(is_danger).collect(),
         ..Emergency::default()
     };
+    let spoken_of = store.risks(scope, when).await?.into_iter().filter(is_spoken_of);
+    let (sure, unsure): (Vec<RiskFlag>, Vec<RiskFlag>) = spoken_of.partition(is_sure);
+    (all.risks, all.unconfirmed_risks) = (sure, unsure.len());
     if let Some(profile) = profile {
         all.contacts = profile.emergency_contacts;
         all.disclaimer_accepted_at = profile.disclaimer_accepted_at;
@@ -132,13 +136,16 @@ fn is_open(memory: &Memory) -> bool {
     memory.standing.state == State::Active && memory.experiencer == Experiencer::Patient && !memory.negated
 }
 
+/// What a rule or a clinician says, or the classifier with enough certainty.
+fn is_sure(risk: &RiskFlag) -> bool {
+    risk.by.as_deref() != Some("learned") || risk.confidence.is_some_and(|sure| sure >= LEAST_PROBABILITY)
+}
+
 /// A danger to the patient or by the patient that was spoken of: not denied, not supposed, and of no analysis unless a
 /// clinician signed it.
-fn is_danger(risk: &RiskFlag) -> bool {
-    let sure = risk.by.as_deref() != Some("learned") || risk.confidence.is_some_and(|sure| sure >= LEAST_PROBABILITY);
+fn is_spoken_of(risk: &RiskFlag) -> bool {
     !risk.denied
         && risk.experiencer == Experiencer::Patient
         && risk.temporality.as_deref() != Some("hypothetical")
         && (risk.document_type != Some(DocumentType::Analysis) || risk.signed)
-        && sure
 }
