@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use anamnesis_core::audit::Verdict;
 use anamnesis_core::memory::State;
 use anamnesis_rabbitmq::{Link, Names, Role};
 use anamnesis_store::Store;
+use anamnesis_store::auditing::Which;
 use anamnesis_store::digest::Digest;
 use anamnesis_store::quarantine::{Deed, View};
 use anamnesis_store::read::{Filter, When, Window};
+use chrono::DateTime;
 use lapin::options::BasicGetOptions;
 use uuid::Uuid;
 
@@ -18,9 +21,14 @@ use crate::messages::Messages;
 use crate::servers::Servers;
 use crate::workers::program;
 
+/// In whose name what was set aside is looked at.
+const LOOKER: &str = "campaign";
+
 /// The end of the calm run.
 pub(crate) struct Calm {
     digest: Digest,
+    /// The audit trail of its messages.
+    trail: BTreeSet<String>,
     /// Ids of what was set aside, as only this content and this reason have them.
     aside: BTreeSet<Uuid>,
 }
@@ -69,7 +77,8 @@ pub(crate) async fn calm(servers: &Servers, messages: &Messages) -> Outcome<Calm
         return Err(format!("the calm run failed: {}", String::from_utf8_lossy(&ended.stderr)).into());
     }
     let store = servers.store(true).await?;
-    let calm = Calm { digest: store.digest(None).await?, aside: aside(&store).await?.into_iter().collect() };
+    let (digest, trail) = (store.digest(None).await?, trail(&store).await?);
+    let calm = Calm { digest, trail, aside: aside(&store).await?.into_iter().collect() };
     store.close().await;
     Ok(calm)
 }
@@ -96,15 +105,22 @@ pub(crate) async fn found(servers: &Servers, calm: &Calm, messages: &Messages) -
     }
     let digest = store.digest(None).await?;
     let rows = |digest: &Digest, table: &'static str| digest.tables.get(table).map_or(0, |table| table.rows);
-    // The outbox tells how memory came to be, which depends on who was first; quarantine is compared by its ids.
-    let compared = |table: &str| !["outbox", "quarantine"].contains(&table);
-    let differs: Vec<String> = calm
+    // The outbox says how memory came to be, which depends on who was first; quarantine is compared by its ids, and the audit
+    // trail without what was looked at here.
+    let compared = |table: &str| !["outbox", "quarantine", "action_audit"].contains(&table);
+    let mut differs: Vec<String> = calm
         .digest
         .tables
         .iter()
         .filter(|(table, expected)| compared(table) && digest.tables.get(*table) != Some(expected))
         .map(|(table, _)| (*table).to_owned())
         .collect();
+    if trail(&store).await? != calm.trail {
+        differs.push("action_audit".to_owned());
+    }
+    if !trail_holds(&store).await? {
+        differs.push("audit_block".to_owned());
+    }
     let lost = messages.good.saturating_sub(rows(&digest, "inbox"));
     let duplicated = rows(&digest, "inbox").saturating_sub(messages.good)
         + rows(&digest, "documents").saturating_sub(rows(&calm.digest, "documents"));
@@ -136,6 +152,41 @@ pub(crate) async fn found(servers: &Servers, calm: &Calm, messages: &Messages) -
     })
 }
 
+/// What was done to whom by whom, of every organisation, but for what was looked at here.
+async fn trail(store: &Store) -> Outcome<BTreeSet<String>> {
+    let mut trail = BTreeSet::new();
+    for org in store.every_organization().await? {
+        let which = Which {
+            org,
+            patient: None,
+            action: String::new(),
+            actor: String::new(),
+            since: DateTime::UNIX_EPOCH,
+            until: DateTime::from_timestamp_secs(u32::MAX.into()).unwrap_or_default(),
+            most: 10_000_000,
+        };
+        for one in store.audit_entries(&which).await?.into_iter().filter(|one| one.actor != LOOKER) {
+            let (who, on) = ((one.actor, one.role), (one.patient_id, one.subject_id));
+            trail.insert(format!("{org} {} {who:?} {} {on:?} {}", one.id, one.action, one.outcome));
+        }
+    }
+    Ok(trail)
+}
+
+/// The chain of every organisation is whole, and of the store's own key.
+async fn trail_holds(store: &Store) -> Outcome<bool> {
+    let mut holds = true;
+    for org in store.audited_organizations().await? {
+        store.seal_audit(org).await?;
+        let report = store.check_audit(org, &[], DateTime::UNIX_EPOCH).await?;
+        if report.verdict == Verdict::Invalid {
+            eprintln!("the audit trail of {org} is not whole: {} faults", report.faults);
+            holds = false;
+        }
+    }
+    Ok(holds)
+}
+
 /// Reads everything of everybody who was written of, and everything that was set aside.
 async fn unreadable(store: &Store, messages: &Messages) -> Outcome<u64> {
     let mut unreadable = 0;
@@ -155,7 +206,7 @@ async fn unreadable(store: &Store, messages: &Messages) -> Outcome<u64> {
         }
     }
     for id in aside(store).await? {
-        unreadable += u64::from(store.open_aside(id, "campaign", Deed::Shown(View::Nothing)).await.is_err());
+        unreadable += u64::from(store.open_aside(id, LOOKER, Deed::Shown(View::Nothing)).await.is_err());
     }
     Ok(unreadable)
 }
