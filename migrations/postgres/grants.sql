@@ -38,7 +38,7 @@ GRANT UPDATE (content_sealed, fate, fate_at, reckoned, retention_due_at, updated
 -- Accounts of several documents are documents of their own.
 GRANT INSERT, UPDATE (body_hash, language, current, retired_at, recorded_at) ON documents TO anamnesis_jobs;
 GRANT UPDATE (evidence_sealed, updated_at) ON risk_flag TO anamnesis_jobs;
-GRANT SELECT, INSERT ON document_archive TO anamnesis_jobs;
+GRANT SELECT, INSERT, DELETE ON document_archive TO anamnesis_jobs;
 GRANT SELECT, INSERT, UPDATE, DELETE ON
   passage, embedding, extracted_findings, memory, memory_event, contradiction, conditions, allergies,
   medications, symptom_states, appointments, health_signals, outbox, job_run, job_mark, summary,
@@ -56,7 +56,9 @@ GRANT DELETE ON inbox TO anamnesis_jobs;
 GRANT SELECT, DELETE ON attempt, attempt_batch TO anamnesis_jobs;
 -- What was set aside has a term; that it ended is written down.
 GRANT SELECT, DELETE, UPDATE (state, body_sealed, attributes_sealed, expired_at, updated_at) ON quarantine TO anamnesis_jobs;
-GRANT SELECT, INSERT ON quarantine_act TO anamnesis_jobs;
+GRANT SELECT, INSERT, DELETE ON quarantine_act TO anamnesis_jobs;
+-- A hold that was lifted has a term.
+GRANT DELETE ON legal_hold TO anamnesis_jobs;
 GRANT SELECT, DELETE ON rights_answer TO anamnesis_jobs;
 -- Who folds a patient's memory holds the patient's row, which is a right to write it.
 GRANT UPDATE (facts_redacted_by, updated_at) ON patient_profile TO anamnesis_jobs;
@@ -65,7 +67,8 @@ GRANT UPDATE (value_sealed, updated_at) ON conversation_preferences TO anamnesis
 GRANT SELECT, UPDATE (record_sealed, updated_at) ON legacy_record TO anamnesis_jobs;
 GRANT SELECT, INSERT ON action_audit, audit_block TO anamnesis_jobs;
 
-GRANT SELECT ON erasure TO anamnesis_jobs;
+-- A record that is past its term is erased by a request, which a worker completes; a receipt has a term too.
+GRANT SELECT, INSERT, DELETE ON erasure TO anamnesis_jobs;
 
 -- Who reads what was done may also erase a patient from the trail: an entry says so, and the chain holds.
 GRANT SELECT, INSERT ON action_audit, audit_block TO anamnesis_audit;

@@ -8,7 +8,7 @@ use super::language::Spoken;
 use super::output::{self, Format};
 use super::patient::Of;
 use super::world::World;
-use super::{Context, Exit, Failure, spool};
+use super::{Context, Exit, Failure, leftovers, spool};
 use anamnesis_core::ids::{DocumentId, MemoryId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_pipeline::erasing::{self, Ended, ErasureError};
@@ -158,15 +158,17 @@ impl From<Incomplete> for Failure {
     }
 }
 
-/// Takes what is erased out of the sealed originals of the spool. Words of one memory are not looked for there: the
+/// Takes what is erased out of the sealed originals of the spool, with copies of simulations and files of the spool that
+/// nobody could read. Words of one memory are not looked for there: the
 /// original goes with its document, or with the patient.
 fn sweep(world: &World, request: &Request) -> std::io::Result<u64> {
     let document = match request.subject {
         Subject::Patient => None,
         Subject::Document(id) => Some(id.0),
-        Subject::Memory(_) => return Ok(0),
+        Subject::Memory(_) => return Ok(leftovers::erase(&world.settings, &|_| false)),
     };
     let names = |line: &[u8]| erasing::speaks_of(line, None, request.scope, document);
+    leftovers::erase(&world.settings, &names);
     let folder = spool::archive_folder(&world.settings);
     spool::erase_lines(&folder, world.store.keys().platform(), world.entropy.as_ref(), &names)
 }

@@ -26,6 +26,7 @@ mod job;
 mod keyring;
 mod keys;
 mod language;
+mod leftovers;
 mod lines;
 mod memory;
 mod migrate;

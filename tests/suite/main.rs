@@ -67,6 +67,7 @@ mod spool;
 mod standing;
 mod store;
 mod support;
+mod terms;
 mod transport;
 mod uploaded;
 mod wiped;

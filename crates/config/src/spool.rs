@@ -16,6 +16,10 @@ pub struct SpoolConfig {
     pub retries: u32,
     /// Milliseconds before the first retry of a file; each further pause is twice as long, an hour at most.
     pub(crate) retry_ms: u64,
+    /// Days for which a sealed original is kept, 1–36500.
+    pub archive_days: u32,
+    /// Days for which a file that could not be read is kept, as it came, 1–36500.
+    pub unreadable_days: u32,
 }
 
 /// What becomes of an original.
@@ -39,6 +43,13 @@ impl SpoolConfig {
 
 impl Default for SpoolConfig {
     fn default() -> Self {
-        Self { after: After::default(), archive: PathBuf::new(), retries: 26, retry_ms: 5_000 }
+        Self {
+            after: After::default(),
+            archive: PathBuf::new(),
+            retries: 26,
+            retry_ms: 5_000,
+            archive_days: 30,
+            unreadable_days: 30,
+        }
     }
 }

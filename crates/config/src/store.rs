@@ -40,7 +40,14 @@ pub struct StoreConfig {
     /// File that holds `keys_url`; empty: none.
     #[serde(default)]
     pub(crate) keys_url_file: PathBuf,
+    /// Days for which copies that a migration or a restore left are kept, 1–36500.
+    #[serde(default = "copy_days")]
+    pub copy_days: u32,
     pub postgres: PostgresConfig,
+}
+
+fn copy_days() -> u32 {
+    30
 }
 
 /// `[store.postgres]`: limits of what is asked of a server.

@@ -51,7 +51,7 @@ pub fn country(region: &str) -> Option<String> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Days since the document was recorded; 0 is the next night.
+    /// Days since the document was recorded; 0 is the next run.
     pub after_days: u32,
     pub(crate) then: Fate,
 }
@@ -70,6 +70,14 @@ pub struct RetentionPolicy {
     pub countries: BTreeMap<String, PrivacyTier>,
     #[serde(default)]
     pub tiers: BTreeMap<PrivacyTier, Rules>,
+    /// Days since the last message about a patient after which the whole patient is erased, 1 to 36,500. Twenty years where
+    /// nothing is said: the longest minimum of docs/retention.md.
+    #[serde(default = "twenty_years")]
+    pub patient_days: u32,
+}
+
+fn twenty_years() -> u32 {
+    7_305
 }
 
 /// What is said of tiers around one document.
@@ -116,7 +124,14 @@ mod tests {
                 (PrivacyTier::DropSource, rules(1, Fate::SourceDropped)),
                 (PrivacyTier::SummaryOnly, rules(0, Fate::SummaryOnly)),
             ]),
+            patient_days: 7_305,
         }
+    }
+
+    #[test]
+    fn the_record_of_a_patient_has_a_term_where_a_policy_says_none() {
+        let policy: RetentionPolicy = serde_json::from_value(serde_json::json!({"tier": "standard"})).unwrap();
+        assert_eq!(policy.patient_days, 7_305);
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //! before the organisation's and that before the country's (features 87 and 108; `domain::retention`). A legal hold keeps
 //! everything. What was understood stays, with its lineage.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -20,7 +22,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_sql::Transaction;
 use anamnesis_store::fading;
 use anamnesis_store::nightly::Rules;
-use anamnesis_store::retention::{self, Lane, Place, Source};
+use anamnesis_store::retention::{self, Dormant, Lane, Place, Source};
 
 /// The job.
 #[derive(Debug, Clone)]
@@ -39,12 +41,15 @@ impl Thresholds for RetentionPolicy {
         if rules.any(|rule| rule.after_days > 36_500) {
             return Err("after_days is 0 to 36500");
         }
+        if !(1..=36_500).contains(&self.patient_days) {
+            return Err("patient_days is 1 to 36500");
+        }
         Ok(())
     }
 }
 
 status!(
-    /// What a night of retention did.
+    /// What a run of retention did.
     RetentionStatus {
         examined,
         /// Documents of which only what was understood is left.
@@ -57,8 +62,12 @@ status!(
         reckoned,
         /// Documents that are due and that a legal hold keeps.
         held,
+        /// Patients whose whole record is past its term, and who are erased now.
+        records_ended,
+        /// Patients whose record is past its term and whom a legal hold keeps.
+        records_held,
     }
-    changed: summary_only | source_dropped | archived | reckoned
+    changed: summary_only | source_dropped | archived | reckoned | records_ended
 );
 
 /// What is to be done with a document.
@@ -72,6 +81,8 @@ pub enum Change {
     Waits(Source, Option<DateTime<Utc>>),
     /// All documents are reckoned by this policy.
     Settled(Uuid),
+    /// Nothing came of this patient for the whole term.
+    Ends(Dormant),
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -106,6 +117,18 @@ impl Retention {
         }
     }
 
+    /// Of whom nothing came since then, the record goes.
+    fn record_term(&self, cutoff: DateTime<Utc>) -> DateTime<Utc> {
+        cutoff - TimeDelta::days(i64::from(self.policy.patient_days))
+    }
+
+    async fn records(&self, tx: &mut Transaction, window: &Window, after: Place) -> Result<Page<Change>, JobError> {
+        let until = self.record_term(window.cutoff);
+        let rows = retention::dormant(tx, window.org, until, window.after(after)).await?;
+        let next = next_after(&rows, window, |row| At { lane: Lane::Records, after: row.place });
+        Ok(Page { examined: rows.len() as u64, changes: rows.into_iter().map(Change::Ends).collect(), next })
+    }
+
     /// What the reckoning depends on: the policy, and what the organisation says.
     fn fingerprint(&self, organization: &Organization) -> Uuid {
         derive("retention.policy", &[format!("{:?} {organization:?}", self.policy).as_bytes()])
@@ -137,6 +160,9 @@ impl Job for Retention {
             }
             None => At { lane: Lane::All, after: Place::START },
         };
+        if lane == Lane::Records {
+            return self.records(tx, window, after).await;
+        }
         let rows = retention::sources(tx, window.org, lane, window.cutoff, window.after(after)).await?;
         let examined = rows.len() as u64;
         let mut next = next_after(&rows, window, |row| At { lane, after: row.place });
@@ -145,8 +171,9 @@ impl Job for Retention {
         if next.is_none() && lane == Lane::All {
             changes.push(Change::Settled(mark));
         }
-        if next.is_none() && lane == Lane::Unreckoned {
-            next = Some(Cursor::write(&At { lane: Lane::Due, after: Place::START }));
+        if next.is_none() {
+            let lane = if lane == Lane::Unreckoned { Lane::Due } else { Lane::Records };
+            next = Some(Cursor::write(&At { lane, after: Place::START }));
         }
         Ok(Page { changes, examined, next })
     }
@@ -159,7 +186,7 @@ impl Job for Retention {
         changes: &[Change],
     ) -> Result<(), JobError> {
         let organization = retention::organization(tx, window.org).await?;
-        let (mut going, mut reckoned) = (Vec::new(), Vec::new());
+        let (mut going, mut reckoned, mut ended) = (Vec::new(), Vec::new(), Vec::new());
         for change in changes {
             match change {
                 Change::Goes(source, fate) => going.push((source, *fate)),
@@ -169,12 +196,17 @@ impl Job for Retention {
                     reckoned.extend((!source.reckoned || source.due_at != at).then_some((source, at)));
                 }
                 Change::Waits(source, at) => reckoned.push((source, *at)),
+                Change::Ends(one) if one.held => {}
+                Change::Ends(one) => ended.push(one.patient),
                 Change::Settled(mark) => {
                     fading::set_mark(tx, window.org, Self::NAME.code(), *mark, desk.now).await?;
                 }
             }
         }
         retention::reckon(tx, window.org, &reckoned, desk.now).await?;
+        let nobody = HashMap::new();
+        let until = self.record_term(window.cutoff);
+        desk.shift(window, &nobody, &self.rules).end_records(tx, &ended, until).await?;
         if going.is_empty() {
             return Ok(());
         }
@@ -199,6 +231,8 @@ impl Job for Retention {
             archived: went(Fate::Archived),
             reckoned: count(&|change| matches!(change, Change::Waits(..))),
             held: count(&|change| matches!(change, Change::Held(_))),
+            records_ended: count(&|change| matches!(change, Change::Ends(one) if !one.held)),
+            records_held: count(&|change| matches!(change, Change::Ends(one) if one.held)),
         }
     }
 }

@@ -38,6 +38,21 @@ pub struct UpkeepThresholds {
     pub(crate) quarantine_row_days: u32,
     #[serde(default = "body_days")]
     pub(crate) answer_days: u32,
+    /// Nor do they have these five.
+    #[serde(default = "twenty_years")]
+    pub(crate) archive_days: u32,
+    #[serde(default = "row_days")]
+    pub(crate) run_days: u32,
+    #[serde(default = "six_years")]
+    pub(crate) hold_days: u32,
+    #[serde(default = "twenty_years")]
+    pub(crate) receipt_days: u32,
+    #[serde(default = "twenty_years")]
+    pub(crate) pattern_days: u32,
+}
+
+fn twenty_years() -> u32 {
+    7_305
 }
 
 fn six_years() -> u32 {
@@ -57,12 +72,17 @@ impl Thresholds for UpkeepThresholds {
         let days = 1..=36_500;
         let asides = [self.quarantine_body_days, self.quarantine_row_days, self.answer_days];
         let all = [self.message_days, self.event_days, self.attempt_days, self.audit_days];
-        if all.iter().chain(&asides).all(|d| days.contains(d)) { Ok(()) } else { Err("days are 1 to 36500") }
+        let records = [self.archive_days, self.run_days, self.hold_days, self.receipt_days, self.pattern_days];
+        if all.iter().chain(&asides).chain(&records).all(|d| days.contains(d)) {
+            Ok(())
+        } else {
+            Err("days are 1 to 36500")
+        }
     }
 }
 
 status!(
-    /// What a night of upkeep did: rows that are gone.
+    /// What a run of upkeep did: rows that are gone.
     UpkeepStatus {
         examined,
         /// Ids of messages.
@@ -79,8 +99,19 @@ status!(
         quarantined_rows,
         /// Answers to what people asked for.
         answers,
+        /// Sealed texts of archived documents.
+        archives,
+        /// Rows of the ledger of runs.
+        runs,
+        /// Legal holds that were lifted.
+        holds,
+        /// Receipts of complete erasures.
+        receipts,
+        /// Counts over groups of patients.
+        patterns,
     }
-    changed: messages | events | attempts | quarantined_bodies | quarantined_rows | answers | audit_blocks
+    changed: messages | events | attempts | quarantined_bodies | quarantined_rows | answers | audit_blocks | archives | runs
+        | holds | receipts | patterns
 );
 
 impl Upkeep {
@@ -93,6 +124,11 @@ impl Upkeep {
             Lane::AsideBodies => self.policy.quarantine_body_days,
             Lane::Asides => self.policy.quarantine_row_days,
             Lane::Answers => self.policy.answer_days,
+            Lane::Archives => self.policy.archive_days,
+            Lane::Runs => self.policy.run_days,
+            Lane::Holds => self.policy.hold_days,
+            Lane::Receipts => self.policy.receipt_days,
+            Lane::Patterns => self.policy.pattern_days,
         };
         cutoff - TimeDelta::days(i64::from(days))
     }
@@ -112,6 +148,11 @@ impl Lanes for Upkeep {
         Lane::Asides,
         Lane::Answers,
         Lane::Audit,
+        Lane::Archives,
+        Lane::Runs,
+        Lane::Holds,
+        Lane::Receipts,
+        Lane::Patterns,
     ];
 
     fn start(lane: Lane) -> After {
@@ -187,6 +228,11 @@ impl Job for Upkeep {
             quarantined_bodies: count(Lane::AsideBodies),
             quarantined_rows: count(Lane::Asides),
             answers: count(Lane::Answers),
+            archives: count(Lane::Archives),
+            runs: count(Lane::Runs),
+            holds: count(Lane::Holds),
+            receipts: count(Lane::Receipts),
+            patterns: count(Lane::Patterns),
         }
     }
 }
@@ -205,16 +251,29 @@ mod tests {
             quarantine_body_days: 30,
             quarantine_row_days: 365,
             answer_days: 31,
+            archive_days: 7_305,
+            run_days: 366,
+            hold_days: 2_193,
+            receipt_days: 7_306,
+            pattern_days: 7_307,
         };
         let job = Upkeep { policy };
         let cutoff: DateTime<Utc> = "2026-05-01T04:30:00Z".parse().unwrap();
         let asides = [(Lane::AsideBodies, 30), (Lane::Asides, 365), (Lane::Answers, 31), (Lane::Audit, 2_192)];
+        let records = [
+            (Lane::Archives, 7_305),
+            (Lane::Runs, 366),
+            (Lane::Holds, 2_193),
+            (Lane::Receipts, 7_306),
+            (Lane::Patterns, 7_307),
+        ];
         for (lane, days) in [(Lane::Messages, 90), (Lane::Events, 30), (Lane::Attempts, 7), (Lane::Batches, 7)]
             .into_iter()
             .chain(asides)
+            .chain(records)
         {
             assert_eq!(cutoff - job.until(lane, cutoff), TimeDelta::days(days), "{lane:?}");
         }
-        assert_eq!(Upkeep::LANES.len(), 8, "each lane is gone through");
+        assert_eq!(Upkeep::LANES.len(), 13, "each lane is gone through");
     }
 }

@@ -24,10 +24,8 @@ use anamnesis_core::ids::{DocumentId, MemoryId, OrgId, PatientId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};
 pub use statements::statements;
-use statements::{
-    ALL, ASIDE, BEGIN, DOCUMENT_OF, DROP_ASIDE, END, ERASED, FILES, GONE, HELD, HOLDINGS, OPEN, RECEIPTS,
-};
-pub(crate) use statements::{COMPLETED, EVENT};
+use statements::{ALL, ASIDE, DOCUMENT_OF, DROP_ASIDE, END, ERASED, FILES, GONE, HELD, HOLDINGS, OPEN, RECEIPTS};
+pub(crate) use statements::{BEGIN, COMPLETED, EVENT};
 
 /// Quarantined messages that are opened in one transaction.
 const PAGE: i64 = 200;

@@ -1,4 +1,5 @@
-//! Documents whose source may go: found by index, with all that decides when and how.
+//! Documents whose source may go, and patients whose record is past its term: found by index, with all that decides when and
+//! how.
 
 use std::sync::LazyLock;
 
@@ -58,8 +59,49 @@ static RECKON: LazyLock<Bulk> = LazyLock::new(|| {
     )
 });
 
+macro_rules! none_since {
+    ($table:literal, $at:literal) => {
+        concat!(
+            " AND NOT EXISTS (SELECT 1 FROM ",
+            $table,
+            " AS x WHERE x.org_id = p.org_id AND x.patient_id = p.patient_id AND ",
+            $at,
+            " > $2)"
+        )
+    };
+}
+/// A patient of whom nothing came since: no message, no act of a person, nothing that was asked for. What jobs write of what
+/// was there before does not count. An erasure that has begun is not begun again.
+macro_rules! dormant {
+    ($which:literal) => {
+        concat!(
+            "SELECT p.created_at, p.patient_id, (SELECT count(*) FROM legal_hold AS h WHERE h.org_id = p.org_id \
+               AND h.patient_id = p.patient_id AND h.lifted_at IS NULL) \
+             FROM patient_profile AS p WHERE p.org_id = $1 AND p.created_at <= $2",
+            none_since!("documents", "x.recorded_at"),
+            none_since!("extracted_findings", "x.created_at"),
+            none_since!("memory_event", "x.derived = 0 AND x.created_at"),
+            none_since!("profile_statement", "x.created_at"),
+            none_since!("conversation_preferences", "x.created_at"),
+            none_since!("consent", "x.created_at"),
+            none_since!("ephemeral_mode", "x.created_at"),
+            none_since!("legacy_record", "x.created_at"),
+            none_since!("rights_answer", "x.answered_at"),
+            " AND NOT EXISTS (SELECT 1 FROM erasure AS x WHERE x.org_id = p.org_id AND x.patient_id = p.patient_id \
+               AND x.what = 'patient')",
+            // Last: it is found by its age alone, and a patient who comes this far has nothing else.
+            none_since!("inbox", "x.created_at"),
+            $which
+        )
+    };
+}
+static DORMANT: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(dormant!(" AND (p.created_at, p.patient_id) > ($3, $4) ORDER BY p.created_at, p.patient_id LIMIT $5"))
+});
+static STILL_DORMANT: LazyLock<Sql> = LazyLock::new(|| Sql::new(dormant!(" AND p.patient_id IN {uuids $3}")));
+
 pub fn statements() -> Vec<&'static Sql> {
-    vec![&ALL, &UNRECKONED, &DUE, &ORGANIZATION, RECKON.sql()]
+    vec![&ALL, &UNRECKONED, &DUE, &DORMANT, &STILL_DORMANT, &ORGANIZATION, RECKON.sql()]
 }
 
 /// Which documents.
@@ -72,6 +114,8 @@ pub enum Lane {
     Unreckoned,
     /// Those that are due, by the instant at which they were.
     Due,
+    /// No documents: patients whose whole record is past its term ([`dormant`]).
+    Records,
 }
 
 /// The last row of the page before: when it was due in microseconds, and its key.
@@ -114,6 +158,7 @@ pub async fn sources(
 ) -> Result<Vec<Source>, DbError> {
     let mut args: Vec<Arg> = vec![org.0.into(), after.1.into(), after.2.into(), after.3.into(), limit.into()];
     let sql: &Sql = match lane {
+        Lane::Records => return Ok(Vec::new()),
         Lane::All => &ALL,
         Lane::Unreckoned => &UNRECKONED,
         Lane::Due => {
@@ -141,6 +186,53 @@ fn source(row: &Row) -> Result<Source, DbError> {
         country: row.opt_text(8)?,
         held: row.i64(9)? > 0,
     })
+}
+
+/// A patient of whom nothing came since a term began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dormant {
+    pub place: Place,
+    pub patient: PatientId,
+    /// A legal hold keeps the patient, or a document of theirs.
+    pub held: bool,
+}
+
+fn dormant_row(row: &Row) -> Result<Dormant, DbError> {
+    let patient = row.uuid(1)?;
+    Ok(Dormant {
+        place: Place(row.i64(0)?, patient, Uuid::nil(), 0),
+        patient: PatientId(patient),
+        held: row.i64(2)? > 0,
+    })
+}
+
+/// Patients of whom nothing came since `until`, after `after`, at most `limit`.
+///
+/// # Errors
+/// Of the database.
+pub async fn dormant(
+    tx: &mut Transaction,
+    org: OrgId,
+    until: DateTime<Utc>,
+    Next { after, limit }: Next<Place>,
+) -> Result<Vec<Dormant>, DbError> {
+    let args = vec![org.0.into(), until.into(), after.0.into(), after.1.into(), limit.into()];
+    tx.fetch_all(&DORMANT, args).await?.iter().map(dormant_row).collect()
+}
+
+/// Those of these patients who are dormant and not held now: their rows are locked.
+///
+/// # Errors
+/// Of the database.
+pub(crate) async fn still_dormant(
+    tx: &mut Transaction,
+    org: OrgId,
+    until: DateTime<Utc>,
+    patients: Vec<Uuid>,
+) -> Result<Vec<PatientId>, DbError> {
+    let rows = tx.fetch_all(&STILL_DORMANT, vec![org.0.into(), until.into(), Arg::Uuids(patients)]).await?;
+    let dormant = rows.iter().map(dormant_row).collect::<Result<Vec<_>, _>>()?;
+    Ok(dormant.into_iter().filter(|one| !one.held).map(|one| one.patient).collect())
 }
 
 /// What the organisation itself asks for, and where it works.
@@ -191,5 +283,11 @@ mod tests {
             assert!(plan[0].starts_with(&format!("SEARCH d USING INDEX {index} (org_id=?")), "{plan:?}");
             assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:?}");
         }
+        let explain = Sql::new(Box::leak(format!("EXPLAIN QUERY PLAN {}", DORMANT.sqlite()).into_boxed_str()));
+        let args = vec![Uuid::nil().into(), 0i64.into(), 0i64.into(), Uuid::nil().into(), 1i64.into()];
+        let rows = tx.fetch_all(&explain, args).await.unwrap();
+        let plan: Vec<String> = rows.iter().map(|row| row.text(3).unwrap()).collect();
+        assert!(plan[0].starts_with("SEARCH p USING COVERING INDEX patient_profile_age (org_id=?"), "{plan:?}");
+        assert!(!plan.iter().any(|step| step.starts_with("SCAN") || step.contains("TEMP B-TREE")), "{plan:?}");
     }
 }

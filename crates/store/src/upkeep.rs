@@ -1,5 +1,5 @@
 //! Rows that served their purpose: ids of messages that no producer sends again, events that are published, attempts that
-//! nobody will go on with.
+//! nobody will go on with, and records about records (runs of jobs, lifted holds, receipts) that are past their term.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Next, auditing};
 use anamnesis_core::ids::OrgId;
-use anamnesis_sql::{Arg, DbError, Sql, Transaction};
+use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
 
 // The same message after that is known by what it says: a document by its revision, any other by the derived ids of its
 // rows.
@@ -58,6 +58,85 @@ static ANSWERS: LazyLock<Sql> = LazyLock::new(|| {
          AND (answered_at, id) > ($3, $4) ORDER BY answered_at, id LIMIT $5",
     )
 });
+// A hold on the patient, or on the document, keeps what is archived. The same words when it is deleted: a hold may have come since.
+macro_rules! not_held {
+    () => {
+        "NOT EXISTS (SELECT 1 FROM legal_hold AS h WHERE h.org_id = document_archive.org_id \
+           AND h.patient_id = document_archive.patient_id AND h.lifted_at IS NULL \
+           AND (h.document_id IS NULL OR h.document_id = document_archive.document_id))"
+    };
+}
+static ARCHIVES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(concat!(
+        "SELECT archived_at, document_id FROM document_archive WHERE org_id = $1 AND archived_at <= $2 AND ",
+        not_held!(),
+        " AND (archived_at, document_id) > ($3, $4) ORDER BY archived_at, document_id LIMIT $5"
+    ))
+});
+static RUNS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT finished_at, job || '/' || as_of FROM job_run WHERE org_id = $1 AND state <> 'running' \
+         AND finished_at IS NOT NULL AND finished_at <= $2 AND (finished_at, job || '/' || as_of) > ($3, $4) \
+         ORDER BY finished_at, job || '/' || as_of LIMIT $5",
+    )
+});
+static HOLDS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT lifted_at, id FROM legal_hold WHERE org_id = $1 AND lifted_at IS NOT NULL AND lifted_at <= $2 \
+         AND (lifted_at, id) > ($3, $4) ORDER BY lifted_at, id LIMIT $5",
+    )
+});
+// One that is not complete stays until it is.
+static RECEIPTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT done_at, id FROM erasure WHERE org_id = $1 AND done_at IS NOT NULL AND files_at IS NOT NULL AND done_at <= $2 \
+         AND (done_at, id) > ($3, $4) ORDER BY done_at, id LIMIT $5",
+    )
+});
+static PATTERNS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT created_at, month || '/' || dimension || '/' || value FROM cohort_pattern WHERE org_id = $1 \
+         AND created_at <= $2 AND (created_at, month || '/' || dimension || '/' || value) > ($3, $4) \
+         ORDER BY created_at, month || '/' || dimension || '/' || value LIMIT $5",
+    )
+});
+static DROP_ARCHIVED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(concat!(
+        "UPDATE documents SET fate = 'source_dropped', fate_at = $4, updated_at = $4 WHERE org_id = $1 AND fate = 'archived' \
+         AND (patient_id, document_id, revision) IN (SELECT patient_id, document_id, revision FROM document_archive \
+           WHERE org_id = $1 AND document_id IN {uuids $2} AND archived_at <= $3 AND ",
+        not_held!(),
+        ")"
+    ))
+});
+static FORGET_ARCHIVES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(concat!(
+        "DELETE FROM document_archive WHERE org_id = $1 AND document_id IN {uuids $2} AND archived_at <= $3 AND ",
+        not_held!()
+    ))
+});
+static FORGET_RUNS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "DELETE FROM job_run WHERE org_id = $1 AND job || '/' || as_of IN {texts $2} AND state <> 'running' AND finished_at <= $3",
+    )
+});
+static FORGET_HOLDS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "DELETE FROM legal_hold WHERE org_id = $1 AND id IN {uuids $2} AND lifted_at IS NOT NULL AND lifted_at <= $3",
+    )
+});
+static FORGET_RECEIPTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("DELETE FROM erasure WHERE org_id = $1 AND id IN {uuids $2} AND done_at <= $3 AND files_at IS NOT NULL")
+});
+static FORGET_PATTERNS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "DELETE FROM cohort_pattern WHERE org_id = $1 AND month || '/' || dimension || '/' || value IN {texts $2} \
+         AND created_at <= $3",
+    )
+});
+// Who looked at a message that is gone is in the audit trail, which has its own term.
+static FORGET_ASIDE_ACTS: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("DELETE FROM quarantine_act WHERE quarantine_id IN {uuids $1}"));
 static FORGET_ANSWERS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new("DELETE FROM rights_answer WHERE org_id = $1 AND id IN {uuids $2} AND answered_at <= $3")
 });
@@ -89,9 +168,13 @@ static FORGET_BATCHES: LazyLock<Sql> =
 
 pub fn statements() -> Vec<&'static Sql> {
     let read = [&MESSAGES, &EVENTS, &ATTEMPTS, &BATCHES, &ASIDE_BODIES, &ASIDES, &ANSWERS];
-    let forget = [&FORGET_MESSAGES, &FORGET_EVENTS, &FORGET_ATTEMPTS, &FORGET_BATCHES];
-    let aside = [&FORGET_ASIDE_BODIES, &TRACE_ASIDE_BODIES, &FORGET_ASIDES, &FORGET_ANSWERS];
-    read.into_iter().chain(forget).chain(aside).map(|sql| &**sql).collect()
+    let records = [&ARCHIVES, &RUNS, &HOLDS, &RECEIPTS, &PATTERNS];
+    let forget = [&FORGET_MESSAGES, &FORGET_EVENTS, &FORGET_ATTEMPTS, &FORGET_BATCHES, &FORGET_ANSWERS];
+    let aside = [&FORGET_ASIDE_BODIES, &TRACE_ASIDE_BODIES, &FORGET_ASIDES, &FORGET_ASIDE_ACTS];
+    let forget_records =
+        [&DROP_ARCHIVED, &FORGET_ARCHIVES, &FORGET_RUNS, &FORGET_HOLDS, &FORGET_RECEIPTS, &FORGET_PATTERNS];
+    let all = [&read[..], &records, &forget, &aside, &forget_records];
+    all.concat().into_iter().map(|sql| &**sql).collect()
 }
 
 /// Which rows.
@@ -111,12 +194,36 @@ pub enum Lane {
     Asides,
     /// Answers to what people asked for.
     Answers,
+    /// Sealed texts of documents that left every search.
+    Archives,
+    /// The ledger of runs of jobs.
+    Runs,
+    /// Legal holds that were lifted.
+    Holds,
+    /// Receipts of complete erasures.
+    Receipts,
+    /// Counts over groups of patients.
+    Patterns,
+}
+
+/// How a row of a lane is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    /// By an id, which has its sixteen bytes and is compared as an id.
+    ById,
+    /// By a hash.
+    ByHash,
+    /// By the texts of its key, with strokes in between.
+    ByText,
 }
 
 impl Lane {
-    /// Rows that an id names, which has its sixteen bytes and is compared as an id.
-    fn has_ids(self) -> bool {
-        !matches!(self, Self::Messages | Self::Attempts)
+    fn named(self) -> Named {
+        match self {
+            Self::Messages | Self::Attempts => Named::ByHash,
+            Self::Runs | Self::Patterns => Named::ByText,
+            _ => Named::ById,
+        }
     }
 }
 
@@ -127,7 +234,7 @@ pub struct After(pub i64, pub Vec<u8>);
 impl After {
     /// Before every row.
     pub fn start(lane: Lane) -> Self {
-        Self(i64::MIN, if lane.has_ids() { vec![0; 16] } else { Vec::new() })
+        Self(i64::MIN, if lane.named() == Named::ById { vec![0; 16] } else { Vec::new() })
     }
 }
 
@@ -149,31 +256,52 @@ pub async fn spent(
     until: DateTime<Utc>,
     Next { after, limit }: Next<&After>,
 ) -> Result<Vec<Spent>, DbError> {
-    let (at, key): (Arg, Arg) = (after.0.into(), key(lane, &after.1)?);
-    let rows = match lane {
-        Lane::Messages => tx.fetch_all(&MESSAGES, vec![org.0.into(), until.into(), at, key, limit.into()]).await?,
-        Lane::Events => tx.fetch_all(&EVENTS, vec![org.0.into(), until.into(), at, key, limit.into()]).await?,
-        Lane::Attempts => tx.fetch_all(&ATTEMPTS, vec![until.into(), at, key, limit.into()]).await?,
-        Lane::AsideBodies => {
-            tx.fetch_all(&ASIDE_BODIES, vec![org.0.into(), until.into(), at, key, limit.into()]).await?
-        }
-        Lane::Asides => tx.fetch_all(&ASIDES, vec![org.0.into(), until.into(), at, key, limit.into()]).await?,
-        Lane::Answers => tx.fetch_all(&ANSWERS, vec![org.0.into(), until.into(), at, key, limit.into()]).await?,
-        Lane::Batches => tx.fetch_all(&BATCHES, vec![until.into(), at, key, limit.into()]).await?,
-        Lane::Audit => {
-            let next = Next { after: after.0, limit };
-            let blocks = auditing::purgeable(tx, org, until, next).await?;
-            return Ok(blocks.into_iter().map(|number| Spent { lane, place: After(number, Vec::new()) }).collect());
-        }
+    if lane == Lane::Audit {
+        let next = Next { after: after.0, limit };
+        let blocks = auditing::purgeable(tx, org, until, next).await?;
+        return Ok(blocks.into_iter().map(|number| Spent { lane, place: After(number, Vec::new()) }).collect());
+    }
+    let mut args = vec![until.into(), after.0.into(), key(lane, &after.1)?, limit.into()];
+    // An attempt belongs to no organisation.
+    if !matches!(lane, Lane::Attempts | Lane::Batches) {
+        args.insert(0, org.0.into());
+    }
+    let rows = tx.fetch_all(found_by(lane), args).await?;
+    let place = |row: &Row| {
+        let name = match lane.named() {
+            Named::ByText => row.text(1)?.into_bytes(),
+            Named::ById | Named::ByHash => row.blob(1)?,
+        };
+        Ok(Spent { lane, place: After(row.i64(0)?, name) })
     };
-    rows.iter().map(|row| Ok(Spent { lane, place: After(row.i64(0)?, row.blob(1)?) })).collect()
+    rows.iter().map(place).collect()
+}
+
+/// What finds the rows of a lane; entries of the audit trail are found by their block.
+fn found_by(lane: Lane) -> &'static Sql {
+    match lane {
+        Lane::Messages => &MESSAGES,
+        Lane::Events => &EVENTS,
+        Lane::Attempts => &ATTEMPTS,
+        Lane::Batches => &BATCHES,
+        Lane::AsideBodies => &ASIDE_BODIES,
+        Lane::Asides | Lane::Audit => &ASIDES,
+        Lane::Answers => &ANSWERS,
+        Lane::Archives => &ARCHIVES,
+        Lane::Runs => &RUNS,
+        Lane::Holds => &HOLDS,
+        Lane::Receipts => &RECEIPTS,
+        Lane::Patterns => &PATTERNS,
+    }
 }
 
 fn key(lane: Lane, bytes: &[u8]) -> Result<Arg, DbError> {
-    if !lane.has_ids() {
-        return Ok(bytes.into());
+    let wrong = DbError::Decode { index: 1 };
+    match lane.named() {
+        Named::ByHash => Ok(bytes.into()),
+        Named::ByText => Ok(std::str::from_utf8(bytes).map_err(|_| wrong)?.into()),
+        Named::ById => Ok(uuid::Uuid::from_slice(bytes).map_err(|_| wrong)?.into()),
     }
-    Ok(uuid::Uuid::from_slice(bytes).map_err(|_| DbError::Decode { index: 1 })?.into())
 }
 
 /// Deletes rows of one lane, or the contents of quarantined messages, by one statement. An attempt that was taken up
@@ -193,6 +321,7 @@ pub async fn forget(
     }
     let blobs = || Arg::Blobs(spent.iter().map(|row| row.place.1.clone()).collect());
     let ids = || Arg::Uuids(spent.iter().filter_map(|row| uuid::Uuid::from_slice(&row.place.1).ok()).collect());
+    let texts = || Arg::Texts(spent.iter().filter_map(|row| String::from_utf8(row.place.1.clone()).ok()).collect());
     match lane {
         Lane::Messages => tx.execute(&FORGET_MESSAGES, vec![org.0.into(), blobs()]).await,
         Lane::Attempts => tx.execute(&FORGET_ATTEMPTS, vec![until.into(), blobs()]).await,
@@ -201,7 +330,18 @@ pub async fn forget(
             tx.execute(&TRACE_ASIDE_BODIES, vec![ids(), now.into()]).await?;
             tx.execute(&FORGET_ASIDE_BODIES, vec![ids(), now.into()]).await
         }
-        Lane::Asides => tx.execute(&FORGET_ASIDES, vec![ids()]).await,
+        Lane::Asides => {
+            tx.execute(&FORGET_ASIDE_ACTS, vec![ids()]).await?;
+            tx.execute(&FORGET_ASIDES, vec![ids()]).await
+        }
+        Lane::Archives => {
+            tx.execute(&DROP_ARCHIVED, vec![org.0.into(), ids(), until.into(), now.into()]).await?;
+            tx.execute(&FORGET_ARCHIVES, vec![org.0.into(), ids(), until.into()]).await
+        }
+        Lane::Runs => tx.execute(&FORGET_RUNS, vec![org.0.into(), texts(), until.into()]).await,
+        Lane::Holds => tx.execute(&FORGET_HOLDS, vec![org.0.into(), ids(), until.into()]).await,
+        Lane::Receipts => tx.execute(&FORGET_RECEIPTS, vec![org.0.into(), ids(), until.into()]).await,
+        Lane::Patterns => tx.execute(&FORGET_PATTERNS, vec![org.0.into(), texts(), until.into()]).await,
         Lane::Answers => tx.execute(&FORGET_ANSWERS, vec![org.0.into(), ids(), until.into()]).await,
         Lane::Batches => tx.execute(&FORGET_BATCHES, vec![until.into(), ids()]).await,
         Lane::Audit => {

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::{counters, job_failure, policies};
+use crate::cli::leftovers::{self, SIMULATION};
 use crate::cli::output::{self, Format};
 use crate::cli::world::World;
 use crate::cli::{Context, Exit, Failure};
@@ -82,7 +83,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Failure> 
             "only an embedded store can be copied: restore a dump of the server's elsewhere, and run there",
         ));
     }
-    let folder = tempfile::tempdir()?;
+    // Next to the store, under a name that is known, so that an erasure finds what a process that died left.
+    let folder = tempfile::Builder::new().prefix(SIMULATION).tempdir_in(leftovers::folder(&world.settings))?;
     let copy = folder.path().join("store.db");
     world.store.db().copy_to(&copy).await.map_err(|error| Failure::failed(error.to_string()))?;
     let database = Database::open(&Location::File(copy)).await.map_err(|error| Failure::failed(error.to_string()))?;

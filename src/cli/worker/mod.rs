@@ -5,6 +5,7 @@ mod census;
 mod consume;
 mod erasing;
 mod gate;
+mod leftovers;
 mod probes;
 mod sealing;
 mod spool;
@@ -125,12 +126,13 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
     let counting = census::count(&world, &gate, draining.clone());
     let erasing = erasing::complete(&world, &gate, draining.clone());
     let sealing = sealing::seal(&world, &gate, draining.clone());
-    let all = async { tokio::join!(nights, watching, relaying, counting, erasing, sealing, consuming) };
+    let tidying = leftovers::end_terms(&world, draining.clone());
+    let all = async { tokio::join!(nights, watching, relaying, counting, erasing, sealing, tidying, consuming) };
     let drained = shutdown.drain(DRAIN - GOODBYES, all).await;
     over.cancel();
     let _ = serving.await;
     let _ = tokio::time::timeout(CLOSE, world.store.close()).await;
-    ended(drained.map(|((), (), (), (), (), (), consumed)| consumed))
+    ended(drained.map(|((), (), (), (), (), (), (), consumed)| consumed))
 }
 
 fn ended(drained: Result<Result<(), BrokerError>, crate::shutdown::Overdue>) -> Result<Exit, Failure> {

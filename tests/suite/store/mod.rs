@@ -24,6 +24,7 @@ mod retention;
 mod schema;
 mod summaries;
 mod tenancy;
+mod terms;
 mod topics;
 mod vouched;
 mod waiting;

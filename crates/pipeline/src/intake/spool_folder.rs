@@ -24,7 +24,8 @@ use super::spool::has_extension;
 /// Folder of all claims, below the spool.
 const CLAIMED: &str = ".claimed";
 /// Folder of what could not be read, below the spool.
-const UNREADABLE: &str = ".unreadable";
+/// The folder below the spool of files that nobody could read.
+pub const UNREADABLE: &str = ".unreadable";
 const LOCK: &str = ".lock";
 /// Bytes of a file's own name that its claim keeps; the rest of a name's 255 bytes is for id and attempts.
 const NAME_BYTES: usize = 200;

@@ -1,18 +1,21 @@
-//! Letting go of sources: text, passages and vectors of a document go, what was understood of it stays. Inside the night's
-//! own transaction, under the lock of the patient's row.
+//! Letting go of sources: text, passages and vectors of a document go, what was understood of it stays. And of whole records
+//! that are past their term. Inside the job's transaction, under the lock of the patient's row.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::documents::content_cell;
 use super::memories::rows::{memory_cell, terms_of};
 use super::nightly::Shift;
 use crate::StoreError;
+use crate::erasing::BEGIN;
 use crate::records::{DocumentContent, FindingWords};
+use crate::retention::still_dormant;
 use crate::seal::{Sealer, document_row, open_record};
-use anamnesis_core::ids::{DocumentId, derive};
+use anamnesis_core::ids::{DocumentId, PatientId, derive};
 use anamnesis_core::retention::Fate;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Cell, PatientKeys};
@@ -128,7 +131,41 @@ pub(crate) type Going = (Scope, DocumentId, u32, Fate);
 
 type Key = (Scope, Uuid, u32);
 
+/// In whose name a record that is past its term is erased.
+pub(crate) fn record_keeper() -> Uuid {
+    derive("actor", &[b"retention"])
+}
+
 impl Shift<'_> {
+    /// Begins to erase patients of whom nothing came since `until`; a worker completes it, as it does any erasure that was
+    /// begun. One who is heard of again in the meantime, or whom a legal hold keeps, stays. Returns how many were begun.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn end_records(
+        &self,
+        tx: &mut Transaction,
+        patients: &[PatientId],
+        until: DateTime<Utc>,
+    ) -> Result<u64, StoreError> {
+        if patients.is_empty() {
+            return Ok(0);
+        }
+        let mut writer = self.writer(tx);
+        writer.hold(patients.iter().map(|patient| patient.0).collect()).await?;
+        let ids = patients.iter().map(|patient| patient.0).collect();
+        let (mut begun, mut audits) = (0, Vec::new());
+        for patient in still_dormant(writer.tx, self.org, until, ids).await? {
+            let id = derive("erasure.term", &[self.org.0.as_bytes(), patient.0.as_bytes()]);
+            let more = vec![id.into(), "patient".into(), Arg::Null, record_keeper().into(), self.now.into()];
+            begun += writer.tx.execute(&BEGIN, [vec![self.org.0.into(), patient.0.into()], more].concat()).await?;
+            let scope = Scope::new(self.org, patient).map_err(|_| StoreError::Shape)?;
+            audits.push((scope, id, "record_ended", None));
+        }
+        writer.audit_job(audits).await?;
+        Ok(begun)
+    }
+
     /// Lets go of the sources of documents, by a constant number of statements.
     ///
     /// # Errors

@@ -1,0 +1,2 @@
+-- Patients by their age, for the job that ends records.
+CREATE INDEX patient_profile_age ON patient_profile (org_id, created_at, patient_id);

@@ -1,0 +1,2 @@
+-- Archived texts by their age, for the job that ends terms.
+CREATE INDEX document_archive_age ON document_archive (org_id, archived_at, document_id);
