@@ -11,11 +11,12 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON
   confidence_course, cohort_pattern, fold_checkpoint, rights_answer
   TO anamnesis_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON legal_hold TO anamnesis_app;
--- A receipt outlives what it names.
-GRANT SELECT, INSERT, UPDATE ON erasure TO anamnesis_app;
+-- A receipt outlives what it names, until its own term (job upkeep, which may run as this role).
+GRANT SELECT, INSERT, UPDATE, DELETE ON erasure TO anamnesis_app;
 -- Lineage is write-once, and what was audited stays.
 GRANT SELECT, INSERT, DELETE ON memory_link TO anamnesis_app;
 GRANT SELECT, INSERT ON action_audit, quarantine_act, audit_block TO anamnesis_app;
+GRANT DELETE ON quarantine_act TO anamnesis_app;
 -- Sealing names an entry's block, and what is past its term goes by block; a trigger keeps everything else.
 GRANT UPDATE (block) ON action_audit TO anamnesis_app, anamnesis_jobs;
 GRANT UPDATE (purged_before) ON audit_block TO anamnesis_app, anamnesis_jobs;
@@ -57,6 +58,8 @@ GRANT SELECT, DELETE ON attempt, attempt_batch TO anamnesis_jobs;
 -- What was set aside has a term; that it ended is written down.
 GRANT SELECT, DELETE, UPDATE (state, body_sealed, attributes_sealed, expired_at, updated_at) ON quarantine TO anamnesis_jobs;
 GRANT SELECT, INSERT, DELETE ON quarantine_act TO anamnesis_jobs;
+-- Rows of versions before rows had a hash get one.
+GRANT UPDATE (mac) ON consent, risk_flag, ephemeral_mode TO anamnesis_jobs;
 -- A hold that was lifted has a term.
 GRANT DELETE ON legal_hold TO anamnesis_jobs;
 GRANT SELECT, DELETE ON rights_answer TO anamnesis_jobs;

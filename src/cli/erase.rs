@@ -1,6 +1,8 @@
 //! `erase`: a patient, a document or a memory goes for good, from every table, the quarantine, the archive of original files
 //! and, for a patient, the key store. A receipt of ids and counts stays.
 
+use chrono::{DateTime, Utc};
+use secrecy::ExposeSecret as _;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -9,6 +11,7 @@ use super::output::{self, Format};
 use super::patient::Of;
 use super::world::World;
 use super::{Context, Exit, Failure, leftovers, spool};
+use anamnesis_core::failpoints::crash_at;
 use anamnesis_core::ids::{DocumentId, MemoryId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_pipeline::erasing::{self, Ended, ErasureError};
@@ -45,9 +48,7 @@ pub struct Args {
 pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let world = World::open(context).await?;
-        let done = erase(&world, &args, context).await;
-        world.store.close().await;
-        done
+        erase(&world, &args, context).await
     })
 }
 
@@ -69,12 +70,21 @@ async fn erase(world: &World, args: &Args, context: &Context) -> Result<Exit, Fa
                 "legal_hold: a legal hold keeps it, and nothing was erased; see `anamnesis hold list`",
             ));
         }
+        Ended::Derived => {
+            return Err(Failure::failed(
+                "derived_document: jobs write this account from documents, and would write it again: erase a document or a \
+                 memory that it rests on; nothing was erased",
+            ));
+        }
         Ended::Unknown => return Err(Failure::failed("the organisation is not known, and nothing was erased")),
         Ended::Before(receipt) => ("erased_before", receipt),
         Ended::Erased(receipt) => ("erased", receipt),
     };
     sweep(world, &receipt.request)?;
-    world.store.end_erasure_of_files(&receipt.request).await?;
+    // On a server the archive of a worker may lie on another machine: that worker ends it.
+    if world.settings.store.url.expose_secret().is_empty() || spool::archive_folder(&world.settings).exists() {
+        world.store.end_erasure_of_files(&receipt.request).await?;
+    }
     let is_same = |one: &Receipt| one.request.id == receipt.request.id;
     let receipt = world.store.erasures(scope).await?.into_iter().find(is_same).unwrap_or(receipt);
     match context.format_or(Format::Table) {
@@ -165,12 +175,27 @@ fn sweep(world: &World, request: &Request) -> std::io::Result<u64> {
     let document = match request.subject {
         Subject::Patient => None,
         Subject::Document(id) => Some(id.0),
-        Subject::Memory(_) => return Ok(leftovers::erase(&world.settings, &|_| false)),
+        Subject::Memory(_) => return Ok(leftovers::erase(&world.settings, false, &|_| false)),
     };
     let names = |line: &[u8]| erasing::speaks_of(line, None, request.scope, document);
-    leftovers::erase(&world.settings, &names);
+    leftovers::erase(&world.settings, request.subject == Subject::Patient, &names);
     let folder = spool::archive_folder(&world.settings);
     spool::erase_lines(&folder, world.store.keys().platform(), world.entropy.as_ref(), &names)
+}
+
+/// Takes out of this machine's archive what was erased since `since`, by whomever: another worker's erasure does not reach it.
+///
+/// # Errors
+/// When the store or the archive cannot be read or written.
+pub(crate) async fn sweep_all(world: &World, since: DateTime<Utc>) -> Result<(), Incomplete> {
+    let folder = spool::archive_folder(&world.settings);
+    if std::fs::read_dir(&folder).map_or(true, |mut entries| entries.next().is_none()) {
+        return Ok(());
+    }
+    for receipt in receipts(world).await?.iter().filter(|one| one.done_at.is_some_and(|at| at >= since)) {
+        sweep(world, &receipt.request)?;
+    }
+    Ok(())
 }
 
 /// Completes erasures of all organisations; returns how many.
@@ -204,25 +229,44 @@ pub(crate) async fn receipts(world: &World) -> Result<Vec<Receipt>, StoreError> 
     Ok(all)
 }
 
-/// Erases what the receipts of another store name, where this one does not know of it; returns how much that was.
+/// What became of erasures that a restored store did not know.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Applied {
+    pub(crate) erased: u64,
+    /// Kept by a legal hold that the restored store still has: a worker erases them when it is lifted.
+    pub(crate) held: u64,
+}
+
+/// Erases what the receipts of another store name, where this one does not know of it. Each is written down here first, so that
+/// a worker completes what this process does not.
 ///
 /// # Errors
 /// As [`complete`].
-pub(crate) async fn apply(world: &World, receipts: &[Receipt]) -> Result<u64, Incomplete> {
-    let mut applied = 0;
-    for receipt in receipts {
-        let known = world.store.erasures(receipt.request.scope).await?;
-        if known.iter().any(|one| one.request.id == receipt.request.id && one.done_at.is_some()) {
-            continue;
+pub(crate) async fn apply(world: &World, receipts: &[Request]) -> Result<Applied, Incomplete> {
+    let mut missing = Vec::new();
+    for request in receipts {
+        let known = world.store.erasures(request.scope).await?;
+        if !known.iter().any(|one| one.request.id == request.id && one.done_at.is_some()) {
+            missing.push(*request);
         }
-        match erasing::erase(&world.store, &receipt.request).await {
-            Ok(_) => applied += 1,
+    }
+    world.store.note_erasures(&missing).await?;
+    crash_at("receipts_noted");
+    let mut applied = Applied::default();
+    for request in &missing {
+        match erasing::erase(&world.store, request).await {
+            Ok(Ended::Held) => applied.held += 1,
+            Ok(_) => {
+                sweep(world, request)?;
+                applied.erased += 1;
+            }
             // Its patient was erased since, and all with it.
             Err(ErasureError::Store(StoreError::Erased)) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(applied + again_after_restore(world).await?)
+    applied.erased += again_after_restore(world).await?;
+    Ok(applied)
 }
 
 /// Erases once more the patients whose keys were destroyed and of whom a restored backup brought rows back; returns how many.

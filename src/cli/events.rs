@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::output::{self, Format};
 use super::world::World;
-use super::{Context, Exit, Failure};
+use super::{Context, Exit, Failure, audited};
 use anamnesis_config::BrokerConfig;
 use anamnesis_core::ids::OrgId;
 use anamnesis_outbox::{EXCHANGE, hook_name};
@@ -113,8 +113,8 @@ impl Among {
 
 #[derive(Debug, clap::Args)]
 struct By {
-    /// Who does it, for the record.
-    #[arg(long, env = "USER", default_value = "operator", value_name = "NAME")]
+    /// Who does it, for the record [default: the user of the operating system].
+    #[arg(long, env = "ANAMNESIS_ACTOR", default_value_t = audited::user(), value_name = "NAME")]
     actor: String,
 }
 
@@ -137,7 +137,6 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             What::Drop { ids, by } => give_up(&world, &ids, &by.actor, format).await,
             What::Destinations => destinations(&world.settings.broker, format),
         };
-        world.store.close().await;
         exit
     })
 }

@@ -40,10 +40,15 @@ pub(crate) fn end_terms(settings: &Settings, now: DateTime<Utc>) -> u64 {
     gone + simulations(settings, |path| changed_at(path).is_some_and(|at| at <= until))
 }
 
-/// Removes what an erasure must not leave: every copy of a simulation, and files of the spool that could not be read and that
-/// `names` says speak of it. A simulation under way goes on without its copy, or ends with an error.
-pub(crate) fn erase(settings: &Settings, names: &dyn Fn(&[u8]) -> bool) -> u64 {
-    simulations(settings, |_| true) + removed(&settings.worker.spool.join(UNREADABLE), |path| speaks(path, names))
+/// Removes what an erasure must not leave: copies of the store, which hold what is erased, under keys that live on where it is
+/// not the whole patient; of a whole patient the copies of keys; every copy of a simulation; and files of the spool that could
+/// not be read and that `names` says speak of it. A simulation under way goes on without its copy, or ends with an error.
+pub(crate) fn erase(settings: &Settings, patient: bool, names: &dyn Fn(&[u8]) -> bool) -> u64 {
+    let of = |path: &Path| copies_of(path).iter().filter(|path| remove(path)).count() as u64;
+    let copies = of(&settings.store.path) + if patient { of(&settings.store.keys) } else { 0 };
+    copies
+        + simulations(settings, |_| true)
+        + removed(&settings.worker.spool.join(UNREADABLE), |path| speaks(path, names))
 }
 
 /// The folder that holds the embedded store.
@@ -59,6 +64,10 @@ fn simulations(settings: &Settings, which: impl Fn(&Path) -> bool) -> u64 {
 
 /// Copies next to the store and next to its keys.
 fn copies(settings: &Settings) -> Vec<PathBuf> {
+    [&settings.store.path, &settings.store.keys].into_iter().flat_map(|path| copies_of(path)).collect()
+}
+
+fn copies_of(path: &Path) -> Vec<PathBuf> {
     let with = |path: &Path, ending: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(ending);
@@ -72,8 +81,7 @@ fn copies(settings: &Settings) -> Vec<PathBuf> {
         ".replaced-shm",
         ".replaced-journal",
     ];
-    let all = [&settings.store.path, &settings.store.keys];
-    all.into_iter().flat_map(|path| endings.map(|ending| with(path, ending))).collect()
+    endings.map(|ending| with(path, ending)).to_vec()
 }
 
 /// Removes entries of a folder; a folder that is not there has none.

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::output::{self, Format};
 use super::world::World;
-use super::{Context, Exit, Failure};
+use super::{Context, Exit, Failure, audited};
 use anamnesis_core::ids::OrgId;
 use anamnesis_pipeline::{Disposition, Raw};
 use anamnesis_store::StoreError;
@@ -65,8 +65,8 @@ enum What {
 
 #[derive(Debug, clap::Args)]
 struct By {
-    /// Who does it, for the record.
-    #[arg(long, env = "USER", default_value = "operator", value_name = "NAME")]
+    /// Who does it, for the record [default: the user of the operating system].
+    #[arg(long, env = "ANAMNESIS_ACTOR", default_value_t = audited::user(), value_name = "NAME")]
     actor: String,
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::output::{self, Format};
 use super::patient::{Answered, NOBODY, Of};
 use super::world::World;
-use super::{Answer, Context, Exit, Failure};
+use super::{Answer, Context, Exit, Failure, erase};
 use anamnesis_core::course::{Course, Figure};
 use anamnesis_core::ids::OrgId;
 
@@ -23,6 +23,12 @@ enum What {
         #[command(flatten)]
         of: Of,
     },
+    /// Receipts of erasures, oldest first: keep them where backups are not, for `restore --receipts`
+    Erasures {
+        /// Only of this organisation.
+        #[arg(long, value_name = "UUID")]
+        org: Option<OrgId>,
+    },
     /// What an organisation's patients have in common, month by month; rare values are left out
     Cohort {
         /// The organisation.
@@ -38,9 +44,27 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         let world = World::open(context).await?;
         match args.what {
             What::Confidence { of } => confidence(&world, &of, context).await,
+            What::Erasures { org } => erasures(&world, org, context).await,
             What::Cohort { org } => cohort(&world, org, context).await,
         }
     })
+}
+
+async fn erasures(world: &World, org: Option<OrgId>, context: &Context) -> Result<Exit, Failure> {
+    let mut receipts = erase::receipts(world).await?;
+    receipts.retain(|receipt| org.is_none_or(|org| receipt.organization_id == org));
+    match context.format_or(Format::Table) {
+        Format::Json => receipts.iter().try_for_each(output::json)?,
+        Format::Table => {
+            let rows = receipts.iter().map(|one| {
+                let done = one.done_at.map_or_else(|| "in work".to_owned(), |at| at.to_rfc3339());
+                let what = one.request.subject.code().to_owned();
+                [one.organization_id.to_string(), one.patient_id.to_string(), what, done]
+            });
+            output::table(&["organisation", "patient", "what", "done"], rows)?;
+        }
+    }
+    Ok(Exit::Done)
 }
 
 async fn confidence(world: &World, of: &Of, context: &Context) -> Result<Exit, Failure> {

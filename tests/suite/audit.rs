@@ -232,6 +232,8 @@ async fn what_was_said_cannot_be_turned_round_unseen(engine: Engine) {
         ("UPDATE consent SET provision = 'permit'", "UPDATE consent SET provision = 'deny'"),
         ("UPDATE consent SET from_at = from_at - 1", "UPDATE consent SET from_at = from_at + 1"),
         ("UPDATE ephemeral_mode SET is_on = 1", "UPDATE ephemeral_mode SET is_on = 0"),
+        ("UPDATE extracted_findings SET live = 0", "UPDATE extracted_findings SET live = 1"),
+        ("UPDATE documents SET current = 0, retired_at = 1", "UPDATE documents SET current = 1, retired_at = NULL"),
         (
             "UPDATE memory_event SET source = 'patient' WHERE derived = 0",
             "UPDATE memory_event SET source = 'clinician' WHERE derived = 0",
@@ -246,6 +248,10 @@ async fn what_was_said_cannot_be_turned_round_unseen(engine: Engine) {
         let report = reconciled();
         assert_eq!(figure(&report, "forged_rows"), 0, "{back}: {report}");
     }
+    // A row that lost its hash is no row of an older version.
+    tamper(&program, &["UPDATE risk_flag SET denied = 1 - denied, mac = NULL"]).await;
+    let report = reconciled();
+    assert!(figure(&report, "forged_rows") > 0 && figure(&report, "uncovered_rows") == 0, "{report}");
     // What is made of the log is made so again, and counted.
     for (turned, counted) in [
         ("UPDATE memory SET state = 'resolved' WHERE state = 'active' AND kind <> 'raw'", "memories"),

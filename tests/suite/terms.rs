@@ -104,5 +104,6 @@ async fn an_erasure_takes_copies_of_simulations_and_unreadable_files_that_name_t
     run(&program, &settings, &["erase", "--org", &org, "--patient", &patient, "--by", &by]);
     assert!(!files[4].exists(), "the copy of a simulation");
     assert!(!files[0].exists(), "a file that nobody could read, and that names the patient");
-    assert!(others.exists() && files[2].exists());
+    assert!(!files[2].exists() && !files[3].exists(), "copies of the store, and of keys that open them");
+    assert!(others.exists());
 }

@@ -72,10 +72,13 @@ impl Reference {
     }
 }
 
+/// Between a person and the producer through whom the person acted, in the id of an actor.
+pub const VIA: &str = " via ";
+
 /// Who acts, and on what ground.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Actor {
-    /// Id of a person or name of a program.
+    /// Id of a person or name of a program; of a person's message with the producer behind it ([`VIA`]).
     pub id: String,
     /// Code of a role; `None` where none was given, which is never taken for one.
     pub role: Option<String>,

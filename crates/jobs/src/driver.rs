@@ -29,7 +29,7 @@ use anamnesis_extraction::model::Writer;
 use anamnesis_pipeline::Redactors;
 use anamnesis_sql::{Access, Database, DbError, Transaction};
 use anamnesis_store::nightly::{Rules, Shift};
-use anamnesis_store::{Keys, Next, StoreError};
+use anamnesis_store::{Keys, Next, StoreError, auditing};
 
 /// Why an attempt failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -405,6 +405,10 @@ impl Driver {
         if !rows::write(&mut tx, &run, now).await? && !failpoints::is("fence_ignored") {
             tx.rollback().await?;
             return Err(JobError::FenceLost);
+        }
+        if is_last && total.changed() > 0 {
+            let (job, as_of) = (run.key.job.code(), run.key.as_of.to_string());
+            auditing::job_ran(&mut tx, self.keys.platform(), window.org, (job, &as_of), now).await?;
         }
         tx.commit().await?;
         progress.attempt.add(&done);

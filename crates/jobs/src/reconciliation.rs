@@ -23,7 +23,7 @@ use anamnesis_store::covered::{self, Authenticity};
 use anamnesis_store::nightly::{Rules, Shift};
 use anamnesis_store::projections::Differences;
 use anamnesis_store::reconciling::{self, Astray, InUse};
-use anamnesis_store::{Keys, fading, generations};
+use anamnesis_store::{Keys, auditing, fading, generations};
 
 /// Thresholds of `jobs/reconciliation.toml`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -49,10 +49,12 @@ pub(crate) struct Reconciliation {
 }
 
 status!(
-    /// What a night of reconciliation found. In a preview: that would be made right.
+    /// What a run of reconciliation found. In a preview: that would be made right.
     ReconciliationStatus {
-        /// Patients.
+        /// Patients whose memory was folded again and compared.
         examined,
+        /// Patients whose rows were compared with their hashes: all of the organisation, each time.
+        verified,
         /// Memories that stood otherwise than their log says: folded again.
         memories,
         /// Clinical rows that were missing, differed or should not have been: written again.
@@ -69,18 +71,21 @@ status!(
         unsearchable_documents,
         /// Rows that were changed behind the program, or written without the patient's key: as they were, for a person to see.
         forged_rows,
-        /// Rows of versions before rows were covered by a keyed hash.
+        /// Rows of versions before rows were covered by a keyed hash: they have one now. Once.
         uncovered_rows,
         /// Patients without a key, of whom nothing can be opened.
         unreadable_patients,
     }
-    changed: memories | clinical_rows | passages_without_vector | stale_passages | stray_vectors
+    changed: memories | clinical_rows | passages_without_vector | stale_passages | stray_vectors | uncovered_rows
 );
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct At {
     after: Uuid,
     seen: u64,
+    /// Hashes of all patients come first; then so many patients are folded as a run may take.
+    #[serde(default)]
+    folding: bool,
 }
 
 /// What some patients' rows say of each other.
@@ -90,8 +95,11 @@ pub(crate) struct Found {
     differences: Differences,
     unreadable: u64,
     authenticity: Authenticity,
-    /// The last patient: the next night begins behind.
-    mark: Uuid,
+    verified: u64,
+    /// Every patient's rows were compared, and have a hash now.
+    covers: bool,
+    /// The last patient that was folded: the next run begins behind. `None` while hashes are compared.
+    mark: Option<Uuid>,
 }
 
 impl Reconciliation {
@@ -103,13 +111,23 @@ impl Reconciliation {
         let astray = reconciling::astray(tx, window.org, patients, in_use).await?;
         let scopes: Vec<Scope> = patients.iter().filter_map(|patient| Scope::new(window.org, *patient).ok()).collect();
         let keys: Keys = self.keys.known(&scopes).await?;
-        let unreadable = patients.len().saturating_sub(keys.len()) as u64;
         let (platform, entropy) = (self.keys.platform(), self.entropy.as_ref());
-        let ids: Vec<Uuid> = patients.iter().map(|patient| patient.0).collect();
-        let authenticity = covered::authenticity(tx, window.org, &ids, &keys).await?;
         let shift = Shift { org: window.org, now: self.now, keys: &keys, platform, entropy, rules: &self.rules };
         let differences = shift.differences(tx).await?;
-        Ok(Found { astray, differences, unreadable, authenticity, mark: Uuid::nil() })
+        Ok(Found { astray, differences, ..Found::default() })
+    }
+
+    /// Compares the rows of patients with their hashes.
+    async fn verify(&self, tx: &mut Transaction, window: &Window, patients: &[PatientId]) -> Result<Found, JobError> {
+        let scopes: Vec<Scope> = patients.iter().filter_map(|patient| Scope::new(window.org, *patient).ok()).collect();
+        let keys: Keys = self.keys.known(&scopes).await?;
+        let ids: Vec<Uuid> = patients.iter().map(|patient| patient.0).collect();
+        let mut authenticity = covered::authenticity(tx, window.org, &ids, &keys).await?;
+        if auditing::rows_are_covered(tx, window.org).await? {
+            authenticity.forged += std::mem::take(&mut authenticity.uncovered).len() as u64;
+        }
+        let unreadable = patients.len().saturating_sub(keys.len()) as u64;
+        Ok(Found { authenticity, unreadable, verified: patients.len() as u64, ..Found::default() })
     }
 }
 
@@ -131,18 +149,29 @@ impl Job for Reconciliation {
         window: &Window,
         from: Option<&Cursor>,
     ) -> Result<Page<Found>, JobError> {
-        let At { after, seen } = match from {
+        let At { after, seen, folding } = match from {
             Some(cursor) => cursor.read()?,
-            None => At { after: begun(tx, window).await?, seen: 0 },
+            None => At { after: Uuid::nil(), seen: 0, folding: false },
         };
         let patients = reconciling::patients(tx, window.org, window.after(after)).await?;
+        if !folding {
+            let mut found = self.verify(tx, window, &patients).await?;
+            let full = patients.last().filter(|_| patients.len() >= window.limit as usize);
+            let at = match full {
+                Some(last) => At { after: last.0, seen: 0, folding: false },
+                None => At { after: begun(tx, window).await?, seen: 0, folding: true },
+            };
+            found.covers = full.is_none();
+            return Ok(Page { changes: vec![found], examined: 0, next: Some(Cursor::write(&at)) });
+        }
         let mut found = self.look(tx, window, &patients).await?;
         let seen = seen + patients.len() as u64;
         let last = patients.last().filter(|_| patients.len() >= window.limit as usize);
-        let next =
-            last.filter(|_| seen < self.policy.most_a_night).map(|last| Cursor::write(&At { after: last.0, seen }));
-        // At the end of all patients the next night begins anew.
-        found.mark = last.map_or(Uuid::nil(), |last| last.0);
+        let next = last
+            .filter(|_| seen < self.policy.most_a_night)
+            .map(|last| Cursor::write(&At { after: last.0, seen, folding }));
+        // At the end of all patients the next run begins anew.
+        found.mark = Some(last.map_or(Uuid::nil(), |last| last.0));
         Ok(Page { changes: vec![found], examined: patients.len() as u64, next })
     }
 
@@ -159,8 +188,14 @@ impl Job for Reconciliation {
                 desk.shift(window, &keys, &self.rules).fold_again(tx, &found.differences).await?;
             }
             reconciling::repair(tx, window.org, &found.astray, desk.now).await?;
-            if begun(tx, window).await? != found.mark {
-                fading::set_mark(tx, window.org, Self::NAME.code(), found.mark, desk.now).await?;
+            covered::adopt(tx, window.org, &found.authenticity.uncovered).await?;
+            if found.covers && !auditing::rows_are_covered(tx, window.org).await? {
+                auditing::rows_covered(tx, desk.keys.platform(), window.org, desk.now).await?;
+            }
+            if let Some(mark) = found.mark
+                && begun(tx, window).await? != mark
+            {
+                fading::set_mark(tx, window.org, Self::NAME.code(), mark, desk.now).await?;
             }
         }
         Ok(())
@@ -177,7 +212,8 @@ impl Job for Reconciliation {
             status.unfounded_memories += found.differences.unfounded;
             status.unsearchable_documents += found.astray.unsearchable;
             status.forged_rows += found.authenticity.forged;
-            status.uncovered_rows += found.authenticity.uncovered;
+            status.uncovered_rows += found.authenticity.uncovered.len() as u64;
+            status.verified += found.verified;
             status.unreadable_patients += found.unreadable;
         }
         status

@@ -1,6 +1,6 @@
 //! What a message did and in whose name, for the audit trail: ids and codes, no content.
 
-use anamnesis_core::audit::Actor;
+use anamnesis_core::audit::{Actor, VIA};
 use anamnesis_core::consent::Provision;
 use anamnesis_messages::contract::{Command, MemoryCommand};
 use anamnesis_messages::{Envelope, Message};
@@ -9,10 +9,16 @@ use anamnesis_store::records::Acted;
 /// Characters of a producer's source that are kept.
 const MOST: usize = 128;
 
-/// Who acts, and what for. The words of a message that could be anything are left out.
-pub(crate) fn acted(envelope: &Envelope) -> Acted {
-    let person = |id: uuid::Uuid| Actor { id: id.to_string(), ..Actor::default() };
-    let brought = |action| Acted { actor: producer(&envelope.source), action, subject: None };
+/// Who acts, and what for: of a document its producer, of what a person does that person and through whom it came. `bound` is the
+/// producer that was shown to be the sender; where nobody is bound, it is whom the message names. Words that could be anything
+/// are left out.
+pub(crate) fn acted(envelope: &Envelope, bound: Option<&str>) -> Acted {
+    let through = |actor: Actor| match bound.map(producer) {
+        Some(producer) => Actor { id: format!("{}{VIA}{}", actor.id, producer.id), ..actor },
+        None => actor,
+    };
+    let person = |id: uuid::Uuid| through(Actor { id: id.to_string(), ..Actor::default() });
+    let brought = |action| Acted { actor: producer(bound.unwrap_or(&envelope.source)), action, subject: None };
     match &envelope.message {
         Message::DocumentSubmitted(document) => {
             Acted { subject: Some(document.document_id.0), ..brought("document_stored") }
@@ -26,7 +32,9 @@ pub(crate) fn acted(envelope: &Envelope) -> Acted {
             };
             Acted { actor: person(consent.recorded_by), ..brought(action) }
         }
-        Message::MemoryCommand(command) => Acted { actor: acting(command), ..brought(commanded(command.command)) },
+        Message::MemoryCommand(command) => {
+            Acted { actor: through(acting(command)), ..brought(commanded(command.command)) }
+        }
     }
 }
 
@@ -73,6 +81,17 @@ fn commanded(command: Command) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_acts_is_named_with_the_producer_that_was_shown_to_be_the_sender_and_not_as_the_message_calls_itself() {
+        let id = uuid::Uuid::from_u128(9);
+        let body = serde_json::json!({"specversion": "1.0", "id": "1", "source": "urn:ehr", "type": "anamnesis.consent.recorded.v1",
+            "data": {"organization_id": id, "patient_id": id, "scope": "memory", "provision": "deny",
+                "from": "2026-01-01T00:00:00Z", "recorded_by": id}});
+        let envelope = anamnesis_messages::Decoder::default().decode(body.to_string().as_bytes()).unwrap();
+        assert_eq!(acted(&envelope, Some("urn:chat")).actor.id, format!("{id} via urn:chat"));
+        assert_eq!(acted(&envelope, None).actor.id, id.to_string());
+    }
 
     #[test]
     fn a_source_that_is_no_uri_is_not_kept() {

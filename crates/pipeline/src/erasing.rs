@@ -22,6 +22,8 @@ pub enum Ended {
     Unknown,
     /// A legal hold keeps it.
     Held,
+    /// An account that a job wrote from documents, and would write again.
+    Derived,
     /// It was erased before.
     Before(Receipt),
     Erased(Receipt),
@@ -46,6 +48,7 @@ pub async fn erase(store: &Store, request: &Request) -> Result<Ended, ErasureErr
     match store.open_erasure(request).await? {
         Opened::Unknown => return Ok(Ended::Unknown),
         Opened::Held => return Ok(Ended::Held),
+        Opened::Derived => return Ok(Ended::Derived),
         // A backup from before brought rows back.
         Opened::Done(receipt) if is_patient && !store.rows_of_patient(request.scope).await?.is_empty() => {
             tracing::warn!(code = "erasure_again", erasure = %receipt.request.id, "rows of an erased patient are back");
@@ -62,16 +65,13 @@ pub async fn erase(store: &Store, request: &Request) -> Result<Ended, ErasureErr
         Subject::Memory(_) => 0,
     };
     let receipt = store.erase_rows(request, aside).await?;
-    if !is_patient {
-        return Ok(Ended::Erased(receipt));
-    }
-    let mut left = store.rows_of_patient(scope).await?;
+    let mut left = store.rows_of_part(scope, request.subject).await?;
     for _ in 0..SWEEPS {
         if left.is_empty() {
             return Ok(Ended::Erased(receipt));
         }
         store.erase_rows(request, 0).await?;
-        left = store.rows_of_patient(scope).await?;
+        left = store.rows_of_part(scope, request.subject).await?;
     }
     match left.keys().next() {
         Some(table) => Err(ErasureError::Left(table)),

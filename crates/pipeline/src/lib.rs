@@ -359,6 +359,10 @@ impl Pipeline {
             match erasing::erase(&self.store, &request).await {
                 Ok(erasing::Ended::Erased(_)) => disposition = Disposition::Stored,
                 Ok(erasing::Ended::Before(_) | erasing::Ended::Unknown) => {}
+                Ok(erasing::Ended::Derived) => {
+                    let field = Some("document_ids".to_owned());
+                    return Ok(Outcome::quarantined(admitted.place, Reason::ConstraintViolation, field));
+                }
                 Ok(erasing::Ended::Held) => return Ok(Outcome::quarantined(admitted.place, Reason::LegalHold, None)),
                 Err(erasing::ErasureError::Store(error)) => return Err(error.into()),
                 Err(error @ erasing::ErasureError::Left(_)) => {

@@ -123,7 +123,7 @@ impl Pipeline {
             body: admitted.body_hash,
             scope,
             message_type: admitted.envelope.kind().name(),
-            done: acted(&admitted.envelope),
+            done: acted(&admitted.envelope, admitted.grant.source()),
         });
         let patient = keys.get(&scope).ok_or((Disposition::Quarantined(Reason::ErasedSubject), None))?;
         if let Some(field) = admitted.grounds.lost {

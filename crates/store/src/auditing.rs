@@ -21,7 +21,9 @@ use anamnesis_crypto::PlatformKey;
 use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};
 
 pub use statements::statements;
-use statements::{BLOCK, ENTRIES, FIRST, HEADS, LAST, LIST, OF_PATIENT, PURGE, PURGEABLE, PURGED, SEAL, UNSEALED};
+use statements::{
+    BLOCK, ENTRIES, FIRST, HEADS, IS_THERE, LAST, LIST, OF_PATIENT, PURGE, PURGEABLE, PURGED, SEAL, UNSEALED,
+};
 
 /// Entries of one block at most: sealing stays a short transaction.
 const MOST_ENTRIES: i64 = 5_000;
@@ -125,6 +127,49 @@ pub(crate) async fn write(tx: &mut Transaction, key: &PlatformKey, entries: &[En
     };
     tx.bulk(&ENTRIES, entries.iter().map(row).collect()).await?;
     Ok(())
+}
+
+/// Writes down that a run of a job changed something, in the transaction of its last batch. A run twice is one entry.
+///
+/// # Errors
+/// Of the database.
+pub async fn job_ran(
+    tx: &mut Transaction,
+    key: &PlatformKey,
+    org: OrgId,
+    (job, as_of): (&str, &str),
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let id = derive("audit.job", &[org.0.as_bytes(), job.as_bytes(), as_of.as_bytes()]);
+    let action = format!("job_{job}");
+    let entry = Done::in_organization(org, &action).entry(id, now, &Actor::program("job"));
+    write(tx, key, &[entry]).await
+}
+
+fn coverage(org: OrgId) -> Uuid {
+    derive("audit.covered", &[org.0.as_bytes()])
+}
+
+/// Whether every row of an organisation that is to have a hash has one since: what has none now was changed.
+///
+/// # Errors
+/// Of the database.
+pub async fn rows_are_covered(tx: &mut Transaction, org: OrgId) -> Result<bool, DbError> {
+    Ok(tx.fetch_optional(&IS_THERE, vec![org.0.into(), Uuid::nil().into(), coverage(org).into()]).await?.is_some())
+}
+
+/// Writes down that from now on every row has a hash. In the chain, so that nobody takes it back unseen.
+///
+/// # Errors
+/// Of the database.
+pub async fn rows_covered(
+    tx: &mut Transaction,
+    key: &PlatformKey,
+    org: OrgId,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let entry = Done::in_organization(org, "rows_covered").entry(coverage(org), now, &Actor::program("job"));
+    write(tx, key, &[entry]).await
 }
 
 /// Which entries.

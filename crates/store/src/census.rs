@@ -22,12 +22,22 @@ static ASKED: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
+// As the last run of each organisation found them.
+static FORGED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT status FROM job_run WHERE org_id = $1 AND job = 'reconciliation' AND state = 'done' AND status IS NOT NULL \
+         ORDER BY as_of DESC LIMIT 1",
+    )
+});
+
 /// A count of the whole store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Census {
     pub memories: BTreeMap<(Kind, State), i64>,
     pub outbox_pending: i64,
     pub reconfirmations_due: i64,
+    /// Rows that were changed behind the program.
+    pub forged_rows: i64,
 }
 
 impl Store {
@@ -49,6 +59,10 @@ impl Store {
                     *count += row.i64(0)?;
                 }
             }
+            if let Some(row) = tx.fetch_optional(&FORGED, vec![org.0.into()]).await? {
+                let status: serde_json::Value = serde_json::from_str(&row.text(0)?).unwrap_or_default();
+                census.forged_rows += status.get("forged_rows").and_then(serde_json::Value::as_i64).unwrap_or(0);
+            }
         }
         Ok(census)
     }
@@ -65,5 +79,5 @@ impl Store {
 }
 
 pub fn statements() -> Vec<&'static Sql> {
-    vec![&ORGANIZATIONS, &MEMORIES, &WAITING, &ASKED]
+    vec![&ORGANIZATIONS, &MEMORIES, &WAITING, &ASKED, &FORGED]
 }

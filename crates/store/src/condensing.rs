@@ -22,7 +22,8 @@ use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
 static SETTLED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new("SELECT max(cutoff_at) FROM job_run WHERE org_id = $1 AND job = $2 AND state = 'done' AND cutoff_at < $3")
 });
-// What came in since then, and what was forgotten since then: an account must not go on telling it. Made one and sorted
+// What came in since then, and what was forgotten or erased since then: an account must not go on with it, and one that was
+// erased is written anew. Made one and sorted
 // outside: where the halves are to come out sorted, SQLite walks all patients in their order and not what is recent.
 static PATIENTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
@@ -31,7 +32,10 @@ static PATIENTS: LazyLock<Sql> = LazyLock::new(|| {
              AND document_type <> 'analysis' AND patient_id > $4 \
            UNION ALL \
            SELECT patient_id FROM memory WHERE org_id = $1 AND state = 'inactive' AND state IN ('expired', 'inactive') \
-             AND content_sealed IS NOT NULL AND state_at > $3 AND state_at <= $2 AND patient_id > $4) AS recent \
+             AND content_sealed IS NOT NULL AND state_at > $3 AND state_at <= $2 AND patient_id > $4 \
+           UNION ALL \
+           SELECT patient_id FROM erasure WHERE org_id = $1 AND what <> 'patient' AND done_at > $3 AND done_at <= $2 \
+             AND patient_id > $4) AS recent \
          ORDER BY 1 LIMIT $5",
     )
 });
@@ -113,7 +117,7 @@ pub async fn settled(
     row.map_or(Ok(None), |row| row.opt_time(0))
 }
 
-/// Patients of whom documents came in, or memories were forgotten, within a period, after `after`, at most `limit`.
+/// Patients of whom documents came in, or memories were forgotten or erased, within a period, after `after`, at most `limit`.
 ///
 /// # Errors
 /// Of the database.

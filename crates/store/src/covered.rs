@@ -10,7 +10,7 @@ use crate::write::covered_bulks;
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
-use anamnesis_sql::{Arg, Cell, Column, DbError, Sql, Transaction};
+use anamnesis_sql::{Arg, Bulk, Cell, Column, ColumnType, DbError, Sql, Transaction};
 
 /// A table whose rows are covered.
 pub(crate) struct Covered {
@@ -18,10 +18,11 @@ pub(crate) struct Covered {
     /// The places of the covered columns in a row that is inserted.
     places: Vec<usize>,
     read: Sql,
+    adopt: Bulk,
 }
 
 impl Covered {
-    /// `columns` are covered, `id` among them; `inserted` are the columns of the insert; `further` narrows what is read.
+    /// `columns` are covered, `id` the first of them; `inserted` are the columns of the insert; `further` narrows what is read.
     pub(crate) fn new(
         table: &'static str,
         columns: &[&'static str],
@@ -35,7 +36,24 @@ impl Covered {
             "SELECT patient_id, mac, {} FROM {table} WHERE org_id = $1 AND patient_id IN {{uuids $2}} {further}",
             columns.join(", ")
         );
-        Self { table, places: columns.iter().map(place).collect(), read: Sql::new(Box::leak(read.into_boxed_str())) }
+        let adopt = format!(
+            "UPDATE {table} SET mac = r.mac FROM {{rows}} AS r WHERE {table}.org_id = r.org_id \
+             AND {table}.patient_id = r.patient_id AND {table}.id = r.id AND {table}.mac IS NULL"
+        );
+        Self {
+            table,
+            places: columns.iter().map(place).collect(),
+            read: Sql::new(Box::leak(read.into_boxed_str())),
+            adopt: Bulk::over(
+                Box::leak(adopt.into_boxed_str()),
+                &[
+                    ("org_id", ColumnType::Uuid),
+                    ("patient_id", ColumnType::Uuid),
+                    ("id", ColumnType::Uuid),
+                    ("mac", ColumnType::Bytes),
+                ],
+            ),
+        }
     }
 
     pub(crate) fn sql(&self) -> &Sql {
@@ -93,11 +111,46 @@ fn of_cell(cell: &Cell, content: &mut Vec<u8>) {
 /// What the hashes of some patients' rows say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Authenticity {
-    /// Rows that were changed, or written without the patient's key.
+    /// Rows that were changed, or written without the patient's key; and rows that are switched on or off otherwise than their
+    /// documents say.
     pub forged: u64,
-    /// Rows of versions before rows were covered.
-    pub uncovered: u64,
+    /// Rows without a hash, each with the one that it gets: of versions before rows were covered.
+    pub uncovered: Vec<Uncovered>,
 }
+
+/// A row without a hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Uncovered {
+    table: &'static str,
+    patient: Uuid,
+    id: Uuid,
+    mac: [u8; 16],
+}
+
+// A finding counts while its revision is the current one; what no document said, and was not formed by a job, always does. The
+// newest revision of a document is the current one. What was purged has no words.
+static SWITCHED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT count(*) FROM extracted_findings AS f LEFT JOIN documents AS d ON d.org_id = f.org_id \
+           AND d.patient_id = f.patient_id AND d.document_id = f.source_id AND d.revision = f.revision \
+         WHERE f.org_id = $1 AND f.patient_id IN {uuids $2} AND f.class <> 'pattern' AND f.live <> coalesce(d.current, 1)",
+    )
+});
+static REVISIONS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT count(*) FROM documents AS d WHERE d.org_id = $1 AND d.patient_id IN {uuids $2} \
+           AND d.document_type <> 'analysis' AND d.current <> CASE WHEN EXISTS (SELECT 1 FROM documents AS n \
+             WHERE n.org_id = d.org_id AND n.patient_id = d.patient_id AND n.document_id = d.document_id \
+             AND n.revision > d.revision) THEN 0 ELSE 1 END",
+    )
+});
+static PURGED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT count(*) FROM extracted_findings AS f WHERE f.org_id = $1 AND f.patient_id IN {uuids $2} \
+           AND f.tombstone_of IS NOT NULL AND EXISTS (SELECT 1 FROM memory AS m WHERE m.org_id = f.org_id \
+             AND m.patient_id = f.patient_id AND m.id = f.tombstone_of AND m.content_sealed IS NOT NULL)",
+    )
+});
 
 /// Compares every covered row of the patients whose keys are at hand with its hash.
 ///
@@ -110,18 +163,24 @@ pub async fn authenticity(
     keys: &crate::Keys,
 ) -> Result<Authenticity, DbError> {
     let mut found = Authenticity::default();
+    let of = || vec![org.0.into(), Arg::Uuids(patients.to_vec())];
+    for sql in [&SWITCHED, &REVISIONS, &PURGED] {
+        let row = tx.fetch_optional(sql, of()).await?;
+        found.forged += row.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs);
+    }
     for covered in covered_bulks() {
-        let rows = tx.fetch_all(covered.sql(), vec![org.0.into(), Arg::Uuids(patients.to_vec())]).await?;
+        let rows = tx.fetch_all(covered.sql(), of()).await?;
         for row in rows {
             let scope = Scope::new(org, row.uuid(0)?.into()).ok();
             // Of a patient without a key nothing can be said: that is counted on its own.
             let Some(keys) = scope.and_then(|scope| keys.get(&scope)) else { continue };
-            let Some(mac) = row.opt_blob(1)? else {
-                found.uncovered += 1;
-                continue;
-            };
             let mut content = Vec::with_capacity(256);
             row.0.iter().skip(2).for_each(|cell| of_cell(cell, &mut content));
+            let Some(mac) = row.opt_blob(1)? else {
+                let mac = covered.hash(keys, &content);
+                found.uncovered.push(Uncovered { table: covered.table, patient: row.uuid(0)?, id: row.uuid(2)?, mac });
+                continue;
+            };
             if mac != covered.hash(keys, &content) {
                 found.forged += 1;
             }
@@ -130,8 +189,24 @@ pub async fn authenticity(
     Ok(found)
 }
 
+/// Gives rows of versions before rows were covered their hash. Once: afterwards a row without one is forged
+/// (`auditing::rows_are_covered`).
+///
+/// # Errors
+/// Of the database.
+pub async fn adopt(tx: &mut Transaction, org: OrgId, uncovered: &[Uncovered]) -> Result<(), DbError> {
+    for covered in covered_bulks() {
+        let own = uncovered.iter().filter(|row| row.table == covered.table);
+        let rows: Vec<Vec<Arg>> =
+            own.map(|row| vec![org.0.into(), row.patient.into(), row.id.into(), row.mac.to_vec().into()]).collect();
+        tx.bulk(&covered.adopt, rows).await?;
+    }
+    Ok(())
+}
+
 pub fn statements() -> Vec<&'static Sql> {
-    covered_bulks().iter().map(|covered| covered.sql()).collect()
+    let own: [&Sql; 3] = [&SWITCHED, &REVISIONS, &PURGED];
+    own.into_iter().chain(covered_bulks().iter().flat_map(|covered| [covered.sql(), covered.adopt.sql()])).collect()
 }
 
 /// One that is made when it is first asked for.

@@ -24,7 +24,10 @@ use anamnesis_core::ids::{DocumentId, MemoryId, OrgId, PatientId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};
 pub use statements::statements;
-use statements::{ALL, ASIDE, DOCUMENT_OF, DROP_ASIDE, END, ERASED, FILES, GONE, HELD, HOLDINGS, OPEN, RECEIPTS};
+use statements::{
+    ACCOUNT, ALL, ASIDE, DOCUMENT_OF, DROP_ASIDE, END, ERASED, FILES, GONE, HELD, HOLDINGS, LazySql, OF_DOCUMENT,
+    OF_MEMORY, OPEN, RECEIPTS,
+};
 pub(crate) use statements::{BEGIN, COMPLETED, EVENT};
 
 /// Quarantined messages that are opened in one transaction.
@@ -68,7 +71,8 @@ impl Subject {
         }
     }
 
-    fn read(what: &str, id: Option<Uuid>) -> Option<Self> {
+    /// The subject of a code and an id; `None` where they do not belong together.
+    pub fn read(what: &str, id: Option<Uuid>) -> Option<Self> {
         match (what, id) {
             ("patient", None) => Some(Self::Patient),
             ("document", Some(id)) => Some(Self::Document(DocumentId(id))),
@@ -113,6 +117,8 @@ pub enum Opened {
     Unknown,
     /// A legal hold keeps it; nothing was changed.
     Held,
+    /// An account that a job wrote, and would write again: what it was made from can be erased.
+    Derived,
     /// The rows are to be erased.
     Going,
     /// It was done before.
@@ -205,6 +211,11 @@ impl Store {
         }
         if receipts.iter().any(|one| one.request.subject == Subject::Patient) && request.subject != Subject::Patient {
             return Err(StoreError::Erased);
+        }
+        if let Subject::Document(id) = request.subject
+            && tx.fetch_optional(&ACCOUNT, [of(scope), vec![id.0.into()]].concat()).await?.is_some()
+        {
+            return Ok(Opened::Derived);
         }
         if self.is_held(&mut tx, request).await? {
             self.audit_erasure(&mut tx, request, "held").await?;
@@ -307,8 +318,8 @@ impl Store {
                 }
                 counts
             }
-            Subject::Document(document) => self.erase_part(&mut tx, scope, &keys, Part::Document(document)).await?,
-            Subject::Memory(memory) => self.erase_part(&mut tx, scope, &keys, Part::Memory(memory)).await?,
+            Subject::Document(document) => self.part_counts(&mut tx, scope, &keys, Part::Document(document)).await?,
+            Subject::Memory(memory) => self.part_counts(&mut tx, scope, &keys, Part::Memory(memory)).await?,
         };
         *counts.entry("quarantine").or_insert(0) += aside;
         counts.retain(|_, count| *count > 0);
@@ -326,6 +337,47 @@ impl Store {
         // Rows that a backup brought back are gone under the receipt of the first time.
         let first = || receipts.iter().find(|one| one.request.subject == request.subject);
         own.or_else(first).cloned().ok_or(StoreError::Race)
+    }
+
+    /// Erases a part of a patient's record; of each table at least so many rows went: what was folded again has new ones.
+    async fn part_counts(
+        &self,
+        tx: &mut Transaction,
+        scope: Scope,
+        keys: &Keys,
+        part: Part,
+    ) -> Result<BTreeMap<&'static str, u64>, StoreError> {
+        let before = rows_of(tx, scope).await?;
+        let mut counts = self.erase_part(tx, scope, keys, part).await?;
+        let after = rows_of(tx, scope).await?;
+        for (table, rows) in before {
+            let gone = rows.saturating_sub(after.get(table).copied().unwrap_or(0));
+            let count = counts.entry(table).or_insert(0);
+            *count = gone.max(*count);
+        }
+        Ok(counts)
+    }
+
+    /// Writes down what another store says was erased, as not complete here: a worker completes it, whatever becomes of this
+    /// process. What is known already stays as it is.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn note_erasures(&self, requests: &[Request]) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        for request in requests {
+            let mut tx = self.db.begin(Access::Organization(request.scope.org())).await?;
+            let subject = request.subject.id().map_or(Arg::Null, Arg::from);
+            let what = request.subject.code().into();
+            let more = [request.id.into(), what, subject, request.requested_by.into(), request.requested_at.into()];
+            tx.execute(&BEGIN, of(request.scope).into_iter().chain(more).collect()).await?;
+            let id = derive("audit", &[request.id.as_bytes(), b"erase", b"restored"]);
+            let done = Done { subject: request.subject.id(), outcome: "restored", ..Done::to(request.scope, "erase") };
+            let entry = done.entry(id, now, &Actor::program("restore"));
+            auditing::write(&mut tx, self.keys.platform(), &[entry]).await?;
+            tx.commit().await?;
+        }
+        Ok(())
     }
 
     async fn audit_erasure(&self, tx: &mut Transaction, request: &Request, outcome: &str) -> Result<(), StoreError> {
@@ -358,12 +410,31 @@ impl Store {
     /// Of the database.
     pub async fn rows_of_patient(&self, scope: Scope) -> Result<BTreeMap<&'static str, u64>, StoreError> {
         let mut tx = self.db.read(Access::Organization(scope.org())).await?;
+        rows_of(&mut tx, scope).await
+    }
+
+    /// How many rows are left of what was erased: of a document its revisions, passages, findings and archived texts; of a memory
+    /// its row, links and history. What an erasure left is a fault.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn rows_of_part(
+        &self,
+        scope: Scope,
+        subject: Subject,
+    ) -> Result<BTreeMap<&'static str, u64>, StoreError> {
+        let mut tx = self.db.read(Access::Organization(scope.org())).await?;
+        let (tables, id): (&[(&'static str, LazySql)], Uuid) = match subject {
+            Subject::Patient => return rows_of(&mut tx, scope).await,
+            Subject::Document(id) => (&OF_DOCUMENT, id.0),
+            Subject::Memory(id) => (&OF_MEMORY, id.0),
+        };
         let mut left = BTreeMap::new();
-        for holding in HOLDINGS.iter() {
-            let row = tx.fetch_optional(&holding.count, of(scope)).await?;
+        for (table, count) in tables {
+            let row = tx.fetch_optional(count, [of(scope), vec![id.into()]].concat()).await?;
             let count = row.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs);
             if count > 0 {
-                left.insert(holding.table, count);
+                left.insert(*table, count);
             }
         }
         Ok(left)
@@ -429,6 +500,19 @@ impl Store {
         tx.execute(&FILES, of(request.scope).into_iter().chain(more).collect()).await?;
         Ok(tx.commit().await?)
     }
+}
+
+/// Rows of a patient by table; empty ones are left out.
+async fn rows_of(tx: &mut Transaction, scope: Scope) -> Result<BTreeMap<&'static str, u64>, StoreError> {
+    let mut left = BTreeMap::new();
+    for holding in HOLDINGS.iter() {
+        let row = tx.fetch_optional(&holding.count, of(scope)).await?;
+        let count = row.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs);
+        if count > 0 {
+            left.insert(holding.table, count);
+        }
+    }
+    Ok(left)
 }
 
 fn of(scope: Scope) -> Vec<Arg> {

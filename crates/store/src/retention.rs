@@ -81,6 +81,7 @@ macro_rules! dormant {
             none_since!("documents", "x.recorded_at"),
             none_since!("extracted_findings", "x.created_at"),
             none_since!("memory_event", "x.derived = 0 AND x.created_at"),
+            none_since!("memory", "x.last_confirmed_at"),
             none_since!("profile_statement", "x.created_at"),
             none_since!("conversation_preferences", "x.created_at"),
             none_since!("consent", "x.created_at"),

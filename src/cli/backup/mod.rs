@@ -80,7 +80,11 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let format = context.format_or(Format::Table);
     match (args.what, args.path) {
         (Some(What::Verify { path, every }), _) => context.block_on(verify(&settings, &path, every, format)),
-        (None, Some(path)) => context.block_on(make(&settings, &path, args.part, format)),
+        (None, Some(path)) => context.block_on(async {
+            let done = make(&settings, &path, args.part, format).await?;
+            context.read.note(&settings).await;
+            Ok(done)
+        }),
         (None, None) => Err(Failure::usage("a folder for the backup is missing")),
     }
 }

@@ -4,20 +4,26 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use chrono::{DateTime, Utc};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
+use uuid::Uuid;
 
 use super::files::{KEYS, Manifest, copied, set_aside, suffixed, sync_parent};
 use super::keys::{KeysFile, KeysPlace};
 use super::{Part, copy, database, key_file, pair};
+use crate::cli::erase::Applied;
 use crate::cli::output::Format;
 use crate::cli::world::World;
 use crate::cli::{Context, Exit, Failure, erase, output};
 use anamnesis_config::{self as config, Settings};
+use anamnesis_core::clock::{Clock as _, SystemClock};
+use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::scope::Scope;
 use anamnesis_crypto::copies as key_copies;
 use anamnesis_sql::Location;
 use anamnesis_sql::copies::{self, STORE_FILE};
-use anamnesis_store::erasing::Receipt;
+use anamnesis_store::erasing::{Request, Subject};
 
 /// A document of every so many patients is opened before anything is put in place.
 const EVERY: usize = 100;
@@ -32,16 +38,30 @@ pub struct Args {
     /// `.replaced`; rows of a server's database are gone.
     #[arg(long)]
     replace: bool,
+    /// Also erase what these receipts name (`anamnesis report erasures --output json`): where the store that is replaced is lost
+    /// or damaged, they are the only word of what was erased since the backup.
+    #[arg(long, value_name = "FILE")]
+    receipts: Option<PathBuf>,
 }
 
 /// # Errors
 /// When the backup is not whole, the two do not belong together, or something is there and `--replace` was not given.
 pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
-    context.block_on(restore(&settings, &args, context.format_or(Format::Table)))
+    let receipts = args.receipts.as_deref().map(read_receipts).transpose()?.unwrap_or_default();
+    context.block_on(async {
+        let done = restore(&settings, &args, receipts, context.format_or(Format::Table)).await?;
+        context.read.note(&settings).await;
+        Ok(done)
+    })
 }
 
-async fn restore(settings: &Settings, args: &Args, format: Format) -> Result<Exit, Failure> {
+async fn restore(
+    settings: &Settings,
+    args: &Args,
+    mut receipts: Vec<Request>,
+    format: Format,
+) -> Result<Exit, Failure> {
     let began = Instant::now();
     let manifest = Manifest::read(&args.path)?;
     let location = Location::of(&settings.store).map_err(|error| database(&error))?;
@@ -84,8 +104,14 @@ async fn restore(settings: &Settings, args: &Args, format: Format) -> Result<Exi
         Location::File(path) => path.exists(),
         _ => true,
     };
-    let receipts =
-        if args.replace && store.is_some() && replaced { newer_receipts(settings).await } else { Vec::new() };
+    // Without them, what was erased since the backup would come back unsaid.
+    let mut are_known = true;
+    if args.replace && store.is_some() && replaced {
+        match newer_receipts(settings).await {
+            Some(newer) => receipts.extend(newer),
+            None => are_known = !receipts.is_empty(),
+        }
+    }
     if let Some(snapshot) = store {
         match &location {
             Location::File(path) => put(&args.path.join(STORE_FILE), path)?,
@@ -102,22 +128,70 @@ async fn restore(settings: &Settings, args: &Args, format: Format) -> Result<Exi
     if let Some(staged) = &staged {
         present.put(staged).await?;
     }
-    let applied = if store.is_some() { erase_again(settings, &receipts).await } else { 0 };
+    let applied = if store.is_some() { erase_again(settings, &receipts).await } else { Some(Applied::default()) };
     let took = began.elapsed().as_secs_f64();
     match format {
         Format::Json => output::json(&json!({"path": args.path, "seconds": took, "instant": manifest.instant,
             "patients": checked.patients, "erased": checked.erased, "opened": checked.opened, "kept_erased": erased,
-            "erased_again": applied}))?,
+            "erased_again": applied.map(|applied| applied.erased), "held": applied.map(|applied| applied.held),
+            "receipts_known": are_known}))?,
         Format::Table => output::line(&format!(
             "Restored the state of {}: {} patients, {} of them erased ({erased} since the backup), {took:.1} s.",
             manifest.instant, checked.patients, checked.erased
         ))?,
     }
-    Ok(Exit::Done)
+    let held = applied.is_some_and(|applied| applied.held > 0);
+    if held {
+        output::note(
+            "a legal hold of the backup keeps what was erased since: a worker erases it when the hold is lifted",
+        );
+    }
+    Ok(if applied.is_none() || held || !are_known { Exit::Partial } else { Exit::Done })
+}
+
+/// A receipt as `report erasures` or an event `erasure.completed` has it.
+#[derive(serde::Deserialize)]
+struct Line {
+    organization_id: Uuid,
+    patient_id: Uuid,
+    erasure_id: Uuid,
+    what: String,
+    subject_id: Option<Uuid>,
+    requested_by: Option<Uuid>,
+    requested_at: Option<DateTime<Utc>>,
+}
+
+impl Line {
+    fn request(self) -> Option<Request> {
+        Some(Request {
+            scope: Scope::new(OrgId(self.organization_id), PatientId(self.patient_id)).ok()?,
+            id: self.erasure_id,
+            subject: Subject::read(&self.what, self.subject_id)?,
+            requested_by: self.requested_by.unwrap_or_default(),
+            requested_at: self.requested_at.unwrap_or_else(|| SystemClock.now()),
+        })
+    }
+}
+
+fn read_receipts(path: &Path) -> Result<Vec<Request>, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|_| Failure::usage(format!("--receipts: {} cannot be read", path.display())))?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let requests = lines.map(|(at, line)| {
+        let request = serde_json::from_str::<Line>(line).ok().and_then(Line::request);
+        request.ok_or_else(|| {
+            Failure::usage(format!(
+                "--receipts: line {} is no receipt: organization_id, patient_id, erasure_id, what (patient, document, memory) \
+                 and subject_id as JSON",
+                at + 1
+            ))
+        })
+    });
+    requests.collect()
 }
 
 /// What was erased in the store that is replaced. One that cannot be opened is said to be: its receipts may be needed.
-async fn newer_receipts(settings: &Settings) -> Vec<Receipt> {
+async fn newer_receipts(settings: &Settings) -> Option<Vec<Request>> {
     let receipts = match World::with(settings.clone()).await {
         Ok(world) => {
             let receipts = erase::receipts(&world).await.ok();
@@ -126,16 +200,16 @@ async fn newer_receipts(settings: &Settings) -> Vec<Receipt> {
         }
         Err(_) => None,
     };
-    receipts.unwrap_or_else(|| {
+    if receipts.is_none() {
         output::note(
-            "the store that is replaced cannot be read: documents and memories erased since the backup are not known",
+            "the store that is replaced cannot be read: what was erased since the backup is known from --receipts alone",
         );
-        Vec::new()
-    })
+    }
+    receipts.map(|receipts| receipts.into_iter().map(|receipt| receipt.request).collect())
 }
 
 /// Brings what was restored up to the erasures since: before anybody is served from it.
-async fn erase_again(settings: &Settings, receipts: &[Receipt]) -> u64 {
+async fn erase_again(settings: &Settings, receipts: &[Request]) -> Option<Applied> {
     let applied = match World::with(settings.clone()).await {
         Ok(world) => {
             let applied = erase::apply(&world, receipts).await.ok();
@@ -144,10 +218,10 @@ async fn erase_again(settings: &Settings, receipts: &[Receipt]) -> u64 {
         }
         Err(_) => None,
     };
-    applied.unwrap_or_else(|| {
-        output::note("erasures since the backup are not applied yet: start a worker, or restore again");
-        0
-    })
+    if applied.is_none() {
+        output::note("erasures since the backup are not applied yet: a worker completes them, or restore again");
+    }
+    applied
 }
 
 /// The keys of the backup, without those that the present key store destroyed since; how many these are.

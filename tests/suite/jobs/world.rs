@@ -121,7 +121,8 @@ impl World {
         let night = utc(NIGHT);
         for n in 0..patients {
             let scope = [("org_id", Arg::from(ORG.0)), ("patient_id", patient(n).0.into())];
-            insert(&mut tx, "patient_profile", &scope).await;
+            let known = [scope.to_vec(), vec![("created_at", utc("2026-01-01T00:00:00Z").into())]].concat();
+            insert(&mut tx, "patient_profile", &known).await;
             for (id, (class, confirmed, expires)) in (n * 100 + 0x1_0000..).zip(memories(night)) {
                 let id = Uuid::from_u128(id);
                 insert(&mut tx, "memory", &[scope.to_vec(), memory(id, class, confirmed, expires)].concat()).await;

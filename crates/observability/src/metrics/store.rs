@@ -33,6 +33,8 @@ area! {
         audit_sealed_at: Gauges<()> = "audit_sealed_timestamp_seconds";
         /// Rows that were changed behind the program, or written without the patient's key, as the job reconciliation finds them
         rows_forged: Counters<()> = "rows_not_authentic_total";
+        /// The same, as the last run of reconciliation of each organisation found them, whichever process ran it
+        rows_forged_now: Gauges<()> = "rows_not_authentic_last_run";
         /// Memories and clinical rows that were not as their log says, and were made so by the job reconciliation
         rows_repaired: Counters<()> = "rows_repaired_total";
         /// 1 while the key store is away or not the right one: nothing is taken in, and nothing can be read

@@ -12,6 +12,8 @@ use anamnesis_messages::refusal::{Problem, Refusal};
 /// Types, document types and roles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Grant {
+    /// The producer as it is bound, not as the message calls it; `None` where nobody was bound and everything is open.
+    source: Option<String>,
     types: Vec<Sort>,
     document_types: Vec<DocumentType>,
     roles: Vec<Role>,
@@ -21,13 +23,13 @@ impl Grant {
     /// For those who hold the store and its keys.
     pub(crate) fn everything() -> Self {
         let (types, document_types) = (Sort::ALL.to_vec(), DocumentType::ALL.to_vec());
-        Self { types, document_types, roles: Role::ALL.to_vec() }
+        Self { source: None, types, document_types, roles: Role::ALL.to_vec() }
     }
 
     /// For files that nobody bound: all that a patient's own folder may hold, and nothing that only a clinician may say. Who
     /// may write to a folder is not who may treat a patient.
-    pub(crate) fn of_unbound_files() -> Self {
-        let mut grant = Self::everything();
+    pub(crate) fn of_unbound_files(source: &str) -> Self {
+        let mut grant = Self { source: Some(source.to_owned()), ..Self::everything() };
         grant.types.retain(|sort| *sort != Sort::Profile);
         grant.document_types.retain(|kind| *kind != DocumentType::ClinicalNote);
         grant.roles.retain(|role| *role != Role::Clinician);
@@ -35,8 +37,13 @@ impl Grant {
     }
 
     pub(crate) fn of(producer: &Producer) -> Self {
-        let Producer { types, document_types, roles, .. } = producer.clone();
-        Self { types, document_types, roles }
+        let Producer { source, types, document_types, roles, .. } = producer.clone();
+        Self { source: Some(source), types, document_types, roles }
+    }
+
+    /// The producer that was shown to have sent it, where one is bound.
+    pub(crate) fn source(&self) -> Option<&str> {
+        self.source.as_deref()
     }
 
     /// # Errors

@@ -49,15 +49,17 @@ pub(super) static ENTRIES: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::new("action_audit", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
 });
 pub(super) static OF_PATIENT: LazyLock<Sql> = entries!(
-    "AND patient_id = $2 AND ($3 = '' OR action = $3) AND ($4 = '' OR actor = $4) AND at >= $5 AND at < $6 \
+    "AND patient_id = $2 AND ($3 = '' OR action = $3) AND ($4 = '' OR actor = $4 OR substr(actor, 1, length($4) + 5) = $4 || ' via ') AND at >= $5 AND at < $6 \
      ORDER BY at DESC, id DESC LIMIT $7"
 );
 // What was done since an instant was sealed since: older blocks are not read.
 pub(super) static LIST: LazyLock<Sql> = entries!(
-    "AND ($2 = '' OR action = $2) AND ($3 = '' OR actor = $3) AND at >= $4 AND at < $5 AND (block IS NULL OR block >= \
+    "AND ($2 = '' OR action = $2) AND ($3 = '' OR actor = $3 OR substr(actor, 1, length($3) + 5) = $3 || ' via ') AND at >= $4 AND at < $5 AND (block IS NULL OR block >= \
        (SELECT coalesce(min(b.number), 0) FROM audit_block AS b WHERE b.org_id = $1 AND b.sealed_at >= $4)) \
      ORDER BY at DESC, id DESC LIMIT $6"
 );
+pub(super) static IS_THERE: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT action FROM action_audit WHERE org_id = $1 AND patient_id = $2 AND id = $3"));
 pub(super) static UNSEALED: LazyLock<Sql> = entries!("AND block IS NULL ORDER BY id LIMIT $2");
 pub(super) static BY_BLOCK: LazyLock<Sql> = entries!("AND block = $2 ORDER BY id");
 pub(super) static OUTSIDE: LazyLock<Sql> = entries!(
@@ -112,6 +114,7 @@ pub fn statements() -> Vec<&'static Sql> {
     let own = [
         &*OF_PATIENT,
         &LIST,
+        &IS_THERE,
         &UNSEALED,
         &BY_BLOCK,
         &OUTSIDE,

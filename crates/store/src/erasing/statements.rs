@@ -151,6 +151,32 @@ pub(super) static ERASED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new("SELECT patient_id, id, what, subject_id FROM erasure WHERE org_id = $1 AND patient_id IN {uuids $2}")
 });
 
+pub(super) static ACCOUNT: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT id FROM summary WHERE org_id = $1 AND patient_id = $2 AND id = $3"));
+
+/// A statement that is made when it is first asked for.
+pub(super) type LazySql = &'static LazyLock<Sql>;
+
+macro_rules! counts {
+    ($($list:ident: $($name:ident($table:literal, $column:literal)),+;)+) => {
+        $($(static $name: LazyLock<Sql> = LazyLock::new(|| Sql::new(concat!(
+            "SELECT count(*) FROM ", $table, " WHERE org_id = $1 AND patient_id = $2 AND ", $column, " = $3"
+        )));)+
+        pub(super) static $list: [(&str, LazySql); [$($table),+].len()] = [$(($table, &$name)),+];)+
+
+        fn counting() -> Vec<&'static Sql> {
+            vec![$($(&*$name),+),+]
+        }
+    };
+}
+counts! {
+    OF_DOCUMENT: DOCUMENT_ROWS("documents", "document_id"), DOCUMENT_PASSAGES("passage", "document_id"),
+        DOCUMENT_FINDINGS("extracted_findings", "source_id"), DOCUMENT_RISKS("risk_flag", "document_id"),
+        DOCUMENT_ARCHIVE("document_archive", "document_id"), DOCUMENT_MEMORIES("memory", "document_id");
+    OF_MEMORY: MEMORY_ROWS("memory", "id"), MEMORY_LINKS("memory_link", "from_id"),
+        MEMORY_EVENTS("memory_event", "memory_id");
+}
+
 pub fn statements() -> Vec<&'static Sql> {
     let own = [
         &*BEGIN,
@@ -161,11 +187,12 @@ pub fn statements() -> Vec<&'static Sql> {
         &*OPEN,
         &*HELD,
         &*DOCUMENT_OF,
+        &*ACCOUNT,
         &*EVENT,
         &*ASIDE,
         &*DROP_ASIDE,
         &*GONE,
         &*ERASED,
     ];
-    own.into_iter().chain(HOLDINGS.iter().flat_map(|held| [&held.delete, &held.count])).collect()
+    own.into_iter().chain(counting()).chain(HOLDINGS.iter().flat_map(|held| [&held.delete, &held.count])).collect()
 }

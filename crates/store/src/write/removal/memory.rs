@@ -5,13 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 use super::statements::{
-    ARCHIVED, DELETE_FINDINGS, DELETE_HISTORY, DELETE_LINKS, ERASED_FINDINGS, ERASED_MEMORY, OLDER, REWRITE_ARCHIVED,
+    ACCOUNTS, ARCHIVED, DELETE_FINDINGS, DELETE_HISTORY, DELETE_LINKS, ERASED_CONTENT, ERASED_FINDINGS, ERASED_MEMORY,
+    FINDINGS, OLDER, REWRITE_ARCHIVED,
 };
 use super::{Gone, Writer};
 use crate::StoreError;
-use crate::records::DocumentContent;
+use crate::records::{DocumentContent, FindingWords};
 use crate::seal::{Sealer, open_record};
 use crate::write::documents::content_cell;
+use crate::write::findings::finding_cell;
+use crate::write::memories::raw_id;
+use crate::write::memories::rows::memory_cell;
 use crate::write::redacting::{Change, Reviewed};
 use crate::write::retention::archive_cell;
 use anamnesis_core::scope::Scope;
@@ -43,22 +47,33 @@ impl Writer<'_> {
         }
         self.touched.insert((scope, row.bytes(0)?));
         let (mut findings, mut places): (Vec<Uuid>, Places) = Default::default();
+        let mut sources = BTreeSet::new();
         for row in self.tx.fetch_all(&ERASED_FINDINGS, of(memory)).await? {
             findings.push(row.uuid(0)?);
+            let revision = u32::try_from(row.i64(2)?).map_err(|_| StoreError::Shape)?;
+            sources.insert(raw_id(scope, row.uuid(1)?, revision));
             let place = |at| row.opt_i64(at).map(|place| place.and_then(|place| usize::try_from(place).ok()));
             if let (Some(start), Some(end)) = (place(3)?, place(4)?) {
-                let revision = u32::try_from(row.i64(2)?).map_err(|_| StoreError::Shape)?;
                 places.entry((row.uuid(1)?, revision)).or_default().push(Span::new(start, end.max(start)));
             }
         }
         let before = self.memories_of(scope).await?;
+        let words = self.words_of(scope, memory).await?;
+        let formed = self.formed_of(scope, &words, &sources).await?;
+        findings.extend(formed.findings.iter().copied());
         let count = findings.len() as u64;
         self.delete(&DELETE_FINDINGS, scope, findings).await?;
-        let mut reviewed = Vec::new();
+        self.remove_accounts(scope, &formed.accounts).await?;
+        let (mut reviewed, mut said) = (Vec::new(), Vec::new());
+        if places.is_empty() {
+            // What a profile event set is quoted from nowhere.
+            said.extend([Some(words.concept), Some(words.mention), words.value].into_iter().flatten());
+        }
         for ((document, revision), spans) in places {
-            reviewed.extend(self.without_words(scope, document, revision, spans).await?);
+            reviewed.extend(self.without_words(scope, document, revision, spans, &mut said).await?);
         }
         self.change_documents(&reviewed).await?;
+        self.remove_copies(scope, &said).await?;
         self.fold().await?;
         let after = self.memories_of(scope).await?;
         let vanished: BTreeSet<Uuid> = before.keys().filter(|id| !after.contains_key(id)).copied().collect();
@@ -72,6 +87,43 @@ impl Writer<'_> {
         ]))
     }
 
+    /// Nothing, where they were purged.
+    async fn words_of(&mut self, scope: Scope, memory: Uuid) -> Result<FindingWords, StoreError> {
+        let args = vec![scope.org().0.into(), scope.patient().0.into(), memory.into()];
+        let content = self.tx.fetch_optional(&ERASED_CONTENT, args).await?;
+        let Some(sealed) = content.map_or(Ok(None), |row| row.opt_blob(0))? else { return Ok(FindingWords::default()) };
+        open_record(self.keys_of(scope)?, memory_cell(memory, "content"), &sealed)
+    }
+
+    /// What jobs made of the captures in which a memory was said: accounts of them, which are written anew without it, and what was
+    /// formed of the same concept.
+    async fn formed_of(
+        &mut self,
+        scope: Scope,
+        words: &FindingWords,
+        sources: &BTreeSet<Uuid>,
+    ) -> Result<Gone, StoreError> {
+        let concept = anamnesis_text::fold(&words.concept);
+        let accounts = self.of(&ACCOUNTS, scope).await?;
+        let accounts = accounts.iter().map(|row| row.uuid(0)).collect::<Result<BTreeSet<Uuid>, _>>()?;
+        let mut formed = Gone::default();
+        for row in self.of(&FINDINGS, scope).await? {
+            let (id, source) = (row.uuid(0)?, row.uuid(1)?);
+            if row.text(4)? != "pattern" {
+                continue;
+            }
+            let words: FindingWords = open_record(self.keys_of(scope)?, finding_cell(id, "payload"), &row.blob(8)?)?;
+            let is_account = accounts.contains(&source);
+            let tells = is_account || anamnesis_text::fold(&words.concept) == concept;
+            if tells && words.formed_from.iter().any(|raw| sources.contains(raw)) {
+                formed.findings.insert(id);
+                formed.accounts.extend(is_account.then_some(source));
+                self.touched.insert((scope, row.bytes(3)?));
+            }
+        }
+        Ok(formed)
+    }
+
     /// A revision without the words at these places; `None` where it has no such words any more.
     async fn without_words(
         &mut self,
@@ -79,6 +131,7 @@ impl Writer<'_> {
         document: Uuid,
         revision: u32,
         spans: Vec<Span>,
+        said: &mut Vec<String>,
     ) -> Result<Option<Reviewed>, StoreError> {
         let args = vec![scope.org().0.into(), scope.patient().0.into(), document.into(), revision.into()];
         if let Some(row) = self.tx.fetch_optional(&ARCHIVED, args.clone()).await? {
@@ -101,6 +154,7 @@ impl Writer<'_> {
             _ => Language::Unknown,
         };
         Ok(blanked(&before, &spans).map(|(content, spans)| {
+            said.extend(spans.iter().map(|span| span.of(&before.text).to_owned()));
             let moves = spans.into_iter().map(|span| (span, span)).collect();
             let change = Change { before: before.text, content, language, moves };
             Reviewed { scope, document, revision, version: String::new(), change: Some(change) }

@@ -16,22 +16,28 @@ use super::Writer;
 use super::documents::{PASSAGE, content_cell};
 use super::findings::finding_cell;
 use super::memories::raw_id;
+use super::profile::preference_cell;
 use crate::StoreError;
+use crate::legacy::record_cell;
 use crate::records::{DocumentContent, FindingWords};
-use crate::seal::open_record;
+use crate::seal::{open_record, open_text};
 use anamnesis_core::ids::derive;
+use anamnesis_core::legacy::Legacy;
 use anamnesis_core::profile::EphemeralCourse;
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::Cell;
 use anamnesis_sql::{Arg, Row, Sql};
 use anamnesis_text::passages::DEFAULT_MAX_WORDS;
 use anamnesis_text::{Document, Language, Turn, passages, stems};
 pub(super) use statements::statements;
 use statements::{
-    ACCOUNTS, ACTS, DELETE_ACCOUNTS, DELETE_ACTS, DELETE_COURSE, DELETE_DOCUMENT, DELETE_FINDINGS, DELETE_HISTORY,
-    DELETE_INBOX, DELETE_LINKS, DELETE_MEMORIES, DELETE_PASSAGES, DELETE_PREFERENCES, DELETE_STATEMENTS, DOCUMENTS,
-    FINDINGS, GROUPS_OF, HELD, IMPORTED, INBOX, MEMORIES, OLDER, REVIVE_DOCUMENT, REVIVE_FINDINGS, STATED,
+    ACCOUNTS, ACTS, DELETE_ACCOUNTS, DELETE_ACTS, DELETE_ANSWERS, DELETE_COURSE, DELETE_DOCUMENT, DELETE_FINDINGS,
+    DELETE_HISTORY, DELETE_INBOX, DELETE_LINKS, DELETE_MEMORIES, DELETE_PASSAGES, DELETE_PREFERENCE,
+    DELETE_PREFERENCES, DELETE_STATEMENTS, DOCUMENTS, FINDINGS, GROUPS_OF, HELD, IMPORTED, INBOX, MEMORIES, OLDER,
+    PREFERENCES, REVIVE_DOCUMENT, REVIVE_FINDINGS, STATED,
 };
+
+/// Bytes of words below which they are found in other words by chance.
+const LEAST: usize = 4;
 
 /// What is to go.
 #[derive(Clone, Copy)]
@@ -106,7 +112,16 @@ impl Writer<'_> {
         let gone = self.said_within(scope, Which::Document(document), &BTreeSet::new()).await?;
         let counts = [gone.documents.len() as u64, gone.findings.len() as u64];
         if !gone.is_empty() {
+            let mut said = Vec::new();
+            for (id, revision) in &gone.documents {
+                let args = vec![scope.org().0.into(), scope.patient().0.into(), (*id).into(), (*revision).into()];
+                let Some(row) = self.tx.fetch_optional(&OLDER, args).await? else { continue };
+                let keys = self.keys_of(scope)?;
+                let content: DocumentContent = open_record(keys, content_cell(*id, *revision), &row.blob(0)?)?;
+                said.push(content.text);
+            }
             self.remove(scope, gone).await?;
+            self.remove_copies(scope, &said).await?;
         }
         Ok(counts)
     }
@@ -123,6 +138,53 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Takes accounts that jobs wrote, with their text and passages.
+    async fn remove_accounts(&mut self, scope: Scope, accounts: &BTreeSet<Uuid>) -> Result<(), StoreError> {
+        self.delete(&DELETE_ACCOUNTS, scope, accounts.iter().copied()).await?;
+        for id in accounts {
+            let args = vec![scope.org().0.into(), scope.patient().0.into(), (*id).into(), 1.into()];
+            self.tx.execute(&DELETE_PASSAGES, args.clone()).await?;
+            self.tx.execute(&DELETE_DOCUMENT, args).await?;
+        }
+        Ok(())
+    }
+
+    /// Copies of what was said that are no findings: imported records and preferences that say it, and every answer about
+    /// rights, which is a copy of all.
+    async fn remove_copies(&mut self, scope: Scope, said: &[String]) -> Result<(), StoreError> {
+        self.tx.execute(&DELETE_ANSWERS, vec![scope.org().0.into(), scope.patient().0.into()]).await?;
+        let said: Vec<String> = said.iter().map(|words| anamnesis_text::fold(words.trim())).collect();
+        let says = |text: &str| {
+            let text = anamnesis_text::fold(text.trim());
+            let is_there = |words: &String| {
+                words.len() >= LEAST && text.len() >= LEAST && (text.contains(words) || words.contains(&text))
+            };
+            said.iter().any(is_there)
+        };
+        let mut records = Vec::new();
+        for row in self.of(&IMPORTED, scope).await? {
+            let id = row.uuid(0)?;
+            let record: Value = open_record(self.keys_of(scope)?, record_cell(id), &row.blob(1)?)?;
+            let legacy = anamnesis_core::legacy::read(&record);
+            let speaks = |legacy: &Legacy| says(&legacy.text) || legacy.entries.iter().any(|(_, value)| says(value));
+            records.extend(legacy.as_ref().is_some_and(speaks).then_some(id));
+        }
+        self.delete(&statements::DELETE_IMPORTED, scope, records).await?;
+        let mut preferences = Vec::new();
+        for row in self.of(&PREFERENCES, scope).await? {
+            let key: [u8; 32] = row.bytes(0)?;
+            let cell = preference_cell(&key, "value");
+            if says(&open_text(self.keys_of(scope)?, cell, &row.blob(1)?)?) {
+                preferences.push(key.to_vec());
+            }
+        }
+        if !preferences.is_empty() {
+            let args = vec![scope.org().0.into(), scope.patient().0.into(), Arg::Blobs(preferences)];
+            self.tx.execute(&DELETE_PREFERENCE, args).await?;
+        }
+        Ok(())
+    }
+
     /// Imported records keep their own words.
     async fn remove_imported(
         &mut self,
@@ -132,8 +194,7 @@ impl Writer<'_> {
         let mut gone = Vec::new();
         for row in self.of(&IMPORTED, scope).await? {
             let id = row.uuid(0)?;
-            let cell = Cell { table: "legacy_record", row: id, column: "record" };
-            let record: Value = open_record(self.keys_of(scope)?, cell, &row.blob(1)?)?;
+            let record: Value = open_record(self.keys_of(scope)?, record_cell(id), &row.blob(1)?)?;
             let at = anamnesis_core::legacy::read(&record).and_then(|legacy| legacy.at);
             gone.extend(at.is_some_and(within).then_some(id));
         }
@@ -197,9 +258,8 @@ impl Writer<'_> {
         let before = self.memories_of(scope).await?;
         self.remove_messages(scope, &gone, &before).await?;
         self.delete(&DELETE_FINDINGS, scope, gone.findings.iter().copied()).await?;
-        self.delete(&DELETE_ACCOUNTS, scope, gone.accounts.iter().copied()).await?;
-        let accounts = gone.accounts.iter().map(|id| (*id, 1));
-        for (id, revision) in gone.documents.iter().copied().chain(accounts) {
+        self.remove_accounts(scope, &gone.accounts).await?;
+        for (id, revision) in gone.documents.iter().copied() {
             let args = vec![scope.org().0.into(), scope.patient().0.into(), id.into(), revision.into()];
             self.tx.execute(&DELETE_PASSAGES, args.clone()).await?;
             self.tx.execute(&DELETE_DOCUMENT, args).await?;

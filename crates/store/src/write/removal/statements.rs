@@ -32,6 +32,7 @@ statements! {
         AND revision = $4";
 
     ERASED_MEMORY = "SELECT group_hash, kind, document_id FROM memory WHERE org_id = $1 AND patient_id = $2 AND id = $3";
+    ERASED_CONTENT = "SELECT content_sealed FROM memory WHERE org_id = $1 AND patient_id = $2 AND id = $3";
     ERASED_FINDINGS = "SELECT id, source_id, revision, evidence_start, evidence_end FROM extracted_findings \
         WHERE org_id = $1 AND patient_id = $2 AND (group_hash, attribute_hash) IN (SELECT group_hash, attribute_hash \
         FROM memory WHERE org_id = $1 AND patient_id = $2 AND id = $3)";
@@ -54,6 +55,9 @@ statements! {
         AND (from_id IN {uuids $3} OR to_id IN {uuids $3})";
     DELETE_EVENTS = "DELETE FROM outbox WHERE org_id = $1 AND id IN {uuids $2} AND published_at IS NULL";
     DELETE_IMPORTED = "DELETE FROM legacy_record WHERE org_id = $1 AND patient_id = $2 AND id IN {uuids $3}";
+    DELETE_ANSWERS = "DELETE FROM rights_answer WHERE org_id = $1 AND patient_id = $2";
+    PREFERENCES = "SELECT key_hash, value_sealed FROM conversation_preferences WHERE org_id = $1 AND patient_id = $2";
+    DELETE_PREFERENCE = "DELETE FROM conversation_preferences WHERE org_id = $1 AND patient_id = $2 AND key_hash IN {blobs $3}";
     DELETE_COURSE = "DELETE FROM confidence_course WHERE org_id = $1 AND patient_id = $2";
 
     REVIVE_DOCUMENT = "UPDATE documents SET current = 1, retired_at = NULL, updated_at = $5 WHERE org_id = $1 AND patient_id = $2 \
