@@ -209,10 +209,10 @@ async fn what_was_said_cannot_be_turned_round_unseen(engine: Engine) {
     run(&program, &[], &verify);
     // The mark goes back after each run: every run looks at all patients.
     let org = ORG.to_string();
-    let mut day = 1;
+    let mut day: chrono::NaiveDate = "2026-07-01".parse().unwrap();
     let mut reconciled = || {
-        day += 1;
-        let as_of = format!("2026-07-{day:02}");
+        day = day.succ_opt().unwrap();
+        let as_of = day.to_string();
         let args = ["job", "run", "reconciliation", "--org", &org, "--as-of", &as_of, "--output", "json"];
         let now = format!("{as_of}T12:00:00Z");
         let printed = run(&program, &[("ANAMNESIS__PIPELINE__NOW", now.as_str())], &args);

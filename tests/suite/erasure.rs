@@ -36,6 +36,7 @@ on_every_program!(
     no_word_of_an_erased_patient_is_in_any_file_of_store_log_or_backup,
     no_word_of_an_erased_patient_is_in_any_file_of_the_archive,
     a_backup_from_before_brings_nothing_back,
+    a_hold_that_a_backup_brings_back_delays_an_erasure_and_loses_none,
 );
 
 const TEXT: &str = "Diagnosticada de endometriosis. Refiere vértigo desde ayer. Toma sertralina 50 mg al día.";
@@ -314,6 +315,82 @@ async fn a_backup_from_before_brings_nothing_back(engine: Engine) {
     assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
     let other = Scope::new(scope().org(), PatientId(Uuid::from_u128(0xbeef))).unwrap();
     assert!(store.revisions(other, &[DocumentId(Uuid::from_u128(2))]).await.unwrap().is_empty());
+}
+
+/// A store that nobody can read any more does not say what was erased since the backup: receipts that were kept elsewhere do.
+#[tokio::test(flavor = "multi_thread")]
+async fn receipts_that_were_kept_elsewhere_bring_a_backup_up_to_date_where_the_store_is_lost() {
+    let program = Program::on(Engine::File).await;
+    let notes =
+        [(1, TEXT), (2, "Diagnosticada de asma.")].map(|(n, text)| document(n, 1, "2026-06-20T10:00:00Z", text));
+    assert_eq!(counts(&program.ingest(&bodies(&notes), &[]))["stored"], json!(2));
+    let (copy, receipts) = (program.folder.path().join("copy"), program.folder.path().join("receipts.ndjson"));
+    let run = |args: &[&str]| {
+        let output = program.command(&[]).args(args).output().unwrap();
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        (output.status.code().unwrap(), said)
+    };
+    assert_eq!(run(&["backup", copy.to_str().unwrap()]).0, 0);
+    let (org, patient, by, id) =
+        (ORG.to_string(), PATIENT.to_string(), Uuid::from_u128(7).to_string(), Uuid::from_u128(1).to_string());
+    assert_eq!(run(&["erase", "--org", &org, "--patient", &patient, "--document", &id, "--by", &by]).0, 0);
+    let (code, listed) = run(&["report", "erasures", "--output", "json"]);
+    assert!(code == 0 && listed.lines().count() == 1, "{listed}");
+    std::fs::write(&receipts, &listed).unwrap();
+    let path = program.environment().into_iter().find(|(key, _)| key == "ANAMNESIS__STORE__PATH").unwrap().1;
+    let lose = || {
+        for ending in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{path}{ending}"));
+        }
+        std::fs::write(&path, "no store at all").unwrap();
+    };
+    let restore = ["restore", copy.to_str().unwrap(), "--replace", "--output", "json"];
+    lose();
+    let (code, said) = run(&restore);
+    assert!(code == 3 && said.contains("\"receipts_known\":false") && said.contains("--receipts"), "{code}: {said}");
+    lose();
+    let (code, said) = run(&[&restore[..], &["--receipts", receipts.to_str().unwrap()]].concat());
+    assert!(code == 0 && said.contains("\"erased_again\":1"), "{code}: {said}");
+    let store = program.store().await;
+    let left = store.revisions(scope(), &[1u128, 2].map(|id| DocumentId(Uuid::from_u128(id)))).await.unwrap();
+    assert_eq!(left.len(), 1, "the one that was not erased");
+    assert_eq!(count(&store, "SELECT count(*) FROM action_audit WHERE outcome = 'restored'").await, 1);
+    store.close().await;
+    std::fs::write(&receipts, "{\"what\": \"everything\"}").unwrap();
+    let (code, said) = run(&[&restore[..], &["--receipts", receipts.to_str().unwrap()]].concat());
+    assert!(code == 2 && said.contains("line 1 is no receipt"), "{code}: {said}");
+}
+
+/// A hold of the backup that was lifted since keeps what was erased since: the receipt is not lost, and a worker completes it.
+async fn a_hold_that_a_backup_brings_back_delays_an_erasure_and_loses_none(engine: Engine) {
+    let program = Program::on(engine).await;
+    assert_eq!(
+        counts(&program.ingest(&bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), &[]))["stored"],
+        json!(1)
+    );
+    let copy = program.folder.path().join("copy");
+    let owner = program.server.as_ref().map(|server| server.url(Some("test_owner"))).unwrap_or_default();
+    let run = |args: &[&str]| {
+        let output = program.command(&[("ANAMNESIS__STORE__MIGRATE_URL", owner.as_str())]).args(args).output().unwrap();
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        (output.status.code().unwrap(), said)
+    };
+    let by = Uuid::from_u128(7);
+    let store = program.store().await;
+    let hold = store.set_hold(scope(), None, None, by).await.unwrap().unwrap();
+    assert_eq!(run(&["backup", copy.to_str().unwrap()]).0, 0);
+    assert!(store.lift_hold(scope(), hold, by).await.unwrap());
+    store.close().await;
+    let (org, patient, by, id) = (ORG.to_string(), PATIENT.to_string(), by.to_string(), Uuid::from_u128(1).to_string());
+    assert_eq!(run(&["erase", "--org", &org, "--patient", &patient, "--document", &id, "--by", &by]).0, 0);
+    let (code, said) = run(&["restore", copy.to_str().unwrap(), "--replace", "--output", "json"]);
+    assert!(code == 3 && said.contains("\"held\":1") && said.contains("legal hold"), "{code}: {said}");
+    let store = program.store().await;
+    let open = store.open_erasures(scope().org()).await.unwrap();
+    assert_eq!(open.len(), 1, "it waits");
+    assert!(store.lift_hold(scope(), hold, Uuid::from_u128(7)).await.unwrap());
+    erased(erase(&store, &open[0].request).await.unwrap());
+    assert!(store.revisions(scope(), &[DocumentId(Uuid::from_u128(1))]).await.unwrap().is_empty());
 }
 
 /// As UTF-8, UTF-16, hexadecimal and base64, in every file: the store, its log of changes, keys, what the program wrote to its

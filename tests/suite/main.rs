@@ -66,6 +66,7 @@ mod set_aside;
 mod spool;
 mod standing;
 mod store;
+mod story;
 mod support;
 mod terms;
 mod transport;

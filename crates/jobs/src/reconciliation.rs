@@ -15,6 +15,7 @@ use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
 use anamnesis_core::clock::Entropy;
+use anamnesis_core::failpoints;
 use anamnesis_core::ids::PatientId;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::KeyStore;
@@ -123,7 +124,7 @@ impl Reconciliation {
         let keys: Keys = self.keys.known(&scopes).await?;
         let ids: Vec<Uuid> = patients.iter().map(|patient| patient.0).collect();
         let mut authenticity = covered::authenticity(tx, window.org, &ids, &keys).await?;
-        if auditing::rows_are_covered(tx, window.org).await? {
+        if auditing::rows_are_covered(tx, window.org).await? && !failpoints::is("no_hash_is_old") {
             authenticity.forged += std::mem::take(&mut authenticity.uncovered).len() as u64;
         }
         let unreadable = patients.len().saturating_sub(keys.len()) as u64;

@@ -295,7 +295,8 @@ fn review(due: &Due, org: OrgId, redactor: &Redactor, keys: &Keys) -> Result<Rev
     let moves = redacted.redactions().iter().map(|one| (one.source, one.redacted)).collect();
     let change =
         changed.then_some(Change { before: document.text, content: renewed, language: document.language, moves });
-    Ok(Reviewed { scope, document: due.id.0, revision: due.revision, version: redacted.policy().to_owned(), change })
+    let (version, archived) = (redacted.policy().to_owned(), due.archived);
+    Ok(Reviewed { scope, document: due.id.0, revision: due.revision, version, archived, change })
 }
 
 /// What was taken before, at its place of today, and what was taken now, at its place in the text as it came.

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::records::DocumentContent;
 use super::seal::open_record;
 use super::write::documents::content_cell;
+use super::write::retention::archive_cell;
 use super::{Keys, StoreError};
 use crate::Next;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
@@ -17,7 +18,9 @@ use anamnesis_text::{Document, Language, Span, Turn};
 
 static DUE: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT patient_id, document_id, revision, language, content_sealed FROM documents \
+        "SELECT patient_id, document_id, revision, language, content_sealed, (SELECT a.content_sealed FROM document_archive AS a \
+           WHERE a.org_id = documents.org_id AND a.patient_id = documents.patient_id \
+           AND a.document_id = documents.document_id AND a.revision = documents.revision) FROM documents \
          WHERE org_id = $1 AND redaction_policy <> $2 AND (patient_id, document_id, revision) > ($3, $4, $5) \
          ORDER BY patient_id, document_id, revision LIMIT $6 {skip_locked}",
     )
@@ -46,6 +49,8 @@ pub struct Due {
     pub revision: u32,
     language: Language,
     sealed: Vec<u8>,
+    /// Its text lies in the archive: what is sealed is what lies there.
+    pub archived: bool,
 }
 
 impl Due {
@@ -59,7 +64,11 @@ impl Due {
     /// When the cell does not open or its turns do not lie in the text.
     pub fn open(&self, scope: Scope, keys: &Keys) -> Result<(DocumentContent, Document), StoreError> {
         let keys = keys.get(&scope).ok_or(StoreError::Race)?;
-        let content: DocumentContent = open_record(keys, content_cell(self.id.0, self.revision), &self.sealed)?;
+        let cell = match self.archived {
+            true => archive_cell(self.id.0, self.revision),
+            false => content_cell(self.id.0, self.revision),
+        };
+        let content: DocumentContent = open_record(keys, cell, &self.sealed)?;
         let mut turns = Vec::with_capacity(content.turns.len());
         for (speaker, start, end) in &content.turns {
             if content.text.get(*start..*end).is_none() {
@@ -102,11 +111,13 @@ fn read(row: &Row) -> Result<Due, DbError> {
         "en" => Language::English,
         _ => Language::Unknown,
     };
+    let archived = row.opt_blob(5)?;
     Ok(Due {
+        archived: archived.is_some(),
         patient: PatientId(row.uuid(0)?),
         id: DocumentId(row.uuid(1)?),
         revision: u32::try_from(row.i64(2)?).map_err(|_| DbError::Decode { index: 2 })?,
         language,
-        sealed: row.blob(4)?,
+        sealed: archived.map_or_else(|| row.blob(4), Ok)?,
     })
 }

@@ -5,6 +5,8 @@ mod attempts;
 mod consents;
 mod durability;
 mod embedded;
+mod erased_many;
+mod erased_parts;
 mod isolation;
 mod made;
 mod migrating;

@@ -12,14 +12,15 @@ mod statements;
 pub use change::{Change, Reviewed};
 pub use facts::{Facts, facts_due, facts_of};
 use statements::{
-    FINDINGS, FORGET_VECTORS, MOVE_PASSAGES, MOVE_RISKS, PASSAGES, REWORD, REWRITE, RISKS, STAMP, STAMP_RAWS, UNTELL,
-    WAIT,
+    FINDINGS, FORGET_VECTORS, MOVE_PASSAGES, MOVE_RISKS, PASSAGES, REWORD, REWRITE, REWRITE_ARCHIVED, RISKS, STAMP,
+    STAMP_RAWS, UNTELL, WAIT,
 };
 
 use super::documents::content_cell;
 use super::findings::finding_cell;
 use super::memories::raw_id;
 use super::nightly::Shift;
+use super::retention::archive_cell;
 use super::{Group, Writer};
 use crate::StoreError;
 use crate::records::FindingWords;
@@ -112,13 +113,18 @@ impl Writer<'_> {
     }
 
     async fn rewrite(&mut self, changes: &Changes<'_>) -> Result<(), StoreError> {
-        let mut rows = Vec::with_capacity(changes.0.len());
+        let (mut rows, mut archived) = (Vec::with_capacity(changes.0.len()), Vec::new());
         for (one, change) in changes.0.values() {
             let (sealer, [org, patient]) = self.sealing(one.scope)?;
-            let content = sealer.record(content_cell(one.document, one.revision), &change.content)?;
+            let (cell, rows) = match one.archived {
+                true => (archive_cell(one.document, one.revision), &mut archived),
+                false => (content_cell(one.document, one.revision), &mut rows),
+            };
+            let content = sealer.record(cell, &change.content)?;
             rows.push(vec![org, patient, one.document.into(), one.revision.into(), content]);
         }
         self.tx.bulk(&REWRITE, rows).await?;
+        self.tx.bulk(&REWRITE_ARCHIVED, archived).await?;
         Ok(())
     }
 

@@ -14,6 +14,8 @@ pub struct Reviewed {
     pub revision: u32,
     /// Policy and recognisers that it has passed now.
     pub version: String,
+    /// Its text lies in the archive.
+    pub archived: bool,
     /// `None` where nothing more was taken.
     pub change: Option<Change>,
 }

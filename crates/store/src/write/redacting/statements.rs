@@ -33,6 +33,15 @@ pub(crate) static REWRITE: LazyLock<Bulk> = LazyLock::new(|| {
         &[&KEY[..], &own].concat(),
     )
 });
+pub(crate) static REWRITE_ARCHIVED: LazyLock<Bulk> = LazyLock::new(|| {
+    let own = [("revision", ColumnType::Int), ("content", ColumnType::Bytes)];
+    Bulk::over(
+        "UPDATE document_archive SET content_sealed = r.content FROM {rows} AS r \
+         WHERE document_archive.org_id = r.org_id AND document_archive.patient_id = r.patient_id \
+         AND document_archive.document_id = r.id AND document_archive.revision = r.revision",
+        &[&KEY[..], &own].concat(),
+    )
+});
 pub(crate) static PASSAGES: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT patient_id, document_id, revision, id, start_offset, end_offset, terms FROM passage \
@@ -123,6 +132,7 @@ pub(super) fn statements() -> Vec<&'static Sql> {
         STAMP.sql(),
         STAMP_RAWS.sql(),
         REWRITE.sql(),
+        REWRITE_ARCHIVED.sql(),
         &PASSAGES,
         MOVE_PASSAGES.sql(),
         &FORGET_VECTORS,

@@ -157,7 +157,7 @@ impl Writer<'_> {
             said.extend(spans.iter().map(|span| span.of(&before.text).to_owned()));
             let moves = spans.into_iter().map(|span| (span, span)).collect();
             let change = Change { before: before.text, content, language, moves };
-            Reviewed { scope, document, revision, version: String::new(), change: Some(change) }
+            Reviewed { scope, document, revision, version: String::new(), archived: false, change: Some(change) }
         }))
     }
 }

@@ -21,6 +21,7 @@ use crate::StoreError;
 use crate::legacy::record_cell;
 use crate::records::{DocumentContent, FindingWords};
 use crate::seal::{open_record, open_text};
+use anamnesis_core::failpoints;
 use anamnesis_core::ids::derive;
 use anamnesis_core::legacy::Legacy;
 use anamnesis_core::profile::EphemeralCourse;
@@ -140,6 +141,9 @@ impl Writer<'_> {
 
     /// Takes accounts that jobs wrote, with their text and passages.
     async fn remove_accounts(&mut self, scope: Scope, accounts: &BTreeSet<Uuid>) -> Result<(), StoreError> {
+        if failpoints::is("erase_keeps_accounts") {
+            return Ok(());
+        }
         self.delete(&DELETE_ACCOUNTS, scope, accounts.iter().copied()).await?;
         for id in accounts {
             let args = vec![scope.org().0.into(), scope.patient().0.into(), (*id).into(), 1.into()];
@@ -261,7 +265,9 @@ impl Writer<'_> {
         self.remove_accounts(scope, &gone.accounts).await?;
         for (id, revision) in gone.documents.iter().copied() {
             let args = vec![scope.org().0.into(), scope.patient().0.into(), id.into(), revision.into()];
-            self.tx.execute(&DELETE_PASSAGES, args.clone()).await?;
+            if !failpoints::is("erase_keeps_cache") {
+                self.tx.execute(&DELETE_PASSAGES, args.clone()).await?;
+            }
             self.tx.execute(&DELETE_DOCUMENT, args).await?;
         }
         let raws = gone.documents.iter().map(|(id, revision)| raw_id(scope, *id, *revision));

@@ -1,0 +1,184 @@
+//! A document or a memory is erased, and everything that holds its words goes with it: what jobs wrote of it, answers that were
+//! given, imported records, preferences. On each engine.
+
+use std::sync::Arc;
+
+use anamnesis_config::redaction::RedactionConfig;
+use anamnesis_core::ids::{DocumentId, MemoryId};
+use anamnesis_core::memory::State;
+use anamnesis_jobs::JobName;
+use anamnesis_jobs::night::Night;
+use anamnesis_jobs::policy::Policies;
+use anamnesis_pipeline::erasing::{Ended, erase};
+use anamnesis_pipeline::{Imported, Importer, Redactors};
+use anamnesis_store::Store;
+use anamnesis_store::erasing::{Receipt, Request, Subject};
+use anamnesis_store::read::{Filter, When, Window};
+use chrono::TimeDelta;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::ward::Ward;
+use crate::support::{Engine, ORG, PATIENT, count, document, event, on_every_engine, rows, scope};
+
+on_every_engine!(
+    an_account_goes_with_the_memory_that_it_tells_and_is_written_anew_without_it,
+    an_account_goes_with_a_document_and_is_written_anew_of_the_others,
+    an_account_itself_is_not_erased_since_it_would_be_written_again,
+    answers_imported_records_and_preferences_go_with_what_they_repeat,
+    a_text_in_the_archive_is_redacted_again_too,
+);
+
+const TEXT: &str = "Diagnosticada de endometriosis. Refiere vértigo. Toma sertralina 50 mg al día.";
+const OTHER: &str = "Refiere cefalea. Toma omeprazol 20 mg al día.";
+
+fn note(id: u128, day: u32, text: &str) -> Value {
+    document(id, 1, &format!("2026-06-{day:02}T10:00:00Z"), text)
+}
+
+/// Notes of one week, told in accounts.
+async fn told(engine: Engine) -> Ward {
+    let ward = Ward::on(engine).await;
+    ward.tell(&[note(1, 15, TEXT), note(2, 16, OTHER)]).await;
+    ward.after(1, JobName::Summaries).await;
+    ward
+}
+
+/// Every word that is held of the patient, in memories, texts, preferences and imported records.
+async fn words(store: &Store) -> String {
+    let all = Filter { states: State::ALL.to_vec(), ..Filter::default() };
+    let memories = store.memories(scope(), &all, When::Now).await.unwrap();
+    let memories: Vec<_> = memories.into_iter().map(|one| (one.words, one.evidence.map(|quote| quote.text))).collect();
+    let texts = store.documents(scope(), Window::default(), usize::MAX, When::Now).await.unwrap();
+    let texts: Vec<String> = texts.into_iter().map(|one| one.content.text).collect();
+    let preferences = store.preferences(scope(), When::Now).await.unwrap();
+    let records: Vec<_> = store.legacy_records(scope()).await.unwrap().into_iter().map(|(_, record)| record).collect();
+    json!([memories, texts, preferences, records]).to_string().to_lowercase()
+}
+
+async fn erased(store: &Store, subject: Subject) -> Receipt {
+    let request = Request {
+        scope: scope(),
+        id: Uuid::from_u128(0xe1),
+        subject,
+        requested_by: Uuid::from_u128(7),
+        requested_at: "2026-07-02T12:00:00Z".parse().unwrap(),
+    };
+    match erase(store, &request).await.unwrap() {
+        Ended::Erased(receipt) => receipt,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn memory_of(store: &Store, concept: &str) -> MemoryId {
+    let held = store.memories(scope(), &Filter::default(), When::Now).await.unwrap();
+    let is = |concept: &str, words: &anamnesis_store::records::FindingWords| {
+        words.concept.contains(concept) && words.account.is_none()
+    };
+    held.iter().find(|one| one.words.as_ref().is_some_and(|words| is(concept, words))).unwrap().id
+}
+
+async fn accounts(store: &Store) -> i64 {
+    count(store, "SELECT count(*) FROM summary").await
+}
+
+async fn an_account_goes_with_the_memory_that_it_tells_and_is_written_anew_without_it(engine: Engine) {
+    let ward = told(engine).await;
+    let store = ward.store();
+    let before = accounts(store).await;
+    assert!(before >= 3, "of two documents and their week: {before}");
+    assert!(words(store).await.matches("endometriosis").count() > 3, "accounts repeat it");
+    let receipt = erased(store, Subject::Memory(memory_of(store, "endometriosis").await)).await;
+    let held = words(store).await;
+    assert!(!held.contains("endometriosis"), "{held}");
+    assert!(held.contains("sertralina") && held.contains("omeprazol"), "{held}");
+    assert!(receipt.counts["summary"] >= 2 && receipt.counts["memory"] >= 1, "{receipt:?}");
+    assert!(accounts(store).await < before);
+    // The job writes them anew: of the document, and of its week.
+    ward.after(1, JobName::Summaries).await;
+    assert_eq!(accounts(store).await, before);
+    let held = words(store).await;
+    assert!(!held.contains("endometriosis") && held.contains("omeprazol"), "{held}");
+}
+
+async fn an_account_goes_with_a_document_and_is_written_anew_of_the_others(engine: Engine) {
+    let ward = told(engine).await;
+    ward.tell(&[note(3, 17, "Refiere insomnio. Toma hierro 80 mg al día.")]).await;
+    ward.after(1, JobName::Summaries).await;
+    let store = ward.store();
+    let receipt = erased(store, Subject::Document(DocumentId(Uuid::from_u128(1)))).await;
+    for table in ["documents", "extracted_findings", "passage", "embedding", "memory", "summary"] {
+        assert!(receipt.counts[table] > 0, "{table}: {receipt:?}");
+    }
+    let held = words(store).await;
+    assert!(!held.contains("endometriosis") && !held.contains("vértigo"), "{held}");
+    let week = "SELECT count(*) FROM summary WHERE stretch = 'week'";
+    assert_eq!(count(store, week).await, 0);
+    ward.after(1, JobName::Summaries).await;
+    assert_eq!(count(store, week).await, 1, "of the two that are left");
+    assert!(!words(store).await.contains("endometriosis"));
+}
+
+async fn an_account_itself_is_not_erased_since_it_would_be_written_again(engine: Engine) {
+    let ward = told(engine).await;
+    let store = ward.store();
+    let id = rows(store, "SELECT id FROM summary WHERE stretch = 'week'").await[0].uuid(0).unwrap();
+    let request = Request {
+        scope: scope(),
+        id: Uuid::from_u128(0xe1),
+        subject: Subject::Document(DocumentId(id)),
+        requested_by: Uuid::from_u128(7),
+        requested_at: "2026-07-02T12:00:00Z".parse().unwrap(),
+    };
+    assert_eq!(erase(store, &request).await.unwrap(), Ended::Derived);
+    assert!(store.erasures(scope()).await.unwrap().is_empty(), "no receipt of what was not erased");
+}
+
+async fn answers_imported_records_and_preferences_go_with_what_they_repeat(engine: Engine) {
+    let ward = told(engine).await;
+    let store = ward.store();
+    let asked = json!({"organization_id": ORG, "patient_id": PATIENT, "command": "export",
+        "actor": {"id": PATIENT, "role": "patient"}, "issued_at": "2026-07-01T12:00:00Z"});
+    let profile = json!({"organization_id": ORG, "patient_id": PATIENT, "actor": PATIENT, "recorded_at": "2026-06-20T10:00:00Z",
+        "preferences": {"tema": "endometriosis", "hora": "por la tarde"}});
+    ward.tell(&[
+        event("r-1", "anamnesis.memory.command.v1", &asked),
+        event("p-1", "anamnesis.profile.updated.v1", &profile),
+    ])
+    .await;
+    let record = |id: &str, text: &str| {
+        json!({"base_memory": {"memory_id": id, "memory": text, "topics": ["salud"],
+            "last_updated": "2025-11-06T10:00:00"}, "confidence": 0.9, "is_proxy": false, "proxy_agent": null})
+    };
+    let importer = Importer { by: PATIENT, undated: "2026-06-01T10:00:00Z".parse().unwrap() };
+    let records = [record("m1", "Diagnosticada de endometriosis."), record("m2", "Le gusta el mar.")];
+    assert_eq!(ward.pipeline.import(scope(), &records, importer).await.unwrap(), [Imported::Stored, Imported::Stored]);
+    assert_eq!(count(store, "SELECT count(*) FROM rights_answer").await, 1);
+    let receipt = erased(store, Subject::Memory(memory_of(store, "endometriosis").await)).await;
+    let held = words(store).await;
+    assert!(!held.contains("diagnosticada de endometriosis"), "{held}");
+    assert!(held.contains("le gusta el mar") && held.contains("por la tarde"), "{held}");
+    assert_eq!(count(store, "SELECT count(*) FROM rights_answer").await, 0, "an answer is a copy of all");
+    assert_eq!((receipt.counts["legacy_record"], receipt.counts["rights_answer"]), (1, 1), "{receipt:?}");
+}
+
+async fn a_text_in_the_archive_is_redacted_again_too(engine: Engine) {
+    let ward = Ward::on(engine).await;
+    let text = "Su hermana la acompaña desde Francia. Toma sertralina 50 mg al día.";
+    ward.tell(&[note(1, 15, text)]).await;
+    let tier = json!({"organization_id": ORG, "patient_id": PATIENT, "actor": PATIENT,
+        "recorded_at": "2026-06-21T10:00:00Z", "privacy_tier": "cold archive"});
+    ward.tell(&[event("tier", "anamnesis.profile.updated.v1", &tier)]).await;
+    ward.after(370, JobName::Retention).await;
+    let archived = async || ward.store().archived(scope()).await.unwrap().remove(0).content.text;
+    assert!(archived().await.contains("hermana"));
+    let config: RedactionConfig =
+        toml::from_str(&format!("[[organizations]]\norganization = \"{ORG}\"\npolicy = \"strict\"")).unwrap();
+    let night = Night::over(ward.store(), Policies::embedded().unwrap(), Arc::new(()), CancellationToken::new());
+    let night = night.redacting(Redactors::load(&config).unwrap());
+    ward.clinic.time.advance(TimeDelta::days(1));
+    night.round().await.unwrap();
+    let text = archived().await;
+    assert!(!text.contains("hermana") && text.contains("sertralina"), "{text}");
+}
