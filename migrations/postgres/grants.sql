@@ -39,7 +39,7 @@ GRANT UPDATE (content_sealed, fate, fate_at, reckoned, retention_due_at, updated
 -- Accounts of several documents are documents of their own.
 GRANT INSERT, UPDATE (body_hash, language, current, retired_at, recorded_at) ON documents TO anamnesis_jobs;
 GRANT UPDATE (evidence_sealed, updated_at) ON risk_flag TO anamnesis_jobs;
-GRANT SELECT, INSERT, DELETE ON document_archive TO anamnesis_jobs;
+GRANT SELECT, INSERT, DELETE, UPDATE (content_sealed, updated_at) ON document_archive TO anamnesis_jobs;
 GRANT SELECT, INSERT, UPDATE, DELETE ON
   passage, embedding, extracted_findings, memory, memory_event, contradiction, conditions, allergies,
   medications, symptom_states, appointments, health_signals, outbox, job_run, job_mark, summary,
