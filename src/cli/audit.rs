@@ -229,7 +229,7 @@ fn print(reports: &[Report]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn read_heads(path: &std::path::Path) -> Result<Vec<Head>, Failure> {
+pub(super) fn read_heads(path: &std::path::Path) -> Result<Vec<Head>, Failure> {
     let text = std::fs::read_to_string(path)
         .map_err(|_| Failure::usage(format!("--heads: {} cannot be read", path.display())))?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());

@@ -8,15 +8,16 @@ use clap::ArgMatches;
 use uuid::Uuid;
 
 use super::world::World;
-use super::{Exit, Failure};
+use super::{Answer, Exit, Failure};
 use anamnesis_config::Settings;
 use anamnesis_config::audit::Reads;
 use anamnesis_core::audit::{Actor, Purpose, Reference};
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{OrgId, PatientId};
+use anamnesis_core::scope::Scope;
 use anamnesis_sql::Location;
-use anamnesis_store::Store;
 use anamnesis_store::auditing::{Done, PLATFORM};
+use anamnesis_store::{Store, StoreError};
 
 /// Verbs that show what is held, or act without a patient, with the code of their entries.
 const READS: &[(&str, &str)] = &[
@@ -54,6 +55,25 @@ const READS: &[(&str, &str)] = &[
     ("backup", "backed_up"),
     ("restore", "restored"),
 ];
+
+/// Reads of what is held by those who look after a record: where the configuration says so, a patient who denies recall closes
+/// them, but for a ground that is written down. The patient's own rights (`export`, `privacy`, `consent show` …) stay open.
+const CLOSED: &[&str] = &[
+    "memory list",
+    "memory show",
+    "memory trace",
+    "memory history",
+    "memory contradictions",
+    "memory uncertain",
+    "memory orphans",
+    "memory review",
+    "report confidence",
+    "archive list",
+    "archive show",
+];
+
+/// What opens them: a request of the patient, a duty of the law, or danger.
+const GROUNDS: [Purpose; 3] = [Purpose::PatientRequest, Purpose::Legal, Purpose::BreakGlass];
 
 /// Verbs that name a patient and write their own entries: as commands on their way through the pipeline, or in the transaction
 /// of what they do.
@@ -129,6 +149,8 @@ struct Read {
     subject: Option<Uuid>,
     actor: Actor,
     named: bool,
+    /// A denial of recall closes it.
+    closed: bool,
     /// The store that was opened, where the entry is written after the answer.
     store: OnceLock<Store>,
 }
@@ -165,6 +187,7 @@ impl Reading {
             org: id("org").map_or(PLATFORM, OrgId),
             patient: id("patient").map(PatientId),
             subject: id("id").or_else(|| id("document")).or_else(|| id("ids")),
+            closed: CLOSED.contains(&path.as_str()),
             named: given.is_some() && reader.purpose.is_some(),
             actor,
             store: OnceLock::new(),
@@ -183,6 +206,12 @@ impl Reading {
                 "who reads, and for what? Give --reader ID and --purpose CODE, or set ANAMNESIS_ACTOR and ANAMNESIS_PURPOSE: \
                  audit.require_reader asks for both",
             ));
+        }
+        if world.settings.audit.denial_closes_tools
+            && let Err(failure) = read.permitted(&world.store).await
+        {
+            read.write(&world.store, "withheld").await?;
+            return Err(failure);
         }
         match world.settings.audit.reads {
             Reads::Before => read.write(&world.store, "asked").await,
@@ -237,6 +266,23 @@ impl Reading {
 }
 
 impl Read {
+    /// Whether the patient lets this be read.
+    async fn permitted(&self, store: &Store) -> Result<(), Failure> {
+        let on_ground = self.actor.purpose.is_some_and(|purpose| GROUNDS.contains(&purpose));
+        let Some(patient) = self.patient.filter(|_| self.closed && !on_ground) else { return Ok(()) };
+        // An id that is none is for the verb to refuse.
+        let Ok(scope) = Scope::new(self.org, patient) else { return Ok(()) };
+        match store.may_recall(scope).await {
+            Err(StoreError::NoConsent) => {
+                let why = "no_consent: the patient does not permit that this is read; --purpose patient_request, legal or break_glass \
+                           is a ground that the audit trail keeps";
+                Err(Failure::failed(why).answering(Answer::of(&StoreError::NoConsent)))
+            }
+            // What cannot be looked up is for the verb to say.
+            _ => Ok(()),
+        }
+    }
+
     async fn write(&self, store: &Store, outcome: &str) -> Result<(), Failure> {
         if failpoints::is("read_unaudited") {
             return Ok(());

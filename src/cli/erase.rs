@@ -1,6 +1,8 @@
 //! `erase`: a patient, a document or a memory goes for good, from every table, the quarantine, the archive of original files
 //! and, for a patient, the key store. A receipt of ids and counts stays.
 
+use std::path::Path;
+
 use chrono::{DateTime, Utc};
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
@@ -15,6 +17,7 @@ use anamnesis_core::failpoints::crash_at;
 use anamnesis_core::ids::{DocumentId, MemoryId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_pipeline::erasing::{self, Ended, ErasureError};
+use anamnesis_pipeline::intake::spool_folder::UNREADABLE;
 use anamnesis_pipeline::rights::words;
 use anamnesis_store::StoreError;
 use anamnesis_store::erasing::{Receipt, Request, Subject};
@@ -80,7 +83,7 @@ async fn erase(world: &World, args: &Args, context: &Context) -> Result<Exit, Fa
         Ended::Before(receipt) => ("erased_before", receipt),
         Ended::Erased(receipt) => ("erased", receipt),
     };
-    sweep(world, &receipt.request)?;
+    sweep(world, &receipt.request, Copies::Gone)?;
     // On a server the archive of a worker may lie on another machine: that worker ends it.
     if world.settings.store.url.expose_secret().is_empty() || spool::archive_folder(&world.settings).exists() {
         world.store.end_erasure_of_files(&receipt.request).await?;
@@ -168,17 +171,31 @@ impl From<Incomplete> for Failure {
     }
 }
 
+/// What becomes of the copies that a migration or a restore left next to the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Copies {
+    Gone,
+    Kept,
+}
+
 /// Takes what is erased out of the sealed originals of the spool, with copies of simulations and files of the spool that
 /// nobody could read. Words of one memory are not looked for there: the
 /// original goes with its document, or with the patient.
-fn sweep(world: &World, request: &Request) -> std::io::Result<u64> {
+fn sweep(world: &World, request: &Request, copies: Copies) -> std::io::Result<u64> {
     let document = match request.subject {
         Subject::Patient => None,
         Subject::Document(id) => Some(id.0),
-        Subject::Memory(_) => return Ok(leftovers::erase(&world.settings, false, &|_| false)),
+        Subject::Memory(_) => None,
     };
-    let names = |line: &[u8]| erasing::speaks_of(line, None, request.scope, document);
-    leftovers::erase(&world.settings, request.subject == Subject::Patient, &names);
+    let is_memory = matches!(request.subject, Subject::Memory(_));
+    let names = |line: &[u8]| !is_memory && erasing::speaks_of(line, None, request.scope, document);
+    leftovers::erase(&world.settings, &names);
+    if copies == Copies::Gone {
+        leftovers::erase_copies(&world.settings, request.subject == Subject::Patient);
+    }
+    if is_memory {
+        return Ok(0);
+    }
     let folder = spool::archive_folder(&world.settings);
     spool::erase_lines(&folder, world.store.keys().platform(), world.entropy.as_ref(), &names)
 }
@@ -188,12 +205,13 @@ fn sweep(world: &World, request: &Request) -> std::io::Result<u64> {
 /// # Errors
 /// When the store or the archive cannot be read or written.
 pub(crate) async fn sweep_all(world: &World, since: DateTime<Utc>) -> Result<(), Incomplete> {
-    let folder = spool::archive_folder(&world.settings);
-    if std::fs::read_dir(&folder).map_or(true, |mut entries| entries.next().is_none()) {
+    let is_empty = |folder: &Path| std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+    let settings = &world.settings;
+    if is_empty(&spool::archive_folder(settings)) && is_empty(&settings.worker.spool.join(UNREADABLE)) {
         return Ok(());
     }
     for receipt in receipts(world).await?.iter().filter(|one| one.done_at.is_some_and(|at| at >= since)) {
-        sweep(world, &receipt.request)?;
+        sweep(world, &receipt.request, Copies::Kept)?;
     }
     Ok(())
 }
@@ -209,7 +227,7 @@ pub(crate) async fn complete(world: &World) -> Result<u64, Incomplete> {
             if receipt.done_at.is_none() && erasing::erase(&world.store, &receipt.request).await? == Ended::Held {
                 continue;
             }
-            sweep(world, &receipt.request)?;
+            sweep(world, &receipt.request, Copies::Gone)?;
             world.store.end_erasure_of_files(&receipt.request).await?;
             completed += 1;
         }
@@ -256,8 +274,9 @@ pub(crate) async fn apply(world: &World, receipts: &[Request]) -> Result<Applied
     for request in &missing {
         match erasing::erase(&world.store, request).await {
             Ok(Ended::Held) => applied.held += 1,
+            // What restore put aside is the way back.
             Ok(_) => {
-                sweep(world, request)?;
+                sweep(world, request, Copies::Kept)?;
                 applied.erased += 1;
             }
             // Its patient was erased since, and all with it.

@@ -40,15 +40,17 @@ pub(crate) fn end_terms(settings: &Settings, now: DateTime<Utc>) -> u64 {
     gone + simulations(settings, |path| changed_at(path).is_some_and(|at| at <= until))
 }
 
-/// Removes what an erasure must not leave: copies of the store, which hold what is erased, under keys that live on where it is
-/// not the whole patient; of a whole patient the copies of keys; every copy of a simulation; and files of the spool that could
-/// not be read and that `names` says speak of it. A simulation under way goes on without its copy, or ends with an error.
-pub(crate) fn erase(settings: &Settings, patient: bool, names: &dyn Fn(&[u8]) -> bool) -> u64 {
+/// Removes what an erasure must not leave: every copy of a simulation, and files of the spool that could not be read and that
+/// `names` says speak of it. A simulation under way goes on without its copy, or ends with an error.
+pub(crate) fn erase(settings: &Settings, names: &dyn Fn(&[u8]) -> bool) -> u64 {
+    simulations(settings, |_| true) + removed(&settings.worker.spool.join(UNREADABLE), |path| speaks(path, names))
+}
+
+/// Removes copies of the store, which hold what was erased, under keys that live on where it is not the whole patient; and of a
+/// whole patient the copies of keys.
+pub(crate) fn erase_copies(settings: &Settings, patient: bool) -> u64 {
     let of = |path: &Path| copies_of(path).iter().filter(|path| remove(path)).count() as u64;
-    let copies = of(&settings.store.path) + if patient { of(&settings.store.keys) } else { 0 };
-    copies
-        + simulations(settings, |_| true)
-        + removed(&settings.worker.spool.join(UNREADABLE), |path| speaks(path, names))
+    of(&settings.store.path) + if patient { of(&settings.store.keys) } else { 0 }
 }
 
 /// The folder that holds the embedded store.
@@ -80,6 +82,7 @@ fn copies_of(path: &Path) -> Vec<PathBuf> {
         ".replaced-wal",
         ".replaced-shm",
         ".replaced-journal",
+        ".restoring",
     ];
     endings.map(|ending| with(path, ending)).to_vec()
 }

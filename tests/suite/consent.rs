@@ -14,6 +14,7 @@ on_every_program!(
     a_patient_who_denies_is_told_to_nobody_who_asks_until_a_new_permit,
     a_withdrawal_forgets_where_the_organisation_says_so_and_can_be_recovered,
     consents_are_shown_with_what_is_in_force,
+    a_permit_that_ended_permits_no_reading_where_consent_is_required,
 );
 
 const BY: &str = "00000000-0000-4000-8000-000000000009";
@@ -243,8 +244,19 @@ async fn a_patient_who_denies_is_told_to_nobody_who_asks_until_a_new_permit(engi
             assert!(!String::from_utf8_lossy(&table.stdout).contains("sertralina"));
             assert!(String::from_utf8_lossy(&table.stderr).contains("consent"), "{table:?}");
         }
-        // What is held is the patient's own to see, and a clinician's to look after.
+        // What is held is the patient's own to see, and on a ground that is written down those may who look after the record.
         assert!(verb(&program, &["export"], &[]).1.contains("sertralina"));
+        assert!(
+            verb(&program, &["memory", "list"], &[]).1.contains("sertralina"),
+            "the tools are open unless it is asked for"
+        );
+        let closed = [("ANAMNESIS__AUDIT__DENIAL_CLOSES_TOOLS", "true")];
+        let (done, printed) = verb(&program, &["memory", "list"], &closed);
+        assert!(!done && printed.contains("withheld") && !printed.contains("sertralina"), "{printed}");
+        let (done, _) = verb(&program, &["memory", "list", "--purpose", "treatment"], &closed);
+        assert!(!done, "to treat is what the patient forbids");
+        let (done, printed) = verb(&program, &["memory", "list", "--purpose", "patient_request"], &closed);
+        assert!(done && printed.contains("sertralina"), "{printed}");
         record(&program, scope, "permit", &["--from", "2026-07-01"]);
         for reader in asked {
             let (done, printed) = verb(&program, reader, &[]);
@@ -253,6 +265,22 @@ async fn a_patient_who_denies_is_told_to_nobody_who_asks_until_a_new_permit(engi
     }
     record(&program, "research", "deny", &[]);
     assert!(verb(&program, &["context"], &[]).0, "research is about something else");
+}
+
+async fn a_permit_that_ended_permits_no_reading_where_consent_is_required(engine: Engine) {
+    let program = Program::on(engine).await;
+    record(&program, "memory", "permit", &["--from", "2026-06-01", "--until", "2026-08-01"]);
+    organisation(&program, &["--consent-required", "true"]);
+    assert_eq!(outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE)]), (1, 0));
+    for reader in [&["context"][..], &["profile"]] {
+        let (done, printed) = verb(&program, reader, &[]);
+        assert!(done && printed.contains("sertralina"), "{reader:?}: {printed}");
+        let later = [("ANAMNESIS__PIPELINE__NOW", "2026-08-02T10:00:00Z")];
+        let (done, printed) = verb(&program, reader, &later);
+        assert!(!done && printed.contains("withheld") && !printed.contains("sertralina"), "{reader:?}: {printed}");
+        let (done, _) = verb(&program, &["profile", "--emergency"], &later);
+        assert!(done, "a permit that ended is no denial, and there is danger");
+    }
 }
 
 async fn a_withdrawal_forgets_where_the_organisation_says_so_and_can_be_recovered(engine: Engine) {

@@ -311,6 +311,12 @@ async fn a_backup_from_before_brings_nothing_back(engine: Engine) {
     let restored = run(&["restore", copy.to_str().unwrap(), "--replace", "--output", "json"]);
     let restored: Value = serde_json::from_str(&restored).unwrap();
     assert_eq!(restored["erased_again"], json!(2), "{restored}");
+    // What was done to the store as a whole is in the platform's chain: the copy was made after its own snapshot.
+    let trail = run(&["audit", "list", "--output", "json"]);
+    assert!(trail.contains("\"restored\""), "{trail}");
+    run(&["backup", program.folder.path().join("later").to_str().unwrap()]);
+    let trail = run(&["audit", "list", "--output", "json"]);
+    assert!(trail.contains("\"backed_up\""), "{trail}");
     let store = program.store().await;
     assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
     let other = Scope::new(scope().org(), PatientId(Uuid::from_u128(0xbeef))).unwrap();

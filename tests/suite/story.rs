@@ -188,11 +188,16 @@ async fn one_patient_goes_through_every_right_in_both_languages(engine: Engine) 
     let (_, trail) = story.asks(&["audit", "list", "--limit", "1000", "--output", "json"]);
     for action in [
         "document_stored",
-        "command_privacy_report",
-        "opened_answer",
+        "read_redaction_receipts",
+        "answered",
+        "answer_shown",
+        "exported",
+        "forgotten",
+        "recovered",
         "ephemeral_on",
         "consent_deny",
         "hold_set",
+        "hold_lifted",
         "erase",
     ] {
         assert!(trail.contains(&format!("\"{action}\"")), "{action}: {trail}");

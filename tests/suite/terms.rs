@@ -25,9 +25,9 @@ async fn a_worker_completes_what_the_end_of_a_record_began(engine: Engine) {
     let program = Program::on(engine).await;
     let lines = bodies(&[document(1, 1, "2026-06-30T10:00:00Z", TEXT)]);
     assert_eq!(counts(&program.ingest(&lines, &[]))["stored"], 1);
-    let later = [("ANAMNESIS__PIPELINE__NOW", "2046-07-10T12:00:00Z")];
+    let later = [("ANAMNESIS__PIPELINE__NOW", "2052-08-10T12:00:00Z")];
     let (org, patient) = (ORG.to_string(), PATIENT.to_string());
-    let job = ["job", "run", "retention", "--org", &org, "--as-of", "2046-07-09", "--output", "json"];
+    let job = ["job", "run", "retention", "--org", &org, "--as-of", "2052-08-09", "--output", "json"];
     let report = run(&program, &later, &job);
     assert!(report.contains("\"records_ended\":1"), "{report}");
     let store = program.store().await;

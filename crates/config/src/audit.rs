@@ -14,6 +14,8 @@ pub struct AuditConfig {
     pub reads: Reads,
     /// Whether a read needs a reader and a purpose.
     pub require_reader: bool,
+    /// Whether a denial of recall closes the reads of those who look after a record, too, but for a ground.
+    pub denial_closes_tools: bool,
     /// Seconds between two blocks, 5–86400.
     pub seal_seconds: u64,
     /// File on another volume to which a worker appends the head of each block; empty: none.
@@ -32,6 +34,12 @@ codes!(
 
 impl Default for AuditConfig {
     fn default() -> Self {
-        Self { reads: Reads::After, require_reader: false, seal_seconds: 60, head_file: PathBuf::new() }
+        Self {
+            reads: Reads::After,
+            require_reader: false,
+            denial_closes_tools: false,
+            seal_seconds: 60,
+            head_file: PathBuf::new(),
+        }
     }
 }

@@ -108,11 +108,17 @@ impl Consents {
         })
     }
 
-    /// Whether what is remembered may be handed to those who ask.
-    pub fn may_recall(&self, now: DateTime<Utc>) -> bool {
-        [ConsentScope::Memory, ConsentScope::Recall]
-            .into_iter()
-            .all(|scope| self.in_force(scope, now) != Some(Provision::Deny))
+    /// Whether what is remembered may be handed to those who ask. Where the organisation requires consent, a permit of `memory`
+    /// must be in force: one that ended permits nothing any more.
+    pub fn may_recall(&self, required: bool, now: DateTime<Utc>) -> bool {
+        let permitted = self.in_force(ConsentScope::Memory, now) == Some(Provision::Permit);
+        (permitted || !required) && !self.denies_recall(now)
+    }
+
+    /// Whether the patient forbids that what is remembered is handed out.
+    pub fn denies_recall(&self, now: DateTime<Utc>) -> bool {
+        let denied = |scope| self.in_force(scope, now) == Some(Provision::Deny);
+        denied(ConsentScope::Memory) || denied(ConsentScope::Recall)
     }
 
     /// Whether the patient may be counted among others. Where the organisation requires consent, this needs a permit of its
@@ -210,7 +216,7 @@ mod tests {
             let mut all: Consents = list.into_iter().collect();
             all.add(memory(Provision::Deny, 12, None));
             prop_assert!(!all.may_remember(required, at(said), at(12)));
-            prop_assert!(!all.may_recall(at(12)));
+            prop_assert!(!all.may_recall(false, at(12)) && all.denies_recall(at(12)));
             prop_assert!(!all.may_research(required, at(12)));
         }
 

@@ -46,7 +46,7 @@ pub(crate) const BUGS: &[(&str, &str)] = &[
     ("erase_keeps_cache", "passages and vectors of an erased document go with it"),
     ("erase_keeps_accounts", "accounts of what was erased go with it"),
     ("no_hash_is_old", "a row that lost its hash counts as changed"),
-    ("records_for_ever", "a record ends twenty years after the last word about its patient"),
+    ("records_for_ever", "a record ends twenty-six years after the last word about its patient"),
 ];
 
 /// Whether a bug is switched on.

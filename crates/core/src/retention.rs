@@ -70,14 +70,14 @@ pub struct RetentionPolicy {
     pub countries: BTreeMap<String, PrivacyTier>,
     #[serde(default)]
     pub tiers: BTreeMap<PrivacyTier, Rules>,
-    /// Days since the last message about a patient after which the whole patient is erased, 1 to 36,500. Twenty years where
-    /// nothing is said: the longest minimum of docs/retention.md.
-    #[serde(default = "twenty_years")]
+    /// Days since the last message about a patient after which the whole patient is erased, 1 to 36,500. Twenty-six years
+    /// where nothing is said: whoever was a newborn then is an adult past every minimum of docs/retention.md.
+    #[serde(default = "child_to_adult")]
     pub patient_days: u32,
 }
 
-fn twenty_years() -> u32 {
-    7_305
+fn child_to_adult() -> u32 {
+    9_497
 }
 
 /// What is said of tiers around one document.
@@ -124,14 +124,14 @@ mod tests {
                 (PrivacyTier::DropSource, rules(1, Fate::SourceDropped)),
                 (PrivacyTier::SummaryOnly, rules(0, Fate::SummaryOnly)),
             ]),
-            patient_days: 7_305,
+            patient_days: 9_497,
         }
     }
 
     #[test]
     fn the_record_of_a_patient_has_a_term_where_a_policy_says_none() {
         let policy: RetentionPolicy = serde_json::from_value(serde_json::json!({"tier": "standard"})).unwrap();
-        assert_eq!(policy.patient_days, 7_305);
+        assert_eq!(policy.patient_days, 9_497);
     }
 
     #[test]

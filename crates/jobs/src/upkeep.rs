@@ -39,20 +39,20 @@ pub struct UpkeepThresholds {
     #[serde(default = "body_days")]
     pub(crate) answer_days: u32,
     /// Nor do they have these five.
-    #[serde(default = "twenty_years")]
+    #[serde(default = "child_to_adult")]
     pub(crate) archive_days: u32,
     #[serde(default = "row_days")]
     pub(crate) run_days: u32,
     #[serde(default = "six_years")]
     pub(crate) hold_days: u32,
-    #[serde(default = "twenty_years")]
+    #[serde(default = "child_to_adult")]
     pub(crate) receipt_days: u32,
-    #[serde(default = "twenty_years")]
+    #[serde(default = "child_to_adult")]
     pub(crate) pattern_days: u32,
 }
 
-fn twenty_years() -> u32 {
-    7_305
+fn child_to_adult() -> u32 {
+    9_497
 }
 
 fn six_years() -> u32 {
@@ -251,21 +251,21 @@ mod tests {
             quarantine_body_days: 30,
             quarantine_row_days: 365,
             answer_days: 31,
-            archive_days: 7_305,
+            archive_days: 9_497,
             run_days: 366,
             hold_days: 2_193,
-            receipt_days: 7_306,
-            pattern_days: 7_307,
+            receipt_days: 9_498,
+            pattern_days: 9_499,
         };
         let job = Upkeep { policy };
         let cutoff: DateTime<Utc> = "2026-05-01T04:30:00Z".parse().unwrap();
         let asides = [(Lane::AsideBodies, 30), (Lane::Asides, 365), (Lane::Answers, 31), (Lane::Audit, 2_192)];
         let records = [
-            (Lane::Archives, 7_305),
+            (Lane::Archives, 9_497),
             (Lane::Runs, 366),
             (Lane::Holds, 2_193),
-            (Lane::Receipts, 7_306),
-            (Lane::Patterns, 7_307),
+            (Lane::Receipts, 9_498),
+            (Lane::Patterns, 9_499),
         ];
         for (lane, days) in [(Lane::Messages, 90), (Lane::Events, 30), (Lane::Attempts, 7), (Lane::Batches, 7)]
             .into_iter()

@@ -72,7 +72,7 @@ pub async fn emergency_text(store: &Store, scope: Scope, region: Option<&str>) -
 /// When the store cannot be read or a cell does not open; [`StoreError::NoConsent`] and [`StoreError::Erased`], for which
 /// [`emergency_text`] is there all the same.
 pub async fn emergency(store: &Store, scope: Scope, when: When) -> Result<Emergency, StoreError> {
-    store.may_recall(scope).await?;
+    store.recall_is_not_denied(scope).await?;
     let clinical = store.clinical(scope, when).await?;
     let profile = store.profile(scope).await?;
     let region = profile.as_ref().and_then(|profile| profile.region.as_deref());

@@ -213,7 +213,7 @@ pub async fn recallable(
     mut patients: Vec<PatientId>,
 ) -> Result<Vec<PatientId>, StoreError> {
     let consents = within(tx, org, keys, &patients).await?;
-    patients.retain(|patient| consents.get(patient).is_none_or(|consents| consents.may_recall(now)));
+    patients.retain(|patient| consents.get(patient).is_none_or(|consents| !consents.denies_recall(now)));
     Ok(patients)
 }
 
@@ -272,11 +272,28 @@ impl Store {
     /// Whether what is remembered of a patient may be handed to those who ask.
     ///
     /// # Errors
-    /// As [`Store::consents`]; [`StoreError::NoConsent`] when the patient denies it.
+    /// As [`Store::consents`]; [`StoreError::NoConsent`] when the patient denies it, or has not permitted it where the organisation
+    /// requires consent.
     pub async fn may_recall(&self, scope: Scope) -> Result<(), StoreError> {
-        match self.consents(scope).await?.may_recall(self.clock.now()) {
+        let known = self.organizations(&[scope.org()]).await?;
+        let required = known.get(&scope.org()).is_some_and(|rules| rules.consent_required);
+        // Of a patient who is not known there is nothing to withhold.
+        let consents = self.consents(scope).await?;
+        let required = required && !self.keys.find(&[scope]).await?.known.is_empty();
+        match consents.may_recall(required, self.clock.now()) {
             true => Ok(()),
             false => Err(StoreError::NoConsent),
+        }
+    }
+
+    /// Whether the patient forbids it: in an emergency, a permit that ended or never came closes nothing.
+    ///
+    /// # Errors
+    /// As [`Store::consents`]; [`StoreError::NoConsent`] when the patient denies it.
+    pub async fn recall_is_not_denied(&self, scope: Scope) -> Result<(), StoreError> {
+        match self.consents(scope).await?.denies_recall(self.clock.now()) {
+            false => Ok(()),
+            true => Err(StoreError::NoConsent),
         }
     }
 

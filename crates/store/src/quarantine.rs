@@ -284,11 +284,18 @@ impl Store {
     pub async fn drop_aside(&self, id: Uuid, actor: &str) -> Result<bool, StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
         let dropped = tx.execute(&FORGET, vec![id.into(), self.clock.now().into()]).await?;
-        if dropped > 0 {
-            self.note(&mut tx, id, actor, Deed::Dropped).await?;
+        if dropped == 0 {
+            return Ok(false);
         }
+        let row = tx.fetch_optional(&SHOW, vec![id.into()]).await?.ok_or(StoreError::Shape)?;
+        self.note(&mut tx, id, actor, Deed::Dropped).await?;
         tx.commit().await?;
-        Ok(dropped > 0)
+        let key = sealed_for(row.opt_uuid(9)?, row.opt_uuid(7)?)?;
+        let org = aside(&row)?.organization_id.map_or(PLATFORM, OrgId);
+        let patient = key.filter(|key| key.org() == org).map(|key| key.patient());
+        let done = Done { org, patient, action: Deed::Dropped.entry(), subject: Some(id), outcome: "done" };
+        self.audit(&Actor { id: actor.to_owned(), ..Actor::default() }, done).await?;
+        Ok(true)
     }
 
     /// A content under the key that seals it; `None` where that key is destroyed.

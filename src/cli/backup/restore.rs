@@ -112,6 +112,9 @@ async fn restore(
             None => are_known = !receipts.is_empty(),
         }
     }
+    if store.is_some() && !replaced && receipts.is_empty() {
+        output::note("what was erased since the backup is known from --receipts alone");
+    }
     if let Some(snapshot) = store {
         match &location {
             Location::File(path) => put(&args.path.join(STORE_FILE), path)?,

@@ -1,26 +1,31 @@
 //! Seals the audit trail: what was written since the last block becomes a block, its head goes to the file of heads and to the
-//! gauge. Several workers may do it at once; one of them makes each block.
+//! gauge. Several workers may do it at once; one of them makes each block. Once a day every chain is checked from its first block
+//! to its last, against the heads that were kept.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
 use super::gate::Gate;
-use crate::cli::audit::term_began;
+use crate::cli::audit::{read_heads, term_began};
 use crate::cli::world::World;
-use anamnesis_core::audit::{Head, gauge};
+use anamnesis_core::audit::{Head, Verdict, gauge};
 use anamnesis_core::ids::OrgId;
 use anamnesis_store::StoreError;
+
+/// Between two checks of every chain.
+const CHECKED_EVERY: Duration = Duration::from_secs(86_400);
 
 /// Seals until the process drains, and once more then.
 pub(super) async fn seal(world: &World, gate: &Gate, draining: CancellationToken) {
     let pause = Duration::from_secs(world.settings.audit.seal_seconds.clamp(5, 86_400));
     // The block of each chain whose head is in the file: what could not be appended is appended later.
     let mut kept = BTreeMap::new();
+    let mut checked: Option<Instant> = None;
     loop {
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
@@ -29,10 +34,41 @@ pub(super) async fn seal(world: &World, gate: &Gate, draining: CancellationToken
                 return;
             }
         }
-        if !gate.is_shut().await {
-            look(world, &mut kept).await;
+        if gate.is_shut().await {
+            continue;
+        }
+        look(world, &mut kept).await;
+        if checked.is_none_or(|at| at.elapsed() >= CHECKED_EVERY) && check(world).await {
+            checked = Some(Instant::now());
         }
     }
+}
+
+/// Every chain from its first block to its last; `false` where one could not be looked at.
+async fn check(world: &World) -> bool {
+    let file = &world.settings.audit.head_file;
+    let heads = if file.exists() { read_heads(file) } else { Ok(Vec::new()) };
+    let (Ok(heads), Ok(began)) = (heads, term_began(world, world.clock.now())) else {
+        tracing::warn!(code = "audit_heads", "the file of heads cannot be read: the audit trail is not checked");
+        return false;
+    };
+    let Ok(orgs) = world.store.audited_organizations().await else { return false };
+    let mut faults = 0;
+    for org in orgs {
+        match world.store.check_audit(org, &heads, began).await {
+            Ok(report) if matches!(report.verdict, Verdict::Invalid | Verdict::Diverged) => {
+                faults += report.faults.max(1);
+                tracing::error!(code = "audit_broken", %org, verdict = %report.verdict, "the audit trail was changed");
+            }
+            Ok(_) => {}
+            Err(error) => {
+                tracing::warn!(code = "audit", %error, "a chain of the audit trail could not be checked");
+                return false;
+            }
+        }
+    }
+    world.metrics.store.audit_faults.set(i64::try_from(faults).unwrap_or(i64::MAX));
+    true
 }
 
 /// One chain that cannot be sealed stops no other.

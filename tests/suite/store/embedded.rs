@@ -126,8 +126,12 @@ fn a_newer_program_leaves_a_file_alone_while_an_older_one_runs_and_copies_it_bef
         let _ = std::fs::remove_file(folder.path().join(format!("store.db{suffix}")));
     }
     std::fs::copy(&copy, folder.path().join("store.db")).unwrap();
-    let back = program(&["events", "list"], true).output().unwrap();
-    assert!(back.status.success(), "{}", String::from_utf8_lossy(&back.stderr));
+    let mut back = program(&["worker"], true).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    assert!(back.try_wait().unwrap().is_none(), "it goes on with it");
+    back.kill().unwrap();
+    back.wait().unwrap();
+    assert_eq!(version_of(&folder.path().join("store.db")), Some(22));
 }
 
 /// The last migration of a file; `None` before there is one.

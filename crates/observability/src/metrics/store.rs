@@ -27,6 +27,8 @@ area! {
         audit_sealed: Counters<()> = "audit_entries_sealed_total";
         /// Entries of the audit trail that were changed, or written without the key of the store: none may be
         audit_forged: Counters<()> = "audit_entries_not_authentic_total";
+        /// Faults of the audit trail that the last check of all chains found, once a day: none may be
+        audit_faults: Gauges<()> = "audit_faults";
         /// First 48 bits of the hash over the newest head of each organisation: the series is a witness of the audit trail
         audit_head: Gauges<()> = "audit_head";
         /// When the audit trail was last sealed, in seconds since 1970

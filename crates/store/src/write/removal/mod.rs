@@ -17,6 +17,7 @@ use super::documents::{PASSAGE, content_cell};
 use super::findings::finding_cell;
 use super::memories::raw_id;
 use super::profile::preference_cell;
+use super::retention::archive_cell;
 use crate::StoreError;
 use crate::legacy::record_cell;
 use crate::records::{DocumentContent, FindingWords};
@@ -116,10 +117,13 @@ impl Writer<'_> {
             let mut said = Vec::new();
             for (id, revision) in &gone.documents {
                 let args = vec![scope.org().0.into(), scope.patient().0.into(), (*id).into(), (*revision).into()];
-                let Some(row) = self.tx.fetch_optional(&OLDER, args).await? else { continue };
-                let keys = self.keys_of(scope)?;
-                let content: DocumentContent = open_record(keys, content_cell(*id, *revision), &row.blob(0)?)?;
-                said.push(content.text);
+                for (sql, cell) in
+                    [(&OLDER, content_cell(*id, *revision)), (&statements::ARCHIVED, archive_cell(*id, *revision))]
+                {
+                    let Some(row) = self.tx.fetch_optional(sql, args.clone()).await? else { continue };
+                    let content: DocumentContent = open_record(self.keys_of(scope)?, cell, &row.blob(0)?)?;
+                    said.push(content.text);
+                }
             }
             self.remove(scope, gone).await?;
             self.remove_copies(scope, &said).await?;
