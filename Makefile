@@ -37,6 +37,9 @@ proofs: setup ## The long proofs: 2,000 orders, 10⁶ random operations, 10,000 
 	@export ANAMNESIS_TEST_POSTGRES_URL=$${ANAMNESIS_TEST_POSTGRES_URL:-$$(scripts/postgres.sh start)}; \
 	ANAMNESIS_TEST_LONG=1 cargo nextest run --locked --no-fail-fast --test suite store:: audit::no_change_of_the_trail
 
+broker-segments: setup ## When words of a message that was worked leave the broker's disk: measured on a private node
+	@scripts/broker_segments.sh
+
 campaign-quick: setup ## The proving ground, quick, on both stores: kills, restarts, broken lines, keys away; one JSON line each
 	@cargo build --locked --quiet --bin anamnesis --example campaign
 	@cargo run --locked --quiet --example campaign -- --store sqlite --messages 120 --kills 5 --key-faults 4

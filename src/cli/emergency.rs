@@ -106,6 +106,7 @@ fn lines(all: &Emergency, language: Language) -> Vec<String> {
         lines.push(format!("  ({} {})", all.unconfirmed_risks, language.of(UNCONFIRMED_RISKS)));
     }
     section(&mut lines, language, CONTACTS, all.contacts.clone(), NO_CONTACT);
+    lines.push(language.of([&all.disclaimer.en, &all.disclaimer.es]).to_owned());
     lines.push(match all.disclaimer_accepted_at {
         Some(at) => format!("{} {}", language.of(ACCEPTED), at.date_naive()),
         None => of(NOT_ACCEPTED),

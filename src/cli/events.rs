@@ -124,7 +124,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     let format = context.format_or(Format::Table);
     context.block_on(async {
         let world = World::open(context).await?;
-        let exit = match args.what {
+        match args.what {
             What::List { state, among, limit } => list(&world, state, &among, limit, format).await,
             What::Replay { ids, state, among, only, by } => {
                 let chosen = match state {
@@ -136,8 +136,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             }
             What::Drop { ids, by } => give_up(&world, &ids, &by.actor, format).await,
             What::Destinations => destinations(&world.settings.broker, format),
-        };
-        exit
+        }
     })
 }
 

@@ -104,6 +104,7 @@ async fn an_emergency_reads_decision_grade_clinical_rows_and_nothing_else(engine
     assert!(conditions.len() == 1 && conditions[0].contains("endometriosis"), "{conditions:?}");
     assert_eq!(all["contacts"], json!(["contact-17"]));
     assert_eq!(all["disclaimer_accepted_at"], json!("2026-06-01T10:00:00Z"));
+    assert!(all["disclaimer"]["es"].as_str().unwrap().contains("no es un consejo médico"), "{all}");
     for format in ["json", "table"] {
         let shown = emergency(&program, 0, &["--output", format]).to_lowercase();
         for (word, _) in hearsay() {

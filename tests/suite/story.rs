@@ -81,8 +81,15 @@ impl Story<'_> {
 async fn one_patient_goes_through_every_right_in_both_languages(engine: Engine) {
     let program = Program::on(engine).await;
     let mut story = Story { program: &program, minutes: 0 };
-    let (patient, officer) = (PATIENT.to_string(), Uuid::from_u128(7).to_string());
+    reads_what_is_remembered_and_takes_a_copy(&mut story);
+    forgets_recovers_and_speaks_without_being_kept(&mut story);
+    consents_and_is_kept_by_a_court(&mut story);
+    is_erased_and_what_comes_late_is_refused(&mut story);
+    leaves_a_trail_without_words(&mut story);
+}
 
+fn reads_what_is_remembered_and_takes_a_copy(story: &mut Story<'_>) {
+    let patient = PATIENT.to_string();
     // A note comes from the clinic. The desk sees what was taken out of it, without the values.
     let mut note = document(
         1,
@@ -108,7 +115,10 @@ async fn one_patient_goes_through_every_right_in_both_languages(engine: Engine) 
     );
     let (_, exported) = story.asks(&["export"]);
     assert!(exported.contains("penicilina") && !exported.contains("Zuri"), "{exported}");
+}
 
+fn forgets_recovers_and_speaks_without_being_kept(story: &mut Story<'_>) {
+    let patient = PATIENT.to_string();
     // «/olvidar sertralina»: first what it would be, then done, then taken back.
     story.writes("forget", &json!({"topic": "sertralina", "preview": true}));
     story.opens(
@@ -137,7 +147,11 @@ async fn one_patient_goes_through_every_right_in_both_languages(engine: Engine) 
     story.sends(&document(2, 1, &during, "Diagnosticada de asma."), "ephemeral");
     story.writes("ephemeral_off", &json!({}));
     assert!(!story.remembers("asma"));
+}
 
+fn consents_and_is_kept_by_a_court(story: &mut Story<'_>) {
+    let patient = PATIENT.to_string();
+    let officer = Uuid::from_u128(7).to_string();
     // Consent: counted in statistics, no; kept, yes.
     for (scope, provision) in [("research", "deny"), ("memory", "permit")] {
         let (code, printed) =
@@ -167,7 +181,10 @@ async fn one_patient_goes_through_every_right_in_both_languages(engine: Engine) 
     let hold = hold["hold_id"].as_str().unwrap().to_owned();
     let (code, printed) = story.asks(&["hold", "lift", &hold, "--by", &officer]);
     assert_eq!(code, 0, "{printed}");
+}
 
+fn is_erased_and_what_comes_late_is_refused(story: &mut Story<'_>) {
+    let officer = Uuid::from_u128(7).to_string();
     // «/borrar»: one document, and then everything. What comes late is refused.
     story.sends(&document(3, 1, "2026-06-22T10:00:00Z", "Diagnosticada de migraña."), "stored");
     let third = Uuid::from_u128(3).to_string();
@@ -183,7 +200,9 @@ async fn one_patient_goes_through_every_right_in_both_languages(engine: Engine) 
     let (_, receipts) = story.asks(&["erase", "--receipts", "--output", "json"]);
     let receipts: Vec<Value> = serde_json::from_str(receipts.lines().next().unwrap()).unwrap();
     assert_eq!(receipts.iter().map(|one| one["what"].as_str().unwrap()).collect::<Vec<_>>(), ["document", "patient"]);
+}
 
+fn leaves_a_trail_without_words(story: &mut Story<'_>) {
     // Of all that the trail holds, nothing says what was said.
     let (_, trail) = story.asks(&["audit", "list", "--limit", "1000", "--output", "json"]);
     for action in [

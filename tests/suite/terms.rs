@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use anamnesis_core::clock::{SystemEntropy, ordered_id};
+use anamnesis_core::clock::{Clock as _, SystemClock, SystemEntropy, ordered_id};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -72,7 +72,7 @@ fn lay(program: &Program, taken: &str) -> Vec<std::path::PathBuf> {
 async fn files_that_are_past_their_term_are_removed_and_no_others() {
     let program = Program::on(Engine::File).await;
     program.ingest(&bodies(&[document(1, 1, "2026-06-30T10:00:00Z", TEXT)]), &[]);
-    let now = chrono::Utc::now();
+    let now = SystemClock.now();
     let files = lay(&program, &(now - chrono::TimeDelta::days(29)).to_rfc3339());
     let foreign = program.folder.path().join("spool").join(".archive").join("README");
     fs::write(&foreign, "not ours").unwrap();

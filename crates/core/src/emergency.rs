@@ -55,6 +55,13 @@ fn entry(country: Option<&str>) -> Option<&'static (&'static str, &'static str, 
     NUMBERS.iter().find(|(code, ..)| Some(*code) == country)
 }
 
+/// What everything that is shown of a patient is, and is not; whether or not the patient accepted it. English first.
+pub const DISCLAIMER: [&str; 2] = [
+    "This was taken from what was said and written. It may be incomplete or wrong, and is no medical advice: ask before you act on it.",
+    "Esto se ha obtenido de lo dicho y escrito. Puede estar incompleto o equivocado y no es un consejo médico: pregunte antes de \
+     actuar.",
+];
+
 /// The text for a country, in English and in Spanish, where an organisation has not set one.
 pub fn texts(country: Option<&str>) -> [String; 2] {
     let (english, spanish) = match number(country) {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::context::{allergens_of, is_taken_despite};
 use super::wording::Item;
 use anamnesis_core::document::DocumentType;
-use anamnesis_core::emergency::texts;
+use anamnesis_core::emergency::{DISCLAIMER, texts};
 use anamnesis_core::failpoints;
 use anamnesis_core::finding::{EntityType, Experiencer};
 use anamnesis_core::memory::{State, Use};
@@ -30,6 +30,8 @@ pub struct Emergency {
     pub text: EmergencyText,
     /// References of people to call, as the profile names them.
     pub contacts: Vec<String>,
+    /// What the lists are, and are not: shown to everybody, accepted or not.
+    pub disclaimer: EmergencyText,
     /// When the patient accepted the disclaimer; `None`: not on record.
     pub disclaimer_accepted_at: Option<DateTime<Utc>>,
     /// Allergies and intolerances in force.
@@ -79,6 +81,7 @@ pub async fn emergency(store: &Store, scope: Scope, when: When) -> Result<Emerge
     let mut all = Emergency {
         known: profile.is_some(),
         text: emergency_text(store, scope, region).await?,
+        disclaimer: EmergencyText { en: DISCLAIMER[0].to_owned(), es: DISCLAIMER[1].to_owned() },
         ..Emergency::default()
     };
     let spoken_of = store.risks(scope, when).await?.into_iter().filter(is_spoken_of);

@@ -3,6 +3,7 @@
 //!
 //! What a patient's key sealed is unreadable as soon as the key is destroyed; the rows go after it, and are counted.
 
+mod held;
 mod statements;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,11 +24,9 @@ use anamnesis_core::failpoints;
 use anamnesis_core::ids::{DocumentId, MemoryId, OrgId, PatientId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};
+use held::rows_of;
 pub use statements::statements;
-use statements::{
-    ACCOUNT, ALL, ASIDE, DOCUMENT_OF, DROP_ASIDE, END, ERASED, FILES, GONE, HELD, HOLDINGS, LazySql, OF_DOCUMENT,
-    OF_MEMORY, OPEN, RECEIPTS,
-};
+use statements::{ACCOUNT, ASIDE, DOCUMENT_OF, DROP_ASIDE, END, ERASED, FILES, GONE, HELD, HOLDINGS, RECEIPTS};
 pub(crate) use statements::{BEGIN, COMPLETED, EVENT};
 
 /// Quarantined messages that are opened in one transaction.
@@ -404,69 +403,6 @@ impl Store {
         Ok(())
     }
 
-    /// How many rows of a patient each table still holds; empty ones are left out. What an erasure left is a fault.
-    ///
-    /// # Errors
-    /// Of the database.
-    pub async fn rows_of_patient(&self, scope: Scope) -> Result<BTreeMap<&'static str, u64>, StoreError> {
-        let mut tx = self.db.read(Access::Organization(scope.org())).await?;
-        rows_of(&mut tx, scope).await
-    }
-
-    /// How many rows are left of what was erased: of a document its revisions, passages, findings and archived texts; of a memory
-    /// its row, links and history. What an erasure left is a fault.
-    ///
-    /// # Errors
-    /// Of the database.
-    pub async fn rows_of_part(
-        &self,
-        scope: Scope,
-        subject: Subject,
-    ) -> Result<BTreeMap<&'static str, u64>, StoreError> {
-        let mut tx = self.db.read(Access::Organization(scope.org())).await?;
-        let (tables, id): (&[(&'static str, LazySql)], Uuid) = match subject {
-            Subject::Patient => return rows_of(&mut tx, scope).await,
-            Subject::Document(id) => (&OF_DOCUMENT, id.0),
-            Subject::Memory(id) => (&OF_MEMORY, id.0),
-        };
-        let mut left = BTreeMap::new();
-        for (table, count) in tables {
-            let row = tx.fetch_optional(count, [of(scope), vec![id.into()]].concat()).await?;
-            let count = row.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs);
-            if count > 0 {
-                left.insert(*table, count);
-            }
-        }
-        Ok(left)
-    }
-
-    /// Receipts of a patient, oldest first, those in work included.
-    ///
-    /// # Errors
-    /// Of the database.
-    pub async fn erasures(&self, scope: Scope) -> Result<Vec<Receipt>, StoreError> {
-        let mut tx = self.db.read(Access::Organization(scope.org())).await?;
-        tx.fetch_all(&RECEIPTS, of(scope)).await?.iter().map(receipt).collect()
-    }
-
-    /// All receipts of an organisation, oldest first.
-    ///
-    /// # Errors
-    /// Of the database.
-    pub async fn all_erasures(&self, org: OrgId) -> Result<Vec<Receipt>, StoreError> {
-        let mut tx = self.db.read(Access::Organization(org)).await?;
-        tx.fetch_all(&ALL, vec![org.0.into()]).await?.iter().map(receipt).collect()
-    }
-
-    /// Erasures of an organisation that are not complete, a thousand at most.
-    ///
-    /// # Errors
-    /// Of the database.
-    pub async fn open_erasures(&self, org: OrgId) -> Result<Vec<Receipt>, StoreError> {
-        let mut tx = self.db.read(Access::Organization(org)).await?;
-        tx.fetch_all(&OPEN, vec![org.0.into()]).await?.iter().map(receipt).collect()
-    }
-
     /// Patients whose key was destroyed and of whom rows are there all the same: a backup from before was put in place. Nobody
     /// can read them, and they are to be erased.
     ///
@@ -500,19 +436,6 @@ impl Store {
         tx.execute(&FILES, of(request.scope).into_iter().chain(more).collect()).await?;
         Ok(tx.commit().await?)
     }
-}
-
-/// Rows of a patient by table; empty ones are left out.
-async fn rows_of(tx: &mut Transaction, scope: Scope) -> Result<BTreeMap<&'static str, u64>, StoreError> {
-    let mut left = BTreeMap::new();
-    for holding in HOLDINGS.iter() {
-        let row = tx.fetch_optional(&holding.count, of(scope)).await?;
-        let count = row.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs);
-        if count > 0 {
-            left.insert(holding.table, count);
-        }
-    }
-    Ok(left)
 }
 
 fn of(scope: Scope) -> Vec<Arg> {

@@ -210,19 +210,19 @@ pub enum Lane {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Named {
     /// By an id, which has its sixteen bytes and is compared as an id.
-    ById,
+    Id,
     /// By a hash.
-    ByHash,
+    Hash,
     /// By the texts of its key, with strokes in between.
-    ByText,
+    Text,
 }
 
 impl Lane {
     fn named(self) -> Named {
         match self {
-            Self::Messages | Self::Attempts => Named::ByHash,
-            Self::Runs | Self::Patterns => Named::ByText,
-            _ => Named::ById,
+            Self::Messages | Self::Attempts => Named::Hash,
+            Self::Runs | Self::Patterns => Named::Text,
+            _ => Named::Id,
         }
     }
 }
@@ -234,7 +234,7 @@ pub struct After(pub i64, pub Vec<u8>);
 impl After {
     /// Before every row.
     pub fn start(lane: Lane) -> Self {
-        Self(i64::MIN, if lane.named() == Named::ById { vec![0; 16] } else { Vec::new() })
+        Self(i64::MIN, if lane.named() == Named::Id { vec![0; 16] } else { Vec::new() })
     }
 }
 
@@ -269,8 +269,8 @@ pub async fn spent(
     let rows = tx.fetch_all(found_by(lane), args).await?;
     let place = |row: &Row| {
         let name = match lane.named() {
-            Named::ByText => row.text(1)?.into_bytes(),
-            Named::ById | Named::ByHash => row.blob(1)?,
+            Named::Text => row.text(1)?.into_bytes(),
+            Named::Id | Named::Hash => row.blob(1)?,
         };
         Ok(Spent { lane, place: After(row.i64(0)?, name) })
     };
@@ -298,9 +298,9 @@ fn found_by(lane: Lane) -> &'static Sql {
 fn key(lane: Lane, bytes: &[u8]) -> Result<Arg, DbError> {
     let wrong = DbError::Decode { index: 1 };
     match lane.named() {
-        Named::ByHash => Ok(bytes.into()),
-        Named::ByText => Ok(std::str::from_utf8(bytes).map_err(|_| wrong)?.into()),
-        Named::ById => Ok(uuid::Uuid::from_slice(bytes).map_err(|_| wrong)?.into()),
+        Named::Hash => Ok(bytes.into()),
+        Named::Text => Ok(std::str::from_utf8(bytes).map_err(|_| wrong)?.into()),
+        Named::Id => Ok(uuid::Uuid::from_slice(bytes).map_err(|_| wrong)?.into()),
     }
 }
 

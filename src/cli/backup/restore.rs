@@ -104,17 +104,10 @@ async fn restore(
         Location::File(path) => path.exists(),
         _ => true,
     };
-    // Without them, what was erased since the backup would come back unsaid.
-    let mut are_known = true;
-    if args.replace && store.is_some() && replaced {
-        match newer_receipts(settings).await {
-            Some(newer) => receipts.extend(newer),
-            None => are_known = !receipts.is_empty(),
-        }
-    }
-    if store.is_some() && !replaced && receipts.is_empty() {
-        output::note("what was erased since the backup is known from --receipts alone");
-    }
+    let are_known = match store {
+        Some(_) => gather(settings, args.replace && replaced, replaced, &mut receipts).await,
+        None => true,
+    };
     if let Some(snapshot) = store {
         match &location {
             Location::File(path) => put(&args.path.join(STORE_FILE), path)?,
@@ -143,13 +136,26 @@ async fn restore(
             manifest.instant, checked.patients, checked.erased
         ))?,
     }
-    let held = applied.is_some_and(|applied| applied.held > 0);
-    if held {
-        output::note(
-            "a legal hold of the backup keeps what was erased since: a worker erases it when the hold is lifted",
-        );
+    let held = applied.is_none_or(|applied| applied.held > 0);
+    Ok(if held || !are_known { Exit::Partial } else { Exit::Done })
+}
+
+/// Adds the receipts of the store that is replaced. False where nobody knows what was erased since the backup: it would come back
+/// unsaid.
+async fn gather(settings: &Settings, readable: bool, replaced: bool, receipts: &mut Vec<Request>) -> bool {
+    if !replaced && receipts.is_empty() {
+        output::note("what was erased since the backup is known from --receipts alone");
     }
-    Ok(if applied.is_none() || held || !are_known { Exit::Partial } else { Exit::Done })
+    if !readable {
+        return true;
+    }
+    match newer_receipts(settings).await {
+        Some(newer) => {
+            receipts.extend(newer);
+            true
+        }
+        None => !receipts.is_empty(),
+    }
 }
 
 /// A receipt as `report erasures` or an event `erasure.completed` has it.
@@ -221,6 +227,15 @@ async fn erase_again(settings: &Settings, receipts: &[Request]) -> Option<Applie
         }
         Err(_) => None,
     };
+    if applied.is_some_and(|applied| applied.held > 0) {
+        output::note(
+            "a legal hold of the backup keeps what was erased since: a worker erases it when the hold is lifted",
+        );
+    }
+    // A store of an older version, which its own program opens: nothing was erased since that would be lost.
+    if receipts.is_empty() {
+        return applied.or(Some(Applied::default()));
+    }
     if applied.is_none() {
         output::note("erasures since the backup are not applied yet: a worker completes them, or restore again");
     }
