@@ -29,7 +29,7 @@ for n in range(first, first + count):
 }
 
 # How many files of the broker hold the word.
-files() { grep -rlaF "$word" "$ANAMNESIS_RABBITMQ_DIR" 2>/dev/null | wc -l; }
+files() { { grep -rlaF "$word" "$ANAMNESIS_RABBITMQ_DIR" 2>/dev/null || true; } | wc -l; }
 
 roll() {
     scripts/rabbitmq.sh ctl eval 'ra_log_wal:force_roll_over(ra_log_wal).' >/dev/null
