@@ -30,7 +30,8 @@ pub(crate) const NOW: &str = "2026-07-01T12:00:00Z";
 const PREFIX: &str = "campaign";
 const DIMENSION: usize = 16;
 /// Longer than some ticks of the private broker's queues (`scripts/rabbitmq.sh`: 500 ms each).
-const SETTLED: Duration = Duration::from_secs(3);
+// Longer than a worker needs to seal and announce for the first time.
+const SETTLED: Duration = Duration::from_secs(7);
 
 pub(crate) struct Servers {
     folder: Option<tempfile::TempDir>,
@@ -132,6 +133,8 @@ impl Servers {
             ("ANAMNESIS__EMBEDDING__RETRY__LONGEST_PAUSE_MS".to_owned(), "200".to_owned()),
             ("ANAMNESIS__WORKER__SPOOL".to_owned(), String::new()),
             ("ANAMNESIS__JOBS__TICK".to_owned(), "false".to_owned()),
+            // Before it is quiet: a head that is announced when a worker ends waits for the next worker.
+            ("ANAMNESIS__AUDIT__SEAL_SECONDS".to_owned(), "5".to_owned()),
             ("ANAMNESIS_DIE_OF".to_owned(), crate::messages::DEADLY.to_owned()),
         ]);
         all
