@@ -44,7 +44,7 @@ aside_under_platform|set_aside::on_a_file::a_message_is_set_aside
 answers_for_ever|rights::as_a_process_on_a_file::an_answer_goes
 aside_for_ever|set_aside::as_a_process_on_a_file::the_content_of
 emergency_reads_hypotheses|emergency::as_a_process_on_a_file::an_emergency
-erase_keeps_cache|store::erased_parts::on_a_file::an_account_goes_with_a_document
+erase_keeps_cache|store::erased_parts::on_a_file::an_account_goes_with_the_memory
 erase_keeps_accounts|store::erased_parts::on_a_file::an_account_goes_with_the_memory
 no_hash_is_old|audit::as_a_process_on_a_file::what_was_said_cannot
 records_for_ever|store::terms::on_a_file::a_patient_of_whom

@@ -157,13 +157,17 @@ async fn what_waits_in_quarantine_goes_too(engine: Engine) {
     let mut broken = document(1, 1, "2026-06-20T10:00:00Z", TEXT);
     broken["text"] = json!(5);
     let mut later = document(2, 1, "2031-06-20T10:00:00Z", TEXT);
+    // Before anybody knew the patient: the platform's key seals it, and an erasure has to look into it.
+    let mut early = document(3, 1, "2026-06-20T10:00:00Z", TEXT);
+    early["text"] = json!(6);
+    feed(&pipeline, &bodies(&[early]), 1).await;
     let mut theirs = broken.clone();
     theirs["patient_id"] = json!(Uuid::from_u128(0xbeef));
     feed(&pipeline, &bodies(&[broken, later.take(), theirs]), 3).await;
     let open = "SELECT count(*) FROM quarantine WHERE body_sealed IS NOT NULL";
-    assert_eq!(count(store, open).await, 3);
+    assert_eq!(count(store, open).await, 4);
     let receipt = erased(erase(store, &request(Subject::Patient)).await.unwrap());
-    assert_eq!(receipt.counts.get("quarantine"), Some(&2), "{receipt:?}");
+    assert_eq!(receipt.counts.get("quarantine"), Some(&3), "{receipt:?}");
     assert_eq!(count(store, open).await, 1, "another patient's stays");
 }
 

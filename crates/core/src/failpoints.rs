@@ -43,7 +43,7 @@ pub(crate) const BUGS: &[(&str, &str)] = &[
     ("chain_cut", "each block of the audit trail follows the one before"),
     ("read_unaudited", "a read of a patient's record is written down"),
     ("waits_counted", "a try that a refusing store ended does not count against its message"),
-    ("erase_keeps_cache", "passages and vectors of an erased document go with it"),
+    ("erase_keeps_cache", "a vector of words that were erased goes with them"),
     ("erase_keeps_accounts", "accounts of what was erased go with it"),
     ("no_hash_is_old", "a row that lost its hash counts as changed"),
     ("records_for_ever", "a record ends twenty-six years after the last word about its patient"),

@@ -25,6 +25,7 @@ use super::{Group, Writer};
 use crate::StoreError;
 use crate::records::FindingWords;
 use crate::seal::{Sealer, open_record, open_text};
+use anamnesis_core::failpoints;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Cell, PatientKeys};
 use anamnesis_sql::{Arg, Row, Sql, Transaction};
@@ -153,7 +154,9 @@ impl Writer<'_> {
             ]);
         }
         self.tx.bulk(&MOVE_PASSAGES, rows).await?;
-        self.tx.execute(&FORGET_VECTORS, vec![org.clone(), Arg::Pairs(gone.clone())]).await?;
+        if !failpoints::is("erase_keeps_cache") {
+            self.tx.execute(&FORGET_VECTORS, vec![org.clone(), Arg::Pairs(gone.clone())]).await?;
+        }
         self.tx.execute(&WAIT, vec![org, Arg::Pairs(gone), self.target.now.into()]).await?;
         Ok(())
     }

@@ -269,9 +269,7 @@ impl Writer<'_> {
         self.remove_accounts(scope, &gone.accounts).await?;
         for (id, revision) in gone.documents.iter().copied() {
             let args = vec![scope.org().0.into(), scope.patient().0.into(), id.into(), revision.into()];
-            if !failpoints::is("erase_keeps_cache") {
-                self.tx.execute(&DELETE_PASSAGES, args.clone()).await?;
-            }
+            self.tx.execute(&DELETE_PASSAGES, args.clone()).await?;
             self.tx.execute(&DELETE_DOCUMENT, args).await?;
         }
         let raws = gone.documents.iter().map(|(id, revision)| raw_id(scope, *id, *revision));
