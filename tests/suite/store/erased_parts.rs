@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use anamnesis_config::redaction::RedactionConfig;
-use anamnesis_core::ids::{DocumentId, MemoryId};
+use anamnesis_core::ids::{DocumentId, MemoryId, OrgId};
 use anamnesis_core::memory::State;
 use anamnesis_jobs::JobName;
 use anamnesis_jobs::night::Night;
 use anamnesis_jobs::policy::Policies;
 use anamnesis_pipeline::erasing::{Ended, erase};
 use anamnesis_pipeline::{Imported, Importer, Redactors};
+use anamnesis_sql::{Access, Sql};
 use anamnesis_store::Store;
 use anamnesis_store::erasing::{Receipt, Request, Subject};
 use anamnesis_store::read::{Filter, When, Window};
@@ -111,7 +112,13 @@ async fn an_account_goes_with_a_document_and_is_written_anew_of_the_others(engin
     ward.tell(&[note(3, 17, "Refiere insomnio. Toma hierro 80 mg al día.")]).await;
     ward.after(1, JobName::Summaries).await;
     let store = ward.store();
+    // Delivered or not: an event that names it is a row about it.
+    let mut tx = store.db().begin(Access::Organization(OrgId(ORG))).await.unwrap();
+    tx.execute(&Sql::new("UPDATE outbox SET published_at = created_at"), Vec::new()).await.unwrap();
+    tx.commit().await.unwrap();
+    let delivered = count(store, "SELECT count(*) FROM outbox WHERE published_at IS NOT NULL").await;
     let receipt = erased(store, Subject::Document(DocumentId(Uuid::from_u128(1)))).await;
+    assert!(count(store, "SELECT count(*) FROM outbox WHERE published_at IS NOT NULL").await < delivered);
     for table in ["documents", "extracted_findings", "passage", "embedding", "memory", "summary"] {
         assert!(receipt.counts[table] > 0, "{table}: {receipt:?}");
     }

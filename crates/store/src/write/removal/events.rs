@@ -1,4 +1,4 @@
-//! Events that were not sent yet, of what is gone.
+//! Events of what is gone: those that were not sent are taken back, and of those that were sent no row stays.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ const RISK: &str = "anamnesis.risk.flagged.v1";
 const TOLD: [&str; 5] = ["class", "experiencer", "level", "by", "confidence"];
 
 impl Writer<'_> {
-    /// Takes events back that name what is gone. A risk stays announced, without naming where it was said.
+    /// Takes events back that name what is gone. A risk that was not sent is announced without naming where it was said.
     pub(super) async fn take_back_events(
         &mut self,
         scope: Scope,
@@ -33,7 +33,7 @@ impl Writer<'_> {
                 continue;
             }
             taken.push(id);
-            if row.text(1)? == RISK {
+            if row.text(1)? == RISK && row.opt_i64(3)?.is_none() {
                 let mut alarm = json!({"ephemeral": true});
                 for field in TOLD.iter().filter(|field| body.get(**field).is_some()) {
                     alarm[*field] = body[*field].clone();

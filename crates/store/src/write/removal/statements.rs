@@ -25,8 +25,8 @@ statements! {
     INBOX = "SELECT message_hash, body_hash FROM inbox WHERE org_id = $1 AND patient_id = $2";
     MEMORIES = "SELECT id, group_hash, kind FROM memory WHERE org_id = $1 AND patient_id = $2";
     ACTS = "SELECT id, memory_id FROM memory_event WHERE org_id = $1 AND patient_id = $2 AND derived = 0";
-    EVENTS = "SELECT id, event_type, body_sealed FROM outbox WHERE org_id = $1 AND patient_id = $2 \
-        AND published_at IS NULL AND event_type <> 'anamnesis.erasure.completed.v1'";
+    EVENTS = "SELECT id, event_type, body_sealed, published_at FROM outbox WHERE org_id = $1 AND patient_id = $2 \
+        AND event_type <> 'anamnesis.erasure.completed.v1'";
     IMPORTED = "SELECT id, record_sealed FROM legacy_record WHERE org_id = $1 AND patient_id = $2";
     OLDER = "SELECT content_sealed, language FROM documents WHERE org_id = $1 AND patient_id = $2 AND document_id = $3 \
         AND revision = $4";
@@ -53,7 +53,7 @@ statements! {
     DELETE_HISTORY = "DELETE FROM memory_event WHERE org_id = $1 AND patient_id = $2 AND memory_id IN {uuids $3}";
     DELETE_LINKS = "DELETE FROM memory_link WHERE org_id = $1 AND patient_id = $2 \
         AND (from_id IN {uuids $3} OR to_id IN {uuids $3})";
-    DELETE_EVENTS = "DELETE FROM outbox WHERE org_id = $1 AND id IN {uuids $2} AND published_at IS NULL";
+    DELETE_EVENTS = "DELETE FROM outbox WHERE org_id = $1 AND id IN {uuids $2}";
     DELETE_IMPORTED = "DELETE FROM legacy_record WHERE org_id = $1 AND patient_id = $2 AND id IN {uuids $3}";
     DELETE_ANSWERS = "DELETE FROM rights_answer WHERE org_id = $1 AND patient_id = $2";
     PREFERENCES = "SELECT key_hash, value_sealed FROM conversation_preferences WHERE org_id = $1 AND patient_id = $2";
