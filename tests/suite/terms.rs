@@ -97,7 +97,7 @@ async fn an_erasure_takes_copies_of_simulations_and_unreadable_files_that_name_t
     program.ingest(&bodies(&[document(1, 1, "2026-06-30T10:00:00Z", TEXT)]), &[]);
     let files = lay(&program, "2026-06-30T10:00:00Z");
     let others = files[0].with_file_name("other.ndjson");
-    fs::write(&others, "{\"patient_id\": \"somebody else\"}\n").unwrap();
+    fs::write(&others, "{\"patient_id\": \"another patient\"}\n").unwrap();
     let (org, patient, by) = (ORG.to_string(), PATIENT.to_string(), Uuid::from_u128(7).to_string());
     let settings = [("ANAMNESIS__WORKER__SPOOL", program.folder.path().join("spool").display().to_string())];
     let settings = [(settings[0].0, settings[0].1.as_str())];

@@ -71,7 +71,7 @@ pub struct RetentionPolicy {
     #[serde(default)]
     pub tiers: BTreeMap<PrivacyTier, Rules>,
     /// Days since the last message about a patient after which the whole patient is erased, 1 to 36,500. Twenty-six years
-    /// where nothing is said: whoever was a newborn then is an adult past every minimum of docs/retention.md.
+    /// where nothing is said: a newborn is then an adult past every minimum of docs/retention.md.
     #[serde(default = "child_to_adult")]
     pub patient_days: u32,
 }

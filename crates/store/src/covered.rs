@@ -111,8 +111,8 @@ fn of_cell(cell: &Cell, content: &mut Vec<u8>) {
 /// What the hashes of some patients' rows say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Authenticity {
-    /// Rows that were changed, or written without the patient's key; and rows that are switched on or off otherwise than their
-    /// documents say.
+    /// Rows that were changed, or written without the patient's key; and rows whose switch differs from what
+    /// their documents say.
     pub forged: u64,
     /// Rows without a hash, each with the one that it gets: of versions before rows were covered.
     pub uncovered: Vec<Uncovered>,

@@ -26,8 +26,8 @@ use anamnesis_core::scope::Scope;
 use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};
 use held::rows_of;
 pub use statements::statements;
-use statements::{ACCOUNT, ASIDE, DOCUMENT_OF, DROP_ASIDE, END, ERASED, FILES, GONE, HELD, HOLDINGS, RECEIPTS};
-pub(crate) use statements::{BEGIN, COMPLETED, EVENT};
+use statements::{ACCOUNT, ASIDE, BEGIN, DOCUMENT_OF, DROP_ASIDE, END, ERASED, FILES, GONE, HELD, HOLDINGS, RECEIPTS};
+pub(crate) use statements::{COMPLETED, EVENT};
 
 /// Quarantined messages that are opened in one transaction.
 const PAGE: i64 = 200;
@@ -222,10 +222,7 @@ impl Store {
             return Ok(Opened::Held);
         }
         if !receipts.iter().any(|one| one.request.id == request.id) {
-            let subject = request.subject.id().map_or(Arg::Null, Arg::from);
-            let what = request.subject.code().into();
-            let more = [request.id.into(), what, subject, request.requested_by.into(), request.requested_at.into()];
-            let begun = tx.execute(&BEGIN, of(scope).into_iter().chain(more).collect()).await?;
+            let begun = begin(&mut tx, request).await?;
             if begun == 0 {
                 return Ok(Opened::Unknown);
             }
@@ -366,10 +363,7 @@ impl Store {
         let now = self.clock.now();
         for request in requests {
             let mut tx = self.db.begin(Access::Organization(request.scope.org())).await?;
-            let subject = request.subject.id().map_or(Arg::Null, Arg::from);
-            let what = request.subject.code().into();
-            let more = [request.id.into(), what, subject, request.requested_by.into(), request.requested_at.into()];
-            tx.execute(&BEGIN, of(request.scope).into_iter().chain(more).collect()).await?;
+            begin(&mut tx, request).await?;
             let id = derive("audit", &[request.id.as_bytes(), b"erase", b"restored"]);
             let done = Done { subject: request.subject.id(), outcome: "restored", ..Done::to(request.scope, "erase") };
             let entry = done.entry(id, now, &Actor::program("restore"));
@@ -436,6 +430,17 @@ impl Store {
         tx.execute(&FILES, of(request.scope).into_iter().chain(more).collect()).await?;
         Ok(tx.commit().await?)
     }
+}
+
+/// Writes a request down, once; 0 where it is there already, or where nobody knows the organisation.
+///
+/// # Errors
+/// Of the database.
+pub(crate) async fn begin(tx: &mut Transaction, request: &Request) -> Result<u64, DbError> {
+    let subject = request.subject.id().map_or(Arg::Null, Arg::from);
+    let what = request.subject.code().into();
+    let more = [request.id.into(), what, subject, request.requested_by.into(), request.requested_at.into()];
+    tx.execute(&BEGIN, of(request.scope).into_iter().chain(more).collect()).await
 }
 
 fn of(scope: Scope) -> Vec<Arg> {

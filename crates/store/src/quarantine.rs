@@ -233,11 +233,7 @@ impl Store {
         let acts = tx.fetch_all(&ACTS, vec![id.into()]).await?;
         tx.commit().await?;
         // In the trail of whose message it is, before anything is shown.
-        let key = sealed_for(row.opt_uuid(9)?, row.opt_uuid(7)?)?;
-        let org = aside(&row)?.organization_id.map_or(PLATFORM, OrgId);
-        let patient = key.filter(|key| key.org() == org).map(|key| key.patient());
-        let done = Done { org, patient, action: deed.entry(), subject: Some(id), outcome: "done" };
-        self.audit(&Actor { id: actor.to_owned(), ..Actor::default() }, done).await?;
+        self.audit_aside(&row, id, actor, deed).await?;
         let content = match row.opt_blob(10)? {
             None => None,
             Some(body) => {
@@ -290,12 +286,17 @@ impl Store {
         let row = tx.fetch_optional(&SHOW, vec![id.into()]).await?.ok_or(StoreError::Shape)?;
         self.note(&mut tx, id, actor, Deed::Dropped).await?;
         tx.commit().await?;
-        let key = sealed_for(row.opt_uuid(9)?, row.opt_uuid(7)?)?;
-        let org = aside(&row)?.organization_id.map_or(PLATFORM, OrgId);
-        let patient = key.filter(|key| key.org() == org).map(|key| key.patient());
-        let done = Done { org, patient, action: Deed::Dropped.entry(), subject: Some(id), outcome: "done" };
-        self.audit(&Actor { id: actor.to_owned(), ..Actor::default() }, done).await?;
+        self.audit_aside(&row, id, actor, Deed::Dropped).await?;
         Ok(true)
+    }
+
+    /// In the trail of the patient or the organisation of a message, else of the platform. `row` is one of [`SHOW`].
+    async fn audit_aside(&self, row: &Row, id: Uuid, actor: &str, deed: Deed) -> Result<(), StoreError> {
+        let key = sealed_for(row.opt_uuid(9)?, row.opt_uuid(7)?)?;
+        let org = aside(row)?.organization_id.map_or(PLATFORM, OrgId);
+        let patient = key.filter(|key| key.org() == org).map(|key| key.patient());
+        let done = Done { org, patient, action: deed.entry(), subject: Some(id), outcome: "done" };
+        self.audit(&Actor { id: actor.to_owned(), ..Actor::default() }, done).await
     }
 
     /// A content under the key that seals it; `None` where that key is destroyed.

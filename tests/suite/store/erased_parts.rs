@@ -38,8 +38,8 @@ fn note(id: u128, day: u32, text: &str) -> Value {
     document(id, 1, &format!("2026-06-{day:02}T10:00:00Z"), text)
 }
 
-/// Notes of one week, told in accounts.
-async fn told(engine: Engine) -> Ward {
+/// Notes of one week, and the accounts of them.
+async fn summarized(engine: Engine) -> Ward {
     let ward = Ward::on(engine).await;
     ward.tell(&[note(1, 15, TEXT), note(2, 16, OTHER)]).await;
     ward.after(1, JobName::Summaries).await;
@@ -85,7 +85,7 @@ async fn accounts(store: &Store) -> i64 {
 }
 
 async fn an_account_goes_with_the_memory_that_it_tells_and_is_written_anew_without_it(engine: Engine) {
-    let ward = told(engine).await;
+    let ward = summarized(engine).await;
     let store = ward.store();
     let before = accounts(store).await;
     assert!(before >= 3, "of two documents and their week: {before}");
@@ -108,7 +108,7 @@ async fn an_account_goes_with_the_memory_that_it_tells_and_is_written_anew_witho
 }
 
 async fn an_account_goes_with_a_document_and_is_written_anew_of_the_others(engine: Engine) {
-    let ward = told(engine).await;
+    let ward = summarized(engine).await;
     ward.tell(&[note(3, 17, "Refiere insomnio. Toma hierro 80 mg al día.")]).await;
     ward.after(1, JobName::Summaries).await;
     let store = ward.store();
@@ -132,7 +132,7 @@ async fn an_account_goes_with_a_document_and_is_written_anew_of_the_others(engin
 }
 
 async fn an_account_itself_is_not_erased_since_it_would_be_written_again(engine: Engine) {
-    let ward = told(engine).await;
+    let ward = summarized(engine).await;
     let store = ward.store();
     let id = rows(store, "SELECT id FROM summary WHERE stretch = 'week'").await[0].uuid(0).unwrap();
     let request = Request {
@@ -147,7 +147,7 @@ async fn an_account_itself_is_not_erased_since_it_would_be_written_again(engine:
 }
 
 async fn answers_imported_records_and_preferences_go_with_what_they_repeat(engine: Engine) {
-    let ward = told(engine).await;
+    let ward = summarized(engine).await;
     let store = ward.store();
     let asked = json!({"organization_id": ORG, "patient_id": PATIENT, "command": "export",
         "actor": {"id": PATIENT, "role": "patient"}, "issued_at": "2026-07-01T12:00:00Z"});

@@ -34,7 +34,7 @@ fn note(id: u128, patient: Scope, at: &str) -> Value {
     note
 }
 
-fn told(report: &Report, counter: &str) -> u64 {
+fn figure(report: &Report, counter: &str) -> u64 {
     report.status[counter].as_u64().unwrap_or_else(|| panic!("no {counter} in {}", report.status))
 }
 
@@ -62,11 +62,11 @@ async fn a_patient_of_whom_nothing_came_for_the_term_is_erased_and_one_who_was_h
     ward.tell(&notes).await;
     let hold = ward.store().set_hold(held, None, None, by).await.unwrap().unwrap();
     let early = ward.after(4_000, JobName::Retention).await;
-    assert_eq!((told(&early, "records_ended"), told(&early, "records_held")), (0, 0));
+    assert_eq!((figure(&early, "records_ended"), figure(&early, "records_held")), (0, 0));
     ward.tell(&[note(9, heard_of, "2037-06-01T10:00:00Z")]).await;
-    assert_eq!(told(&ward.after(TERM - 4_001, JobName::Retention).await, "records_ended"), 0, "a day too early");
+    assert_eq!(figure(&ward.after(TERM - 4_001, JobName::Retention).await, "records_ended"), 0, "a day too early");
     let report = ward.after(2, JobName::Retention).await;
-    assert_eq!((told(&report, "records_ended"), told(&report, "records_held")), (1, 1));
+    assert_eq!((figure(&report, "records_ended"), figure(&report, "records_held")), (1, 1));
     assert_eq!(count(ward.store(), "SELECT count(*) FROM action_audit WHERE action = 'record_ended'").await, 1);
     assert_eq!(completed(&ward).await, 1);
     assert_eq!(rows_of(&ward, scope()).await, 0);
@@ -74,10 +74,10 @@ async fn a_patient_of_whom_nothing_came_for_the_term_is_erased_and_one_who_was_h
     let receipt = &ward.store().erasures(scope()).await.unwrap()[0];
     assert!(receipt.done_at.is_some() && receipt.counts["documents"] == 1, "{receipt:?}");
     let next = ward.after(1, JobName::Retention).await;
-    assert_eq!((told(&next, "records_ended"), told(&next, "records_held"), next.changed), (0, 1, 0));
+    assert_eq!((figure(&next, "records_ended"), figure(&next, "records_held"), next.changed), (0, 1, 0));
     // A hold that is lifted keeps nobody.
     assert!(ward.store().lift_hold(held, hold, by).await.unwrap());
-    assert_eq!(told(&ward.after(1, JobName::Retention).await, "records_ended"), 1);
+    assert_eq!(figure(&ward.after(1, JobName::Retention).await, "records_ended"), 1);
     completed(&ward).await;
     assert_eq!(rows_of(&ward, held).await, 0);
     assert!(rows_of(&ward, heard_of).await > 0);
@@ -130,13 +130,13 @@ async fn any_word_from_or_about_a_patient_begins_the_term_anew(engine: Engine) {
     // Ids of messages are long gone by then: what they left is what says that they came.
     ward.after(5_000, JobName::Upkeep).await;
     assert_eq!(count(ward.store(), "SELECT count(*) FROM inbox").await, 0);
-    assert_eq!(told(&ward.after(0, JobName::Retention).await, "records_ended"), 1, "of the fifth alone nothing came");
+    assert_eq!(figure(&ward.after(0, JobName::Retention).await, "records_ended"), 1, "of the fifth alone nothing came");
     completed(&ward).await;
     for who in &all[..4] {
         assert!(rows_of(&ward, *who).await > 0, "{who:?}");
     }
     assert_eq!(rows_of(&ward, all[4]).await, 0);
-    assert_eq!(told(&ward.after(TERM, JobName::Retention).await, "records_ended"), 4);
+    assert_eq!(figure(&ward.after(TERM, JobName::Retention).await, "records_ended"), 4);
 }
 
 async fn an_archived_text_goes_after_its_term_unless_a_hold_keeps_it(engine: Engine) {
@@ -148,11 +148,11 @@ async fn an_archived_text_goes_after_its_term_unless_a_hold_keeps_it(engine: Eng
             "recorded_at": "2026-06-21T10:00:00Z", "privacy_tier": "cold archive"});
         ward.tell(&[event(&format!("tier {who:?}"), "anamnesis.profile.updated.v1", &tier)]).await;
     }
-    assert_eq!(told(&ward.after(370, JobName::Retention).await, "archived"), 2);
+    assert_eq!(figure(&ward.after(370, JobName::Retention).await, "archived"), 2);
     let document = Some(DocumentId(Uuid::from_u128(2)));
     ward.store().set_hold(held, document, None, by).await.unwrap().unwrap();
-    assert_eq!(told(&ward.after(TERM - 2, JobName::Upkeep).await, "archives"), 0, "too early");
-    assert_eq!(told(&ward.after(4, JobName::Upkeep).await, "archives"), 1);
+    assert_eq!(figure(&ward.after(TERM - 2, JobName::Upkeep).await, "archives"), 0, "too early");
+    assert_eq!(figure(&ward.after(4, JobName::Upkeep).await, "archives"), 1);
     assert!(ward.store().archived(scope()).await.unwrap().is_empty());
     assert_eq!(ward.store().archived(held).await.unwrap().len(), 1);
     let fates = rows(ward.store(), "SELECT fate FROM documents ORDER BY document_id").await;
@@ -210,11 +210,11 @@ async fn what_is_known_of_runs_holds_erasures_messages_and_groups_goes_after_its
     assert_eq!(held("runs").await, 0, "a year and more");
     assert_eq!(held("holds").await, 3);
     let report = ward.after(2_192 - 493, JobName::Upkeep).await;
-    assert_eq!((told(&report, "holds"), held("holds").await), (0, 3), "a day too early");
+    assert_eq!((figure(&report, "holds"), held("holds").await), (0, 3), "a day too early");
     let report = ward.after(2, JobName::Upkeep).await;
-    assert_eq!((told(&report, "holds"), held("holds").await), (2, 1), "those that were lifted");
+    assert_eq!((figure(&report, "holds"), held("holds").await), (2, 1), "those that were lifted");
     assert_eq!((held("receipts").await, held("patterns").await), (1, 1));
     let report = ward.after(TERM - 2_192, JobName::Upkeep).await;
-    assert_eq!((told(&report, "receipts"), told(&report, "patterns")), (1, 1));
+    assert_eq!((figure(&report, "receipts"), figure(&report, "patterns")), (1, 1));
     assert_eq!((held("receipts").await, held("patterns").await), (0, 0));
 }

@@ -11,7 +11,7 @@ use super::documents::content_cell;
 use super::memories::rows::{memory_cell, terms_of};
 use super::nightly::Shift;
 use crate::StoreError;
-use crate::erasing::BEGIN;
+use crate::erasing::{self, Request, Subject};
 use crate::records::{DocumentContent, FindingWords};
 use crate::retention::still_dormant;
 use crate::seal::{Sealer, document_row, open_record};
@@ -157,9 +157,10 @@ impl Shift<'_> {
         let (mut begun, mut audits) = (0, Vec::new());
         for patient in still_dormant(writer.tx, self.org, until, ids).await? {
             let id = derive("erasure.term", &[self.org.0.as_bytes(), patient.0.as_bytes()]);
-            let more = vec![id.into(), "patient".into(), Arg::Null, record_keeper().into(), self.now.into()];
-            begun += writer.tx.execute(&BEGIN, [vec![self.org.0.into(), patient.0.into()], more].concat()).await?;
             let scope = Scope::new(self.org, patient).map_err(|_| StoreError::Shape)?;
+            let (requested_by, requested_at) = (record_keeper(), self.now);
+            let request = Request { scope, id, subject: Subject::Patient, requested_by, requested_at };
+            begun += erasing::begin(writer.tx, &request).await?;
             audits.push((scope, id, "record_ended", None));
         }
         writer.audit_job(audits).await?;
