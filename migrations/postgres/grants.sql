@@ -59,7 +59,8 @@ GRANT SELECT, DELETE ON attempt, attempt_batch TO anamnesis_jobs;
 GRANT SELECT, DELETE, UPDATE (state, body_sealed, attributes_sealed, expired_at, updated_at) ON quarantine TO anamnesis_jobs;
 GRANT SELECT, INSERT, DELETE ON quarantine_act TO anamnesis_jobs;
 -- Rows of versions before rows had a hash get one.
-GRANT UPDATE (mac) ON consent, risk_flag, ephemeral_mode TO anamnesis_jobs;
+GRANT UPDATE (mac) ON consent, risk_flag, ephemeral_mode, legal_hold, erasure, documents, profile_statement, organization
+  TO anamnesis_jobs;
 -- A hold that was lifted has a term.
 GRANT DELETE ON legal_hold TO anamnesis_jobs;
 GRANT SELECT, DELETE ON rights_answer TO anamnesis_jobs;

@@ -39,7 +39,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             Spool::find(&args.paths, limits.max_body_bytes).map_err(|error| Failure::failed(error.to_string()))?;
         let started = Instant::now();
         let mut feeding = Feeding::of(&world.settings.pipeline, Exhausted::No);
-        match producers::of_files_by_hand(&world.settings) {
+        match producers::of_files_by_hand(&world).await? {
             Origin::Operator => feeding = feeding.by_operator(),
             _ => producers::say_what_files_may(&world.settings),
         }

@@ -2,17 +2,23 @@
 
 use secrecy::ExposeSecret as _;
 
+use super::world::World;
 use super::{Failure, output};
 use anamnesis_config::Settings;
 use anamnesis_config::intake::{IntakeConfig, UnboundProducers};
 use anamnesis_messages::Origin;
 
-/// Files that somebody names on the command line. Into an embedded store for which nobody was ever bound they come from the
-/// one who holds store and keys, and could write both without this program. A server's store has many users, and a
-/// configuration that binds producers means what it says: files act under `intake.files.source` there.
-pub(crate) fn of_files_by_hand(settings: &Settings) -> Origin {
+/// Files that a person names on the command line. Into a local store they come from the one who holds store and keys, and
+/// could write both without this program. A local store is embedded, nobody was ever bound for it, and no worker ever served
+/// it: from then on others send to it as well, and files act under `intake.files.source` as on a server.
+///
+/// # Errors
+/// When the store cannot be read.
+pub(crate) async fn of_files_by_hand(world: &World) -> Result<Origin, Failure> {
+    let settings = &world.settings;
     let embedded = settings.store.url.expose_secret().is_empty();
-    if embedded && settings.intake.producers.is_empty() { Origin::Operator } else { Origin::Files }
+    let local = embedded && settings.intake.producers.is_empty() && !world.store.was_served().await?;
+    Ok(if local { Origin::Operator } else { Origin::Files })
 }
 
 /// Says so where files may not speak for clinicians because nobody bound them.
@@ -20,7 +26,8 @@ pub(crate) fn say_what_files_may(settings: &Settings) {
     let intake = &settings.intake;
     if !intake.binds_files() && !is_open(intake) {
         output::note(
-            "files act as intake.files.source, which no [[intake.producers]] binds: clinical notes and profiles are set aside",
+            "files act as intake.files.source, which no [[intake.producers]] binds: clinical notes, profiles, consents and \
+             commands are set aside",
         );
     }
 }

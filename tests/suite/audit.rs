@@ -22,6 +22,7 @@ on_every_program!(
     every_message_every_act_and_every_read_leaves_an_entry_that_names_who_and_why,
     a_chain_is_witnessed_by_a_head_that_was_kept_elsewhere_and_a_cut_tail_is_seen,
     what_was_said_cannot_be_turned_round_unseen,
+    what_people_did_and_set_cannot_be_turned_round_unseen,
     a_worker_seals_what_was_written_and_keeps_the_heads_elsewhere,
     an_erased_entry_names_nobody_and_the_chain_is_whole,
     entries_go_after_their_term_and_never_before,
@@ -207,18 +208,8 @@ async fn what_was_said_cannot_be_turned_round_unseen(engine: Engine) {
         .chain(of.iter().map(String::as_str))
         .collect();
     run(&program, &[], &verify);
-    // The mark goes back after each run: every run looks at all patients.
-    let org = ORG.to_string();
     let mut day: chrono::NaiveDate = "2026-07-01".parse().unwrap();
-    let mut reconciled = || {
-        day = day.succ_opt().unwrap();
-        let as_of = day.to_string();
-        let args = ["job", "run", "reconciliation", "--org", &org, "--as-of", &as_of, "--output", "json"];
-        let now = format!("{as_of}T12:00:00Z");
-        let printed = run(&program, &[("ANAMNESIS__PIPELINE__NOW", now.as_str())], &args);
-        serde_json::from_str::<Value>(printed.lines().next_back().unwrap()).unwrap()
-    };
-    let figure = |report: &Value, name: &str| find(report, name).unwrap_or_else(|| panic!("{name}: {report}"));
+    let mut reconciled = || reconcile(&program, &mut day);
     let calm = reconciled();
     assert_eq!((figure(&calm, "forged_rows"), figure(&calm, "uncovered_rows")), (0, 0), "{calm}");
     for (turned, back) in [
@@ -261,6 +252,120 @@ async fn what_was_said_cannot_be_turned_round_unseen(engine: Engine) {
         let report = reconciled();
         assert!(figure(&report, counted) > 0, "{turned}: {report}");
         assert_eq!(figure(&reconciled(), counted), 0, "{turned}: it is right again");
+    }
+}
+
+/// A run of reconciliation on the day after, which looks at all patients.
+fn reconcile(program: &Program, day: &mut chrono::NaiveDate) -> Value {
+    *day = day.succ_opt().unwrap();
+    let (org, as_of) = (ORG.to_string(), day.to_string());
+    let args = ["job", "run", "reconciliation", "--org", &org, "--as-of", &as_of, "--output", "json"];
+    let now = format!("{as_of}T12:00:00Z");
+    let printed = run(program, &[("ANAMNESIS__PIPELINE__NOW", now.as_str())], &args);
+    serde_json::from_str::<Value>(printed.lines().next_back().unwrap()).unwrap()
+}
+
+fn figure(report: &Value, name: &str) -> u64 {
+    find(report, name).unwrap_or_else(|| panic!("{name}: {report}"))
+}
+
+/// A patient with a profile, two consents, ephemeral mode that was switched, a hold that was lifted and one that is in force, a
+/// document that was erased, and a message that is set aside.
+fn acted_upon(program: &Program) {
+    let (patient, by) = (PATIENT.to_string(), Uuid::from_u128(7).to_string());
+    let profile = json!({"organization_id": ORG, "patient_id": PATIENT, "actor": Uuid::from_u128(7), "recorded_at": "2026-06-19T10:00:00Z",
+        "cognitive_state": 80.0, "region": "ES-MD", "privacy_tier": "cold_archive", "emergency_contacts": [{"reference": "c-1"}]});
+    let consent = |provision: &str, scope: &str| {
+        json!({"organization_id": ORG, "patient_id": PATIENT, "scope": scope, "provision": provision,
+            "from": "2026-06-01T00:00:00Z", "recorded_by": PATIENT})
+    };
+    let switch = |command: &str, at: &str| {
+        json!({"organization_id": ORG, "patient_id": PATIENT, "command": command,
+            "actor": {"id": PATIENT, "role": "patient"}, "issued_at": at})
+    };
+    let consented = "anamnesis.consent.recorded.v1";
+    let commanded = "anamnesis.memory.command.v1";
+    let lines = [
+        document(1, 1, "2026-06-20T10:00:00Z", TEXT),
+        document(2, 1, "2026-06-21T10:00:00Z", "Refiere insomnio."),
+        document(4, 1, "2026-06-21T10:00:00Z", "Refiere cefalea."),
+        event("p-1", "anamnesis.profile.updated.v1", &profile),
+        event("c-1", consented, &consent("permit", "memory")),
+        event("c-2", consented, &consent("deny", "research")),
+        event("e-1", commanded, &switch("ephemeral_on", "2026-06-22T10:00:00Z")),
+        event("e-2", commanded, &switch("ephemeral_off", "2026-06-22T11:00:00Z")),
+    ];
+    let done = counts(&program.ingest(&bodies(&lines), &[]));
+    assert_eq!(done["stored"], json!(8), "{done}");
+    let wrong = document(3, 1, "2036-06-20T10:00:00Z", "Refiere vértigo.");
+    assert_eq!(counts(&program.ingest(&bodies(&[wrong]), &[]))["quarantined"], json!(1));
+    let org = ORG.to_string();
+    let of = ["--org", &org, "--patient", &patient];
+    let verb = |args: &[&str]| run(program, &[], &[args, &of].concat());
+    let set = verb(&["hold", "set", "--by", &by, "--output", "json"]);
+    let hold = serde_json::from_str::<Value>(&set).unwrap();
+    let hold = hold["hold_id"].as_str().unwrap_or_else(|| panic!("{set}")).to_owned();
+    verb(&["hold", "lift", &hold, "--by", &by]);
+    for erased in [2, 4] {
+        verb(&["erase", "--document", &Uuid::from_u128(erased).to_string(), "--by", &by]);
+    }
+    let kept = Uuid::from_u128(1).to_string();
+    verb(&["hold", "set", "--document", &kept, "--by", &by]);
+    run(program, &[], &["org", "set", "--org", &org, "--country", "ES", "--consent-required", "true"]);
+}
+
+async fn what_people_did_and_set_cannot_be_turned_round_unseen(engine: Engine) {
+    let program = Program::on(engine).await;
+    acted_upon(&program);
+    let mut day: chrono::NaiveDate = "2026-07-01".parse().unwrap();
+    let calm = reconcile(&program, &mut day);
+    assert_eq!((figure(&calm, "forged_rows"), figure(&calm, "uncovered_rows")), (0, 0), "{calm}");
+    let pairs = [
+        // A hold is lifted by nobody, another one is not lifted any more, or keeps one document where it kept another.
+        (
+            "UPDATE legal_hold SET lifted_at = 1782000000000000, lifted_by = set_by WHERE lifted_at IS NULL",
+            "UPDATE legal_hold SET lifted_at = NULL, lifted_by = NULL WHERE lifted_at = 1782000000000000",
+        ),
+        ("UPDATE legal_hold SET set_at = set_at - 1", "UPDATE legal_hold SET set_at = set_at + 1"),
+        ("UPDATE erasure SET what = 'memory'", "UPDATE erasure SET what = 'document'"),
+        ("UPDATE erasure SET requested_at = requested_at - 1", "UPDATE erasure SET requested_at = requested_at + 1"),
+        ("UPDATE quarantine SET state = 'retried'", "UPDATE quarantine SET state = 'open'"),
+        ("UPDATE quarantine SET state = 'dropped'", "UPDATE quarantine SET state = 'open'"),
+        ("UPDATE documents SET document_type = 'chat_message'", "UPDATE documents SET document_type = 'clinical_note'"),
+        ("UPDATE documents SET occurred_at = occurred_at - 1", "UPDATE documents SET occurred_at = occurred_at + 1"),
+        ("UPDATE profile_statement SET cognitive_state = 10", "UPDATE profile_statement SET cognitive_state = 80"),
+        ("UPDATE patient_profile SET cognitive_state = 10", "UPDATE patient_profile SET cognitive_state = 80"),
+        ("UPDATE patient_profile SET privacy_tier = 'drop_source'", "UPDATE patient_profile SET privacy_tier = 'cold_archive'"),
+        ("UPDATE patient_profile SET country = 'US'", "UPDATE patient_profile SET country = 'ES'"),
+        ("UPDATE patient_profile SET ephemeral = 1", "UPDATE patient_profile SET ephemeral = 0"),
+        ("UPDATE organization SET consent_required = 0", "UPDATE organization SET consent_required = 1"),
+        ("UPDATE organization SET country = 'US'", "UPDATE organization SET country = 'ES'"),
+    ];
+    for (turned, back) in pairs {
+        tamper(&program, &[turned]).await;
+        let report = reconcile(&program, &mut day);
+        assert!(figure(&report, "forged_rows") > 0, "{turned}: {report}");
+        tamper(&program, &[back]).await;
+        let report = reconcile(&program, &mut day);
+        assert_eq!(figure(&report, "forged_rows"), 0, "{back}: {report}");
+    }
+    // Rows that are deleted leave the entries of the acts that made them; a hash that was taken away is of no older version.
+    for gone in [
+        "DELETE FROM legal_hold WHERE lifted_at IS NULL",
+        "DELETE FROM erasure WHERE id = (SELECT id FROM erasure ORDER BY id LIMIT 1)",
+        "DELETE FROM consent WHERE provision = 'deny'",
+        "DELETE FROM ephemeral_mode WHERE is_on = 1",
+        "UPDATE legal_hold SET mac = NULL",
+        "UPDATE erasure SET mac = NULL",
+        "UPDATE documents SET mac = NULL",
+        "UPDATE profile_statement SET mac = NULL",
+        "UPDATE organization SET mac = NULL",
+    ] {
+        let before = figure(&reconcile(&program, &mut day), "forged_rows");
+        tamper(&program, &[gone]).await;
+        let report = reconcile(&program, &mut day);
+        assert!(figure(&report, "forged_rows") > before, "{gone}: {before}, {report}");
+        assert_eq!(figure(&report, "uncovered_rows"), 0, "{gone}: {report}");
     }
 }
 

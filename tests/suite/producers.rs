@@ -177,7 +177,7 @@ async fn files_that_nobody_bound_bring_no_clinicians_words_and_bound_ones_do(eng
     ];
     let done = counts(&program.ingest(&bodies(&lines), &as_named));
     assert_eq!((&done["stored"], &done["reasons"]), (&json!(1), &json!({"not_permitted": 2})), "{done}");
-    let fields = BTreeMap::from([("document_type".to_owned(), 1), ("actor.role".to_owned(), 1)]);
+    let fields = BTreeMap::from([("document_type".to_owned(), 1), ("type".to_owned(), 1)]);
     assert_eq!(refused(&program).await, fields);
     // Under the binding that the configuration gives them, whatever they call themselves.
     let named = format!("[intake.files]\nsource = 'urn:ehr'\n[[intake.producers]]\n{ehr}");
@@ -192,22 +192,36 @@ async fn the_spool_of_a_worker_that_nobody_bound_brings_a_patients_words_and_no_
     let program = Program::on(Engine::File).await;
     let spool = program.folder.path().join("spool");
     std::fs::create_dir(&spool).unwrap();
-    let lines = [document(1, 1, AT, "Alergia a la penicilina."), chat_says(2, "Me duele la cabeza.")];
+    let note = document(1, 1, AT, "Alergia a la penicilina.");
+    // Into a local store that no worker ever served whoever holds its keys brings everything.
+    assert_eq!(counts(&program.ingest(&bodies(&[note.clone()]), &[REFUSE]))["stored"], 1);
+    let permit = json!({"organization_id": ORG, "patient_id": PATIENT, "scope": "memory", "provision": "permit",
+        "from": AT, "recorded_by": PATIENT});
+    let lines = [
+        document(3, 1, AT, "Alergia al látex."),
+        chat_says(2, "Me duele la cabeza."),
+        event("s1", "anamnesis.consent.recorded.v1", &permit),
+        event("s2", "anamnesis.memory.command.v1", &command("patient", &Uuid::from_u128(5).to_string())),
+        event("s3", "anamnesis.memory.command.v1", &command("system", &Uuid::from_u128(5).to_string())),
+    ];
     std::fs::write(spool.join("a.ndjson"), lines.each_ref().map(|line| format!("{line}\n")).concat()).unwrap();
     let port = crate::support::free_port();
     let mut command =
         program.command(&[REFUSE, ("ANAMNESIS__WORKER__POLL_MS", "20"), ("ANAMNESIS__JOBS__TICK", "false")]);
     command.arg("worker").env("ANAMNESIS__WORKER__SPOOL", &spool);
     let mut worker = command.env("ANAMNESIS__HTTP__BIND", format!("127.0.0.1:{port}")).spawn().unwrap();
-    until("both lines are worked", || async {
-        number(&program, STORED).await == 1 && !refused(&program).await.is_empty()
+    until("all lines are worked", || async {
+        number(&program, STORED).await == 2 && refused(&program).await.values().sum::<usize>() == 4
     })
     .await;
     worker.kill().unwrap();
     worker.wait().unwrap();
-    assert_eq!(refused(&program).await, BTreeMap::from([("document_type".to_owned(), 1)]));
-    // By hand, over the same embedded store, somebody who holds its keys brings everything.
-    assert_eq!(counts(&program.ingest(&bodies(&lines[..1]), &[REFUSE]))["stored"], 1);
+    let fields = BTreeMap::from([("document_type".to_owned(), 1), ("type".to_owned(), 3)]);
+    assert_eq!(refused(&program).await, fields, "a folder brings no note, no permission and no command");
+    // From now on others send to this store as well: a file by hand acts as a folder does.
+    let output = program.ingest(&bodies(&[document(4, 1, AT, "Diagnosticada de asma.")]), &[REFUSE]);
+    assert_eq!((&counts(&output)["stored"], &counts(&output)["quarantined"]), (&json!(0), &json!(1)));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("intake.files.source"), "{output:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

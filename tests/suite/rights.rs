@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::canary::search_files;
-use super::support::{Engine, ORG, PATIENT, Program, bodies, count, document, event, on_every_program, scope};
+use super::support::{Engine, ORG, PATIENT, Program, bodies, count, counts, document, event, on_every_program, scope};
 
 on_every_program!(
     a_request_by_message_is_answered_sealed_and_announced_by_a_reference,
     what_a_message_would_forget_is_shown_before_it_is_forgotten,
+    what_a_patient_asks_for_by_a_message_is_answered_in_words_when_it_is_done,
     an_answer_goes_after_its_term_and_with_an_erasure,
     rights_are_spoken_of_in_the_patients_language,
     a_receipt_of_redaction_counts_what_was_taken_and_holds_no_value,
@@ -113,6 +114,73 @@ async fn what_a_message_would_forget_is_shown_before_it_is_forgotten(engine: Eng
     assert!(listed().contains("sertraline"), "a preview changes nothing: {}", listed());
     program.ingest(&bodies(&[about("f-3", "sertralina", false)]), &[]);
     assert!(!listed().contains("\"active\""), "{}", listed());
+}
+
+async fn what_a_patient_asks_for_by_a_message_is_answered_in_words_when_it_is_done(engine: Engine) {
+    let program = Program::on(engine).await;
+    program.ingest(&bodies(&[document(1, 1, AT, TEXT)]), &[]);
+    let about = |id: &str, command: &str, topic: &str| {
+        let mut command = asks(id, command);
+        command["data"]["topic"] = json!(topic);
+        command
+    };
+    let consents = |id: &str, scope: &str, by: Uuid| {
+        let data = json!({"organization_id": ORG, "patient_id": PATIENT, "scope": scope, "provision": "deny",
+            "from": "2026-06-21T12:00:00Z", "recorded_by": by});
+        event(id, "anamnesis.consent.recorded.v1", &data)
+    };
+    let other = Uuid::from_u128(9);
+    let mut of_clinician = about("w-8", "forget", "penicilina");
+    of_clinician["data"]["actor"] = json!({"id": other, "role": "clinician"});
+    let sent = [
+        about("w-1", "forget", "sertralina"),
+        about("w-2", "forget", "insulina"),
+        asks("w-4", "ephemeral_on"),
+        asks("w-5", "ephemeral_off"),
+        consents("w-6", "research", PATIENT),
+        // What others do in a patient's name is answered where they do it.
+        consents("w-7", "research", other),
+        of_clinician,
+    ];
+    let done = counts(&program.ingest(&bodies(&sent), &[]));
+    assert_eq!(done["stored"], json!(7), "{done}");
+    program.ingest(&bodies(&[about("w-3", "recover", "sertralina")]), &[]);
+    // The same message again is answered already.
+    program.ingest(&bodies(&[asks("w-4", "ephemeral_on")]), &[]);
+    let all = answers(&program, &[]);
+    let kinds: Vec<&str> = all.iter().map(|one| one["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds.iter().filter(|kind| **kind == "forget").count(), 2, "{kinds:?}");
+    assert_eq!(all.len(), 6, "{kinds:?}");
+    let by = PATIENT.to_string();
+    let said = |kind: &str, language: &str| -> String {
+        let of_kind = all.iter().filter(|one| one["kind"] == json!(kind));
+        let show = |one: &Value| {
+            let id = one["answer_id"].as_str().unwrap();
+            verb(&program, &[], &["answer", "show", "--id", id, "--by", &by, "--language", language])
+        };
+        of_kind.map(show).collect()
+    };
+    let (forgotten, english) = (said("forget", "es"), said("forget", "en"));
+    assert!(forgotten.contains("Se ha olvidado 1 recuerdo. Puede recuperarlo durante 30 días"), "{forgotten}");
+    assert!(forgotten.contains("Nada de lo que se recuerda habla de eso."), "{forgotten}");
+    assert!(english.contains("1 memory was forgotten. You can take it back for 30 days"), "{english}");
+    for (kind, language, text) in [
+        ("recover", "es", "Se vuelve a recordar 1 recuerdo."),
+        ("recover", "en", "1 memory is remembered again."),
+        ("ephemeral_on", "es", "Desde ahora no se guarda nada de lo que diga."),
+        ("ephemeral_on", "en", "From now on nothing that you say is kept."),
+        ("ephemeral_off", "es", "Desde ahora se vuelve a recordar lo que diga."),
+        ("ephemeral_off", "en", "From now on what you say is remembered again."),
+        ("consent", "es", "Que se le cuente en estadísticas: usted no lo permite."),
+        ("consent", "en", "That you are counted in statistics: you do not permit it."),
+    ] {
+        let said = said(kind, language);
+        assert!(said.contains(text), "{kind}: {said}");
+    }
+    let store = program.store().await;
+    let announced = "SELECT count(*) FROM outbox WHERE event_type = 'anamnesis.rights.answered.v1'";
+    assert_eq!(count(&store, announced).await, 6, "each is announced once");
+    store.close().await;
 }
 
 async fn an_answer_goes_after_its_term_and_with_an_erasure(engine: Engine) {

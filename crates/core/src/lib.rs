@@ -2,6 +2,7 @@
 //! HTTP client or metric. Time, randomness and ids come from the caller ([`clock`]).
 
 pub mod account;
+pub mod answer;
 pub mod audit;
 pub mod clock;
 pub mod code;

@@ -97,10 +97,7 @@ impl PatientKeys {
 
     /// By what a text that is embedded is found again among the patient's own: 16 bytes of its keyed hash.
     pub fn text_hash(&self, text: &str) -> [u8; 16] {
-        let hash = self.hash("embedding", text.as_bytes());
-        let mut first = [0u8; 16];
-        first.copy_from_slice(&hash[..16]);
-        first
+        first_half(self.hash("embedding", text.as_bytes()))
     }
 
     /// A concept as the store keeps it among the search terms: what texts of two languages have in common. No stem
@@ -120,6 +117,13 @@ impl PatientKeys {
         aad.extend_from_slice(cell.column.as_bytes());
         aad
     }
+}
+
+/// The 16 bytes of a keyed hash that are stored where a whole one would only take room: 128 bits are as many as nobody guesses.
+pub fn first_half(hash: [u8; 32]) -> [u8; 16] {
+    let mut first = [0; 16];
+    first.copy_from_slice(&hash[..16]);
+    first
 }
 
 /// The key of what belongs to no patient: message hashes, quarantined bodies.

@@ -17,7 +17,7 @@ pub use error::KeyError;
 pub use escrow::Escrow;
 pub use files::private_file;
 pub use keyring::Keyring;
-pub use keys::{Cell, OpenError, PatientKeys, PlatformKey};
+pub use keys::{Cell, OpenError, PatientKeys, PlatformKey, first_half};
 pub use keystore::{Found, KeyStore, Lookup};
 pub use root::*;
 pub use table::{

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -16,10 +16,11 @@ use super::registry::JobName;
 use super::status::status;
 use anamnesis_core::clock::Entropy;
 use anamnesis_core::failpoints;
-use anamnesis_core::ids::PatientId;
+use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::KeyStore;
 use anamnesis_sql::Transaction;
+use anamnesis_store::auditing::acts::{self, Unfounded};
 use anamnesis_store::covered::{self, Authenticity};
 use anamnesis_store::nightly::{Rules, Shift};
 use anamnesis_store::projections::Differences;
@@ -47,6 +48,8 @@ pub(crate) struct Reconciliation {
     entropy: Arc<dyn Entropy>,
     /// The log is folded as of now: whatever night is run, an old one must not bring back what has lapsed since.
     now: DateTime<Utc>,
+    /// For so long the receipt of an erasure is kept: before that an erasure may have none.
+    receipt_days: i64,
 }
 
 status!(
@@ -124,11 +127,30 @@ impl Reconciliation {
         let keys: Keys = self.keys.known(&scopes).await?;
         let ids: Vec<Uuid> = patients.iter().map(|patient| patient.0).collect();
         let mut authenticity = covered::authenticity(tx, window.org, &ids, &keys).await?;
-        if auditing::rows_are_covered(tx, window.org).await? && !failpoints::is("no_hash_is_old") {
-            authenticity.forged += std::mem::take(&mut authenticity.uncovered).len() as u64;
-        }
+        self.judge(tx, window.org, &mut authenticity).await?;
         let unreadable = patients.len().saturating_sub(keys.len()) as u64;
         Ok(Found { authenticity, unreadable, verified: patients.len() as u64, ..Found::default() })
+    }
+
+    /// Compares with the trail what acts of people made: of the whole organisation, behind its last patient.
+    async fn compare_acts(&self, tx: &mut Transaction, org: OrgId) -> Result<Authenticity, JobError> {
+        let since = self.now - TimeDelta::days(self.receipt_days);
+        let Unfounded { forged, uncovered } = acts::unfounded(tx, org, self.keys.platform(), since).await?;
+        let mut authenticity = Authenticity { forged, uncovered };
+        self.judge(tx, org, &mut authenticity).await?;
+        Ok(authenticity)
+    }
+
+    /// A row without a hash is forged where every row of its table has had one.
+    async fn judge(&self, tx: &mut Transaction, org: OrgId, found: &mut Authenticity) -> Result<(), JobError> {
+        let covered = auditing::rows_are_covered(tx, org, self.now).await?;
+        if failpoints::is("no_hash_is_old") {
+            return Ok(());
+        }
+        let all = found.uncovered.len();
+        found.uncovered.retain(|row| row.since > covered);
+        found.forged += (all - found.uncovered.len()) as u64;
+        Ok(())
     }
 }
 
@@ -141,7 +163,8 @@ impl Job for Reconciliation {
     fn of(Means { policies, keys, entropy, now, .. }: &Means<'_>) -> Self {
         let policy = policies.reconciliation.thresholds.clone();
         let (keys, entropy) = (Arc::clone(keys), Arc::clone(entropy));
-        Self { policy, rules: policies.rules(), keys, entropy, now: *now }
+        let receipt_days = i64::from(policies.upkeep.thresholds.receipt_days);
+        Self { policy, rules: policies.rules(), keys, entropy, now: *now, receipt_days }
     }
 
     async fn plan(
@@ -162,7 +185,12 @@ impl Job for Reconciliation {
                 Some(last) => At { after: last.0, seen: 0, folding: false },
                 None => At { after: begun(tx, window).await?, seen: 0, folding: true },
             };
-            found.covers = full.is_none();
+            if full.is_none() {
+                let of_acts = self.compare_acts(tx, window.org).await?;
+                found.authenticity.forged += of_acts.forged;
+                found.authenticity.uncovered.extend(of_acts.uncovered);
+                found.covers = true;
+            }
             return Ok(Page { changes: vec![found], examined: 0, next: Some(Cursor::write(&at)) });
         }
         let mut found = self.look(tx, window, &patients).await?;
@@ -190,7 +218,8 @@ impl Job for Reconciliation {
             }
             reconciling::repair(tx, window.org, &found.astray, desk.now).await?;
             covered::adopt(tx, window.org, &found.authenticity.uncovered).await?;
-            if found.covers && !auditing::rows_are_covered(tx, window.org).await? {
+            acts::adopt(tx, window.org, desk.keys.platform(), &found.authenticity.uncovered).await?;
+            if found.covers {
                 auditing::rows_covered(tx, desk.keys.platform(), window.org, desk.now).await?;
             }
             if let Some(mark) = found.mark

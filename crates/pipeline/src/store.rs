@@ -12,7 +12,7 @@ use super::embed::Embedded;
 use super::facts::Teaching;
 use super::pages::Pages;
 use super::profile::Stating;
-use super::{Admitted, Disposition, Outcome, Pipeline, PipelineError, Shared, crash_at};
+use super::{Admitted, Disposition, Outcome, Pipeline, PipelineError, Shared, crash_at, rights};
 use crate::intake::grant::Grant;
 use anamnesis_core::consent::{ConsentScope, Provision, Withdrawal};
 use anamnesis_core::failpoints;
@@ -154,6 +154,8 @@ impl Pipeline {
             Message::ConsentRecorded(consent) => batch.consents.push(given(consent, &entry)),
             Message::MemoryCommand(command) => self.command(command, &entry, &mut batch)?,
         }
+        let days = self.store.policy().recoverable_days;
+        batch.answers.extend(rights::carried_out(admitted, days, now));
         Ok(batch)
     }
 

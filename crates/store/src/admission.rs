@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::consents::{self, Looked, Recorded};
 use super::erasing::{self, Erased};
 use super::write::profile;
-use super::{Store, StoreError};
+use super::{Store, StoreError, organizations};
 use anamnesis_core::consent::Withdrawal;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::fold::KeyHash;
@@ -131,7 +131,9 @@ impl Store {
     /// Registers an organisation with the default policy.
     pub async fn register(&self, org: OrgId) -> Result<(), StoreError> {
         let mut tx = self.db.begin(Access::Platform).await?;
-        tx.execute(&REGISTER, vec![org.0.into(), self.clock.now().into()]).await?;
+        if tx.execute(&REGISTER, vec![org.0.into(), self.clock.now().into()]).await? > 0 {
+            organizations::cover_policy(&mut tx, org, self.keys.platform()).await?;
+        }
         Ok(tx.commit().await?)
     }
 

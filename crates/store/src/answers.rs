@@ -11,22 +11,31 @@ use uuid::Uuid;
 use super::auditing::{self, Done};
 use super::outbox::{Event, enqueue};
 use super::seal::{Sealer, open_record};
-use super::write::patients;
+use super::write::{Writer, patients};
 use super::{Store, StoreError, erasing};
+use anamnesis_core::answer::AnswerKind;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::ordered_id;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::Cell;
-use anamnesis_sql::{Access, Arg, Sql};
+use anamnesis_sql::{Access, Arg, Bulk, ColumnType, Sql};
 
 /// The event that says that an answer is there.
 const ANSWERED: &str = "anamnesis.rights.answered.v1";
 
-static KEEP: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(
-        "INSERT INTO rights_answer (org_id, patient_id, id, kind, asked_by, answered_at, body_sealed, created_at, updated_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $6, $6) ON CONFLICT (org_id, patient_id, id) DO NOTHING",
-    )
+static KEEP: LazyLock<Bulk> = LazyLock::new(|| {
+    let columns = [
+        ("org_id", ColumnType::Uuid),
+        ("patient_id", ColumnType::Uuid),
+        ("id", ColumnType::Uuid),
+        ("kind", ColumnType::Text),
+        ("asked_by", ColumnType::Uuid),
+        ("answered_at", ColumnType::Int),
+        ("body_sealed", ColumnType::Bytes),
+        ("created_at", ColumnType::Int),
+        ("updated_at", ColumnType::Int),
+    ];
+    Bulk::new("rights_answer", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
 });
 static LIST: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
@@ -41,34 +50,16 @@ static SHOW: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 pub fn statements() -> Vec<&'static Sql> {
-    vec![&KEEP, &LIST, &SHOW]
+    vec![KEEP.sql(), &LIST, &SHOW]
 }
 
-/// What was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerKind {
-    PrivacyReport,
-    Export,
-    /// What a command would forget or take back.
-    Preview,
-}
-
-impl AnswerKind {
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::PrivacyReport => "privacy_report",
-            Self::Export => "export",
-            Self::Preview => "preview",
-        }
-    }
-
-    fn read(code: &str) -> Result<Self, StoreError> {
-        [Self::PrivacyReport, Self::Export, Self::Preview]
-            .into_iter()
-            .find(|kind| kind.code() == code)
-            .ok_or(StoreError::Shape)
-    }
+/// An answer that is made with the effects of what it answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewAnswer {
+    pub scope: Scope,
+    pub answered: Answered,
+    /// Lines of text in each language, and what they rest on.
+    pub body: Value,
 }
 
 /// An answer without its content.
@@ -82,12 +73,52 @@ pub struct Answered {
 }
 
 fn answered(row: &anamnesis_sql::Row) -> Result<Answered, StoreError> {
-    let kind = AnswerKind::read(&row.text(1)?)?;
+    let kind = AnswerKind::from_code(&row.text(1)?).ok_or(StoreError::Shape)?;
     Ok(Answered { id: row.uuid(0)?, kind, asked_by: row.uuid(2)?, answered_at: row.time(3)? })
 }
 
 fn cell(id: Uuid) -> Cell {
     Cell { table: "rights_answer", row: id, column: "body" }
+}
+
+/// The columns of an answer.
+fn kept(
+    scope: Scope,
+    answer: &Answered,
+    body: &Value,
+    sealer: Sealer<'_>,
+    now: DateTime<Utc>,
+) -> Result<Vec<Arg>, StoreError> {
+    Ok(vec![
+        scope.org().0.into(),
+        scope.patient().0.into(),
+        answer.id.into(),
+        answer.kind.code().into(),
+        answer.asked_by.into(),
+        answer.answered_at.into(),
+        sealer.record(cell(answer.id), body)?,
+        now.into(),
+        now.into(),
+    ])
+}
+
+/// What the event says: where the answer is, and which command it answers.
+fn reference(answer: &Answered) -> Value {
+    json!({"answer_id": answer.id, "command": answer.kind})
+}
+
+impl Writer<'_> {
+    /// Keeps the answers to what a batch carries out, and announces them. What was done is in the audit trail already.
+    pub(super) async fn answers(&mut self, answers: &[NewAnswer]) -> Result<(), StoreError> {
+        let mut rows = Vec::with_capacity(answers.len());
+        for NewAnswer { scope, answered, body } in answers {
+            let sealer = Sealer { keys: self.keys_of(*scope)?, entropy: self.entropy };
+            rows.push(kept(*scope, answered, body, sealer, self.target.now)?);
+            self.events.push(*scope, ANSWERED, &[answered.id.as_bytes()], reference(answered));
+        }
+        self.tx.bulk(&KEEP, rows).await?;
+        Ok(())
+    }
 }
 
 impl Store {
@@ -108,18 +139,15 @@ impl Store {
     pub async fn keep_answer(&self, scope: Scope, answer: &Answered, body: &Value) -> Result<bool, StoreError> {
         let keys = self.keys_of(scope).await?.ok_or(StoreError::Race)?;
         let sealer = Sealer { keys: &keys, entropy: self.entropy.as_ref() };
-        let (org, patient) = (scope.org().0, scope.patient().0);
+        let patient = scope.patient().0;
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
         patients::hold(&mut tx, scope.org(), vec![patient]).await?;
         erasing::none_is_gone(&mut tx, scope.org(), vec![patient]).await?;
-        let row = [answer.id.into(), answer.kind.code().into(), answer.asked_by.into(), answer.answered_at.into()];
-        let sealed = sealer.record(cell(answer.id), body)?;
-        let args = [Arg::from(org), patient.into()].into_iter().chain(row).chain([sealed]).collect();
-        if tx.execute(&KEEP, args).await? == 0 {
+        let row = kept(scope, answer, body, sealer, answer.answered_at)?;
+        if tx.bulk(&KEEP, vec![row]).await? == 0 {
             return Ok(false);
         }
-        let reference = json!({"answer_id": answer.id, "command": answer.kind});
-        let event = Event::new(&keys, ANSWERED, &[answer.id.as_bytes()], reference);
+        let event = Event::new(&keys, ANSWERED, &[answer.id.as_bytes()], reference(answer));
         enqueue(&mut tx, &[event], answer.answered_at, self.entropy.as_ref()).await?;
         let id = anamnesis_core::ids::derive("audit", &[answer.id.as_bytes(), b"answered"]);
         let actor = Actor { id: answer.asked_by.to_string(), ..Actor::default() };

@@ -2,7 +2,9 @@
 //! first block to the last (`anamnesis_core::audit`, docs/audit.md). Sealing has a separate transaction, so that writers of one
 //! organisation do not wait for each other.
 
+pub mod acts;
 mod checking;
+mod coverage;
 mod statements;
 
 use chrono::{DateTime, Utc};
@@ -17,12 +19,13 @@ use anamnesis_core::clock::ordered_id;
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{OrgId, PatientId, derive};
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::PlatformKey;
+use anamnesis_crypto::{PlatformKey, first_half};
 use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};
 
+pub use coverage::{rows_are_covered, rows_covered};
 pub use statements::statements;
 use statements::{
-    BLOCK, ENTRIES, FIRST, HEADS, IS_THERE, LAST, LIST, OF_PATIENT, PURGE, PURGEABLE, PURGED, SEAL, UNSEALED,
+    BLOCK, ENTRIES, FIRST, HEADS, LAST, LIST, OF_PATIENT, PURGE, PURGEABLE, PURGED, SEAL, UNSEALED,
 };
 
 /// Entries of one block at most: sealing stays a short transaction.
@@ -36,10 +39,7 @@ struct PlatformSalt<'a>(&'a PlatformKey);
 
 impl Salter for PlatformSalt<'_> {
     fn salt(&self, content: &[u8]) -> Salt {
-        let hash = self.0.hash("audit", &[content]);
-        let mut salt = [0; 16];
-        salt.copy_from_slice(&hash[..16]);
-        salt
+        first_half(self.0.hash("audit", &[content]))
     }
 }
 
@@ -143,32 +143,6 @@ pub async fn job_ran(
     let id = derive("audit.job", &[org.0.as_bytes(), job.as_bytes(), as_of.as_bytes()]);
     let action = format!("job_{job}");
     let entry = Done::in_organization(org, &action).entry(id, now, &Actor::program("job"));
-    write(tx, key, &[entry]).await
-}
-
-fn coverage(org: OrgId) -> Uuid {
-    derive("audit.covered", &[org.0.as_bytes()])
-}
-
-/// Whether every row of an organisation that is to have a hash has one since: what has none now was changed.
-///
-/// # Errors
-/// Of the database.
-pub async fn rows_are_covered(tx: &mut Transaction, org: OrgId) -> Result<bool, DbError> {
-    Ok(tx.fetch_optional(&IS_THERE, vec![org.0.into(), Uuid::nil().into(), coverage(org).into()]).await?.is_some())
-}
-
-/// Writes down that from now on every row has a hash. In the chain, so that nobody takes it back unseen.
-///
-/// # Errors
-/// Of the database.
-pub async fn rows_covered(
-    tx: &mut Transaction,
-    key: &PlatformKey,
-    org: OrgId,
-    now: DateTime<Utc>,
-) -> Result<(), StoreError> {
-    let entry = Done::in_organization(org, "rows_covered").entry(coverage(org), now, &Actor::program("job"));
     write(tx, key, &[entry]).await
 }
 

@@ -28,6 +28,11 @@ static BIND: LazyLock<Sql> = LazyLock::new(|| {
 static SEEN: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new("UPDATE key_binding SET generation = $1, updated_at = $2 WHERE one = 1 AND generation < $1")
 });
+static SERVED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("UPDATE key_binding SET served_at = $1, updated_at = $1 WHERE one = 1 AND served_at IS NULL")
+});
+static WAS_SERVED: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new("SELECT served_at FROM key_binding WHERE one = 1 AND served_at IS NOT NULL"));
 static ANY_PATIENT: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT patient_id FROM patient_profile WHERE org_id = $1 LIMIT 1"));
 static ANY_ASIDE: LazyLock<Sql> =
@@ -284,6 +289,28 @@ impl Store {
         Ok(generation)
     }
 
+    /// Notes that a worker serves this store. Once: the first time counts.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn note_served(&self) -> Result<(), StoreError> {
+        if self.was_served().await? {
+            return Ok(());
+        }
+        let mut tx = self.db.begin(Access::Platform).await?;
+        tx.execute(&SERVED, vec![micros(self.clock.now()).into()]).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Whether a worker ever served this store.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn was_served(&self) -> Result<bool, StoreError> {
+        let mut tx = self.db.read(Access::Platform).await?;
+        Ok(tx.fetch_optional(&WAS_SERVED, Vec::new()).await?.is_some())
+    }
+
     /// Notes how new the key store is, in a transaction of its own: after a rotation or an erasure.
     ///
     /// # Errors
@@ -302,5 +329,5 @@ fn scope(org: OrgId, patient: Uuid) -> Result<Scope, StoreError> {
 }
 
 pub fn statements() -> Vec<&'static Sql> {
-    vec![&BINDING, &BIND, &SEEN, &ANY_PATIENT, &ANY_ASIDE, &ORGANIZATIONS, &PATIENTS, &KNOWN, &DOCUMENT]
+    vec![&BINDING, &BIND, &SEEN, &SERVED, &WAS_SERVED, &ANY_PATIENT, &ANY_ASIDE, &ORGANIZATIONS, &PATIENTS, &KNOWN, &DOCUMENT]
 }

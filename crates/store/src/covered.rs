@@ -6,15 +6,24 @@ use std::sync::LazyLock;
 
 use uuid::Uuid;
 
+use crate::StoreError;
+use crate::stated;
 use crate::write::covered_bulks;
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
 use anamnesis_sql::{Arg, Bulk, Cell, Column, ColumnType, DbError, Sql, Transaction};
 
+/// Of the tables whose rows are covered: with 2 came legal holds, receipts of erasures, documents, profiles and organisations.
+pub const VERSION: u8 = 2;
+
 /// A table whose rows are covered.
 pub(crate) struct Covered {
     table: &'static str,
+    /// The [`VERSION`] of the tables that it came with.
+    since: u8,
+    /// Its rows are revisions of what the first covered column names; the second one says which.
+    has_revisions: bool,
     /// The places of the covered columns in a row that is inserted.
     places: Vec<usize>,
     read: Sql,
@@ -36,24 +45,29 @@ impl Covered {
             "SELECT patient_id, mac, {} FROM {table} WHERE org_id = $1 AND patient_id IN {{uuids $2}} {further}",
             columns.join(", ")
         );
+        let has_revisions = columns.contains(&"revision") && columns[1] == "revision";
+        let mut key = vec![("org_id", ColumnType::Uuid), ("patient_id", ColumnType::Uuid), (columns[0], ColumnType::Uuid)];
+        key.extend(has_revisions.then_some(("revision", ColumnType::Int)));
+        let same: Vec<String> = key.iter().map(|(column, _)| format!("{table}.{column} = r.{column}")).collect();
         let adopt = format!(
-            "UPDATE {table} SET mac = r.mac FROM {{rows}} AS r WHERE {table}.org_id = r.org_id \
-             AND {table}.patient_id = r.patient_id AND {table}.id = r.id AND {table}.mac IS NULL"
+            "UPDATE {table} SET mac = r.mac FROM {{rows}} AS r WHERE {} AND {table}.mac IS NULL",
+            same.join(" AND ")
         );
+        key.push(("mac", ColumnType::Bytes));
         Self {
             table,
+            since: 1,
+            has_revisions,
             places: columns.iter().map(place).collect(),
             read: Sql::new(Box::leak(read.into_boxed_str())),
-            adopt: Bulk::over(
-                Box::leak(adopt.into_boxed_str()),
-                &[
-                    ("org_id", ColumnType::Uuid),
-                    ("patient_id", ColumnType::Uuid),
-                    ("id", ColumnType::Uuid),
-                    ("mac", ColumnType::Bytes),
-                ],
-            ),
+            adopt: Bulk::over(Box::leak(adopt.into_boxed_str()), &key),
         }
+    }
+
+    /// Of a table whose rows are covered since a later version.
+    #[must_use]
+    pub(crate) fn since(self, since: u8) -> Self {
+        Self { since, ..self }
     }
 
     pub(crate) fn sql(&self) -> &Sql {
@@ -71,10 +85,7 @@ impl Covered {
     }
 
     fn hash(&self, keys: &PatientKeys, content: &[u8]) -> [u8; 16] {
-        let hash = keys.hash(self.table, content);
-        let mut first = [0; 16];
-        first.copy_from_slice(&hash[..16]);
-        first
+        anamnesis_crypto::first_half(keys.hash(self.table, content))
     }
 }
 
@@ -108,6 +119,13 @@ fn of_cell(cell: &Cell, content: &mut Vec<u8>) {
     }
 }
 
+/// Cells in the form in which they are hashed.
+pub(crate) fn content(cells: &[Cell]) -> Vec<u8> {
+    let mut content = Vec::with_capacity(256);
+    cells.iter().for_each(|cell| of_cell(cell, &mut content));
+    content
+}
+
 /// What the hashes of some patients' rows say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Authenticity {
@@ -121,10 +139,21 @@ pub struct Authenticity {
 /// A row without a hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uncovered {
-    table: &'static str,
-    patient: Uuid,
-    id: Uuid,
-    mac: [u8; 16],
+    pub(crate) table: &'static str,
+    /// The version of covered tables that its table came with.
+    pub since: u8,
+    pub(crate) patient: Uuid,
+    pub(crate) id: Uuid,
+    /// Where the table has revisions.
+    revision: Option<i64>,
+    pub(crate) mac: [u8; 16],
+}
+
+impl Uncovered {
+    /// Of a table whose rows have the id alone.
+    pub(crate) fn new(table: &'static str, since: u8, (patient, id): (Uuid, Uuid), mac: [u8; 16]) -> Self {
+        Self { table, since, patient, id, revision: None, mac }
+    }
 }
 
 // A finding counts while its revision is the current one; what no document said, and was not formed by a job, always does. The
@@ -144,6 +173,30 @@ static REVISIONS: LazyLock<Sql> = LazyLock::new(|| {
              AND n.revision > d.revision) THEN 0 ELSE 1 END",
     )
 });
+// As many as the trail says were recorded: a row that was deleted leaves its entry. The list of actions is that of the index
+// `action_audit_acts`.
+macro_rules! fewer {
+    ($permit:literal, $deny:literal, $table:literal, $said:literal) => {
+        concat!(
+            "SELECT count(*) FROM (SELECT a.patient_id AS patient_id, a.action AS action, count(*) AS said FROM action_audit AS a \
+             WHERE a.org_id = $1 AND a.patient_id IN {uuids $2} AND a.action IN ('hold_set', 'hold_lifted', 'erase', \
+             'quarantined_retried', 'consent_permit', 'consent_deny', 'ephemeral_on', 'ephemeral_off') AND a.action IN ('",
+            $permit, "', '", $deny, "') GROUP BY a.patient_id, a.action) AS t WHERE t.said > (SELECT count(*) FROM ", $table,
+            " AS c WHERE c.org_id = $1 AND c.patient_id = t.patient_id AND ", $said, ")"
+        )
+    };
+}
+static CONSENTS: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(fewer!("consent_permit", "consent_deny", "consent", "'consent_' || c.provision = t.action"))
+});
+static SWITCHES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(fewer!(
+        "ephemeral_on",
+        "ephemeral_off",
+        "ephemeral_mode",
+        "t.action = CASE c.is_on WHEN 1 THEN 'ephemeral_on' ELSE 'ephemeral_off' END"
+    ))
+});
 static PURGED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT count(*) FROM extracted_findings AS f WHERE f.org_id = $1 AND f.patient_id IN {uuids $2} \
@@ -161,10 +214,10 @@ pub async fn authenticity(
     org: OrgId,
     patients: &[Uuid],
     keys: &crate::Keys,
-) -> Result<Authenticity, DbError> {
+) -> Result<Authenticity, StoreError> {
     let mut found = Authenticity::default();
     let of = || vec![org.0.into(), Arg::Uuids(patients.to_vec())];
-    for sql in [&SWITCHED, &REVISIONS, &PURGED] {
+    for sql in [&SWITCHED, &REVISIONS, &PURGED, &CONSENTS, &SWITCHES] {
         let row = tx.fetch_optional(sql, of()).await?;
         found.forged += row.map(|row| row.i64(0)).transpose()?.map_or(0, i64::unsigned_abs);
     }
@@ -174,11 +227,12 @@ pub async fn authenticity(
             let scope = Scope::new(org, row.uuid(0)?.into()).ok();
             // Of a patient without a key nothing can be said: that is counted on its own.
             let Some(keys) = scope.and_then(|scope| keys.get(&scope)) else { continue };
-            let mut content = Vec::with_capacity(256);
-            row.0.iter().skip(2).for_each(|cell| of_cell(cell, &mut content));
+            let content = content(row.0.get(2..).unwrap_or_default());
             let Some(mac) = row.opt_blob(1)? else {
                 let mac = covered.hash(keys, &content);
-                found.uncovered.push(Uncovered { table: covered.table, patient: row.uuid(0)?, id: row.uuid(2)?, mac });
+                let revision = covered.has_revisions.then(|| row.i64(3)).transpose()?;
+                let own = Uncovered::new(covered.table, covered.since, (row.uuid(0)?, row.uuid(2)?), mac);
+                found.uncovered.push(Uncovered { revision, ..own });
                 continue;
             };
             if mac != covered.hash(keys, &content) {
@@ -186,6 +240,7 @@ pub async fn authenticity(
             }
         }
     }
+    found.forged += stated::differing(tx, org, patients, keys).await?;
     Ok(found)
 }
 
@@ -197,15 +252,19 @@ pub async fn authenticity(
 pub async fn adopt(tx: &mut Transaction, org: OrgId, uncovered: &[Uncovered]) -> Result<(), DbError> {
     for covered in covered_bulks() {
         let own = uncovered.iter().filter(|row| row.table == covered.table);
-        let rows: Vec<Vec<Arg>> =
-            own.map(|row| vec![org.0.into(), row.patient.into(), row.id.into(), row.mac.to_vec().into()]).collect();
+        let row = |row: &Uncovered| -> Vec<Arg> {
+            let key = [org.0.into(), row.patient.into(), row.id.into()];
+            let revision = row.revision.map(Arg::from);
+            key.into_iter().chain(revision).chain([row.mac.to_vec().into()]).collect()
+        };
+        let rows: Vec<Vec<Arg>> = own.map(row).collect();
         tx.bulk(&covered.adopt, rows).await?;
     }
     Ok(())
 }
 
 pub fn statements() -> Vec<&'static Sql> {
-    let own: [&Sql; 3] = [&SWITCHED, &REVISIONS, &PURGED];
+    let own: [&Sql; 5] = [&SWITCHED, &REVISIONS, &PURGED, &CONSENTS, &SWITCHES];
     own.into_iter().chain(covered_bulks().iter().flat_map(|covered| [covered.sql(), covered.adopt.sql()])).collect()
 }
 

@@ -23,6 +23,7 @@ use anamnesis_core::audit::Actor;
 use anamnesis_core::failpoints;
 use anamnesis_core::ids::{DocumentId, MemoryId, OrgId, PatientId, derive};
 use anamnesis_core::scope::Scope;
+use anamnesis_crypto::PlatformKey;
 use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};
 use held::rows_of;
 pub use statements::statements;
@@ -63,7 +64,7 @@ impl Subject {
         }
     }
 
-    fn id(self) -> Option<Uuid> {
+    pub(crate) fn id(self) -> Option<Uuid> {
         match self {
             Self::Patient => None,
             Self::Document(DocumentId(id)) | Self::Memory(MemoryId(id)) => Some(id),
@@ -166,7 +167,7 @@ pub(crate) async fn none_is_gone(tx: &mut Transaction, org: OrgId, patients: Vec
     }
 }
 
-fn receipt(row: &Row) -> Result<Receipt, StoreError> {
+pub(crate) fn receipt(row: &Row) -> Result<Receipt, StoreError> {
     let (org, patient) = (OrgId(row.uuid(0)?), PatientId(row.uuid(1)?));
     let subject = Subject::read(&row.text(3)?, row.opt_uuid(4)?).ok_or(StoreError::Shape)?;
     let request = Request {
@@ -222,7 +223,7 @@ impl Store {
             return Ok(Opened::Held);
         }
         if !receipts.iter().any(|one| one.request.id == request.id) {
-            let begun = begin(&mut tx, request).await?;
+            let begun = begin(&mut tx, self.keys.platform(), request).await?;
             if begun == 0 {
                 return Ok(Opened::Unknown);
             }
@@ -363,7 +364,7 @@ impl Store {
         let now = self.clock.now();
         for request in requests {
             let mut tx = self.db.begin(Access::Organization(request.scope.org())).await?;
-            begin(&mut tx, request).await?;
+            begin(&mut tx, self.keys.platform(), request).await?;
             let id = derive("audit", &[request.id.as_bytes(), b"erase", b"restored"]);
             let done = Done { subject: request.subject.id(), outcome: "restored", ..Done::to(request.scope, "erase") };
             let entry = done.entry(id, now, &Actor::program("restore"));
@@ -436,10 +437,10 @@ impl Store {
 ///
 /// # Errors
 /// Of the database.
-pub(crate) async fn begin(tx: &mut Transaction, request: &Request) -> Result<u64, DbError> {
-    let subject = request.subject.id().map_or(Arg::Null, Arg::from);
-    let what = request.subject.code().into();
-    let more = [request.id.into(), what, subject, request.requested_by.into(), request.requested_at.into()];
+pub(crate) async fn begin(tx: &mut Transaction, key: &PlatformKey, request: &Request) -> Result<u64, DbError> {
+    let (subject, what) = (request.subject.id().into(), request.subject.code().into());
+    let mac = auditing::acts::mac(key, request).to_vec().into();
+    let more = [request.id.into(), what, subject, request.requested_by.into(), request.requested_at.into(), mac];
     tx.execute(&BEGIN, of(request.scope).into_iter().chain(more).collect()).await
 }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::auditing::{self, Done};
+use super::covered::{self, Covered};
 use super::records::DocumentContent;
 use super::seal::{Sealer, open_record, open_text};
 use super::write::retention::archive_cell;
@@ -16,13 +17,27 @@ use anamnesis_core::clock::ordered_id;
 use anamnesis_core::ids::{DocumentId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::Cell;
-use anamnesis_sql::{Access, Sql, Transaction};
+use anamnesis_sql::{Access, Column, ColumnType, Sql, Transaction};
 
+const COLUMNS: [Column; 8] = [
+    ("org_id", ColumnType::Uuid),
+    ("patient_id", ColumnType::Uuid),
+    ("id", ColumnType::Uuid),
+    ("document_id", ColumnType::Uuid),
+    ("reference_sealed", ColumnType::Bytes),
+    ("set_by", ColumnType::Uuid),
+    ("set_at", ColumnType::Int),
+    ("mac", ColumnType::Bytes),
+];
 static SET: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "INSERT INTO legal_hold (org_id, patient_id, id, document_id, reference_sealed, set_by, set_at, created_at, updated_at) \
-         SELECT org_id, patient_id, $3, $4, $5, $6, $7, $7, $7 FROM patient_profile WHERE org_id = $1 AND patient_id = $2",
+        "INSERT INTO legal_hold (org_id, patient_id, id, document_id, reference_sealed, set_by, set_at, mac, created_at, updated_at) \
+         SELECT org_id, patient_id, $3, $4, $5, $6, $7, $8, $7, $7 FROM patient_profile WHERE org_id = $1 AND patient_id = $2",
     )
+});
+// That a hold was lifted is in the audit trail, with which the row is compared (`auditing::acts`).
+pub(super) static COVERED: covered::Lazy = LazyLock::new(|| {
+    Covered::new("legal_hold", &["id", "document_id", "set_by", "set_at"], &COLUMNS, "").since(2)
 });
 static LIFT: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
@@ -105,10 +120,12 @@ impl Store {
             by.into(),
             now.into(),
         ];
-        let set = tx.execute(&SET, args).await?;
+        if tx.execute(&SET, COVERED.seal(&keys, args)).await? == 0 {
+            return Ok(None);
+        }
         self.audit_hold(&mut tx, Done::to(scope, "hold_set").on(id), by).await?;
         tx.commit().await?;
-        Ok((set > 0).then_some(id))
+        Ok(Some(id))
     }
 
     /// Lifts a hold; false when there is none of this id that holds.

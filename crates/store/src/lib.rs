@@ -37,6 +37,7 @@ pub mod redacting;
 pub mod relay;
 pub mod retention;
 mod seal;
+mod stated;
 pub mod upkeep;
 pub mod waiting;
 mod write;
@@ -222,6 +223,7 @@ pub fn statements() -> Vec<&'static anamnesis_sql::Sql> {
     let mut all = admission::statements();
     all.extend(auditing::statements());
     all.extend(covered::statements());
+    all.extend(stated::statements());
     all.extend(answers::statements());
     all.extend(binding::statements());
     all.extend(write::statements());

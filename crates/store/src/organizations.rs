@@ -4,11 +4,12 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, covered};
 use anamnesis_core::consent::Withdrawal;
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::retention::PrivacyTier;
-use anamnesis_sql::{Access, Sql};
+use anamnesis_crypto::{PlatformKey, first_half};
+use anamnesis_sql::{Access, DbError, Row, Sql, Transaction};
 
 static LIST: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
@@ -27,8 +28,57 @@ static SET: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 
+// What decides of patients and their rows; which generation of vectors is searched is no policy.
+static POLICY: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT mac, time_zone, redaction_policy, consent_required, privacy_tier, country, withdrawal, emergency_text_en, \
+         emergency_text_es FROM organization WHERE org_id = $1",
+    )
+});
+static COVER: LazyLock<Sql> = LazyLock::new(|| Sql::new("UPDATE organization SET mac = $2 WHERE org_id = $1"));
+
 pub fn statements() -> Vec<&'static Sql> {
-    vec![&LIST, &SET]
+    vec![&LIST, &SET, &POLICY, &COVER]
+}
+
+/// Whether an organisation's policy is as this program set it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    Authentic,
+    /// It was changed without the key of the store.
+    Forged,
+    /// Of a version before policies had a hash.
+    Uncovered,
+}
+
+/// Compares the policy of an organisation with its keyed hash.
+///
+/// # Errors
+/// Of the database.
+pub async fn policy(tx: &mut Transaction, org: OrgId, key: &PlatformKey) -> Result<Policy, DbError> {
+    let Some(row) = tx.fetch_optional(&POLICY, vec![org.0.into()]).await? else { return Ok(Policy::Authentic) };
+    Ok(match row.opt_blob(0)? {
+        None => Policy::Uncovered,
+        Some(own) if own == mac(org, &row, key) => Policy::Authentic,
+        Some(_) => Policy::Forged,
+    })
+}
+
+/// Writes the keyed hash of an organisation's policy as it is now: whoever set it has seen it.
+///
+/// # Errors
+/// Of the database.
+pub async fn cover_policy(tx: &mut Transaction, org: OrgId, key: &PlatformKey) -> Result<(), DbError> {
+    if let Some(row) = tx.fetch_optional(&POLICY, vec![org.0.into()]).await? {
+        tx.execute(&COVER, vec![org.0.into(), mac(org, &row, key).to_vec().into()]).await?;
+    }
+    Ok(())
+}
+
+/// Of a row of [`POLICY`].
+fn mac(org: OrgId, row: &Row, key: &PlatformKey) -> [u8; 16] {
+    let content = covered::content(row.0.get(1..).unwrap_or_default());
+    first_half(key.hash("organization", &[org.0.as_bytes(), &content]))
 }
 
 /// One organisation.
@@ -107,6 +157,7 @@ impl Store {
             self.clock.now().into(),
         ];
         let set = tx.execute(&SET, args).await? > 0;
+        cover_policy(&mut tx, org, self.keys.platform()).await?;
         tx.commit().await?;
         Ok(set)
     }

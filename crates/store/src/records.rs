@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::admission::Begun;
+use crate::answers::NewAnswer;
 use crate::consents::{Looked, NewConsent};
 use anamnesis_core::account::Account;
 use anamnesis_core::audit::Actor;
@@ -350,12 +351,14 @@ pub struct OrgBatch {
     pub acts: Vec<NewAct>,
     pub ephemeral: Vec<EphemeralChange>,
     pub alarms: Vec<Alarm>,
+    /// Answers to what the messages ask for and these effects carry out.
+    pub answers: Vec<NewAnswer>,
     pub generation: i64,
 }
 
 /// How much of each kind a part of a batch brought: where the batch may be cut again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Brought([usize; 8]);
+pub struct Brought([usize; 9]);
 
 impl OrgBatch {
     /// Takes in what another message does, and tells how much that was.
@@ -370,6 +373,7 @@ impl OrgBatch {
             moved(&mut one.acts, &mut self.acts),
             moved(&mut one.ephemeral, &mut self.ephemeral),
             moved(&mut one.alarms, &mut self.alarms),
+            moved(&mut one.answers, &mut self.answers),
         ])
     }
 
@@ -386,6 +390,7 @@ impl OrgBatch {
             acts: cut(&mut self.acts, of[5]),
             ephemeral: cut(&mut self.ephemeral, of[6]),
             alarms: cut(&mut self.alarms, of[7]),
+            answers: cut(&mut self.answers, of[8]),
             generation: self.generation,
         }
     }

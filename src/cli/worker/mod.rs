@@ -103,6 +103,10 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
     if let Err(error) = world.store.drop_without_consent().await {
         tracing::warn!(%error, code = "quarantine", "what came without consent is still in quarantine");
     }
+    // From now on others send to it as well: no file speaks for whoever holds the store any more.
+    if world.settings.broker.is_set() || watches {
+        world.store.note_served().await?;
+    }
     tracing::info!(code = "started", %address, tick = world.settings.jobs.tick, "the worker takes work");
     let nights = async {
         if world.settings.jobs.tick {

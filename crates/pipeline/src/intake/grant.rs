@@ -26,13 +26,13 @@ impl Grant {
         Self { source: None, types, document_types, roles: Role::ALL.to_vec() }
     }
 
-    /// For files that nobody bound: all that a patient's own folder may hold, and nothing that only a clinician may say. Who
-    /// may write to a folder is not who may treat a patient.
+    /// For files that nobody bound: what is said, as what a patient or a relative said, and measured. Who may write to a folder
+    /// is not who may treat a patient, nor the patient who permits, denies and asks to forget.
     pub(crate) fn of_unbound_files(source: &str) -> Self {
         let mut grant = Self { source: Some(source.to_owned()), ..Self::everything() };
-        grant.types.retain(|sort| *sort != Sort::Profile);
+        grant.types.retain(|sort| matches!(sort, Sort::Document | Sort::HealthSignal));
         grant.document_types.retain(|kind| *kind != DocumentType::ClinicalNote);
-        grant.roles.retain(|role| *role != Role::Clinician);
+        grant.roles.retain(|role| matches!(role, Role::Patient | Role::Family));
         grant
     }
 

@@ -4,14 +4,17 @@
 pub mod export;
 pub mod words;
 
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use super::{Admitted, Disposition, Outcome, Pipeline, PipelineError};
+use anamnesis_core::answer::AnswerKind;
+use anamnesis_core::consent::ConsentScope;
 use anamnesis_core::ids::derive;
 use anamnesis_core::scope::Scope;
 use anamnesis_messages::Message;
-use anamnesis_messages::contract::{Command, MemoryCommand};
-use anamnesis_store::answers::{AnswerKind, Answered};
+use anamnesis_messages::contract::{ActorRole, Command, MemoryCommand};
+use anamnesis_store::answers::{Answered, NewAnswer};
 use anamnesis_store::read::{Filter, When};
 use anamnesis_store::{Store, StoreError};
 use words::Language;
@@ -24,6 +27,40 @@ pub(super) fn asked(command: &MemoryCommand) -> Option<AnswerKind> {
         Command::Forget | Command::Recover if command.preview == Some(true) => Some(AnswerKind::Preview),
         _ => None,
     }
+}
+
+/// The answer to what a patient asks for and the batch itself carries out: what was forgotten or taken back, the ephemeral
+/// mode, a consent. `None` for what others do in a patient's name: they read what they did where they did it. `days` is how
+/// long what is forgotten can be taken back.
+pub(super) fn carried_out(admitted: &Admitted, days: u32, now: DateTime<Utc>) -> Option<NewAnswer> {
+    let constant = |text: [&'static str; 2]| both(|language| vec![language.of(text).to_owned()]);
+    let (kind, asked_by, text) = match &admitted.envelope.message {
+        Message::ConsentRecorded(consent) if consent.recorded_by == admitted.scope.patient().0 => {
+            let scope = ConsentScope::read(&consent.scope)?;
+            let text = both(|language| vec![words::consent(scope, Some(consent.provision), language)]);
+            (AnswerKind::Consent, consent.recorded_by, text)
+        }
+        Message::MemoryCommand(command) if command.actor.role == ActorRole::Patient => {
+            let count = command.memory_ids.as_ref().map_or(0, Vec::len);
+            let counted = |of: &dyn Fn(Language) -> String| match count {
+                0 => constant(words::NOTHING_MEANT),
+                _ => both(|language| vec![of(language)]),
+            };
+            let (kind, text) = match command.command {
+                Command::Forget => {
+                    (AnswerKind::Forget, counted(&|language| words::forgotten(count, days, language)))
+                }
+                Command::Recover => (AnswerKind::Recover, counted(&|language| words::recovered(count, language))),
+                Command::EphemeralOn => (AnswerKind::EphemeralOn, constant(words::EPHEMERAL_ON)),
+                Command::EphemeralOff => (AnswerKind::EphemeralOff, constant(words::EPHEMERAL_OFF)),
+                _ => return None,
+            };
+            (kind, command.actor.id, text)
+        }
+        _ => return None,
+    };
+    let answered = Answered { id: derive("answer", &[&admitted.message]), kind, asked_by, answered_at: now };
+    Some(NewAnswer { scope: admitted.scope, answered, body: json!({"text": text}) })
 }
 
 impl Pipeline {
@@ -55,7 +92,8 @@ async fn content(store: &Store, scope: Scope, kind: AnswerKind, command: &Memory
             let records = export::records(store, scope).await?;
             json!({"text": both(|language| vec![language.of(words::EXPORTED).to_owned()]), "records": records})
         }
-        AnswerKind::Preview => preview(store, scope, command).await?,
+        // All other kinds that are asked for are previews: what is carried out is answered where it is.
+        _ => preview(store, scope, command).await?,
     })
 }
 

@@ -82,8 +82,8 @@ holdings!(
 
 pub(super) static BEGIN: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "INSERT INTO erasure (org_id, patient_id, id, what, subject_id, requested_by, requested_at, created_at, updated_at) \
-         SELECT org_id, $2, $3, $4, $5, $6, $7, $7, $7 FROM organization WHERE org_id = $1 \
+        "INSERT INTO erasure (org_id, patient_id, id, what, subject_id, requested_by, requested_at, mac, created_at, \
+         updated_at) SELECT org_id, $2, $3, $4, $5, $6, $7, $8, $7, $7 FROM organization WHERE org_id = $1 \
          ON CONFLICT (org_id, patient_id, id) DO NOTHING",
     )
 });

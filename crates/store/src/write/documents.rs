@@ -48,30 +48,49 @@ static UNSAID: LazyLock<Sql> = LazyLock::new(|| {
 const SHARED: [Column; 3] =
     [("org_id", ColumnType::Uuid), ("created_at", ColumnType::Int), ("updated_at", ColumnType::Int)];
 
+const DOCUMENT_COLUMNS: [Column; 19] = [
+    ("patient_id", ColumnType::Uuid),
+    ("document_id", ColumnType::Uuid),
+    ("revision", ColumnType::Int),
+    ("document_type", ColumnType::Text),
+    ("occurred_at", ColumnType::Int),
+    ("language", ColumnType::Text),
+    ("therapist_id", ColumnType::Uuid),
+    ("signed_by", ColumnType::Uuid),
+    ("ends_at", ColumnType::Int),
+    ("session_hash", ColumnType::Bytes),
+    ("sentiment", ColumnType::Text),
+    ("risk_level", ColumnType::Text),
+    ("body_hash", ColumnType::Bytes),
+    ("content_sealed", ColumnType::Bytes),
+    ("redaction_policy", ColumnType::Text),
+    ("extractor_version", ColumnType::Text),
+    ("current", ColumnType::Bool),
+    ("retired_at", ColumnType::Int),
+    ("mac", ColumnType::Bytes),
+];
 static DOCUMENT: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("patient_id", ColumnType::Uuid),
-        ("document_id", ColumnType::Uuid),
-        ("revision", ColumnType::Int),
-        ("document_type", ColumnType::Text),
-        ("occurred_at", ColumnType::Int),
-        ("language", ColumnType::Text),
-        ("therapist_id", ColumnType::Uuid),
-        ("signed_by", ColumnType::Uuid),
-        ("ends_at", ColumnType::Int),
-        ("session_hash", ColumnType::Bytes),
-        ("sentiment", ColumnType::Text),
-        ("risk_level", ColumnType::Text),
-        ("body_hash", ColumnType::Bytes),
-        ("content_sealed", ColumnType::Bytes),
-        ("redaction_policy", ColumnType::Text),
-        ("extractor_version", ColumnType::Text),
-        ("current", ColumnType::Bool),
-        ("retired_at", ColumnType::Int),
-    ];
     let shared = [SHARED.as_slice(), &[("recorded_at", ColumnType::Int)]].concat();
-    Bulk::sharing("documents", &shared, &columns, "")
+    Bulk::sharing("documents", &shared, &DOCUMENT_COLUMNS, "")
 });
+/// What of a document is covered: what it is, when it was, and whose.
+const COVERED_COLUMNS: [&str; 8] = [
+    "document_id",
+    "revision",
+    "document_type",
+    "occurred_at",
+    "therapist_id",
+    "signed_by",
+    "ends_at",
+    "session_hash",
+];
+pub(super) static DOCUMENTS: covered::Lazy = LazyLock::new(|| covered(&DOCUMENT_COLUMNS));
+
+/// How a document is covered that is inserted with these columns.
+pub(super) fn covered(inserted: &[Column]) -> Covered {
+    Covered::new("documents", &COVERED_COLUMNS, inserted, "").since(2)
+}
+
 pub(super) static PASSAGE: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
         ("patient_id", ColumnType::Uuid),
@@ -233,7 +252,7 @@ impl Writer<'_> {
         let patient = Arg::from(d.scope.patient().0);
         let now = Arg::from(self.target.now);
         let session = d.content.session_key.as_ref().map(|k| keys.hash("session", k.as_bytes()).to_vec());
-        rows.documents.push(vec![
+        let row = vec![
             patient.clone(),
             d.id.0.into(),
             d.revision.into(),
@@ -252,7 +271,8 @@ impl Writer<'_> {
             d.extractor_version.clone().into(),
             current.into(),
             if current { Arg::Null } else { now.clone() },
-        ]);
+        ];
+        rows.documents.push(DOCUMENTS.seal(keys, row));
         for risk in &d.risks {
             rows.risks.push(risk_row(d, risk, sealer, &now)?);
         }

@@ -116,6 +116,7 @@ impl Store {
         writer.acts(&batch.acts).await?;
         writer.fold().await?;
         writer.forget_withdrawn(&batch.consents).await?;
+        writer.answers(&batch.answers).await?;
         writer.flush_events().await?;
         let done = writer.done;
         // Last, since the one row of the binding is held until the commit.
@@ -168,8 +169,17 @@ impl Writer<'_> {
 }
 
 /// Tables whose rows are covered by a keyed hash.
-pub(crate) fn covered_bulks() -> [&'static Covered; 5] {
-    [&findings::COVERED, &findings::ACTS, &documents::COVERED, &profile::COVERED, &patients::COVERED]
+pub(crate) fn covered_bulks() -> [&'static Covered; 8] {
+    [
+        &findings::COVERED,
+        &findings::ACTS,
+        &documents::COVERED,
+        &documents::DOCUMENTS,
+        &profile::COVERED,
+        &profile::STATED,
+        &patients::COVERED,
+        &super::holds::COVERED,
+    ]
 }
 
 pub(crate) fn statements() -> Vec<&'static Sql> {

@@ -14,24 +14,29 @@ use crate::seal::{Sealer, hash_row, open_record, open_text};
 use anamnesis_core::profile::{CognitiveCourse, EphemeralCourse, ProfileStatement, Stamp, StatedProfile, fold};
 use anamnesis_core::retention::{PrivacyTier, country};
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::Cell;
+use anamnesis_crypto::{Cell, PatientKeys};
 use anamnesis_sql::{Arg, Bulk, Column, ColumnType, Row, Sql};
 
+const STATEMENT_COLUMNS: [Column; 12] = [
+    ("org_id", ColumnType::Uuid),
+    ("patient_id", ColumnType::Uuid),
+    ("id", ColumnType::Uuid),
+    ("stated_at", ColumnType::Int),
+    ("cognitive_state", ColumnType::Float),
+    ("disclaimer_accepted_at", ColumnType::Int),
+    ("region_sealed", ColumnType::Bytes),
+    ("privacy_tier_sealed", ColumnType::Bytes),
+    ("emergency_contacts_sealed", ColumnType::Bytes),
+    ("created_at", ColumnType::Int),
+    ("updated_at", ColumnType::Int),
+    ("mac", ColumnType::Bytes),
+];
 static STATEMENT: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("id", ColumnType::Uuid),
-        ("stated_at", ColumnType::Int),
-        ("cognitive_state", ColumnType::Float),
-        ("disclaimer_accepted_at", ColumnType::Int),
-        ("region_sealed", ColumnType::Bytes),
-        ("privacy_tier_sealed", ColumnType::Bytes),
-        ("emergency_contacts_sealed", ColumnType::Bytes),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
-    Bulk::new("profile_statement", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
+    Bulk::new("profile_statement", &STATEMENT_COLUMNS, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
+});
+pub(super) static STATED: covered::Lazy = LazyLock::new(|| {
+    let columns = ["id", "stated_at", "cognitive_state", "disclaimer_accepted_at"];
+    Covered::new("profile_statement", &columns, &STATEMENT_COLUMNS, "").since(2)
 });
 static STATEMENTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
@@ -158,6 +163,36 @@ pub(crate) fn modes() -> &'static Sql {
     &MODES
 }
 
+/// The query for what was stated, whose rows [`statement`] reads.
+pub(crate) fn stated() -> &'static Sql {
+    &STATEMENTS
+}
+
+/// A row of [`stated`].
+pub(crate) fn statement(keys: &PatientKeys, row: &Row) -> Result<ProfileStatement, StoreError> {
+    let id = row.uuid(1)?;
+    let open = |at: usize, column| -> Result<Option<String>, StoreError> {
+        row.opt_blob(at)?.map(|sealed| open_text(keys, statement_cell(id, column), &sealed)).transpose()
+    };
+    let contacts = row.opt_blob(7)?;
+    Ok(ProfileStatement {
+        stamp: (row.time(2)?, id),
+        cognitive_state: row.opt_f64(3)?,
+        disclaimer_accepted_at: row.opt_time(4)?,
+        region: open(5, "region")?,
+        privacy_tier: open(6, "privacy_tier")?,
+        emergency_contacts: contacts
+            .map(|sealed| open_record(keys, statement_cell(id, "emergency_contacts"), &sealed))
+            .transpose()?,
+    })
+}
+
+/// What the columns in clear of a patient's row are for a profile: the tier and the country.
+pub(crate) fn clear(profile: &StatedProfile) -> (Option<&'static str>, Option<String>) {
+    let tier = profile.privacy_tier.as_deref().and_then(PrivacyTier::read).map(PrivacyTier::code);
+    (tier, profile.region.as_deref().and_then(country))
+}
+
 /// Adds a row of [`modes`] to its patient's course.
 pub(crate) fn add_mode(courses: &mut HashMap<Uuid, EphemeralCourse>, row: &Row) -> Result<(), StoreError> {
     courses.entry(row.uuid(0)?).or_default().add((row.time(2)?, row.uuid(1)?), row.bool(3)?);
@@ -250,7 +285,7 @@ impl Writer<'_> {
         for row in self.tx.fetch_all(&STATEMENTS, args).await? {
             let patient = row.uuid(0)?;
             let Some(scope) = scopes.get(&patient) else { continue };
-            let statement = self.statement(*scope, &row)?;
+            let statement = statement(self.keys_of(*scope)?, &row)?;
             stated.entry(patient).or_default().push(statement);
         }
         let mut rows = Vec::with_capacity(stated.len());
@@ -263,32 +298,13 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn statement(&self, scope: Scope, row: &Row) -> Result<ProfileStatement, StoreError> {
-        let keys = self.keys_of(scope)?;
-        let id = row.uuid(1)?;
-        let open = |at: usize, column| -> Result<Option<String>, StoreError> {
-            row.opt_blob(at)?.map(|sealed| open_text(keys, statement_cell(id, column), &sealed)).transpose()
-        };
-        let contacts = row.opt_blob(7)?;
-        Ok(ProfileStatement {
-            stamp: (row.time(2)?, id),
-            cognitive_state: row.opt_f64(3)?,
-            disclaimer_accepted_at: row.opt_time(4)?,
-            region: open(5, "region")?,
-            privacy_tier: open(6, "privacy_tier")?,
-            emergency_contacts: contacts
-                .map(|sealed| open_record(keys, statement_cell(id, "emergency_contacts"), &sealed))
-                .transpose()?,
-        })
-    }
-
     fn statement_row(&self, p: &ProfileChange) -> Result<Vec<Arg>, StoreError> {
         let sealer = Sealer { keys: self.keys_of(p.scope)?, entropy: self.entropy };
         let said = &p.statement;
         let (at, id): Stamp = said.stamp;
         let now = Arg::from(self.target.now);
         let contacts = said.emergency_contacts.as_ref();
-        Ok(vec![
+        let row = vec![
             self.org().0.into(),
             p.scope.patient().0.into(),
             id.into(),
@@ -300,12 +316,14 @@ impl Writer<'_> {
             sealer.optional_record(statement_cell(id, "emergency_contacts"), contacts)?,
             now.clone(),
             now,
-        ])
+        ];
+        Ok(STATED.seal(sealer.keys, row))
     }
 
     fn projected_row(&self, scope: Scope, profile: &StatedProfile) -> Result<Vec<Arg>, StoreError> {
         let sealer = Sealer { keys: self.keys_of(scope)?, entropy: self.entropy };
         let contacts = profile.emergency_contacts.as_ref();
+        let (tier, country) = clear(profile);
         Ok(vec![
             self.org().0.into(),
             scope.patient().0.into(),
@@ -316,8 +334,8 @@ impl Writer<'_> {
             sealer.optional(profile_cell(scope, "privacy_tier"), profile.privacy_tier.as_deref()),
             sealer.optional_record(profile_cell(scope, "emergency_contacts"), contacts)?,
             profile.profile_at.into(),
-            profile.privacy_tier.as_deref().and_then(PrivacyTier::read).map(PrivacyTier::code).into(),
-            profile.region.as_deref().and_then(country).into(),
+            tier.into(),
+            country.into(),
             self.target.now.into(),
         ])
     }

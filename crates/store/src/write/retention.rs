@@ -160,7 +160,7 @@ impl Shift<'_> {
             let scope = Scope::new(self.org, patient).map_err(|_| StoreError::Shape)?;
             let (requested_by, requested_at) = (record_keeper(), self.now);
             let request = Request { scope, id, subject: Subject::Patient, requested_by, requested_at };
-            begun += erasing::begin(writer.tx, &request).await?;
+            begun += erasing::begin(writer.tx, writer.platform, &request).await?;
             audits.push((scope, id, "record_ended", None));
         }
         writer.audit_job(audits).await?;

@@ -8,16 +8,17 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::Group;
-use super::documents::{PASSAGE, content_cell, language_code};
+use super::documents::{self, PASSAGE, content_cell, language_code};
 use super::nightly::Shift;
 use crate::StoreError;
+use crate::covered;
 use crate::records::{DocumentContent, NewFinding};
 use crate::seal::Sealer;
 use anamnesis_core::account::{Account, Stretch, Tongue};
 use anamnesis_core::ids::derive;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
-use anamnesis_sql::{Arg, Bulk, ColumnType, Sql, Transaction};
+use anamnesis_sql::{Arg, Bulk, Column, ColumnType, Sql, Transaction};
 use anamnesis_text::{Document, Language, passages, stems};
 
 /// Words of a passage of an account.
@@ -32,33 +33,39 @@ static FORGET_PASSAGES: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("DELETE FROM passage WHERE org_id = $1 AND (patient_id, document_id) IN {pairs $2}"));
 static FORGET_SUMMARY: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("DELETE FROM summary WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}"));
+const DOCUMENT_COLUMNS: [Column; 21] = [
+    ("org_id", ColumnType::Uuid),
+    ("patient_id", ColumnType::Uuid),
+    ("document_id", ColumnType::Uuid),
+    ("revision", ColumnType::Int),
+    ("document_type", ColumnType::Text),
+    ("occurred_at", ColumnType::Int),
+    ("language", ColumnType::Text),
+    ("body_hash", ColumnType::Bytes),
+    ("content_sealed", ColumnType::Bytes),
+    ("redaction_policy", ColumnType::Text),
+    ("extractor_version", ColumnType::Text),
+    ("current", ColumnType::Bool),
+    ("recorded_at", ColumnType::Int),
+    ("retired_at", ColumnType::Int),
+    ("created_at", ColumnType::Int),
+    ("updated_at", ColumnType::Int),
+    ("therapist_id", ColumnType::Uuid),
+    ("signed_by", ColumnType::Uuid),
+    ("ends_at", ColumnType::Int),
+    ("session_hash", ColumnType::Bytes),
+    ("mac", ColumnType::Bytes),
+];
 static DOCUMENT: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        ("org_id", ColumnType::Uuid),
-        ("patient_id", ColumnType::Uuid),
-        ("document_id", ColumnType::Uuid),
-        ("revision", ColumnType::Int),
-        ("document_type", ColumnType::Text),
-        ("occurred_at", ColumnType::Int),
-        ("language", ColumnType::Text),
-        ("body_hash", ColumnType::Bytes),
-        ("content_sealed", ColumnType::Bytes),
-        ("redaction_policy", ColumnType::Text),
-        ("extractor_version", ColumnType::Text),
-        ("current", ColumnType::Bool),
-        ("recorded_at", ColumnType::Int),
-        ("retired_at", ColumnType::Int),
-        ("created_at", ColumnType::Int),
-        ("updated_at", ColumnType::Int),
-    ];
     Bulk::new(
         "documents",
-        &columns,
+        &DOCUMENT_COLUMNS,
         "ON CONFLICT (org_id, patient_id, document_id, revision) DO UPDATE SET content_sealed = excluded.content_sealed, \
          body_hash = excluded.body_hash, language = excluded.language, current = excluded.current, \
          retired_at = excluded.retired_at, recorded_at = excluded.recorded_at, updated_at = excluded.updated_at",
     )
 });
+static COVERED: covered::Lazy = LazyLock::new(|| documents::covered(&DOCUMENT_COLUMNS));
 static SUMMARY: LazyLock<Bulk> = LazyLock::new(|| {
     let columns = [
         ("org_id", ColumnType::Uuid),
@@ -148,7 +155,7 @@ impl Shift<'_> {
         let sealer = Sealer { keys, entropy: self.entropy };
         let hash = keys.hash("account", content.text.as_bytes());
         let retired = if account.is_some() { Arg::Null } else { self.now.into() };
-        Ok(vec![
+        let row = vec![
             self.org.0.into(),
             one.scope.patient().0.into(),
             one.id.into(),
@@ -165,7 +172,12 @@ impl Shift<'_> {
             retired,
             self.now.into(),
             self.now.into(),
-        ])
+            Arg::Null,
+            Arg::Null,
+            Arg::Null,
+            Arg::Null,
+        ];
+        Ok(COVERED.seal(keys, row))
     }
 
     /// Without vectors: those are made by the batch of the night (`embed_batch`).
