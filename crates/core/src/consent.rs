@@ -61,7 +61,7 @@ pub struct Consent {
 
 impl Consent {
     /// Whether it is in force at an instant.
-    pub(crate) fn holds_at(&self, at: DateTime<Utc>) -> bool {
+    pub fn holds_at(&self, at: DateTime<Utc>) -> bool {
         self.from <= at && self.until.is_none_or(|until| at < until)
     }
 }

@@ -3,6 +3,7 @@
 //! everything. What was understood stays, with its lineage.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -16,20 +17,21 @@ use super::policy::Thresholds;
 use super::registry::JobName;
 use super::status::status;
 use anamnesis_core::failpoints;
-use anamnesis_core::ids::derive;
+use anamnesis_core::ids::{PatientId, derive};
 pub(crate) use anamnesis_core::retention::RetentionPolicy;
 use anamnesis_core::retention::{Fate, PrivacyTier, Said};
 use anamnesis_core::scope::Scope;
+use anamnesis_crypto::KeyStore;
 use anamnesis_sql::Transaction;
 use anamnesis_store::fading;
 use anamnesis_store::nightly::Rules;
 use anamnesis_store::retention::{self, Dormant, Lane, Place, Source};
 
 /// The job.
-#[derive(Debug, Clone)]
 pub(crate) struct Retention {
     pub(crate) policy: RetentionPolicy,
     pub(crate) rules: Rules,
+    keys: Arc<dyn KeyStore>,
 }
 
 impl Thresholds for RetentionPolicy {
@@ -63,12 +65,14 @@ status!(
         reckoned,
         /// Documents that are due and that a legal hold keeps.
         held,
+        /// Patients whose withdrawal of consent began since it was recorded, and whose memories are forgotten now.
+        withdrawn,
         /// Patients whose whole record is past its term, and who are erased now.
         records_ended,
         /// Patients whose record is past its term and whom a legal hold keeps.
         records_held,
     }
-    changed: summary_only | source_dropped | archived | reckoned | records_ended
+    changed: summary_only | source_dropped | archived | reckoned | withdrawn | records_ended
 );
 
 /// What is to be done with a document.
@@ -82,6 +86,8 @@ pub enum Change {
     Waits(Source, Option<DateTime<Utc>>),
     /// All documents are reckoned by this policy.
     Settled(Uuid),
+    /// This patient's denial of memory is in force since.
+    Withdrawn(PatientId),
     /// Nothing came of this patient for the whole term.
     Ends(Dormant),
 }
@@ -133,6 +139,16 @@ impl Retention {
         Ok(Page { examined: rows.len() as u64, changes: rows.into_iter().map(Change::Ends).collect(), next })
     }
 
+    async fn withdrawn(&self, tx: &mut Transaction, window: &Window, after: Place) -> Result<Page<Change>, JobError> {
+        let scope = (window.org, self.keys.as_ref());
+        let rows = retention::withdrawn(tx, scope, window.cutoff, window.after(after)).await?;
+        let next = next_after(&rows, window, |row| At { lane: Lane::Withdrawn, after: row.place });
+        let next = next.or_else(|| Some(Cursor::write(&At { lane: Lane::Records, after: Place::START })));
+        let examined = rows.len() as u64;
+        let denied = rows.into_iter().filter(|row| row.denies);
+        Ok(Page { examined, changes: denied.map(|row| Change::Withdrawn(row.patient)).collect(), next })
+    }
+
     /// What the reckoning depends on: the policy, and what the organisation says.
     fn fingerprint(&self, organization: &Organization) -> Uuid {
         derive("retention.policy", &[format!("{:?} {organization:?}", self.policy).as_bytes()])
@@ -145,8 +161,8 @@ impl Job for Retention {
     type Change = Change;
     type Status = RetentionStatus;
 
-    fn of(Means { policies, .. }: &Means<'_>) -> Self {
-        Self { policy: policies.retention.thresholds.clone(), rules: policies.rules() }
+    fn of(Means { policies, keys, .. }: &Means<'_>) -> Self {
+        Self { policy: policies.retention.thresholds.clone(), rules: policies.rules(), keys: Arc::clone(keys) }
     }
 
     async fn plan(
@@ -164,8 +180,10 @@ impl Job for Retention {
             }
             None => At { lane: Lane::All, after: Place::START },
         };
-        if lane == Lane::Records {
-            return self.records(tx, window, after).await;
+        match lane {
+            Lane::Withdrawn => return self.withdrawn(tx, window, after).await,
+            Lane::Records => return self.records(tx, window, after).await,
+            Lane::All | Lane::Unreckoned | Lane::Due => {}
         }
         let rows = retention::sources(tx, window.org, lane, window.cutoff, window.after(after)).await?;
         let examined = rows.len() as u64;
@@ -176,7 +194,7 @@ impl Job for Retention {
             changes.push(Change::Settled(mark));
         }
         if next.is_none() {
-            let lane = if lane == Lane::Unreckoned { Lane::Due } else { Lane::Records };
+            let lane = if lane == Lane::Unreckoned { Lane::Due } else { Lane::Withdrawn };
             next = Some(Cursor::write(&At { lane, after: Place::START }));
         }
         Ok(Page { changes, examined, next })
@@ -191,6 +209,7 @@ impl Job for Retention {
     ) -> Result<(), JobError> {
         let organization = retention::organization(tx, window.org).await?;
         let (mut going, mut reckoned, mut ended) = (Vec::new(), Vec::new(), Vec::new());
+        let mut withdrawn = Vec::new();
         for change in changes {
             match change {
                 Change::Goes(source, fate) => going.push((source, *fate)),
@@ -200,6 +219,7 @@ impl Job for Retention {
                     reckoned.extend((!source.reckoned || source.due_at != at).then_some((source, at)));
                 }
                 Change::Waits(source, at) => reckoned.push((source, *at)),
+                Change::Withdrawn(patient) => withdrawn.push(*patient),
                 Change::Ends(one) if one.held => {}
                 Change::Ends(one) => ended.push(one.patient),
                 Change::Settled(mark) => {
@@ -211,6 +231,10 @@ impl Job for Retention {
         let nobody = HashMap::new();
         let until = self.record_term(window.cutoff);
         desk.shift(window, &nobody, &self.rules).end_records(tx, &ended, until).await?;
+        if !withdrawn.is_empty() {
+            let keys = desk.keys_by_scope(window.org, withdrawn.iter().copied()).await?;
+            desk.shift(window, &keys, &self.rules).forget_withdrawn(tx, &withdrawn).await?;
+        }
         if going.is_empty() {
             return Ok(());
         }
@@ -235,6 +259,7 @@ impl Job for Retention {
             archived: went(Fate::Archived),
             reckoned: count(&|change| matches!(change, Change::Waits(..))),
             held: count(&|change| matches!(change, Change::Held(_))),
+            withdrawn: count(&|change| matches!(change, Change::Withdrawn(_))),
             records_ended: count(&|change| matches!(change, Change::Ends(one) if !one.held)),
             records_held: count(&|change| matches!(change, Change::Ends(one) if one.held)),
         }

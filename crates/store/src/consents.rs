@@ -111,6 +111,15 @@ pub(crate) fn consents(rows: &[Recorded], keys: &PatientKeys) -> Consents {
     meant.collect()
 }
 
+/// The consent by which memory is denied at an instant.
+pub(crate) fn denying(rows: &[Recorded], keys: &PatientKeys, at: DateTime<Utc>) -> Option<Uuid> {
+    let memory = scope_hash(keys, ConsentScope::Memory.code());
+    let denies = |row: &&Recorded| {
+        row.scope_hash == memory && row.provision == Provision::Deny && row.of(ConsentScope::Memory).holds_at(at)
+    };
+    rows.iter().filter(denies).max_by_key(|row| (row.from, row.id)).map(|row| row.id)
+}
+
 impl Recorded {
     fn of(&self, scope: ConsentScope) -> Consent {
         Consent { scope, provision: self.provision, from: self.from, until: self.until }

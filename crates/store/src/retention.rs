@@ -7,10 +7,13 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::Next;
+use crate::consents;
+use crate::{Next, StoreError};
+use anamnesis_core::consent::{ConsentScope, Provision};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
 use anamnesis_core::retention::PrivacyTier;
+use anamnesis_crypto::KeyStore;
 use anamnesis_sql::{Arg, Bulk, ColumnType, DbError, Row, Sql, Transaction};
 
 macro_rules! select {
@@ -101,8 +104,22 @@ static DORMANT: LazyLock<Sql> = LazyLock::new(|| {
 });
 static STILL_DORMANT: LazyLock<Sql> = LazyLock::new(|| Sql::new(dormant!(" AND p.patient_id IN {uuids $3}")));
 
+// Where the organisation has memories forgotten: patients whose denial began after it was recorded, and of whom nothing was forgotten
+// for it. Which scope it denies is sealed.
+static WITHDRAWN: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT c.from_at, c.patient_id FROM consent AS c JOIN organization AS o ON o.org_id = c.org_id \
+         WHERE c.org_id = $1 AND o.withdrawal = 'forget' AND c.provision = 'deny' AND c.from_at <= $2 AND c.from_at > c.created_at \
+         AND EXISTS (SELECT 1 FROM memory AS m WHERE m.org_id = c.org_id AND m.patient_id = c.patient_id AND m.kind <> 'raw' \
+           AND m.state NOT IN ('inactive', 'quarantined')) \
+         AND NOT EXISTS (SELECT 1 FROM memory_event AS e WHERE e.org_id = c.org_id AND e.patient_id = c.patient_id \
+           AND e.derived = 0 AND e.action = 'forgotten' AND e.source = 'task' AND e.at >= c.from_at) \
+         AND (c.from_at, c.patient_id) > ($3, $4) ORDER BY c.from_at, c.patient_id LIMIT $5",
+    )
+});
+
 pub fn statements() -> Vec<&'static Sql> {
-    vec![&ALL, &UNRECKONED, &DUE, &DORMANT, &STILL_DORMANT, &ORGANIZATION, RECKON.sql()]
+    vec![&WITHDRAWN, &ALL, &UNRECKONED, &DUE, &DORMANT, &STILL_DORMANT, &ORGANIZATION, RECKON.sql()]
 }
 
 /// Which documents.
@@ -115,6 +132,8 @@ pub enum Lane {
     Unreckoned,
     /// Those that are due, by the instant at which they were.
     Due,
+    /// No documents: patients whose denial is in force now, and was not when it was recorded ([`withdrawn`]).
+    Withdrawn,
     /// No documents: patients whose whole record is past its term ([`dormant`]).
     Records,
 }
@@ -159,7 +178,7 @@ pub async fn sources(
 ) -> Result<Vec<Source>, DbError> {
     let mut args: Vec<Arg> = vec![org.0.into(), after.1.into(), after.2.into(), after.3.into(), limit.into()];
     let sql: &Sql = match lane {
-        Lane::Records => return Ok(Vec::new()),
+        Lane::Withdrawn | Lane::Records => return Ok(Vec::new()),
         Lane::All => &ALL,
         Lane::Unreckoned => &UNRECKONED,
         Lane::Due => {
@@ -205,6 +224,39 @@ fn dormant_row(row: &Row) -> Result<Dormant, DbError> {
         patient: PatientId(patient),
         held: row.i64(2)? > 0,
     })
+}
+
+/// A patient with a denial that began since it was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Withdrawn {
+    pub place: Place,
+    pub patient: PatientId,
+    /// It denies memory, and is in force.
+    pub denies: bool,
+}
+
+/// Patients whose denial began after it was recorded, up to `until`, after `after`, at most `limit`, where the organisation has
+/// memories forgotten.
+///
+/// # Errors
+/// Of the database or the key store.
+pub async fn withdrawn(
+    tx: &mut Transaction,
+    (org, keys): (OrgId, &dyn KeyStore),
+    until: DateTime<Utc>,
+    Next { after, limit }: Next<Place>,
+) -> Result<Vec<Withdrawn>, StoreError> {
+    let args = vec![org.0.into(), until.into(), after.0.into(), after.1.into(), limit.into()];
+    let rows = tx.fetch_all(&WITHDRAWN, args).await?;
+    let patients = rows.iter().map(|row| Ok(PatientId(row.uuid(1)?))).collect::<Result<Vec<_>, DbError>>()?;
+    let consents = consents::within(tx, org, keys, &patients).await?;
+    let of = |(row, patient): (&Row, PatientId)| {
+        let consents = consents.get(&patient);
+        let said = consents.and_then(|consents| consents.in_force(ConsentScope::Memory, until));
+        let denies = said == Some(Provision::Deny);
+        Ok(Withdrawn { place: Place(row.i64(0)?, patient.0, Uuid::nil(), 0), patient, denies })
+    };
+    rows.iter().zip(patients).map(of).collect()
 }
 
 /// Patients of whom nothing came since `until`, after `after`, at most `limit`.

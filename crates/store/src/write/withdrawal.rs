@@ -7,16 +7,17 @@ use std::sync::LazyLock;
 use uuid::Uuid;
 
 use super::Writer;
+use super::nightly::Shift;
 use crate::StoreError;
 use crate::consents::{self, NewConsent};
 use crate::records::NewAct;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::consent::{ConsentScope, Provision};
 use anamnesis_core::fold::{Act, Deed};
-use anamnesis_core::ids::{MemoryEventId, MemoryId, derive};
+use anamnesis_core::ids::{MemoryEventId, MemoryId, PatientId, derive};
 use anamnesis_core::memory::SetBy;
 use anamnesis_core::scope::Scope;
-use anamnesis_sql::{Arg, Sql};
+use anamnesis_sql::{Arg, Sql, Transaction};
 
 // A raw capture has no words of its own.
 static HELD: LazyLock<Sql> = LazyLock::new(|| {
@@ -34,17 +35,21 @@ impl Writer<'_> {
     /// Forgets the memories of patients who withdraw consent to memory, where it is in force now.
     pub(super) async fn forget_withdrawn(&mut self, consents: &[NewConsent]) -> Result<(), StoreError> {
         let scopes: BTreeSet<Scope> = consents.iter().filter(|one| one.forgets).map(|one| one.scope).collect();
+        self.forget_denied(scopes).await
+    }
+
+    /// Forgets the memories of those of these patients whose denial of memory is in force now.
+    async fn forget_denied(&mut self, scopes: BTreeSet<Scope>) -> Result<(), StoreError> {
         for scope in scopes {
             let patients = Arg::Uuids(vec![scope.patient().0]);
             let rows = consents::rows_of(self.tx, self.target.org, patients).await?;
             let all = rows.get(&scope.patient()).map(Vec::as_slice).unwrap_or_default();
-            let in_force =
-                consents::consents(all, self.keys_of(scope)?).in_force(ConsentScope::Memory, self.target.now);
-            if in_force != Some(Provision::Deny) {
+            let keys = self.keys_of(scope)?;
+            let consents = consents::consents(all, keys);
+            if consents.in_force(ConsentScope::Memory, self.target.now) != Some(Provision::Deny) {
                 continue;
             }
-            let said: Vec<Uuid> = consents.iter().filter(|one| one.scope == scope).map(|one| one.id).collect();
-            let Some(last) = said.last() else { continue };
+            let Some(last) = consents::denying(all, keys, self.target.now) else { continue };
             let held = self.tx.fetch_all(&HELD, vec![scope.org().0.into(), scope.patient().0.into()]).await?;
             let mut acts = Vec::with_capacity(held.len());
             for row in held {
@@ -58,5 +63,23 @@ impl Writer<'_> {
             self.acts(&acts).await?;
         }
         self.fold().await
+    }
+}
+
+impl Shift<'_> {
+    /// Forgets the memories of patients whose denial of memory began since it was recorded.
+    ///
+    /// # Errors
+    /// When the store refuses the rows or a cell does not open.
+    pub async fn forget_withdrawn(&self, tx: &mut Transaction, patients: &[PatientId]) -> Result<(), StoreError> {
+        if patients.is_empty() {
+            return Ok(());
+        }
+        let mut writer = self.writer(tx);
+        writer.hold(patients.iter().map(|patient| patient.0).collect()).await?;
+        let scopes = patients.iter().filter_map(|patient| Scope::new(self.org, *patient).ok());
+        let known = scopes.filter(|scope| self.keys.contains_key(scope)).collect();
+        writer.forget_denied(known).await?;
+        writer.flush_events().await
     }
 }
