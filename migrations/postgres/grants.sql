@@ -37,7 +37,7 @@ GRANT SELECT ON
   TO anamnesis_jobs;
 GRANT UPDATE (content_sealed, fate, fate_at, reckoned, retention_due_at, updated_at) ON documents TO anamnesis_jobs;
 -- Accounts of several documents are documents of their own.
-GRANT INSERT, UPDATE (body_hash, language, current, retired_at, recorded_at) ON documents TO anamnesis_jobs;
+GRANT INSERT, UPDATE (body_hash, language, current, retired_at, recorded_at, mac) ON documents TO anamnesis_jobs;
 GRANT UPDATE (evidence_sealed, updated_at) ON risk_flag TO anamnesis_jobs;
 GRANT SELECT, INSERT, DELETE, UPDATE (content_sealed, updated_at) ON document_archive TO anamnesis_jobs;
 GRANT SELECT, INSERT, UPDATE, DELETE ON
@@ -59,8 +59,8 @@ GRANT SELECT, DELETE ON attempt, attempt_batch TO anamnesis_jobs;
 GRANT SELECT, DELETE, UPDATE (state, body_sealed, attributes_sealed, expired_at, updated_at) ON quarantine TO anamnesis_jobs;
 GRANT SELECT, INSERT, DELETE ON quarantine_act TO anamnesis_jobs;
 -- Rows of versions before rows had a hash get one.
-GRANT UPDATE (mac) ON consent, risk_flag, ephemeral_mode, legal_hold, erasure, documents, profile_statement, organization
-  TO anamnesis_jobs;
+GRANT UPDATE (mac) ON consent, risk_flag, ephemeral_mode, legal_hold, erasure, documents, profile_statement, organization,
+  document_archive, quarantine TO anamnesis_jobs;
 -- A hold that was lifted has a term.
 GRANT DELETE ON legal_hold TO anamnesis_jobs;
 GRANT SELECT, DELETE ON rights_answer TO anamnesis_jobs;

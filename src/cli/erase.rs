@@ -224,6 +224,11 @@ pub(crate) async fn complete(world: &World) -> Result<u64, Incomplete> {
     let mut completed = 0;
     for organization in world.store.organization_rows().await? {
         for receipt in world.store.open_erasures(organization.org).await? {
+            // Reconciliation counts it and a person looks: what it asks for was asked for by nobody.
+            if !receipt.is_genuine {
+                tracing::error!(code = "erasure_forged", erasure = %receipt.request.id, "an erasure was not written by this program");
+                continue;
+            }
             if receipt.done_at.is_none() && erasing::erase(&world.store, &receipt.request).await? == Ended::Held {
                 continue;
             }
@@ -253,6 +258,8 @@ pub(crate) struct Applied {
     pub(crate) erased: u64,
     /// Kept by a legal hold that the restored store still has: a worker erases them when it is lifted.
     pub(crate) held: u64,
+    /// Holds, consents and switches of ephemeral mode that the replaced store had and the backup does not know.
+    pub(crate) decisions_lost: u64,
 }
 
 /// Erases what the receipts of another store name, where this one does not know of it. Each is written down here first, so that

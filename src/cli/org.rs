@@ -9,7 +9,7 @@ use super::{Context, Exit, Failure};
 use anamnesis_core::consent::Withdrawal;
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::retention::{PrivacyTier, country};
-use anamnesis_store::organizations::OrganizationChange;
+use anamnesis_store::organizations::{OrganizationChange, Set};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -47,6 +47,9 @@ enum What {
         /// The same in Spanish.
         #[arg(long, value_name = "TEXT", value_parser = text)]
         emergency_text_es: Option<String>,
+        /// The policy was changed behind the program, and was looked at: what it says now holds from here on.
+        #[arg(long)]
+        seen: bool,
     },
 }
 
@@ -78,6 +81,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
             withdrawal,
             emergency_text_en,
             emergency_text_es,
+            seen,
         } = args.what
         {
             let change = OrganizationChange {
@@ -88,9 +92,17 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
                 withdrawal,
                 emergency_text_en,
                 emergency_text_es,
+                seen,
             };
-            if !world.store.set_organization(org, &change).await? {
-                return Err(Failure::usage("the store knows no such organisation"));
+            match world.store.set_organization(org, &change).await? {
+                Set::Done => {}
+                Set::Unknown => return Err(Failure::usage("the store knows no such organisation")),
+                Set::Forged => {
+                    return Err(Failure::failed(
+                        "the policy of this organisation was changed behind the program, and nothing was changed now: look at \
+                         `anamnesis org list`, and give all that is to hold with --seen",
+                    ));
+                }
             }
         }
         let rows = world.store.organization_rows().await?;

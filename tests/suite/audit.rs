@@ -23,6 +23,8 @@ on_every_program!(
     a_chain_is_witnessed_by_a_head_that_was_kept_elsewhere_and_a_cut_tail_is_seen,
     what_was_said_cannot_be_turned_round_unseen,
     what_people_did_and_set_cannot_be_turned_round_unseen,
+    what_the_term_of_the_trail_takes_is_no_forgery_and_a_hold_outlives_it,
+    a_policy_that_was_changed_behind_the_program_is_not_made_its_own_unseen,
     a_worker_seals_what_was_written_and_keeps_the_heads_elsewhere,
     an_erased_entry_names_nobody_and_the_chain_is_whole,
     entries_go_after_their_term_and_never_before,
@@ -297,8 +299,6 @@ fn acted_upon(program: &Program) {
     ];
     let done = counts(&program.ingest(&bodies(&lines), &[]));
     assert_eq!(done["stored"], json!(8), "{done}");
-    let wrong = document(3, 1, "2036-06-20T10:00:00Z", "Refiere vértigo.");
-    assert_eq!(counts(&program.ingest(&bodies(&[wrong]), &[]))["quarantined"], json!(1));
     let org = ORG.to_string();
     let of = ["--org", &org, "--patient", &patient];
     let verb = |args: &[&str]| run(program, &[], &[args, &of].concat());
@@ -320,6 +320,9 @@ async fn what_people_did_and_set_cannot_be_turned_round_unseen(engine: Engine) {
     let mut day: chrono::NaiveDate = "2026-07-01".parse().unwrap();
     let calm = reconcile(&program, &mut day);
     assert_eq!((figure(&calm, "forged_rows"), figure(&calm, "uncovered_rows")), (0, 0), "{calm}");
+    let wrong = bodies(&[document(3, 1, "2036-06-20T10:00:00Z", "Refiere vértigo.")]);
+    let afterwards = [("ANAMNESIS__PIPELINE__NOW", "2026-07-02T13:00:00Z")];
+    assert_eq!(counts(&program.ingest(&wrong, &afterwards))["quarantined"], json!(1));
     let pairs = [
         // A hold is lifted by nobody, another one is not lifted any more, or keeps one document where it kept another.
         (
@@ -335,7 +338,10 @@ async fn what_people_did_and_set_cannot_be_turned_round_unseen(engine: Engine) {
         ("UPDATE documents SET occurred_at = occurred_at - 1", "UPDATE documents SET occurred_at = occurred_at + 1"),
         ("UPDATE profile_statement SET cognitive_state = 10", "UPDATE profile_statement SET cognitive_state = 80"),
         ("UPDATE patient_profile SET cognitive_state = 10", "UPDATE patient_profile SET cognitive_state = 80"),
-        ("UPDATE patient_profile SET privacy_tier = 'drop_source'", "UPDATE patient_profile SET privacy_tier = 'cold_archive'"),
+        (
+            "UPDATE patient_profile SET privacy_tier = 'drop_source'",
+            "UPDATE patient_profile SET privacy_tier = 'cold_archive'",
+        ),
         ("UPDATE patient_profile SET country = 'US'", "UPDATE patient_profile SET country = 'ES'"),
         ("UPDATE patient_profile SET ephemeral = 1", "UPDATE patient_profile SET ephemeral = 0"),
         ("UPDATE organization SET consent_required = 0", "UPDATE organization SET consent_required = 1"),
@@ -351,15 +357,17 @@ async fn what_people_did_and_set_cannot_be_turned_round_unseen(engine: Engine) {
     }
     // Rows that are deleted leave the entries of the acts that made them; a hash that was taken away is of no older version.
     for gone in [
+        "UPDATE quarantine SET created_at = 0",
+        "UPDATE patient_profile SET emergency_contacts_sealed = region_sealed",
         "DELETE FROM legal_hold WHERE lifted_at IS NULL",
         "DELETE FROM erasure WHERE id = (SELECT id FROM erasure ORDER BY id LIMIT 1)",
         "DELETE FROM consent WHERE provision = 'deny'",
         "DELETE FROM ephemeral_mode WHERE is_on = 1",
         "UPDATE legal_hold SET mac = NULL",
-        "UPDATE erasure SET mac = NULL",
         "UPDATE documents SET mac = NULL",
         "UPDATE profile_statement SET mac = NULL",
         "UPDATE organization SET mac = NULL",
+        "UPDATE erasure SET counts = 'none', mac = NULL",
     ] {
         let before = figure(&reconcile(&program, &mut day), "forged_rows");
         tamper(&program, &[gone]).await;
@@ -367,6 +375,49 @@ async fn what_people_did_and_set_cannot_be_turned_round_unseen(engine: Engine) {
         assert!(figure(&report, "forged_rows") > before, "{gone}: {before}, {report}");
         assert_eq!(figure(&report, "uncovered_rows"), 0, "{gone}: {report}");
     }
+}
+
+/// What the trail's term takes away is no forgery: neither of what was done, nor of what is in force since before it.
+async fn what_the_term_of_the_trail_takes_is_no_forgery_and_a_hold_outlives_it(engine: Engine) {
+    let program = Program::on(engine).await;
+    acted_upon(&program);
+    // Its first block.
+    run(&program, &[], &["audit", "heads"]);
+    let mut day: chrono::NaiveDate = "2026-07-01".parse().unwrap();
+    assert_eq!(figure(&reconcile(&program, &mut day), "forged_rows"), 0);
+    for year in [2027, 2029, 2031] {
+        day = chrono::NaiveDate::from_ymd_opt(year, 7, 1).unwrap();
+        assert_eq!(figure(&reconcile(&program, &mut day), "forged_rows"), 0, "{year}");
+    }
+    let org = ORG.to_string();
+    let later = [("ANAMNESIS__PIPELINE__NOW", "2032-08-01T12:00:00Z")];
+    run(&program, &later, &["audit", "heads"]);
+    run(&program, &later, &["job", "run", "upkeep", "--org", &org, "--as-of", "2032-08-01"]);
+    let store = program.store().await;
+    let erased = "SELECT count(*) FROM action_audit WHERE action = 'erase' AND outcome = 'done'";
+    assert_eq!(count(&store, erased).await, 0, "the entries are past their term");
+    assert_eq!(count(&store, "SELECT count(*) FROM erasure").await, 2, "the receipts are not");
+    store.close().await;
+    day = "2032-08-02".parse().unwrap();
+    let calm = reconcile(&program, &mut day);
+    assert_eq!((figure(&calm, "forged_rows"), figure(&calm, "uncovered_rows")), (0, 0), "{calm}");
+    tamper(&program, &["DELETE FROM legal_hold WHERE lifted_at IS NULL"]).await;
+    let report = reconcile(&program, &mut day);
+    assert!(figure(&report, "forged_rows") > 0, "{report}");
+}
+
+async fn a_policy_that_was_changed_behind_the_program_is_not_made_its_own_unseen(engine: Engine) {
+    let program = Program::on(engine).await;
+    acted_upon(&program);
+    tamper(&program, &["UPDATE organization SET consent_required = 0"]).await;
+    let org = ORG.to_string();
+    let set = ["org", "set", "--org", &org, "--time-zone", "Europe/Madrid"];
+    let output = program.command(&[]).args(set).output().unwrap();
+    assert!(!output.status.success() && printed(&output).contains("--seen"), "{}", printed(&output));
+    let mut day: chrono::NaiveDate = "2026-07-01".parse().unwrap();
+    assert!(figure(&reconcile(&program, &mut day), "forged_rows") > 0);
+    run(&program, &[], &[&set[..], &["--consent-required", "true", "--seen"]].concat());
+    assert_eq!(figure(&reconcile(&program, &mut day), "forged_rows"), 0);
 }
 
 /// A figure of a report, however deep it lies.

@@ -28,6 +28,10 @@ mod on_a_file {
     async fn an_erased_patient_stays_erased() {
         super::an_erased_patient_stays_erased(super::Engine::File).await;
     }
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_people_decided_since_a_backup_is_named() {
+        super::what_people_decided_since_a_backup_is_named(super::Engine::File).await;
+    }
 }
 
 mod on_postgres {
@@ -42,6 +46,10 @@ mod on_postgres {
     #[tokio::test(flavor = "multi_thread")]
     async fn an_erased_patient_stays_erased() {
         super::an_erased_patient_stays_erased(super::Engine::Postgres).await;
+    }
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_people_decided_since_a_backup_is_named() {
+        super::what_people_decided_since_a_backup_is_named(super::Engine::Postgres).await;
     }
 }
 
@@ -191,6 +199,25 @@ async fn a_pair_that_does_not_belong_together_is_refused(engine: Engine) {
     let bare = place(&program, "bare");
     std::fs::create_dir(&bare).unwrap();
     refused(&other, &["restore", &bare], "no backup");
+}
+
+async fn what_people_decided_since_a_backup_is_named(engine: Engine) {
+    let program = Program::on(engine).await;
+    program.ingest(&notes([4, 5]), &[]);
+    let path = place(&program, "backup");
+    done(&program, &["backup", &path]);
+    let (org, patient) = (ORG.to_string(), Uuid::from_u128(0xb0).to_string());
+    let of = ["--org", &org, "--patient", &patient, "--by", &patient];
+    for decided in [&["hold", "set"][..], &["consent", "record", "--scope", "memory", "--provision", "deny"]] {
+        let output = ran(&program, &[decided, &of].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let output = ran(&program, &["restore", &path, "--replace"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("2 legal holds, consents and switches"), "{said}");
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(told["decisions_lost"], json!(2), "{told}");
 }
 
 async fn an_erased_patient_stays_erased(engine: Engine) {

@@ -13,6 +13,7 @@ on_every_program!(
     rights_are_heard_without_consent,
     a_patient_who_denies_is_told_to_nobody_who_asks_until_a_new_permit,
     a_withdrawal_forgets_where_the_organisation_says_so_and_can_be_recovered,
+    a_withdrawal_that_begins_later_forgets_on_its_day,
     consents_are_shown_with_what_is_in_force,
     a_permit_that_ended_permits_no_reading_where_consent_is_required,
 );
@@ -314,6 +315,45 @@ async fn a_withdrawal_forgets_where_the_organisation_says_so_and_can_be_recovere
     assert!(done);
     let (_, printed) = verb(&program, &["context", "--query", "sertralina", "--min-score", "-1"], &later);
     assert!(printed.contains("50 mg"), "{printed}");
+}
+
+async fn a_withdrawal_that_begins_later_forgets_on_its_day(engine: Engine) {
+    let program = Program::on(engine).await;
+    assert_eq!(outcome(&program, &[document(1, 1, "2026-06-20T10:00:00Z", NOTE)]), (1, 0));
+    organisation(&program, &["--withdrawal", "forget"]);
+    // Of another scope nothing is forgotten, whenever it begins.
+    record(&program, "research", "deny", &["--from", "2026-07-02"]);
+    record(&program, "memory", "deny", &["--from", "2026-07-05"]);
+    let store = program.store().await;
+    let active = "SELECT count(*) FROM memory WHERE kind <> 'raw' AND state <> 'inactive'";
+    let all = count(&store, active).await;
+    assert!(all >= 2, "{all}");
+    let org = ORG.to_string();
+    let retention = |day: &str, next: &str| {
+        let now = format!("{next}T12:00:00Z");
+        let output = program
+            .command(&[("ANAMNESIS__PIPELINE__NOW", now.as_str())])
+            .args(["job", "run", "retention", "--org", &org, "--as-of", day, "--output", "json"])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let report: Value = serde_json::from_str(printed.lines().next_back().unwrap()).unwrap();
+        report["status"]["withdrawn"].as_u64().unwrap_or_else(|| panic!("{report}"))
+    };
+    assert_eq!(retention("2026-07-03", "2026-07-04"), 0, "it is not in force yet");
+    assert_eq!(count(&store, active).await, all);
+    assert_eq!(retention("2026-07-06", "2026-07-07"), 1);
+    assert_eq!(count(&store, active).await, 0);
+    // What is taken back afterwards is not forgotten once more.
+    let forgotten = rows(&store, "SELECT id FROM memory WHERE kind <> 'raw'").await;
+    let id = forgotten[0].uuid(0).unwrap().to_string();
+    let later = [("ANAMNESIS__PIPELINE__NOW", "2026-07-07T13:00:00Z")];
+    let (is_done, printed) = verb(&program, &["memory", "recover", &id, "--by", BY, "--role", "clinician"], &later);
+    assert!(is_done, "{printed}");
+    assert_eq!(retention("2026-07-07", "2026-07-08"), 0, "once");
+    assert_eq!(count(&store, active).await, 1);
+    store.close().await;
 }
 
 async fn consents_are_shown_with_what_is_in_force(engine: Engine) {

@@ -6,6 +6,7 @@ use anamnesis_core::reason::Reason;
 use anamnesis_core::scope::Scope;
 use anamnesis_pipeline::Disposition;
 use anamnesis_pipeline::erasing::{Ended, erase};
+use anamnesis_sql::{Access, Sql};
 use anamnesis_store::erasing::{Request, Subject};
 use anamnesis_store::read::{Filter, When};
 use anamnesis_store::records::{Acted, InboxEntry, OrgBatch};
@@ -29,6 +30,8 @@ on_every_engine!(
     what_waits_in_quarantine_goes_too,
     a_hold_blocks_and_the_command_can_be_offered_again,
     an_erasure_that_was_cut_off_goes_on,
+    what_two_ways_ask_for_is_erased_once_and_both_receipts_end,
+    a_receipt_that_this_program_did_not_write_is_not_carried_out,
     a_batch_under_way_when_the_patient_is_erased_writes_nothing,
     words_of_an_erased_memory_leave_every_quote_and_other_memories_stay,
 );
@@ -210,6 +213,40 @@ async fn an_erasure_that_was_cut_off_goes_on(engine: Engine) {
     assert_eq!(store.rows_of_patient(scope()).await.unwrap(), Default::default());
     store.end_erasure_of_files(&open[0].request).await.unwrap();
     assert!(store.open_erasures(scope().org()).await.unwrap().is_empty());
+}
+
+async fn what_two_ways_ask_for_is_erased_once_and_both_receipts_end(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
+    let begun = request(Subject::Patient);
+    store.open_erasure(&begun).await.unwrap();
+    let other = Request { id: Uuid::from_u128(0xe2), ..begun };
+    erased(erase(store, &other).await.unwrap());
+    let open = || async {
+        let all = store.open_erasures(scope().org()).await.unwrap();
+        all.iter().filter(|one| one.done_at.is_none()).count()
+    };
+    assert_eq!(open().await, 1, "the first one is still in work");
+    assert!(matches!(erase(store, &begun).await.unwrap(), Ended::Before(_)));
+    assert_eq!(open().await, 0);
+    let ends = "SELECT count(*) FROM action_audit WHERE action = 'erase' AND outcome = 'done'";
+    assert_eq!(count(store, ends).await, 2);
+}
+
+async fn a_receipt_that_this_program_did_not_write_is_not_carried_out(engine: Engine) {
+    let clinic = Clinic::on(engine).await;
+    let pipeline = clinic.pipeline().await;
+    let store = pipeline.store();
+    feed(&pipeline, &bodies(&[document(1, 1, "2026-06-20T10:00:00Z", TEXT)]), 1).await;
+    store.open_erasure(&request(Subject::Document(DocumentId(Uuid::from_u128(1))))).await.unwrap();
+    let mut tx = store.db().begin(Access::Organization(scope().org())).await.unwrap();
+    tx.execute(&Sql::new("UPDATE erasure SET what = 'patient', subject_id = NULL"), Vec::new()).await.unwrap();
+    tx.commit().await.unwrap();
+    let open = store.open_erasures(scope().org()).await.unwrap();
+    assert_eq!(open.iter().map(|one| one.is_genuine).collect::<Vec<_>>(), [false]);
+    assert!(store.is_known(scope()).await.unwrap(), "nobody destroyed the key");
 }
 
 async fn words_of_an_erased_memory_leave_every_quote_and_other_memories_stay(engine: Engine) {

@@ -13,6 +13,7 @@ on_every_program!(
     a_request_by_message_is_answered_sealed_and_announced_by_a_reference,
     what_a_message_would_forget_is_shown_before_it_is_forgotten,
     what_a_patient_asks_for_by_a_message_is_answered_in_words_when_it_is_done,
+    an_answer_says_what_was_done_and_not_what_was_asked_for,
     an_answer_goes_after_its_term_and_with_an_erasure,
     rights_are_spoken_of_in_the_patients_language,
     a_receipt_of_redaction_counts_what_was_taken_and_holds_no_value,
@@ -144,7 +145,9 @@ async fn what_a_patient_asks_for_by_a_message_is_answered_in_words_when_it_is_do
     ];
     let done = counts(&program.ingest(&bodies(&sent), &[]));
     assert_eq!(done["stored"], json!(7), "{done}");
-    program.ingest(&bodies(&[about("w-3", "recover", "sertralina")]), &[]);
+    let mut later = about("w-3", "recover", "sertralina");
+    later["data"]["issued_at"] = json!("2026-06-21T13:00:00Z");
+    program.ingest(&bodies(&[later]), &[]);
     // The same message again is answered already.
     program.ingest(&bodies(&[asks("w-4", "ephemeral_on")]), &[]);
     let all = answers(&program, &[]);
@@ -181,6 +184,61 @@ async fn what_a_patient_asks_for_by_a_message_is_answered_in_words_when_it_is_do
     let announced = "SELECT count(*) FROM outbox WHERE event_type = 'anamnesis.rights.answered.v1'";
     assert_eq!(count(&store, announced).await, 6, "each is announced once");
     store.close().await;
+}
+
+async fn an_answer_says_what_was_done_and_not_what_was_asked_for(engine: Engine) {
+    let program = Program::on(engine).await;
+    let about = |id: &str, topic: &str| {
+        let mut command = asks(id, "forget");
+        command["data"]["topic"] = json!(topic);
+        command
+    };
+    let consent = |id: &str, provision: &str, from: &str| {
+        let data = json!({"organization_id": ORG, "patient_id": PATIENT, "scope": "research", "provision": provision,
+            "from": from, "recorded_by": PATIENT});
+        event(id, "anamnesis.consent.recorded.v1", &data)
+    };
+    // The words and the request to forget them come together, and the request first.
+    let together = [
+        about("x-1", "sertralina"),
+        about("x-2", "penicilina"),
+        document(1, 1, AT, TEXT),
+        consent("x-3", "deny", "2026-06-10T00:00:00Z"),
+    ];
+    let done = counts(&program.ingest(&bodies(&together), &[]));
+    assert_eq!(done["stored"], json!(4), "{done}");
+    // Permitted from next month on, it is not permitted now.
+    program.ingest(&bodies(&[consent("x-4", "permit", "2026-08-01T00:00:00Z")]), &[]);
+    // Forgotten already, and of nobody.
+    let mut twice = asks("x-5", "forget");
+    let listed =
+        verb(&program, &[], &["memory", "list", "--entity", "medication", "--state", "inactive", "--output", "json"]);
+    let listed: Vec<Value> = serde_json::from_str(&listed).unwrap();
+    twice["data"]["memory_ids"] = json!([listed[0]["memory_id"], listed[0]["memory_id"]]);
+    program.ingest(&bodies(&[twice]), &[]);
+    let all = answers(&program, &[]);
+    let by = PATIENT.to_string();
+    let texts: Vec<String> = all
+        .iter()
+        .map(|one| {
+            let id = one["answer_id"].as_str().unwrap();
+            verb(&program, &[], &["answer", "show", "--id", id, "--by", &by, "--language", "es"])
+        })
+        .collect();
+    let said = |text: &str| texts.iter().filter(|said| said.contains(text)).count();
+    assert_eq!(said("Se ha olvidado 1 recuerdo."), 1, "the words of its own batch: {texts:?}");
+    assert_eq!(said("es de una alergia: se conserva hasta que decida un profesional."), 1, "{texts:?}");
+    assert_eq!(said("Nada de lo que se recuerda habla de eso."), 1, "{texts:?}");
+    assert_eq!(said("Que se le cuente en estadísticas: usted no lo permite."), 2, "{texts:?}");
+    let allergies = verb(&program, &[], &["memory", "list", "--entity", "allergy", "--output", "json"]);
+    assert!(allergies.contains("\"active\""), "{allergies}");
+    // The verb says the same, before and after.
+    let forget = ["memory", "forget", "--topic", "penicilina", "--by", &by, "--role", "patient", "--language", "en"];
+    let kept = "1 memory is of an allergy: it is kept until a clinician decides.";
+    let preview = verb(&program, &[], &[&forget[..], &["--preview"]].concat());
+    assert!(preview.contains(kept) && !preview.contains("would be forgotten"), "{preview}");
+    let after = verb(&program, &[], &forget);
+    assert!(after.contains(kept) && !after.contains("forgotten."), "{after}");
 }
 
 async fn an_answer_goes_after_its_term_and_with_an_erasure(engine: Engine) {

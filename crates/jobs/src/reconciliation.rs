@@ -20,7 +20,8 @@ use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::KeyStore;
 use anamnesis_sql::Transaction;
-use anamnesis_store::auditing::acts::{self, Unfounded};
+use anamnesis_store::auditing::Coverage;
+use anamnesis_store::auditing::acts::{self, Since, Unfounded};
 use anamnesis_store::covered::{self, Authenticity};
 use anamnesis_store::nightly::{Rules, Shift};
 use anamnesis_store::projections::Differences;
@@ -134,21 +135,26 @@ impl Reconciliation {
 
     /// Compares with the trail what acts of people made: of the whole organisation, behind its last patient.
     async fn compare_acts(&self, tx: &mut Transaction, org: OrgId) -> Result<Authenticity, JobError> {
-        let since = self.now - TimeDelta::days(self.receipt_days);
+        let Coverage { since, .. } = auditing::rows_are_covered(tx, org, self.now).await?;
+        let since = Since { receipts: self.now - TimeDelta::days(self.receipt_days), covered: since };
         let Unfounded { forged, uncovered } = acts::unfounded(tx, org, self.keys.platform(), since).await?;
-        let mut authenticity = Authenticity { forged, uncovered };
+        let mut authenticity = Authenticity { forged, uncovered, ..Authenticity::default() };
         self.judge(tx, org, &mut authenticity).await?;
         Ok(authenticity)
     }
 
-    /// A row without a hash is forged where every row of its table has had one.
+    /// A row without a hash is forged where every row of its table has had one. A patient's row that differs from what was stated
+    /// is projected again where no version before this one compared it.
     async fn judge(&self, tx: &mut Transaction, org: OrgId, found: &mut Authenticity) -> Result<(), JobError> {
-        let covered = auditing::rows_are_covered(tx, org, self.now).await?;
+        let Coverage { version, .. } = auditing::rows_are_covered(tx, org, self.now).await?;
+        if version >= covered::VERSION {
+            found.forged += std::mem::take(&mut found.differing).len() as u64;
+        }
         if failpoints::is("no_hash_is_old") {
             return Ok(());
         }
         let all = found.uncovered.len();
-        found.uncovered.retain(|row| row.since > covered);
+        found.uncovered.retain(|row| row.since > version);
         found.forged += (all - found.uncovered.len()) as u64;
         Ok(())
     }
@@ -218,6 +224,11 @@ impl Job for Reconciliation {
             }
             reconciling::repair(tx, window.org, &found.astray, desk.now).await?;
             covered::adopt(tx, window.org, &found.authenticity.uncovered).await?;
+            if !found.authenticity.differing.is_empty() {
+                let patients: Vec<PatientId> = found.authenticity.differing.iter().copied().map(PatientId).collect();
+                let keys = desk.keys_by_scope(window.org, patients.iter().copied()).await?;
+                desk.shift(window, &keys, &self.rules).project_again(tx, &patients).await?;
+            }
             acts::adopt(tx, window.org, desk.keys.platform(), &found.authenticity.uncovered).await?;
             if found.covers {
                 auditing::rows_covered(tx, desk.keys.platform(), window.org, desk.now).await?;
@@ -242,7 +253,7 @@ impl Job for Reconciliation {
             status.unfounded_memories += found.differences.unfounded;
             status.unsearchable_documents += found.astray.unsearchable;
             status.forged_rows += found.authenticity.forged;
-            status.uncovered_rows += found.authenticity.uncovered.len() as u64;
+            status.uncovered_rows += (found.authenticity.uncovered.len() + found.authenticity.differing.len()) as u64;
             status.verified += found.verified;
             status.unreadable_patients += found.unreadable;
         }

@@ -23,9 +23,9 @@ use anamnesis_core::retention::{Fate, PrivacyTier, Said};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::KeyStore;
 use anamnesis_sql::Transaction;
-use anamnesis_store::fading;
 use anamnesis_store::nightly::Rules;
 use anamnesis_store::retention::{self, Dormant, Lane, Place, Source};
+use anamnesis_store::{covered, fading};
 
 /// The job.
 pub(crate) struct Retention {
@@ -65,6 +65,8 @@ status!(
         reckoned,
         /// Documents that are due and that a legal hold keeps.
         held,
+        /// Documents that seem to be due by a row that was changed behind the program: as they were, for a person to see.
+        forged,
         /// Patients whose withdrawal of consent began since it was recorded, and whose memories are forgotten now.
         withdrawn,
         /// Patients whose whole record is past its term, and who are erased now.
@@ -82,6 +84,8 @@ pub enum Change {
     Goes(Source, Fate),
     /// Its time has come, and a hold keeps it.
     Held(Source),
+    /// Its time seems to have come, by a row that was changed behind the program.
+    Forged(Source),
     /// It is due at this instant, or never.
     Waits(Source, Option<DateTime<Utc>>),
     /// All documents are reckoned by this policy.
@@ -139,6 +143,29 @@ impl Retention {
         Ok(Page { examined: rows.len() as u64, changes: rows.into_iter().map(Change::Ends).collect(), next })
     }
 
+    /// A date that was turned back behind the program takes no source away: reconciliation counts it, and a person looks.
+    async fn keep_forged(&self, tx: &mut Transaction, window: &Window, changes: &mut [Change]) -> Result<(), JobError> {
+        let going = changes.iter().filter_map(|change| match change {
+            Change::Goes(source, _) => Scope::new(window.org, source.patient).ok(),
+            _ => None,
+        });
+        let scopes: Vec<Scope> = going.collect();
+        if scopes.is_empty() {
+            return Ok(());
+        }
+        let keys = self.keys.find(&scopes).await?.known;
+        let patients: Vec<Uuid> = scopes.iter().map(|scope| scope.patient().0).collect();
+        let forged = covered::forged_documents(tx, window.org, &patients, &keys).await?;
+        for change in changes {
+            if let Change::Goes(source, _) = change
+                && forged.contains(&(source.patient.0, source.document.0, i64::from(source.revision)))
+            {
+                *change = Change::Forged(source.clone());
+            }
+        }
+        Ok(())
+    }
+
     async fn withdrawn(&self, tx: &mut Transaction, window: &Window, after: Place) -> Result<Page<Change>, JobError> {
         let scope = (window.org, self.keys.as_ref());
         let rows = retention::withdrawn(tx, scope, window.cutoff, window.after(after)).await?;
@@ -190,6 +217,7 @@ impl Job for Retention {
         let mut next = next_after(&rows, window, |row| At { lane, after: row.place });
         let changes = rows.into_iter().filter_map(|row| self.change(row, &organization, window.cutoff));
         let mut changes: Vec<Change> = changes.collect();
+        self.keep_forged(tx, window, &mut changes).await?;
         if next.is_none() && lane == Lane::All {
             changes.push(Change::Settled(mark));
         }
@@ -220,6 +248,7 @@ impl Job for Retention {
                 }
                 Change::Waits(source, at) => reckoned.push((source, *at)),
                 Change::Withdrawn(patient) => withdrawn.push(*patient),
+                Change::Forged(_) => {}
                 Change::Ends(one) if one.held => {}
                 Change::Ends(one) => ended.push(one.patient),
                 Change::Settled(mark) => {
@@ -259,6 +288,7 @@ impl Job for Retention {
             archived: went(Fate::Archived),
             reckoned: count(&|change| matches!(change, Change::Waits(..))),
             held: count(&|change| matches!(change, Change::Held(_))),
+            forged: count(&|change| matches!(change, Change::Forged(_))),
             withdrawn: count(&|change| matches!(change, Change::Withdrawn(_))),
             records_ended: count(&|change| matches!(change, Change::Ends(one) if !one.held)),
             records_held: count(&|change| matches!(change, Change::Ends(one) if one.held)),

@@ -1,10 +1,12 @@
 //! What a message did and in whose name, for the audit trail: ids and codes, no content.
 
+use crate::admit::{consent_id, ephemeral_switch, mode_id};
 use anamnesis_core::audit::{Actor, VIA};
 use anamnesis_core::consent::Provision;
 use anamnesis_messages::contract::{Command, MemoryCommand};
 use anamnesis_messages::{Envelope, Message};
 use anamnesis_store::records::Acted;
+use uuid::Uuid;
 
 /// Characters of a producer's source that are kept.
 const MOST: usize = 128;
@@ -12,12 +14,12 @@ const MOST: usize = 128;
 /// Who acts, and what for: of a document its producer, of what a person does that person and through whom it came. `bound` is the
 /// producer that was shown to be the sender; where nobody is bound, it is whom the message names. Words that could be anything
 /// are left out.
-pub(crate) fn acted(envelope: &Envelope, bound: Option<&str>) -> Acted {
+fn acted(envelope: &Envelope, bound: Option<&str>) -> Acted {
     let through = |actor: Actor| match bound.map(producer) {
         Some(producer) => Actor { id: format!("{}{VIA}{}", actor.id, producer.id), ..actor },
         None => actor,
     };
-    let person = |id: uuid::Uuid| through(Actor { id: id.to_string(), ..Actor::default() });
+    let person = |id: Uuid| through(Actor { id: id.to_string(), ..Actor::default() });
     let brought = |action| Acted { actor: producer(bound.unwrap_or(&envelope.source)), action, subject: None };
     match &envelope.message {
         Message::DocumentSubmitted(document) => {
@@ -41,6 +43,21 @@ pub(crate) fn acted(envelope: &Envelope, bound: Option<&str>) -> Acted {
 /// The person who gives a command, in the role that the command names and its producer may use.
 pub(crate) fn acting(command: &MemoryCommand) -> Actor {
     Actor { id: command.actor.id.to_string(), role: Some(command.actor.role.code().to_owned()), ..Actor::default() }
+}
+
+/// What a message did, on the row that it became.
+pub(crate) fn acted_on(envelope: &Envelope, bound: Option<&str>, message: &[u8; 32]) -> Acted {
+    let acted = acted(envelope, bound);
+    Acted { subject: row_of(envelope, message).or(acted.subject), ..acted }
+}
+
+/// The row that a consent or a switch becomes: its entry in the trail names it, so that a row that is deleted is missed.
+fn row_of(envelope: &Envelope, message: &[u8; 32]) -> Option<Uuid> {
+    match &envelope.message {
+        Message::ConsentRecorded(_) => Some(consent_id(message)),
+        Message::MemoryCommand(command) => ephemeral_switch(command.command).map(|_| mode_id(message)),
+        _ => None,
+    }
 }
 
 /// A source is a URI of the configuration; what is none is a producer's words, and not kept.

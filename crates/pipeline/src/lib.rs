@@ -313,7 +313,6 @@ impl Pipeline {
     async fn organization(&self, org: OrgId, entries: Vec<Entry>) -> Result<Vec<Outcome>, PipelineError> {
         let admit::Admission { mut admitted, mut done, unkept, mut shared } = self.admit(org, entries).await?;
         if !admitted.is_empty() {
-            self.find_topics(&mut admitted).await?;
             self.resolve_commands(&mut admitted).await?;
             let messages: BTreeMap<usize, KeyHash> = admitted.iter().map(|a| (a.place, a.message)).collect();
             if !failpoints::is("attempt_after_work") {
@@ -323,10 +322,8 @@ impl Pipeline {
             // Behind all that the batch brings: what it says is answered, and what it says of the erased goes too.
             let (erasing, admitted): (Vec<Admitted>, Vec<Admitted>) = admitted.into_iter().partition(Admitted::erases);
             let (asking, admitted): (Vec<Admitted>, Vec<Admitted>) = admitted.into_iter().partition(Admitted::asks);
-            let outcome = match admitted.is_empty() {
-                true => Ok(Vec::new()),
-                false => self.attempt(org, admitted, &shared).await,
-            };
+            let (by_topic, admitted) = admitted.into_iter().partition(Admitted::speaks_of_a_topic);
+            let outcome = self.attempts(org, admitted, by_topic, &shared).await;
             // Whatever the end, it is one: only a death leaves an attempt behind. Those of stored messages ended in the
             // transaction of their effects. An end that cannot be written now is written with the next beginning, or when
             // the message is worked again.
@@ -335,7 +332,8 @@ impl Pipeline {
             let ended = self.store.end_attempts(batch, &still).await;
             done.extend(outcome?);
             ended?;
-            for one in asking {
+            for mut one in asking {
+                self.find_topic(&mut one).await?;
                 done.push(self.answer(one).await?);
             }
             for one in erasing {

@@ -10,7 +10,7 @@ use crate::disposition::Disposition;
 use crate::erasing::is_erasure;
 use crate::intake::grant::Grant;
 use crate::made::Grounds;
-use crate::rights;
+use crate::{rights, topics};
 use anamnesis_core::consent::Withdrawal;
 use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::OrgId;
@@ -77,6 +77,11 @@ impl Admitted {
     /// Whether it asks for an answer, which is made after the rest of its batch.
     pub(crate) fn asks(&self) -> bool {
         matches!(&self.envelope.message, anamnesis_messages::Message::MemoryCommand(command) if rights::asked(command).is_some())
+    }
+
+    /// Whether it names by their words what it acts on.
+    pub(crate) fn speaks_of_a_topic(&self) -> bool {
+        matches!(&self.envelope.message, anamnesis_messages::Message::MemoryCommand(command) if topics::speaks_of_a_topic(command))
     }
 
     /// The document that is read: the message's own, or the words of a command, which pass redaction and are quoted like

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use chrono::{DateTime, Utc};
 
-use super::acted::{acted, acting};
+use super::acted::{acted_on, acting};
 use super::admit::{consent_id, ephemeral_switch, issued_at, mode_id};
 use super::command_text::{CommandText, Reply, actor, reply};
 use super::embed::Embedded;
@@ -123,7 +123,7 @@ impl Pipeline {
             body: admitted.body_hash,
             scope,
             message_type: admitted.envelope.kind().name(),
-            done: acted(&admitted.envelope, admitted.grant.source()),
+            done: acted_on(&admitted.envelope, admitted.grant.source(), &admitted.message),
         });
         let patient = keys.get(&scope).ok_or((Disposition::Quarantined(Reason::ErasedSubject), None))?;
         if let Some(field) = admitted.grounds.lost {
@@ -154,8 +154,7 @@ impl Pipeline {
             Message::ConsentRecorded(consent) => batch.consents.push(given(consent, &entry)),
             Message::MemoryCommand(command) => self.command(command, &entry, &mut batch)?,
         }
-        let days = self.store.policy().recoverable_days;
-        batch.answers.extend(rights::carried_out(admitted, days, now));
+        batch.answers.extend(rights::carried_out(admitted, now));
         Ok(batch)
     }
 

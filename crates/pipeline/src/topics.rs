@@ -1,7 +1,8 @@
-//! `forget` and `recover` by topic: which memories are meant is looked up once, before the work, and a preview changes
+//! `forget` and `recover` by topic: which memories are meant is looked up behind all that the batch brings, and a preview changes
 //! nothing (seed 000, `/olvidar`; model.md, "Forgetting and erasing are two verbs").
 
-use super::{Admitted, Pipeline, PipelineError};
+use super::{Admitted, Outcome, Pipeline, PipelineError, Shared};
+use anamnesis_core::ids::OrgId;
 use anamnesis_core::memory::State;
 use anamnesis_core::scope::Scope;
 use anamnesis_messages::Message;
@@ -9,24 +10,42 @@ use anamnesis_messages::contract::{Command, MemoryCommand};
 use anamnesis_store::read::Memory;
 
 impl Pipeline {
+    /// The work on admitted messages, and then on commands that speak of a topic, one by one: each finds what those before it
+    /// brought.
+    pub(super) async fn attempts(
+        &self,
+        org: OrgId,
+        admitted: Vec<Admitted>,
+        by_topic: Vec<Admitted>,
+        shared: &Shared,
+    ) -> Result<Vec<Outcome>, PipelineError> {
+        let mut done = match admitted.is_empty() {
+            true => Vec::new(),
+            false => self.attempt(org, admitted, shared).await?,
+        };
+        for mut command in by_topic {
+            self.find_topic(&mut command).await?;
+            done.extend(self.attempt(org, vec![command], shared).await?);
+        }
+        Ok(done)
+    }
+
     /// Puts the ids of what a topic speaks of in the place of the topic.
     ///
     /// # Errors
     /// When the store cannot say what is meant.
-    pub(super) async fn find_topics(&self, admitted: &mut [Admitted]) -> Result<(), PipelineError> {
+    pub(super) async fn find_topic(&self, entry: &mut Admitted) -> Result<(), PipelineError> {
         let now = self.store.clock().now();
-        for entry in admitted.iter_mut().filter(|entry| !entry.ephemeral) {
-            let at = match &entry.envelope.message {
-                Message::MemoryCommand(command) if speaks_of_a_topic(command) => {
-                    super::admit::issued_at(command, &entry.envelope, now)
-                }
-                _ => continue,
-            };
-            let Message::MemoryCommand(command) = &mut entry.envelope.message else { continue };
-            let topic = command.topic.as_ref().map(|topic| topic.as_str().to_owned()).unwrap_or_default();
-            let found = self.on_topic(entry.scope, command.command, &topic).await?;
-            // A command acts on what was recorded up to its own time.
-            let meant = found.into_iter().filter(|memory| memory.said_at <= at).map(|memory| memory.id);
+        let Message::MemoryCommand(command) = &entry.envelope.message else { return Ok(()) };
+        if entry.ephemeral || !speaks_of_a_topic(command) {
+            return Ok(());
+        }
+        let at = super::admit::issued_at(command, &entry.envelope, now);
+        let topic = command.topic.as_ref().map(|topic| topic.as_str().to_owned()).unwrap_or_default();
+        let found = self.on_topic(entry.scope, command.command, &topic).await?;
+        // A command acts on what was recorded up to its own time.
+        let meant = found.into_iter().filter(|memory| memory.said_at <= at).map(|memory| memory.id);
+        if let Message::MemoryCommand(command) = &mut entry.envelope.message {
             command.memory_ids = Some(meant.collect());
         }
         Ok(())
@@ -50,7 +69,8 @@ impl Pipeline {
     }
 }
 
-fn speaks_of_a_topic(command: &MemoryCommand) -> bool {
+/// Whether a command names by their words what it acts on.
+pub(super) fn speaks_of_a_topic(command: &MemoryCommand) -> bool {
     let by_topic = matches!(command.command, Command::Forget | Command::Recover);
     let named = command.memory_ids.as_ref().is_some_and(|ids| !ids.is_empty());
     by_topic && !named && command.topic.as_ref().is_some_and(|topic| !topic.is_blank())

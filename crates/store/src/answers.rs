@@ -1,6 +1,7 @@
 //! Answers to what a person asked for by a message: kept sealed under the patient's key for a term, announced by an event that
 //! carries a reference, and read by name only.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
@@ -12,13 +13,16 @@ use super::auditing::{self, Done};
 use super::outbox::{Event, enqueue};
 use super::seal::{Sealer, open_record};
 use super::write::{Writer, patients};
-use super::{Store, StoreError, erasing};
+use super::{Store, StoreError, consents, erasing};
 use anamnesis_core::answer::AnswerKind;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::ordered_id;
+use anamnesis_core::consent::{ConsentScope, Provision};
+use anamnesis_core::ids::MemoryId;
+use anamnesis_core::memory::State;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::Cell;
-use anamnesis_sql::{Access, Arg, Bulk, ColumnType, Sql};
+use anamnesis_sql::{Access, Arg, Bulk, ColumnType, Row, Sql};
 
 /// The event that says that an answer is there.
 const ANSWERED: &str = "anamnesis.rights.answered.v1";
@@ -37,6 +41,9 @@ static KEEP: LazyLock<Bulk> = LazyLock::new(|| {
     ];
     Bulk::new("rights_answer", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
 });
+static STATES: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new("SELECT patient_id, id, state FROM memory WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}")
+});
 static LIST: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT id, kind, asked_by, answered_at FROM rights_answer WHERE org_id = $1 AND patient_id = $2 \
@@ -50,16 +57,40 @@ static SHOW: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 pub fn statements() -> Vec<&'static Sql> {
-    vec![KEEP.sql(), &LIST, &SHOW]
+    vec![KEEP.sql(), &STATES, &LIST, &SHOW]
 }
 
-/// An answer that is made with the effects of what it answers.
-#[derive(Debug, Clone, PartialEq)]
+/// An answer that is made with the effects of what it answers: its words say what was done, not what was asked for.
+#[derive(Debug, Clone)]
 pub struct NewAnswer {
     pub scope: Scope,
     pub answered: Answered,
-    /// Lines of text in each language, and what they rest on.
-    pub body: Value,
+    pub on: On,
+    /// Lines of text in each language for what came of it.
+    pub words: fn(AnswerKind, &Came) -> Value,
+}
+
+/// What was asked for is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum On {
+    /// Memories that are to be forgotten or taken back.
+    Memories(Vec<MemoryId>),
+    /// What is kept from now on.
+    Everything,
+    Consent(ConsentScope),
+}
+
+/// What came of what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Came {
+    /// Memories that were forgotten, or taken back.
+    pub done: usize,
+    /// Memories that are kept until a clinician decides: a patient alone ends no allergy.
+    pub left: usize,
+    /// For how many days what was forgotten can be taken back.
+    pub days: u32,
+    /// The scope of consent, and what is in force of it now.
+    pub in_force: Option<(ConsentScope, Option<Provision>)>,
 }
 
 /// An answer without its content.
@@ -107,17 +138,69 @@ fn reference(answer: &Answered) -> Value {
     json!({"answer_id": answer.id, "command": answer.kind})
 }
 
+/// The states of memories, by patient and id.
+pub(super) type States = HashMap<(Uuid, Uuid), State>;
+
 impl Writer<'_> {
-    /// Keeps the answers to what a batch carries out, and announces them. What was done is in the audit trail already.
-    pub(super) async fn answers(&mut self, answers: &[NewAnswer]) -> Result<(), StoreError> {
+    /// The states of the memories that these answers are about.
+    pub(super) async fn states_of(&mut self, answers: &[NewAnswer]) -> Result<States, StoreError> {
+        let meant = answers.iter().filter_map(|one| match &one.on {
+            On::Memories(ids) => Some(ids.iter().map(|id| (one.scope.patient().0, id.0.as_bytes().to_vec()))),
+            On::Everything | On::Consent(_) => None,
+        });
+        let pairs: Vec<(Uuid, Vec<u8>)> = meant.flatten().collect();
+        if pairs.is_empty() {
+            return Ok(States::new());
+        }
+        let rows = self.tx.fetch_all(&STATES, vec![self.org().0.into(), Arg::Pairs(pairs)]).await?;
+        let state = |row: &Row| {
+            let state = State::from_code(&row.text(2)?).ok_or(StoreError::Shape)?;
+            Ok(((row.uuid(0)?, row.uuid(1)?), state))
+        };
+        rows.iter().map(state).collect()
+    }
+
+    /// Keeps the answers to what a batch carries out, and announces them; `before` are the states before its acts. What was
+    /// done is in the audit trail already.
+    pub(super) async fn answers(&mut self, answers: &[NewAnswer], before: &States) -> Result<(), StoreError> {
+        let after = self.states_of(answers).await?;
         let mut rows = Vec::with_capacity(answers.len());
-        for NewAnswer { scope, answered, body } in answers {
+        for NewAnswer { scope, answered, on, words } in answers {
+            let came = match on {
+                On::Everything => Came::default(),
+                On::Memories(ids) => self.came((*scope, ids), answered.kind, before, &after),
+                On::Consent(of) => Came { in_force: Some((*of, self.in_force(*scope, *of).await?)), ..Came::default() },
+            };
+            let body = json!({"text": words(answered.kind, &came)});
             let sealer = Sealer { keys: self.keys_of(*scope)?, entropy: self.entropy };
-            rows.push(kept(*scope, answered, body, sealer, self.target.now)?);
+            rows.push(kept(*scope, answered, &body, sealer, self.target.now)?);
             self.events.push(*scope, ANSWERED, &[answered.id.as_bytes()], reference(answered));
         }
         self.tx.bulk(&KEEP, rows).await?;
         Ok(())
+    }
+
+    /// How many of these memories are forgotten now and were not, or the other way round.
+    fn came(&self, (scope, ids): (Scope, &[MemoryId]), kind: AnswerKind, before: &States, after: &States) -> Came {
+        let ids: BTreeSet<Uuid> = ids.iter().map(|id| id.0).collect();
+        let is =
+            |states: &States, id: &Uuid| states.get(&(scope.patient().0, *id)).map(|state| *state == State::Inactive);
+        let forgets = kind == AnswerKind::Forget;
+        let turned = |id: &&Uuid| is(before, id) == Some(!forgets) && is(after, id) == Some(forgets);
+        let stays = |id: &&Uuid| forgets && is(after, id) == Some(false);
+        Came {
+            done: ids.iter().filter(turned).count(),
+            left: ids.iter().filter(stays).count(),
+            days: self.policy.recoverable_days,
+            in_force: None,
+        }
+    }
+
+    async fn in_force(&mut self, scope: Scope, of: ConsentScope) -> Result<Option<Provision>, StoreError> {
+        let patients = Arg::Uuids(vec![scope.patient().0]);
+        let rows = consents::rows_of(self.tx, self.org(), patients).await?;
+        let all = rows.get(&scope.patient()).map(Vec::as_slice).unwrap_or_default();
+        Ok(consents::consents(all, self.keys_of(scope)?).in_force(of, self.target.now))
     }
 }
 

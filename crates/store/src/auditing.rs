@@ -22,11 +22,9 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{PlatformKey, first_half};
 use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};
 
-pub use coverage::{rows_are_covered, rows_covered};
+pub use coverage::{Coverage, rows_are_covered, rows_covered};
 pub use statements::statements;
-use statements::{
-    BLOCK, ENTRIES, FIRST, HEADS, LAST, LIST, OF_PATIENT, PURGE, PURGEABLE, PURGED, SEAL, UNSEALED,
-};
+use statements::{BLOCK, ENTRIES, FIRST, HEADS, LAST, LIST, OF_PATIENT, PURGE, PURGEABLE, PURGED, SEAL, UNSEALED};
 
 /// Entries of one block at most: sealing stays a short transaction.
 const MOST_ENTRIES: i64 = 5_000;

@@ -329,5 +329,17 @@ fn scope(org: OrgId, patient: Uuid) -> Result<Scope, StoreError> {
 }
 
 pub fn statements() -> Vec<&'static Sql> {
-    vec![&BINDING, &BIND, &SEEN, &SERVED, &WAS_SERVED, &ANY_PATIENT, &ANY_ASIDE, &ORGANIZATIONS, &PATIENTS, &KNOWN, &DOCUMENT]
+    vec![
+        &BINDING,
+        &BIND,
+        &SEEN,
+        &SERVED,
+        &WAS_SERVED,
+        &ANY_PATIENT,
+        &ANY_ASIDE,
+        &ORGANIZATIONS,
+        &PATIENTS,
+        &KNOWN,
+        &DOCUMENT,
+    ]
 }

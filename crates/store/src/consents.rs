@@ -111,8 +111,11 @@ pub(crate) fn consents(rows: &[Recorded], keys: &PatientKeys) -> Consents {
     meant.collect()
 }
 
-/// The consent by which memory is denied at an instant.
+/// The consent by which memory is denied at an instant; `None` where it is not.
 pub(crate) fn denying(rows: &[Recorded], keys: &PatientKeys, at: DateTime<Utc>) -> Option<Uuid> {
+    if consents(rows, keys).in_force(ConsentScope::Memory, at) != Some(Provision::Deny) {
+        return None;
+    }
     let memory = scope_hash(keys, ConsentScope::Memory.code());
     let denies = |row: &&Recorded| {
         row.scope_hash == memory && row.provision == Provision::Deny && row.of(ConsentScope::Memory).holds_at(at)

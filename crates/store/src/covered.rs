@@ -2,13 +2,14 @@
 //! sealed are covered by a keyed hash, so that a writer of the database who lacks the key changes none of them unnoticed.
 //! What is derived from these rows is compared with them by its own fold (`write::reconciling`).
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use uuid::Uuid;
 
 use crate::StoreError;
 use crate::stated;
-use crate::write::covered_bulks;
+use crate::write::{covered_bulks, documents};
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
@@ -46,7 +47,8 @@ impl Covered {
             columns.join(", ")
         );
         let has_revisions = columns.contains(&"revision") && columns[1] == "revision";
-        let mut key = vec![("org_id", ColumnType::Uuid), ("patient_id", ColumnType::Uuid), (columns[0], ColumnType::Uuid)];
+        let mut key =
+            vec![("org_id", ColumnType::Uuid), ("patient_id", ColumnType::Uuid), (columns[0], ColumnType::Uuid)];
         key.extend(has_revisions.then_some(("revision", ColumnType::Int)));
         let same: Vec<String> = key.iter().map(|(column, _)| format!("{table}.{column} = r.{column}")).collect();
         let adopt = format!(
@@ -134,6 +136,8 @@ pub struct Authenticity {
     pub forged: u64,
     /// Rows without a hash, each with the one that it gets: of versions before rows were covered.
     pub uncovered: Vec<Uncovered>,
+    /// Patients whose own row differs from what was stated.
+    pub differing: Vec<Uuid>,
 }
 
 /// A row without a hash.
@@ -173,30 +177,21 @@ static REVISIONS: LazyLock<Sql> = LazyLock::new(|| {
              AND n.revision > d.revision) THEN 0 ELSE 1 END",
     )
 });
-// As many as the trail says were recorded: a row that was deleted leaves its entry. The list of actions is that of the index
+// A row that was deleted leaves the entry of the message that brought it. The list of actions is that of the index
 // `action_audit_acts`.
-macro_rules! fewer {
-    ($permit:literal, $deny:literal, $table:literal, $said:literal) => {
+macro_rules! missing {
+    ($first:literal, $second:literal, $table:literal) => {
         concat!(
-            "SELECT count(*) FROM (SELECT a.patient_id AS patient_id, a.action AS action, count(*) AS said FROM action_audit AS a \
-             WHERE a.org_id = $1 AND a.patient_id IN {uuids $2} AND a.action IN ('hold_set', 'hold_lifted', 'erase', \
-             'quarantined_retried', 'consent_permit', 'consent_deny', 'ephemeral_on', 'ephemeral_off') AND a.action IN ('",
-            $permit, "', '", $deny, "') GROUP BY a.patient_id, a.action) AS t WHERE t.said > (SELECT count(*) FROM ", $table,
-            " AS c WHERE c.org_id = $1 AND c.patient_id = t.patient_id AND ", $said, ")"
+            "SELECT count(*) FROM action_audit AS a WHERE a.org_id = $1 AND a.patient_id IN {uuids $2} AND a.action IN ('hold_set', \
+             'hold_lifted', 'erase', 'quarantined_retried', 'consent_permit', 'consent_deny', 'ephemeral_on', 'ephemeral_off') \
+             AND a.action IN ('", $first, "', '", $second, "') AND a.subject_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ", $table,
+            " AS c WHERE c.org_id = $1 AND c.patient_id = a.patient_id AND c.id = a.subject_id)"
         )
     };
 }
-static CONSENTS: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(fewer!("consent_permit", "consent_deny", "consent", "'consent_' || c.provision = t.action"))
-});
-static SWITCHES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new(fewer!(
-        "ephemeral_on",
-        "ephemeral_off",
-        "ephemeral_mode",
-        "t.action = CASE c.is_on WHEN 1 THEN 'ephemeral_on' ELSE 'ephemeral_off' END"
-    ))
-});
+static CONSENTS: LazyLock<Sql> = LazyLock::new(|| Sql::new(missing!("consent_permit", "consent_deny", "consent")));
+static SWITCHES: LazyLock<Sql> =
+    LazyLock::new(|| Sql::new(missing!("ephemeral_on", "ephemeral_off", "ephemeral_mode")));
 static PURGED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT count(*) FROM extracted_findings AS f WHERE f.org_id = $1 AND f.patient_id IN {uuids $2} \
@@ -240,8 +235,30 @@ pub async fn authenticity(
             }
         }
     }
-    found.forged += stated::differing(tx, org, patients, keys).await?;
+    found.differing = stated::differing(tx, org, patients, keys).await?;
     Ok(found)
+}
+
+/// Documents of these patients that were changed since they were stored: nothing goes by their dates.
+///
+/// # Errors
+/// Of the database.
+pub async fn forged_documents(
+    tx: &mut Transaction,
+    org: OrgId,
+    patients: &[Uuid],
+    keys: &crate::Keys,
+) -> Result<BTreeSet<(Uuid, Uuid, i64)>, DbError> {
+    let covered = documents();
+    let mut forged = BTreeSet::new();
+    for row in tx.fetch_all(covered.sql(), vec![org.0.into(), Arg::Uuids(patients.to_vec())]).await? {
+        let scope = Scope::new(org, row.uuid(0)?.into()).ok();
+        let Some((keys, mac)) = scope.and_then(|scope| keys.get(&scope)).zip(row.opt_blob(1)?) else { continue };
+        if mac != covered.hash(keys, &content(row.0.get(2..).unwrap_or_default())) {
+            forged.insert((row.uuid(0)?, row.uuid(2)?, row.i64(3)?));
+        }
+    }
+    Ok(forged)
 }
 
 /// Gives rows of versions before rows were covered their hash. Once: afterwards a row without one is forged

@@ -24,10 +24,11 @@ use anamnesis_core::failpoints;
 use anamnesis_core::ids::{DocumentId, MemoryId, OrgId, PatientId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PlatformKey;
-use anamnesis_sql::{Access, Arg, DbError, Row, Transaction};
+use anamnesis_sql::{Access, Arg, DbError, Transaction};
+pub(crate) use held::receipt;
 use held::rows_of;
 pub use statements::statements;
-use statements::{ACCOUNT, ASIDE, BEGIN, DOCUMENT_OF, DROP_ASIDE, END, ERASED, FILES, GONE, HELD, HOLDINGS, RECEIPTS};
+use statements::{ACCOUNT, ASIDE, BEGIN, DOCUMENT_OF, DROP_ASIDE, ERASED, FILES, GONE, HELD, HOLDINGS, RECEIPTS};
 pub(crate) use statements::{COMPLETED, EVENT};
 
 /// Quarantined messages that are opened in one transaction.
@@ -108,6 +109,9 @@ pub struct Receipt {
     pub files_at: Option<DateTime<Utc>>,
     /// Rows that went, by table, and messages in `quarantine`. Empty ones are left out.
     pub counts: BTreeMap<String, u64>,
+    /// Whether this program wrote it: what it asks for has the hash of the store's key. Another one is not carried out.
+    #[serde(skip)]
+    pub is_genuine: bool,
 }
 
 /// Whether an erasure may go on.
@@ -167,28 +171,6 @@ pub(crate) async fn none_is_gone(tx: &mut Transaction, org: OrgId, patients: Vec
     }
 }
 
-pub(crate) fn receipt(row: &Row) -> Result<Receipt, StoreError> {
-    let (org, patient) = (OrgId(row.uuid(0)?), PatientId(row.uuid(1)?));
-    let subject = Subject::read(&row.text(3)?, row.opt_uuid(4)?).ok_or(StoreError::Shape)?;
-    let request = Request {
-        scope: Scope::new(org, patient).map_err(|_| StoreError::Shape)?,
-        id: row.uuid(2)?,
-        subject,
-        requested_by: row.uuid(5)?,
-        requested_at: row.time(6)?,
-    };
-    let counts =
-        row.opt_text(9)?.map(|counts| serde_json::from_str(&counts).map_err(|_| StoreError::Shape)).transpose()?;
-    Ok(Receipt {
-        organization_id: org,
-        patient_id: patient,
-        request,
-        done_at: row.opt_time(7)?,
-        files_at: row.opt_time(8)?,
-        counts: counts.unwrap_or_default(),
-    })
-}
-
 impl Store {
     /// Writes down what is to be erased, unless a legal hold keeps it. From here on it goes on by itself: a worker
     /// that finds it begun completes it. A patient's key is destroyed here.
@@ -199,14 +181,19 @@ impl Store {
         let scope = request.scope;
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
         patients::hold(&mut tx, scope.org(), vec![scope.patient().0]).await?;
-        let receipts = tx.fetch_all(&RECEIPTS, of(scope)).await?;
-        let receipts = receipts.iter().map(receipt).collect::<Result<Vec<_>, _>>()?;
+        let mut receipts = self.receipts(&mut tx, scope.org(), &RECEIPTS, of(scope)).await?;
+        receipts.retain(|receipt| receipt.is_genuine);
         // What is learned again after it was erased can be erased again, and is another request.
         let same = |one: &&Receipt| match request.subject {
             Subject::Memory(_) => one.request.id == request.id,
             Subject::Patient | Subject::Document(_) => one.request.subject == request.subject,
         };
         if let Some(done) = receipts.iter().filter(same).find(|one| one.done_at.is_some()) {
+            // Asked for by two ways: the other request is done as well.
+            if receipts.iter().any(|one| one.request.id == request.id && one.done_at.is_none()) {
+                self.end_erasure(&mut tx, request, &BTreeMap::new()).await?;
+                tx.commit().await?;
+            }
             return Ok(Opened::Done(done.clone()));
         }
         if receipts.iter().any(|one| one.request.subject == Subject::Patient) && request.subject != Subject::Patient {
@@ -320,16 +307,11 @@ impl Store {
         };
         *counts.entry("quarantine").or_insert(0) += aside;
         counts.retain(|_, count| *count > 0);
-        let now = self.clock.now();
-        let counted = json!(counts).to_string();
-        let args = of(scope).into_iter().chain([request.id.into(), now.into(), counted.into()]).collect();
-        tx.execute(&END, args).await?;
-        self.audit_erasure(&mut tx, request, "done").await?;
+        self.end_erasure(&mut tx, request, &counts).await?;
         self.announce_erasure(&mut tx, request, &counts).await?;
-        let row = tx.fetch_all(&RECEIPTS, of(scope)).await?;
+        let receipts = self.receipts(&mut tx, scope.org(), &RECEIPTS, of(scope)).await?;
         tx.commit().await?;
         self.bell.ring(scope.org());
-        let receipts = row.iter().map(receipt).collect::<Result<Vec<_>, _>>()?;
         let own = receipts.iter().find(|one| one.request.id == request.id);
         // Rows that a backup brought back are gone under the receipt of the first time.
         let first = || receipts.iter().find(|one| one.request.subject == request.subject);
@@ -374,7 +356,12 @@ impl Store {
         Ok(())
     }
 
-    async fn audit_erasure(&self, tx: &mut Transaction, request: &Request, outcome: &str) -> Result<(), StoreError> {
+    pub(super) async fn audit_erasure(
+        &self,
+        tx: &mut Transaction,
+        request: &Request,
+        outcome: &str,
+    ) -> Result<(), StoreError> {
         let id = derive("audit", &[request.id.as_bytes(), b"erase", outcome.as_bytes()]);
         let done = Done { subject: request.subject.id(), outcome, ..Done::to(request.scope, "erase") };
         let actor = Actor { id: request.requested_by.to_string(), ..Actor::default() };

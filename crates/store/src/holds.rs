@@ -1,5 +1,6 @@
 //! Legal holds, and sources that lie in the cold archive: both are read by name only.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
@@ -36,9 +37,8 @@ static SET: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 // That a hold was lifted is in the audit trail, with which the row is compared (`auditing::acts`).
-pub(super) static COVERED: covered::Lazy = LazyLock::new(|| {
-    Covered::new("legal_hold", &["id", "document_id", "set_by", "set_at"], &COLUMNS, "").since(2)
-});
+pub(super) static COVERED: covered::Lazy =
+    LazyLock::new(|| Covered::new("legal_hold", &["id", "document_id", "set_by", "set_at"], &COLUMNS, "").since(2));
 static LIFT: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "UPDATE legal_hold SET lifted_by = $4, lifted_at = $5, updated_at = $5 \
@@ -51,6 +51,13 @@ static LIST: LazyLock<Sql> = LazyLock::new(|| {
          WHERE org_id = $1 AND patient_id = $2 ORDER BY set_at, id",
     )
 });
+// What people decided, and a backup from before does not know.
+static DECIDED: LazyLock<Sql> = LazyLock::new(|| {
+    Sql::new(
+        "SELECT id FROM legal_hold WHERE org_id = $1 AND lifted_at IS NULL UNION ALL SELECT id FROM consent WHERE org_id = $1 \
+         UNION ALL SELECT id FROM ephemeral_mode WHERE org_id = $1",
+    )
+});
 static ARCHIVED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT a.document_id, a.revision, d.document_type, d.occurred_at, a.archived_at, a.content_sealed \
@@ -61,7 +68,7 @@ static ARCHIVED: LazyLock<Sql> = LazyLock::new(|| {
 });
 
 pub fn statements() -> Vec<&'static Sql> {
-    vec![&SET, &LIFT, &LIST, &ARCHIVED]
+    vec![&SET, &LIFT, &LIST, &DECIDED, &ARCHIVED]
 }
 
 /// A hold on a patient, or on one document.
@@ -142,6 +149,21 @@ impl Store {
         }
         tx.commit().await?;
         Ok(lifted)
+    }
+
+    /// Ids of the holds in force, the consents and the switches of ephemeral mode of all organisations.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn decisions(&self) -> Result<BTreeSet<Uuid>, StoreError> {
+        let mut found = BTreeSet::new();
+        for org in self.every_organization().await? {
+            let mut tx = self.db.read(Access::Organization(org)).await?;
+            for row in tx.fetch_all(&DECIDED, vec![org.0.into()]).await? {
+                found.insert(row.uuid(0)?);
+            }
+        }
+        Ok(found)
     }
 
     async fn audit_hold(&self, tx: &mut Transaction, done: Done<'_>, by: Uuid) -> Result<(), StoreError> {

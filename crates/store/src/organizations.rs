@@ -113,6 +113,18 @@ pub struct OrganizationChange {
     /// Empty: the text of the country again.
     pub emergency_text_en: Option<String>,
     pub emergency_text_es: Option<String>,
+    /// Whether a person has looked at the policy as it is.
+    pub seen: bool,
+}
+
+/// What became of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Set {
+    Done,
+    /// The store does not know the organisation.
+    Unknown,
+    /// The policy was changed without the key of the store, and nothing was changed now.
+    Forged,
 }
 
 impl Store {
@@ -139,12 +151,16 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// Changes what is given; false when the store does not know the organisation.
+    /// Changes what is given. A policy that was changed behind the program is changed by nobody who has not seen it: it would
+    /// become the program's own.
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub async fn set_organization(&self, org: OrgId, set: &OrganizationChange) -> Result<bool, StoreError> {
+    pub async fn set_organization(&self, org: OrgId, set: &OrganizationChange) -> Result<Set, StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;
+        if !set.seen && policy(&mut tx, org, self.keys.platform()).await? == Policy::Forged {
+            return Ok(Set::Forged);
+        }
         let args = vec![
             org.0.into(),
             set.time_zone.clone().into(),
@@ -159,6 +175,6 @@ impl Store {
         let set = tx.execute(&SET, args).await? > 0;
         cover_policy(&mut tx, org, self.keys.platform()).await?;
         tx.commit().await?;
-        Ok(set)
+        Ok(if set { Set::Done } else { Set::Unknown })
     }
 }

@@ -17,10 +17,10 @@ use anamnesis_core::fold::KeyHash;
 use anamnesis_core::ids::{OrgId, PatientId, derive};
 use anamnesis_core::reason::Reason;
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::{Cell, PatientKeys};
+use anamnesis_crypto::{Cell, PatientKeys, PlatformKey, first_half};
 use anamnesis_sql::{Access, Arg, Bulk, Column, ColumnType, Row, Sql};
 
-const QUARANTINE_COLUMNS: [Column; 11] = [
+const QUARANTINE_COLUMNS: [Column; 12] = [
     ("id", ColumnType::Uuid),
     ("org_id", ColumnType::Uuid),
     ("key_org_id", ColumnType::Uuid),
@@ -32,13 +32,15 @@ const QUARANTINE_COLUMNS: [Column; 11] = [
     ("attributes_sealed", ColumnType::Bytes),
     ("created_at", ColumnType::Int),
     ("updated_at", ColumnType::Int),
+    ("mac", ColumnType::Bytes),
 ];
 /// One that was tried again and came back is open again, as it may be kept today; so is one whose body is gone because its
 /// term ended, which begins anew. A redelivery of any other changes nothing.
 const REOPEN: &str = "ON CONFLICT (id) DO UPDATE SET state = 'open', noticed_at = NULL, updated_at = excluded.updated_at, \
      key_org_id = excluded.key_org_id, key_patient_id = excluded.key_patient_id, body_sealed = excluded.body_sealed, \
      attributes_sealed = excluded.attributes_sealed, expired_at = NULL, \
-     created_at = CASE WHEN quarantine.expired_at IS NULL THEN quarantine.created_at ELSE excluded.created_at END \
+     created_at = CASE WHEN quarantine.expired_at IS NULL THEN quarantine.created_at ELSE excluded.created_at END, \
+     mac = CASE WHEN quarantine.expired_at IS NULL THEN quarantine.mac ELSE excluded.mac END \
      WHERE quarantine.state = 'retried' OR quarantine.expired_at IS NOT NULL";
 static QUARANTINE: LazyLock<Bulk> = LazyLock::new(|| Bulk::new("quarantine", &QUARANTINE_COLUMNS, REOPEN));
 static QUARANTINE_ONE: LazyLock<Sql> = LazyLock::new(|| Bulk::single("quarantine", &QUARANTINE_COLUMNS, REOPEN));
@@ -189,6 +191,13 @@ impl Rejected {
     pub fn without_content(self) -> Self {
         Self { body: None, attributes: None, ..self }
     }
+}
+
+/// The keyed hash of what decides how long a message that was set aside is kept, and whose it is.
+pub(crate) fn mac(key: &PlatformKey, id: Uuid, org: Option<Uuid>, reason: &str, created_at: i64) -> [u8; 16] {
+    let org = org.unwrap_or_default();
+    let parts: [&[u8]; 4] = [id.as_bytes(), org.as_bytes(), reason.as_bytes(), &created_at.to_be_bytes()];
+    first_half(key.hash("quarantine", &parts))
 }
 
 fn aside(row: &Row) -> Result<Aside, StoreError> {
@@ -375,6 +384,7 @@ impl Store {
             attributes.into(),
             at.clone(),
             at,
+            mac(self.keys.platform(), id, one.org.map(|org| org.0), one.reason.code(), micros(now)).to_vec().into(),
         ]
     }
 

@@ -337,7 +337,7 @@ pub struct Acted {
 }
 
 /// All effects of the messages of one organisation that share a transaction.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct OrgBatch {
     /// The attempt that ends with these effects, where it is one of several messages.
     pub begun: Option<Begun>,

@@ -9,10 +9,10 @@ use uuid::Uuid;
 
 use crate::consents;
 use crate::{Next, StoreError};
-use anamnesis_core::consent::{ConsentScope, Provision};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::ids::{DocumentId, OrgId, PatientId};
 use anamnesis_core::retention::PrivacyTier;
+use anamnesis_core::scope::Scope;
 use anamnesis_crypto::KeyStore;
 use anamnesis_sql::{Arg, Bulk, ColumnType, DbError, Row, Sql, Transaction};
 
@@ -108,7 +108,7 @@ static STILL_DORMANT: LazyLock<Sql> = LazyLock::new(|| Sql::new(dormant!(" AND p
 // for it. Which scope it denies is sealed.
 static WITHDRAWN: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT c.from_at, c.patient_id FROM consent AS c JOIN organization AS o ON o.org_id = c.org_id \
+        "SELECT c.from_at, c.patient_id, c.id FROM consent AS c JOIN organization AS o ON o.org_id = c.org_id \
          WHERE c.org_id = $1 AND o.withdrawal = 'forget' AND c.provision = 'deny' AND c.from_at <= $2 AND c.from_at > c.created_at \
          AND EXISTS (SELECT 1 FROM memory AS m WHERE m.org_id = c.org_id AND m.patient_id = c.patient_id AND m.kind <> 'raw' \
            AND m.state NOT IN ('inactive', 'quarantined')) \
@@ -231,7 +231,7 @@ fn dormant_row(row: &Row) -> Result<Dormant, DbError> {
 pub struct Withdrawn {
     pub place: Place,
     pub patient: PatientId,
-    /// It denies memory, and is in force.
+    /// It is the one by which memory is denied now.
     pub denies: bool,
 }
 
@@ -248,13 +248,23 @@ pub async fn withdrawn(
 ) -> Result<Vec<Withdrawn>, StoreError> {
     let args = vec![org.0.into(), until.into(), after.0.into(), after.1.into(), limit.into()];
     let rows = tx.fetch_all(&WITHDRAWN, args).await?;
-    let patients = rows.iter().map(|row| Ok(PatientId(row.uuid(1)?))).collect::<Result<Vec<_>, DbError>>()?;
-    let consents = consents::within(tx, org, keys, &patients).await?;
-    let of = |(row, patient): (&Row, PatientId)| {
-        let consents = consents.get(&patient);
-        let said = consents.and_then(|consents| consents.in_force(ConsentScope::Memory, until));
-        let denies = said == Some(Provision::Deny);
-        Ok(Withdrawn { place: Place(row.i64(0)?, patient.0, Uuid::nil(), 0), patient, denies })
+    let patients = rows.iter().map(|row| row.uuid(1)).collect::<Result<Vec<_>, DbError>>()?;
+    let scopes: Vec<Scope> = patients.iter().filter_map(|patient| Scope::new(org, PatientId(*patient)).ok()).collect();
+    if scopes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let keys = keys.find(&scopes).await?.known;
+    let said = consents::rows_of(tx, org, Arg::Uuids(patients.clone())).await?;
+    let of = |(row, patient): (&Row, Uuid)| {
+        let (consent, patient) = (row.uuid(2)?, PatientId(patient));
+        let scope = Scope::new(org, patient).ok();
+        let all = said.get(&patient).map(Vec::as_slice).unwrap_or_default();
+        let denying = scope.and_then(|scope| keys.get(&scope)).and_then(|keys| consents::denying(all, keys, until));
+        Ok(Withdrawn {
+            place: Place(row.i64(0)?, patient.0, Uuid::nil(), 0),
+            patient,
+            denies: denying == Some(consent),
+        })
     };
     rows.iter().zip(patients).map(of).collect()
 }

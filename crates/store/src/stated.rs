@@ -28,54 +28,70 @@ pub(crate) fn statements() -> Vec<&'static Sql> {
     vec![&PROFILES]
 }
 
-/// How many of these patients' rows differ from what was stated, of those whose keys are at hand.
+/// Those of these patients whose rows differ from what was stated, or do not open, and whose keys are at hand. Looked at again
+/// before it is said: another process may write between two statements.
 ///
 /// # Errors
-/// Of the database, or when a cell does not open.
+/// Of the database.
 pub(crate) async fn differing(
     tx: &mut Transaction,
     org: OrgId,
     patients: &[Uuid],
     keys: &Keys,
-) -> Result<u64, StoreError> {
+) -> Result<Vec<Uuid>, StoreError> {
+    let first = compared(tx, org, patients, keys).await?;
+    if first.is_empty() { Ok(first) } else { compared(tx, org, &first, keys).await }
+}
+
+async fn compared(tx: &mut Transaction, org: OrgId, patients: &[Uuid], keys: &Keys) -> Result<Vec<Uuid>, StoreError> {
     let of = || vec![org.0.into(), Arg::Uuids(patients.to_vec())];
     let of_patient = |row: &Row| -> Result<Option<(Scope, &PatientKeys)>, StoreError> {
         let scope = Scope::new(org, row.uuid(0)?.into()).ok();
         Ok(scope.and_then(|scope| Some((scope, keys.get(&scope)?.as_ref()))))
     };
-    let mut stated: HashMap<Uuid, Vec<ProfileStatement>> = HashMap::new();
+    let mut stated: HashMap<Uuid, Result<Vec<ProfileStatement>, StoreError>> = HashMap::new();
     for row in tx.fetch_all(profile::stated(), of()).await? {
-        if let Some((scope, keys)) = of_patient(&row)? {
-            stated.entry(scope.patient().0).or_default().push(profile::statement(keys, &row)?);
+        let Some((scope, keys)) = of_patient(&row)? else { continue };
+        let all = stated.entry(scope.patient().0).or_insert_with(|| Ok(Vec::new()));
+        match (profile::statement(keys, &row), all.as_mut()) {
+            (Ok(statement), Ok(all)) => all.push(statement),
+            (Err(error), _) => *all = Err(error),
+            (Ok(_), Err(_)) => {}
         }
     }
     let mut courses: HashMap<Uuid, EphemeralCourse> = HashMap::new();
     for row in tx.fetch_all(profile::modes(), of()).await? {
         profile::add_mode(&mut courses, &row)?;
     }
-    let mut differ = 0;
+    let mut differ = Vec::new();
     for row in tx.fetch_all(&PROFILES, of()).await? {
         let Some((scope, keys)) = of_patient(&row)? else { continue };
         let patient = scope.patient().0;
-        let expected = fold(stated.remove(&patient).unwrap_or_default());
         let ephemeral = courses.get(&patient).and_then(EphemeralCourse::latest).unwrap_or(false);
-        let (tier, country) = profile::clear(&expected);
-        let is_same = row.bool(7)? == ephemeral
-            && row.opt_text(5)?.as_deref() == tier
-            && row.opt_text(6)? == country
-            && held(scope, keys, &row)? == expected;
-        differ += u64::from(!is_same);
+        let stated = stated.remove(&patient).unwrap_or_else(|| Ok(Vec::new()));
+        let is_same = stated.is_ok_and(|stated| {
+            let expected = fold(stated);
+            row.bool(7).is_ok_and(|is_on| is_on == ephemeral)
+                && held(scope, keys, &row)
+                    .is_ok_and(|(profile, clear)| clear == profile::clear(&expected) && profile == expected)
+        });
+        if !is_same {
+            differ.push(patient);
+        }
     }
     Ok(differ)
 }
 
+/// The tier and the country of a row.
+type Clear = (Option<String>, Option<String>);
+
 /// The profile that a row of [`PROFILES`] holds.
-fn held(scope: Scope, keys: &PatientKeys, row: &Row) -> Result<StatedProfile, StoreError> {
+fn held(scope: Scope, keys: &PatientKeys, row: &Row) -> Result<(StatedProfile, Clear), StoreError> {
     let open = |at: usize, column| -> Result<Option<String>, StoreError> {
         row.opt_blob(at)?.map(|sealed| open_text(keys, profile::profile_cell(scope, column), &sealed)).transpose()
     };
     let contacts = profile::profile_cell(scope, "emergency_contacts");
-    Ok(StatedProfile {
+    let profile = StatedProfile {
         cognitive_state: row.opt_f64(1)?,
         cognitive_state_at: row.opt_time(2)?,
         disclaimer_accepted_at: row.opt_time(3)?,
@@ -83,5 +99,6 @@ fn held(scope: Scope, keys: &PatientKeys, row: &Row) -> Result<StatedProfile, St
         privacy_tier: open(9, "privacy_tier")?,
         emergency_contacts: row.opt_blob(10)?.map(|sealed| open_record(keys, contacts, &sealed)).transpose()?,
         profile_at: row.opt_time(4)?,
-    })
+    };
+    Ok((profile, (row.opt_text(5)?, row.opt_text(6)?)))
 }

@@ -1,6 +1,7 @@
 //! `restore PATH`: a verified backup in place of an empty store, or with `--replace` of what is there. Nothing is changed
 //! before all of the backup was read, compared and opened. What the present key store knows to be erased stays erased.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -104,8 +105,9 @@ async fn restore(
         Location::File(path) => path.exists(),
         _ => true,
     };
+    let mut decisions = BTreeSet::new();
     let are_known = match store {
-        Some(_) => gather(settings, args.replace && replaced, replaced, &mut receipts).await,
+        Some(_) => gather(settings, args.replace && replaced, replaced, (&mut receipts, &mut decisions)).await,
         None => true,
     };
     if let Some(snapshot) = store {
@@ -124,25 +126,31 @@ async fn restore(
     if let Some(staged) = &staged {
         present.put(staged).await?;
     }
-    let applied = if store.is_some() { erase_again(settings, &receipts).await } else { Some(Applied::default()) };
+    let applied =
+        if store.is_some() { erase_again(settings, &receipts, &decisions).await } else { Some(Applied::default()) };
     let took = began.elapsed().as_secs_f64();
     match format {
         Format::Json => output::json(&json!({"path": args.path, "seconds": took, "instant": manifest.instant,
             "patients": checked.patients, "erased": checked.erased, "opened": checked.opened, "kept_erased": erased,
             "erased_again": applied.map(|applied| applied.erased), "held": applied.map(|applied| applied.held),
-            "receipts_known": are_known}))?,
+            "decisions_lost": applied.map(|applied| applied.decisions_lost), "receipts_known": are_known}))?,
         Format::Table => output::line(&format!(
             "Restored the state of {}: {} patients, {} of them erased ({erased} since the backup), {took:.1} s.",
             manifest.instant, checked.patients, checked.erased
         ))?,
     }
-    let held = applied.is_none_or(|applied| applied.held > 0);
+    let held = applied.is_none_or(|applied| applied.held > 0 || applied.decisions_lost > 0);
     Ok(if held || !are_known { Exit::Partial } else { Exit::Done })
 }
 
-/// Adds the receipts of the store that is replaced. False where nobody knows what was erased since the backup: it would come back
+/// Adds the receipts of the store that is replaced, and what people decided there. False where nobody knows what was erased since the backup: it would come back
 /// unsaid.
-async fn gather(settings: &Settings, readable: bool, replaced: bool, receipts: &mut Vec<Request>) -> bool {
+async fn gather(
+    settings: &Settings,
+    readable: bool,
+    replaced: bool,
+    (receipts, decisions): (&mut Vec<Request>, &mut BTreeSet<Uuid>),
+) -> bool {
     if !replaced && receipts.is_empty() {
         output::note("what was erased since the backup is known from --receipts alone");
     }
@@ -150,8 +158,9 @@ async fn gather(settings: &Settings, readable: bool, replaced: bool, receipts: &
         return true;
     }
     match newer_receipts(settings).await {
-        Some(newer) => {
+        Some((newer, decided)) => {
             receipts.extend(newer);
+            *decisions = decided;
             true
         }
         None => !receipts.is_empty(),
@@ -200,12 +209,13 @@ fn read_receipts(path: &Path) -> Result<Vec<Request>, Failure> {
 }
 
 /// What was erased in the store that is replaced. One that cannot be opened is said to be: its receipts may be needed.
-async fn newer_receipts(settings: &Settings) -> Option<Vec<Request>> {
+async fn newer_receipts(settings: &Settings) -> Option<(Vec<Request>, BTreeSet<Uuid>)> {
     let receipts = match World::with(settings.clone()).await {
         Ok(world) => {
             let receipts = erase::receipts(&world).await.ok();
+            let decisions = world.store.decisions().await.ok();
             world.store.close().await;
-            receipts
+            receipts.zip(decisions)
         }
         Err(_) => None,
     };
@@ -214,19 +224,39 @@ async fn newer_receipts(settings: &Settings) -> Option<Vec<Request>> {
             "the store that is replaced cannot be read: what was erased since the backup is known from --receipts alone",
         );
     }
-    receipts.map(|receipts| receipts.into_iter().map(|receipt| receipt.request).collect())
+    let (receipts, decisions) = receipts?;
+    let all = receipts.len();
+    let genuine: Vec<Request> = receipts.into_iter().filter(|one| one.is_genuine).map(|one| one.request).collect();
+    if genuine.len() < all {
+        let forged = all - genuine.len();
+        output::note(&format!(
+            "{forged} receipts of the store that is replaced were not written by this program and are left out: look at them \
+             with `report erasures` in what was put aside"
+        ));
+    }
+    Some((genuine, decisions))
 }
 
 /// Brings what was restored up to the erasures since: before anybody is served from it.
-async fn erase_again(settings: &Settings, receipts: &[Request]) -> Option<Applied> {
+async fn erase_again(settings: &Settings, receipts: &[Request], decisions: &BTreeSet<Uuid>) -> Option<Applied> {
     let applied = match World::with(settings.clone()).await {
         Ok(world) => {
             let applied = erase::apply(&world, receipts).await.ok();
+            // A store that was restored is no local trial any more.
+            let marked = world.store.note_served().await.ok();
+            let kept = world.store.decisions().await.ok();
             world.store.close().await;
-            applied
+            let lost = kept.map(|kept| decisions.difference(&kept).count() as u64);
+            applied.zip(lost).zip(marked).map(|((applied, decisions_lost), ())| Applied { decisions_lost, ..applied })
         }
         Err(_) => None,
     };
+    if let Some(lost) = applied.map(|applied| applied.decisions_lost).filter(|lost| *lost > 0) {
+        output::note(&format!(
+            "{lost} legal holds, consents and switches of ephemeral mode were set since the backup and are not in it: set them \
+             again before anybody is served (`hold`, `consent`, `ephemeral`)"
+        ));
+    }
     if applied.is_some_and(|applied| applied.held > 0) {
         output::note(
             "a legal hold of the backup keeps what was erased since: a worker erases it when the hold is lifted",

@@ -12,12 +12,13 @@ use crate::cli::patient::{Of, known};
 use crate::cli::world::World;
 use crate::cli::{Context, Exit, Failure, sections};
 use anamnesis_core::ids::MemoryId;
+use anamnesis_core::memory::State;
 use anamnesis_core::scope::Scope;
 use anamnesis_messages::contract::{Actor, ActorRole, Command, MemoryCommand};
-use anamnesis_pipeline::rights::words;
+use anamnesis_pipeline::rights::{self, words};
 use anamnesis_pipeline::{Disposition, Raw};
 use anamnesis_search::Item;
-use anamnesis_store::read::{Filter, When};
+use anamnesis_store::read::{Filter, Memory, When};
 
 /// Who acts on which memories.
 #[derive(Debug, clap::Args)]
@@ -106,15 +107,15 @@ struct Done<'a> {
 }
 
 pub(crate) async fn say(args: Saying, command: Command, context: &Context) -> Result<Exit, Failure> {
-    act(args.on, command, Some(args.text), context).await
+    Ok(act(args.on, command, Some(args.text), context).await?.exit)
 }
 
 pub(crate) async fn answer(args: Answering, context: &Context) -> Result<Exit, Failure> {
-    act(args.on, Command::Answer, args.text, context).await
+    Ok(act(args.on, Command::Answer, args.text, context).await?.exit)
 }
 
 pub(crate) async fn run(args: Args, command: Command, context: &Context) -> Result<Exit, Failure> {
-    act(args, command, None, context).await
+    Ok(act(args, command, None, context).await?.exit)
 }
 
 /// `memory forget` and `memory recover`: of single memories, or of all that speak of a topic.
@@ -127,18 +128,20 @@ pub(crate) async fn choose(args: Choosing, command: Command, context: &Context) 
         ids = meant.iter().map(|memory| memory.id).collect();
     }
     if preview || ids.is_empty() {
-        return previewed(&world, scope, (command, ids), (spoken.language, context)).await;
+        let is_clinician = by.role == Some(ActorRole::Clinician);
+        return previewed(&world, scope, (command, ids, is_clinician), (spoken.language, context)).await;
     }
-    let (count, days) = (ids.len(), world.store.policy().recoverable_days);
+    let days = world.store.policy().recoverable_days;
     drop(world);
-    let exit = act(Args { ids, of, by }, command, None, context).await?;
+    let acted = act(Args { ids, of, by }, command, None, context).await?;
     if context.format_or(Format::Table) == Format::Table {
-        output::line(&match command {
-            Command::Recover => words::recovered(count, spoken.language),
-            _ => words::forgotten(count, days, spoken.language),
-        })?;
+        let lines = match command {
+            Command::Recover => words::came_back(acted.turned(), spoken.language),
+            _ => words::went(acted.turned(), acted.stayed(), days, spoken.language),
+        };
+        lines.iter().try_for_each(|line| output::line(line))?;
     }
-    Ok(exit)
+    Ok(acted.exit)
 }
 
 /// What a command would act on.
@@ -153,7 +156,7 @@ struct Preview<'a> {
 async fn previewed(
     world: &World,
     scope: Scope,
-    (command, ids): (Command, Vec<MemoryId>),
+    (command, ids, is_clinician): (Command, Vec<MemoryId>, bool),
     (language, context): (Language, &Context),
 ) -> Result<Exit, Failure> {
     let held = match ids.is_empty() {
@@ -170,16 +173,36 @@ async fn previewed(
                 [item.memory_id.to_string(), statement, source]
             });
             output::table(&["id", "statement", "source"], rows)?;
-            output::line(&match command {
-                Command::Recover => words::would_recover(items.len(), language),
-                _ => words::would_forget(items.len(), language),
-            })?;
+            let left = held.iter().filter(|memory| !is_clinician && rights::stays(memory)).count();
+            let lines = words::would_go(command == Command::Recover, items.len(), left, language);
+            lines.iter().try_for_each(|line| output::line(line))?;
         }
     }
     Ok(Exit::Done)
 }
 
-async fn act(args: Args, command: Command, text: Option<String>, context: &Context) -> Result<Exit, Failure> {
+/// What a command did: the memories that it names, before and after it.
+struct Acted {
+    exit: Exit,
+    before: Vec<Memory>,
+    after: Vec<Memory>,
+}
+
+impl Acted {
+    /// How many were forgotten, or taken back.
+    fn turned(&self) -> usize {
+        let is_forgotten = |memory: &Memory| memory.standing.state == State::Inactive;
+        let was = |id| self.before.iter().any(|one| one.id == id && is_forgotten(one));
+        self.after.iter().filter(|memory| is_forgotten(memory) != was(memory.id)).count()
+    }
+
+    /// How many are not forgotten.
+    fn stayed(&self) -> usize {
+        self.after.iter().filter(|memory| memory.standing.state != State::Inactive).count()
+    }
+}
+
+async fn act(args: Args, command: Command, text: Option<String>, context: &Context) -> Result<Acted, Failure> {
     let (scope, actor) = (args.of.scope()?, args.by.actor()?);
     let world = World::open(context).await?;
     let held = world.store.memories(scope, &Filter::ids(args.ids.clone()), When::Now).await?;
@@ -205,7 +228,7 @@ async fn act(args: Args, command: Command, text: Option<String>, context: &Conte
             output::table(&["id", "statement", "source", "state", "use", "confidence", "notes"], rows)?;
         }
     }
-    ended(disposition)
+    Ok(Acted { exit: ended(disposition)?, before: held, after })
 }
 
 /// How the command ended, for whoever gave it.

@@ -1,12 +1,13 @@
 //! Retention on each engine, on a server as the role of the nights: the source goes in its time, what was understood stays.
 
 use anamnesis_core::finding::EntityType;
-use anamnesis_core::ids::DocumentId;
+use anamnesis_core::ids::{DocumentId, OrgId};
 use anamnesis_core::memory::State;
 use anamnesis_core::retention::PrivacyTier;
 use anamnesis_jobs::JobName;
 use anamnesis_jobs::driver::Report;
-use anamnesis_store::organizations::OrganizationChange;
+use anamnesis_sql::{Access, Sql};
+use anamnesis_store::organizations::{OrganizationChange, Set};
 use anamnesis_store::read::{Filter, Memory, When};
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -19,6 +20,7 @@ on_every_engine!(
     of_a_summary_only_patient_the_text_and_every_quote_go_and_what_was_understood_stays,
     a_dropped_source_leaves_its_quotes_and_an_archived_one_can_be_read_by_name,
     a_legal_hold_keeps_sources_and_forgotten_words_until_it_is_lifted,
+    a_date_that_was_turned_back_behind_the_program_takes_no_source_away,
     the_patients_tier_comes_before_the_organisations_and_another_one_is_heeded_at_once,
 );
 
@@ -107,6 +109,16 @@ async fn a_dropped_source_leaves_its_quotes_and_an_archived_one_can_be_read_by_n
     assert_eq!(archived[0].content.text, TEXT);
 }
 
+async fn a_date_that_was_turned_back_behind_the_program_takes_no_source_away(engine: Engine) {
+    let ward = with_document(engine).await;
+    let mut tx = ward.store().db().begin(Access::Organization(OrgId(ORG))).await.unwrap();
+    tx.execute(&Sql::new("UPDATE documents SET recorded_at = 0, reckoned = 0"), Vec::new()).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(told(&ward.after(1, JobName::Retention).await, "forged"), 1);
+    assert_eq!(ward.text().await, TEXT);
+    assert!(told(&ward.after(1, JobName::Reconciliation).await, "forged_rows") > 0);
+}
+
 async fn a_legal_hold_keeps_sources_and_forgotten_words_until_it_is_lifted(engine: Engine) {
     let ward = with_document(engine).await;
     ward.tier("drop_source", "2026-06-21T10:00:00Z").await;
@@ -135,7 +147,10 @@ async fn a_legal_hold_keeps_sources_and_forgotten_words_until_it_is_lifted(engin
     assert!(!ward.store().lift_hold(scope(), hold, by).await.unwrap(), "once");
     assert_eq!(told(&ward.after(1, JobName::Retention).await, "source_dropped"), 1);
     assert_eq!(purged().await, 1);
-    assert_eq!(count(ward.store(), "SELECT count(*) FROM action_audit WHERE action LIKE 'hold%'").await, 2);
+    assert_eq!(
+        count(ward.store(), "SELECT count(*) FROM action_audit WHERE action LIKE 'hold%' AND outcome = 'done'").await,
+        2
+    );
     let now: DateTime<Utc> = anamnesis_core::clock::Clock::now(ward.clinic.time.as_ref());
     assert!(ward.store().holds(scope()).await.unwrap()[0].lifted_at.unwrap() < now);
 }
@@ -144,7 +159,7 @@ async fn the_patients_tier_comes_before_the_organisations_and_another_one_is_hee
     let ward = with_document(engine).await;
     ward.tier("standard", "2026-06-21T10:00:00Z").await;
     let org = scope().org();
-    assert!(ward.store().set_organization(org, &dropping(Some("ES"))).await.unwrap());
+    assert_eq!(ward.store().set_organization(org, &dropping(Some("ES"))).await.unwrap(), Set::Done);
     let report = ward.after(60, JobName::Retention).await;
     assert_eq!((told(&report, "reckoned"), ward.text().await.as_str()), (1, TEXT), "the patient wants it kept");
     assert_eq!(ward.after(1, JobName::Retention).await.examined, 0, "nothing is due: nothing is looked at");

@@ -10,12 +10,14 @@ use serde_json::{Value, json};
 use super::{Admitted, Disposition, Outcome, Pipeline, PipelineError};
 use anamnesis_core::answer::AnswerKind;
 use anamnesis_core::consent::ConsentScope;
+use anamnesis_core::finding::EntityType;
 use anamnesis_core::ids::derive;
+use anamnesis_core::memory::State;
 use anamnesis_core::scope::Scope;
 use anamnesis_messages::Message;
 use anamnesis_messages::contract::{ActorRole, Command, MemoryCommand};
-use anamnesis_store::answers::{Answered, NewAnswer};
-use anamnesis_store::read::{Filter, When};
+use anamnesis_store::answers::{Answered, Came, NewAnswer, On};
+use anamnesis_store::read::{Filter, Memory, When};
 use anamnesis_store::{Store, StoreError};
 use words::Language;
 
@@ -30,37 +32,38 @@ pub(super) fn asked(command: &MemoryCommand) -> Option<AnswerKind> {
 }
 
 /// The answer to what a patient asks for and the batch itself carries out: what was forgotten or taken back, the ephemeral
-/// mode, a consent. `None` for what others do in a patient's name: they read what they did where they did it. `days` is how
-/// long what is forgotten can be taken back.
-pub(super) fn carried_out(admitted: &Admitted, days: u32, now: DateTime<Utc>) -> Option<NewAnswer> {
-    let constant = |text: [&'static str; 2]| both(|language| vec![language.of(text).to_owned()]);
-    let (kind, asked_by, text) = match &admitted.envelope.message {
+/// mode, a consent. `None` for what others do in a patient's name: they read what they did where they did it.
+pub(super) fn carried_out(admitted: &Admitted, now: DateTime<Utc>) -> Option<NewAnswer> {
+    let (kind, asked_by, on) = match &admitted.envelope.message {
         Message::ConsentRecorded(consent) if consent.recorded_by == admitted.scope.patient().0 => {
-            let scope = ConsentScope::read(&consent.scope)?;
-            let text = both(|language| vec![words::consent(scope, Some(consent.provision), language)]);
-            (AnswerKind::Consent, consent.recorded_by, text)
+            (AnswerKind::Consent, consent.recorded_by, On::Consent(ConsentScope::read(&consent.scope)?))
         }
         Message::MemoryCommand(command) if command.actor.role == ActorRole::Patient => {
-            let count = command.memory_ids.as_ref().map_or(0, Vec::len);
-            let counted = |of: &dyn Fn(Language) -> String| match count {
-                0 => constant(words::NOTHING_MEANT),
-                _ => both(|language| vec![of(language)]),
-            };
-            let (kind, text) = match command.command {
-                Command::Forget => {
-                    (AnswerKind::Forget, counted(&|language| words::forgotten(count, days, language)))
-                }
-                Command::Recover => (AnswerKind::Recover, counted(&|language| words::recovered(count, language))),
-                Command::EphemeralOn => (AnswerKind::EphemeralOn, constant(words::EPHEMERAL_ON)),
-                Command::EphemeralOff => (AnswerKind::EphemeralOff, constant(words::EPHEMERAL_OFF)),
+            let memories = || On::Memories(command.memory_ids.clone().unwrap_or_default());
+            let (kind, on) = match command.command {
+                Command::Forget => (AnswerKind::Forget, memories()),
+                Command::Recover => (AnswerKind::Recover, memories()),
+                Command::EphemeralOn => (AnswerKind::EphemeralOn, On::Everything),
+                Command::EphemeralOff => (AnswerKind::EphemeralOff, On::Everything),
                 _ => return None,
             };
-            (kind, command.actor.id, text)
+            (kind, command.actor.id, on)
         }
         _ => return None,
     };
     let answered = Answered { id: derive("answer", &[&admitted.message]), kind, asked_by, answered_at: now };
-    Some(NewAnswer { scope: admitted.scope, answered, body: json!({"text": text}) })
+    Some(NewAnswer { scope: admitted.scope, answered, on, words: came })
+}
+
+/// What a patient reads of what came of a request.
+fn came(kind: AnswerKind, came: &Came) -> Value {
+    both(|language| match (kind, came.in_force) {
+        (AnswerKind::EphemeralOn, _) => vec![language.of(words::EPHEMERAL_ON).to_owned()],
+        (AnswerKind::EphemeralOff, _) => vec![language.of(words::EPHEMERAL_OFF).to_owned()],
+        (_, Some((scope, provision))) => vec![words::consent(scope, provision, language)],
+        (AnswerKind::Recover, None) => words::came_back(came.done, language),
+        (_, None) => words::went(came.done, came.left, came.days, language),
+    })
 }
 
 impl Pipeline {
@@ -102,6 +105,12 @@ fn both(of: impl Fn(Language) -> Vec<String>) -> Value {
     json!({"en": of(Language::En), "es": of(Language::Es)})
 }
 
+/// Whether a memory stays when anybody but a clinician asks to have it forgotten: an allergy that holds.
+pub fn stays(memory: &Memory) -> bool {
+    let is_allergy = matches!(memory.entity, Some(EntityType::Allergy | EntityType::Intolerance));
+    is_allergy && !memory.negated && memory.standing.state == State::Active
+}
+
 /// The memories that are meant, with their words: what was looked up for a topic, or named by id.
 async fn preview(store: &Store, scope: Scope, command: &MemoryCommand) -> Result<Value, StoreError> {
     let ids = command.memory_ids.clone().unwrap_or_default();
@@ -114,11 +123,9 @@ async fn preview(store: &Store, scope: Scope, command: &MemoryCommand) -> Result
             return vec![language.of(words::NOTHING_MEANT).to_owned()];
         }
         let said = meant.iter().filter_map(|memory| Some(format!("  «{}»", memory.evidence.as_ref()?.text)));
-        let count = match command.command {
-            Command::Recover => words::would_recover(meant.len(), language),
-            _ => words::would_forget(meant.len(), language),
-        };
-        said.chain([count]).collect()
+        let stays = |memory: &&Memory| command.actor.role != ActorRole::Clinician && stays(memory);
+        let left = meant.iter().filter(stays).count();
+        said.chain(words::would_go(command.command == Command::Recover, meant.len(), left, language)).collect()
     };
     let memories: Vec<Value> = meant
         .iter()

@@ -87,6 +87,42 @@ pub fn would_forget(count: usize, language: Language) -> String {
     }
 }
 
+/// What is kept of it until a clinician decides, where there is any.
+fn left_to_a_clinician(left: usize, language: Language) -> Option<String> {
+    Some(match (language, left) {
+        (_, 0) => return None,
+        (Language::En, 1) => "1 memory is of an allergy: it is kept until a clinician decides.".to_owned(),
+        (Language::En, n) => format!("{n} memories are of allergies: they are kept until a clinician decides."),
+        (Language::Es, 1) => "1 recuerdo es de una alergia: se conserva hasta que decida un profesional.".to_owned(),
+        (Language::Es, n) => format!("{n} recuerdos son de alergias: se conservan hasta que decida un profesional."),
+    })
+}
+
+/// Before memories are forgotten or taken back: `meant` of them, of which `left` would stay.
+pub fn would_go(is_recovery: bool, meant: usize, left: usize, language: Language) -> Vec<String> {
+    if is_recovery {
+        return vec![would_recover(meant, language)];
+    }
+    let goes = meant.saturating_sub(left);
+    let would = (goes > 0 || left == 0).then(|| would_forget(goes, language));
+    would.into_iter().chain(left_to_a_clinician(left, language)).collect()
+}
+
+/// After a request to forget: `done` went, `left` stayed.
+pub fn went(done: usize, left: usize, days: u32, language: Language) -> Vec<String> {
+    let went = match (done, left) {
+        (0, 0) => Some(language.of(NOTHING_MEANT).to_owned()),
+        (0, _) => None,
+        (done, _) => Some(forgotten(done, days, language)),
+    };
+    went.into_iter().chain(left_to_a_clinician(left, language)).collect()
+}
+
+/// After a request to take back.
+pub fn came_back(done: usize, language: Language) -> Vec<String> {
+    vec![if done == 0 { language.of(NOTHING_MEANT).to_owned() } else { recovered(done, language) }]
+}
+
 /// Before memories are taken back.
 pub fn would_recover(count: usize, language: Language) -> String {
     match (language, count) {

@@ -61,7 +61,9 @@ pub(super) static LIST: LazyLock<Sql> = entries!(
 pub(super) static IS_THERE: LazyLock<Sql> =
     LazyLock::new(|| Sql::new("SELECT action FROM action_audit WHERE org_id = $1 AND patient_id = $2 AND id = $3"));
 pub(super) static ANY_THERE: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT action FROM action_audit WHERE org_id = $1 AND patient_id = $2 AND id IN {uuids $3} LIMIT 1")
+    Sql::new(
+        "SELECT at FROM action_audit WHERE org_id = $1 AND patient_id = $2 AND id IN {uuids $3} ORDER BY at LIMIT 1",
+    )
 });
 pub(super) static UNSEALED: LazyLock<Sql> = entries!("AND block IS NULL ORDER BY id LIMIT $2");
 pub(super) static BY_BLOCK: LazyLock<Sql> = entries!("AND block = $2 ORDER BY id");

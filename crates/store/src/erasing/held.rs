@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::json;
 use uuid::Uuid;
 
-use super::statements::{ALL, HOLDINGS, LazySql, OF_DOCUMENT, OF_MEMORY, OPEN, RECEIPTS};
-use super::{Receipt, Subject, of, receipt};
-use crate::{Store, StoreError};
-use anamnesis_core::ids::OrgId;
+use super::statements::{ALL, END, HOLDINGS, LazySql, OF_DOCUMENT, OF_MEMORY, OPEN, RECEIPTS};
+use super::{Receipt, Request, Subject, of};
+use crate::auditing::acts;
+use crate::{Store, StoreError, auditing, covered};
+use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
-use anamnesis_sql::{Access, Transaction};
+use anamnesis_sql::{Access, Arg, Row, Sql, Transaction};
 
 impl Store {
     /// How many rows of a patient each table still holds; empty ones are left out. What an erasure left is a fault.
@@ -54,7 +56,7 @@ impl Store {
     /// Of the database.
     pub async fn erasures(&self, scope: Scope) -> Result<Vec<Receipt>, StoreError> {
         let mut tx = self.db.read(Access::Organization(scope.org())).await?;
-        tx.fetch_all(&RECEIPTS, of(scope)).await?.iter().map(receipt).collect()
+        self.receipts(&mut tx, scope.org(), &RECEIPTS, of(scope)).await
     }
 
     /// All receipts of an organisation, oldest first.
@@ -63,7 +65,7 @@ impl Store {
     /// Of the database.
     pub async fn all_erasures(&self, org: OrgId) -> Result<Vec<Receipt>, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
-        tx.fetch_all(&ALL, vec![org.0.into()]).await?.iter().map(receipt).collect()
+        self.receipts(&mut tx, org, &ALL, vec![org.0.into()]).await
     }
 
     /// Erasures of an organisation that are not complete, a thousand at most.
@@ -72,8 +74,67 @@ impl Store {
     /// Of the database.
     pub async fn open_erasures(&self, org: OrgId) -> Result<Vec<Receipt>, StoreError> {
         let mut tx = self.db.read(Access::Organization(org)).await?;
-        tx.fetch_all(&OPEN, vec![org.0.into()]).await?.iter().map(receipt).collect()
+        self.receipts(&mut tx, org, &OPEN, vec![org.0.into()]).await
     }
+
+    /// Receipts that a statement finds. One of a version before they had a hash is genuine until all have one.
+    pub(super) async fn receipts(
+        &self,
+        tx: &mut Transaction,
+        org: OrgId,
+        sql: &Sql,
+        args: Vec<Arg>,
+    ) -> Result<Vec<Receipt>, StoreError> {
+        let mut found = Vec::new();
+        for row in tx.fetch_all(sql, args).await? {
+            let receipt = receipt(&row)?;
+            let is_genuine = match row.opt_blob(10)? {
+                Some(mac) => mac == acts::mac(self.keys.platform(), &receipt.request),
+                None => auditing::rows_are_covered(tx, org, self.clock.now()).await?.version < covered::VERSION,
+            };
+            found.push(Receipt { is_genuine, ..receipt });
+        }
+        Ok(found)
+    }
+
+    /// Completes a receipt, with its entry in the trail.
+    pub(super) async fn end_erasure(
+        &self,
+        tx: &mut Transaction,
+        request: &Request,
+        counts: &BTreeMap<&'static str, u64>,
+    ) -> Result<(), StoreError> {
+        let more = [request.id.into(), self.clock.now().into(), json!(counts).to_string().into()];
+        tx.execute(&END, of(request.scope).into_iter().chain(more).collect()).await?;
+        self.audit_erasure(tx, request, "done").await
+    }
+}
+
+/// A row of receipts as it is there. Whether it is genuine is not looked at.
+///
+/// # Errors
+/// When it is not of its shape.
+pub(crate) fn receipt(row: &Row) -> Result<Receipt, StoreError> {
+    let (org, patient) = (OrgId(row.uuid(0)?), PatientId(row.uuid(1)?));
+    let subject = Subject::read(&row.text(3)?, row.opt_uuid(4)?).ok_or(StoreError::Shape)?;
+    let request = Request {
+        scope: Scope::new(org, patient).map_err(|_| StoreError::Shape)?,
+        id: row.uuid(2)?,
+        subject,
+        requested_by: row.uuid(5)?,
+        requested_at: row.time(6)?,
+    };
+    let counts =
+        row.opt_text(9)?.map(|counts| serde_json::from_str(&counts).map_err(|_| StoreError::Shape)).transpose()?;
+    Ok(Receipt {
+        organization_id: org,
+        patient_id: patient,
+        request,
+        done_at: row.opt_time(7)?,
+        files_at: row.opt_time(8)?,
+        counts: counts.unwrap_or_default(),
+        is_genuine: false,
+    })
 }
 
 /// Rows of a patient by table; empty ones are left out.

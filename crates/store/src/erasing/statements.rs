@@ -101,19 +101,19 @@ pub(super) static FILES: LazyLock<Sql> = LazyLock::new(|| {
 });
 pub(super) static RECEIPTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts FROM erasure \
+        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac FROM erasure \
          WHERE org_id = $1 AND patient_id = $2 ORDER BY requested_at, id",
     )
 });
 pub(super) static ALL: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts FROM erasure \
+        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac FROM erasure \
          WHERE org_id = $1 ORDER BY requested_at, id",
     )
 });
 pub(super) static OPEN: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts FROM erasure \
+        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac FROM erasure \
          WHERE org_id = $1 AND (done_at IS NULL OR files_at IS NULL) ORDER BY patient_id, id LIMIT 1000",
     )
 });

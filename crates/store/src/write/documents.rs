@@ -48,7 +48,7 @@ static UNSAID: LazyLock<Sql> = LazyLock::new(|| {
 const SHARED: [Column; 3] =
     [("org_id", ColumnType::Uuid), ("created_at", ColumnType::Int), ("updated_at", ColumnType::Int)];
 
-const DOCUMENT_COLUMNS: [Column; 19] = [
+const DOCUMENT_COLUMNS: [Column; 20] = [
     ("patient_id", ColumnType::Uuid),
     ("document_id", ColumnType::Uuid),
     ("revision", ColumnType::Int),
@@ -67,14 +67,12 @@ const DOCUMENT_COLUMNS: [Column; 19] = [
     ("extractor_version", ColumnType::Text),
     ("current", ColumnType::Bool),
     ("retired_at", ColumnType::Int),
+    ("recorded_at", ColumnType::Int),
     ("mac", ColumnType::Bytes),
 ];
-static DOCUMENT: LazyLock<Bulk> = LazyLock::new(|| {
-    let shared = [SHARED.as_slice(), &[("recorded_at", ColumnType::Int)]].concat();
-    Bulk::sharing("documents", &shared, &DOCUMENT_COLUMNS, "")
-});
-/// What of a document is covered: what it is, when it was, and whose.
-const COVERED_COLUMNS: [&str; 8] = [
+static DOCUMENT: LazyLock<Bulk> = LazyLock::new(|| Bulk::sharing("documents", &SHARED, &DOCUMENT_COLUMNS, ""));
+/// What of a document is covered: what it is, when it was and when it came, by which its source goes, and whose.
+const COVERED_COLUMNS: [&str; 9] = [
     "document_id",
     "revision",
     "document_type",
@@ -83,6 +81,7 @@ const COVERED_COLUMNS: [&str; 8] = [
     "signed_by",
     "ends_at",
     "session_hash",
+    "recorded_at",
 ];
 pub(super) static DOCUMENTS: covered::Lazy = LazyLock::new(|| covered(&DOCUMENT_COLUMNS));
 
@@ -202,7 +201,7 @@ impl Writer<'_> {
         let (org, now) = (Arg::from(self.target.org.0), Arg::from(self.target.now));
         let shared = vec![org, now.clone(), now.clone()];
         let with = |more: Arg| [shared.as_slice(), &[more]].concat();
-        self.tx.bulk_sharing(&DOCUMENT, with(now), rows.documents).await?;
+        self.tx.bulk_sharing(&DOCUMENT, shared.clone(), rows.documents).await?;
         self.tx.bulk_sharing(&PASSAGE, shared.clone(), rows.passages).await?;
         self.tx.bulk_sharing(&EMBEDDING, with(generation.into()), rows.embeddings).await?;
         self.tx.bulk(&RISK, rows.risks).await?;
@@ -271,6 +270,7 @@ impl Writer<'_> {
             d.extractor_version.clone().into(),
             current.into(),
             if current { Arg::Null } else { now.clone() },
+            now.clone(),
         ];
         rows.documents.push(DOCUMENTS.seal(keys, row));
         for risk in &d.risks {

@@ -113,10 +113,11 @@ impl Store {
         writer.raws(&batch.documents).await?;
         writer.documents(&batch.documents, batch.generation).await?;
         writer.findings(&batch.findings).await?;
+        let before = writer.states_of(&batch.answers).await?;
         writer.acts(&batch.acts).await?;
         writer.fold().await?;
         writer.forget_withdrawn(&batch.consents).await?;
-        writer.answers(&batch.answers).await?;
+        writer.answers(&batch.answers, &before).await?;
         writer.flush_events().await?;
         let done = writer.done;
         // Last, since the one row of the binding is held until the commit.
@@ -169,17 +170,23 @@ impl Writer<'_> {
 }
 
 /// Tables whose rows are covered by a keyed hash.
-pub(crate) fn covered_bulks() -> [&'static Covered; 8] {
+pub(crate) fn covered_bulks() -> [&'static Covered; 9] {
     [
         &findings::COVERED,
         &findings::ACTS,
         &documents::COVERED,
         &documents::DOCUMENTS,
+        &retention::COVERED,
         &profile::COVERED,
         &profile::STATED,
         &patients::COVERED,
         &super::holds::COVERED,
     ]
+}
+
+/// How documents are covered.
+pub(crate) fn documents() -> &'static Covered {
+    &documents::DOCUMENTS
 }
 
 pub(crate) fn statements() -> Vec<&'static Sql> {

@@ -7,15 +7,17 @@ use std::sync::LazyLock;
 use uuid::Uuid;
 
 use super::Writer;
+use super::nightly::Shift;
 use crate::StoreError;
 use crate::covered::{self, Covered};
 use crate::records::{EphemeralChange, ProfileChange};
 use crate::seal::{Sealer, hash_row, open_record, open_text};
+use anamnesis_core::ids::PatientId;
 use anamnesis_core::profile::{CognitiveCourse, EphemeralCourse, ProfileStatement, Stamp, StatedProfile, fold};
 use anamnesis_core::retention::{PrivacyTier, country};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Cell, PatientKeys};
-use anamnesis_sql::{Arg, Bulk, Column, ColumnType, Row, Sql};
+use anamnesis_sql::{Arg, Bulk, Column, ColumnType, Row, Sql, Transaction};
 
 const STATEMENT_COLUMNS: [Column; 12] = [
     ("org_id", ColumnType::Uuid),
@@ -188,8 +190,8 @@ pub(crate) fn statement(keys: &PatientKeys, row: &Row) -> Result<ProfileStatemen
 }
 
 /// What the columns in clear of a patient's row are for a profile: the tier and the country.
-pub(crate) fn clear(profile: &StatedProfile) -> (Option<&'static str>, Option<String>) {
-    let tier = profile.privacy_tier.as_deref().and_then(PrivacyTier::read).map(PrivacyTier::code);
+pub(crate) fn clear(profile: &StatedProfile) -> (Option<String>, Option<String>) {
+    let tier = profile.privacy_tier.as_deref().and_then(PrivacyTier::read).map(|tier| tier.code().to_owned());
     (tier, profile.region.as_deref().and_then(country))
 }
 
@@ -370,6 +372,20 @@ impl Writer<'_> {
             }
         }
         Ok(latest.into_values().map(|(_, row)| row).collect())
+    }
+}
+
+impl Shift<'_> {
+    /// Projects the own rows of patients once more from what was stated of them.
+    ///
+    /// # Errors
+    /// When the store refuses the rows or a cell does not open.
+    pub async fn project_again(&self, tx: &mut Transaction, patients: &[PatientId]) -> Result<(), StoreError> {
+        let mut writer = self.writer(tx);
+        writer.hold(patients.iter().map(|patient| patient.0).collect()).await?;
+        let scopes = patients.iter().filter_map(|patient| Scope::new(self.org, *patient).ok());
+        let known = scopes.filter(|scope| self.keys.contains_key(scope)).map(|scope| (scope.patient().0, scope));
+        writer.project(&known.collect()).await
     }
 }
 

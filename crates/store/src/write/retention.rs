@@ -11,6 +11,7 @@ use super::documents::content_cell;
 use super::memories::rows::{memory_cell, terms_of};
 use super::nightly::Shift;
 use crate::StoreError;
+use crate::covered::{self, Covered};
 use crate::erasing::{self, Request, Subject};
 use crate::records::{DocumentContent, FindingWords};
 use crate::retention::still_dormant;
@@ -19,7 +20,7 @@ use anamnesis_core::ids::{DocumentId, PatientId, derive};
 use anamnesis_core::retention::Fate;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::{Cell, PatientKeys};
-use anamnesis_sql::{Arg, Bulk, ColumnType, Sql, Transaction};
+use anamnesis_sql::{Arg, Bulk, Column, ColumnType, Sql, Transaction};
 
 const KEY: [(&str, ColumnType); 4] = [
     ("org_id", ColumnType::Uuid),
@@ -34,18 +35,26 @@ static CONTENTS: LazyLock<Sql> = LazyLock::new(|| {
          AND (patient_id, document_id) IN {pairs $2}",
     )
 });
+const ARCHIVE_COLUMNS: [Column; 9] = [
+    KEY[0],
+    KEY[1],
+    KEY[2],
+    KEY[3],
+    ("content_sealed", ColumnType::Bytes),
+    ("archived_at", ColumnType::Int),
+    ("created_at", ColumnType::Int),
+    ("updated_at", ColumnType::Int),
+    ("mac", ColumnType::Bytes),
+];
 static ARCHIVE: LazyLock<Bulk> = LazyLock::new(|| {
-    let columns = [
-        KEY.as_slice(),
-        &[
-            ("content_sealed", ColumnType::Bytes),
-            ("archived_at", ColumnType::Int),
-            ("created_at", ColumnType::Int),
-            ("updated_at", ColumnType::Int),
-        ],
-    ]
-    .concat();
-    Bulk::new("document_archive", &columns, "ON CONFLICT (org_id, patient_id, document_id, revision) DO NOTHING")
+    Bulk::new(
+        "document_archive",
+        &ARCHIVE_COLUMNS,
+        "ON CONFLICT (org_id, patient_id, document_id, revision) DO NOTHING",
+    )
+});
+pub(super) static COVERED: covered::Lazy = LazyLock::new(|| {
+    Covered::new("document_archive", &["document_id", "revision", "archived_at"], &ARCHIVE_COLUMNS, "").since(2)
 });
 static LET_GO: LazyLock<Bulk> = LazyLock::new(|| {
     let columns =
@@ -242,7 +251,8 @@ impl Shift<'_> {
     fn archive_row(&self, key: &Key, keys: &PatientKeys, content: &DocumentContent) -> Result<Vec<Arg>, StoreError> {
         let sealer = Sealer { keys, entropy: self.entropy };
         let sealed = sealer.record(archive_cell(key.1, key.2), content)?;
-        Ok([self.key(key), vec![sealed, self.now.into(), self.now.into(), self.now.into()]].concat())
+        let row = [self.key(key), vec![sealed, self.now.into(), self.now.into(), self.now.into()]].concat();
+        Ok(COVERED.seal(keys, row))
     }
 
     /// What is left of a document: what it was about, not what it said.

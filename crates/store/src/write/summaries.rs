@@ -62,7 +62,8 @@ static DOCUMENT: LazyLock<Bulk> = LazyLock::new(|| {
         &DOCUMENT_COLUMNS,
         "ON CONFLICT (org_id, patient_id, document_id, revision) DO UPDATE SET content_sealed = excluded.content_sealed, \
          body_hash = excluded.body_hash, language = excluded.language, current = excluded.current, \
-         retired_at = excluded.retired_at, recorded_at = excluded.recorded_at, updated_at = excluded.updated_at",
+         retired_at = excluded.retired_at, recorded_at = excluded.recorded_at, updated_at = excluded.updated_at, \
+         mac = excluded.mac",
     )
 });
 static COVERED: covered::Lazy = LazyLock::new(|| documents::covered(&DOCUMENT_COLUMNS));

@@ -4,15 +4,12 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use uuid::Uuid;
-
 use super::Writer;
 use super::nightly::Shift;
 use crate::StoreError;
 use crate::consents::{self, NewConsent};
 use crate::records::NewAct;
 use anamnesis_core::audit::Actor;
-use anamnesis_core::consent::{ConsentScope, Provision};
 use anamnesis_core::fold::{Act, Deed};
 use anamnesis_core::ids::{MemoryEventId, MemoryId, PatientId, derive};
 use anamnesis_core::memory::SetBy;
@@ -45,10 +42,6 @@ impl Writer<'_> {
             let rows = consents::rows_of(self.tx, self.target.org, patients).await?;
             let all = rows.get(&scope.patient()).map(Vec::as_slice).unwrap_or_default();
             let keys = self.keys_of(scope)?;
-            let consents = consents::consents(all, keys);
-            if consents.in_force(ConsentScope::Memory, self.target.now) != Some(Provision::Deny) {
-                continue;
-            }
             let Some(last) = consents::denying(all, keys, self.target.now) else { continue };
             let held = self.tx.fetch_all(&HELD, vec![scope.org().0.into(), scope.patient().0.into()]).await?;
             let mut acts = Vec::with_capacity(held.len());
