@@ -47,6 +47,9 @@ emergency_reads_hypotheses|emergency::as_a_process_on_a_file::an_emergency
 erase_keeps_cache|store::erased_parts::on_a_file::an_account_goes_with_the_memory
 erase_keeps_accounts|store::erased_parts::on_a_file::an_account_goes_with_the_memory
 no_hash_is_old|audit::as_a_process_on_a_file::what_was_said_cannot
+acts_unread|audit::as_a_process_on_a_file::what_people_did_and_set
+answer_counts_asked|rights::as_a_process_on_a_file::an_answer_says_what_was_done
+receipt_unproven|erasure::on_a_file::a_receipt_that_this_program_did_not_write
 records_for_ever|store::terms::on_a_file::a_patient_of_whom
 waits_counted|intake_refusals::a_store_that_refuses_for_hours
 '

@@ -37,7 +37,7 @@ GRANT SELECT ON
   TO anamnesis_jobs;
 GRANT UPDATE (content_sealed, fate, fate_at, reckoned, retention_due_at, updated_at) ON documents TO anamnesis_jobs;
 -- Accounts of several documents are documents of their own.
-GRANT INSERT, UPDATE (body_hash, language, current, retired_at, recorded_at, mac) ON documents TO anamnesis_jobs;
+GRANT INSERT, UPDATE (occurred_at, body_hash, language, current, retired_at, recorded_at, mac) ON documents TO anamnesis_jobs;
 GRANT UPDATE (evidence_sealed, updated_at) ON risk_flag TO anamnesis_jobs;
 GRANT SELECT, INSERT, DELETE, UPDATE (content_sealed, updated_at) ON document_archive TO anamnesis_jobs;
 GRANT SELECT, INSERT, UPDATE, DELETE ON
@@ -66,6 +66,9 @@ GRANT DELETE ON legal_hold TO anamnesis_jobs;
 GRANT SELECT, DELETE ON rights_answer TO anamnesis_jobs;
 -- Who folds a patient's memory holds the patient's row, which is a right to write it.
 GRANT UPDATE (facts_redacted_by, updated_at) ON patient_profile TO anamnesis_jobs;
+-- What was stated of a patient is projected again where a version before this one left it out.
+GRANT UPDATE (cognitive_state, cognitive_state_at, disclaimer_accepted_at, region_sealed, privacy_tier_sealed,
+  emergency_contacts_sealed, profile_at, privacy_tier, country, ephemeral) ON patient_profile TO anamnesis_jobs;
 -- But for what a later redaction takes out of them.
 GRANT UPDATE (value_sealed, updated_at) ON conversation_preferences TO anamnesis_jobs;
 GRANT SELECT, UPDATE (record_sealed, updated_at) ON legacy_record TO anamnesis_jobs;

@@ -210,7 +210,9 @@ pub(crate) async fn sweep_all(world: &World, since: DateTime<Utc>) -> Result<(),
     if is_empty(&spool::archive_folder(settings)) && is_empty(&settings.worker.spool.join(UNREADABLE)) {
         return Ok(());
     }
-    for receipt in receipts(world).await?.iter().filter(|one| one.done_at.is_some_and(|at| at >= since)) {
+    for receipt in
+        receipts(world).await?.iter().filter(|one| one.is_genuine && one.done_at.is_some_and(|at| at >= since))
+    {
         sweep(world, &receipt.request, Copies::Kept)?;
     }
     Ok(())
@@ -258,8 +260,9 @@ pub(crate) struct Applied {
     pub(crate) erased: u64,
     /// Kept by a legal hold that the restored store still has: a worker erases them when it is lifted.
     pub(crate) held: u64,
-    /// Holds, consents and switches of ephemeral mode that the replaced store had and the backup does not know.
-    pub(crate) decisions_lost: u64,
+    /// Holds that were set or lifted, consents and switches of ephemeral mode that the replaced store had and the backup does not
+    /// know; `None` where it could not be asked.
+    pub(crate) decisions_lost: Option<u64>,
 }
 
 /// Erases what the receipts of another store name, where this one does not know of it. Each is written down here first, so that

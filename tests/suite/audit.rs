@@ -24,6 +24,7 @@ on_every_program!(
     what_was_said_cannot_be_turned_round_unseen,
     what_people_did_and_set_cannot_be_turned_round_unseen,
     what_the_term_of_the_trail_takes_is_no_forgery_and_a_hold_outlives_it,
+    an_account_that_is_written_again_or_goes_is_no_forgery,
     a_policy_that_was_changed_behind_the_program_is_not_made_its_own_unseen,
     a_worker_seals_what_was_written_and_keeps_the_heads_elsewhere,
     an_erased_entry_names_nobody_and_the_chain_is_whole,
@@ -406,6 +407,55 @@ async fn what_the_term_of_the_trail_takes_is_no_forgery_and_a_hold_outlives_it(e
     assert!(figure(&report, "forged_rows") > 0, "{report}");
 }
 
+async fn an_account_that_is_written_again_or_goes_is_no_forgery(engine: Engine) {
+    let program = Program::on(engine).await;
+    let lines: Vec<Value> =
+        (1..=6u128).map(|n| document(n, 1, &format!("2026-06-{:02}T10:00:00Z", 7 + 3 * n), TEXT)).collect();
+    assert_eq!(counts(&program.ingest(&bodies(&lines), &[]))["stored"], json!(6));
+    let org = ORG.to_string();
+    let job = |name: &str, as_of: &str| {
+        let next = as_of.parse::<chrono::NaiveDate>().unwrap().succ_opt().unwrap();
+        let now = format!("{next}T12:00:00Z");
+        run(
+            &program,
+            &[("ANAMNESIS__PIPELINE__NOW", now.as_str())],
+            &["job", "run", name, "--org", &org, "--as-of", as_of],
+        );
+    };
+    job("summaries", "2026-07-02");
+    let store = program.store().await;
+    let accounts = "SELECT count(*) FROM documents WHERE document_type = 'analysis' AND current = 1";
+    let told = count(&store, accounts).await;
+    assert!(told > 0);
+    store.close().await;
+    let mut day: chrono::NaiveDate = "2026-07-02".parse().unwrap();
+    assert_eq!(figure(&reconcile(&program, &mut day), "forged_rows"), 0);
+    // Late words move the end of an account; what is forgotten takes accounts away.
+    let late = [document(7, 1, "2026-06-27T18:00:00Z", "Refiere cefalea intensa. Toma ibuprofeno 400 mg.")];
+    let settings = [("ANAMNESIS__PIPELINE__NOW", "2026-07-04T12:00:00Z")];
+    assert_eq!(counts(&program.ingest(&bodies(&late), &settings))["stored"], json!(1));
+    job("summaries", "2026-07-05");
+    assert_eq!(figure(&reconcile(&program, &mut day), "forged_rows"), 0);
+    let of = of_patient();
+    let list: Vec<&str> =
+        ["memory", "list", "--output", "json"].into_iter().chain(of.iter().map(String::as_str)).collect();
+    let listed: Vec<Value> = serde_json::from_str(&run(&program, &settings, &list)).unwrap();
+    let ids = listed.iter().filter_map(|memory| memory["memory_id"].as_str());
+    let by = Uuid::from_u128(7).to_string();
+    let forget: Vec<&str> = ["memory", "forget", "--by", &by, "--role", "clinician"]
+        .into_iter()
+        .chain(of.iter().map(String::as_str))
+        .chain(ids)
+        .collect();
+    run(&program, &settings, &forget);
+    job("summaries", "2026-07-06");
+    let store = program.store().await;
+    assert!(count(&store, accounts).await < told, "accounts went");
+    store.close().await;
+    let report = reconcile(&program, &mut day);
+    assert_eq!(figure(&report, "forged_rows"), 0, "{report}");
+}
+
 async fn a_policy_that_was_changed_behind_the_program_is_not_made_its_own_unseen(engine: Engine) {
     let program = Program::on(engine).await;
     acted_upon(&program);
@@ -416,6 +466,10 @@ async fn a_policy_that_was_changed_behind_the_program_is_not_made_its_own_unseen
     assert!(!output.status.success() && printed(&output).contains("--seen"), "{}", printed(&output));
     let mut day: chrono::NaiveDate = "2026-07-01".parse().unwrap();
     assert!(figure(&reconcile(&program, &mut day), "forged_rows") > 0);
+    // Nor one whose hash was taken away.
+    tamper(&program, &["UPDATE organization SET mac = NULL"]).await;
+    let output = program.command(&[]).args(set).output().unwrap();
+    assert!(!output.status.success() && printed(&output).contains("--seen"), "{}", printed(&output));
     run(&program, &[], &[&set[..], &["--consent-required", "true", "--seen"]].concat());
     assert_eq!(figure(&reconcile(&program, &mut day), "forged_rows"), 0);
 }

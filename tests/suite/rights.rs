@@ -137,14 +137,16 @@ async fn what_a_patient_asks_for_by_a_message_is_answered_in_words_when_it_is_do
         about("w-1", "forget", "sertralina"),
         about("w-2", "forget", "insulina"),
         asks("w-4", "ephemeral_on"),
-        asks("w-5", "ephemeral_off"),
         consents("w-6", "research", PATIENT),
         // What others do in a patient's name is answered where they do it.
         consents("w-7", "research", other),
         of_clinician,
     ];
     let done = counts(&program.ingest(&bodies(&sent), &[]));
-    assert_eq!(done["stored"], json!(7), "{done}");
+    assert_eq!(done["stored"], json!(6), "{done}");
+    let mut off = asks("w-5", "ephemeral_off");
+    off["data"]["issued_at"] = json!("2026-06-21T12:30:00Z");
+    program.ingest(&bodies(&[off]), &[]);
     let mut later = about("w-3", "recover", "sertralina");
     later["data"]["issued_at"] = json!("2026-06-21T13:00:00Z");
     program.ingest(&bodies(&[later]), &[]);
@@ -230,6 +232,39 @@ async fn an_answer_says_what_was_done_and_not_what_was_asked_for(engine: Engine)
     assert_eq!(said("es de una alergia: se conserva hasta que decida un profesional."), 1, "{texts:?}");
     assert_eq!(said("Nada de lo que se recuerda habla de eso."), 1, "{texts:?}");
     assert_eq!(said("Que se le cuente en estadísticas: usted no lo permite."), 2, "{texts:?}");
+    // Forgotten and taken back at once, it is remembered; a switch that comes late switches nothing.
+    let id = listed[0]["memory_id"].clone();
+    let at = |id: &str, command: &str, at: &str| {
+        let mut one = asks(id, command);
+        one["data"]["issued_at"] = json!(at);
+        one
+    };
+    let with = |mut one: Value| {
+        one["data"]["memory_ids"] = json!([id]);
+        one
+    };
+    let both = [
+        with(at("y-1", "recover", "2026-06-22T10:00:00Z")),
+        with(at("y-2", "forget", "2026-06-22T11:00:00Z")),
+        with(at("y-3", "recover", "2026-06-22T12:00:00Z")),
+        at("y-4", "ephemeral_off", "2026-06-22T12:00:00Z"),
+    ];
+    assert_eq!(counts(&program.ingest(&bodies(&both), &[]))["stored"], json!(4));
+    program.ingest(&bodies(&[at("y-5", "ephemeral_on", "2026-06-22T11:00:00Z")]), &[]);
+    let late: String = answers(&program, &[])
+        .iter()
+        .filter(|one| !all.contains(one))
+        .map(|one| {
+            let id = one["answer_id"].as_str().unwrap();
+            verb(&program, &[], &["answer", "show", "--id", id, "--by", &by, "--language", "en"])
+        })
+        .collect();
+    assert!(late.contains("1 memory is kept: it was said or taken back since."), "{late}");
+    assert_eq!(late.matches("1 memory is remembered again.").count(), 2, "{late}");
+    assert!(
+        late.contains("What you say is being remembered.") && !late.contains("nothing that you say is kept"),
+        "{late}"
+    );
     let allergies = verb(&program, &[], &["memory", "list", "--entity", "allergy", "--output", "json"]);
     assert!(allergies.contains("\"active\""), "{allergies}");
     // The verb says the same, before and after.

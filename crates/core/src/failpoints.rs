@@ -46,6 +46,9 @@ pub(crate) const BUGS: &[(&str, &str)] = &[
     ("erase_keeps_cache", "a vector of words that were erased goes with them"),
     ("erase_keeps_accounts", "accounts of what was erased go with it"),
     ("no_hash_is_old", "a row that lost its hash counts as changed"),
+    ("acts_unread", "what people did and set is compared with the trail"),
+    ("answer_counts_asked", "an answer says what was done, not what was asked for"),
+    ("receipt_unproven", "an erasure that this program did not write down is not carried out"),
     ("records_for_ever", "a record ends twenty-six years after the last word about its patient"),
 ];
 

@@ -32,6 +32,7 @@ pub(crate) struct Retention {
     pub(crate) policy: RetentionPolicy,
     pub(crate) rules: Rules,
     keys: Arc<dyn KeyStore>,
+    now: DateTime<Utc>,
 }
 
 impl Thresholds for RetentionPolicy {
@@ -143,22 +144,26 @@ impl Retention {
         Ok(Page { examined: rows.len() as u64, changes: rows.into_iter().map(Change::Ends).collect(), next })
     }
 
-    /// A date that was turned back behind the program takes no source away: reconciliation counts it, and a person looks.
+    /// A date, a tier or a policy that was changed behind the program takes no source away: reconciliation counts it, and a person
+    /// looks.
     async fn keep_forged(&self, tx: &mut Transaction, window: &Window, changes: &mut [Change]) -> Result<(), JobError> {
-        let going = changes.iter().filter_map(|change| match change {
-            Change::Goes(source, _) => Scope::new(window.org, source.patient).ok(),
-            _ => None,
-        });
-        let scopes: Vec<Scope> = going.collect();
-        if scopes.is_empty() {
+        let mut pairs = Vec::new();
+        let mut scopes = Vec::new();
+        for change in changes.iter() {
+            if let Change::Goes(source, _) = change {
+                pairs.push((source.patient.0, source.document.0));
+                scopes.extend(Scope::new(window.org, source.patient).ok());
+            }
+        }
+        if pairs.is_empty() {
             return Ok(());
         }
         let keys = self.keys.find(&scopes).await?.known;
-        let patients: Vec<Uuid> = scopes.iter().map(|scope| scope.patient().0).collect();
-        let forged = covered::forged_documents(tx, window.org, &patients, &keys).await?;
+        let by = (&keys, self.keys.platform());
+        let distrusted = covered::distrusted(tx, window.org, pairs, by, self.now).await?;
         for change in changes {
             if let Change::Goes(source, _) = change
-                && forged.contains(&(source.patient.0, source.document.0, i64::from(source.revision)))
+                && distrusted.has(source.patient.0, source.document.0, source.revision)
             {
                 *change = Change::Forged(source.clone());
             }
@@ -188,8 +193,9 @@ impl Job for Retention {
     type Change = Change;
     type Status = RetentionStatus;
 
-    fn of(Means { policies, keys, .. }: &Means<'_>) -> Self {
-        Self { policy: policies.retention.thresholds.clone(), rules: policies.rules(), keys: Arc::clone(keys) }
+    fn of(Means { policies, keys, now, .. }: &Means<'_>) -> Self {
+        let (policy, rules) = (policies.retention.thresholds.clone(), policies.rules());
+        Self { policy, rules, keys: Arc::clone(keys), now: *now }
     }
 
     async fn plan(

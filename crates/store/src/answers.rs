@@ -12,16 +12,19 @@ use uuid::Uuid;
 use super::auditing::{self, Done};
 use super::outbox::{Event, enqueue};
 use super::seal::{Sealer, open_record};
-use super::write::{Writer, patients};
+use super::write::{Writer, patients, profile};
 use super::{Store, StoreError, consents, erasing};
 use anamnesis_core::answer::AnswerKind;
 use anamnesis_core::audit::Actor;
 use anamnesis_core::clock::ordered_id;
 use anamnesis_core::consent::{ConsentScope, Provision};
-use anamnesis_core::ids::MemoryId;
+use anamnesis_core::failpoints;
+use anamnesis_core::finding::EntityType;
+use anamnesis_core::ids::{MemoryId, PatientId};
 use anamnesis_core::memory::State;
+use anamnesis_core::profile::EphemeralCourse;
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::Cell;
+use anamnesis_crypto::{Cell, PatientKeys};
 use anamnesis_sql::{Access, Arg, Bulk, ColumnType, Row, Sql};
 
 /// The event that says that an answer is there.
@@ -42,7 +45,9 @@ static KEEP: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::new("rights_answer", &columns, "ON CONFLICT (org_id, patient_id, id) DO NOTHING")
 });
 static STATES: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT patient_id, id, state FROM memory WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}")
+    Sql::new(
+        "SELECT patient_id, id, state, entity_type, negated FROM memory WHERE org_id = $1 AND (patient_id, id) IN {pairs $2}",
+    )
 });
 static LIST: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
@@ -85,12 +90,16 @@ pub enum On {
 pub struct Came {
     /// Memories that were forgotten, or taken back.
     pub done: usize,
-    /// Memories that are kept until a clinician decides: a patient alone ends no allergy.
+    /// Allergies, which are kept until a clinician decides: a patient alone ends none.
     pub left: usize,
+    /// Other memories that are kept: they were said or taken back since.
+    pub kept: usize,
     /// For how many days what was forgotten can be taken back.
     pub days: u32,
     /// The scope of consent, and what is in force of it now.
     pub in_force: Option<(ConsentScope, Option<Provision>)>,
+    /// Whether nothing that the patient says is kept now.
+    pub is_ephemeral: bool,
 }
 
 /// An answer without its content.
@@ -138,8 +147,16 @@ fn reference(answer: &Answered) -> Value {
     json!({"answer_id": answer.id, "command": answer.kind})
 }
 
-/// The states of memories, by patient and id.
-pub(super) type States = HashMap<(Uuid, Uuid), State>;
+/// A memory as far as an answer speaks of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Standing {
+    is_forgotten: bool,
+    /// An allergy or an intolerance that holds.
+    is_allergy: bool,
+}
+
+/// Memories by patient and id.
+pub(super) type States = HashMap<(Uuid, Uuid), Standing>;
 
 impl Writer<'_> {
     /// The states of the memories that these answers are about.
@@ -155,7 +172,10 @@ impl Writer<'_> {
         let rows = self.tx.fetch_all(&STATES, vec![self.org().0.into(), Arg::Pairs(pairs)]).await?;
         let state = |row: &Row| {
             let state = State::from_code(&row.text(2)?).ok_or(StoreError::Shape)?;
-            Ok(((row.uuid(0)?, row.uuid(1)?), state))
+            let entity = row.opt_text(3)?.as_deref().and_then(EntityType::from_code);
+            let kind = matches!(entity, Some(EntityType::Allergy | EntityType::Intolerance));
+            let is_allergy = kind && state == State::Active && !row.bool(4)?;
+            Ok(((row.uuid(0)?, row.uuid(1)?), Standing { is_forgotten: state == State::Inactive, is_allergy }))
         };
         rows.iter().map(state).collect()
     }
@@ -164,12 +184,15 @@ impl Writer<'_> {
     /// done is in the audit trail already.
     pub(super) async fn answers(&mut self, answers: &[NewAnswer], before: &States) -> Result<(), StoreError> {
         let after = self.states_of(answers).await?;
+        let rights = self.rights(answers).await?;
         let mut rows = Vec::with_capacity(answers.len());
         for NewAnswer { scope, answered, on, words } in answers {
             let came = match on {
-                On::Everything => Came::default(),
                 On::Memories(ids) => self.came((*scope, ids), answered.kind, before, &after),
-                On::Consent(of) => Came { in_force: Some((*of, self.in_force(*scope, *of).await?)), ..Came::default() },
+                On::Everything | On::Consent(_) => {
+                    let of = if let On::Consent(of) = on { *of } else { ConsentScope::Memory };
+                    rights.came(*scope, of, self.keys_of(*scope)?, self.target.now)
+                }
             };
             let body = json!({"text": words(answered.kind, &came)});
             let sealer = Sealer { keys: self.keys_of(*scope)?, entropy: self.entropy };
@@ -180,27 +203,60 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// How many of these memories are forgotten now and were not, or the other way round.
+    /// What became of these memories.
     fn came(&self, (scope, ids): (Scope, &[MemoryId]), kind: AnswerKind, before: &States, after: &States) -> Came {
         let ids: BTreeSet<Uuid> = ids.iter().map(|id| id.0).collect();
-        let is =
-            |states: &States, id: &Uuid| states.get(&(scope.patient().0, *id)).map(|state| *state == State::Inactive);
-        let forgets = kind == AnswerKind::Forget;
-        let turned = |id: &&Uuid| is(before, id) == Some(!forgets) && is(after, id) == Some(forgets);
-        let stays = |id: &&Uuid| forgets && is(after, id) == Some(false);
-        Came {
-            done: ids.iter().filter(turned).count(),
-            left: ids.iter().filter(stays).count(),
-            days: self.policy.recoverable_days,
-            in_force: None,
+        let of = |states: &States, id: &Uuid| states.get(&(scope.patient().0, *id)).copied();
+        let was_forgotten = |id: &Uuid| of(before, id).is_some_and(|one| one.is_forgotten);
+        let mut came = Came { days: self.policy.recoverable_days, ..Came::default() };
+        if failpoints::is("answer_counts_asked") {
+            return Came { done: ids.len(), ..came };
         }
+        for id in &ids {
+            let Some(now) = of(after, id) else { continue };
+            match (kind, now.is_forgotten) {
+                (AnswerKind::Forget, true) if !was_forgotten(id) => came.done += 1,
+                // Another command of the same batch may have had it forgotten: it is remembered now.
+                (AnswerKind::Recover, false) => came.done += 1,
+                (AnswerKind::Forget, false) if now.is_allergy => came.left += 1,
+                (AnswerKind::Forget, false) => came.kept += 1,
+                _ => {}
+            }
+        }
+        came
     }
 
-    async fn in_force(&mut self, scope: Scope, of: ConsentScope) -> Result<Option<Provision>, StoreError> {
-        let patients = Arg::Uuids(vec![scope.patient().0]);
-        let rows = consents::rows_of(self.tx, self.org(), patients).await?;
-        let all = rows.get(&scope.patient()).map(Vec::as_slice).unwrap_or_default();
-        Ok(consents::consents(all, self.keys_of(scope)?).in_force(of, self.target.now))
+    /// What the patients of these answers permit, and whether they are remembered.
+    async fn rights(&mut self, answers: &[NewAnswer]) -> Result<Rights, StoreError> {
+        let asked = answers.iter().filter(|one| !matches!(one.on, On::Memories(_)));
+        let patients: BTreeSet<Uuid> = asked.map(|one| one.scope.patient().0).collect();
+        let mut rights = Rights::default();
+        if patients.is_empty() {
+            return Ok(rights);
+        }
+        let patients = Arg::Uuids(patients.into_iter().collect());
+        rights.consents = consents::rows_of(self.tx, self.org(), patients.clone()).await?;
+        for row in self.tx.fetch_all(profile::modes(), vec![self.org().0.into(), patients]).await? {
+            profile::add_mode(&mut rights.modes, &row)?;
+        }
+        Ok(rights)
+    }
+}
+
+/// Consents and switches of some patients.
+#[derive(Default)]
+struct Rights {
+    consents: HashMap<PatientId, Vec<consents::Recorded>>,
+    modes: HashMap<Uuid, EphemeralCourse>,
+}
+
+impl Rights {
+    fn came(&self, scope: Scope, of: ConsentScope, keys: &PatientKeys, now: DateTime<Utc>) -> Came {
+        let all = self.consents.get(&scope.patient()).map(Vec::as_slice).unwrap_or_default();
+        let in_force = consents::consents(all, keys).in_force(of, now);
+        let course = self.modes.get(&scope.patient().0);
+        let is_ephemeral = course.and_then(EphemeralCourse::latest).unwrap_or(false);
+        Came { in_force: Some((of, in_force)), is_ephemeral, ..Came::default() }
     }
 }
 
@@ -225,7 +281,7 @@ impl Store {
         let patient = scope.patient().0;
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
         patients::hold(&mut tx, scope.org(), vec![patient]).await?;
-        erasing::none_is_gone(&mut tx, scope.org(), vec![patient]).await?;
+        erasing::none_is_gone(&mut tx, scope.org(), self.keys.platform(), vec![patient]).await?;
         let row = kept(scope, answer, body, sealer, answer.answered_at)?;
         if tx.bulk(&KEEP, vec![row]).await? == 0 {
             return Ok(false);

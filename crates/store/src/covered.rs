@@ -5,14 +5,15 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::StoreError;
-use crate::stated;
+use crate::organizations::{self, Policy};
 use crate::write::{covered_bulks, documents};
+use crate::{StoreError, auditing, stated};
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::PatientKeys;
+use anamnesis_crypto::{PatientKeys, PlatformKey};
 use anamnesis_sql::{Arg, Bulk, Cell, Column, ColumnType, DbError, Sql, Transaction};
 
 /// Of the tables whose rows are covered: with 2 came legal holds, receipts of erasures, documents, profiles and organisations.
@@ -28,6 +29,8 @@ pub(crate) struct Covered {
     /// The places of the covered columns in a row that is inserted.
     places: Vec<usize>,
     read: Sql,
+    /// The same of single things, where the table has revisions.
+    read_some: Option<Sql>,
     adopt: Bulk,
 }
 
@@ -42,10 +45,8 @@ impl Covered {
         let place = |column: &&'static str| {
             inserted.iter().position(|(name, _)| name == column).expect("a covered column is inserted")
         };
-        let read = format!(
-            "SELECT patient_id, mac, {} FROM {table} WHERE org_id = $1 AND patient_id IN {{uuids $2}} {further}",
-            columns.join(", ")
-        );
+        let select = format!("SELECT patient_id, mac, {} FROM {table} WHERE org_id = $1", columns.join(", "));
+        let read = format!("{select} AND patient_id IN {{uuids $2}} {further}");
         let has_revisions = columns.contains(&"revision") && columns[1] == "revision";
         let mut key =
             vec![("org_id", ColumnType::Uuid), ("patient_id", ColumnType::Uuid), (columns[0], ColumnType::Uuid)];
@@ -62,6 +63,10 @@ impl Covered {
             has_revisions,
             places: columns.iter().map(place).collect(),
             read: Sql::new(Box::leak(read.into_boxed_str())),
+            read_some: has_revisions.then(|| {
+                let some = format!("{select} AND (patient_id, {}) IN {{pairs $2}}", columns[0]);
+                Sql::new(Box::leak(some.into_boxed_str()))
+            }),
             adopt: Bulk::over(Box::leak(adopt.into_boxed_str()), &key),
         }
     }
@@ -239,26 +244,61 @@ pub async fn authenticity(
     Ok(found)
 }
 
-/// Documents of these patients that were changed since they were stored: nothing goes by their dates.
+/// What was changed behind the program of what decides when a source goes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Distrusted {
+    /// The policy of the organisation: nothing goes by it.
+    pub everything: bool,
+    /// Patients whose tier or country is not what was stated.
+    patients: BTreeSet<Uuid>,
+    /// Documents whose dates or type are not those that they came with, by patient and revision.
+    documents: BTreeSet<(Uuid, Uuid, i64)>,
+}
+
+impl Distrusted {
+    /// Whether nothing may go by what is there of this revision.
+    pub fn has(&self, patient: Uuid, document: Uuid, revision: u32) -> bool {
+        let own = (patient, document, i64::from(revision));
+        self.everything || self.patients.contains(&patient) || self.documents.contains(&own)
+    }
+}
+
+/// Looks whether these documents, their patients and the organisation are as this program left them.
 ///
 /// # Errors
 /// Of the database.
-pub async fn forged_documents(
+pub async fn distrusted(
     tx: &mut Transaction,
     org: OrgId,
-    patients: &[Uuid],
-    keys: &crate::Keys,
-) -> Result<BTreeSet<(Uuid, Uuid, i64)>, DbError> {
+    pairs: Vec<(Uuid, Uuid)>,
+    (keys, platform): (&crate::Keys, &PlatformKey),
+    now: DateTime<Utc>,
+) -> Result<Distrusted, StoreError> {
+    let is_covered = auditing::rows_are_covered(tx, org, now).await?.version >= VERSION;
+    let everything = match organizations::policy(tx, org, platform).await? {
+        Policy::Authentic => false,
+        Policy::Forged => true,
+        Policy::Uncovered => is_covered,
+    };
+    let patients: BTreeSet<Uuid> = pairs.iter().map(|(patient, _)| *patient).collect();
+    let patients: Vec<Uuid> = patients.into_iter().collect();
+    let differing = if is_covered { stated::differing(tx, org, &patients, keys).await? } else { Vec::new() };
+    let mut found = Distrusted { everything, patients: differing.into_iter().collect(), ..Distrusted::default() };
     let covered = documents();
-    let mut forged = BTreeSet::new();
-    for row in tx.fetch_all(covered.sql(), vec![org.0.into(), Arg::Uuids(patients.to_vec())]).await? {
+    let pairs = pairs.into_iter().map(|(patient, document)| (patient, document.as_bytes().to_vec())).collect();
+    let Some(sql) = &covered.read_some else { return Ok(found) };
+    for row in tx.fetch_all(sql, vec![org.0.into(), Arg::Pairs(pairs)]).await? {
         let scope = Scope::new(org, row.uuid(0)?.into()).ok();
-        let Some((keys, mac)) = scope.and_then(|scope| keys.get(&scope)).zip(row.opt_blob(1)?) else { continue };
-        if mac != covered.hash(keys, &content(row.0.get(2..).unwrap_or_default())) {
-            forged.insert((row.uuid(0)?, row.uuid(2)?, row.i64(3)?));
+        let Some(keys) = scope.and_then(|scope| keys.get(&scope)) else { continue };
+        let is_own = match row.opt_blob(1)? {
+            Some(mac) => mac == covered.hash(keys, &content(row.0.get(2..).unwrap_or_default())),
+            None => !is_covered,
+        };
+        if !is_own {
+            found.documents.insert((row.uuid(0)?, row.uuid(2)?, row.i64(3)?));
         }
     }
-    Ok(forged)
+    Ok(found)
 }
 
 /// Gives rows of versions before rows were covered their hash. Once: afterwards a row without one is forged
@@ -282,7 +322,8 @@ pub async fn adopt(tx: &mut Transaction, org: OrgId, uncovered: &[Uncovered]) ->
 
 pub fn statements() -> Vec<&'static Sql> {
     let own: [&Sql; 5] = [&SWITCHED, &REVISIONS, &PURGED, &CONSENTS, &SWITCHES];
-    own.into_iter().chain(covered_bulks().iter().flat_map(|covered| [covered.sql(), covered.adopt.sql()])).collect()
+    let of = |covered: &&'static Covered| [Some(covered.sql()), covered.read_some.as_ref(), Some(covered.adopt.sql())];
+    own.into_iter().chain(covered_bulks().iter().flat_map(of).flatten()).collect()
 }
 
 /// One that is made when it is first asked for.

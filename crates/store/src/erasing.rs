@@ -14,7 +14,6 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::auditing::{self, Done};
-use super::consents::Looked;
 use super::quarantine::{self, Sealed};
 use super::write::patients;
 use super::{Keys, Store, StoreError, reconciling};
@@ -25,10 +24,10 @@ use anamnesis_core::ids::{DocumentId, MemoryId, OrgId, PatientId, derive};
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PlatformKey;
 use anamnesis_sql::{Access, Arg, DbError, Transaction};
-pub(crate) use held::receipt;
 use held::rows_of;
+pub(crate) use held::{erased, none_is_gone, receipt};
 pub use statements::statements;
-use statements::{ACCOUNT, ASIDE, BEGIN, DOCUMENT_OF, DROP_ASIDE, ERASED, FILES, GONE, HELD, HOLDINGS, RECEIPTS};
+use statements::{ACCOUNT, ASIDE, BEGIN, DOCUMENT_OF, DROP_ASIDE, FILES, HELD, HOLDINGS, RECEIPTS};
 pub(crate) use statements::{COMPLETED, EVENT};
 
 /// Quarantined messages that are opened in one transaction.
@@ -134,41 +133,6 @@ pub enum Opened {
 pub struct Erased {
     pub patients: BTreeSet<PatientId>,
     pub documents: BTreeSet<(PatientId, DocumentId)>,
-}
-
-/// The rows that say so, within a transaction, with the ids of the receipts as rows that decide.
-///
-/// # Errors
-/// Of the database.
-pub(crate) async fn erased(
-    tx: &mut Transaction,
-    org: OrgId,
-    patients: Arg,
-    looked: &mut Looked,
-) -> Result<Erased, StoreError> {
-    let mut erased = Erased::default();
-    for row in tx.fetch_all(&ERASED, vec![org.0.into(), patients]).await? {
-        let patient = PatientId(row.uuid(0)?);
-        looked.entry(patient).or_default().insert(row.uuid(1)?);
-        match Subject::read(&row.text(2)?, row.opt_uuid(3)?) {
-            Some(Subject::Patient) => drop(erased.patients.insert(patient)),
-            Some(Subject::Document(document)) => drop(erased.documents.insert((patient, document))),
-            Some(Subject::Memory(_)) => {}
-            None => return Err(StoreError::Shape),
-        }
-    }
-    Ok(erased)
-}
-
-/// None of these patients was erased since that was looked up: the patients are held.
-///
-/// # Errors
-/// [`StoreError::Race`] when one was: nothing of them may be written.
-pub(crate) async fn none_is_gone(tx: &mut Transaction, org: OrgId, patients: Vec<Uuid>) -> Result<(), StoreError> {
-    match tx.fetch_optional(&GONE, vec![org.0.into(), Arg::Uuids(patients)]).await? {
-        Some(_) if !failpoints::is("erase_unseen") => Err(StoreError::Race),
-        _ => Ok(()),
-    }
 }
 
 impl Store {

@@ -54,8 +54,9 @@ static LIST: LazyLock<Sql> = LazyLock::new(|| {
 // What people decided, and a backup from before does not know.
 static DECIDED: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
-        "SELECT id FROM legal_hold WHERE org_id = $1 AND lifted_at IS NULL UNION ALL SELECT id FROM consent WHERE org_id = $1 \
-         UNION ALL SELECT id FROM ephemeral_mode WHERE org_id = $1",
+        "SELECT id, CASE WHEN lifted_at IS NULL THEN 'held' ELSE 'lifted' END FROM legal_hold WHERE org_id = $1 \
+         UNION ALL SELECT id, 'consent' FROM consent WHERE org_id = $1 \
+         UNION ALL SELECT id, 'mode' FROM ephemeral_mode WHERE org_id = $1",
     )
 });
 static ARCHIVED: LazyLock<Sql> = LazyLock::new(|| {
@@ -151,7 +152,8 @@ impl Store {
         Ok(lifted)
     }
 
-    /// Ids of the holds in force, the consents and the switches of ephemeral mode of all organisations.
+    /// What people decided in all organisations, an id for each: holds that are in force or were lifted, consents, switches of
+    /// ephemeral mode.
     ///
     /// # Errors
     /// Of the database.
@@ -160,7 +162,7 @@ impl Store {
         for org in self.every_organization().await? {
             let mut tx = self.db.read(Access::Organization(org)).await?;
             for row in tx.fetch_all(&DECIDED, vec![org.0.into()]).await? {
-                found.insert(row.uuid(0)?);
+                found.insert(derive("decided", &[row.uuid(0)?.as_bytes(), row.text(1)?.as_bytes()]));
             }
         }
         Ok(found)

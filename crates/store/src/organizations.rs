@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
-use super::{Store, StoreError, covered};
+use super::{Store, StoreError, auditing, covered};
 use anamnesis_core::consent::Withdrawal;
 use anamnesis_core::ids::OrgId;
 use anamnesis_core::retention::PrivacyTier;
@@ -158,7 +158,15 @@ impl Store {
     /// When the store cannot be written.
     pub async fn set_organization(&self, org: OrgId, set: &OrganizationChange) -> Result<Set, StoreError> {
         let mut tx = self.db.begin(Access::Organization(org)).await?;
-        if !set.seen && policy(&mut tx, org, self.keys.platform()).await? == Policy::Forged {
+        let is_own = match policy(&mut tx, org, self.keys.platform()).await? {
+            Policy::Authentic => true,
+            Policy::Forged => false,
+            Policy::Uncovered => {
+                let coverage = auditing::rows_are_covered(&mut tx, org, self.clock.now()).await?;
+                coverage.version < covered::VERSION
+            }
+        };
+        if !set.seen && !is_own {
             return Ok(Set::Forged);
         }
         let args = vec![

@@ -114,7 +114,7 @@ static WITHDRAWN: LazyLock<Sql> = LazyLock::new(|| {
            AND m.state NOT IN ('inactive', 'quarantined')) \
          AND NOT EXISTS (SELECT 1 FROM memory_event AS e WHERE e.org_id = c.org_id AND e.patient_id = c.patient_id \
            AND e.derived = 0 AND e.action = 'forgotten' AND e.source = 'task' AND e.at >= c.from_at) \
-         AND (c.from_at, c.patient_id) > ($3, $4) ORDER BY c.from_at, c.patient_id LIMIT $5",
+         AND (c.from_at, c.patient_id, c.id) > ($3, $4, $5) ORDER BY c.from_at, c.patient_id, c.id LIMIT $6",
     )
 });
 
@@ -246,7 +246,7 @@ pub async fn withdrawn(
     until: DateTime<Utc>,
     Next { after, limit }: Next<Place>,
 ) -> Result<Vec<Withdrawn>, StoreError> {
-    let args = vec![org.0.into(), until.into(), after.0.into(), after.1.into(), limit.into()];
+    let args = vec![org.0.into(), until.into(), after.0.into(), after.1.into(), after.2.into(), limit.into()];
     let rows = tx.fetch_all(&WITHDRAWN, args).await?;
     let patients = rows.iter().map(|row| row.uuid(1)).collect::<Result<Vec<_>, DbError>>()?;
     let scopes: Vec<Scope> = patients.iter().filter_map(|patient| Scope::new(org, PatientId(*patient)).ok()).collect();
@@ -260,11 +260,7 @@ pub async fn withdrawn(
         let scope = Scope::new(org, patient).ok();
         let all = said.get(&patient).map(Vec::as_slice).unwrap_or_default();
         let denying = scope.and_then(|scope| keys.get(&scope)).and_then(|keys| consents::denying(all, keys, until));
-        Ok(Withdrawn {
-            place: Place(row.i64(0)?, patient.0, Uuid::nil(), 0),
-            patient,
-            denies: denying == Some(consent),
-        })
+        Ok(Withdrawn { place: Place(row.i64(0)?, patient.0, consent, 0), patient, denies: denying == Some(consent) })
     };
     rows.iter().zip(patients).map(of).collect()
 }

@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::{Next, auditing};
+use crate::{Next, auditing, fading};
+use anamnesis_core::clock::micros;
 use anamnesis_core::ids::OrgId;
 use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
 
@@ -177,6 +178,9 @@ pub fn statements() -> Vec<&'static Sql> {
     all.concat().into_iter().map(|sql| &**sql).collect()
 }
 
+/// The mark of [`fading::mark`] that says up to when receipts of erasures have ended, in microseconds.
+pub const RECEIPTS_ENDED: &str = "receipts_ended";
+
 /// Which rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -340,7 +344,12 @@ pub async fn forget(
         }
         Lane::Runs => tx.execute(&FORGET_RUNS, vec![org.0.into(), texts(), until.into()]).await,
         Lane::Holds => tx.execute(&FORGET_HOLDS, vec![org.0.into(), ids(), until.into()]).await,
-        Lane::Receipts => tx.execute(&FORGET_RECEIPTS, vec![org.0.into(), ids(), until.into()]).await,
+        Lane::Receipts => {
+            // Whatever the term is later: of erasures before this there may be no receipt.
+            let ended = uuid::Uuid::from_u128(u128::from(micros(until).unsigned_abs()));
+            fading::set_mark(tx, org, RECEIPTS_ENDED, ended, now).await?;
+            tx.execute(&FORGET_RECEIPTS, vec![org.0.into(), ids(), until.into()]).await
+        }
         Lane::Patterns => tx.execute(&FORGET_PATTERNS, vec![org.0.into(), texts(), until.into()]).await,
         Lane::Answers => tx.execute(&FORGET_ANSWERS, vec![org.0.into(), ids(), until.into()]).await,
         Lane::Batches => tx.execute(&FORGET_BATCHES, vec![until.into(), ids()]).await,

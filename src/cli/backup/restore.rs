@@ -105,10 +105,9 @@ async fn restore(
         Location::File(path) => path.exists(),
         _ => true,
     };
-    let mut decisions = BTreeSet::new();
-    let are_known = match store {
-        Some(_) => gather(settings, args.replace && replaced, replaced, (&mut receipts, &mut decisions)).await,
-        None => true,
+    let gathered = match store {
+        Some(_) => gather(settings, args.replace && replaced, replaced, &mut receipts).await,
+        None => Gathered { are_known: true, ..Gathered::default() },
     };
     if let Some(snapshot) = store {
         match &location {
@@ -126,44 +125,57 @@ async fn restore(
     if let Some(staged) = &staged {
         present.put(staged).await?;
     }
-    let applied =
-        if store.is_some() { erase_again(settings, &receipts, &decisions).await } else { Some(Applied::default()) };
+    let applied = if store.is_some() {
+        erase_again(settings, &receipts, gathered.decisions.as_ref()).await
+    } else {
+        Some(Applied::default())
+    };
     let took = began.elapsed().as_secs_f64();
     match format {
         Format::Json => output::json(&json!({"path": args.path, "seconds": took, "instant": manifest.instant,
             "patients": checked.patients, "erased": checked.erased, "opened": checked.opened, "kept_erased": erased,
             "erased_again": applied.map(|applied| applied.erased), "held": applied.map(|applied| applied.held),
-            "decisions_lost": applied.map(|applied| applied.decisions_lost), "receipts_known": are_known}))?,
+            "decisions_lost": applied.and_then(|applied| applied.decisions_lost), "receipts_known": gathered.are_known,
+            "receipts_forged": gathered.forged}))?,
         Format::Table => output::line(&format!(
             "Restored the state of {}: {} patients, {} of them erased ({erased} since the backup), {took:.1} s.",
             manifest.instant, checked.patients, checked.erased
         ))?,
     }
-    let held = applied.is_none_or(|applied| applied.held > 0 || applied.decisions_lost > 0);
-    Ok(if held || !are_known { Exit::Partial } else { Exit::Done })
+    let is_open = applied.is_none_or(|applied| applied.held > 0 || applied.decisions_lost.is_some_and(|lost| lost > 0));
+    // Of a store that could not be read nobody knows what was decided there.
+    let is_unknown = !gathered.are_known || (gathered.was_asked && gathered.decisions.is_none());
+    Ok(if is_open || is_unknown || gathered.forged > 0 { Exit::Partial } else { Exit::Done })
 }
 
-/// Adds the receipts of the store that is replaced, and what people decided there. False where nobody knows what was erased since the backup: it would come back
-/// unsaid.
-async fn gather(
-    settings: &Settings,
-    readable: bool,
-    replaced: bool,
-    (receipts, decisions): (&mut Vec<Request>, &mut BTreeSet<Uuid>),
-) -> bool {
+/// What the store that is replaced says.
+#[derive(Default)]
+struct Gathered {
+    /// It was there, and was asked.
+    was_asked: bool,
+    /// False where nobody knows what was erased since the backup: it would come back unsaid.
+    are_known: bool,
+    /// Receipts that this program did not write.
+    forged: usize,
+    /// What people decided there; `None` where nobody knows.
+    decisions: Option<BTreeSet<Uuid>>,
+}
+
+/// Adds the receipts of the store that is replaced.
+async fn gather(settings: &Settings, readable: bool, replaced: bool, receipts: &mut Vec<Request>) -> Gathered {
     if !replaced && receipts.is_empty() {
         output::note("what was erased since the backup is known from --receipts alone");
     }
     if !readable {
-        return true;
+        return Gathered { are_known: true, ..Gathered::default() };
     }
+    let was_asked = true;
     match newer_receipts(settings).await {
-        Some((newer, decided)) => {
+        Some((newer, forged, decided)) => {
             receipts.extend(newer);
-            *decisions = decided;
-            true
+            Gathered { was_asked, are_known: true, forged, decisions: Some(decided) }
         }
-        None => !receipts.is_empty(),
+        None => Gathered { was_asked, are_known: !receipts.is_empty(), ..Gathered::default() },
     }
 }
 
@@ -209,7 +221,7 @@ fn read_receipts(path: &Path) -> Result<Vec<Request>, Failure> {
 }
 
 /// What was erased in the store that is replaced. One that cannot be opened is said to be: its receipts may be needed.
-async fn newer_receipts(settings: &Settings) -> Option<(Vec<Request>, BTreeSet<Uuid>)> {
+async fn newer_receipts(settings: &Settings) -> Option<(Vec<Request>, usize, BTreeSet<Uuid>)> {
     let receipts = match World::with(settings.clone()).await {
         Ok(world) => {
             let receipts = erase::receipts(&world).await.ok();
@@ -227,18 +239,18 @@ async fn newer_receipts(settings: &Settings) -> Option<(Vec<Request>, BTreeSet<U
     let (receipts, decisions) = receipts?;
     let all = receipts.len();
     let genuine: Vec<Request> = receipts.into_iter().filter(|one| one.is_genuine).map(|one| one.request).collect();
-    if genuine.len() < all {
-        let forged = all - genuine.len();
+    let forged = all - genuine.len();
+    if forged > 0 {
         output::note(&format!(
             "{forged} receipts of the store that is replaced were not written by this program and are left out: look at them \
              with `report erasures` in what was put aside"
         ));
     }
-    Some((genuine, decisions))
+    Some((genuine, forged, decisions))
 }
 
 /// Brings what was restored up to the erasures since: before anybody is served from it.
-async fn erase_again(settings: &Settings, receipts: &[Request], decisions: &BTreeSet<Uuid>) -> Option<Applied> {
+async fn erase_again(settings: &Settings, receipts: &[Request], decisions: Option<&BTreeSet<Uuid>>) -> Option<Applied> {
     let applied = match World::with(settings.clone()).await {
         Ok(world) => {
             let applied = erase::apply(&world, receipts).await.ok();
@@ -246,12 +258,13 @@ async fn erase_again(settings: &Settings, receipts: &[Request], decisions: &BTre
             let marked = world.store.note_served().await.ok();
             let kept = world.store.decisions().await.ok();
             world.store.close().await;
-            let lost = kept.map(|kept| decisions.difference(&kept).count() as u64);
-            applied.zip(lost).zip(marked).map(|((applied, decisions_lost), ())| Applied { decisions_lost, ..applied })
+            let decisions_lost =
+                decisions.zip(kept).map(|(decisions, kept)| decisions.difference(&kept).count() as u64);
+            applied.zip(marked).map(|(applied, ())| Applied { decisions_lost, ..applied })
         }
         Err(_) => None,
     };
-    if let Some(lost) = applied.map(|applied| applied.decisions_lost).filter(|lost| *lost > 0) {
+    if let Some(lost) = applied.and_then(|applied| applied.decisions_lost).filter(|lost| *lost > 0) {
         output::note(&format!(
             "{lost} legal holds, consents and switches of ephemeral mode were set since the backup and are not in it: set them \
              again before anybody is served (`hold`, `consent`, `ephemeral`)"

@@ -18,6 +18,7 @@ use anamnesis_messages::contract::{Actor, ActorRole, Command, MemoryCommand};
 use anamnesis_pipeline::rights::{self, words};
 use anamnesis_pipeline::{Disposition, Raw};
 use anamnesis_search::Item;
+use anamnesis_store::answers::Came;
 use anamnesis_store::read::{Filter, Memory, When};
 
 /// Who acts on which memories.
@@ -137,7 +138,7 @@ pub(crate) async fn choose(args: Choosing, command: Command, context: &Context) 
     if context.format_or(Format::Table) == Format::Table {
         let lines = match command {
             Command::Recover => words::came_back(acted.turned(), spoken.language),
-            _ => words::went(acted.turned(), acted.stayed(), days, spoken.language),
+            _ => words::went(&acted.came(days), spoken.language),
         };
         lines.iter().try_for_each(|line| output::line(line))?;
     }
@@ -196,9 +197,11 @@ impl Acted {
         self.after.iter().filter(|memory| is_forgotten(memory) != was(memory.id)).count()
     }
 
-    /// How many are not forgotten.
-    fn stayed(&self) -> usize {
-        self.after.iter().filter(|memory| memory.standing.state != State::Inactive).count()
+    /// What became of what was to be forgotten.
+    fn came(&self, days: u32) -> Came {
+        let remembered = || self.after.iter().filter(|memory| memory.standing.state != State::Inactive);
+        let left = remembered().filter(|memory| rights::stays(memory)).count();
+        Came { done: self.turned(), left, kept: remembered().count() - left, days, ..Came::default() }
     }
 }
 

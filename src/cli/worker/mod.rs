@@ -105,7 +105,9 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
     }
     // From now on others send to it as well: no file speaks for whoever holds the store any more.
     if world.settings.broker.is_set() || watches {
-        world.store.note_served().await?;
+        if let Err(error) = world.store.note_served().await {
+            tracing::warn!(%error, code = "served", "it is not noted yet that a worker serves this store");
+        }
     }
     tracing::info!(code = "started", %address, tick = world.settings.jobs.tick, "the worker takes work");
     let nights = async {

@@ -91,6 +91,7 @@ impl World {
         let since: Arg = utc("2026-01-01T00:00:00Z").into();
         let said = [("org_id", ORG.0.into()), ("time_zone", "America/Bogota".into()), ("created_at", since)];
         insert(&mut tx, "organization", &said).await;
+        anamnesis_store::organizations::cover_policy(&mut tx, ORG, world.keys.platform()).await.unwrap();
         tx.commit().await.unwrap();
         world
     }

@@ -110,13 +110,21 @@ async fn a_dropped_source_leaves_its_quotes_and_an_archived_one_can_be_read_by_n
 }
 
 async fn a_date_that_was_turned_back_behind_the_program_takes_no_source_away(engine: Engine) {
-    let ward = with_document(engine).await;
-    let mut tx = ward.store().db().begin(Access::Organization(OrgId(ORG))).await.unwrap();
-    tx.execute(&Sql::new("UPDATE documents SET recorded_at = 0, reckoned = 0"), Vec::new()).await.unwrap();
-    tx.commit().await.unwrap();
-    assert_eq!(told(&ward.after(1, JobName::Retention).await, "forged"), 1);
-    assert_eq!(ward.text().await, TEXT);
-    assert!(told(&ward.after(1, JobName::Reconciliation).await, "forged_rows") > 0);
+    for changed in [
+        "UPDATE documents SET recorded_at = 0, reckoned = 0",
+        "UPDATE documents SET recorded_at = 0, reckoned = 0, mac = NULL",
+        "UPDATE organization SET privacy_tier = 'drop_source', mac = NULL",
+    ] {
+        let ward = with_document(engine).await;
+        // From here on a row without a hash is no older version's.
+        assert_eq!(told(&ward.after(1, JobName::Reconciliation).await, "forged_rows"), 0);
+        let mut tx = ward.store().db().begin(Access::Organization(OrgId(ORG))).await.unwrap();
+        tx.execute(&Sql::new(changed), Vec::new()).await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(told(&ward.after(3, JobName::Retention).await, "forged"), 1, "{changed}");
+        assert_eq!(ward.text().await, TEXT);
+        assert!(told(&ward.after(1, JobName::Reconciliation).await, "forged_rows") > 0, "{changed}");
+    }
 }
 
 async fn a_legal_hold_keeps_sources_and_forgotten_words_until_it_is_lifted(engine: Engine) {

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use anamnesis_core::consent::{ConsentScope, Provision};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::memory::{Class, SetBy, State};
+use anamnesis_store::answers::Came;
 use anamnesis_store::privacy::Held;
 
 /// The language of a text for a person.
@@ -108,14 +109,26 @@ pub fn would_go(is_recovery: bool, meant: usize, left: usize, language: Language
     would.into_iter().chain(left_to_a_clinician(left, language)).collect()
 }
 
-/// After a request to forget: `done` went, `left` stayed.
-pub fn went(done: usize, left: usize, days: u32, language: Language) -> Vec<String> {
-    let went = match (done, left) {
-        (0, 0) => Some(language.of(NOTHING_MEANT).to_owned()),
-        (0, _) => None,
-        (done, _) => Some(forgotten(done, days, language)),
+/// What is kept for another reason, where there is any.
+fn kept_since(kept: usize, language: Language) -> Option<String> {
+    Some(match (language, kept) {
+        (_, 0) => return None,
+        (Language::En, 1) => "1 memory is kept: it was said or taken back since.".to_owned(),
+        (Language::En, n) => format!("{n} memories are kept: they were said or taken back since."),
+        (Language::Es, 1) => "1 recuerdo se conserva: se dijo o se recuperó después.".to_owned(),
+        (Language::Es, n) => format!("{n} recuerdos se conservan: se dijeron o se recuperaron después."),
+    })
+}
+
+/// After a request to forget: what went, and what stayed and why.
+pub fn went(came: &Came, language: Language) -> Vec<String> {
+    let went = match came.done {
+        0 if came.left + came.kept == 0 => Some(language.of(NOTHING_MEANT).to_owned()),
+        0 => None,
+        done => Some(forgotten(done, came.days, language)),
     };
-    went.into_iter().chain(left_to_a_clinician(left, language)).collect()
+    let stayed = [left_to_a_clinician(came.left, language), kept_since(came.kept, language)];
+    went.into_iter().chain(stayed.into_iter().flatten()).collect()
 }
 
 /// After a request to take back.

@@ -145,10 +145,16 @@ pub(super) static DROP_ASIDE: LazyLock<Sql> = LazyLock::new(|| {
     )
 });
 pub(super) static GONE: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT id FROM erasure WHERE org_id = $1 AND patient_id IN {uuids $2} AND what = 'patient' LIMIT 1")
+    Sql::new(
+        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac FROM erasure \
+         WHERE org_id = $1 AND patient_id IN {uuids $2} AND what = 'patient'",
+    )
 });
 pub(super) static ERASED: LazyLock<Sql> = LazyLock::new(|| {
-    Sql::new("SELECT patient_id, id, what, subject_id FROM erasure WHERE org_id = $1 AND patient_id IN {uuids $2}")
+    Sql::new(
+        "SELECT org_id, patient_id, id, what, subject_id, requested_by, requested_at, done_at, files_at, counts, mac FROM erasure \
+         WHERE org_id = $1 AND patient_id IN {uuids $2}",
+    )
 });
 
 pub(super) static ACCOUNT: LazyLock<Sql> =

@@ -256,18 +256,24 @@ impl Writer<'_> {
         let rows = changes.iter().map(row).collect::<Result<_, StoreError>>()?;
         self.tx.bulk(&MODE, rows).await?;
         let patients: BTreeSet<Uuid> = changes.iter().map(|c| c.scope.patient().0).collect();
+        let courses = self.project_modes(patients).await?;
+        let began = changes.iter().filter(|change| change.on).map(|change| change.scope).collect();
+        self.remove_ephemeral(&courses, &began).await
+    }
+
+    /// Whether each of these patients is in ephemeral mode, from all switches; the courses that say so.
+    async fn project_modes(&mut self, patients: BTreeSet<Uuid>) -> Result<HashMap<Uuid, EphemeralCourse>, StoreError> {
+        let (org, now) = (Arg::from(self.org().0), Arg::from(self.target.now));
         let mut courses = HashMap::new();
         let args = vec![org.clone(), Arg::Uuids(patients.into_iter().collect())];
         for row in self.tx.fetch_all(&MODES, args).await? {
             add_mode(&mut courses, &row)?;
         }
-        let row = |(patient, course): (Uuid, EphemeralCourse)| {
-            vec![org.clone(), patient.into(), course.latest().unwrap_or(false).into(), now.clone()]
+        let row = |(patient, course): (&Uuid, &EphemeralCourse)| {
+            vec![org.clone(), (*patient).into(), course.latest().unwrap_or(false).into(), now.clone()]
         };
-        let began = changes.iter().filter(|change| change.on).map(|change| change.scope).collect();
-        self.remove_ephemeral(&courses, &began).await?;
-        self.tx.bulk(&PROJECT_MODE, courses.into_iter().map(row).collect()).await?;
-        Ok(())
+        self.tx.bulk(&PROJECT_MODE, courses.iter().map(row).collect()).await?;
+        Ok(courses)
     }
 
     /// The patient's row after some of what was stated is gone, and what was weighed by it.
@@ -385,7 +391,12 @@ impl Shift<'_> {
         writer.hold(patients.iter().map(|patient| patient.0).collect()).await?;
         let scopes = patients.iter().filter_map(|patient| Scope::new(self.org, *patient).ok());
         let known = scopes.filter(|scope| self.keys.contains_key(scope)).map(|scope| (scope.patient().0, scope));
-        writer.project(&known.collect()).await
+        let known: BTreeMap<Uuid, Scope> = known.collect();
+        writer.project(&known).await?;
+        writer.project_modes(known.keys().copied().collect()).await?;
+        let patients = Arg::Uuids(known.keys().copied().collect());
+        writer.tx.execute(&UNRECKON, vec![self.org.0.into(), patients]).await?;
+        Ok(())
     }
 }
 
