@@ -45,7 +45,8 @@ impl Covered {
         let place = |column: &&'static str| {
             inserted.iter().position(|(name, _)| name == column).expect("a covered column is inserted")
         };
-        let select = format!("SELECT patient_id, mac, {} FROM {table} WHERE org_id = $1", columns.join(", "));
+        // Of names that stand in this crate.
+        let select = ["SELECT patient_id, mac, ", &columns.join(", "), " FROM ", table, " WHERE org_id = $1"].concat();
         let read = format!("{select} AND patient_id IN {{uuids $2}} {further}");
         let has_revisions = columns.contains(&"revision") && columns[1] == "revision";
         let mut key =

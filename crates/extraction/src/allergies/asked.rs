@@ -45,7 +45,7 @@ impl AllergyRules {
         } else if !asked && asker == Some(sentence.speaker) && sentence.speaker != Speaker::Patient {
             self.put_to(scene, index, dialogue, substances, out);
         } else if asked && asker == Some(sentence.speaker) {
-            let about = self.still_about(scene, index);
+            let about = self.still_about(scene, index, substances);
             if about {
                 self.confirmed(scene, index, substances, out);
                 self.put_to(scene, index, dialogue, substances, out);
@@ -65,12 +65,26 @@ impl AllergyRules {
         }
     }
 
-    /// Whether the asker's next question stays with allergies: a short one ("Ciprofloxacin?", "Are you sure?") or one
-    /// about the reaction; "Are you still taking Zoloft?" has left them.
-    fn still_about(&self, scene: &Scene<'_>, index: usize) -> bool {
+    /// Whether the asker's next question stays with allergies: a short one that names a substance or asks for more of them
+    /// ("Ciprofloxacin?", "Are you sure?", "Anything else?"), or one about the reaction. "Are you still taking Zoloft?" and
+    /// "And for sleep?" have left them.
+    fn still_about(&self, scene: &Scene<'_>, index: usize, substances: &[Substance]) -> bool {
+        const MORE: &[&str] = &[
+            "sure", "segur", "else", "mas", "otr", "other", "anything", "any", "cual", "which", "alerg", "allerg",
+            "food", "aliment", "comida", "medic", "drug", "farmac", "latex", "insect", "animal", "polen", "pollen",
+            "picad", "sting", "happen", "pasa", "paso", "ocurr", "reacc", "react", "symptom", "sintom",
+        ];
+        /// "To what?", "¿A qué?", "¿Desde cuándo?"
+        const QUESTION: usize = 4;
         let words = &scene.reading.sentences[index].words;
+        let said = |at: usize| scene.reading.word(at);
         let reaction = self.first(&self.what_happens, scene, words).is_some();
-        reaction || (words.len() <= SHORT_QUESTION && !self.tells_of_taking(scene, index))
+        let more = words.clone().any(|at| MORE.iter().any(|stem| said(at).starts_with(stem)));
+        let asks = |word: &str| matches!(word, "what" | "que" | "when" | "cuando" | "how" | "como" | "who" | "quien");
+        let plain = words.clone().filter(|at| !scene.reading.words[*at].punctuation).count();
+        let brief = plain <= QUESTION - 1 && words.clone().any(|at| asks(said(at)));
+        let named = !substances.is_empty() || more || brief;
+        reaction || (words.len() <= SHORT_QUESTION && named && !self.tells_of_taking(scene, index))
     }
 
     /// "Ciprofloxacin?" — "Yes!": named by the one who asks, confirmed by the other.
@@ -97,7 +111,7 @@ impl AllergyRules {
         let here = &scene.reading.sentences[index];
         let more = scene.reading.sentences.iter().enumerate().skip(index + 1);
         let mut more = more.take_while(|(_, next)| next.turn == here.turn && next.turn.is_some());
-        more.any(|(next, _)| !self.substances(scene, next, drugs).is_empty())
+        more.any(|(next, _)| !self.named_substances(scene, next, drugs).is_empty())
     }
 
     /// A substance that the one who asks puts to the other, and what comes back: "it says amoxicillin here" — "no, that was

@@ -21,7 +21,7 @@ use effects::EffectWords;
 pub(super) use none::says_none;
 use owner::OwnerWords;
 pub(super) use remedies::is_pen;
-use remedies::is_remedy;
+use remedies::{is_remedy, is_treatment};
 use stopped::StoppedWords;
 use taken_back::TakenBack;
 use topic::Topic;
@@ -29,7 +29,7 @@ use topic::Topic;
 use super::dialogue::DialogueRules;
 use super::lexicon::{Lexicon, List, Mention, SPEECH, label};
 use super::matcher::Matcher;
-use super::medication::{STEM, SentenceDrugs};
+use super::medication::{SELDOM, STEM, SentenceDrugs, is_bare};
 use super::phrasebook::Builder;
 use super::scene::{Scene, Stance};
 use super::statements::is_current;
@@ -180,7 +180,9 @@ impl AllergyRules {
             if speaks_of_microbes(scene, index) {
                 continue;
             }
-            let substances = self.substances(scene, index, drugs);
+            let (substances, given) = self.substances(scene, index, drugs);
+            // What was given once against a reaction is no medicine either, unless a dose or a status says so.
+            out.touched.extend(given);
             // "What are you taking for allergies?" asks about medicines.
             let asks_allergy = self
                 .first(&self.asks, scene, &sentence.words)
@@ -225,7 +227,7 @@ impl AllergyRules {
     }
 
     /// The substances of a sentence: drugs first, then everything else one may be allergic to.
-    fn substances(&self, scene: &Scene<'_>, index: usize, drugs: &[SentenceDrugs]) -> Vec<Substance> {
+    fn named_substances(&self, scene: &Scene<'_>, index: usize, drugs: &[SentenceDrugs]) -> Vec<Substance> {
         let words = scene.reading.sentences[index].words.clone();
         let mut out: Vec<Substance> = Vec::new();
         let slot = drugs.partition_point(|found| found.sentence < index);
@@ -248,6 +250,19 @@ impl AllergyRules {
         out.retain(|s| !is_pen(scene, &s.words));
         out.sort_by_key(|substance| substance.words.start);
         out
+    }
+
+    /// The substances of a sentence, without what was given against a reaction, and the words of that.
+    fn substances(&self, scene: &Scene<'_>, index: usize, drugs: &[SentenceDrugs]) -> (Vec<Substance>, Vec<usize>) {
+        let mut named = self.named_substances(scene, index, drugs);
+        let first = named.first().map(|substance| substance.words.start);
+        let mut given = Vec::new();
+        named.retain(|s| {
+            let is_given = is_treatment(scene, &s.words, &s.name, first == Some(s.words.start));
+            given.extend(s.words.clone().filter(|_| is_given));
+            !is_given
+        });
+        (named, given)
     }
 
     fn first(&self, matcher: &Matcher, scene: &Scene<'_>, words: &Range<usize>) -> Option<Range<usize>> {
@@ -394,8 +409,18 @@ fn is_dosed(scene: &Scene<'_>, after: usize) -> bool {
 }
 
 /// What is known by its effect alone, once all of the document is read: a side effect of what is still taken is no
-/// intolerance.
+/// intolerance. And what is an allergen of the patient's is no medicine because it is named: of nineteen such bare names in
+/// whole documents none was one that is taken.
 pub(super) fn reconsider(entities: &mut Vec<Entity>) {
+    let own = |entity: &Entity| entity.context.experiencer == Experiencer::Patient && !entity.context.negated;
+    let allergen =
+        |entity: &&Entity| matches!(entity.kind, EntityType::Allergy | EntityType::Intolerance) && own(entity);
+    let allergens: Vec<String> = entities.iter().filter(allergen).map(|entity| entity.value.clone()).collect();
+    for entity in entities.iter_mut().filter(|entity| own(entity) && is_bare(entity)) {
+        if allergens.contains(&entity.value) {
+            entity.confidence = entity.confidence.min(SELDOM);
+        }
+    }
     let taken: Vec<String> =
         entities.iter().filter(|entity| is_current(entity)).map(|entity| entity.value.clone()).collect();
     let stopped = |value: &str, entities: &[Entity]| {

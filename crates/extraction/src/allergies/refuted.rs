@@ -18,7 +18,7 @@ pub(super) struct Named {
 
 impl Named {
     pub(crate) fn all(rules: &AllergyRules, scene: &Scene<'_>, drugs: &[SentenceDrugs]) -> Vec<Self> {
-        let found = scene.sentences().flat_map(|(index, _)| rules.substances(scene, index, drugs));
+        let found = scene.sentences().flat_map(|(index, _)| rules.substances(scene, index, drugs).0);
         found.map(|substance| Self { words: substance.words, name: substance.name }).collect()
     }
 }

@@ -63,7 +63,7 @@ impl AllergyRules {
             if sentence.turn.is_some() {
                 continue;
             }
-            let substances = self.substances(scene, index, drugs);
+            let (substances, _) = self.substances(scene, index, drugs);
             let title = self.refuting_title(scene, &sentence.words);
             let from = match (title, open) {
                 (Some(end), _) => end,

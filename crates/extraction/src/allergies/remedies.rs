@@ -1,8 +1,96 @@
-//! What is carried against an allergy and is none.
+//! What is carried against an allergy, or was given against its reaction, and is none.
 
 use std::ops::Range;
 
 use crate::scene::Scene;
+
+/// Words between what says that somebody was treated and what it was done with.
+const TREATED: usize = 4;
+
+/// "Anaphylaxis (adrenaline x2)", "managed with hydrocortisone", "premedicated with prednisone/diphenhydramine", "cefazolin was
+/// replaced by clindamycin": what was given against a reaction, or in place of what caused it, caused none. `first` is the first
+/// substance of the sentence.
+pub(super) fn is_treatment(scene: &Scene<'_>, words: &Range<usize>, name: &str, first: bool) -> bool {
+    const RESCUE: &[&str] = &[
+        "epinephrine",
+        "diphenhydramine",
+        "chlorpheniramine",
+        "cetirizine",
+        "loratadine",
+        "hydrocortisone",
+        "prednisone",
+        "prednisolone",
+        "methylprednisolone",
+        "dexamethasone",
+        "promethazine",
+        "benztropine",
+        "biperiden",
+        "albuterol",
+    ];
+    let reading = scene.reading;
+    let start = reading.sentences[reading.sentence_of(words.start)].words.start;
+    let before = words.start.saturating_sub(TREATED).max(start)..words.start;
+    let treats = |word: &str| {
+        const STEMS: &[&str] = &[
+            "tratad",
+            "manejad",
+            "manejo",
+            "premedic",
+            "sustitu",
+            "reemplaz",
+            "substitut",
+            "replac",
+            "treated",
+            "managed",
+            "cedio",
+            "cedieron",
+            "cede",
+            "revirti",
+            "revers",
+            "controlad",
+        ];
+        STEMS.iter().any(|stem| word.starts_with(stem))
+    };
+    let gives = |word: &str| {
+        matches!(
+            word,
+            "given"
+                | "gave"
+                | "got"
+                | "needed"
+                | "required"
+                | "received"
+                | "needing"
+                | "pusieron"
+                | "puso"
+                | "dieron"
+                | "dio"
+                | "recibio"
+                | "administro"
+                | "administraron"
+                | "requirio"
+                | "necesito"
+                | "con"
+                | "with"
+                | "("
+                | "→"
+        )
+    };
+    let parted = |at: usize| matches!(reading.word(at), "." | ";");
+    let within = || before.clone().rev().take_while(|at| !parted(*at));
+    let linked = |at: usize| (at + 1..words.start).all(|word| !parted(word));
+    // Of the first substance of a sentence an illness may be treated ("depression treated with paroxetine, stopped for …").
+    if first {
+        return false;
+    }
+    if within().any(|at| treats(reading.word(at)) && linked(at)) {
+        return true;
+    }
+    let joined = matches!(reading.word(words.start.wrapping_sub(1)), "/" | "+" | "and" | "y" | "e");
+    let behind =
+        matches!(reading.word(words.end), "x" | "x2" | "x1" | "x3" | "given" | "im" | "iv" | "needed" | "required");
+    RESCUE.contains(&name) && (name == "epinephrine" || joined || behind || within().any(|at| gives(reading.word(at))))
+}
 
 /// What is carried against an allergy: "epi pen expired" names no allergen.
 pub(super) fn is_remedy(word: &str) -> bool {

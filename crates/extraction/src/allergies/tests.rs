@@ -291,3 +291,54 @@ fn a_denial_goes_on_over_the_strokes_of_a_list() {
     assert_eq!(note("She does not tolerate codeine."), "intolerance: codeine");
     assert_eq!(note("Allergic to latex/iodine."), "allergy: iodine; allergy: latex");
 }
+
+#[test]
+fn what_was_given_against_a_reaction_caused_none() {
+    for (text, said) in [
+        ("Allergies: cashews - anaphylaxis (adrenaline x1, hydrocortisone).", "allergy: cashews (anaphylaxis)"),
+        ("Alergias: ceftriaxona (urticaria, tratada con dexametasona).", "allergy: ceftriaxone (urticaria)"),
+        ("Alergias: amoxicilina, exantema; se sustituyó por azitromicina.", "allergy: amoxicillin (exantema)"),
+        // An illness that was treated, and left for what the medicine did.
+        (
+            "Episodio de ansiedad tratado con citalopram 20 mg, que dejó por disfunción sexual.",
+            "intolerance: citalopram (disfunción sexual)",
+        ),
+    ] {
+        assert_eq!(note(text), said, "{text}");
+    }
+}
+
+#[test]
+fn a_line_that_is_ruled_or_no_item_leaves_the_list_of_allergens() {
+    let shift = "ALERGIAS (pulsera): ibuprofeno, angioedema.\n--- 03/02 TURNO DE TARDE ---\n\
+                 16:10 Toma un yogur y dos galletas.\n17:00 Se indica cloruro potásico por vía oral.";
+    assert_eq!(note(shift), "allergy: ibuprofen (angioedema)");
+    let letter = "Allergies: latex, hives.\n- kiwi: itchy mouth\nShe had eggs for breakfast and a peanut bar later.";
+    assert_eq!(note(letter), "allergy: kiwi (itchy); allergy: latex (hives)");
+}
+
+#[test]
+fn another_question_leaves_the_allergies_and_one_for_more_of_them_does_not() {
+    use Speaker::{Clinician, Patient};
+    let asks = (Clinician, "Any allergies?");
+    let left = [asks, (Patient, "Penicillin."), (Clinician, "And for the pain?"), (Patient, "Tramadol, half of one.")];
+    assert_eq!(talk(&left), "allergy: penicillin");
+    let more = [asks, (Patient, "Penicillin."), (Clinician, "Anything else?"), (Patient, "Latex.")];
+    assert_eq!(talk(&more), "allergy: latex; allergy: penicillin");
+}
+
+#[test]
+fn the_bare_name_of_an_allergen_or_of_a_class_is_no_medicine_that_is_taken() {
+    let sure = |text: &str, value: &str| {
+        let document = Document::plain(text, Language::Unknown);
+        let found = Extractor::shared().extract(&ExtractionInput::of(&document));
+        let is = |entity: &&crate::Entity| entity.kind == EntityType::Medication && entity.value == value;
+        found.entities.iter().find(is).map(|entity| entity.confidence >= 0.5)
+    };
+    let both = "Allergic to codeine, which makes her itch.\n\nThe dentist wanted codeine.";
+    assert_ne!(sure(both, "codeine"), Some(true));
+    // With a dose it is taken, and somebody must look.
+    let taken = "Allergic to codeine, which makes her itch.\n\nTakes codeine 30 mg at night.";
+    assert_eq!(sure(taken, "codeine"), Some(true));
+    assert_ne!(sure("Steroids were talked about.", "steroid"), Some(true));
+}

@@ -39,10 +39,19 @@ use super::{Entity, EntityType, RegimenPlaces, Temporality};
 const SHORT_LINE: usize = 64;
 /// Words between a denial and the medicine that it denies.
 const DENIAL_REACH: usize = 6;
-/// How surely a bare denial is read: below `min_extraction_confidence`, so that it is a hypothesis.
-const SELDOM: f64 = 0.45;
+/// How surely a bare denial, the bare name of a class or of an allergen is read: below `min_extraction_confidence`, so that it is a hypothesis.
+pub(super) const SELDOM: f64 = 0.45;
 /// The group of a medicine that no list names, known by the stem of its name.
 pub(super) const STEM: &str = "stem";
+/// A medicine that is named, and of which nothing else is said.
+pub(super) fn is_bare(entity: &Entity) -> bool {
+    entity.kind == EntityType::Medication
+        && entity.status.is_none()
+        && entity.dose.is_none()
+        && entity.route.is_none()
+        && entity.frequency.is_none()
+}
+
 pub(crate) struct MedicationRules {
     drugs: Lexicon,
     regimen: RegimenRules,
@@ -281,6 +290,10 @@ impl MedicationRules {
             entity.value = scene.reading.word(mention.words.start).to_owned();
         }
         entity.dose = entity.dose.map(|dose| units::with_usual_unit(&entity.value, mention.concept.group, dose));
+        // "Steroids", "an antibiotic": of seventeen bare names of a class in whole documents none was a medicine to remember.
+        if mention.concept.group == "class" && !stance.answered && is_bare(&entity) {
+            entity.confidence = entity.confidence.min(SELDOM);
+        }
         Some(entity)
     }
 

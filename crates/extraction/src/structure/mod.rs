@@ -37,6 +37,8 @@ pub(crate) struct Place {
     pub(crate) from: usize,
     /// This sentence holds the title, or is the rest of its line.
     pub(crate) on_title_line: bool,
+    /// The title shared its line with its content: further lines belong to it only as items of a list.
+    pub(crate) items_only: bool,
     /// The number before the title, in a form that numbers its questions.
     pub(crate) number: Option<u32>,
 }

@@ -52,6 +52,16 @@ fn a_title_is_known_with_a_colon_a_bullet_a_number_in_capitals_or_on_a_line_alon
 }
 
 #[test]
+fn a_title_with_content_on_its_line_holds_the_items_below_and_nothing_behind_them() {
+    let family = Some(Section::Family);
+    let note = "FH: asthma\n- father gout\n- uncle stroke\nSleeps badly and takes zopiclone.\n- works nights";
+    let places = sections(note, &["asthma", "gout", "stroke", "zopiclone", "nights"]);
+    assert_eq!(places, [family, family, family, None, None]);
+    let ruled = "Alergias\n- penicilina\n=====\n- manzana\n";
+    assert_eq!(sections(ruled, &["penicilina", "manzana"]), [Some(Section::Allergies), None]);
+}
+
+#[test]
 fn a_title_reaches_to_the_next_title_or_the_blank_line_after_its_content() {
     let note = "Allergies\n- penicillin\n- latex\n\nTakes lithium.";
     let all = Some(Section::Allergies);

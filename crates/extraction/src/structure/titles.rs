@@ -15,6 +15,8 @@ const LONGEST_TITLE: usize = 6;
 const LONGEST_BRACKET: usize = 12;
 /// Signs and numbers before a title: "- ", "3) ", "## ", "**".
 const LONGEST_BULLET: usize = 4;
+/// Equal signs at the beginning of a line that is ruled.
+const RULE: usize = 3;
 /// Letters of a title that needs no colon where it is written in capitals ("PMH asthma").
 const CAPITALS: Range<usize> = 2..6;
 
@@ -100,6 +102,7 @@ impl Titles {
                     section: title.section,
                     from: title.end,
                     on_title_line: has_content,
+                    items_only: has_content,
                     number: number_of(reading, index),
                 };
                 open = Some(place);
@@ -223,16 +226,23 @@ fn goes_on(reading: &Reading<'_>, index: usize, open: &Place, gap: &Gap) -> bool
         });
     // "3. Family: …" ends where the form goes on with "4. …".
     let next = open.number.is_some_and(|number| number_of(reading, index) == Some(number + 1));
-    if next || looks_like_a_title(text, sentence.words.len()) {
+    if next || is_rule(text) || looks_like_a_title(text, sentence.words.len()) {
         return false;
     }
-    // A title with content on its line: only items below it still belong to it.
-    if open.on_title_line {
+    // A title with content on its line: only items below it still belong to it, and what follows these does not.
+    if open.items_only {
         return item && !gap.blank;
     }
     let previous_was_title =
         index.checked_sub(1).is_some_and(|before| open.from >= reading.sentences[before].words.end);
     !gap.blank || previous_was_title
+}
+
+/// "--- 09/07 night shift ---", "=====": a line that parts what is above it from what is below.
+fn is_rule(text: &str) -> bool {
+    let signs = text.trim_start();
+    signs.chars().next().is_some_and(|first| matches!(first, '-' | '=' | '*' | '_' | '~' | '—'))
+        && signs.chars().take(RULE).filter(|sign| signs.starts_with(*sign)).count() == RULE
 }
 
 /// A short line that ends in a colon, begins with a few words and a colon, or is in capitals.
