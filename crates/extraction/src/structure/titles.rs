@@ -223,14 +223,19 @@ fn goes_on(reading: &Reading<'_>, index: usize, open: &Place, gap: &Gap) -> bool
     let item = text.starts_with(['-', '*', '•', '·', '–', '+', '☐', '☒', '☑', '[', '>'])
         || text.split_once([')', '.']).is_some_and(|(number, _)| {
             number.len() <= 2 && number.bytes().all(|b| b.is_ascii_digit()) && !number.is_empty()
-        });
+        })
+        || text
+            .split_once(')')
+            .is_some_and(|(letter, _)| letter.len() == 1 && letter.bytes().all(|b| b.is_ascii_alphabetic()));
     // "3. Family: …" ends where the form goes on with "4. …".
     let next = open.number.is_some_and(|number| number_of(reading, index) == Some(number + 1));
     if next || is_rule(text) || looks_like_a_title(text, sentence.words.len()) {
         return false;
     }
-    // A title with content on its line: only items below it still belong to it, and what follows these does not.
-    if open.items_only {
+    // A title with content on its line: only items below it still belong to it. What follows these is no allergen and no relative's;
+    // a list of medicines often goes on without its signs.
+    let is_strict = matches!(open.section, Section::Allergies | Section::Intolerances | Section::Family);
+    if open.on_title_line || open.items_only && is_strict {
         return item && !gap.blank;
     }
     let previous_was_title =
