@@ -247,6 +247,9 @@ async fn a_receipt_that_this_program_did_not_write_is_not_carried_out(engine: En
     let open = store.open_erasures(scope().org()).await.unwrap();
     assert_eq!(open.iter().map(|one| one.is_genuine).collect::<Vec<_>>(), [false]);
     assert!(store.is_known(scope()).await.unwrap(), "nobody destroyed the key");
+    // Nor is anything of the patient refused for it.
+    let more = feed(&pipeline, &bodies(&[document(2, 1, "2026-06-21T10:00:00Z", TEXT)]), 1).await;
+    assert_eq!(more, [Disposition::Stored]);
 }
 
 async fn words_of_an_erased_memory_leave_every_quote_and_other_memories_stay(engine: Engine) {

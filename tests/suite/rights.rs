@@ -265,6 +265,17 @@ async fn an_answer_says_what_was_done_and_not_what_was_asked_for(engine: Engine)
         late.contains("What you say is being remembered.") && !late.contains("nothing that you say is kept"),
         "{late}"
     );
+    // What was never forgotten is not taken back.
+    let active = verb(&program, &[], &["memory", "list", "--entity", "allergy", "--output", "json"]);
+    let active: Vec<Value> = serde_json::from_str(&active).unwrap();
+    let mut never = at("z-1", "recover", "2026-06-23T12:00:00Z");
+    never["data"]["memory_ids"] = json!([active[0]["memory_id"]]);
+    let before = answers(&program, &[]);
+    program.ingest(&bodies(&[never]), &[]);
+    let last = answers(&program, &[]).into_iter().find(|one| !before.contains(one)).unwrap();
+    let id = last["answer_id"].as_str().unwrap();
+    let said = verb(&program, &[], &["answer", "show", "--id", id, "--by", &by, "--language", "en"]);
+    assert!(said.contains("Nothing that is remembered speaks of it."), "{said}");
     let allergies = verb(&program, &[], &["memory", "list", "--entity", "allergy", "--output", "json"]);
     assert!(allergies.contains("\"active\""), "{allergies}");
     // The verb says the same, before and after.

@@ -26,8 +26,7 @@ use anamnesis_store::covered::{self, Authenticity};
 use anamnesis_store::nightly::{Rules, Shift};
 use anamnesis_store::projections::Differences;
 use anamnesis_store::reconciling::{self, Astray, InUse};
-use anamnesis_store::upkeep::RECEIPTS_ENDED;
-use anamnesis_store::{Keys, auditing, fading, generations};
+use anamnesis_store::{Keys, auditing, fading, generations, upkeep};
 
 /// Thresholds of `jobs/reconciliation.toml`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -137,8 +136,7 @@ impl Reconciliation {
     /// Compares with the trail what acts of people made: of the whole organisation, behind its last patient.
     async fn compare_acts(&self, tx: &mut Transaction, org: OrgId) -> Result<Authenticity, JobError> {
         let Coverage { since, .. } = auditing::rows_are_covered(tx, org, self.now).await?;
-        let ended = fading::mark(tx, org, RECEIPTS_ENDED).await?;
-        let ended = ended.and_then(|mark| DateTime::from_timestamp_micros(i64::try_from(mark.as_u128()).ok()?));
+        let ended = upkeep::receipts_ended(tx, org, self.keys.platform()).await?;
         let receipts = self.now - TimeDelta::days(self.receipt_days);
         let since = Since { receipts: ended.map_or(receipts, |ended| ended.max(receipts)), covered: since };
         let Unfounded { forged, uncovered } = acts::unfounded(tx, org, self.keys.platform(), since).await?;

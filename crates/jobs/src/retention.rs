@@ -247,14 +247,13 @@ impl Job for Retention {
         for change in changes {
             match change {
                 Change::Goes(source, fate) => going.push((source, *fate)),
-                // Written once; every night looks at it again until the hold is lifted.
-                Change::Held(source) => {
+                // Written once; each run looks at it again until the hold is lifted, or what was changed is put right.
+                Change::Held(source) | Change::Forged(source) => {
                     let at = self.due(source, &organization).map(|(at, _)| at);
                     reckoned.extend((!source.reckoned || source.due_at != at).then_some((source, at)));
                 }
                 Change::Waits(source, at) => reckoned.push((source, *at)),
                 Change::Withdrawn(patient) => withdrawn.push(*patient),
-                Change::Forged(_) => {}
                 Change::Ends(one) if one.held => {}
                 Change::Ends(one) => ended.push(one.patient),
                 Change::Settled(mark) => {

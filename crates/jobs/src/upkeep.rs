@@ -212,6 +212,9 @@ impl Job for Upkeep {
         for lane in Self::LANES.iter().copied() {
             let rows: Vec<&Spent> = changes.iter().filter(|spent| spent.lane == lane).collect();
             let instants = (self.until(lane, window.cutoff), desk.now);
+            if lane == Lane::Receipts && !rows.is_empty() {
+                upkeep::end_receipts(tx, window.org, desk.keys.platform(), instants).await?;
+            }
             upkeep::forget(tx, window.org, lane, instants, &rows).await?;
         }
         Ok(())

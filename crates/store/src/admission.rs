@@ -160,7 +160,9 @@ impl Store {
             profile::add_mode(&mut modes, &row)?;
         }
         known.ephemeral = modes.into_iter().map(|(patient, course)| (PatientId(patient), course)).collect();
-        known.erased = erasing::erased(&mut tx, org, self.keys.platform(), patients(), &mut known.looked).await?;
+        known.erased =
+            erasing::erased(&mut tx, org, (self.keys.platform(), self.clock.now()), patients(), &mut known.looked)
+                .await?;
         known.consents = consents::rows_of(&mut tx, org, patients()).await?;
         for (patient, rows) in &known.consents {
             known.looked.entry(*patient).or_default().extend(rows.iter().map(|row| row.id));

@@ -1,7 +1,7 @@
 //! Answers to what a person asked for by a message: kept sealed under the patient's key for a term, announced by an event that
 //! carries a reference, and read by name only.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
@@ -100,6 +100,8 @@ pub struct Came {
     pub in_force: Option<(ConsentScope, Option<Provision>)>,
     /// Whether nothing that the patient says is kept now.
     pub is_ephemeral: bool,
+    /// Whether what the patient says may be remembered, by what is permitted and asked for.
+    pub is_permitted: bool,
 }
 
 /// An answer without its content.
@@ -155,6 +157,19 @@ pub(super) struct Standing {
     is_allergy: bool,
 }
 
+/// Memories before and after the acts of a batch, and those that it is to forget.
+type Around<'a> = (&'a States, &'a States, &'a HashSet<(Scope, Uuid)>);
+
+/// The memories that a request is to forget.
+fn forgotten_by(answer: &NewAnswer) -> Vec<(Scope, Uuid)> {
+    match &answer.on {
+        On::Memories(ids) if answer.answered.kind == AnswerKind::Forget => {
+            ids.iter().map(|id| (answer.scope, id.0)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Memories by patient and id.
 pub(super) type States = HashMap<(Uuid, Uuid), Standing>;
 
@@ -185,10 +200,11 @@ impl Writer<'_> {
     pub(super) async fn answers(&mut self, answers: &[NewAnswer], before: &States) -> Result<(), StoreError> {
         let after = self.states_of(answers).await?;
         let rights = self.rights(answers).await?;
+        let forgets: HashSet<(Scope, Uuid)> = answers.iter().flat_map(forgotten_by).collect();
         let mut rows = Vec::with_capacity(answers.len());
         for NewAnswer { scope, answered, on, words } in answers {
             let came = match on {
-                On::Memories(ids) => self.came((*scope, ids), answered.kind, before, &after),
+                On::Memories(ids) => self.came((*scope, ids), answered.kind, (before, &after, &forgets)),
                 On::Everything | On::Consent(_) => {
                     let of = if let On::Consent(of) = on { *of } else { ConsentScope::Memory };
                     rights.came(*scope, of, self.keys_of(*scope)?, self.target.now)
@@ -204,7 +220,7 @@ impl Writer<'_> {
     }
 
     /// What became of these memories.
-    fn came(&self, (scope, ids): (Scope, &[MemoryId]), kind: AnswerKind, before: &States, after: &States) -> Came {
+    fn came(&self, (scope, ids): (Scope, &[MemoryId]), kind: AnswerKind, (before, after, forgets): Around<'_>) -> Came {
         let ids: BTreeSet<Uuid> = ids.iter().map(|id| id.0).collect();
         let of = |states: &States, id: &Uuid| states.get(&(scope.patient().0, *id)).copied();
         let was_forgotten = |id: &Uuid| of(before, id).is_some_and(|one| one.is_forgotten);
@@ -217,7 +233,7 @@ impl Writer<'_> {
             match (kind, now.is_forgotten) {
                 (AnswerKind::Forget, true) if !was_forgotten(id) => came.done += 1,
                 // Another command of the same batch may have had it forgotten: it is remembered now.
-                (AnswerKind::Recover, false) => came.done += 1,
+                (AnswerKind::Recover, false) if was_forgotten(id) || forgets.contains(&(scope, *id)) => came.done += 1,
                 (AnswerKind::Forget, false) if now.is_allergy => came.left += 1,
                 (AnswerKind::Forget, false) => came.kept += 1,
                 _ => {}
@@ -235,6 +251,7 @@ impl Writer<'_> {
             return Ok(rights);
         }
         let patients = Arg::Uuids(patients.into_iter().collect());
+        rights.required = consents::is_required(self.tx, self.org()).await?;
         rights.consents = consents::rows_of(self.tx, self.org(), patients.clone()).await?;
         for row in self.tx.fetch_all(profile::modes(), vec![self.org().0.into(), patients]).await? {
             profile::add_mode(&mut rights.modes, &row)?;
@@ -246,6 +263,8 @@ impl Writer<'_> {
 /// Consents and switches of some patients.
 #[derive(Default)]
 struct Rights {
+    /// The organisation keeps nothing without a permit.
+    required: bool,
     consents: HashMap<PatientId, Vec<consents::Recorded>>,
     modes: HashMap<Uuid, EphemeralCourse>,
 }
@@ -253,10 +272,12 @@ struct Rights {
 impl Rights {
     fn came(&self, scope: Scope, of: ConsentScope, keys: &PatientKeys, now: DateTime<Utc>) -> Came {
         let all = self.consents.get(&scope.patient()).map(Vec::as_slice).unwrap_or_default();
-        let in_force = consents::consents(all, keys).in_force(of, now);
+        let consents = consents::consents(all, keys);
+        let in_force = consents.in_force(of, now);
+        let is_permitted = consents.may_remember(self.required, now, now);
         let course = self.modes.get(&scope.patient().0);
         let is_ephemeral = course.and_then(EphemeralCourse::latest).unwrap_or(false);
-        Came { in_force: Some((of, in_force)), is_ephemeral, ..Came::default() }
+        Came { in_force: Some((of, in_force)), is_ephemeral, is_permitted, ..Came::default() }
     }
 }
 
@@ -281,7 +302,8 @@ impl Store {
         let patient = scope.patient().0;
         let mut tx = self.db.begin(Access::Organization(scope.org())).await?;
         patients::hold(&mut tx, scope.org(), vec![patient]).await?;
-        erasing::none_is_gone(&mut tx, scope.org(), self.keys.platform(), vec![patient]).await?;
+        let by = (self.keys.platform(), self.clock.now());
+        erasing::none_is_gone(&mut tx, scope.org(), by, vec![patient]).await?;
         let row = kept(scope, answer, body, sealer, answer.answered_at)?;
         if tx.bulk(&KEEP, vec![row]).await? == 0 {
             return Ok(false);

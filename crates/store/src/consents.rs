@@ -191,6 +191,12 @@ pub(crate) async fn within(
     Ok(scopes.iter().filter_map(of).collect())
 }
 
+/// Whether an organisation keeps nothing without a permit.
+pub(crate) async fn is_required(tx: &mut Transaction, org: OrgId) -> Result<bool, StoreError> {
+    let row = tx.fetch_optional(&REQUIRED, vec![org.0.into()]).await?;
+    Ok(row.map(|row| row.bool(0)).transpose()?.unwrap_or(false))
+}
+
 /// Patients of an organisation who may not be counted among others.
 ///
 /// # Errors
@@ -201,10 +207,7 @@ pub async fn left_out_of_research(
     keys: &dyn KeyStore,
     now: DateTime<Utc>,
 ) -> Result<Vec<PatientId>, StoreError> {
-    let required = match tx.fetch_optional(&REQUIRED, vec![org.0.into()]).await? {
-        Some(row) => row.bool(0)?,
-        None => false,
-    };
+    let required = is_required(tx, org).await?;
     let rows = tx.fetch_all(&PATIENTS, vec![org.0.into()]).await?;
     let patients = rows.iter().map(|row| Ok(PatientId(row.uuid(0)?))).collect::<Result<Vec<_>, StoreError>>()?;
     let consents = within(tx, org, keys, &patients).await?;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Next, auditing, fading};
 use anamnesis_core::clock::micros;
 use anamnesis_core::ids::OrgId;
+use anamnesis_crypto::{PlatformKey, first_half};
 use anamnesis_sql::{Arg, DbError, Row, Sql, Transaction};
 
 // The same message after that is known by what it says: a document by its revision, any other by the derived ids of its
@@ -178,8 +179,48 @@ pub fn statements() -> Vec<&'static Sql> {
     all.concat().into_iter().map(|sql| &**sql).collect()
 }
 
-/// The mark of [`fading::mark`] that says up to when receipts of erasures have ended, in microseconds.
-pub const RECEIPTS_ENDED: &str = "receipts_ended";
+/// The mark of [`fading::mark`] that says up to when receipts of erasures have ended.
+const RECEIPTS_ENDED: &str = "receipts_ended";
+
+/// Up to when receipts of erasures have ended, whatever their term was then: of erasures before it there may be none. A mark that
+/// this program did not write says nothing.
+///
+/// # Errors
+/// Of the database.
+pub async fn receipts_ended(
+    tx: &mut Transaction,
+    org: OrgId,
+    key: &PlatformKey,
+) -> Result<Option<DateTime<Utc>>, DbError> {
+    let Some(mark) = fading::mark(tx, org, RECEIPTS_ENDED).await? else { return Ok(None) };
+    let (at, _) = mark.as_u64_pair();
+    let ended = DateTime::from_timestamp_micros(at.cast_signed());
+    Ok(ended.filter(|ended| ended_mark(org, key, *ended) == mark))
+}
+
+/// Notes that receipts of erasures up to an instant go. Never back: what went stays gone.
+///
+/// # Errors
+/// Of the database.
+pub async fn end_receipts(
+    tx: &mut Transaction,
+    org: OrgId,
+    key: &PlatformKey,
+    (until, now): (DateTime<Utc>, DateTime<Utc>),
+) -> Result<(), DbError> {
+    if receipts_ended(tx, org, key).await?.is_some_and(|ended| ended >= until) {
+        return Ok(());
+    }
+    fading::set_mark(tx, org, RECEIPTS_ENDED, ended_mark(org, key, until), now).await
+}
+
+/// The instant, and half of a keyed hash of it.
+fn ended_mark(org: OrgId, key: &PlatformKey, at: DateTime<Utc>) -> uuid::Uuid {
+    let at = micros(at).cast_unsigned();
+    let hash = first_half(key.hash(RECEIPTS_ENDED, &[org.0.as_bytes(), &at.to_be_bytes()]));
+    let (first, _) = uuid::Uuid::from_bytes(hash).as_u64_pair();
+    uuid::Uuid::from_u64_pair(at, first)
+}
 
 /// Which rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -344,12 +385,7 @@ pub async fn forget(
         }
         Lane::Runs => tx.execute(&FORGET_RUNS, vec![org.0.into(), texts(), until.into()]).await,
         Lane::Holds => tx.execute(&FORGET_HOLDS, vec![org.0.into(), ids(), until.into()]).await,
-        Lane::Receipts => {
-            // Whatever the term is later: of erasures before this there may be no receipt.
-            let ended = uuid::Uuid::from_u128(u128::from(micros(until).unsigned_abs()));
-            fading::set_mark(tx, org, RECEIPTS_ENDED, ended, now).await?;
-            tx.execute(&FORGET_RECEIPTS, vec![org.0.into(), ids(), until.into()]).await
-        }
+        Lane::Receipts => tx.execute(&FORGET_RECEIPTS, vec![org.0.into(), ids(), until.into()]).await,
         Lane::Patterns => tx.execute(&FORGET_PATTERNS, vec![org.0.into(), texts(), until.into()]).await,
         Lane::Answers => tx.execute(&FORGET_ANSWERS, vec![org.0.into(), ids(), until.into()]).await,
         Lane::Batches => tx.execute(&FORGET_BATCHES, vec![until.into(), ids()]).await,

@@ -144,7 +144,10 @@ async fn restore(
     }
     let is_open = applied.is_none_or(|applied| applied.held > 0 || applied.decisions_lost.is_some_and(|lost| lost > 0));
     // Of a store that could not be read nobody knows what was decided there.
-    let is_unknown = !gathered.are_known || (gathered.was_asked && gathered.decisions.is_none());
+    let is_compared = applied.is_some_and(|applied| applied.decisions_lost.is_some());
+    let is_unknown = !gathered.are_known
+        || (gathered.was_asked && gathered.decisions.is_none())
+        || (gathered.decisions.as_ref().is_some_and(|decided| !decided.is_empty()) && !is_compared);
     Ok(if is_open || is_unknown || gathered.forged > 0 { Exit::Partial } else { Exit::Done })
 }
 
@@ -266,7 +269,7 @@ async fn erase_again(settings: &Settings, receipts: &[Request], decisions: Optio
     };
     if let Some(lost) = applied.and_then(|applied| applied.decisions_lost).filter(|lost| *lost > 0) {
         output::note(&format!(
-            "{lost} legal holds, consents and switches of ephemeral mode were set since the backup and are not in it: set them \
+            "{lost} legal holds, consents and switches of ephemeral mode were set or lifted since the backup, which does not know it: do it \
              again before anybody is served (`hold`, `consent`, `ephemeral`)"
         ));
     }

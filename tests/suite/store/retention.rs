@@ -122,6 +122,7 @@ async fn a_date_that_was_turned_back_behind_the_program_takes_no_source_away(eng
         tx.execute(&Sql::new(changed), Vec::new()).await.unwrap();
         tx.commit().await.unwrap();
         assert_eq!(told(&ward.after(3, JobName::Retention).await, "forged"), 1, "{changed}");
+        assert_eq!(told(&ward.after(1, JobName::Retention).await, "forged"), 1, "{changed}: until it is put right");
         assert_eq!(ward.text().await, TEXT);
         assert!(told(&ward.after(1, JobName::Reconciliation).await, "forged_rows") > 0, "{changed}");
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Admitted, Disposition, Outcome, Pipeline, PipelineError};
 use anamnesis_core::answer::AnswerKind;
-use anamnesis_core::consent::{ConsentScope, Provision};
+use anamnesis_core::consent::ConsentScope;
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::ids::derive;
 use anamnesis_core::memory::State;
@@ -57,13 +57,12 @@ pub(super) fn carried_out(admitted: &Admitted, now: DateTime<Utc>) -> Option<New
 
 /// What a patient reads of what came of a request: what is so now, where another one was stored before it.
 fn came(kind: AnswerKind, came: &Came) -> Value {
-    let denied = (ConsentScope::Memory, Some(Provision::Deny));
     both(|language| match (kind, came.in_force) {
         (AnswerKind::Forget, _) => words::went(came, language),
         (AnswerKind::Recover, _) => words::came_back(came.done, language),
         (AnswerKind::EphemeralOn, _) if came.is_ephemeral => vec![language.of(words::EPHEMERAL_ON).to_owned()],
         (AnswerKind::EphemeralOff, _) if came.is_ephemeral => vec![language.of(words::EPHEMERAL_IS_ON).to_owned()],
-        (_, Some((scope, provision))) if kind == AnswerKind::Consent || (scope, provision) == denied => {
+        (_, Some((scope, provision))) if kind == AnswerKind::Consent || !came.is_permitted => {
             vec![words::consent(scope, provision, language)]
         }
         (AnswerKind::EphemeralOff, _) => vec![language.of(words::EPHEMERAL_OFF).to_owned()],

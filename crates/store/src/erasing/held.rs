@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, Utc};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -156,7 +157,7 @@ pub(crate) fn receipt(row: &Row) -> Result<Receipt, StoreError> {
 pub(crate) async fn erased(
     tx: &mut Transaction,
     org: OrgId,
-    key: &PlatformKey,
+    (key, now): (&PlatformKey, DateTime<Utc>),
     patients: Arg,
     looked: &mut Looked,
 ) -> Result<Erased, StoreError> {
@@ -164,7 +165,7 @@ pub(crate) async fn erased(
     for row in tx.fetch_all(&ERASED, vec![org.0.into(), patients]).await? {
         let Receipt { patient_id, request, .. } = receipt(&row)?;
         looked.entry(patient_id).or_default().insert(request.id);
-        if !has_own_hash(&row, key, &request)? {
+        if !has_own_hash(tx, (&row, &request), key, now).await? {
             continue;
         }
         match request.subject {
@@ -183,20 +184,33 @@ pub(crate) async fn erased(
 pub(crate) async fn none_is_gone(
     tx: &mut Transaction,
     org: OrgId,
-    key: &PlatformKey,
+    (key, now): (&PlatformKey, DateTime<Utc>),
     patients: Vec<Uuid>,
 ) -> Result<(), StoreError> {
     for row in tx.fetch_all(&GONE, vec![org.0.into(), Arg::Uuids(patients)]).await? {
-        if has_own_hash(&row, key, &receipt(&row)?.request)? && !failpoints::is("erase_unseen") {
+        let request = receipt(&row)?.request;
+        if has_own_hash(tx, (&row, &request), key, now).await? && !failpoints::is("erase_unseen") {
             return Err(StoreError::Race);
         }
     }
     Ok(())
 }
 
-/// Whether a row of receipts has the hash of what it asks for, or none, as versions before this one wrote it.
-fn has_own_hash(row: &Row, key: &PlatformKey, request: &Request) -> Result<bool, DbError> {
-    Ok(row.opt_blob(10)?.is_none_or(|mac| mac == acts::mac(key, request)))
+/// Whether a row of receipts has the hash of what it asks for; or none, as versions before this one wrote it, until all rows have
+/// one.
+async fn has_own_hash(
+    tx: &mut Transaction,
+    (row, request): (&Row, &Request),
+    key: &PlatformKey,
+    now: DateTime<Utc>,
+) -> Result<bool, DbError> {
+    match row.opt_blob(10)? {
+        Some(mac) => Ok(mac == acts::mac(key, request)),
+        None => {
+            let coverage = auditing::rows_are_covered(tx, request.scope.org(), now).await?;
+            Ok(coverage.version < covered::VERSION)
+        }
+    }
 }
 
 /// Rows of a patient by table; empty ones are left out.

@@ -96,7 +96,7 @@ impl Writer<'_> {
     pub(super) async fn hold(&mut self, patients: BTreeSet<Uuid>) -> Result<(), StoreError> {
         let patients: Vec<Uuid> = patients.into_iter().collect();
         hold(self.tx, self.org(), patients.clone()).await?;
-        erasing::none_is_gone(self.tx, self.target.org, self.platform, patients).await
+        erasing::none_is_gone(self.tx, self.target.org, (self.platform, self.target.now), patients).await
     }
 
     /// What a job did to a patient's rows: an id that the act has alone, its code, and what it was done to.
