@@ -193,8 +193,8 @@ async fn the_spool_of_a_worker_that_nobody_bound_brings_a_patients_words_and_no_
     let spool = program.folder.path().join("spool");
     std::fs::create_dir(&spool).unwrap();
     let note = document(1, 1, AT, "Alergia a la penicilina.");
-    // Into a local store that no worker ever served whoever holds its keys brings everything.
-    assert_eq!(counts(&program.ingest(&bodies(&[note.clone()]), &[REFUSE]))["stored"], 1);
+    // Into a local store that no worker ever served the holder of its keys brings everything.
+    assert_eq!(counts(&program.ingest(&bodies(std::slice::from_ref(&note)), &[REFUSE]))["stored"], 1);
     let permit = json!({"organization_id": ORG, "patient_id": PATIENT, "scope": "memory", "provision": "permit",
         "from": AT, "recorded_by": PATIENT});
     let lines = [

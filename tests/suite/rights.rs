@@ -14,6 +14,7 @@ on_every_program!(
     what_a_message_would_forget_is_shown_before_it_is_forgotten,
     what_a_patient_asks_for_by_a_message_is_answered_in_words_when_it_is_done,
     an_answer_says_what_was_done_and_not_what_was_asked_for,
+    commands_that_undo_each_other_are_answered_by_what_is_so_now,
     an_answer_goes_after_its_term_and_with_an_erasure,
     rights_are_spoken_of_in_the_patients_language,
     a_receipt_of_redaction_counts_what_was_taken_and_holds_no_value,
@@ -232,50 +233,6 @@ async fn an_answer_says_what_was_done_and_not_what_was_asked_for(engine: Engine)
     assert_eq!(said("es de una alergia: se conserva hasta que decida un profesional."), 1, "{texts:?}");
     assert_eq!(said("Nada de lo que se recuerda habla de eso."), 1, "{texts:?}");
     assert_eq!(said("Que se le cuente en estadísticas: usted no lo permite."), 2, "{texts:?}");
-    // Forgotten and taken back at once, it is remembered; a switch that comes late switches nothing.
-    let id = listed[0]["memory_id"].clone();
-    let at = |id: &str, command: &str, at: &str| {
-        let mut one = asks(id, command);
-        one["data"]["issued_at"] = json!(at);
-        one
-    };
-    let with = |mut one: Value| {
-        one["data"]["memory_ids"] = json!([id]);
-        one
-    };
-    let both = [
-        with(at("y-1", "recover", "2026-06-22T10:00:00Z")),
-        with(at("y-2", "forget", "2026-06-22T11:00:00Z")),
-        with(at("y-3", "recover", "2026-06-22T12:00:00Z")),
-        at("y-4", "ephemeral_off", "2026-06-22T12:00:00Z"),
-    ];
-    assert_eq!(counts(&program.ingest(&bodies(&both), &[]))["stored"], json!(4));
-    program.ingest(&bodies(&[at("y-5", "ephemeral_on", "2026-06-22T11:00:00Z")]), &[]);
-    let late: String = answers(&program, &[])
-        .iter()
-        .filter(|one| !all.contains(one))
-        .map(|one| {
-            let id = one["answer_id"].as_str().unwrap();
-            verb(&program, &[], &["answer", "show", "--id", id, "--by", &by, "--language", "en"])
-        })
-        .collect();
-    assert!(late.contains("1 memory is kept: it was said or taken back since."), "{late}");
-    assert_eq!(late.matches("1 memory is remembered again.").count(), 2, "{late}");
-    assert!(
-        late.contains("What you say is being remembered.") && !late.contains("nothing that you say is kept"),
-        "{late}"
-    );
-    // What was never forgotten is not taken back.
-    let active = verb(&program, &[], &["memory", "list", "--entity", "allergy", "--output", "json"]);
-    let active: Vec<Value> = serde_json::from_str(&active).unwrap();
-    let mut never = at("z-1", "recover", "2026-06-23T12:00:00Z");
-    never["data"]["memory_ids"] = json!([active[0]["memory_id"]]);
-    let before = answers(&program, &[]);
-    program.ingest(&bodies(&[never]), &[]);
-    let last = answers(&program, &[]).into_iter().find(|one| !before.contains(one)).unwrap();
-    let id = last["answer_id"].as_str().unwrap();
-    let said = verb(&program, &[], &["answer", "show", "--id", id, "--by", &by, "--language", "en"]);
-    assert!(said.contains("Nothing that is remembered speaks of it."), "{said}");
     let allergies = verb(&program, &[], &["memory", "list", "--entity", "allergy", "--output", "json"]);
     assert!(allergies.contains("\"active\""), "{allergies}");
     // The verb says the same, before and after.
@@ -285,6 +242,53 @@ async fn an_answer_says_what_was_done_and_not_what_was_asked_for(engine: Engine)
     assert!(preview.contains(kept) && !preview.contains("would be forgotten"), "{preview}");
     let after = verb(&program, &[], &forget);
     assert!(after.contains(kept) && !after.contains("forgotten."), "{after}");
+}
+
+/// The answer of a request that `ask` makes, in English.
+fn answered_to(program: &Program, ask: impl FnOnce()) -> String {
+    let before = answers(program, &[]);
+    ask();
+    let all = answers(program, &[]);
+    let new = all.iter().filter(|one| !before.contains(one)).map(|one| one["answer_id"].as_str().unwrap());
+    let by = PATIENT.to_string();
+    new.map(|id| verb(program, &[], &["answer", "show", "--id", id, "--by", &by, "--language", "en"])).collect()
+}
+
+async fn commands_that_undo_each_other_are_answered_by_what_is_so_now(engine: Engine) {
+    let program = Program::on(engine).await;
+    program.ingest(&bodies(&[document(1, 1, AT, TEXT)]), &[]);
+    let id_of_first = |entity: &str| -> Value {
+        let listed = verb(&program, &[], &["memory", "list", "--entity", entity, "--output", "json"]);
+        serde_json::from_str::<Vec<Value>>(&listed).unwrap()[0]["memory_id"].clone()
+    };
+    let id = id_of_first("medication");
+    let at = |id: &str, command: &str, at: &str| {
+        let mut one = asks(id, command);
+        one["data"]["issued_at"] = json!(at);
+        one
+    };
+    let with = |mut one: Value, id: &Value| {
+        one["data"]["memory_ids"] = json!([id]);
+        one
+    };
+    // Forgotten and taken back at once, it is remembered; a switch that comes late switches nothing.
+    let both = [
+        with(at("y-2", "forget", "2026-06-22T11:00:00Z"), &id),
+        with(at("y-3", "recover", "2026-06-22T12:00:00Z"), &id),
+        at("y-4", "ephemeral_off", "2026-06-22T12:00:00Z"),
+    ];
+    let late = answered_to(&program, || {
+        assert_eq!(counts(&program.ingest(&bodies(&both), &[]))["stored"], json!(3));
+        program.ingest(&bodies(&[at("y-5", "ephemeral_on", "2026-06-22T11:00:00Z")]), &[]);
+    });
+    assert!(late.contains("1 memory is kept: it was said or taken back since."), "{late}");
+    assert_eq!(late.matches("1 memory is remembered again.").count(), 1, "{late}");
+    assert!(late.contains("What you say is being remembered."), "{late}");
+    assert!(!late.contains("nothing that you say is kept"), "{late}");
+    // What was never forgotten is not taken back.
+    let never = with(at("z-1", "recover", "2026-06-23T12:00:00Z"), &id_of_first("allergy"));
+    let said = answered_to(&program, || drop(program.ingest(&bodies(&[never]), &[])));
+    assert!(said.contains("Nothing that is remembered speaks of it."), "{said}");
 }
 
 async fn an_answer_goes_after_its_term_and_with_an_erasure(engine: Engine) {

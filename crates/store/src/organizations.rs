@@ -64,7 +64,7 @@ pub async fn policy(tx: &mut Transaction, org: OrgId, key: &PlatformKey) -> Resu
     })
 }
 
-/// Writes the keyed hash of an organisation's policy as it is now: whoever set it has seen it.
+/// Writes the keyed hash of an organisation's policy as it is now: the person who set it has seen it.
 ///
 /// # Errors
 /// Of the database.

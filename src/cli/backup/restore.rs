@@ -142,13 +142,18 @@ async fn restore(
             manifest.instant, checked.patients, checked.erased
         ))?,
     }
+    Ok(exit(&gathered, applied))
+}
+
+/// Whether anything is left for a person: an erasure that a hold keeps, a decision that is lost, or what nobody can tell.
+fn exit(gathered: &Gathered, applied: Option<Applied>) -> Exit {
     let is_open = applied.is_none_or(|applied| applied.held > 0 || applied.decisions_lost.is_some_and(|lost| lost > 0));
     // Of a store that could not be read nobody knows what was decided there.
     let is_compared = applied.is_some_and(|applied| applied.decisions_lost.is_some());
     let is_unknown = !gathered.are_known
         || (gathered.was_asked && gathered.decisions.is_none())
         || (gathered.decisions.as_ref().is_some_and(|decided| !decided.is_empty()) && !is_compared);
-    Ok(if is_open || is_unknown || gathered.forged > 0 { Exit::Partial } else { Exit::Done })
+    if is_open || is_unknown || gathered.forged > 0 { Exit::Partial } else { Exit::Done }
 }
 
 /// What the store that is replaced says.

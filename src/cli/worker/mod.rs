@@ -103,11 +103,11 @@ async fn work(world: World, isolation: Isolation, shutdown: &Shutdown) -> Result
     if let Err(error) = world.store.drop_without_consent().await {
         tracing::warn!(%error, code = "quarantine", "what came without consent is still in quarantine");
     }
-    // From now on others send to it as well: no file speaks for whoever holds the store any more.
-    if world.settings.broker.is_set() || watches {
-        if let Err(error) = world.store.note_served().await {
-            tracing::warn!(%error, code = "served", "it is not noted yet that a worker serves this store");
-        }
+    // From now on others send to it as well: no file speaks for the holder of the store any more.
+    if (world.settings.broker.is_set() || watches)
+        && let Err(error) = world.store.note_served().await
+    {
+        tracing::warn!(%error, code = "served", "it is not noted yet that a worker serves this store");
     }
     tracing::info!(code = "started", %address, tick = world.settings.jobs.tick, "the worker takes work");
     let nights = async {

@@ -82,7 +82,7 @@ impl AllergyRules {
         let more = words.clone().any(|at| MORE.iter().any(|stem| said(at).starts_with(stem)));
         let asks = |word: &str| matches!(word, "what" | "que" | "when" | "cuando" | "how" | "como" | "who" | "quien");
         let plain = words.clone().filter(|at| !scene.reading.words[*at].punctuation).count();
-        let brief = plain <= QUESTION - 1 && words.clone().any(|at| asks(said(at)));
+        let brief = plain < QUESTION && words.clone().any(|at| asks(said(at)));
         let named = !substances.is_empty() || more || brief;
         reaction || (words.len() <= SHORT_QUESTION && named && !self.tells_of_taking(scene, index))
     }

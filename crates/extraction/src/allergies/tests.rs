@@ -337,7 +337,7 @@ fn the_bare_name_of_an_allergen_or_of_a_class_is_no_medicine_that_is_taken() {
     };
     let both = "Allergic to codeine, which makes her itch.\n\nThe dentist wanted codeine.";
     assert_ne!(sure(both, "codeine"), Some(true));
-    // With a dose it is taken, and somebody must look.
+    // With a dose it is taken, and a person must look.
     let taken = "Allergic to codeine, which makes her itch.\n\nTakes codeine 30 mg at night.";
     assert_eq!(sure(taken, "codeine"), Some(true));
     assert_ne!(sure("Steroids were talked about.", "steroid"), Some(true));

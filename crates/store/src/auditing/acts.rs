@@ -1,5 +1,5 @@
 //! State that acts of people made, against the trail: a legal hold that nobody lifted and that is not there any more, an erasure
-//! that was done without being asked for, a quarantined message that looks as if it had been offered again. Whoever can write rows
+//! that was done without being asked for, a quarantined message that looks as if it had been offered again. Who can write rows
 //! and lacks the keys of the store can do what no entry says, and make no entry.
 
 use std::collections::{BTreeMap, BTreeSet};
