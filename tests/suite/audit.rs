@@ -425,8 +425,8 @@ async fn an_account_that_is_written_again_or_goes_is_no_forgery(engine: Engine) 
     job("summaries", "2026-07-02");
     let store = program.store().await;
     let accounts = "SELECT count(*) FROM documents WHERE document_type = 'analysis' AND current = 1";
-    let told = count(&store, accounts).await;
-    assert!(told > 0);
+    let written = count(&store, accounts).await;
+    assert!(written > 0);
     store.close().await;
     let mut day: chrono::NaiveDate = "2026-07-02".parse().unwrap();
     assert_eq!(figure(&reconcile(&program, &mut day), "forged_rows"), 0);
@@ -450,7 +450,7 @@ async fn an_account_that_is_written_again_or_goes_is_no_forgery(engine: Engine) 
     run(&program, &settings, &forget);
     job("summaries", "2026-07-06");
     let store = program.store().await;
-    assert!(count(&store, accounts).await < told, "accounts went");
+    assert!(count(&store, accounts).await < written, "accounts went");
     store.close().await;
     let report = reconcile(&program, &mut day);
     assert_eq!(figure(&report, "forged_rows"), 0, "{report}");

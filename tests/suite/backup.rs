@@ -216,8 +216,8 @@ async fn what_people_decided_since_a_backup_is_named(engine: Engine) {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("2 legal holds, consents and switches"), "{said}");
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(told["decisions_lost"], json!(2), "{told}");
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(printed["decisions_lost"], json!(2), "{printed}");
 }
 
 async fn an_erased_patient_stays_erased(engine: Engine) {

@@ -126,8 +126,8 @@ async fn of_an_ephemeral_patient_nothing_is_kept_and_danger_is_still_told(engine
     assert_eq!(done, [Disposition::Ephemeral]);
     assert_eq!(kept(&pipeline).await, 0);
     assert_eq!(count(pipeline.store(), "SELECT count(*) FROM inbox").await, 1, "the command alone");
-    let told = "SELECT event_type FROM outbox WHERE event_type <> 'anamnesis.rights.answered.v1'";
-    assert_eq!(text(&pipeline, told).await, ["anamnesis.risk.flagged.v1"], "but for the answer to the command");
+    let events = "SELECT event_type FROM outbox WHERE event_type <> 'anamnesis.rights.answered.v1'";
+    assert_eq!(text(&pipeline, events).await, ["anamnesis.risk.flagged.v1"], "but for the answer to the command");
     let off = command("off", "ephemeral_off", "2026-05-20T00:00:00Z", &[]);
     let [late, outside] = [(2, "2026-05-19T10:00:00Z"), (3, "2026-05-21T10:00:00Z")];
     let late = document(late.0, 1, late.1, "Refiere insomnio.");

@@ -229,7 +229,7 @@ async fn an_answer_says_what_was_done_and_not_what_was_asked_for(engine: Engine)
         })
         .collect();
     let said = |text: &str| texts.iter().filter(|said| said.contains(text)).count();
-    assert_eq!(said("Se ha olvidado 1 recuerdo."), 1, "the words of its own batch: {texts:?}");
+    assert_eq!(said("Se ha olvidado 1 recuerdo."), 1, "the words of the same batch: {texts:?}");
     assert_eq!(said("es de una alergia: se conserva hasta que decida un profesional."), 1, "{texts:?}");
     assert_eq!(said("Nada de lo que se recuerda habla de eso."), 1, "{texts:?}");
     assert_eq!(said("Que se le cuente en estadísticas: usted no lo permite."), 2, "{texts:?}");

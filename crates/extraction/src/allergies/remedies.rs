@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::scene::Scene;
 
-/// Words between what says that somebody was treated and what it was done with.
+/// Words between what says that a person was treated and the medicine that was used.
 const TREATED: usize = 4;
 
 /// "Anaphylaxis (adrenaline x2)", "managed with hydrocortisone", "premedicated with prednisone/diphenhydramine", "cefazolin was
