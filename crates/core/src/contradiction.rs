@@ -121,6 +121,10 @@ fn found_between(
     if !overlap(a, b) || !same_experiencer(a, left, b, right) || left.past != right.past {
         return None;
     }
+    // A statement that says nothing but what the other says as well contradicts it no more than the other itself does.
+    if left.repeats(right) || right.repeats(left) {
+        return None;
+    }
     let shared = left.stems().intersection(&right.stems()).count();
     if shared < policy.min_shared_stems && !near {
         return None;
@@ -166,7 +170,7 @@ struct Side {
 }
 
 /// One clause: its content stems, those that a denial governs, and its cue words.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 struct Clause {
     stems: BTreeSet<String>,
     /// Those that are no attitude and no pole: what the clause speaks of.
@@ -193,6 +197,11 @@ impl Side {
 
     fn subjects(&self) -> BTreeSet<&str> {
         self.clauses.iter().flat_map(|clause| clause.subjects.iter().map(String::as_str)).collect()
+    }
+
+    /// Whether each clause of this one is a clause of the other.
+    fn repeats(&self, other: &Self) -> bool {
+        self.clauses.iter().all(|clause| other.clauses.contains(clause))
     }
 
     fn stems(&self) -> BTreeSet<&str> {

@@ -93,6 +93,15 @@ fn the_same_person_named_in_both_is_no_obstacle() {
 }
 
 #[test]
+fn a_statement_of_two_minds_is_not_contradicted_by_its_own_words() {
+    assert_eq!(found("avoid, never avoid", "avoid, never avoid", Some(1.0)), None);
+    let torn = "I prefer to sleep late, I do not prefer to sleep late";
+    assert_eq!(found(torn, torn, Some(1.0)), None);
+    assert_eq!(found(torn, "I do not prefer to sleep late", Some(0.9)), None);
+    assert_eq!(found("Always takes pills at night", "Never takes pills at night", None), Some("direct_negation"));
+}
+
+#[test]
 fn what_was_true_at_other_times_contradicts_nothing() {
     let start = Utc.with_ymd_and_hms(2026, 1, 1, 0, 0, 0).unwrap();
     let policy = ContradictionPolicy::default();
