@@ -38,6 +38,7 @@ mod producers;
 mod profile;
 mod publish;
 mod quarantine;
+mod recall;
 pub mod redact;
 mod report;
 pub mod rules;
@@ -132,6 +133,8 @@ verbs! {
     Spool(spool::Args) => spool::run,
     /// Show what is known of a patient: profile, symptoms, events, hypotheses, passages for a question
     Context(context::Args) => context::run,
+    /// Measure how well the search finds what a record holds
+    Recall(recall::Args) => recall::run,
     /// Show a patient's clinical profile
     Profile(profile::Args) => profile::run,
     /// Look at memories, see what needs a person, and act: verify, answer, correct, forget

@@ -61,8 +61,7 @@ Feature: Change of mind
     And the source of "pregabalin 150 mg" shows "clinical_note, 2026-09-07"
     And the profile shows "pregabalin 150 mg"
 
-  # why: the history of the new dose says only that it was created.
-  @row-41 @not-yet
+  @row-41
   Scenario: The history of a new dose says which one it took the place of
     Given on 7 September 2026 at 10:00, the clinical note "primera" says
       """

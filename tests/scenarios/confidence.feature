@@ -49,8 +49,7 @@ Feature: Confidence
       {"confidence": 1.0}
       """
 
-  # why: without a given value it starts at 0.8, as a belief that consolidation forms would.
-  @row-20 @not-yet
+  @row-20
   Scenario: A statement without a source to which nobody gave a value starts at full confidence
     Given the next document carries
       | provenance.source_type | unknown |

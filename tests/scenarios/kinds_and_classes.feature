@@ -37,8 +37,7 @@ Feature: Kinds of memory
       | note         | Brings her notebook   | clinician  | T1    |
       | relationship | aunt                  | clinician  | T1    |
 
-  # why: it is kept twice, once as the words that were put down and once as what was read from them.
-  @row-9 @not-yet
+  @row-9
   Scenario: A goal that a patient puts down is kept once
     Given on 4 May 2026 at 18:00, `anamnesis memory add --kind goal --text "Quiero volver a nadar" --org {org} --patient {patient} --by {actor} --role patient` succeeds
     Then `anamnesis memory history {memory of "volver a nadar"} --org {org} --patient {patient}` shows "created"

@@ -2,8 +2,7 @@ Feature: Lineage
 
   What a memory was made from, what speaks for it, and what was made of it.
 
-  # why: the reinforcement is counted, but the lineage record has no evidence and neither trace shows it.
-  @row-28 @not-yet
+  @row-28
   Scenario: What reinforces a belief is listed as its evidence and not as what it was made from
     Given on 8 June 2026 at 10:00, `anamnesis memory add --kind belief --text "Cooking for others lifts her mood" --org {org} --patient {patient} --by {actor} --role clinician` succeeds
     And `anamnesis memory add --kind episode --text "Laughed at the neighbours' dinner she cooked" --org {org} --patient {patient} --by {actor} --role clinician` succeeds

@@ -36,8 +36,7 @@ Feature: Where a memory comes from
       | asthma    | T1    | 1          | patient, intake_form |
     And `anamnesis memory source {memory of "donepezil"} --org {org} --patient {patient}` shows "T3"
 
-  # why: readers say "patient, proxy" and nowhere which proxy it was, and the lineage record says "told by patient".
-  @row-19 @not-yet
+  @row-19
   Scenario: Readers say which relative spoke for the patient
     Given the next document carries
       | provenance.is_proxy    | true |

@@ -181,8 +181,7 @@ Feature: Retrieval
     And `anamnesis memory uncertain --org {org} --patient {patient}` does not show "nausea"
     And `anamnesis context --org {org} --patient {patient}` shows "low confidence"
 
-  # why: passages are ranked by words and meaning alone; the uncertain one is flagged, and stays first
-  @row-74 @not-yet
+  @row-74
   Scenario: Of two passages that answer alike, the more certain one comes first
     Given the next document carries
       | provenance.confidence | 1.0 |
@@ -199,8 +198,7 @@ Feature: Retrieval
     Then a search for "on the train to work every morning" finds "dizzy"
     And `anamnesis context --org {org} --patient {patient} --query "on the train to work every morning" --top-k 1` shows "I feel nauseous on the train"
 
-  # why: no reader filters by provenance; there is no option for it
-  @row-111 @not-yet
+  @row-111
   Scenario: A search can be narrowed to what the patient was told by somebody else
     Given the next document carries
       | provenance.source | told by her sister |

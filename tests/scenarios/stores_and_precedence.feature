@@ -37,8 +37,7 @@ Feature: Stores and precedence
     And the profile shows "J45.909"
     And the profile shows "hives"
 
-  # why: `memory list` labels every row "conversational", `profile` every row "clinical"
-  @row-64 @row-65 @not-yet
+  @row-64 @row-65
   Scenario: Every statement says from which store it comes, the chart's or the conversations'
     Given on 2 March 2026 at 10:00, the clinical note says
       """

@@ -16,6 +16,7 @@ use anamnesis_core::fold::{Assertion, Details, KeyHash};
 use anamnesis_core::measured::Measured;
 use anamnesis_core::memory::{Class, Kind};
 use anamnesis_core::provenance::Teller;
+use anamnesis_core::wording::{person, plain_words};
 use anamnesis_crypto::PatientKeys;
 use anamnesis_extraction::{Entity, Hypothesis, StatementKind, settled};
 use anamnesis_messages::contract::DocumentSubmitted;
@@ -49,7 +50,8 @@ impl<'a> Teaching<'a> {
         version: &'a str,
     ) -> Self {
         let origin = work.read.admitted.origin(document);
-        let source_entity = origin.entity.as_deref().map(|who| entity(who, keys));
+        let proxy = origin.proxy_agent().map(|who| proxy(who, keys));
+        let source_entity = origin.entity.as_deref().map(|who| entity(who, keys)).or(proxy);
         let redacted = work.read.text.as_deref().map(|(redacted, _)| redacted);
         let text = redacted.and_then(|redacted| text_hash(redacted, keys));
         let pages = redacted.and_then(|redacted| Pages::of(document, redacted));
@@ -409,6 +411,14 @@ fn text_hash(redacted: &Redacted, keys: &PatientKeys) -> Option<KeyHash> {
 fn entity(who: &str, keys: &PatientKeys) -> String {
     let hash = keys.hash("entity", anamnesis_text::fold(who).as_bytes());
     format!("[SOURCE_{}]", hex::encode_upper(&hash[..2]))
+}
+
+/// Who spoke for the patient: a relation as it was written, which is nobody's name; anything else as a surrogate.
+fn proxy(who: &str, keys: &PatientKeys) -> String {
+    match plain_words(who).as_slice() {
+        [word] if person(&word.folded).is_some() => who.trim().to_lowercase(),
+        _ => entity(who, keys),
+    }
 }
 
 #[cfg(test)]

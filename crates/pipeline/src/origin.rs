@@ -77,6 +77,12 @@ impl<'a> Origin<'a> {
         self.document.provenance.as_ref().and_then(|p| p.is_proxy).unwrap_or(false)
     }
 
+    /// Who spoke for the patient, where somebody did and is named.
+    pub(crate) fn proxy_agent(&self) -> Option<&str> {
+        let named = || self.document.provenance.as_ref()?.proxy_agent.as_deref();
+        self.is_proxy().then(named).flatten().filter(|who| !who.trim().is_empty())
+    }
+
     pub(crate) fn trust(&self, source_type: SourceType, teller: Teller) -> Trust {
         let own = trust_of(&TrustBasis {
             source_type,
@@ -133,7 +139,8 @@ impl<'a> Origin<'a> {
             is_proxy: self.is_proxy(),
             given: provenance.and_then(|p| p.confidence),
             cognitive_state: provenance.and_then(|p| p.cognitive_state).filter(|_| own),
-            formed_from: (trust >= Trust::T4).then_some(1.0),
+            // What merely has no source keeps the value that statements have; what was formed never takes it.
+            formed_from: (trust == Trust::T4 || self.infers()).then_some(1.0),
         };
         initial(&creation).ok()
     }

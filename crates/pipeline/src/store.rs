@@ -172,7 +172,10 @@ impl Pipeline {
         let teaching = Teaching::new(document, entry, keys, self.store.clock().now(), &version);
         batch.findings = teaching.findings();
         if let Some(made) = admitted.words.as_ref().and_then(|words| words.made.as_ref()) {
-            batch.findings.extend(teaching.hand_made(made));
+            let by_hand = teaching.hand_made(made);
+            // The goal that a person puts down is that goal, and not one that was also read from its words.
+            batch.findings.retain(|read| by_hand.iter().all(|one| one.assertion.entity != read.assertion.entity));
+            batch.findings.extend(by_hand);
         }
         let document = self.document(document, entry, passages, &version).map_err(|disposition| (disposition, None))?;
         batch.documents.push(document);

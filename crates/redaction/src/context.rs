@@ -44,9 +44,17 @@ impl<'a> Context<'a> {
 
     /// Of a text in which replacements are known to stand, whatever they look like; places of the document, in order.
     pub(crate) fn behind(document: &Document, policy: &'a Policy, known: &[Span]) -> Self {
-        let view = View::new(&document.text);
-        let tokens = tokens(&view.plain);
+        let mut view = View::new(&document.text);
         let mut walls = replaced(&view.plain);
+        // The digits depend on the patient's key. Read as they are, the same sentence would be redacted in one way for one
+        // patient and in another way for the next: "[PERSON_F1A2] 6 years" is no house number, "[PERSON_4712] 6 years" may be.
+        walls
+            .iter()
+            .filter_map(|wall| digits(&view.plain, *wall))
+            .collect::<Vec<_>>()
+            .iter()
+            .for_each(|d| view.mask(*d));
+        let tokens = tokens(&view.plain);
         if !known.is_empty() {
             let place = |span: &Span| Span::new(view.from_source(span.start), view.from_source(span.end));
             walls = united(walls, known.iter().map(place));
@@ -231,6 +239,16 @@ fn replaced(plain: &str) -> Vec<Span> {
         .collect()
 }
 
+/// Where the digits of a replacement stand that tell one value from another.
+fn digits(plain: &str, replaced: Span) -> Option<Span> {
+    const DIGITS: usize = 4;
+    let last = replaced.end.checked_sub(1)?;
+    let span = Span::new(last.checked_sub(DIGITS)?, last);
+    let (before, found) = (plain.get(..span.start)?, plain.get(span.start..span.end)?);
+    let tells = before.ends_with('_') && found.bytes().all(|b| b.is_ascii_hexdigit());
+    (tells && span.start > replaced.start).then_some(span)
+}
+
 fn is_known_label(name: &str) -> bool {
     // "[HOPE_..]" cannot come from a run: four hexadecimal digits may read as letters ("_BEEF"), so both forms count.
     let base = name.rsplit_once('_').filter(|(_, hex)| hex.len() == 4 && hex.bytes().all(|b| b.is_ascii_hexdigit()));
@@ -293,6 +311,21 @@ mod tests {
         }
         let token = format!("[PERSON~{}]", "a".repeat(38));
         assert_eq!((replaced(&token).len(), replaced("[PERSON~aaa]").len()), (1, 0));
+    }
+
+    #[test]
+    fn the_digits_of_a_replacement_are_read_alike_and_its_label_and_class_as_they_are() {
+        for (text, plain) in [
+            ("a [PERSON_7F3A] b", "a [PERSON_XXXX] b"),
+            ("a [PERSON_4712], [PERSON_BEEF]", "a [PERSON_XXXX], [PERSON_XXXX]"),
+            ("a [AGE_40-49] [POSTAL_CODE_28] [PERSON] **** b", "a [AGE_40-49] [POSTAL_CODE_28] [PERSON] **** b"),
+            ("a [HOPE_7F3A] b", "a [HOPE_7F3A] b"),
+        ] {
+            read(text, Language::Unknown, |context| {
+                assert_eq!(context.view.plain, plain);
+                assert_eq!(context.view.lower, plain.to_lowercase());
+            });
+        }
     }
 
     #[test]

@@ -39,6 +39,15 @@ impl View {
         view
     }
 
+    /// Writes the letter X over a span of ASCII characters; every place stays where it is.
+    pub(crate) fn mask(&mut self, span: Span) {
+        for (text, letter) in [(&mut self.plain, "X"), (&mut self.lower, "x")] {
+            if span.of(text).is_ascii() {
+                text.replace_range(span.start..span.end, &letter.repeat(span.len()));
+            }
+        }
+    }
+
     /// The source span under a span of this view.
     pub(crate) fn source(&self, span: Span) -> Span {
         if span.is_empty() {

@@ -1,7 +1,7 @@
 //! The full-text leg: BM25 over keyed terms. Words never leave their ciphertext; equal stems of one patient are equal
 //! numbers, which is all that ranking needs (model.md, "Full text without plaintext").
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use anamnesis_text::TermFilter;
 
@@ -24,32 +24,66 @@ impl<'a> From<&'a [i64]> for Text<'a> {
     }
 }
 
-/// Texts that hold any of the query's terms, best first: (place, score). Equal scores keep the order of the input.
-pub(crate) fn rank(query: &BTreeSet<i64>, texts: &[Text<'_>]) -> Vec<(usize, f64)> {
+/// One way of saying a word of a query.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Alternative {
+    /// A text says it that holds all of these.
+    pub(crate) terms: Vec<i64>,
+    /// 1.0 for the query's own word, less for another word of the same meaning.
+    pub(crate) weight: f64,
+}
+
+/// A word of a query with all the ways of saying it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Word(pub(crate) Vec<Alternative>);
+
+impl Word {
+    /// A word that is said in these ways alone.
+    pub(crate) fn of(terms: impl IntoIterator<Item = i64>) -> Self {
+        Self(terms.into_iter().map(|term| Alternative { terms: vec![term], weight: 1.0 }).collect())
+    }
+}
+
+/// All terms that a query looks for.
+pub(crate) fn terms(query: &[Word]) -> impl Iterator<Item = i64> {
+    query.iter().flat_map(|word| &word.0).flat_map(|alternative| alternative.terms.iter().copied())
+}
+
+/// How much of the query each text says, in the order of the texts: 0.0 for nothing, about 1.0 for every word once in a text
+/// of mean length. Of each word the way that counts most counts.
+pub(crate) fn shares(query: &[Word], texts: &[Text<'_>]) -> Vec<f64> {
     let lengths: usize = texts.iter().map(|text| text.length).sum();
     let mean = (lengths as f64 / texts.len().max(1) as f64).max(1.0);
-    let wanted = TermFilter::new(query.iter().copied());
+    let wanted = TermFilter::new(terms(query));
     let counts: Vec<HashMap<i64, u32>> = texts.iter().map(|text| counts(&wanted, text.terms)).collect();
-    let mut holding: HashMap<i64, u32> = HashMap::new();
-    for term in counts.iter().flat_map(HashMap::keys) {
-        *holding.entry(*term).or_default() += 1;
-    }
-    let total = texts.len() as f64;
-    let score = |place: usize| -> f64 {
-        let length = K1 * (1.0 - B + B * texts[place].length as f64 / mean);
-        let of = |(term, count): (&i64, &u32)| {
-            let df = f64::from(holding.get(term).copied().unwrap_or(0));
-            let rarity = (1.0 + (total - df + 0.5) / (df + 0.5)).ln();
-            let count = f64::from(*count);
-            rarity * count * (K1 + 1.0) / (count + length)
-        };
-        // Summed in the order of the terms: the same on every run.
-        query.iter().filter_map(|term| counts[place].get_key_value(term)).map(of).sum()
+    let said = |counts: &HashMap<i64, u32>, way: &Alternative| -> u32 {
+        way.terms.iter().map(|term| counts.get(term).copied().unwrap_or(0)).min().unwrap_or(0)
     };
-    let mut hits: Vec<(usize, f64)> =
-        (0..texts.len()).filter(|place| !counts[*place].is_empty()).map(|place| (place, score(place))).collect();
-    hits.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    hits
+    let total = texts.len() as f64;
+    let (mut sums, mut whole) = (vec![0.0; texts.len()], 0.0);
+    for word in query {
+        let mut best = vec![0.0; texts.len()];
+        let mut own: f64 = 0.0;
+        for way in &word.0 {
+            let times: Vec<(usize, u32)> =
+                counts.iter().enumerate().map(|(at, held)| (at, said(held, way))).filter(|said| said.1 > 0).collect();
+            let df = times.len() as f64;
+            let rarity = (1.0 + (total - df + 0.5) / (df + 0.5)).ln();
+            own = own.max(way.weight * rarity);
+            for (at, count) in times {
+                let length = K1 * (1.0 - B + B * texts[at].length as f64 / mean);
+                let count = f64::from(count);
+                let score: f64 = way.weight * rarity * count * (K1 + 1.0) / (count + length);
+                best[at] = score.max(best[at]);
+            }
+        }
+        whole += own;
+        sums.iter_mut().zip(best).for_each(|(sum, best)| *sum += best);
+    }
+    if whole > 0.0 {
+        sums.iter_mut().for_each(|sum| *sum /= whole);
+    }
+    sums
 }
 
 fn counts(wanted: &TermFilter, terms: &[i64]) -> HashMap<i64, u32> {
@@ -64,16 +98,24 @@ fn counts(wanted: &TermFilter, terms: &[i64]) -> HashMap<i64, u32> {
 mod tests {
     use super::*;
 
-    fn ranked(query: &BTreeSet<i64>, texts: &[&[i64]]) -> Vec<(usize, f64)> {
-        rank(query, &texts.iter().map(|terms| Text::from(*terms)).collect::<Vec<_>>())
+    fn query(terms: &[i64]) -> Vec<Word> {
+        terms.iter().map(|term| Word::of([*term])).collect()
     }
 
-    fn places(query: &[i64], texts: &[&[i64]]) -> Vec<usize> {
-        ranked(&query.iter().copied().collect(), texts).into_iter().map(|hit| hit.0).collect()
+    fn all(query: &[Word], texts: &[&[i64]]) -> Vec<f64> {
+        shares(query, &texts.iter().map(|terms| Text::from(*terms)).collect::<Vec<_>>())
+    }
+
+    /// Places of the texts that say something of the query, best first.
+    fn places(terms: &[i64], texts: &[&[i64]]) -> Vec<usize> {
+        let shares = all(&query(terms), texts);
+        let mut places: Vec<usize> = (0..texts.len()).filter(|place| shares[*place] > 0.0).collect();
+        places.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
+        places
     }
 
     #[test]
-    fn a_text_without_the_terms_is_no_hit() {
+    fn a_text_without_the_terms_has_no_share() {
         assert_eq!(places(&[7], &[&[1, 2], &[7], &[]]), [1]);
         assert!(places(&[], &[&[1]]).is_empty());
         assert!(places(&[1], &[]).is_empty());
@@ -94,19 +136,38 @@ mod tests {
     #[test]
     fn repetition_counts_with_diminishing_weight() {
         let texts: [&[i64]; 3] = [&[1, 5, 5, 5], &[1, 1, 1, 1], &[9, 9, 9, 9]];
-        let hits = ranked(&[1].into(), &texts);
-        assert_eq!(hits[0].0, 1);
-        assert!(hits[0].1 < 4.0 * hits[1].1);
+        let shares = all(&query(&[1]), &texts);
+        assert!(shares[0] < shares[1] && shares[1] < 4.0 * shares[0]);
+    }
+
+    #[test]
+    fn a_text_of_mean_length_that_says_every_word_once_has_the_whole() {
+        let shares = all(&query(&[1, 2]), &[&[1, 2], &[1, 3], &[4, 5]]);
+        assert!((shares[0] - 1.0).abs() < 1e-9 && shares[1] > 0.0 && shares[1] < 0.5 && shares[2] == 0.0);
+        // A word that nobody says is missing in every text.
+        assert!(all(&query(&[1, 2, 77]), &[&[1, 2], &[1, 3], &[4, 5]])[0] < 0.7);
+    }
+
+    #[test]
+    fn another_word_of_the_same_meaning_counts_less_and_never_besides_the_own_one() {
+        let way = |terms: &[i64], weight| Alternative { terms: terms.to_vec(), weight };
+        let word = |ways: &[Alternative]| vec![Word(ways.to_vec())];
+        let texts: [&[i64]; 3] = [&[1, 9], &[2, 9], &[1, 2]];
+        let shares = all(&word(&[way(&[1], 1.0), way(&[2], 0.5)]), &texts);
+        assert!(shares[0] > shares[1] && shares[1] > 0.0);
+        assert!((shares[2] - shares[0]).abs() < 1e-9);
+        // All words of a phrase, or it is not said.
+        assert_eq!(all(&word(&[way(&[1, 2], 1.0)]), &texts).iter().filter(|share| **share > 0.0).count(), 1);
     }
 
     #[test]
     fn terms_that_no_query_asks_for_count_by_their_number_alone() {
         let whole: [&[i64]; 3] = [&[1, 3, 4, 5], &[1, 2, 4, 5], &[1, 3]];
-        let query: BTreeSet<i64> = [1, 2].into();
+        let query = query(&[1, 2]);
         let kept: Vec<Vec<i64>> =
-            whole.iter().map(|terms| terms.iter().copied().filter(|term| query.contains(term)).collect()).collect();
+            whole.iter().map(|terms| terms.iter().copied().filter(|term| [1, 2].contains(term)).collect()).collect();
         let lean: Vec<Text<'_>> =
             kept.iter().zip(&whole).map(|(terms, all)| Text { terms, length: all.len() }).collect();
-        assert_eq!(rank(&query, &lean), ranked(&query, &whole));
+        assert_eq!(shares(&query, &lean), all(&query, &whole));
     }
 }

@@ -7,7 +7,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::query::word_terms;
+use super::bm25::Word;
+use super::query::words;
 use super::search::{Found, Hit, SearchRequest, TOP_K};
 use super::wording::{Item, absence, document_label, is_preference};
 use super::{Recall, RecallError, bm25};
@@ -154,6 +155,7 @@ impl Recall {
                     min_score: request.min_score,
                     window: request.window(),
                     when,
+                    ..SearchRequest::default()
                 };
                 Some(self.search(scope, &search).await?)
             }
@@ -198,12 +200,12 @@ impl Recall {
         for m in &memories {
             self.metrics.memory.confidence.of(m.kind).observe(m.standing.effective_confidence);
         }
-        let mut terms: BTreeSet<i64> = BTreeSet::new();
+        let mut asked: Vec<Word> = Vec::new();
         if let (Some(found), Some(keys)) = (found, self.store.keys_of(scope).await?) {
-            terms = word_terms(&keys, &found.query);
-            terms.extend(self.concept_terms(&keys, &found.query));
+            asked = words(&keys, &found.query);
+            asked.extend(self.concept_terms(&keys, &found.query).into_iter().map(|term| Word::of([term])));
         }
-        Ok(ranked(&memories, &terms))
+        Ok(ranked(&memories, &asked))
     }
 
     async fn recent(&self, scope: Scope, request: &ContextRequest) -> Result<Vec<RecentDocument>, RecallError> {
@@ -227,12 +229,9 @@ impl Recall {
 }
 
 /// By the words of the query first, then by trust, confidence and age of the signal; newest first among equals.
-fn ranked(memories: &[Memory], terms: &BTreeSet<i64>) -> Vec<Item> {
+fn ranked(memories: &[Memory], asked: &[Word]) -> Vec<Item> {
     let texts: Vec<bm25::Text<'_>> = memories.iter().map(|m| m.terms.as_slice().into()).collect();
-    let mut words = vec![0.0; memories.len()];
-    for (place, score) in bm25::rank(terms, &texts) {
-        words[place] = score;
-    }
+    let words = bm25::shares(asked, &texts);
     let weight = |m: &Memory| m.trust.rank_weight() * m.standing.effective_confidence * m.standing.rank_factor;
     let mut order: Vec<usize> = (0..memories.len()).collect();
     order.sort_by(|a, b| {

@@ -169,7 +169,10 @@ fn the_words_of_the_query_come_first_then_trust_then_age() {
         statement(6, &[1], |m| m.standing.rank_factor = 0.1),
     ];
     let order = |terms: &[i64]| -> Vec<u128> {
-        ranked(&all, &terms.iter().copied().collect()).iter().map(|item| item.memory_id.0.as_u128()).collect()
+        ranked(&all, &terms.iter().map(|term| Word::of([*term])).collect::<Vec<_>>())
+            .iter()
+            .map(|item| item.memory_id.0.as_u128())
+            .collect()
     };
     assert_eq!(order(&[]), [3, 2, 4, 1, 5, 6]);
     assert_eq!(order(&[9]), [4, 3, 2, 1, 5, 6]);

@@ -1,123 +1,182 @@
-//! Reciprocal rank fusion of the legs (model.md, "Reading": k = 60, weights 0.7 and 0.3), and of a third one: what the
-//! query and a text speak of by name of a concept. A short question and the sentence that answers it can be far apart
-//! for the encoder and share no word ("I lost my job", "they sacked me from the factory"), while the lexicon knows that
-//! both speak of one thing. It weighs more than words, which any text may share, and less than meaning.
+//! Three rankings as one: by meaning, by words, and by what query and text speak of by name of a concept. A short question
+//! and the sentence that answers it can be far apart for the encoder and share no word ("I lost my job", "they sacked me
+//! from the factory"), while the lexicon knows that both speak of one thing.
+//!
+//! Scores are summed, and not ranks: how far the best stands out is what a rank throws away. Similarities count by how far
+//! they are from the patient's mean, since a model's cosines depend on the question more than on the answer; shares of
+//! words and concepts count as they are, so that a text that says all of the query comes first and a chance word moves
+//! nothing. The weights are those that were best on the development set of docs/search.md.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
 
-const K: f64 = 60.0;
-const VECTOR_WEIGHT: f64 = 0.7;
-const TEXT_WEIGHT: f64 = 0.3;
-const CONCEPT_WEIGHT: f64 = 0.5;
+use super::search::Ranking;
 
-/// Rankings of (place, score), best first.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Legs {
-    /// By cosine.
-    pub(crate) vector: Vec<(usize, f64)>,
-    /// By words, BM25.
-    pub(crate) text: Vec<(usize, f64)>,
-    /// By concepts, BM25; `None` when the query names none.
-    pub(crate) concept: Option<Vec<(usize, f64)>>,
+/// For a text that says the whole of the query: a share, and its square, since half of the words are less than half a find.
+const WORDS: f64 = 3.0;
+const ALL_WORDS: f64 = 5.0;
+const CONCEPTS: f64 = 2.0;
+/// What a passage has from the one before it, of the same document, and from the one after it: an answer says little
+/// without its question.
+const BEFORE: f64 = 0.3;
+const AFTER: f64 = 0.15;
+
+/// What is known of a passage for one query, in the order of time.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Parts {
+    /// Cosine, −1.0–1.0; `None` where the passage has no vector, or the query.
+    pub(crate) meaning: Option<f64>,
+    /// Share of the query's words, 0.0 for none, about 1.0 for all.
+    pub(crate) words: f64,
+    /// The same of the concepts that the query names.
+    pub(crate) concepts: f64,
+    /// It goes on in the document of the passage before.
+    pub(crate) goes_on: bool,
 }
 
-/// One candidate in any of the legs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Fused {
-    pub(crate) place: usize,
-    /// 0.0–1.0; 1.0 stands first in every leg.
-    pub(crate) score: f64,
-    /// Cosine, where the vector leg found it.
-    pub(crate) similarity: Option<f64>,
-    /// BM25, where the full-text leg found it.
-    pub(crate) keyword: Option<f64>,
-    /// BM25 over concepts, where that leg found it.
-    pub(crate) concept: Option<f64>,
-}
-
-impl Fused {
-    /// Found by words or concepts alone: no vector vouches for it.
-    pub(crate) fn keyword_only(&self) -> bool {
-        self.similarity.is_none()
+impl Parts {
+    /// Shares no word and no concept with the query, and is less near in meaning than asked for.
+    pub(crate) fn is_apart(&self, least: f64) -> bool {
+        self.words <= 0.0 && self.concepts <= 0.0 && self.meaning.is_none_or(|cosine| cosine < least)
     }
 }
 
-/// Fuses the legs.
-pub(crate) fn fuse(legs: &Legs) -> Vec<Fused> {
-    let mut all: BTreeMap<usize, Fused> = BTreeMap::new();
-    let whole = VECTOR_WEIGHT + TEXT_WEIGHT + legs.concept.as_ref().map_or(0.0, |_| CONCEPT_WEIGHT);
-    let mut add = |leg: &[(usize, f64)], weight: f64, note: fn(&mut Fused, f64)| {
-        for (rank, (place, found)) in leg.iter().enumerate() {
-            let empty = Fused { place: *place, score: 0.0, similarity: None, keyword: None, concept: None };
-            let fused = all.entry(*place).or_insert(empty);
-            fused.score += weight / whole * (K + 1.0) / (K + 1.0 + rank as f64);
-            note(fused, *found);
-        }
+/// A passage and how well it answers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Fused {
+    pub(crate) place: usize,
+    /// Any number; the more the better.
+    pub(crate) weight: f64,
+    pub(crate) parts: Parts,
+}
+
+impl Fused {
+    /// The weight on a scale of 0.0–1.0.
+    pub(crate) fn score(&self) -> f64 {
+        1.0 / (1.0 + (-self.weight / 2.0).exp())
+    }
+}
+
+/// All passages that have anything to do with the query, best first; equal ones in the order of time.
+pub(crate) fn fuse(passages: &[Parts], ranking: Ranking) -> Vec<Fused> {
+    let asked = |of: Ranking| ranking == of || ranking == Ranking::Together;
+    let used: Vec<Parts> = passages
+        .iter()
+        .map(|parts| Parts {
+            meaning: parts.meaning.filter(|_| asked(Ranking::Meaning)),
+            words: if asked(Ranking::Words) { parts.words } else { 0.0 },
+            concepts: if asked(Ranking::Concepts) { parts.concepts } else { 0.0 },
+            goes_on: parts.goes_on && ranking == Ranking::Together,
+        })
+        .collect();
+    let own = alone(&used);
+    let joined = |at: usize| used.get(at).is_some_and(|parts| parts.goes_on);
+    let weight = |at: usize| {
+        let before = if joined(at) { BEFORE * own[at - 1] } else { 0.0 };
+        let after = if joined(at + 1) { AFTER * own[at + 1] } else { 0.0 };
+        own[at] + before + after
     };
-    add(&legs.vector, VECTOR_WEIGHT, |fused, cosine| fused.similarity = Some(cosine));
-    add(&legs.text, TEXT_WEIGHT, |fused, bm25| fused.keyword = Some(bm25));
-    add(legs.concept.as_deref().unwrap_or_default(), CONCEPT_WEIGHT, |fused, bm25| fused.concept = Some(bm25));
-    let mut all: Vec<Fused> = all.into_values().collect();
-    all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
+    let found = |at: &usize| used[*at].meaning.is_some() || used[*at].words > 0.0 || used[*at].concepts > 0.0;
+    let fused = |at: usize| Fused { place: at, weight: weight(at), parts: passages[at] };
+    let mut all: Vec<Fused> = (0..used.len()).filter(found).map(fused).collect();
+    all.sort_by(best_first);
     all
+}
+
+pub(crate) fn best_first(a: &Fused, b: &Fused) -> Ordering {
+    b.weight.total_cmp(&a.weight).then(a.place.cmp(&b.place))
+}
+
+/// The weight of each passage by itself. One without a vector has the least similarity of all.
+fn alone(passages: &[Parts]) -> Vec<f64> {
+    let known: Vec<f64> = passages.iter().filter_map(|parts| parts.meaning).collect();
+    let count = known.len().max(1) as f64;
+    let mean = known.iter().sum::<f64>() / count;
+    let spread = (known.iter().map(|cosine| (cosine - mean).powi(2)).sum::<f64>() / count).sqrt();
+    let standing = |cosine: f64| if spread > f64::EPSILON { (cosine - mean) / spread } else { 0.0 };
+    let least = known.iter().copied().fold(f64::INFINITY, f64::min);
+    let of = |parts: &Parts| {
+        let cosine = parts.meaning.unwrap_or(least);
+        let meaning = if cosine.is_finite() { standing(cosine) } else { 0.0 };
+        meaning + WORDS * parts.words + ALL_WORDS * parts.words.powi(2) + CONCEPTS * parts.concepts
+    };
+    passages.iter().map(of).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use proptest::prelude::*;
 
     use super::*;
 
-    fn two(vector: &[(usize, f64)], text: &[(usize, f64)]) -> Vec<Fused> {
-        fuse(&Legs { vector: vector.to_vec(), text: text.to_vec(), concept: None })
+    fn parts(meaning: f64, words: f64, concepts: f64) -> Parts {
+        Parts { meaning: Some(meaning), words, concepts, goes_on: false }
+    }
+
+    fn order(passages: &[Parts]) -> Vec<usize> {
+        fuse(passages, Ranking::Together).iter().map(|fused| fused.place).collect()
     }
 
     #[test]
-    fn first_in_both_legs_is_one_and_the_weights_are_those_of_the_model() {
-        let all = two(&[(3, 0.9)], &[(3, 4.0), (5, 2.0)]);
-        assert!((all[0].score - 1.0).abs() < 1e-12);
-        assert!((all[1].score - 0.3 * 61.0 / 62.0).abs() < 1e-12);
-        assert!(!all[0].keyword_only() && all[1].keyword_only());
+    fn a_text_that_says_all_of_the_query_passes_the_one_that_is_nearest_in_meaning() {
+        assert_eq!(order(&[parts(0.5, 0.0, 0.0), parts(0.3, 1.0, 0.0), parts(0.1, 0.0, 0.0)]), [1, 0, 2]);
     }
 
     #[test]
-    fn agreement_of_both_legs_beats_a_better_rank_in_one() {
-        let all = two(&[(0, 0.9), (1, 0.8)], &[(1, 3.0)]);
-        assert_eq!(all.iter().map(|f| f.place).collect::<Vec<_>>(), [1, 0]);
-    }
-
-    #[test]
-    fn a_word_alone_never_passes_a_hit_of_meaning_near_the_top() {
-        let vector: Vec<(usize, f64)> = (0..20).map(|n| (n, 0.9)).collect();
-        assert_eq!(two(&vector, &[(99, 12.0)]).last().map(|f| f.place), Some(99));
+    fn a_chance_word_moves_nothing_that_stands_out_in_meaning() {
+        let mut passages = vec![parts(0.1, 0.0, 0.0); 20];
+        (passages[3], passages[9]) = (parts(0.5, 0.0, 0.0), parts(0.1, 0.3, 0.0));
+        assert_eq!(order(&passages)[..2], [3, 9]);
     }
 
     #[test]
     fn a_shared_concept_lifts_a_far_paraphrase_above_texts_that_share_only_the_word() {
-        let vector: Vec<(usize, f64)> = (0..8).map(|n| (n, 0.5)).collect();
-        let text = vec![(6, 3.0), (2, 1.0)];
-        let all = fuse(&Legs { vector, text, concept: Some(vec![(7, 2.0)]) });
-        let place = |of: usize| all.iter().position(|f| f.place == of).unwrap();
-        assert!(place(7) < place(6) && place(7) < place(2));
-        assert!(all.iter().all(|f| (0.0..=1.0).contains(&f.score)));
+        assert_eq!(order(&[parts(0.2, 0.3, 0.0), parts(0.2, 0.0, 1.0), parts(0.2, 0.0, 0.0)])[..2], [1, 0]);
+    }
+
+    #[test]
+    fn the_answer_behind_the_question_that_is_asked_passes_what_stands_alone() {
+        let answer = Parts { goes_on: true, ..parts(0.1, 0.0, 0.0) };
+        let passages = [parts(0.9, 0.0, 0.0), answer, parts(0.1, 0.0, 0.0), parts(0.1, 0.0, 0.0)];
+        assert_eq!(order(&passages)[..2], [0, 1]);
+        // Of another document it is a neighbour of nothing.
+        let apart = [parts(0.1, 0.0, 0.0), parts(0.9, 0.0, 0.0), parts(0.1, 0.0, 0.0), parts(0.1, 0.0, 0.0)];
+        assert_eq!(order(&apart)[..2], [1, 0]);
+    }
+
+    #[test]
+    fn without_a_vector_only_what_shares_a_word_or_a_concept_is_found() {
+        let without = |words, concepts| Parts { words, concepts, ..Parts::default() };
+        assert_eq!(order(&[without(0.0, 0.0), without(0.3, 0.0), without(0.0, 0.9)]), [2, 1]);
+    }
+
+    #[test]
+    fn one_ranking_alone_looks_at_nothing_else() {
+        let passages = [parts(0.9, 0.0, 0.3), parts(0.1, 0.5, 0.9)];
+        let by = |ranking| fuse(&passages, ranking).iter().map(|fused| fused.place).collect::<Vec<_>>();
+        assert_eq!(by(Ranking::Meaning), [0, 1]);
+        assert_eq!(by(Ranking::Words), [1]);
+        assert_eq!(by(Ranking::Concepts), [1, 0]);
     }
 
     proptest! {
         #[test]
-        fn every_candidate_is_fused_once_and_no_better_rank_makes_it_worse(
-            vector in proptest::sample::subsequence((0..12usize).collect::<Vec<_>>(), 0..12),
-            text in proptest::sample::subsequence((0..12usize).collect::<Vec<_>>(), 0..12),
+        fn every_passage_with_a_vector_is_ranked_once_and_scores_are_within_bounds(
+            all in proptest::collection::vec((prop::option::of(-1.0f64..1.0), 0.0f64..2.0, 0.0f64..2.0, any::<bool>()), 1..30),
         ) {
-            let leg = |places: &[usize]| places.iter().map(|place| (*place, 0.5)).collect::<Vec<_>>();
-            let all = two(&leg(&vector), &leg(&text));
-            let named: BTreeSet<usize> = vector.iter().chain(&text).copied().collect();
-            prop_assert_eq!(all.iter().map(|f| f.place).collect::<BTreeSet<_>>(), named.clone());
-            prop_assert_eq!(all.len(), named.len());
-            prop_assert!(all.iter().all(|f| f.score > 0.0 && f.score <= 1.0 + 1e-12));
-            prop_assert!(all.iter().all(|f| f.keyword_only() != vector.contains(&f.place)));
-            prop_assert!(all.windows(2).all(|pair| pair[0].score >= pair[1].score));
+            let mut passages: Vec<Parts> = all.iter()
+                .map(|(meaning, words, concepts, goes_on)| Parts {
+                    meaning: *meaning, words: *words, concepts: *concepts, goes_on: *goes_on,
+                })
+                .collect();
+            passages[0].goes_on = false;
+            let fused = fuse(&passages, Ranking::Together);
+            let mut places: Vec<usize> = fused.iter().map(|one| one.place).collect();
+            places.sort_unstable();
+            places.dedup();
+            prop_assert_eq!(places.len(), fused.len());
+            prop_assert!(passages.iter().enumerate().all(|(at, p)| p.meaning.is_none() || places.contains(&at)));
+            prop_assert!(fused.iter().all(|one| one.weight.is_finite() && (0.0..=1.0).contains(&one.score())));
+            prop_assert!(fused.windows(2).all(|pair| pair[0].weight >= pair[1].weight));
         }
     }
 }

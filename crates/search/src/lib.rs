@@ -4,10 +4,12 @@
 mod bm25;
 pub mod context;
 pub mod emergency;
+pub mod evaluation;
 mod fusion;
 mod guard;
 mod query;
 mod search;
+mod thesaurus;
 mod trace;
 mod wording;
 
@@ -17,7 +19,7 @@ use std::time::Instant;
 
 pub use context::{Context, ContextRequest, Opposed, PatientSummary, RecentDocument};
 pub use emergency::{Emergency, EmergencyText};
-pub use search::{Found, Hit, SearchRequest};
+pub use search::{Found, Hit, Ranking, SearchRequest};
 pub use trace::{Node, trace};
 pub use wording::{Item, Source};
 

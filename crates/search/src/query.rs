@@ -1,25 +1,26 @@
 //! A query made ready: guarded, redacted under the patient's keys, turned into keyed terms, and a vector of it by the
-//! model of the generation that is searched. The text as it
-//! was typed goes no further than this file.
+//! model of the generation that is searched. The text as it was typed goes no further than this file.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::bm25::{Alternative, Word};
+use super::thesaurus::{self, QueryWord};
 use super::{Recall, RecallError};
 use anamnesis_crypto::PatientKeys;
 use anamnesis_embedding::{Embedder, Purpose};
 use anamnesis_extraction::ExtractionInput;
 use anamnesis_redaction::{People, SurrogateKey};
-use anamnesis_text::{Document, Language, Span, stems};
+use anamnesis_text::{Document, Language, Span};
 
 /// What the two legs search by.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Prepared {
     /// As it may be shown, logged or sent.
     pub(crate) redacted: String,
-    pub(crate) terms: BTreeSet<i64>,
+    pub(crate) words: Vec<Word>,
     /// Of the concepts that the query names.
-    pub(crate) concepts: BTreeSet<i64>,
+    pub(crate) concepts: Vec<Word>,
 }
 
 impl Recall {
@@ -33,9 +34,9 @@ impl Recall {
         if text.is_empty() {
             return Ok(Prepared::default());
         }
-        let terms = word_terms(keys, &text);
-        let concepts = self.concept_terms(keys, &text);
-        Ok(Prepared { redacted: text, terms, concepts })
+        let words = words(keys, &text);
+        let concepts = self.concept_terms(keys, &text).into_iter().map(|term| Word::of([term])).collect();
+        Ok(Prepared { redacted: text, words, concepts })
     }
 
     /// The redacted query as the model of a generation sees it. `None` when there is no such model at hand or its provider
@@ -69,10 +70,22 @@ impl Recall {
     }
 }
 
-/// A question is too short to tell its language by: it is stemmed by the rules of both.
-pub(super) fn word_terms(keys: &PatientKeys, text: &str) -> BTreeSet<i64> {
-    let both = [Language::Spanish, Language::English];
-    both.iter().flat_map(|language| stems(text, *language)).map(|stem| keys.term(&stem)).collect()
+/// What another word of the same meaning counts.
+const SYNONYM: f64 = 0.6;
+
+/// The words of a query, each with its stems by the rules of both languages, since a question is too short to tell its
+/// language by, and with what means the same in either.
+pub(super) fn words(keys: &PatientKeys, text: &str) -> Vec<Word> {
+    let keyed = |stems: &[String], weight| {
+        let terms: Vec<i64> = stems.iter().map(|stem| keys.term(stem)).collect();
+        Alternative { terms, weight }
+    };
+    let word = |QueryWord { own, others }: QueryWord| {
+        let share = 1.0 / own.len().max(1) as f64;
+        let own = own.iter().flatten().map(|stem| keyed(std::slice::from_ref(stem), share));
+        Word(own.chain(others.iter().map(|stems| keyed(stems, SYNONYM))).collect())
+    };
+    thesaurus::builtin().read(text).into_iter().map(word).collect()
 }
 
 #[cfg(test)]

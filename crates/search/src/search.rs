@@ -1,30 +1,34 @@
 //! Hybrid search over a patient's passages.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use super::fusion::{Fused, Legs, fuse};
+use super::fusion::{Fused, Parts, best_first, fuse};
 use super::query::Prepared;
 use super::{Recall, RecallError, bm25};
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::ids::{DocumentId, MemoryId, PassageId};
 use anamnesis_core::memory::Use;
 use anamnesis_core::scope::Scope;
-use anamnesis_core::vector;
 use anamnesis_crypto::PatientKeys;
 use anamnesis_observability::metrics::labels::Leg;
 use anamnesis_store::StoreError;
-use anamnesis_store::read::{Candidate, Memory, NEAREST, Snapshot, StoredDocument, When, Window};
+use anamnesis_store::read::{Candidate, Memory, Snapshot, StoredDocument, When, Window};
 use anamnesis_store::records::FilePlace;
 use anamnesis_text::{Span, Speaker};
 
-/// How far each leg is read before fusion: beyond it a rank adds next to nothing.
-const LEG_DEPTH: usize = NEAREST;
 /// Seed 003: `top_k` 5.
 pub(crate) const TOP_K: usize = 5;
+
+/// How many more passages than are asked for are opened, since only an open one shows what it is.
+const MORE: usize = 5;
+/// What a passage loses that only asks.
+const ASKS: f64 = 0.5;
+/// What one loses on which nothing certain rests, for a confidence of nought (model.md, "Reading").
+const DOUBT: f64 = 0.6;
 
 /// How often the generation may change while one question is answered.
 const SWAPS: usize = 3;
@@ -35,8 +39,18 @@ struct Compared<'a> {
     snapshot: Snapshot<'a>,
     candidates: Vec<Candidate>,
     by_meaning: bool,
-    /// Least cosine of the vector leg.
-    min_score: f64,
+    /// The cosine from which the model's profile takes two texts for related.
+    related: f64,
+}
+
+/// Which rankings decide the order. One alone is for measurements.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Ranking {
+    #[default]
+    Together,
+    Meaning,
+    Words,
+    Concepts,
 }
 
 /// What to look for.
@@ -45,10 +59,12 @@ pub struct SearchRequest {
     pub query: String,
     /// Most hits; 5 unless told (seed 003).
     pub top_k: Option<usize>,
-    /// Least cosine of the vector leg; the embedding model's own unless told.
+    /// Least cosine of a passage that shares no word and no concept with the query; none unless given. A short record has
+    /// few passages, and a question is often far from its answer.
     pub min_score: Option<f64>,
     pub window: Window,
     pub when: When,
+    pub ranking: Ranking,
 }
 
 /// One passage, with all that a reader needs to weigh it.
@@ -61,19 +77,26 @@ pub struct Hit {
     pub date: DateTime<Utc>,
     /// Who speaks in it.
     pub(crate) speakers: Vec<Speaker>,
-    /// Fused, 0.0–1.0.
+    /// By all rankings together, 0.0–1.0: for the order, and no probability.
     pub score: f64,
+    /// Cosine, −1.0–1.0; `None` where there is no vector to compare.
     pub similarity: Option<f64>,
+    /// Share of the query's words, about 1.0 for all of them.
     pub keyword: Option<f64>,
-    /// Speaks of what the query speaks of, by name of the concept.
-    pub(crate) concept: Option<f64>,
-    /// Found by its words or concepts alone.
+    /// The same of the concepts that the query names.
+    pub concept: Option<f64>,
+    /// Found by its words or concepts alone: its vector is farther from the query's than the model takes for related.
     pub keyword_only: bool,
+    /// Neither near in meaning nor in words: shown because nothing better is there.
+    pub weak: bool,
+    /// What was asked before it, where it follows a question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
     /// Of the redacted text.
     pub fragment: String,
     /// Place of the fragment in the redacted text, bytes.
-    pub(crate) start: usize,
-    pub(crate) end: usize,
+    pub start: usize,
+    pub end: usize,
     /// Where in an uploaded file it begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<FilePlace>,
@@ -110,12 +133,21 @@ impl Recall {
         self.store.may_recall(scope).await?;
         let Some(keys) = self.store.keys_of(scope).await? else { return Ok(Found::default()) };
         let prepared = self.prepare(&keys, &request.query)?;
-        let Compared { mut snapshot, candidates, by_meaning, min_score } =
+        let Compared { mut snapshot, candidates, by_meaning, related } =
             self.compare(scope, &prepared, request).await?;
-        let mut best = fuse(&self.legs(&prepared, &candidates, min_score));
-        best.truncate(request.top_k.unwrap_or(TOP_K));
+        let least = request.min_score.unwrap_or(f64::NEG_INFINITY);
+        let mut best = fuse(&self.parts(&prepared, &candidates), request.ranking);
+        best.retain(|one| !one.parts.is_apart(least));
+        let top_k = request.top_k.unwrap_or(TOP_K);
+        best.truncate(top_k.saturating_add(MORE));
         let started = Instant::now();
-        let hits = hits(&mut snapshot, &keys, &best, &candidates, request.when).await?;
+        let opened = open(&mut snapshot, &keys, &best, &candidates, request.when).await?;
+        if request.ranking == Ranking::Together {
+            best.iter_mut().for_each(|one| one.weight -= opened.against(&candidates, one.place));
+            best.sort_by(best_first);
+        }
+        best.truncate(top_k);
+        let hits = best.iter().map(|one| opened.hit(one, &candidates, related)).collect::<Result<_, _>>()?;
         self.observe(Leg::Assembly, started);
         Ok(Found { by_meaning, query: prepared.redacted, hits })
     }
@@ -129,7 +161,7 @@ impl Recall {
         request: &SearchRequest,
     ) -> Result<Compared<'_>, RecallError> {
         let mut active = self.last_seen(scope.org());
-        let terms: BTreeSet<i64> = prepared.terms.union(&prepared.concepts).copied().collect();
+        let terms: BTreeSet<i64> = bm25::terms(&prepared.words).chain(bm25::terms(&prepared.concepts)).collect();
         for _ in 0..SWAPS {
             let model = self.models.active(active);
             let vector = self.vector(&prepared.redacted, model).await;
@@ -138,9 +170,8 @@ impl Recall {
             let (found, candidates) =
                 snapshot.candidates(generation, vector.as_deref(), Some(&terms), request.window, request.when).await?;
             if vector.is_none() || self.models.offered().active(found) == generation {
-                let of_model = model.unwrap_or(self.models.configured()).profile().min_score;
-                let min_score = request.min_score.unwrap_or(of_model);
-                return Ok(Compared { snapshot, candidates, by_meaning: vector.is_some(), min_score });
+                let related = model.unwrap_or(self.models.configured()).profile().min_score;
+                return Ok(Compared { snapshot, candidates, by_meaning: vector.is_some(), related });
             }
             self.see(scope.org(), found);
             active = found;
@@ -148,57 +179,86 @@ impl Recall {
         Err(StoreError::Race.into())
     }
 
-    fn legs(&self, prepared: &Prepared, candidates: &[Candidate], least: f64) -> Legs {
-        let started = Instant::now();
-        let vector = vector::nearest(candidates.iter().map(|c| c.similarity), least, LEG_DEPTH);
-        self.observe(Leg::Vector, started);
+    fn parts(&self, prepared: &Prepared, candidates: &[Candidate]) -> Vec<Parts> {
         let started = Instant::now();
         let texts: Vec<bm25::Text<'_>> =
             candidates.iter().map(|c| bm25::Text { terms: &c.terms, length: c.length }).collect();
-        let by = |wanted: &BTreeSet<i64>| {
-            let mut ranked = bm25::rank(wanted, &texts);
-            ranked.truncate(LEG_DEPTH);
-            ranked
-        };
-        let text = by(&prepared.terms);
-        let concept = (!prepared.concepts.is_empty()).then(|| by(&prepared.concepts));
+        let (words, concepts) = (bm25::shares(&prepared.words, &texts), bm25::shares(&prepared.concepts, &texts));
         self.observe(Leg::Text, started);
-        Legs { vector, text, concept }
+        let of = |c: &Candidate| (c.document, c.revision);
+        let goes_on = |at: usize| at > 0 && of(&candidates[at - 1]) == of(&candidates[at]);
+        let parts = |at: usize| Parts {
+            meaning: candidates[at].similarity,
+            words: words[at],
+            concepts: concepts[at],
+            goes_on: goes_on(at),
+        };
+        (0..candidates.len()).map(parts).collect()
     }
 }
 
-/// Opens only the documents that are shown.
-async fn hits(
+/// The documents of the best passages, and what rests on them.
+struct Opened {
+    documents: HashMap<(DocumentId, u32), StoredDocument>,
+    memories: Vec<Memory>,
+}
+
+/// Opens only the documents that may be shown.
+async fn open(
     snapshot: &mut Snapshot<'_>,
     keys: &PatientKeys,
     best: &[Fused],
     candidates: &[Candidate],
     when: When,
-) -> Result<Vec<Hit>, RecallError> {
-    if best.is_empty() {
-        return Ok(Vec::new());
-    }
-    let wanted: BTreeSet<DocumentId> = best.iter().map(|f| candidates[f.place].document).collect();
-    let ids: Vec<DocumentId> = wanted.iter().copied().collect();
-    let (documents, memories) = snapshot.cited(keys, &ids, when).await?;
-    let documents: HashMap<(DocumentId, u32), StoredDocument> =
-        documents.into_iter().map(|d| ((d.id, d.revision), d)).collect();
-    best.iter()
-        .map(|fused| {
-            let candidate = &candidates[fused.place];
-            let document = documents.get(&(candidate.document, candidate.revision)).ok_or(StoreError::Race)?;
-            Ok(hit(fused, candidate, document, &memories))
-        })
-        .collect()
+) -> Result<Opened, RecallError> {
+    let wanted: HashSet<DocumentId> = best.iter().map(|f| candidates[f.place].document).collect();
+    let ids: Vec<DocumentId> = wanted.into_iter().collect();
+    let (documents, memories) =
+        if ids.is_empty() { Default::default() } else { snapshot.cited(keys, &ids, when).await? };
+    let documents = documents.into_iter().map(|d| ((d.id, d.revision), d)).collect();
+    Ok(Opened { documents, memories })
 }
 
-fn hit(fused: &Fused, c: &Candidate, document: &StoredDocument, memories: &[Memory]) -> Hit {
-    let rests_on = |m: &&Memory| {
-        m.document_id == Some(c.document)
-            && m.revision == Some(c.revision)
-            && m.evidence.as_ref().is_some_and(|e| Span { start: e.start, end: e.end }.overlaps(&c.span))
-    };
-    let resting: Vec<&Memory> = memories.iter().filter(rests_on).collect();
+impl Opened {
+    fn document(&self, c: &Candidate) -> Option<&StoredDocument> {
+        self.documents.get(&(c.document, c.revision))
+    }
+
+    fn resting<'a>(&'a self, c: &'a Candidate) -> impl Iterator<Item = &'a Memory> {
+        self.memories.iter().filter(|m| rests_on(m, c))
+    }
+
+    /// What a passage loses that is a question itself or on which nothing certain rests.
+    fn against(&self, candidates: &[Candidate], place: usize) -> f64 {
+        let c = &candidates[place];
+        let asks = self.document(c).is_some_and(|document| asks(c.span.of(&document.content.text)));
+        let confidence = self.resting(c).map(|m| m.standing.effective_confidence).fold(1.0, f64::min);
+        DOUBT * (1.0 - confidence) + if asks { ASKS } else { 0.0 }
+    }
+
+    fn hit(&self, fused: &Fused, candidates: &[Candidate], related: f64) -> Result<Hit, RecallError> {
+        let candidate = &candidates[fused.place];
+        let document = self.document(candidate).ok_or(StoreError::Race)?;
+        let resting: Vec<&Memory> = self.resting(candidate).collect();
+        let before = fused.place.checked_sub(1).map(|before| &candidates[before]).filter(|_| fused.parts.goes_on);
+        let before = before.map(|c| c.span.of(&document.content.text)).filter(|text| asks(text));
+        Ok(Hit { asked: before.map(str::to_owned), ..hit(fused, candidate, document, &resting, related) })
+    }
+}
+
+fn asks(text: &str) -> bool {
+    text.trim_end().ends_with('?')
+}
+
+fn rests_on(m: &Memory, c: &Candidate) -> bool {
+    m.document_id == Some(c.document)
+        && m.revision == Some(c.revision)
+        && m.evidence.as_ref().is_some_and(|e| Span { start: e.start, end: e.end }.overlaps(&c.span))
+}
+
+fn hit(fused: &Fused, c: &Candidate, document: &StoredDocument, resting: &[&Memory], related: f64) -> Hit {
+    let Parts { meaning, words, concepts, .. } = fused.parts;
+    let (named, near) = (words > 0.0 || concepts > 0.0, meaning.is_some_and(|cosine| cosine >= related));
     let mut speakers: Vec<Speaker> = document
         .content
         .turns
@@ -217,11 +277,13 @@ fn hit(fused: &Fused, c: &Candidate, document: &StoredDocument, memories: &[Memo
         revision: c.revision,
         document_type: c.document_type,
         date: c.occurred_at,
-        score: fused.score,
-        similarity: fused.similarity,
-        keyword: fused.keyword,
-        concept: fused.concept,
-        keyword_only: fused.keyword_only(),
+        score: fused.score(),
+        similarity: meaning,
+        keyword: Some(words).filter(|share| *share > 0.0),
+        concept: Some(concepts).filter(|share| *share > 0.0),
+        keyword_only: named && !near,
+        weak: !named && !near,
+        asked: None,
         fragment: c.span.of(&document.content.text).to_owned(),
         start: c.span.start,
         end: c.span.end,

@@ -21,7 +21,19 @@ fn candidate() -> Candidate {
     }
 }
 
-const FUSED: Fused = Fused { place: 0, score: 0.75, similarity: Some(0.8), keyword: None, concept: Some(1.5) };
+const PARTS: Parts = Parts { meaning: Some(0.8), words: 0.0, concepts: 0.5, goes_on: false };
+const FUSED: Fused = Fused { place: 0, weight: 0.0, parts: PARTS };
+/// From which cosine on two texts are related.
+const RELATED: f64 = 0.3;
+
+/// As it is shown with all these memories at hand.
+fn shown(fused: &Fused, c: &Candidate, document: &StoredDocument, memories: &[Memory]) -> Hit {
+    let opened = Opened {
+        documents: [((document.id, document.revision), document.clone())].into(),
+        memories: memories.to_vec(),
+    };
+    opened.hit(fused, std::slice::from_ref(c), RELATED).unwrap()
+}
 
 fn resting(n: u128, start: usize, end: usize, confidence: f64) -> Memory {
     memory(|m| {
@@ -35,15 +47,38 @@ fn resting(n: u128, start: usize, end: usize, confidence: f64) -> Memory {
 #[test]
 fn a_hit_quotes_its_passage_and_carries_its_scores() {
     let c = candidate();
-    let found = hit(&FUSED, &c, &WORLD.document, &[]);
+    let found = shown(&FUSED, &c, &WORLD.document, &[]);
     assert_eq!((found.fragment.as_str(), found.start, found.end), ("Duerme mejor.", c.span.start, c.span.end));
-    assert_eq!((found.score, found.similarity, found.keyword, found.concept), (0.75, Some(0.8), None, Some(1.5)));
+    assert_eq!((found.score, found.similarity, found.keyword, found.concept), (0.5, Some(0.8), None, Some(0.5)));
     assert_eq!((found.use_, found.keyword_only, found.low_confidence), (Use::History, false, false));
     assert_eq!((found.effective_confidence, found.memories.len()), (1.0, 0), "nothing rests on it");
     assert_eq!(found.source, "document: clinical_note, 2026-03-02");
     assert_eq!((found.passage_id, found.document_id, found.revision), (c.id, DOCUMENT, 1));
-    let by_words = Fused { similarity: None, ..FUSED };
-    assert!(hit(&by_words, &c, &WORLD.document, &[]).keyword_only);
+    let by_concept = Fused { parts: Parts { meaning: Some(0.1), ..PARTS }, ..FUSED };
+    let by_concept = shown(&by_concept, &c, &WORLD.document, &[]);
+    assert!(by_concept.keyword_only && !by_concept.weak);
+    let by_nothing = Fused { parts: Parts { meaning: Some(0.1), concepts: 0.0, ..PARTS }, ..FUSED };
+    let by_nothing = shown(&by_nothing, &c, &WORLD.document, &[]);
+    assert!(by_nothing.weak && !by_nothing.keyword_only);
+}
+
+#[test]
+fn an_answer_brings_the_question_before_it_and_what_is_asked_or_doubted_loses_weight() {
+    let mut document = WORLD.document.clone();
+    document.content.text = "¿Duerme? Duerme mejor.".into();
+    let question = Candidate { span: Span::new(0, "¿Duerme?".len()), ..candidate() };
+    let answer = Candidate { span: Span::new("¿Duerme? ".len(), document.content.text.len()), ..candidate() };
+    let held = [question, answer];
+    let doubt = resting(1, held[1].span.start, held[1].span.end, 0.5);
+    let opened = Opened { documents: [((document.id, document.revision), document)].into(), memories: vec![doubt] };
+    let found = |at, goes_on| {
+        let fused = Fused { place: at, parts: Parts { goes_on, ..PARTS }, ..FUSED };
+        opened.hit(&fused, &held, RELATED).unwrap().asked
+    };
+    assert_eq!(found(1, true).as_deref(), Some("¿Duerme?"));
+    assert_eq!((found(1, false), found(0, false)), (None, None));
+    assert!((opened.against(&held, 0) - ASKS).abs() < 1e-9);
+    assert!((opened.against(&held, 1) - DOUBT / 2.0).abs() < 1e-9);
 }
 
 #[test]
@@ -64,12 +99,12 @@ fn a_hit_is_as_sure_as_the_least_certain_memory_that_rests_on_it() {
         other_document,
         quoteless,
     ];
-    let found = hit(&FUSED, &c, &WORLD.document, &all);
+    let found = shown(&FUSED, &c, &WORLD.document, &all);
     assert_eq!(found.memories, [id(1), id(2)]);
     assert!((found.effective_confidence - 0.6).abs() < 1e-9 && !found.low_confidence);
     let mut doubtful = resting(1, start, end, 0.9);
     doubtful.standing.low_confidence = true;
-    assert!(hit(&FUSED, &c, &WORLD.document, &[doubtful]).low_confidence);
+    assert!(shown(&FUSED, &c, &WORLD.document, &[doubtful]).low_confidence);
 }
 
 #[test]
@@ -83,7 +118,7 @@ fn each_speaker_of_a_passage_is_named_once_and_others_are_not() {
         (Speaker::Patient, start + 6, end - 1),
         (Speaker::Clinician, end - 1, end),
     ];
-    let found = hit(&FUSED, &c, &document, &[]);
+    let found = shown(&FUSED, &c, &document, &[]);
     assert_eq!(found.speakers, [Speaker::Patient, Speaker::Clinician]);
     assert_eq!(found.source, "document: clinical_note, 2026-03-02 (patient, clinician)");
 }
@@ -92,9 +127,9 @@ fn each_speaker_of_a_passage_is_named_once_and_others_are_not() {
 fn what_a_model_wrote_is_a_hypothesis_until_somebody_signs_it() {
     let c = Candidate { document_type: DocumentType::Analysis, ..candidate() };
     let mut document = WORLD.document.clone();
-    assert_eq!(hit(&FUSED, &c, &document, &[]).use_, Use::Hypothesis);
+    assert_eq!(shown(&FUSED, &c, &document, &[]).use_, Use::Hypothesis);
     document.signed_by = Some(Uuid::from_u128(5));
-    assert_eq!(hit(&FUSED, &c, &document, &[]).use_, Use::History);
+    assert_eq!(shown(&FUSED, &c, &document, &[]).use_, Use::History);
 }
 
 #[test]
@@ -104,7 +139,7 @@ fn a_hit_in_a_file_names_the_page_on_which_it_begins() {
     let (name, media_type, sha256) = ("a.pdf".to_owned(), "application/pdf".to_owned(), "ab12".to_owned());
     let starts = vec![0, c.span.start, c.span.end];
     document.content.file = Some(StoredFile { name, media_type, sha256, uri: None, pages: vec![], starts });
-    let found = hit(&FUSED, &c, &document, &[]);
+    let found = shown(&FUSED, &c, &document, &[]);
     assert_eq!(found.file.and_then(|file| file.page), Some(2));
     assert_eq!(found.source, "document: clinical_note, 2026-03-02, page 2");
 }

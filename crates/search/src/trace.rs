@@ -95,7 +95,10 @@ impl Tree {
                 children.push(self.node(&edge.to_kind, edge.to, Some(edge.relation), depth + 1));
             }
         }
-        Node { kind: kind.to_owned(), id, relation, label: self.label(kind, id), repeated, children }
+        // A link names a kind or only says that it leads to a memory.
+        let known = self.memories.get(&id).map(|memory| memory.kind.code());
+        let label = self.label(kind, id);
+        Node { kind: known.unwrap_or(kind).to_owned(), id, relation, label, repeated, children }
     }
 
     /// Where every chain ends: the document that a raw capture is of.

@@ -111,9 +111,11 @@ pub struct Item {
 }
 
 impl Item {
-    /// A row of the clinical store.
-    pub(crate) fn clinical(row: &Clinical) -> Self {
-        let mut item = Self::new(&row.memory, "clinical");
+    /// A row of the clinical tables: the chart's, but for a symptom that only a conversation speaks of.
+    pub fn clinical(row: &Clinical) -> Self {
+        let passing = matches!(row.entity, EntityType::Symptom | EntityType::HealthSignal);
+        let spoken = row.memory.document_type.is_some_and(DocumentType::is_conversational);
+        let mut item = Self::new(&row.memory, if passing && spoken { "conversational" } else { "clinical" });
         item.status = Some(row.status);
         item.at = item.at.or(row.at);
         item

@@ -8,6 +8,7 @@
 //! Offsets inside the program are **bytes** of the text they belong to, always on character boundaries; the command
 //! line and the contract speak of Unicode code points and convert at the door ([`CodePoints`]).
 
+mod asking;
 pub mod codepoints;
 pub mod coverage;
 pub mod fold;
@@ -19,6 +20,7 @@ pub mod stems;
 pub mod terms;
 pub mod tokens;
 
+pub use asking::{only_asks, subject, without_marks};
 pub use codepoints::CodePoints;
 pub use fold::{fold, fold_into};
 pub use language::{Votes, detect, detect_both};

@@ -21,6 +21,14 @@ const STOP_ENGLISH: &[&str] = &[
     "of", "on", "or", "our", "she", "so", "that", "the", "their", "them", "they", "this", "to", "was", "we", "were",
     "will", "with", "you", "your",
 ];
+/// Whether a folded word tells nothing apart in a language; English rules where it is unknown.
+pub(crate) fn is_stop_word(folded: &str, language: Language) -> bool {
+    match language {
+        Language::Spanish => STOP_SPANISH.contains(&folded),
+        Language::English | Language::Unknown => STOP_ENGLISH.contains(&folded),
+    }
+}
+
 /// Longer "words" are blobs, not terms.
 const LONGEST_TERM: usize = 64;
 

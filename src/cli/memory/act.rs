@@ -301,7 +301,7 @@ pub(crate) async fn source(args: SourceArgs, context: &Context) -> Result<Exit, 
             let document = m.document_id.map(|id| format!("{id}, revision {}", m.revision.unwrap_or(0)));
             let rows = [
                 ("source type", format!("{}, {}, {}", m.source_type, m.epistemic, m.trust)),
-                ("told by", m.source_entity.unwrap_or_else(|| m.set_by.to_string())),
+                ("stated by", m.source_entity.unwrap_or_else(|| m.set_by.to_string())),
                 ("document", document.unwrap_or_else(|| "none".to_owned())),
                 ("file", m.file.map_or_else(|| "none".to_owned(), |file| file.to_string())),
                 ("read by", read_by.unwrap_or_else(|| "nobody".to_owned())),

@@ -6,7 +6,9 @@ use crate::cli::patient::{Of, Point, known, note_unknown, when};
 use crate::cli::world::World;
 use crate::cli::{Context, Exit, Failure, sections};
 use anamnesis_core::finding::EntityType;
+use anamnesis_core::ids::MemoryId;
 use anamnesis_core::memory::{Class, Kind, State};
+use anamnesis_core::provenance::{SourceType, Trust};
 use anamnesis_search::Item;
 use anamnesis_store::read::Filter;
 
@@ -28,6 +30,12 @@ pub(crate) struct Args {
     /// condition, symptom, allergy, medication, appointment, event, health_signal, preference, goal, relationship.
     #[arg(long, value_parser = |text: &str| known(text, EntityType::ALL, EntityType::code))]
     entity: Vec<EntityType>,
+    /// direct_experience, inference, consolidation, external, seed, observation, unknown: how the source knows it.
+    #[arg(long, value_parser = |text: &str| known(text, SourceType::ALL, SourceType::code))]
+    source_type: Vec<SourceType>,
+    /// T1 to T5.
+    #[arg(long, value_parser = |text: &str| known(text, Trust::ALL, Trust::code))]
+    trust: Vec<Trust>,
     /// Most memories.
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -45,10 +53,18 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Failure> 
         kinds: args.kind,
         entities: args.entity,
         ids: Vec::new(),
+        source_types: args.source_type,
+        trusts: args.trust,
         limit: args.limit,
     };
-    let memories = world.store.memories(scope, &filter, when(args.as_of)).await?;
-    let items: Vec<Item> = memories.iter().map(Item::conversational).collect();
+    let when = when(args.as_of);
+    let memories = world.store.memories(scope, &filter, when).await?;
+    let charted = world.store.clinical(scope, when).await?;
+    let chart = |id: MemoryId| charted.iter().find(|row| row.memory.id == id);
+    let items: Vec<Item> = memories
+        .iter()
+        .map(|memory| chart(memory.id).map_or_else(|| Item::conversational(memory), Item::clinical))
+        .collect();
     note_unknown(&world, scope, items.is_empty()).await?;
     match context.format_or(Format::Table) {
         Format::Json => output::json(&items)?,

@@ -297,6 +297,12 @@ impl Interval {
         self.folded.superseded_by = Some(by);
     }
 
+    /// The other end of [`Self::superseded`]: both histories say so.
+    pub(crate) fn replaces(&mut self, old: MemoryId, at: DateTime<Utc>) {
+        self.folded.supersedes = Some(old);
+        self.change(at, "supersedes", None, Some(old.0));
+    }
+
     pub(crate) fn change(&mut self, at: DateTime<Utc>, action: &'static str, new: Option<f64>, cause: Option<Uuid>) {
         let old = Some(self.folded.confidence);
         self.folded.confidence = new.unwrap_or(self.folded.confidence);

@@ -291,7 +291,7 @@ impl<'a> Walk<'a> {
             } else if claim == id && self.memories[other].attribute == self.memories[holds].attribute {
                 let from = self.memories[holds].folded.valid_from;
                 self.memories[other].superseded(id, from, act.at);
-                self.memories[holds].folded.supersedes = Some(kept);
+                self.memories[holds].replaces(kept, act.at);
             } else if kept == id {
                 self.memories[other].become_state(State::Resolved, act.at, Some(act.id.0));
                 self.memories[other].folded.valid_to = Some(act.at);
@@ -332,7 +332,7 @@ impl<'a> Walk<'a> {
         self.lacks_evidence |= next.folded.earlier.sources > 0;
         let fact = (next.attribute, next.polarity, next.folded.details.clone());
         next.vouched(self.next_id(fact), act, self.policy);
-        next.folded.supersedes = Some(old_id);
+        next.replaces(old_id, act.at);
         self.memories[at].superseded(next.folded.id, act.at, act.at);
         self.memories.push(next);
     }
@@ -395,9 +395,8 @@ impl<'a> Walk<'a> {
         let inherited = self.memories[old].folded.sources.clone();
         let from = self.memories[new].folded.valid_from;
         self.memories[old].superseded(new_id, from, a.asserted_at);
-        let new = &mut self.memories[new].folded;
-        new.supersedes = Some(old_id);
-        new.sources.extend(inherited);
+        self.memories[new].replaces(old_id, a.asserted_at);
+        self.memories[new].folded.sources.extend(inherited);
     }
 
     pub(super) fn newest(&self, matches: impl Fn(&Interval) -> bool) -> Option<usize> {

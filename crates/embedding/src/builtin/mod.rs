@@ -20,6 +20,7 @@ use aws_lc_rs::digest;
 use self::forward::{DIMENSION, Encoder, SEGMENT};
 use self::weights::ModelFile;
 use super::{EmbedError, Embedder, ModelProfile, Purpose};
+use anamnesis_text::{subject, without_marks};
 
 /// SHA-256 of the model file, as `scripts/build_model.py` prints it.
 pub(crate) const MODEL_SHA256: &str = "2af4e12dec50b44c0df0af5d611502500e4bf5b36eda2704571ee05170cd7574";
@@ -107,15 +108,32 @@ impl BuiltinEmbedder {
     }
 }
 
+/// The unit vector between those of a query's two forms.
+fn between(forms: &[Vec<f32>]) -> Vec<f32> {
+    let sum = |at: usize| forms.iter().map(|vector| vector[at]).sum::<f32>();
+    let mut vector: Vec<f32> = (0..forms.first().map_or(0, Vec::len)).map(sum).collect();
+    let norm = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    if norm > 0.0 {
+        vector.iter_mut().for_each(|value| *value /= norm);
+    }
+    vector
+}
+
 #[async_trait]
 impl Embedder for BuiltinEmbedder {
     fn profile(&self) -> &ModelProfile {
         &self.profile
     }
 
-    /// Questions and statements are embedded alike. Computed on a blocking thread; same text, same vector, whatever
-    /// the batch.
-    async fn embed(&self, _purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    /// Computed on a blocking thread; same text, same vector, whatever the batch. A query is embedded as what it would be as
+    /// a statement: the model puts a question next to other questions, and the answer is none.
+    async fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        if purpose == Purpose::Query {
+            let forms: Vec<String> = texts.iter().flat_map(|text| [without_marks(text), subject(text)]).collect();
+            let forms: Vec<&str> = forms.iter().map(String::as_str).collect();
+            let vectors = self.embed(Purpose::Document, &forms).await?;
+            return Ok(vectors.chunks(2).map(between).collect());
+        }
         if texts.iter().any(|text| text.len() > MAX_BYTES) {
             return Err(EmbedError::Rejected);
         }

@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::{When, code, number, opt_code};
 use crate::records::{FilePlace, FindingWords};
 use crate::seal::{open_record, open_text};
+use crate::write::findings::trust_number;
 use crate::write::memories::rows::memory_cell;
 use crate::{Store, StoreError};
 use anamnesis_core::confidence::{self, ConfidenceBasis, DecayPolicy};
@@ -49,7 +50,8 @@ macro_rules! select {
 static MEMORIES: LazyLock<Sql> = select!(
     "($3 = 0 OR m.kind IN {texts $4}) AND ($5 = 0 OR m.class IN {texts $6}) \
      AND ($7 = 0 OR m.entity_type IN {texts $8}) AND ($9 = 0 OR m.id IN {uuids $10}) \
-     AND ($11 = 1 OR m.state NOT IN ('inactive', 'quarantined'))"
+     AND ($11 = 1 OR m.state NOT IN ('inactive', 'quarantined')) \
+     AND ($12 = 0 OR m.source_type IN {texts $13}) AND ($14 = 0 OR m.trust IN {ints $15})"
 );
 static OF_DOCUMENTS: LazyLock<Sql> =
     select!("m.document_id IN {uuids $3} AND m.state NOT IN ('inactive', 'quarantined')");
@@ -67,6 +69,8 @@ pub struct Filter {
     /// As they stand at the instant, not as they are stored.
     pub states: Vec<State>,
     pub ids: Vec<MemoryId>,
+    pub source_types: Vec<SourceType>,
+    pub trusts: Vec<Trust>,
     /// Most rows, counted after all other conditions.
     pub limit: Option<usize>,
 }
@@ -81,13 +85,16 @@ impl Filter {
         let texts = |codes: Vec<&'static str>| {
             [Arg::I64(i64::from(!codes.is_empty())), Arg::Texts(codes.into_iter().map(str::to_owned).collect())]
         };
-        let mut args = Vec::with_capacity(9);
+        let mut args = Vec::with_capacity(13);
         args.extend(texts(self.kinds.iter().map(|k| k.code()).collect()));
         args.extend(texts(self.classes.iter().map(|c| c.code()).collect()));
         args.extend(texts(self.entities.iter().map(|e| e.code()).collect()));
         args.push(Arg::I64(i64::from(!self.ids.is_empty())));
         args.push(Arg::Uuids(self.ids.iter().map(|id| id.0).collect()));
         args.push(Arg::I64(i64::from(self.states.iter().any(|state| !state.is_visible()))));
+        args.extend(texts(self.source_types.iter().map(|source| source.code()).collect()));
+        args.push(Arg::I64(i64::from(!self.trusts.is_empty())));
+        args.push(Arg::Ints(self.trusts.iter().copied().map(trust_number).collect()));
         args
     }
 }

@@ -1,5 +1,6 @@
 //! Rows of memories, their links, history and contradictions.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
@@ -15,6 +16,7 @@ use crate::records::{FindingWords, NewDocument};
 use crate::seal::Sealer;
 use anamnesis_core::confidence;
 use anamnesis_core::finding::{EntityType, Epistemic, Polarity};
+use anamnesis_core::fold::Deed;
 use anamnesis_core::ids::derive;
 use anamnesis_core::memory::Class;
 use anamnesis_core::provenance::{SourceType, Trust};
@@ -338,6 +340,10 @@ fn link_rows(c: &Changed<'_>, now: &Arg) -> Vec<Vec<Arg>> {
         }
     }
     rows.extend(c.folded.supersedes.map(|old| link(c, "derived_from", me, (me.0, old.0), now)));
+    // What somebody named as speaking for it is evidence; only a finding says what it was made from.
+    let named = c.loaded.log.acts.iter().filter(|act| act.memory == c.folded.id && act.deed == Deed::Reinforced);
+    let named: BTreeSet<Uuid> = named.filter_map(|act| act.evidence).filter(|id| *id != c.folded.id.0).collect();
+    rows.extend(named.into_iter().map(|id| link(c, "source_episode", me, ("memory", id), now)));
     rows
 }
 

@@ -1,0 +1,208 @@
+//! `recall eval`: the search of this program and its configuration, held against a set of questions.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use chrono::Duration;
+use secrecy::SecretString;
+use serde_json::json;
+
+use super::super::keyring::First;
+use super::super::output::{self, Format};
+use super::super::world::World;
+use super::super::{Context, Exit, Failure};
+use super::gold::{Patient, Question};
+use anamnesis_config::{self as config, Settings};
+use anamnesis_core::clock::ManualClock;
+use anamnesis_pipeline::Raw;
+use anamnesis_search::evaluation::{Answered, DEPTH, Figures};
+use anamnesis_search::{Hit, Ranking, Recall, SearchRequest};
+
+const RANKINGS: [(&str, Ranking); 4] = [
+    ("by meaning", Ranking::Meaning),
+    ("by words", Ranking::Words),
+    ("by concepts", Ranking::Concepts),
+    ("together", Ranking::Together),
+];
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// One patient a line: {"id","lang","documents":[{"id","type","occurred_at","text"|"turns"}],
+    /// "questions":[{"id","lang","text","answers":[{"document","quote"}]}]}
+    gold: PathBuf,
+    /// Write every passage of every question with the parts of its score, without its words (NDJSON)
+    #[arg(long, value_name = "FILE")]
+    ranks: Option<PathBuf>,
+}
+
+/// Questions of one language about records of the same or the other one.
+#[derive(Default)]
+struct Column {
+    same: Vec<Answered>,
+    across: Vec<Answered>,
+}
+
+/// # Errors
+/// When the file cannot be read, a line is no patient (the line is named), or a document is not taken in.
+pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
+    let patients = read(&args.gold)?;
+    let mut ranks = args.ranks.map(File::create).transpose()?.map(BufWriter::new);
+    let format = context.format_or(Format::Table);
+    context.block_on(async {
+        let mut columns: [Column; RANKINGS.len()] = Default::default();
+        let progress = output::progress_count(Some(patients.iter().map(|p| p.questions.len() as u64).sum()));
+        for patient in &patients {
+            let folder = tempfile::tempdir()?;
+            let recall = filled(settings(context, folder.path())?, patient).await?;
+            for question in &patient.questions {
+                for ((_, ranking), column) in RANKINGS.iter().zip(&mut columns) {
+                    let asked = SearchRequest { ranking: *ranking, ..request(question) };
+                    let (answered, _) = ask(&recall, patient, question, &asked).await?;
+                    let place = if question.lang == patient.lang { &mut column.same } else { &mut column.across };
+                    place.push(answered);
+                }
+                if let Some(out) = &mut ranks {
+                    let whole = SearchRequest { min_score: Some(-1.0), top_k: Some(usize::MAX), ..request(question) };
+                    let (answered, hits) = ask(&recall, patient, question, &whole).await?;
+                    writeln!(out, "{}", parts(patient, question, &answered, &hits))?;
+                }
+                progress.inc(1);
+            }
+            recall.store().close().await;
+        }
+        progress.finish_and_clear();
+        print(&columns, format)
+    })
+}
+
+fn read(path: &std::path::Path) -> Result<Vec<Patient>, Failure> {
+    let lines = BufReader::new(File::open(path)?).lines().enumerate();
+    let mut patients = Vec::new();
+    for (at, line) in lines {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let patient = serde_json::from_str(&line).map_err(|error| {
+            Failure::usage(format!(
+                "{}: line {}, column {}: no patient of a set",
+                path.display(),
+                at + 1,
+                error.column()
+            ))
+        })?;
+        patients.push(patient);
+    }
+    Ok(patients)
+}
+
+/// The configured settings over a store of its own, which is gone afterwards.
+fn settings(context: &Context, folder: &std::path::Path) -> Result<Settings, Failure> {
+    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+    settings.store.url = String::new().into();
+    settings.store.path = folder.join("store.db");
+    settings.store.keys = folder.join("store.keys");
+    settings.store.master_key = SecretString::from("");
+    settings.pipeline.now = None;
+    Ok(settings)
+}
+
+async fn filled(settings: Settings, patient: &Patient) -> Result<Recall, Failure> {
+    let messages = patient.messages();
+    let wrong = || Failure::usage(format!("patient {}: no documents", patient.id));
+    let (first, last) = messages.first().zip(messages.last()).ok_or_else(wrong)?;
+    let (first, last) = (first.0, last.0);
+    let clock = Arc::new(ManualClock::at(first));
+    let world = World::at(settings, Arc::clone(&clock) as _, First::Makes).await?;
+    let pipeline = world.pipeline()?;
+    clock.set(last + Duration::hours(1));
+    let bodies = messages.into_iter().map(|(_, body)| Raw::of(body)).collect();
+    let refused = pipeline.run(bodies).await.into_iter().find(|done| done.code() != "stored");
+    if let Some(disposition) = refused {
+        let code = disposition.code();
+        return Err(Failure::failed(format!("patient {}: a document was not taken in ({code})", patient.id)));
+    }
+    let scope = patient.scope().ok_or_else(wrong)?;
+    super::super::context::recall(&world, scope.org()).await
+}
+
+fn request(question: &Question) -> SearchRequest {
+    SearchRequest { query: question.text.clone(), top_k: Some(DEPTH), ..SearchRequest::default() }
+}
+
+async fn ask(
+    recall: &Recall,
+    patient: &Patient,
+    question: &Question,
+    request: &SearchRequest,
+) -> Result<(Answered, Vec<Hit>), Failure> {
+    let scope = patient.scope().ok_or_else(|| Failure::usage(format!("patient {}: no id", patient.id)))?;
+    let started = Instant::now();
+    let found = recall.search(scope, request).await?;
+    let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let hits = found.hits.iter().map(|hit| patient.answer_in(question, hit)).collect();
+    Ok((Answered { hits, answers: question.answers.len(), micros }, found.hits))
+}
+
+/// All passages of a question, best first, by the parts of their scores.
+fn parts(patient: &Patient, question: &Question, answered: &Answered, hits: &[Hit]) -> serde_json::Value {
+    let part = |(hit, answer): (&Hit, &Option<usize>)| {
+        json!({
+            "document": hit.document_id, "start": hit.start, "end": hit.end, "date": hit.date, "score": hit.score,
+            "meaning": hit.similarity, "words": hit.keyword, "concepts": hit.concept,
+            "confidence": hit.effective_confidence, "question": hit.fragment.trim_end().ends_with('?'),
+            "answer": answer,
+        })
+    };
+    let passages: Vec<_> = hits.iter().zip(&answered.hits).map(part).collect();
+    json!({"patient": patient.id, "question": question.id, "same_language": question.lang == patient.lang, "passages": passages})
+}
+
+fn print(columns: &[Column; RANKINGS.len()], format: Format) -> Result<Exit, Failure> {
+    let rows = RANKINGS.iter().zip(columns).flat_map(|((name, _), column)| {
+        let all = column.same.iter().chain(&column.across);
+        [
+            (*name, "same language", Figures::of(&column.same)),
+            (*name, "across languages", Figures::of(&column.across)),
+            (*name, "all", Figures::of(all)),
+        ]
+    });
+    match format {
+        Format::Json => {
+            let rows: Vec<_> = rows
+                .map(
+                    |(ranking, questions, figures)| json!({"ranking": ranking, "asked": questions, "figures": figures}),
+                )
+                .collect();
+            output::json(&json!({"rankings": rows}))?;
+        }
+        Format::Table => {
+            let share = |value: f64| format!("{:.1}", 100.0 * value);
+            let rows = rows.map(|(ranking, questions, f)| {
+                let hits = [f.hit_at_1, f.hit_at_3, f.hit_at_5, f.hit_at_10, f.mrr, f.ndcg].map(share);
+                let times = [f.p50_ms, f.p95_ms].map(|ms| format!("{ms:.1}"));
+                let mut row = vec![ranking.to_owned(), questions.to_owned(), f.questions.to_string()];
+                row.extend(hits.into_iter().chain(times));
+                row
+            });
+            let header = [
+                "ranking",
+                "asked",
+                "questions",
+                "hit@1",
+                "hit@3",
+                "hit@5",
+                "hit@10",
+                "MRR",
+                "nDCG",
+                "p50 ms",
+                "p95 ms",
+            ];
+            output::table(&header, rows)?;
+        }
+    }
+    Ok(Exit::Done)
+}
