@@ -2,12 +2,18 @@
 
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 use super::output::Format;
-use super::patient::{Answered, NOBODY, Of, Point};
+use super::patient::{Answered, NOBODY, Of, Point, known};
 use super::world::World;
 use super::{Answer, Context, Exit, Failure, output, sections};
+use anamnesis_core::document::DocumentType;
+use anamnesis_core::finding::RiskLevel;
+use anamnesis_extraction::Sentiment;
 use anamnesis_pipeline::{Extractors, Redactors};
 use anamnesis_search::{Context as Known, ContextRequest, Recall};
+use anamnesis_store::read::{Sources, Window};
 
 /// The assembled context of a patient.
 #[derive(Debug, clap::Args)]
@@ -32,6 +38,19 @@ pub struct Args {
     /// As it stood at the end of this date, or at this instant.
     #[arg(long, value_name = "DATE")]
     as_of: Option<Point>,
+    /// Search documents of this type alone: session_transcript, analysis, intake_form, chat_message, clinical_note,
+    /// uploaded_document; may be repeated, as the next ones.
+    #[arg(long = "type", value_name = "TYPE", value_parser = |text: &str| known(text, DocumentType::ALL, DocumentType::code))]
+    types: Vec<DocumentType>,
+    /// … of this tone: positive, neutral, negative, mixed.
+    #[arg(long, value_name = "TONE", value_parser = |text: &str| known(text, Sentiment::ALL, Sentiment::code))]
+    sentiment: Vec<Sentiment>,
+    /// … of this level of risk: none, low, medium, high.
+    #[arg(long, value_name = "LEVEL", value_parser = |text: &str| known(text, RiskLevel::ALL, RiskLevel::code))]
+    risk_level: Vec<RiskLevel>,
+    /// … of this therapist.
+    #[arg(long, value_name = "ID")]
+    therapist: Vec<Uuid>,
 }
 
 /// # Errors
@@ -45,8 +64,13 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         query: args.query.filter(|query| !query.trim().is_empty()),
         top_k: args.top_k,
         min_score: args.min_score,
-        since: args.since.map(Point::start),
-        until: args.until.map(Point::end),
+        sources: Sources {
+            window: Window { since: args.since.map(Point::start), until: args.until.map(Point::end) },
+            types: args.types,
+            sentiments: args.sentiment.into_iter().map(|tone| tone.code().to_owned()).collect(),
+            risk_levels: args.risk_level,
+            therapists: args.therapist,
+        },
         as_of: args.as_of.map(Point::last),
     };
     let format = context.format_or(Format::Table);
@@ -90,9 +114,10 @@ fn print(known: &Known) -> Result<(), Failure> {
         let rows = known.recent_documents.iter().map(|d| {
             let risk = d.risk_level.clone().unwrap_or_default();
             let unread = if d.unread { " (language not read)" } else { "" };
-            [format!("{}{unread}", d.source), d.themes.join(", "), d.sentiment.clone().unwrap_or_default(), risk]
+            let (themes, sentiment) = (d.themes.join(", "), d.sentiment.clone().unwrap_or_default());
+            [format!("{}{unread}", d.source), themes, sentiment, risk, d.producer.line()]
         });
-        output::table(&["document", "themes", "sentiment", "risk"], rows)?;
+        output::table(&["document", "themes", "sentiment", "risk", "producer says"], rows)?;
     }
     if known.query.is_some() {
         sections::passages(&known.passages)?;

@@ -353,3 +353,17 @@ Feature: Change of mind
     Then the memory holds
       | statement       | state  | confidence  |
       | corta el pánico | active | about 0.645 |
+
+  @row-47
+  Scenario: An episode in which it did not work makes a belief less sure, and stands in relation to it
+    Given on 1 September 2026 at 10:00, the command is sent
+      """
+      {"command": "add", "kind": "belief", "text": "Respirar despacio corta el pánico", "provenance": {"confidence": 0.6}}
+      """
+    And on 8 September 2026 at 10:00, `anamnesis memory add --kind episode --text "Probó a respirar despacio en el metro y no le sirvió" --org {org} --patient {patient} --by {actor} --role clinician` succeeds
+    When `anamnesis memory revise {memory of "corta el pánico"} --from-episode {memory of "en el metro"} --org {org} --patient {patient} --by {actor} --role clinician` succeeds
+    Then the memory holds
+      | statement       | state  | confidence  |
+      | corta el pánico | active | about 0.555 |
+    And the history of "corta el pánico" shows "weakened"
+    And the source of "corta el pánico" shows "no le sirvió"

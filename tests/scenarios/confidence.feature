@@ -245,6 +245,7 @@ Feature: Confidence
       Tengo psoriasis.
       """
     Then `anamnesis memory uncertain --org {org} --patient {patient}` shows "gout"
+    And `anamnesis memory uncertain --org {org} --patient {patient}` shows "given_by_the_source"
     And `anamnesis memory uncertain --org {org} --patient {patient}` does not show "psoriasis"
     And `anamnesis memory uncertain --threshold 0.75 --org {org} --patient {patient}` shows "psoriasis"
 

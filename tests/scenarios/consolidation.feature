@@ -215,3 +215,19 @@ Feature: Consolidation and summaries
     And the memory does not hold
       | class   |
       | pattern |
+
+  @row-61
+  Scenario Outline: A rule that a patient states as one is a belief
+    Given on 2 March 2026 at 10:00, the session transcript says
+      """
+      Clinician: <question>
+      Patient: <answer>
+      """
+    Then the memory holds
+      | kind   | statement | state  | source.who |
+      | belief | <held>    | active | patient    |
+
+    Examples:
+      | question                      | answer                                             | held                 |
+      | What keeps you going?         | My rule is never to go to bed angry with anybody.  | never to go to bed   |
+      | ¿Qué es importante para usted? | Mi lema es que la verdad va siempre por delante.   | la verdad va siempre |

@@ -26,8 +26,7 @@ Feature: Forgetting and erasing
       | tinnitus  |
     And a search for "acúfenos" finds "acúfenos"
 
-  # why: the export still has the rest, but search leaves out the whole passage in which something was forgotten
-  @row-76 @not-yet
+  @row-76
   Scenario: The rest of a note that held something forgotten is still found
     Given on 2 March 2026 at 10:00, the clinical note says
       """

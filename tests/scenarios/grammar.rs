@@ -64,6 +64,16 @@ pub(crate) enum What {
         question: Value,
         answer: Value,
     },
+    /// A file in the folder in which the program runs.
+    File {
+        name: String,
+        text: String,
+    },
+    /// A key of the configuration, for the steps that follow.
+    Setting {
+        key: String,
+        value: String,
+    },
 }
 
 /// How a verb ends and what it prints.
@@ -188,6 +198,10 @@ static SENTENCES: LazyLock<Vec<(Regex, Make)>> = LazyLock::new(|| {
         }),
         (r#"^nothing anywhere holds "([^"]+)"$"#, |c, _| {
             Ok(What::Reader { reader: Reader::Anywhere, shows: false, words: c[1].to_owned() })
+        }),
+        (r#"^the file "([a-z0-9._-]+)" holds$"#, |c, step| Ok(What::File { name: c[1].to_owned(), text: text(step)? })),
+        (r#"^the setting "([a-z0-9._]+)" is `([^`]*)`$"#, |c, _| {
+            Ok(What::Setting { key: c[1].to_owned(), value: c[2].to_owned() })
         }),
         (r"^the rule answers$", |_, step| {
             let text = text(step)?;

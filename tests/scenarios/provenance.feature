@@ -224,3 +224,15 @@ Feature: Where a memory comes from
     Then the context shows "clinician, clinical_note, 2026-04-02"
     And the context shows "patient, chat_message, 2026-04-06"
     And `anamnesis context --org {org} --patient {patient}` shows "reported in chat"
+
+  @row-15
+  Scenario: What a producer reads in its document is shown next to what is read here
+    Given the next document carries
+      | metadata.sentiment  | negative |
+      | metadata.risk_level | high     |
+    And on 2 April 2026 at 10:00, the chat message says
+      """
+      Patient: I am so happy today, the walk was lovely.
+      """
+    Then `anamnesis context --org {org} --patient {patient}` shows "negative, risk high"
+    And `anamnesis context --org {org} --patient {patient}` shows "positive"

@@ -213,6 +213,22 @@ Feature: Retrieval
     Then `anamnesis memory list --source-type external --org {org} --patient {patient}` shows "dizz"
     And `anamnesis memory list --source-type external --org {org} --patient {patient}` does not show "nausea"
 
+  @row-111
+  Scenario: A search can be kept to documents of one type or of one tone
+    Given on 2 March 2026 at 10:00, the chat message says
+      """
+      Patient: I was so happy at the lake with the dog.
+      """
+    And on 2 March 2026 at 12:00, the clinical note says
+      """
+      Went to the lake with the dog twice. Low mood and insomnia since January.
+      """
+    Then a search for "lake dog" finds "so happy"
+    And `anamnesis context --org {org} --patient {patient} --query "lake dog" --type clinical_note` shows "twice"
+    And `anamnesis context --org {org} --patient {patient} --query "lake dog" --type clinical_note` does not show "so happy"
+    And `anamnesis context --org {org} --patient {patient} --query "lake dog" --sentiment positive` shows "so happy"
+    And `anamnesis context --org {org} --patient {patient} --query "lake dog" --sentiment positive` does not show "twice"
+
   @row-82
   Scenario Outline: A question that asks for everything is refused, and a plain question is answered
     Given on 2 March 2026, the clinical note says

@@ -17,8 +17,7 @@ Feature: Risk
       | ¿En qué piensa por las noches?   | Tengo ganas de matarme y he juntado pastillas para hacerlo.                    |
       | What goes through your mind?     | I want to kill myself and I have saved up the tablets for it.                  |
 
-  # why: only the means are found ("plan_or_means", level medium), not the wish
-  @row-104 @row-107 @not-yet
+  @row-104 @row-107
   Scenario Outline: A wish to die beside pills that were put aside is of the highest level
     Given on 2 March 2026 at 10:00, the session transcript says
       """

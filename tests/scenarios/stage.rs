@@ -67,6 +67,8 @@ pub(crate) struct Stage {
     sent: u32,
     /// Counts of the last `ingest`.
     last: Value,
+    /// Variables that override keys of the configuration.
+    settings: Vec<(String, String)>,
 }
 
 impl Stage {
@@ -83,8 +85,8 @@ impl Stage {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         std::fs::write(folder.path().join("anamnesis.toml"), CONFIGURATION).map_err(|error| error.to_string())?;
         let now = Utc.with_ymd_and_hms(2026, 1, 1, 9, 0, 0).single().expect("an instant");
-        let stage =
-            Self { folder, server, now, carried: Map::new(), documents: Map::new(), sent: 0, last: Value::Null };
+        let (carried, documents, settings) = (Map::new(), Map::new(), Vec::new());
+        let stage = Self { folder, server, now, carried, documents, sent: 0, last: Value::Null, settings };
         if stage.server.is_some() {
             stage.done(&["keys", "init"])?;
         }
@@ -147,6 +149,14 @@ impl Stage {
                 rows.iter().try_for_each(|row| expect::row(&memories, row, *holds))
             }
             What::Reader { reader, shows, words } => self.reader(reader, *shows, words),
+            What::File { name, text } => {
+                std::fs::write(self.folder.path().join(name), text).map_err(|error| error.to_string())
+            }
+            What::Setting { key, value } => {
+                let variable = format!("ANAMNESIS__{}", key.to_uppercase().replace('.', "__"));
+                self.settings.push((variable, value.clone()));
+                Ok(())
+            }
             What::Rule { question, answer } => {
                 let printed = self.run(&["rules"], Some(&question.to_string()))?;
                 let given: Value = serde_json::from_str(&printed.out).map_err(|_| printed.err.clone())?;
@@ -299,6 +309,7 @@ impl Stage {
             .env("ANAMNESIS__STORE__URL", url)
             .env("ANAMNESIS__STORE__POSTGRES__ALLOW_NOT_DURABLE", "true")
             .env("ANAMNESIS__PIPELINE__NOW", self.now.to_rfc3339())
+            .envs(self.settings.iter().map(|(key, value)| (key, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -67,8 +67,7 @@ Feature: Stores and precedence
     And `anamnesis profile --org {org} --patient {patient}` shows "reported in chat"
     And `anamnesis profile --org {org} --patient {patient}` does not show "por la mañana"
 
-  # why: the next sentence's symptom is kept as the reaction, the allergy becomes an intolerance, and no symptom is there
-  @row-116 @row-107 @not-yet
+  @row-116 @row-107
   Scenario Outline: A symptom in the sentence after an allergy is a symptom, and the allergy stays an allergy
     Given on 2 March 2026 at 10:00, the clinical note says
       """
@@ -84,8 +83,7 @@ Feature: Stores and precedence
       | Alérgica a la penicilina. Refiere náuseas desde ayer.     |
       | Allergic to penicillin. Reports nausea since yesterday.   |
 
-  # why: the symptom of the sentence after a denied allergy is not kept at all
-  @row-116 @row-107 @not-yet
+  @row-116 @row-107
   Scenario Outline: A symptom in the sentence after a denied allergy is kept
     Given on 2 March 2026 at 10:00, the chat message says
       """

@@ -4,7 +4,7 @@ use anamnesis_core::reason::Reason;
 use anamnesis_observability::metrics::labels::CacheResult;
 use anamnesis_pipeline::Disposition;
 use anamnesis_store::digest::Digest;
-use anamnesis_store::read::{When, Window};
+use anamnesis_store::read::{Sources, When};
 use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::json;
 use uuid::Uuid;
@@ -129,7 +129,7 @@ async fn a_new_revision_replaces_the_old_one_and_a_late_old_one_changes_nothing_
     let [one, two, three] = ["Toma sertralina 50 mg al día.", "Toma fluoxetina 20 mg al día.", "Toma litio 400 mg."];
     let visible = async || {
         let mut snapshot = store.snapshot(support::scope()).await.unwrap();
-        let seen = snapshot.candidates(1, None, None, Window::default(), When::Now).await.unwrap().1;
+        let seen = snapshot.candidates(1, None, None, &Sources::default(), When::Now).await.unwrap().1;
         drop(snapshot);
         let mut seen: Vec<(u32, Vec<i64>)> = seen.into_iter().map(|c| (c.revision, c.terms)).collect();
         seen.sort();

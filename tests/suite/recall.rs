@@ -363,8 +363,16 @@ async fn a_search_finds_by_meaning_and_by_word_within_its_window(engine: Engine)
     let mine = scope(1, 1);
     world.tell(mine, 9, utc(SAID), "sertralina").await;
     let recall = world.recall(compass(false));
-    let found = recall.search(mine, &question("How does she sleep?")).await.unwrap();
-    assert_eq!(found.hits.len(), 1, "the other passage is below the least cosine and shares no word");
+    let asked = question("How does she sleep?");
+    let found = recall.search(mine, &asked).await.unwrap();
+    let weak: Vec<bool> = found.hits.iter().map(|hit| hit.weak).collect();
+    assert_eq!(
+        weak,
+        [false, true],
+        "the other passage is far in meaning and shares no word: shown last, and it says so"
+    );
+    let near = recall.search(mine, &SearchRequest { min_score: Some(0.5), ..asked }).await.unwrap();
+    assert_eq!(near.hits.len(), 1, "a least cosine leaves it out");
     let found = recall.search(mine, &question("her drugs")).await.unwrap();
     let best = &found.hits[0];
     assert_eq!(best.fragment, "Tomo sertralina 50 mg cada noche.");
@@ -373,9 +381,9 @@ async fn a_search_finds_by_meaning_and_by_word_within_its_window(engine: Engine)
     let found = recall.search(mine, &question("¿DUERMO?")).await.unwrap();
     assert!(found.hits.iter().any(|hit| hit.keyword.is_some() && hit.fragment == "No duermo nada."));
     let mut late = question("her drugs");
-    late.window.since = Some(utc(SAID) + TimeDelta::seconds(1));
+    late.sources.window.since = Some(utc(SAID) + TimeDelta::seconds(1));
     assert!(recall.search(mine, &late).await.unwrap().hits.is_empty());
-    late.window = Window { since: Some(utc(SAID)), until: Some(utc(SAID)) };
+    late.sources.window = Window { since: Some(utc(SAID)), until: Some(utc(SAID)) };
     assert!(recall.search(mine, &late).await.unwrap().hits.is_empty(), "the end is not in the window");
 }
 

@@ -226,9 +226,17 @@ pub fn uncertain_at(
 /// No reinforcement lifts a confidence above this; only a person's verification does.
 const REINFORCED_CEILING: f64 = 0.99;
 
+/// One piece of evidence against it: the confidence after it, never below nought.
+pub fn weakened(old: f64) -> f64 {
+    settled((old - STEP / 1.1).max(0.0))
+}
+
+/// What a reinforcement gives before it diminishes.
+const STEP: f64 = 0.05;
+
 /// One reinforcement (seed 001, section 5), diminishing: the confidence after the `n`-th, counted from 1. Never lowers.
 pub fn reinforced(old: f64, n: u32) -> f64 {
-    let boost = 0.05 / (1.0 + 0.1 * f64::from(n));
+    let boost = STEP / (1.0 + 0.1 * f64::from(n));
     old.max((old + boost).min(REINFORCED_CEILING))
 }
 

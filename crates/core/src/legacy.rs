@@ -36,7 +36,7 @@ pub struct Legacy {
     pub at: Option<DateTime<Utc>>,
     /// False: it was forgotten, and stays so.
     pub is_active: bool,
-    pub(crate) is_protected: bool,
+    pub is_protected: bool,
     pub source_type: SourceType,
     /// Who told it.
     pub source: Option<String>,
@@ -47,7 +47,7 @@ pub struct Legacy {
     /// Of a profile dictionary: what it says, by the path of its key.
     pub entries: Vec<(String, String)>,
     /// Ids of the records that it was made from; captures are no records.
-    pub(crate) parents: Vec<String>,
+    pub parents: Vec<String>,
 }
 
 /// What was made from other records is no better known than the worst of them; one that is not among them is unknown.
@@ -72,6 +72,43 @@ pub fn take_the_worst_of_parents(records: &mut [Option<Legacy>]) {
     }
 }
 
+/// Keys of profile dictionaries (seed 000), in both languages: anything else without a statement is no record.
+#[rustfmt::skip]
+const OF_PROFILES: [&str; 40] = [
+    "user_id", "patient_id", "profile", "preferences", "preferencias", "tone", "tono", "style", "estilo", "language", "idioma",
+    "timezone", "zona_horaria", "name", "nombre", "pronouns", "pronombres", "goals", "metas", "objetivos", "values", "valores",
+    "interests", "intereses", "topics", "temas", "triggers", "boundaries", "limites", "communication_style", "therapist",
+    "emergency_contact", "emergency_contacts", "privacy_tier", "conditions", "allergies", "medications", "country", "pais",
+    "disclaimer_accepted_at",
+];
+
+/// The kind that a record says it is.
+fn declared(fields: &Map<String, Value>) -> Option<Kind> {
+    string(fields, &["memory_type", "type", "kind"]).and_then(|code| Kind::from_code(&code))
+}
+
+/// The order in which records can be taken in: what others were made from first, else as they came.
+pub fn parents_first(records: &[Option<Legacy>]) -> Vec<usize> {
+    let places: HashMap<&str, usize> =
+        records.iter().enumerate().filter_map(|(at, one)| Some((one.as_ref()?.id.as_deref()?, at))).collect();
+    let mut order = Vec::with_capacity(records.len());
+    let mut seen = vec![false; records.len()];
+    for first in 0..records.len() {
+        // Depth first, without recursion: a chain may be as long as the file.
+        let mut open = vec![(first, false)];
+        while let Some((at, is_ready)) = open.pop() {
+            if is_ready {
+                order.push(at);
+            } else if !std::mem::replace(&mut seen[at], true) {
+                open.push((at, true));
+                let parents = records[at].iter().flat_map(|one| &one.parents);
+                open.extend(parents.filter_map(|id| places.get(id.as_str())).map(|parent| (*parent, false)));
+            }
+        }
+    }
+    order
+}
+
 /// Reads a record; `None` for what is none of these formats, or says nothing.
 pub fn read(record: &Value) -> Option<Legacy> {
     let fields = record.as_object()?;
@@ -81,8 +118,10 @@ pub fn read(record: &Value) -> Option<Legacy> {
         stratum(fields)
     } else if text_of(fields).is_some() {
         kernle(fields)
-    } else {
+    } else if declared(fields).is_none() && OF_PROFILES.iter().any(|key| fields.contains_key(*key)) {
         profile(fields)
+    } else {
+        None
     };
     read.filter(|legacy| !legacy.text.trim().is_empty() || !legacy.entries.is_empty())
 }
@@ -114,8 +153,7 @@ fn stratum(fields: &Map<String, Value>) -> Option<Legacy> {
 }
 
 fn kernle(fields: &Map<String, Value>) -> Option<Legacy> {
-    let kind = string(fields, &["memory_type", "type", "kind"]).and_then(|code| Kind::from_code(&code));
-    let kind = kind.unwrap_or(if fields.contains_key("objective") { Kind::Episode } else { Kind::Note });
+    let kind = declared(fields).unwrap_or(if fields.contains_key("objective") { Kind::Episode } else { Kind::Note });
     let told = string(fields, &["source", "source_context"]);
     let is_seed = told.as_deref().is_some_and(|told| super::source::read(told).source_type == SourceType::Seed)
         || list(fields, "derived_from")
@@ -173,10 +211,19 @@ fn text_of(fields: &Map<String, Value>) -> Option<String> {
     if let Some(text) = string(fields, &["statement", "content", "text", "fact"]) {
         return Some(text);
     }
-    let objective = string(fields, &["objective"])?;
-    let mut parts = vec![objective];
-    parts.extend(string(fields, &["outcome"]));
-    parts.extend(list(fields, "lessons"));
+    let (heads, rests): (&[&str], &[&str]) = match declared(fields) {
+        Some(Kind::Goal) => (&["title"], &["description"]),
+        Some(Kind::Value) => (&["name"], &["description"]),
+        Some(Kind::Drive) => (&["drive_type", "name"], &["description", "focus_areas"]),
+        Some(Kind::Relationship) => (&["entity_name", "name"], &["relationship_type", "notes", "description"]),
+        _ => (&["objective"], &["outcome", "lessons"]),
+    };
+    let mut parts = vec![string(fields, heads)?];
+    for key in rests {
+        parts.extend(string(fields, &[key]));
+        let items = list(fields, key);
+        parts.extend((!items.is_empty()).then(|| items.join(if *key == "lessons" { ". " } else { ", " })));
+    }
     Some(parts.iter().map(|part| part.trim_end_matches('.')).collect::<Vec<_>>().join(". "))
 }
 
@@ -303,6 +350,54 @@ mod tests {
         assert_eq!(read_.format, LegacyFormat::Profile);
         assert_eq!(read_.entries, [("goals".into(), "sleep; walk".into()), ("style.tone".into(), "warm".to_owned())]);
         assert_eq!(read(&json!({"user_id": "u1"})), None, "nothing said");
+    }
+
+    #[test]
+    fn goals_drives_values_and_relationships_are_what_they_say_they_are() {
+        for (record, kind, text) in [
+            (
+                json!({"type": "goal", "title": "Swim again", "description": "Twice a week."}),
+                Kind::Goal,
+                "Swim again. Twice a week",
+            ),
+            (
+                json!({"memory_type": "drive", "drive_type": "connection", "focus_areas": ["family", "friends"]}),
+                Kind::Drive,
+                "connection. family, friends",
+            ),
+            (
+                json!({"type": "relationship", "entity_name": "Ana", "notes": "Calls on Sundays"}),
+                Kind::Relationship,
+                "Ana. Calls on Sundays",
+            ),
+            (json!({"type": "value", "name": "honesty"}), Kind::Value, "honesty"),
+            (
+                json!({"type": "episode", "objective": "Dinner", "outcome": "Laughed", "lessons": ["a", "b"]}),
+                Kind::Episode,
+                "Dinner. Laughed. a. b",
+            ),
+        ] {
+            let legacy = read(&record).unwrap();
+            assert_eq!((legacy.format, legacy.kind, legacy.text.as_str()), (LegacyFormat::Kernle, kind, text));
+        }
+    }
+
+    #[test]
+    fn what_is_neither_a_statement_nor_anybodys_profile_is_no_record() {
+        for record in [json!({"foo": "bar"}), json!({"type": "goal", "status": "active"}), json!([1]), json!("x")] {
+            assert_eq!(read(&record), None, "{record}");
+        }
+    }
+
+    #[test]
+    fn parents_come_before_what_was_made_from_them_and_a_circle_ends() {
+        let record = |id: &str, from: &[&str]| read(&json!({"id": id, "statement": "x", "derived_from": from}));
+        let chain = [record("a", &["note:b", "note:c"]), None, record("b", &["note:c"]), record("c", &["raw:9"])];
+        assert_eq!(parents_first(&chain), [3, 2, 0, 1]);
+        let circle = [record("a", &["note:b"]), record("b", &["note:a"])];
+        let mut order = parents_first(&circle);
+        order.sort_unstable();
+        assert_eq!(order, [0, 1]);
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub mod lifecycle;
 pub mod lineage;
 pub mod measured;
 pub mod memory;
+pub mod outcome;
 pub mod preference;
 pub mod producer;
 pub mod profile;

@@ -1,17 +1,23 @@
 //! Records of older systems: what each says goes the way of every message, and the record itself is kept redacted. Imported
 //! twice, it changes nothing.
 
+use std::collections::{HashMap, HashSet};
+
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Disposition, Pipeline, Raw};
-use anamnesis_core::legacy::{Legacy, LegacyFormat, is_typed, read, take_the_worst_of_parents};
+use anamnesis_core::ids::MemoryId;
+use anamnesis_core::legacy::{Legacy, LegacyFormat, is_typed, parents_first, read, take_the_worst_of_parents};
+use anamnesis_core::memory::State;
+use anamnesis_core::provenance::Trust;
 use anamnesis_core::scope::Scope;
 use anamnesis_messages::contract::{Actor, ActorRole, Command, MemoryCommand, Provenance};
 use anamnesis_redaction::{People, SurrogateKey};
 use anamnesis_store::StoreError;
 use anamnesis_store::legacy::{KeptRecord, record_id};
+use anamnesis_store::read::{Filter, Memory, When};
 use anamnesis_text::{Document, Language};
 
 /// What became of a record.
@@ -34,8 +40,22 @@ pub struct Importer {
     pub undated: DateTime<Utc>,
 }
 
+/// A record on its way.
+struct One<'a> {
+    ordinal: usize,
+    record: &'a Value,
+    legacy: Legacy,
+    importer: Importer,
+}
+
+/// What was made of a record.
+struct Held {
+    id: MemoryId,
+    trust: Trust,
+}
+
 impl Pipeline {
-    /// Takes in records of one patient, in order.
+    /// Takes in records of one patient: what others were made from first, else in order.
     ///
     /// # Errors
     /// When the store cannot be reached.
@@ -45,14 +65,15 @@ impl Pipeline {
         records: &[Value],
         importer: Importer,
     ) -> Result<Vec<Imported>, StoreError> {
-        let mut done = Vec::with_capacity(records.len());
+        let mut done = vec![Imported::Unread; records.len()];
         let mut all: Vec<Option<Legacy>> = records.iter().map(read).collect();
         take_the_worst_of_parents(&mut all);
-        for (ordinal, (record, legacy)) in records.iter().zip(all).enumerate() {
-            done.push(match legacy {
-                Some(legacy) => self.import_one(scope, ordinal, record, legacy, importer).await?,
-                None => Imported::Unread,
-            });
+        let mut made: HashMap<String, Held> = HashMap::new();
+        for ordinal in parents_first(&all) {
+            if let Some(legacy) = all[ordinal].take() {
+                let one = One { ordinal, record: &records[ordinal], legacy, importer };
+                done[ordinal] = self.import_one(scope, one, &mut made).await?;
+            }
         }
         Ok(done)
     }
@@ -60,11 +81,10 @@ impl Pipeline {
     async fn import_one(
         &self,
         scope: Scope,
-        ordinal: usize,
-        record: &Value,
-        legacy: Legacy,
-        importer: Importer,
+        one: One<'_>,
+        made: &mut HashMap<String, Held>,
     ) -> Result<Imported, StoreError> {
+        let One { ordinal, record, legacy, importer } = one;
         let own = legacy.id.clone().unwrap_or_else(|| record.to_string());
         let id = record_id(scope, legacy.format, &own);
         // Keys are made with the first message: before it nothing of the patient is there to be unchanged.
@@ -74,14 +94,29 @@ impl Pipeline {
         {
             return Ok(Imported::Unchanged);
         }
-        let before = if legacy.is_active { Vec::new() } else { self.made_by_hand(scope).await? };
-        let body = message(scope, &legacy, importer, id).to_string().into_bytes();
+        let before = self.made_by_hand(scope).await?;
+        // Of a parent that is no better than an inference the new one would be one too, and end after a day.
+        let parents = legacy.parents.iter().filter_map(|parent| made.get(parent));
+        let parents: Vec<MemoryId> =
+            parents.filter(|parent| parent.trust < Trust::T4).map(|parent| parent.id).collect();
+        let body = message(scope, &legacy, importer, id, parents).to_string().into_bytes();
         match self.run(vec![Raw::of(body)]).await.first().copied() {
             Some(Disposition::Stored | Disposition::Duplicate) => {}
             other => return Ok(Imported::Refused(other.unwrap_or(Disposition::Retry))),
         }
+        let known: HashSet<MemoryId> = before.iter().map(|memory| memory.id).collect();
+        let mut new = self.made_by_hand(scope).await?;
+        new.retain(|memory| !known.contains(&memory.id));
+        let itself = new.iter().find(|memory| memory.kind == legacy.kind);
+        if let (Some(memory), Some(id)) = (itself, &legacy.id) {
+            made.insert(id.clone(), Held { id: memory.id, trust: memory.trust });
+        }
+        let at = legacy.at.unwrap_or(importer.undated);
         if !legacy.is_active {
-            self.forget_again(scope, before, importer.by, legacy.at.unwrap_or(importer.undated)).await?;
+            // What was forgotten there stays forgotten here, and can be recovered as long.
+            self.act(scope, Command::Forget, new.iter().map(|memory| memory.id).collect(), importer.by, at).await;
+        } else if let Some(memory) = itself.filter(|_| legacy.is_protected) {
+            self.act(scope, Command::Protect, vec![memory.id], importer.by, at).await;
         }
         let keys = self.store.keys_of(scope).await?.ok_or(StoreError::Race)?;
         let hash = keys.hash("legacy", record.to_string().as_bytes());
@@ -93,32 +128,21 @@ impl Pipeline {
         Ok(Imported::Stored)
     }
 
-    async fn made_by_hand(&self, scope: Scope) -> Result<Vec<anamnesis_core::ids::MemoryId>, StoreError> {
-        use anamnesis_core::memory::State;
-        let filter = anamnesis_store::read::Filter { states: State::ALL.to_vec(), ..Default::default() };
-        let all = self.store.memories(scope, &filter, anamnesis_store::read::When::Now).await?;
-        Ok(all.into_iter().map(|memory| memory.id).collect())
+    async fn made_by_hand(&self, scope: Scope) -> Result<Vec<Memory>, StoreError> {
+        let filter = Filter { states: State::ALL.to_vec(), ..Default::default() };
+        self.store.memories(scope, &filter, When::Now).await
     }
 
-    /// What was forgotten there stays forgotten here, and can be recovered as long.
-    async fn forget_again(
-        &self,
-        scope: Scope,
-        before: Vec<anamnesis_core::ids::MemoryId>,
-        by: Uuid,
-        at: DateTime<Utc>,
-    ) -> Result<(), StoreError> {
-        let mut new = self.made_by_hand(scope).await?;
-        new.retain(|id| !before.contains(id));
-        let forget = MemoryCommand {
-            memory_ids: Some(new),
-            // After what it forgets, which was said at this instant.
+    /// Does to memories what their record says of them, after it was said.
+    async fn act(&self, scope: Scope, what: Command, ids: Vec<MemoryId>, by: Uuid, at: DateTime<Utc>) {
+        let act = MemoryCommand {
+            memory_ids: Some(ids),
             issued_at: Some(at.max(self.store.clock().now())),
-            ..command(scope, Command::Forget, by, at)
+            ..command(scope, what, by, at)
         };
-        let body = serde_json::to_vec(&forget).map_err(|_| StoreError::Shape)?;
-        self.run(vec![Raw::of(body)]).await;
-        Ok(())
+        if let Ok(body) = serde_json::to_vec(&act) {
+            self.run(vec![Raw::of(body)]).await;
+        }
     }
 
     /// The record with every word redacted; ids, instants and codes stay. `None` when something could not be redacted.
@@ -177,7 +201,7 @@ fn command(scope: Scope, command: Command, by: Uuid, at: DateTime<Utc>) -> Memor
 }
 
 /// What a record says, as a message of the contract.
-fn message(scope: Scope, legacy: &Legacy, importer: Importer, id: Uuid) -> Value {
+fn message(scope: Scope, legacy: &Legacy, importer: Importer, id: Uuid, parents: Vec<MemoryId>) -> Value {
     let Importer { by, undated } = importer;
     let at = legacy.at.unwrap_or(undated);
     if legacy.format == LegacyFormat::Profile {
@@ -200,6 +224,7 @@ fn message(scope: Scope, legacy: &Legacy, importer: Importer, id: Uuid) -> Value
         text: Some(legacy.text.clone().into()),
         kind: Some(legacy.kind),
         provenance: Some(provenance),
+        derived_from: (!parents.is_empty()).then_some(parents),
         // Tells two records that say the same from each other.
         reason: Some(id.to_string().into()),
         ..command(scope, Command::Add, by, at)

@@ -10,7 +10,7 @@ fn importer() -> Importer {
 
 fn sent(record: &Value, id: u128) -> Message {
     let legacy = read(record).unwrap();
-    let body = message(scope(), &legacy, importer(), Uuid::from_u128(id)).to_string();
+    let body = message(scope(), &legacy, importer(), Uuid::from_u128(id), Vec::new()).to_string();
     Decoder::default().decode(body.as_bytes()).unwrap().message
 }
 

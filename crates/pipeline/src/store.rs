@@ -213,8 +213,11 @@ impl Pipeline {
         let Some(Reply::Act(deed)) = reply(command) else {
             return Err((Disposition::Quarantined(Reason::SchemaUnknown), Some("command".to_owned())));
         };
+        // What an episode taught speaks for the belief, or against it where it tells of something that did not work.
+        let against = command.command == Command::Revise && admitted.grounds.speak_against;
+        let deed = if against { Deed::Weakened } else { deed };
         // What a model inferred is no evidence.
-        if deed == Deed::Reinforced && admitted.grounds.are_weak() {
+        if matches!(deed, Deed::Reinforced | Deed::Weakened) && admitted.grounds.are_weak() {
             return Err((Disposition::Quarantined(Reason::Malformed), Some("derived_from".to_owned())));
         }
         // A preview counts and changes nothing.
@@ -281,15 +284,16 @@ impl Pipeline {
         for risk in extraction.risk.iter().filter(|risk| !risk.denied) {
             self.count_risk(risk.class);
         }
-        // A producer's own value wins; the rules' stays in their findings.
-        let sentiment = known(metadata.sentiment.as_deref(), &["positive", "neutral", "negative", "mixed"])
-            .unwrap_or(extraction.sentiment.code());
+        // What a producer says is kept and shown next to ours. It is all there is of a text that nobody read: calm
+        // and safety of that are not known.
+        let is_read = entry.read.unread.is_none();
+        let given = known(metadata.sentiment.as_deref(), &["positive", "neutral", "negative", "mixed"]);
+        let sentiment = if is_read { Some(extraction.sentiment.code()) } else { given };
         // A relative's attempt is heard and is no danger of the patient's.
         let own = extraction.risk.iter().filter(|risk| risk.is_own()).map(|risk| risk.level).max();
         let own = own.unwrap_or(RiskLevel::None).code();
-        let risk_level = known(metadata.risk_level.as_deref(), &["none", "low", "medium", "high"]).unwrap_or(own);
-        // Of a text that nobody read, calm and safety are not known either.
-        let is_read = entry.read.unread.is_none() || metadata.risk_level.is_some();
+        let given = known(metadata.risk_level.as_deref(), &["none", "low", "medium", "high"]);
+        let risk_level = if is_read { Some(own) } else { given };
         Ok(NewDocument {
             scope: entry.read.admitted.scope,
             id: document.document_id,
@@ -301,8 +305,8 @@ impl Pipeline {
             signed_by: document.signed_by(),
             ends_at: document.ends_at(),
             trust: captured(&entry.read.admitted, document, &redacted.document().turns),
-            sentiment: is_read.then_some(sentiment),
-            risk_level: is_read.then_some(risk_level),
+            sentiment,
+            risk_level,
             body_hash: entry.read.admitted.body_hash,
             content,
             redaction_policy: redacted.policy().to_owned(),
@@ -369,13 +373,13 @@ fn acts(command: &MemoryCommand, admitted: &Admitted, at: DateTime<Utc>, deed: D
     };
     let named: Vec<NewAct> = command.memory_ids.iter().flatten().map(act).collect();
     let evidence: Vec<uuid::Uuid> = command.derived_from.iter().flatten().map(|id| id.0).collect();
-    if deed != Deed::Reinforced || evidence.is_empty() {
+    if !matches!(deed, Deed::Reinforced | Deed::Weakened) || evidence.is_empty() {
         return named;
     }
     // Once per memory and evidence, whichever message says so.
     let each = |act: &NewAct| -> Vec<NewAct> {
         let with = |evidence: &uuid::Uuid| {
-            let id = MemoryEventId(derive("reinforced", &[act.act.memory.0.as_bytes(), evidence.as_bytes()]));
+            let id = MemoryEventId(derive(deed.code(), &[act.act.memory.0.as_bytes(), evidence.as_bytes()]));
             NewAct { act: Act { id, evidence: Some(*evidence), ..act.act.clone() }, ..act.clone() }
         };
         evidence.iter().filter(|evidence| **evidence != act.act.memory.0).map(with).collect()

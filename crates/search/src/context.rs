@@ -17,7 +17,7 @@ use anamnesis_core::finding::{EntityType, Experiencer};
 use anamnesis_core::ids::{ContradictionId, DocumentId, MemoryId, OrgId, PatientId};
 use anamnesis_core::memory::{Class, Kind, State, Use};
 use anamnesis_core::scope::Scope;
-use anamnesis_store::read::{Clinical, Filter, Memory, Preference, Profile, RiskFlag, When, Window};
+use anamnesis_store::read::{Clinical, Filter, Memory, Preference, Profile, RiskFlag, Sources, When, Window};
 use anamnesis_store::{Store, StoreError};
 
 /// Seed 002, section 7: recent is the last 14–30 days.
@@ -33,18 +33,14 @@ pub struct ContextRequest {
     pub query: Option<String>,
     pub top_k: Option<usize>,
     pub min_score: Option<f64>,
-    pub since: Option<DateTime<Utc>>,
-    pub until: Option<DateTime<Utc>>,
+    /// Which documents answer the query; its window is also that of the recent ones.
+    pub sources: Sources,
     pub as_of: Option<DateTime<Utc>>,
 }
 
 impl ContextRequest {
     fn when(&self) -> When {
         self.as_of.map_or(When::Now, When::AsOf)
-    }
-
-    fn window(&self) -> Window {
-        Window { since: self.since, until: self.until }
     }
 }
 
@@ -91,7 +87,34 @@ pub struct RecentDocument {
     pub unread: bool,
     pub sentiment: Option<String>,
     pub risk_level: Option<String>,
+    /// What its producer says of it, next to what was read here.
+    #[serde(skip_serializing_if = "ProducersView::is_empty")]
+    pub producer: ProducersView,
     pub source: String,
+}
+
+/// Themes, tone and level of risk by a producer's own reading.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ProducersView {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub themes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sentiment: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub risk_level: Option<String>,
+}
+
+impl ProducersView {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// `negative, risk high, grief`.
+    pub fn line(&self) -> String {
+        let risk = self.risk_level.as_ref().map(|level| format!("risk {level}"));
+        let parts = self.sentiment.iter().cloned().chain(risk).chain(self.themes.iter().cloned());
+        parts.collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// Two statements that cannot both be so, until a person answers.
@@ -153,7 +176,7 @@ impl Recall {
                     query: query.clone(),
                     top_k: Some(request.top_k.unwrap_or(TOP_K)),
                     min_score: request.min_score,
-                    window: request.window(),
+                    sources: request.sources.clone(),
                     when,
                     ..SearchRequest::default()
                 };
@@ -210,14 +233,20 @@ impl Recall {
 
     async fn recent(&self, scope: Scope, request: &ContextRequest) -> Result<Vec<RecentDocument>, RecallError> {
         let when = request.when();
-        let since = request.since.unwrap_or(self.store.instant(when) - TimeDelta::days(RECENT_DAYS));
-        let window = Window { since: Some(since), until: request.until };
+        let asked = request.sources.window;
+        let since = asked.since.unwrap_or(self.store.instant(when) - TimeDelta::days(RECENT_DAYS));
+        let window = Window { since: Some(since), until: asked.until };
         let documents = self.store.documents(scope, window, RECENT_DOCUMENTS, when).await?;
         let named = documents.into_iter().map(|d| RecentDocument {
             document_id: d.id,
             revision: d.revision,
             document_type: d.document_type,
             date: d.occurred_at,
+            producer: ProducersView {
+                themes: d.content.producer_themes,
+                sentiment: d.content.producer_sentiment,
+                risk_level: d.content.producer_risk_level,
+            },
             themes: d.content.themes,
             unread: d.content.unread.is_some(),
             sentiment: d.sentiment,

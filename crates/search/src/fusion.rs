@@ -14,7 +14,7 @@ use super::search::Ranking;
 /// For a text that says the whole of the query: a share, and its square, since half of the words are less than half a find.
 const WORDS: f64 = 3.0;
 const ALL_WORDS: f64 = 5.0;
-const CONCEPTS: f64 = 2.0;
+const CONCEPTS: f64 = 3.0;
 /// What a passage has from the one before it, of the same document, and from the one after it: an answer says little
 /// without its question.
 const BEFORE: f64 = 0.3;

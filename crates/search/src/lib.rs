@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-pub use context::{Context, ContextRequest, Opposed, PatientSummary, RecentDocument};
+pub use context::{Context, ContextRequest, Opposed, PatientSummary, ProducersView, RecentDocument};
 pub use emergency::{Emergency, EmergencyText};
 pub use search::{Found, Hit, Ranking, SearchRequest};
 pub use trace::{Node, trace};

@@ -16,7 +16,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
 use anamnesis_observability::metrics::labels::Leg;
 use anamnesis_store::StoreError;
-use anamnesis_store::read::{Candidate, Memory, Snapshot, StoredDocument, When, Window};
+use anamnesis_store::read::{Candidate, Memory, Snapshot, Sources, StoredDocument, When};
 use anamnesis_store::records::FilePlace;
 use anamnesis_text::{Span, Speaker};
 
@@ -62,7 +62,8 @@ pub struct SearchRequest {
     /// Least cosine of a passage that shares no word and no concept with the query; none unless given. A short record has
     /// few passages, and a question is often far from its answer.
     pub min_score: Option<f64>,
-    pub window: Window,
+    /// Which documents are searched: filters before any limit.
+    pub sources: Sources,
     pub when: When,
     pub ranking: Ranking,
 }
@@ -133,8 +134,9 @@ impl Recall {
         self.store.may_recall(scope).await?;
         let Some(keys) = self.store.keys_of(scope).await? else { return Ok(Found::default()) };
         let prepared = self.prepare(&keys, &request.query)?;
-        let Compared { mut snapshot, candidates, by_meaning, related } =
+        let Compared { mut snapshot, mut candidates, by_meaning, related } =
             self.compare(scope, &prepared, request).await?;
+        snapshot.what_is_left(&keys, &mut candidates).await?;
         let least = request.min_score.unwrap_or(f64::NEG_INFINITY);
         let mut best = fuse(&self.parts(&prepared, &candidates), request.ranking);
         best.retain(|one| !one.parts.is_apart(least));
@@ -167,8 +169,9 @@ impl Recall {
             let vector = self.vector(&prepared.redacted, model).await;
             let generation = self.models.offered().active(active);
             let mut snapshot = self.store.snapshot(scope).await?;
-            let (found, candidates) =
-                snapshot.candidates(generation, vector.as_deref(), Some(&terms), request.window, request.when).await?;
+            let (found, candidates) = snapshot
+                .candidates(generation, vector.as_deref(), Some(&terms), &request.sources, request.when)
+                .await?;
             if vector.is_none() || self.models.offered().active(found) == generation {
                 let related = model.unwrap_or(self.models.configured()).profile().min_score;
                 return Ok(Compared { snapshot, candidates, by_meaning: vector.is_some(), related });

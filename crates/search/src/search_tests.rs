@@ -18,6 +18,7 @@ fn candidate() -> Candidate {
         terms: Vec::new(),
         length: 2,
         similarity: Some(0.8),
+        covered: false,
     }
 }
 

@@ -1,18 +1,18 @@
 //! Words that mean nearly the same, in English and Spanish: a record says "laburo" where a question says "job". Groups are
-//! written by hand (`data/thesaurus.txt`) and looked up by stems, so that inflections need no entries of their own.
+//! written by hand (`data/thesaurus.txt`) and looked up by stems, so that inflections need no entries of their own. Stemming
+//! them all takes longer than a search, and most processes ask one question: the stems are printed beside them
+//! (`data/thesaurus.stems.txt`, `ANAMNESIS_UPDATE_DOCS=1` on the test that compares both), and only looked through.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::LazyLock;
+use std::collections::BTreeSet;
 
 use anamnesis_text::{Language, detect, only_asks, stems};
 
-static BUILTIN: LazyLock<Thesaurus> = LazyLock::new(|| Thesaurus::parse(include_str!("../data/thesaurus.txt")));
+static BUILTIN: Thesaurus = Thesaurus { printed: include_str!("../data/thesaurus.stems.txt") };
 
-/// Groups of expressions; an expression is a sequence of stems.
-pub(crate) struct Thesaurus {
-    groups: Vec<Vec<Vec<String>>>,
-    /// The expressions that begin with a stem: group and place.
-    beginning: HashMap<String, Vec<(usize, usize)>>,
+/// Groups of expressions, one a line: `|stem stem|stem|`. An expression is a sequence of stems.
+#[derive(Clone, Copy)]
+pub(crate) struct Thesaurus<'a> {
+    printed: &'a str,
 }
 
 /// A word of a query, or several that are one expression.
@@ -24,33 +24,23 @@ pub(crate) struct QueryWord {
     pub(crate) others: BTreeSet<Vec<String>>,
 }
 
-pub(crate) fn builtin() -> &'static Thesaurus {
-    &BUILTIN
+/// An expression with which words begin, and its group.
+struct Known<'a> {
+    expression: &'a str,
+    group: &'a str,
 }
 
-impl Thesaurus {
-    /// `english, words | palabras, españolas`, one group a line; lines that begin with # are comments.
-    pub(crate) fn parse(text: &str) -> Self {
-        let mut groups: Vec<Vec<Vec<String>>> = Vec::new();
-        let mut beginning: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
-        for line in text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
-            let (english, spanish) = line.split_once('|').unwrap_or((line, ""));
-            let side = |side: &str, language| -> Vec<Vec<String>> {
-                side.split(',').map(|one| stems(one, language)).collect()
-            };
-            let mut group = side(english, Language::English);
-            group.extend(side(spanish, Language::Spanish));
-            group.retain(|expression| !expression.is_empty());
-            group.sort_unstable();
-            group.dedup();
-            for (place, expression) in group.iter().enumerate() {
-                beginning.entry(expression[0].clone()).or_default().push((groups.len(), place));
-            }
-            groups.push(group);
-        }
-        Self { groups, beginning }
+impl Known<'_> {
+    fn words(&self) -> usize {
+        self.expression.split(' ').count()
     }
+}
 
+pub(crate) fn builtin() -> Thesaurus<'static> {
+    BUILTIN
+}
+
+impl<'a> Thesaurus<'a> {
     /// The words of a query in order; the longest known expression is one word.
     pub(crate) fn read(&self, query: &str) -> Vec<QueryWord> {
         let language = detect(query);
@@ -59,29 +49,36 @@ impl Thesaurus {
         let mut at = 0;
         while at < words.len() {
             let known = self.known(&words[at..]);
-            let long = known.iter().map(|(group, place)| self.groups[*group][*place].len()).max().unwrap_or(1);
-            let of_length = known.iter().filter(|(group, place)| self.groups[*group][*place].len() == long);
-            let others = of_length.flat_map(|(group, place)| {
-                let other = move |(at, _): &(usize, &Vec<String>)| at != place;
-                self.groups[*group].iter().enumerate().filter(other).map(|(_, expression)| expression.clone())
-            });
-            read.push(QueryWord { own: words[at..at + long].to_vec(), others: others.collect() });
+            let long = known.iter().map(Known::words).max().unwrap_or(1);
+            let mut others = BTreeSet::new();
+            for one in known.iter().filter(|one| one.words() == long) {
+                let other = |expression: &&str| !expression.is_empty() && *expression != one.expression;
+                let all = one.group.split('|').filter(other);
+                others.extend(all.map(|expression| expression.split(' ').map(str::to_owned).collect::<Vec<_>>()));
+            }
+            read.push(QueryWord { own: words[at..at + long].to_vec(), others });
             at += long;
         }
         read
     }
 
     /// The expressions with which these words begin.
-    fn known(&self, words: &[BTreeSet<String>]) -> Vec<(usize, usize)> {
-        let Some(first) = words.first() else { return Vec::new() };
-        let begun = first.iter().filter_map(|stem| self.beginning.get(stem)).flatten();
-        let holds = |(group, place): &&(usize, usize)| {
-            let expression = &self.groups[*group][*place];
-            expression.len() <= words.len() && expression.iter().zip(words).all(|(stem, word)| word.contains(stem))
-        };
-        let mut known: Vec<(usize, usize)> = begun.filter(holds).copied().collect();
-        known.sort_unstable();
-        known.dedup();
+    fn known(&self, words: &[BTreeSet<String>]) -> Vec<Known<'a>> {
+        let mut known = Vec::new();
+        for stem in words.first().into_iter().flatten() {
+            for begun in [format!("|{stem}|"), format!("|{stem} ")] {
+                for (at, _) in self.printed.match_indices(&begun) {
+                    let from = self.printed[..at].rfind('\n').map_or(0, |feed| feed + 1);
+                    let group = self.printed[from..].lines().next().unwrap_or_default();
+                    let expression = self.printed[at + 1..].split('|').next().unwrap_or_default();
+                    let mut held = expression.split(' ').zip(words);
+                    let fits = expression.split(' ').count() <= words.len();
+                    if fits && held.all(|(stem, word)| word.contains(stem)) {
+                        known.push(Known { expression, group });
+                    }
+                }
+            }
+        }
         known
     }
 }
@@ -107,52 +104,5 @@ fn either(word: &str, language: Language) -> Vec<BTreeSet<String>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const GROUPS: &str = "# a test\njob, work | trabajo, laburo\nlet go, fired | despedir, quedarse sin trabajo\n";
-
-    fn others(query: &str) -> Vec<Vec<Vec<String>>> {
-        let read = Thesaurus::parse(GROUPS).read(query);
-        read.into_iter().map(|word| word.others.into_iter().collect()).collect()
-    }
-
-    #[test]
-    fn a_word_has_the_others_of_its_groups_in_both_languages_whatever_its_inflection() {
-        let found = others("jobs");
-        assert_eq!(found.len(), 1);
-        assert!(
-            found[0].contains(&stems("laburo", Language::Spanish))
-                && found[0].contains(&stems("work", Language::English))
-        );
-        assert!(!found[0].contains(&stems("job", Language::English)));
-        assert_eq!(others("trabajos")[0].len(), 3);
-    }
-
-    #[test]
-    fn the_longest_expression_is_one_word() {
-        let read = Thesaurus::parse(GROUPS).read("was she let go in March?");
-        assert_eq!(read.iter().map(|word| word.own.len()).collect::<Vec<_>>(), [2, 1]);
-        assert!(read[0].others.contains(&stems("despedir", Language::Spanish)));
-    }
-
-    #[test]
-    fn words_that_ask_are_no_words_of_the_query_and_unknown_ones_stand_alone() {
-        assert!(Thesaurus::parse(GROUPS).read("¿cuándo, where, qué?").is_empty());
-        let read = Thesaurus::parse(GROUPS).read("sertralina");
-        assert!(read.len() == 1 && read[0].others.is_empty());
-    }
-
-    #[test]
-    fn the_list_of_the_program_has_two_sides_in_every_group_and_nothing_twice() {
-        let text = include_str!("../data/thesaurus.txt");
-        for line in text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
-            let (english, spanish) = line.split_once('|').unwrap_or_else(|| panic!("one side: {line}"));
-            for side in [english, spanish] {
-                let words: Vec<&str> = side.split(',').map(str::trim).collect();
-                assert!(words.iter().all(|word| !word.is_empty()), "{line}");
-                assert_eq!(words.iter().collect::<BTreeSet<_>>().len(), words.len(), "{line}");
-            }
-        }
-    }
-}
+#[path = "thesaurus_tests.rs"]
+mod tests;

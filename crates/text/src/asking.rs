@@ -6,9 +6,9 @@ use super::{Language, detect, fold};
 /// Words that ask and find nothing, folded; besides those of [`super::stems`].
 const ASKING: &[&str] = &[
     "what", "when", "where", "who", "whom", "whose", "which", "why", "how", "any", "there", "tell", "about", "can",
-    "could", "would", "should", "many", "much", "ever", "que", "cuando", "donde", "quien", "quienes", "cual", "cuales",
-    "cuanto", "cuanta", "cuantos", "cuantas", "porque", "algun", "alguna", "algo", "sobre", "dime", "puede", "podria",
-    "tiene",
+    "could", "would", "should", "many", "much", "ever", "just", "like", "very", "que", "cuando", "donde", "quien",
+    "quienes", "cual", "cuales", "cuanto", "cuanta", "cuantos", "cuantas", "porque", "algun", "alguna", "algo",
+    "sobre", "dime", "puede", "podria", "tiene",
 ];
 
 /// Whether a word, folded and without signs, only asks.

@@ -9,7 +9,7 @@ use crate::cli::output::{self, Format};
 use crate::cli::patient::{Of, Point, when};
 use crate::cli::world::World;
 use crate::cli::{Context, Exit, Failure, sections};
-use anamnesis_core::confidence::{uncertain, uncertain_at};
+use anamnesis_core::confidence::{ConfidenceBasis, DecayPolicy, uncertain, uncertain_at};
 use anamnesis_core::ids::MemoryId;
 use anamnesis_core::memory::{Kind, State};
 use anamnesis_search::Item;
@@ -40,7 +40,8 @@ fn unit(text: &str) -> Result<f64, String> {
 /// A memory with why it is shown.
 #[derive(Serialize)]
 struct Listed {
-    /// decay, age, contradiction, sources_gone, quarantined, no_source, read_doubtfully.
+    /// decay, given_by_the_source, cognitive_state, inferred, as_recorded, age, contradiction, sources_gone, quarantined,
+    /// no_source, read_doubtfully.
     cause: &'static str,
     since: Option<DateTime<Utc>>,
     #[serde(flatten)]
@@ -70,7 +71,10 @@ pub(crate) async fn uncertain_ones(asked: Uncertain, context: &Context) -> Resul
     found.sort_by(|a, b| {
         a.standing.effective_confidence.total_cmp(&b.standing.effective_confidence).then(a.id.cmp(&b.id))
     });
-    let listed = found.iter().map(|m| Listed::of(m, "decay", fell_at(&world, m)));
+    let listed = found.iter().map(|m| {
+        let (cause, since) = doubt(&world, m, threshold);
+        Listed::of(m, cause, since)
+    });
     print(listed.collect(), "No uncertain memories.", context)
 }
 
@@ -115,18 +119,30 @@ fn waiting(world: &World, m: &Memory, disputed: Option<&DateTime<Utc>>) -> Optio
     } else if m.standing.read_doubtfully && m.standing.state == State::Active {
         ("read_doubtfully", Some(m.recorded_at))
     } else if m.standing.low_confidence && m.standing.state == State::Active {
-        ("decay", fell_at(world, m))
+        doubt(world, m, world.store.decay().uncertain_below)
     } else {
         return None;
     };
     Some(Listed::of(m, cause, since))
 }
 
-/// When decay made it uncertain; where it was from the beginning, since it was recorded.
-fn fell_at(world: &World, m: &Memory) -> Option<DateTime<Utc>> {
+/// Why a memory is not certain enough, and since when: as it was said, or because of the time since. A threshold of the
+/// caller's is looked at like the policy's.
+fn doubt(world: &World, m: &Memory, threshold: f64) -> (&'static str, Option<DateTime<Utc>>) {
+    if m.confidence < threshold {
+        let cause = match m.confidence_basis {
+            ConfidenceBasis::Given => "given_by_the_source",
+            ConfidenceBasis::CognitiveState => "cognitive_state",
+            ConfidenceBasis::Formed => "inferred",
+            ConfidenceBasis::Proxy | ConfidenceBasis::Default => "as_recorded",
+        };
+        return (cause, Some(m.recorded_at));
+    }
     let since = m.last_verified.unwrap_or(m.recorded_at);
     let protected = anamnesis_core::confidence::is_protected(m.is_protected, m.class);
-    uncertain_at(world.store.decay(), m.kind, m.confidence, protected, since).or(Some(m.recorded_at))
+    let policy = DecayPolicy { uncertain_below: threshold, ..*world.store.decay() };
+    let fell = uncertain_at(&policy, m.kind, m.confidence, protected, since);
+    ("decay", fell.filter(|at| *at <= world.clock.now()))
 }
 
 fn print(listed: Vec<Listed>, none: &str, context: &Context) -> Result<Exit, Failure> {

@@ -16,7 +16,7 @@ use anamnesis_search::{Recall, SearchRequest};
 use anamnesis_sql::{Access, Sql};
 use anamnesis_store::comparing::Question;
 use anamnesis_store::generations;
-use anamnesis_store::read::{When, Window};
+use anamnesis_store::read::{Sources, When};
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
@@ -79,7 +79,7 @@ pub(super) async fn night(ward: &Ward) -> Report {
 async fn seen(pipeline: &Pipeline, generation: i64) -> (usize, usize) {
     let query = vec![0.25f32; 16];
     let mut snapshot = pipeline.store().snapshot(scope()).await.unwrap();
-    let (_, found) = snapshot.candidates(generation, Some(&query), None, Window::default(), When::Now).await.unwrap();
+    let (_, found) = snapshot.candidates(generation, Some(&query), None, &Sources::default(), When::Now).await.unwrap();
     drop(snapshot);
     (found.len(), found.iter().filter(|passage| passage.similarity.is_some()).count())
 }

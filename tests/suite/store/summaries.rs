@@ -6,7 +6,7 @@ use anamnesis_core::provenance::{SourceType, Trust};
 use anamnesis_jobs::JobName;
 use anamnesis_jobs::driver::Report;
 use anamnesis_search as recall;
-use anamnesis_store::read::{Direction, Filter, Memory, When, Window};
+use anamnesis_store::read::{Direction, Filter, Memory, Sources, When};
 use serde_json::{Value, json};
 
 use super::ward::Ward;
@@ -88,7 +88,7 @@ async fn what_came_in_is_told_as_episodes_conversations_weeks_and_quarters_that_
 
     // Found like any other text, and never as more than a hypothesis.
     let mut snapshot = ward.store().snapshot(scope()).await.unwrap();
-    let passages = snapshot.candidates(1, None, None, Window::default(), When::Now).await.unwrap().1;
+    let passages = snapshot.candidates(1, None, None, &Sources::default(), When::Now).await.unwrap().1;
     drop(snapshot);
     let own = passages.iter().filter(|passage| Some(passage.document) == week.document_id).count();
     assert!(own > 0, "it is indexed");

@@ -12,7 +12,7 @@ use anamnesis_jobs::policy::Policies;
 use anamnesis_pipeline::Pipeline;
 use anamnesis_sql::Database;
 use anamnesis_store::Store;
-use anamnesis_store::read::{When, Window};
+use anamnesis_store::read::{Sources, When};
 use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
 
@@ -32,7 +32,7 @@ async fn batch(night: &Night, clinic: &Clinic) -> Report {
 async fn passages(pipeline: &Pipeline) -> (usize, usize) {
     let query = vec![0.25f32; 16];
     let mut snapshot = pipeline.store().snapshot(scope()).await.unwrap();
-    let found = snapshot.candidates(1, Some(&query), None, Window::default(), When::Now).await.unwrap().1;
+    let found = snapshot.candidates(1, Some(&query), None, &Sources::default(), When::Now).await.unwrap().1;
     drop(snapshot);
     assert!(found.iter().all(|passage| !passage.terms.is_empty()), "found by words");
     (found.len(), found.iter().filter(|passage| passage.similarity.is_some()).count())

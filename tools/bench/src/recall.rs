@@ -20,7 +20,7 @@ use anamnesis_core::scope::Scope;
 use anamnesis_embedding::{EmbedError, Embedder, ModelProfile, Purpose};
 use anamnesis_observability::metrics::Metrics;
 use anamnesis_redaction::{Policy, Redactor};
-use anamnesis_search::{Recall, RecallError, SearchRequest};
+use anamnesis_search::{Ranking, Recall, RecallError, SearchRequest};
 use anamnesis_sql::{self as engine, Location};
 use anamnesis_store::records::{Acted, DocumentContent, InboxEntry, NewDocument, NewPassage, OrgBatch};
 use anamnesis_store::{Store, StoreError};
@@ -296,8 +296,10 @@ async fn search(recall: &Recall, scope: Scope, size: Size) -> Result<Searches, R
     for number in 0..size.queries {
         let request = request(number);
         let started = Instant::now();
-        let found = recall.search(scope, &request).await?;
+        recall.search(scope, &request).await?;
         searches.millis.push(started.elapsed().as_secs_f64() * 1_000.0);
+        // What is shown has weight from words and neighbours too: whether the nearest are found is asked of the vectors alone.
+        let found = recall.search(scope, &SearchRequest { ranking: Ranking::Meaning, ..request }).await?;
         let asked = vector_of(&found.query, size.dimension);
         let mut best: Vec<f64> = vectors.iter().map(|v| dot(&asked, v)).collect();
         best.sort_by(|a, b| b.total_cmp(a));

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{Act, Assertion, Change, Earlier, Folded, KeyHash};
-use crate::confidence::{reinforced, verified};
+use crate::confidence::{reinforced, verified, weakened};
 use crate::finding::{EntityType, Polarity};
 use crate::ids::MemoryId;
 use crate::lifecycle::{self, Life, LifecyclePolicy};
@@ -218,6 +218,15 @@ impl Interval {
         if !self.evidence.contains(&evidence) {
             self.evidence.push(evidence);
             self.grow(at, evidence);
+        }
+    }
+
+    /// Takes what a first reinforcement gives. The clock of decay runs on: nobody said that it holds.
+    pub(crate) fn weakened_by(&mut self, at: DateTime<Utc>, evidence: Uuid) {
+        if !self.evidence.contains(&evidence) {
+            self.evidence.push(evidence);
+            let new = weakened(self.folded.confidence);
+            self.change(at, "weakened", Some(new), Some(evidence));
         }
     }
 

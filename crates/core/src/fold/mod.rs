@@ -188,6 +188,8 @@ codes!(
         Answered = "answered",
         /// Something else speaks for it, once per evidence (seed 001, section 5).
         Reinforced = "reinforced",
+        /// An episode speaks against it, once per evidence (seed 001, section 10).
+        Weakened = "weakened",
     }
 );
 
@@ -199,7 +201,7 @@ pub struct Act {
     pub at: DateTime<Utc>,
     pub deed: Deed,
     pub by: SetBy,
-    /// What speaks for it, of a reinforcement.
+    /// What speaks for it, or against it.
     pub evidence: Option<Uuid>,
 }
 

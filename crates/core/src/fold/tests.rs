@@ -74,6 +74,9 @@ fn a_changed_dose_supersedes_with_links_both_ways_and_inherited_evidence() {
     assert_eq!(out.memories[0].superseded_by, Some(out.memories[1].id));
     assert_eq!(out.memories[1].supersedes, Some(out.memories[0].id));
     assert_eq!(out.memories[0].valid_to, Some(day(30)));
+    let last = |n: usize| out.memories[n].history.last().map(|line| (line.action, line.cause)).unwrap();
+    assert_eq!(last(0), ("superseded", Some(out.memories[1].id.0)));
+    assert_eq!(last(1), ("supersedes", Some(out.memories[0].id.0)), "both histories say so");
     assert_eq!(out.memories[1].sources, [FindingId(Uuid::from_u128(2)), FindingId(Uuid::from_u128(1))]);
     assert!(out.conflicts.is_empty());
 }
@@ -278,6 +281,20 @@ fn act(n: u128, at: i64, memory: MemoryId, deed: Deed) -> Act {
 
 fn with_acts(assertions: Vec<Assertion>, acts: Vec<Act>, now: i64) -> Outcome {
     fold(scope(), &Log { assertions, acts }, day(now), &LifecyclePolicy::default())
+}
+
+#[test]
+fn an_episode_against_it_makes_a_memory_less_sure_once_and_does_not_restart_its_clock() {
+    let belief = Assertion { kind: Kind::Belief, ..finding(1, EntityType::Preference, 0) };
+    let id = folded(vec![belief.clone()], 1).memories[0].id;
+    let against = |n: u128, at: i64| Act { evidence: Some(Uuid::from_u128(77)), ..act(n, at, id, Deed::Weakened) };
+    let out = with_acts(vec![belief.clone()], vec![against(8, 5), against(9, 6)], 7);
+    let memory = &out.memories[0];
+    assert!((memory.confidence - (0.8 - 0.05 / 1.1)).abs() < 1e-9, "the same evidence counts once");
+    assert_eq!((memory.state, memory.times_reinforced, memory.last_verified), (State::Active, 0, None));
+    assert_eq!(memory.history.iter().filter(|line| line.action == "weakened").count(), 1);
+    let ended = with_acts(vec![belief], vec![act(7, 2, id, Deed::Ended), against(8, 5)], 7);
+    assert!((ended.memories[0].confidence - 0.8).abs() < 1e-9, "what is over is not weakened");
 }
 
 #[test]

@@ -215,7 +215,8 @@ impl<'a> Walk<'a> {
                 self.settle(at);
             }
             Deed::Reinforced if memory.is_active() => memory.reinforced_by(when, act.evidence.unwrap_or(cause)),
-            Deed::Reinforced => {}
+            Deed::Weakened if memory.is_active() => memory.weakened_by(when, act.evidence.unwrap_or(cause)),
+            Deed::Reinforced | Deed::Weakened => {}
             // What a model found ends with its day, whatever is said of it, unless somebody vouches for it.
             Deed::Protected if memory.class == Class::Inference => {}
             Deed::Protected => memory.folded.is_protected = true,

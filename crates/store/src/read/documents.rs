@@ -12,6 +12,7 @@ use crate::seal::open_record;
 use crate::write::documents::content_cell;
 use crate::{Store, StoreError};
 use anamnesis_core::document::DocumentType;
+use anamnesis_core::finding::RiskLevel;
 use anamnesis_core::ids::DocumentId;
 use anamnesis_core::scope::Scope;
 use anamnesis_crypto::PatientKeys;
@@ -54,6 +55,41 @@ impl Window {
             Arg::I64(self.since.map_or(i64::MIN, anamnesis_core::clock::micros)),
             Arg::I64(self.until.map_or(i64::MAX, anamnesis_core::clock::micros)),
         ]
+    }
+}
+
+/// Which documents are searched. An empty list asks for all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sources {
+    pub window: Window,
+    pub types: Vec<DocumentType>,
+    /// Codes of the tone that was read in them: positive, neutral, negative, mixed.
+    pub sentiments: Vec<String>,
+    pub risk_levels: Vec<RiskLevel>,
+    pub therapists: Vec<Uuid>,
+}
+
+impl From<Window> for Sources {
+    fn from(window: Window) -> Self {
+        Self { window, ..Self::default() }
+    }
+}
+
+impl Sources {
+    /// Whether every document is asked for that `when` may see.
+    pub(super) fn are_all(&self, when: When) -> bool {
+        Self { window: self.window.seen(when), ..self.clone() } == Self::default()
+    }
+
+    /// For each list whether it asks, and what it names.
+    pub(super) fn args(&self) -> Vec<Arg> {
+        let texts = |codes: Vec<String>| [Arg::I64(i64::from(!codes.is_empty())), Arg::Texts(codes)];
+        let mut args = Vec::with_capacity(8);
+        args.extend(texts(self.types.iter().map(|one| one.code().to_owned()).collect()));
+        args.extend(texts(self.sentiments.clone()));
+        args.extend(texts(self.risk_levels.iter().map(|one| one.code().to_owned()).collect()));
+        args.extend([Arg::I64(i64::from(!self.therapists.is_empty())), Arg::Uuids(self.therapists.clone())]);
+        args
     }
 }
 
@@ -128,7 +164,7 @@ impl Snapshot<'_> {
     }
 }
 
-async fn by_id(
+pub(super) async fn by_id(
     tx: &mut Transaction,
     scope: Scope,
     keys: &PatientKeys,

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 pub use clinical::Clinical;
-pub use documents::{StoredDocument, Window};
+pub use documents::{Sources, StoredDocument, Window};
 pub use lineage::{Contradiction, Direction, Edge, HistoryEntry};
 pub use memories::{Filter, Memory, Quote, Standing};
 pub use passages::{Candidate, NEAREST};

@@ -7,8 +7,9 @@ use chrono::{DateTime, Utc};
 use futures::join;
 use uuid::Uuid;
 
-use super::forgotten::Forgotten;
-use super::{Snapshot, When, Window};
+use super::documents::{StoredDocument, by_id};
+use super::forgotten::{COVER, Forgotten};
+use super::{Snapshot, Sources, When};
 use crate::StoreError;
 use crate::admission::vector_of;
 use crate::write::documents::vector_bytes;
@@ -16,8 +17,9 @@ use anamnesis_core::clock::from_micros;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::ids::{DocumentId, PassageId};
 use anamnesis_core::scope::Scope;
+use anamnesis_crypto::PatientKeys;
 use anamnesis_sql::{Arg, Gathered, Sql, Transaction};
-use anamnesis_text::Span;
+use anamnesis_text::{Span, stems};
 
 // Three ranges of three keys, joined here: a planner that knows no figures of a patient yet would join them by comparing
 // each with each.
@@ -25,7 +27,9 @@ static DOCUMENTS: LazyLock<Sql> = LazyLock::new(|| {
     Sql::new(
         "SELECT {all uuids document_id}, {all ints revision}, {all texts document_type}, {all ints occurred_at}, \
          (SELECT vector_generation FROM organization WHERE org_id = $1) FROM documents WHERE org_id = $1 AND patient_id = $2 AND current = 1 AND occurred_at >= $3 AND occurred_at < $4 \
-         AND (ends_at IS NULL OR ends_at > $5)",
+         AND (ends_at IS NULL OR ends_at > $5) AND ($6 = 0 OR document_type IN {texts $7}) \
+         AND ($8 = 0 OR sentiment IN {texts $9}) AND ($10 = 0 OR risk_level IN {texts $11}) \
+         AND ($12 = 0 OR therapist_id IN {uuids $13})",
     )
 });
 static PASSAGES: LazyLock<Sql> = LazyLock::new(|| {
@@ -62,6 +66,8 @@ pub struct Candidate {
     pub length: usize,
     /// Cosine with the query, −1.0–1.0; `None` without a query, or until the passage is embedded in this generation.
     pub similarity: Option<f64>,
+    /// Holds something that was forgotten: without words and vector until [`Snapshot::what_is_left`] reads it again.
+    pub covered: bool,
 }
 
 /// From so many documents on, vectors are compared over a second connection while words come over the first.
@@ -90,12 +96,13 @@ impl Snapshot<'_> {
         generation: i64,
         query: Option<&[f32]>,
         wanted: Option<&BTreeSet<i64>>,
-        window: Window,
+        sources: &Sources,
         when: When,
     ) -> Result<(Option<i64>, Vec<Candidate>), StoreError> {
-        let [since, until] = window.seen(when).args();
-        let at = self.store.instant(when).into();
-        let documents = self.tx.gather(&DOCUMENTS, args(self.scope, &[since, until, at])).await?;
+        let [since, until] = sources.window.seen(when).args();
+        let mut asked_for = vec![since, until, self.store.instant(when).into()];
+        asked_for.extend(sources.args());
+        let documents = self.tx.gather(&DOCUMENTS, args(self.scope, &asked_for)).await?;
         let (active, documents) = (documents.opt_i64(4)?, current(&documents)?);
         // As exact as what it is compared with, on every engine.
         let stored = query.filter(|_| active.is_none_or(|active| active == generation)).map(vector_bytes);
@@ -104,7 +111,7 @@ impl Snapshot<'_> {
         let (mut found, beside) = self.passages(&documents, wanted, asked.as_ref(), active).await?;
         if let Some(asked) = asked {
             // Only where nothing is left out afterwards: the nearest of all time are not the nearest of a week.
-            let whole = window.seen(when) == Window::default();
+            let whole = sources.are_all(when);
             let similar = match beside {
                 Some(similar) => similar,
                 None => self.similar(&asked, whole.then_some(found.len())).await?,
@@ -113,9 +120,12 @@ impl Snapshot<'_> {
                 candidate.similarity = similar.get(&candidate.id.0).copied().flatten();
             }
         }
-        // Before any limit: what was forgotten takes no place among the best.
+        // Before any limit: what was forgotten takes no place among the best. Its vector would find it still.
         let forgotten = Forgotten::of(&mut self.tx, self.scope).await?;
-        found.retain(|c| !forgotten.touches(c.document.0, c.revision, &c.span));
+        for candidate in found.iter_mut().filter(|c| forgotten.touches(c.document.0, c.revision, &c.span)) {
+            (candidate.terms, candidate.length, candidate.similarity) = (Vec::new(), 0, None);
+            candidate.covered = true;
+        }
         found.sort_by_key(|c| (c.occurred_at, c.document, c.span.start));
         Ok((active, found))
     }
@@ -143,6 +153,26 @@ impl Snapshot<'_> {
             None => (words.await, None),
         };
         Ok((passages(&words?, documents, wanted)?, similar))
+    }
+
+    /// Gives covered passages the words that nobody forgot, opened with the patient's `keys`.
+    ///
+    /// # Errors
+    /// When the store cannot be read or a cell does not open.
+    pub async fn what_is_left(&mut self, keys: &PatientKeys, found: &mut [Candidate]) -> Result<(), StoreError> {
+        let covered: BTreeSet<Uuid> = found.iter().filter(|c| c.covered).map(|c| c.document.0).collect();
+        if covered.is_empty() {
+            return Ok(());
+        }
+        let documents = by_id(&mut self.tx, self.scope, keys, covered.into_iter().collect()).await?;
+        for candidate in found.iter_mut().filter(|c| c.covered) {
+            let same = |d: &&StoredDocument| d.id == candidate.document && d.revision == candidate.revision;
+            let Some(document) = documents.iter().find(same) else { continue };
+            let text = candidate.span.of(&document.content.text).replace(COVER, " ");
+            candidate.terms = stems(&text, document.language).iter().map(|stem| keys.term(stem)).collect();
+            candidate.length = candidate.terms.len();
+        }
+        Ok(())
     }
 
     /// By the approximate index where it may be asked for the nearest of `own` passages, or by comparing all.
@@ -220,6 +250,7 @@ fn passages(all: &Gathered, documents: &Current, wanted: Option<&BTreeSet<i64>>)
             terms,
             length: offset(bytes[place])? / 8,
             similarity: None,
+            covered: false,
         });
     }
     Ok(found)
