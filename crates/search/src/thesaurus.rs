@@ -1,18 +1,24 @@
 //! Words that mean nearly the same, in English and Spanish: a record says "laburo" where a question says "job". Groups are
 //! written by hand (`data/thesaurus.txt`) and looked up by stems, so that inflections need no entries of their own. Stemming
-//! them all takes longer than a search, and most processes ask one question: the stems are printed beside them
-//! (`data/thesaurus.stems.txt`, `ANAMNESIS_UPDATE_DOCS=1` on the test that compares both), and only looked through.
+//! them all takes longer than a search, and most processes ask one question: the stems are printed
+//! next to them with an index (`ANAMNESIS_UPDATE_DOCS=1` on the test that compares them).
 
 use std::collections::BTreeSet;
 
 use anamnesis_text::{Language, detect, only_asks, stems};
 
-static BUILTIN: Thesaurus = Thesaurus { printed: include_str!("../data/thesaurus.stems.txt") };
+static BUILTIN: Thesaurus = Thesaurus {
+    groups: include_str!("../data/thesaurus.stems.txt"),
+    index: include_str!("../data/thesaurus.index.txt"),
+};
 
-/// Groups of expressions, one a line: `|stem stem|stem|`. An expression is a sequence of stems.
+/// Expressions that mean the same. An expression is a sequence of stems.
 #[derive(Clone, Copy)]
 pub(crate) struct Thesaurus<'a> {
-    printed: &'a str,
+    /// One group a line: `stem stem|stem`.
+    groups: &'a str,
+    /// One expression a line, sorted by bytes: `stem stem`, a tab, and the place in `groups` at which its group begins.
+    index: &'a str,
 }
 
 /// A word of a query, or several that are one expression.
@@ -66,20 +72,34 @@ impl<'a> Thesaurus<'a> {
     fn known(&self, words: &[BTreeSet<String>]) -> Vec<Known<'a>> {
         let mut known = Vec::new();
         for stem in words.first().into_iter().flatten() {
-            for begun in [format!("|{stem}|"), format!("|{stem} ")] {
-                for (at, _) in self.printed.match_indices(&begun) {
-                    let from = self.printed[..at].rfind('\n').map_or(0, |feed| feed + 1);
-                    let group = self.printed[from..].lines().next().unwrap_or_default();
-                    let expression = self.printed[at + 1..].split('|').next().unwrap_or_default();
-                    let mut held = expression.split(' ').zip(words);
-                    let fits = expression.split(' ').count() <= words.len();
-                    if fits && held.all(|(stem, word)| word.contains(stem)) {
-                        known.push(Known { expression, group });
-                    }
+            let begun = self.index[self.from(stem)..].lines().take_while(|line| line.starts_with(stem.as_str()));
+            for (expression, place) in begun.filter_map(|line| line.split_once('\t')) {
+                let fits = expression.split(' ').count() <= words.len();
+                let group = place.parse().ok().and_then(|place: usize| self.groups.get(place..)?.lines().next());
+                let mut held = expression.split(' ').zip(words);
+                if fits && held.all(|(stem, word)| word.contains(stem)) {
+                    known.extend(group.map(|group| Known { expression, group }));
                 }
             }
         }
         known
+    }
+
+    /// Where the first line of the index begins that does not come before `stem`.
+    fn from(&self, stem: &str) -> usize {
+        let bytes = self.index.as_bytes();
+        let (mut low, mut high) = (0, bytes.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let start = bytes[..middle].iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
+            let end = bytes[middle..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |feed| middle + feed);
+            if &bytes[start..end] < stem.as_bytes() {
+                low = (end + 1).min(bytes.len());
+            } else {
+                high = start;
+            }
+        }
+        low
     }
 }
 

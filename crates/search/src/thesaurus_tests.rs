@@ -12,20 +12,24 @@ fn groups(list: &str) -> impl Iterator<Item = (&str, &str)> {
     lines.map(|line| line.split_once('|').unwrap_or_else(|| panic!("one side: {line}")))
 }
 
-/// As the program reads it.
-fn printed(list: &str) -> String {
+/// Groups and index as the program reads them.
+fn printed(list: &str) -> (String, String) {
     let side = |side: &str, language| side.split(',').map(|one| stems(one, language).join(" ")).collect::<Vec<_>>();
-    let line = |(english, spanish): (&str, &str)| {
+    let (mut all, mut index) = (String::new(), BTreeSet::new());
+    for (english, spanish) in groups(list) {
         let mut group: BTreeSet<String> = side(english, Language::English).into_iter().collect();
         group.extend(side(spanish, Language::Spanish));
         group.remove("");
-        format!("|{}|\n", group.into_iter().collect::<Vec<_>>().join("|"))
-    };
-    groups(list).map(line).collect()
+        index.extend(group.iter().map(|expression| format!("{expression}\t{}\n", all.len())));
+        all.push_str(&group.into_iter().collect::<Vec<_>>().join("|"));
+        all.push('\n');
+    }
+    (all, index.into_iter().collect())
 }
 
 fn read(query: &str) -> Vec<QueryWord> {
-    Thesaurus { printed: &printed(GROUPS) }.read(query)
+    let (groups, index) = printed(GROUPS);
+    Thesaurus { groups: &groups, index: &index }.read(query)
 }
 
 #[test]
@@ -65,11 +69,23 @@ fn the_list_has_two_sides_in_every_group_and_nothing_twice() {
 
 #[test]
 fn the_printed_thesaurus_is_what_the_list_says() {
-    let printed = printed(LIST);
+    let (groups, index) = printed(LIST);
     if std::env::var_os("ANAMNESIS_UPDATE_DOCS").is_some() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/thesaurus.stems.txt");
-        std::fs::write(path, &printed).unwrap();
+        let path = |name: &str| format!("{}/data/thesaurus.{name}.txt", env!("CARGO_MANIFEST_DIR"));
+        std::fs::write(path("stems"), &groups).unwrap();
+        std::fs::write(path("index"), &index).unwrap();
         return;
     }
-    assert!(BUILTIN.printed == printed, "run this test with ANAMNESIS_UPDATE_DOCS=1");
+    assert!(BUILTIN.groups == groups && BUILTIN.index == index, "run this test with ANAMNESIS_UPDATE_DOCS=1");
+}
+
+#[test]
+fn every_expression_of_the_program_is_found_by_its_first_stem() {
+    for line in BUILTIN.index.lines() {
+        let expression = line.split_once('\t').unwrap().0;
+        let words: Vec<BTreeSet<String>> = expression.split(' ').map(|stem| [stem.to_owned()].into()).collect();
+        assert!(BUILTIN.known(&words).iter().any(|known| known.expression == expression), "{expression}");
+    }
+    assert!(BUILTIN.known(&[["zzzz".to_owned()].into()]).is_empty());
+    assert!(BUILTIN.known(&[]).is_empty());
 }
