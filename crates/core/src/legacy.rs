@@ -74,11 +74,11 @@ pub fn take_the_worst_of_parents(records: &mut [Option<Legacy>]) {
 
 /// Keys of profile dictionaries (seed 000), in both languages: anything else without a statement is no record.
 #[rustfmt::skip]
-const OF_PROFILES: [&str; 40] = [
+const OF_PROFILES: [&str; 38] = [
     "user_id", "patient_id", "profile", "preferences", "preferencias", "tone", "tono", "style", "estilo", "language", "idioma",
     "timezone", "zona_horaria", "name", "nombre", "pronouns", "pronombres", "goals", "metas", "objetivos", "values", "valores",
     "interests", "intereses", "topics", "temas", "triggers", "boundaries", "limites", "communication_style", "therapist",
-    "emergency_contact", "emergency_contacts", "privacy_tier", "conditions", "allergies", "medications", "country", "pais",
+    "privacy_tier", "conditions", "allergies", "medications", "country", "pais",
     "disclaimer_accepted_at",
 ];
 
@@ -218,7 +218,7 @@ fn text_of(fields: &Map<String, Value>) -> Option<String> {
         Some(Kind::Relationship) => (&["entity_name", "name"], &["relationship_type", "notes", "description"]),
         _ => (&["objective"], &["outcome", "lessons"]),
     };
-    let mut parts = vec![string(fields, heads)?];
+    let mut parts = vec![string(fields, heads).or_else(|| string(fields, &["objective"]))?];
     for key in rests {
         parts.extend(string(fields, &[key]));
         let items = list(fields, key);

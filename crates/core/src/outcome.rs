@@ -1,72 +1,27 @@
 //! How an episode ended, by its own words: whether it speaks for what it was to show, or against it (seed 001, section 10).
 
-use super::wording::{Word, plain_words, starts_with};
+use super::wording::{Word, denies, plain_words, starts_with};
 
-/// What says that something did not work, folded. Whole words.
+/// What says that something did not work, folded. Whole words; "didn't" is read as "did not".
+#[rustfmt::skip]
 const AGAINST: &[&[&str]] = &[
-    &["failed"],
-    &["failure"],
-    &["backfired"],
-    &["in", "vain"],
-    &["worse"],
-    &["worsened"],
-    &["useless"],
-    &["relapsed"],
-    &["did", "not", "help"],
-    &["did", "not", "work"],
-    &["didn't", "help"],
-    &["didn't", "work"],
-    &["does", "not", "help"],
-    &["doesn't", "help"],
-    &["no", "help"],
-    &["without", "success"],
-    &["no", "effect"],
-    &["gave", "up"],
-    &["no", "use"],
-    &["fracaso"],
-    &["fallo"],
-    &["empeoro"],
-    &["peor"],
-    &["inutil"],
-    &["recayo"],
-    &["en", "vano"],
-    &["sin", "exito"],
-    &["no", "ayudo"],
-    &["no", "le", "ayudo"],
-    &["no", "me", "ayudo"],
-    &["no", "funciono"],
-    &["no", "le", "funciono"],
-    &["no", "me", "funciono"],
-    &["no", "sirvio"],
-    &["no", "le", "sirvio"],
-    &["no", "me", "sirvio"],
-    &["de", "nada"],
-    &["sin", "efecto"],
-    &["no", "pudo"],
-    &["abandono"],
+    &["failed"], &["failure"], &["backfired"], &["in", "vain"], &["worse"], &["worsened"], &["useless"], &["relapsed"],
+    &["without", "success"], &["gave", "up"], &["made", "no", "difference"], &["did", "nothing"], &["no", "use"],
+    &["no", "effect"], &["no", "help"],
+    &["fracaso"], &["fallo"], &["empeoro"], &["peor"], &["inutil"], &["recayo"], &["en", "vano"], &["sin", "exito"],
+    &["sin", "efecto"], &["abandono"], &["no", "noto", "nada"], &["no", "hizo", "nada"],
 ];
-/// What says that it did.
+/// What says that it did. Denied, it says that it did not.
+#[rustfmt::skip]
 const FOR: &[&[&str]] = &[
-    &["helped"],
-    &["worked"],
-    &["succeeded"],
-    &["success"],
-    &["better"],
-    &["improved"],
-    &["relief"],
-    &["calmer"],
-    &["managed"],
-    &["ayudo"],
-    &["funciono"],
-    &["sirvio"],
-    &["exito"],
-    &["mejor"],
-    &["mejoro"],
-    &["alivio"],
-    &["logro"],
-    &["consiguio"],
-    &["pudo"],
+    &["help"], &["helps"], &["helped"], &["work"], &["works"], &["worked"], &["succeeded"], &["success"], &["better"],
+    &["improved"], &["improve"], &["relief"], &["calmer"], &["calmed"], &["calm"], &["managed"], &["manage"],
+    &["ayudo"], &["ayuda"], &["ayudado"], &["funciono"], &["funciona"], &["funcionado"], &["sirvio"], &["sirve"],
+    &["servido"], &["exito"], &["mejor"], &["mejoro"], &["mejorado"], &["alivio"], &["aliviado"], &["calmo"], &["calmado"],
+    &["logro"], &["logrado"], &["consiguio"], &["conseguido"], &["pudo"], &["podido"],
 ];
+/// How many words before a cue its denial may stand: "no le ha ayudado", "did not really help".
+const DENIED_WITHIN: usize = 3;
 
 /// Whether an episode tells of something that did not work. What is said last counts: "it failed at first and helped in the
 /// end" speaks for it. Words that say neither speak for it, as every episode does that somebody names as evidence.
@@ -77,24 +32,21 @@ pub fn speaks_against(text: &str) -> bool {
     while at < words.len() {
         let longest =
             |of: &[&[&str]]| of.iter().filter(|cue| starts_with(&words[at..], cue)).map(|cue| cue.len()).max();
-        match (longest(AGAINST), longest(FOR)) {
-            (Some(length), other) if other.is_none_or(|other| other <= length) => {
-                against = true;
-                at += length;
-            }
-            (_, Some(length)) => {
-                // "No better": the denial before it turns it.
-                against = at.checked_sub(1).is_some_and(|before| denies(&words[before]));
-                at += length;
-            }
-            _ => at += 1,
-        }
+        let (fails, works) = (longest(AGAINST), longest(FOR));
+        let Some(length) = fails.max(works) else {
+            at += 1;
+            continue;
+        };
+        let fails = fails == Some(length);
+        // "Never worse" and "no better": the denial turns it. Some cues have their own.
+        against = fails != is_denied(&words[..at]);
+        at += length;
     }
     against
 }
 
-fn denies(word: &Word) -> bool {
-    super::wording::denies(&word.folded)
+fn is_denied(before: &[Word]) -> bool {
+    before.iter().rev().take(DENIED_WITHIN).take_while(|word| !word.is_sign()).any(|word| denies(&word.folded))
 }
 
 #[cfg(test)]
@@ -110,6 +62,10 @@ mod tests {
             "Probó la relajación y no le sirvió",
             "At first it helped, then it made things worse",
             "No better after the walk",
+            "Walking doesn't work for her",
+            "The tea made no difference at all",
+            "No le ha ayudado la siesta",
+            "La música no la calmó",
         ] {
             assert!(speaks_against(text), "{text}");
         }
@@ -118,9 +74,24 @@ mod tests {
             "It failed at first and helped in the end",
             "La relajación le ayudó antes del examen",
             "Salió a caminar y volvió mejor",
+            "Caminó una hora y ya no se queja de nada",
+            "She walked daily and has not relapsed",
+            "The walk never made it worse",
+            "No recayó en todo el mes",
             "",
         ] {
             assert!(!speaks_against(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_cue_is_heard() {
+        for cue in AGAINST {
+            assert!(speaks_against(&cue.join(" ")), "{cue:?}");
+        }
+        for cue in FOR {
+            assert!(!speaks_against(&cue.join(" ")), "{cue:?}");
+            assert!(speaks_against(&format!("did not {}", cue.join(" "))), "{cue:?}");
         }
     }
 }

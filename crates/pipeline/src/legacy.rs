@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Disposition, Pipeline, Raw};
+use anamnesis_core::finding::EntityType;
 use anamnesis_core::ids::MemoryId;
 use anamnesis_core::legacy::{Legacy, LegacyFormat, is_typed, parents_first, read, take_the_worst_of_parents};
 use anamnesis_core::memory::State;
@@ -18,7 +19,7 @@ use anamnesis_redaction::{People, SurrogateKey};
 use anamnesis_store::StoreError;
 use anamnesis_store::legacy::{KeptRecord, record_id};
 use anamnesis_store::read::{Filter, Memory, When};
-use anamnesis_text::{Document, Language};
+use anamnesis_text::{Document, Language, fold};
 
 /// What became of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,30 @@ struct One<'a> {
     record: &'a Value,
     legacy: Legacy,
     importer: Importer,
+    /// Another record was made from it.
+    is_parent: bool,
+}
+
+impl One<'_> {
+    /// The memory that its words were put down as: what was read from them besides has another entity or kind.
+    fn is_itself(&self, memory: &Memory) -> bool {
+        let by_hand =
+            matches!(memory.entity, Some(EntityType::Preference | EntityType::Goal | EntityType::Relationship));
+        memory.kind == self.legacy.kind && by_hand
+    }
+}
+
+impl One<'_> {
+    fn keep(&self, memory: Option<&Memory>, made: &mut HashMap<String, Held>) {
+        if let (Some(memory), Some(id)) = (memory, &self.legacy.id) {
+            made.insert(id.clone(), Held { id: memory.id, trust: memory.trust });
+        }
+    }
+}
+
+/// Whether a memory says these words; names in them may have become surrogates.
+fn says(memory: &Memory, text: &str) -> bool {
+    memory.words.as_ref().is_some_and(|words| fold(words.concept.trim()) == fold(text.trim()))
 }
 
 /// What was made of a record.
@@ -69,9 +94,11 @@ impl Pipeline {
         let mut all: Vec<Option<Legacy>> = records.iter().map(read).collect();
         take_the_worst_of_parents(&mut all);
         let mut made: HashMap<String, Held> = HashMap::new();
+        let named: HashSet<String> = all.iter().flatten().flat_map(|one| one.parents.iter().cloned()).collect();
         for ordinal in parents_first(&all) {
             if let Some(legacy) = all[ordinal].take() {
-                let one = One { ordinal, record: &records[ordinal], legacy, importer };
+                let is_parent = legacy.id.as_ref().is_some_and(|id| named.contains(id));
+                let one = One { ordinal, record: &records[ordinal], legacy, importer, is_parent };
                 done[ordinal] = self.import_one(scope, one, &mut made).await?;
             }
         }
@@ -84,65 +111,95 @@ impl Pipeline {
         one: One<'_>,
         made: &mut HashMap<String, Held>,
     ) -> Result<Imported, StoreError> {
-        let One { ordinal, record, legacy, importer } = one;
+        let (record, legacy, importer) = (one.record, &one.legacy, one.importer);
         let own = legacy.id.clone().unwrap_or_else(|| record.to_string());
         let id = record_id(scope, legacy.format, &own);
         // Keys are made with the first message: before it nothing of the patient is there to be unchanged.
-        if let Some(keys) = self.store.keys_of(scope).await?
-            && let Some(known) = self.store.legacy_hashes(scope).await?.get(&id)
-            && *known == keys.hash("legacy", record.to_string().as_bytes())
-        {
+        let mut is_unchanged = false;
+        if let Some(keys) = self.store.keys_of(scope).await? {
+            let known = self.store.legacy_hashes(scope).await?.get(&id).copied();
+            is_unchanged = known == Some(keys.hash("legacy", record.to_string().as_bytes()));
+        }
+        // Looked for only where something follows from it: each look reads the whole record of the patient.
+        let follows = one.is_parent || legacy.is_protected || !legacy.is_active;
+        if is_unchanged {
+            if one.is_parent {
+                let all = self.all(scope).await?;
+                one.keep(all.iter().find(|memory| one.is_itself(memory) && says(memory, &legacy.text)), made);
+            }
             return Ok(Imported::Unchanged);
         }
-        let before = self.made_by_hand(scope).await?;
+        let before = if follows { self.all(scope).await? } else { Vec::new() };
         // Of a parent that is no better than an inference the new one would be one too, and end after a day.
         let parents = legacy.parents.iter().filter_map(|parent| made.get(parent));
         let parents: Vec<MemoryId> =
             parents.filter(|parent| parent.trust < Trust::T4).map(|parent| parent.id).collect();
-        let body = message(scope, &legacy, importer, id, parents).to_string().into_bytes();
+        let body = message(scope, legacy, importer, id, parents).to_string().into_bytes();
         match self.run(vec![Raw::of(body)]).await.first().copied() {
             Some(Disposition::Stored | Disposition::Duplicate) => {}
             other => return Ok(Imported::Refused(other.unwrap_or(Disposition::Retry))),
         }
-        let known: HashSet<MemoryId> = before.iter().map(|memory| memory.id).collect();
-        let mut new = self.made_by_hand(scope).await?;
-        new.retain(|memory| !known.contains(&memory.id));
-        let itself = new.iter().find(|memory| memory.kind == legacy.kind);
-        if let (Some(memory), Some(id)) = (itself, &legacy.id) {
-            made.insert(id.clone(), Held { id: memory.id, trust: memory.trust });
-        }
-        let at = legacy.at.unwrap_or(importer.undated);
-        if !legacy.is_active {
-            // What was forgotten there stays forgotten here, and can be recovered as long.
-            self.act(scope, Command::Forget, new.iter().map(|memory| memory.id).collect(), importer.by, at).await;
-        } else if let Some(memory) = itself.filter(|_| legacy.is_protected) {
-            self.act(scope, Command::Protect, vec![memory.id], importer.by, at).await;
+        if follows {
+            let known: HashSet<MemoryId> = before.iter().map(|memory| memory.id).collect();
+            let all = self.all(scope).await?;
+            let new: Vec<&Memory> = all.iter().filter(|memory| !known.contains(&memory.id)).collect();
+            // A record that says what another one says, or a run that was stopped before, leaves nothing new.
+            let itself = new.iter().copied().find(|memory| one.is_itself(memory));
+            let itself = itself.or_else(|| all.iter().find(|m| one.is_itself(m) && says(m, &legacy.text)));
+            one.keep(itself, made);
+            if let Err(disposition) = self.carry_out(scope, &one, &new, itself).await {
+                return Ok(Imported::Refused(disposition));
+            }
         }
         let keys = self.store.keys_of(scope).await?.ok_or(StoreError::Race)?;
         let hash = keys.hash("legacy", record.to_string().as_bytes());
         let Some(clean) = self.clean_record(scope, record, keys.surrogate()).await? else {
             return Ok(Imported::Refused(Disposition::Quarantined(anamnesis_core::reason::Reason::RedactionFailed)));
         };
-        let kept = KeptRecord { id, format: legacy.format, ordinal, hash, record: &clean };
+        let kept = KeptRecord { id, format: legacy.format, ordinal: one.ordinal, hash, record: &clean };
         self.store.keep_legacy(scope, kept).await?;
         Ok(Imported::Stored)
     }
 
-    async fn made_by_hand(&self, scope: Scope) -> Result<Vec<Memory>, StoreError> {
-        let filter = Filter { states: State::ALL.to_vec(), ..Default::default() };
-        self.store.memories(scope, &filter, When::Now).await
-    }
-
-    /// Does to memories what their record says of them, after it was said.
-    async fn act(&self, scope: Scope, what: Command, ids: Vec<MemoryId>, by: Uuid, at: DateTime<Utc>) {
+    /// What the record says of its memory besides its words.
+    async fn carry_out(
+        &self,
+        scope: Scope,
+        one: &One<'_>,
+        new: &[&Memory],
+        itself: Option<&Memory>,
+    ) -> Result<(), Disposition> {
+        let at = one.legacy.at.unwrap_or(one.importer.undated);
+        let mut ids: Vec<MemoryId> = new.iter().chain(&itself).map(|memory| memory.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let what = match (one.legacy.is_active, itself) {
+            // What was forgotten there stays forgotten here, and can be recovered as long.
+            (false, _) => Command::Forget,
+            (true, Some(memory)) if one.legacy.is_protected => {
+                ids = vec![memory.id];
+                Command::Protect
+            }
+            _ => return Ok(()),
+        };
+        if ids.is_empty() {
+            return Ok(());
+        }
         let act = MemoryCommand {
             memory_ids: Some(ids),
             issued_at: Some(at.max(self.store.clock().now())),
-            ..command(scope, what, by, at)
+            ..command(scope, what, one.importer.by, at)
         };
-        if let Ok(body) = serde_json::to_vec(&act) {
-            self.run(vec![Raw::of(body)]).await;
+        let body = serde_json::to_vec(&act).map_err(|_| Disposition::Retry)?;
+        match self.run(vec![Raw::of(body)]).await.first().copied() {
+            Some(Disposition::Stored | Disposition::Duplicate) => Ok(()),
+            other => Err(other.unwrap_or(Disposition::Retry)),
         }
+    }
+
+    async fn all(&self, scope: Scope) -> Result<Vec<Memory>, StoreError> {
+        let filter = Filter { states: State::ALL.to_vec(), ..Default::default() };
+        self.store.memories(scope, &filter, When::Now).await
     }
 
     /// The record with every word redacted; ids, instants and codes stay. `None` when something could not be redacted.

@@ -43,8 +43,8 @@ pub(crate) struct Grounds {
     replaced: Option<MemoryId>,
     /// The field that names what this patient has not: nothing is made or done.
     pub(crate) lost: Option<&'static str>,
-    /// An episode that it names tells of something that did not work.
-    pub(crate) speak_against: bool,
+    /// Of these, the episodes that tell of something that did not work.
+    pub(crate) failed: Vec<MemoryId>,
     /// When a model's words end, which are only said again.
     pub(crate) until: Option<DateTime<Utc>>,
 }
@@ -101,12 +101,12 @@ impl Pipeline {
         let puts_right = speaks && !matches!(command.command, Command::Add | Command::Promote);
         let replaced = acted.first().copied().filter(|_| puts_right);
         let named = |memory: &Memory| Named { kind: memory.kind, id: memory.id, trust: trust_in(memory) };
-        let failed = |memory: &&Memory| {
+        let fails = |memory: &&Memory| {
             let words = memory.words.as_ref().is_some_and(|words| speaks_against(&words.concept));
             memory.kind == Kind::Episode && parents.contains(&memory.id) && words
         };
-        let speak_against = known.iter().find(failed).is_some();
-        Ok(Grounds { named: known.iter().map(named).collect(), replaced, lost, speak_against, until: None })
+        let failed = known.iter().filter(fails).map(|memory| memory.id).collect();
+        Ok(Grounds { named: known.iter().map(named).collect(), replaced, lost, failed, until: None })
     }
 
     /// What a command makes by hand; `None` for one that corrects a clinical fact, which is read like any other text.

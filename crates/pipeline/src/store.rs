@@ -19,10 +19,11 @@ use anamnesis_core::failpoints;
 use anamnesis_core::finding::{EntityType, RiskLevel};
 use anamnesis_core::fold::{Act, Deed};
 use anamnesis_core::ids::{MemoryEventId, MemoryId, OrgId, derive};
-use anamnesis_core::memory::SetBy;
+use anamnesis_core::memory::{Kind, SetBy};
 use anamnesis_core::provenance::{SourceType, Trust};
 use anamnesis_core::reason::Reason;
 use anamnesis_crypto::PatientKeys;
+use anamnesis_extraction::Sentiment;
 use anamnesis_messages::Message;
 use anamnesis_messages::contract::{ActorRole, Command, ConsentRecorded, DocumentSubmitted, MemoryCommand};
 use anamnesis_observability::metrics::labels::Stage;
@@ -174,7 +175,7 @@ impl Pipeline {
         if let Some(made) = admitted.words.as_ref().and_then(|words| words.made.as_ref()) {
             let by_hand = teaching.hand_made(made);
             // The goal that a person puts down is that goal, and not one that was also read from its words.
-            batch.findings.retain(|read| by_hand.iter().all(|one| one.assertion.entity != read.assertion.entity));
+            batch.findings.retain(|read| made.kind != Kind::Goal || read.assertion.entity != EntityType::Goal);
             batch.findings.extend(by_hand);
         }
         let document = self.document(document, entry, passages, &version).map_err(|disposition| (disposition, None))?;
@@ -213,11 +214,8 @@ impl Pipeline {
         let Some(Reply::Act(deed)) = reply(command) else {
             return Err((Disposition::Quarantined(Reason::SchemaUnknown), Some("command".to_owned())));
         };
-        // What an episode taught speaks for the belief, or against it where it tells of something that did not work.
-        let against = command.command == Command::Revise && admitted.grounds.speak_against;
-        let deed = if against { Deed::Weakened } else { deed };
         // What a model inferred is no evidence.
-        if matches!(deed, Deed::Reinforced | Deed::Weakened) && admitted.grounds.are_weak() {
+        if deed == Deed::Reinforced && admitted.grounds.are_weak() {
             return Err((Disposition::Quarantined(Reason::Malformed), Some("derived_from".to_owned())));
         }
         // A preview counts and changes nothing.
@@ -254,7 +252,7 @@ impl Pipeline {
                 starts: pages.starts().to_vec(),
             })
         });
-        let content = DocumentContent {
+        let mut content = DocumentContent {
             text: text.clone(),
             unread: entry.read.unread.clone(),
             turns: redacted.document().turns.iter().map(|t| (t.speaker, t.span.start, t.span.end)).collect(),
@@ -266,6 +264,7 @@ impl Pipeline {
             source_entity: None,
             proxy_agent: guard.clean_option(document.provenance.as_ref().and_then(|p| p.proxy_agent.as_deref()))?,
             file: file.transpose()?,
+            read_risk_level: None,
             redactions: redacted.redactions().iter().map(crate::stored_replacement).collect(),
         };
         let risks = extraction.risk.iter().map(|r| NewRisk {
@@ -287,13 +286,15 @@ impl Pipeline {
         // What a producer says is kept and shown next to ours. It is all there is of a text that nobody read: calm
         // and safety of that are not known.
         let is_read = entry.read.unread.is_none();
-        let given = known(metadata.sentiment.as_deref(), &["positive", "neutral", "negative", "mixed"]);
-        let sentiment = if is_read { Some(extraction.sentiment.code()) } else { given };
+        let given = metadata.sentiment.as_deref().and_then(Sentiment::from_code);
+        let sentiment = if is_read { Some(extraction.sentiment) } else { given }.map(Sentiment::code);
         // A relative's attempt is heard and is no danger of the patient's.
         let own = extraction.risk.iter().filter(|risk| risk.is_own()).map(|risk| risk.level).max();
-        let own = own.unwrap_or(RiskLevel::None).code();
-        let given = known(metadata.risk_level.as_deref(), &["none", "low", "medium", "high"]);
-        let risk_level = if is_read { Some(own) } else { given };
+        let own = Some(own.unwrap_or(RiskLevel::None)).filter(|_| is_read);
+        content.read_risk_level = own.map(|level| level.code().to_owned());
+        // A search for danger finds what either says is dangerous.
+        let given = metadata.risk_level.as_deref().and_then(RiskLevel::from_code);
+        let risk_level = own.max(given).map(RiskLevel::code);
         Ok(NewDocument {
             scope: entry.read.admitted.scope,
             id: document.document_id,
@@ -373,14 +374,18 @@ fn acts(command: &MemoryCommand, admitted: &Admitted, at: DateTime<Utc>, deed: D
     };
     let named: Vec<NewAct> = command.memory_ids.iter().flatten().map(act).collect();
     let evidence: Vec<uuid::Uuid> = command.derived_from.iter().flatten().map(|id| id.0).collect();
-    if !matches!(deed, Deed::Reinforced | Deed::Weakened) || evidence.is_empty() {
+    if deed != Deed::Reinforced || evidence.is_empty() {
         return named;
     }
+    // What an episode taught speaks for the belief, or against it where it tells of something that did not work.
+    let failed = &admitted.grounds.failed;
+    let fails = |id: &uuid::Uuid| command.command == Command::Revise && failed.iter().any(|failed| failed.0 == *id);
     // Once per memory and evidence, whichever message says so.
     let each = |act: &NewAct| -> Vec<NewAct> {
         let with = |evidence: &uuid::Uuid| {
+            let deed = if fails(evidence) { Deed::Weakened } else { deed };
             let id = MemoryEventId(derive(deed.code(), &[act.act.memory.0.as_bytes(), evidence.as_bytes()]));
-            NewAct { act: Act { id, evidence: Some(*evidence), ..act.act.clone() }, ..act.clone() }
+            NewAct { act: Act { id, deed, evidence: Some(*evidence), ..act.act.clone() }, ..act.clone() }
         };
         evidence.iter().filter(|evidence| **evidence != act.act.memory.0).map(with).collect()
     };
@@ -410,10 +415,6 @@ fn instead(words: &CommandText, command: &MemoryCommand, admitted: &Admitted, ba
     let deed = if is_answer { Deed::Answered } else { Deed::Corrected };
     let at = words.document.occurred_at.to_utc();
     batch.acts.extend(acts(command, admitted, at, deed));
-}
-
-fn known(said: Option<&str>, codes: &[&'static str]) -> Option<&'static str> {
-    codes.iter().copied().find(|code| said == Some(*code))
 }
 
 /// What becomes of a message that was committed alone and refused, while the store takes others. It is set aside when its

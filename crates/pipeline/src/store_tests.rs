@@ -160,16 +160,6 @@ fn a_capture_in_a_role_that_is_not_lent_is_of_unknown_origin() {
 }
 
 #[test]
-fn a_producers_word_counts_only_where_it_is_a_code() {
-    let codes = ["none", "low", "medium", "high"];
-    assert_eq!(known(Some("medium"), &codes), Some("medium"));
-    assert_eq!(
-        (known(Some("Medium"), &codes), known(Some("extreme"), &codes), known(None, &codes)),
-        (None, None, None)
-    );
-}
-
-#[test]
 fn a_refusal_is_held_against_a_message_only_where_its_own_rows_are_at_fault() {
     let aside = Disposition::Quarantined(Reason::ConstraintViolation);
     for (error, wanted) in [

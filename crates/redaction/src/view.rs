@@ -39,12 +39,11 @@ impl View {
         view
     }
 
-    /// Writes the letter X over a span of ASCII characters; every place stays where it is.
-    pub(crate) fn mask(&mut self, span: Span) {
-        for (text, letter) in [(&mut self.plain, "X"), (&mut self.lower, "x")] {
-            if span.of(text).is_ascii() {
-                text.replace_range(span.start..span.end, &letter.repeat(span.len()));
-            }
+    /// Writes other ASCII characters, as many, over a span of such; every place stays where it is.
+    pub(crate) fn mask(&mut self, span: Span, by: &str) {
+        if span.of(&self.plain).is_ascii() && by.is_ascii() && by.len() == span.len() {
+            self.plain.replace_range(span.start..span.end, by);
+            self.lower.replace_range(span.start..span.end, &by.to_ascii_lowercase());
         }
     }
 

@@ -3,29 +3,25 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::bm25::Word;
 use super::query::words;
+use super::recent::RecentDocument;
 use super::search::{Found, Hit, SearchRequest, TOP_K};
-use super::wording::{Item, absence, document_label, is_preference};
+use super::wording::{Item, absence, is_preference};
 use super::{Recall, RecallError, bm25};
-use anamnesis_core::document::DocumentType;
 use anamnesis_core::finding::{EntityType, Experiencer};
-use anamnesis_core::ids::{ContradictionId, DocumentId, MemoryId, OrgId, PatientId};
+use anamnesis_core::ids::{ContradictionId, MemoryId, OrgId, PatientId};
 use anamnesis_core::memory::{Class, Kind, State, Use};
 use anamnesis_core::scope::Scope;
-use anamnesis_store::read::{Clinical, Filter, Memory, Preference, Profile, RiskFlag, Sources, When, Window};
+use anamnesis_store::read::{Clinical, Filter, Memory, Preference, Profile, RiskFlag, Sources, When};
 use anamnesis_store::{Store, StoreError};
 
-/// Seed 002, section 7: recent is the last 14–30 days.
-const RECENT_DAYS: i64 = 30;
 /// Most memories of one section; the best ranked are kept.
 const SECTION: usize = 20;
-/// Most recent documents named.
-const RECENT_DOCUMENTS: usize = 10;
 
 /// What is asked.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,7 +35,7 @@ pub struct ContextRequest {
 }
 
 impl ContextRequest {
-    fn when(&self) -> When {
+    pub(super) fn when(&self) -> When {
         self.as_of.map_or(When::Now, When::AsOf)
     }
 }
@@ -73,48 +69,6 @@ pub struct PatientSummary {
     /// put together by the nights.
     pub stated_preferences: Vec<Item>,
     pub risks: Vec<RiskFlag>,
-}
-
-/// A recent document, named but not quoted.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RecentDocument {
-    pub(crate) document_id: DocumentId,
-    pub(crate) revision: u32,
-    pub(crate) document_type: DocumentType,
-    pub(crate) date: DateTime<Utc>,
-    pub themes: Vec<String>,
-    /// In a language that is not read: kept sealed, nothing of it is known here.
-    pub unread: bool,
-    pub sentiment: Option<String>,
-    pub risk_level: Option<String>,
-    /// What its producer says of it, next to what was read here.
-    #[serde(skip_serializing_if = "ProducersView::is_empty")]
-    pub producer: ProducersView,
-    pub source: String,
-}
-
-/// Themes, tone and level of risk by a producer's own reading.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct ProducersView {
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub themes: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sentiment: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub risk_level: Option<String>,
-}
-
-impl ProducersView {
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// `negative, risk high, grief`.
-    pub fn line(&self) -> String {
-        let risk = self.risk_level.as_ref().map(|level| format!("risk {level}"));
-        let parts = self.sentiment.iter().cloned().chain(risk).chain(self.themes.iter().cloned());
-        parts.collect::<Vec<_>>().join(", ")
-    }
 }
 
 /// Two statements that cannot both be so, until a person answers.
@@ -229,31 +183,6 @@ impl Recall {
             asked.extend(self.concept_terms(&keys, &found.query).into_iter().map(|term| Word::of([term])));
         }
         Ok(ranked(&memories, &asked))
-    }
-
-    async fn recent(&self, scope: Scope, request: &ContextRequest) -> Result<Vec<RecentDocument>, RecallError> {
-        let when = request.when();
-        let asked = request.sources.window;
-        let since = asked.since.unwrap_or(self.store.instant(when) - TimeDelta::days(RECENT_DAYS));
-        let window = Window { since: Some(since), until: asked.until };
-        let documents = self.store.documents(scope, window, RECENT_DOCUMENTS, when).await?;
-        let named = documents.into_iter().map(|d| RecentDocument {
-            document_id: d.id,
-            revision: d.revision,
-            document_type: d.document_type,
-            date: d.occurred_at,
-            producer: ProducersView {
-                themes: d.content.producer_themes,
-                sentiment: d.content.producer_sentiment,
-                risk_level: d.content.producer_risk_level,
-            },
-            themes: d.content.themes,
-            unread: d.content.unread.is_some(),
-            sentiment: d.sentiment,
-            risk_level: d.risk_level,
-            source: document_label(d.document_type, d.occurred_at, &[]),
-        });
-        Ok(named.collect())
     }
 }
 

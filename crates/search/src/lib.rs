@@ -8,6 +8,7 @@ pub mod evaluation;
 mod fusion;
 mod guard;
 mod query;
+mod recent;
 mod search;
 mod thesaurus;
 mod trace;
@@ -17,8 +18,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-pub use context::{Context, ContextRequest, Opposed, PatientSummary, ProducersView, RecentDocument};
+pub use context::{Context, ContextRequest, Opposed, PatientSummary};
 pub use emergency::{Emergency, EmergencyText};
+pub use recent::{ProducersView, RecentDocument};
 pub use search::{Found, Hit, Ranking, SearchRequest};
 pub use trace::{Node, trace};
 pub use wording::{Item, Source};

@@ -27,7 +27,7 @@ impl Recall {
     /// # Errors
     /// When the query cannot be redacted.
     pub(super) fn prepare(&self, keys: &PatientKeys, query: &str) -> Result<Prepared, RecallError> {
-        let document = Document::plain(query, Language::Unknown);
+        let document = Document::plain(beginning(query), Language::Unknown);
         let redacted =
             self.redactor.redact_asking(&document, &People::default(), &SurrogateKey::new(*keys.surrogate()))?;
         let text = redacted.document().text.trim().to_owned();
@@ -68,6 +68,13 @@ impl Recall {
         let whole = Span::new(0, document.text.len());
         found.concepts(whole).into_iter().map(|name| keys.concept_term(name)).collect()
     }
+}
+
+/// Longest question that is looked at, in bytes: a page of text. What comes after it is no part of the search.
+const LONGEST: usize = 4_096;
+
+fn beginning(query: &str) -> &str {
+    query.get(..query.floor_char_boundary(LONGEST)).unwrap_or(query)
 }
 
 /// What another word of the same meaning counts.

@@ -33,6 +33,14 @@ fn the_same_word_has_another_term_for_another_patient() {
 }
 
 #[test]
+fn of_a_question_longer_than_a_page_the_first_page_is_looked_at() {
+    assert_eq!(beginning("¿Duerme?"), "¿Duerme?");
+    let long = "ñ".repeat(LONGEST);
+    assert_eq!(beginning(&long).len(), LONGEST);
+    assert_eq!(beginning(&format!("a{long}")).len(), LONGEST - 1, "no letter is torn");
+}
+
+#[test]
 fn a_prepared_query_of_nothing_searches_by_nothing() {
     let nothing = Prepared::default();
     assert!(nothing.redacted.is_empty() && nothing.words.is_empty() && nothing.concepts.is_empty());

@@ -134,9 +134,8 @@ impl Recall {
         self.store.may_recall(scope).await?;
         let Some(keys) = self.store.keys_of(scope).await? else { return Ok(Found::default()) };
         let prepared = self.prepare(&keys, &request.query)?;
-        let Compared { mut snapshot, mut candidates, by_meaning, related } =
+        let Compared { mut snapshot, candidates, by_meaning, related } =
             self.compare(scope, &prepared, request).await?;
-        snapshot.what_is_left(&keys, &mut candidates).await?;
         let least = request.min_score.unwrap_or(f64::NEG_INFINITY);
         let mut best = fuse(&self.parts(&prepared, &candidates), request.ranking);
         best.retain(|one| !one.parts.is_apart(least));
@@ -188,8 +187,7 @@ impl Recall {
             candidates.iter().map(|c| bm25::Text { terms: &c.terms, length: c.length }).collect();
         let (words, concepts) = (bm25::shares(&prepared.words, &texts), bm25::shares(&prepared.concepts, &texts));
         self.observe(Leg::Text, started);
-        let of = |c: &Candidate| (c.document, c.revision);
-        let goes_on = |at: usize| at > 0 && of(&candidates[at - 1]) == of(&candidates[at]);
+        let goes_on = |at: usize| at > 0 && follows(&candidates[at - 1], &candidates[at]);
         let parts = |at: usize| Parts {
             meaning: candidates[at].similarity,
             words: words[at],
@@ -247,6 +245,14 @@ impl Opened {
         let before = before.map(|c| c.span.of(&document.content.text)).filter(|text| asks(text));
         Ok(Hit { asked: before.map(str::to_owned), ..hit(fused, candidate, document, &resting, related) })
     }
+}
+
+/// Whether the second is the next passage of the same document. One between them may be missing: it holds what was forgotten.
+fn follows(before: &Candidate, next: &Candidate) -> bool {
+    // Between two neighbours is white space alone.
+    const MOST: usize = 4;
+    let gap = next.span.start.checked_sub(before.span.end);
+    (before.document, before.revision) == (next.document, next.revision) && gap.is_some_and(|gap| gap <= MOST)
 }
 
 fn asks(text: &str) -> bool {

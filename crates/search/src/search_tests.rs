@@ -18,7 +18,6 @@ fn candidate() -> Candidate {
         terms: Vec::new(),
         length: 2,
         similarity: Some(0.8),
-        covered: false,
     }
 }
 
@@ -80,6 +79,16 @@ fn an_answer_brings_the_question_before_it_and_what_is_asked_or_doubted_loses_we
     assert_eq!((found(1, false), found(0, false)), (None, None));
     assert!((opened.against(&held, 0) - ASKS).abs() < 1e-9);
     assert!((opened.against(&held, 1) - DOUBT / 2.0).abs() < 1e-9);
+}
+
+#[test]
+fn only_the_next_passage_of_the_same_document_follows() {
+    let first = Candidate { span: Span::new(0, 10), ..candidate() };
+    let next = |start, revision| Candidate { span: Span::new(start, 30), revision, ..candidate() };
+    assert!(follows(&first, &next(11, 1)));
+    assert!(!follows(&first, &next(11, 2)), "another revision");
+    assert!(!follows(&first, &next(25, 1)), "one between them was forgotten");
+    assert!(!follows(&next(11, 1), &first), "time goes one way");
 }
 
 #[test]

@@ -39,6 +39,9 @@ pub struct DocumentContent {
     pub source_entity: Option<String>,
     pub proxy_agent: Option<String>,
     pub file: Option<StoredFile>,
+    /// The level of risk that was read here. The document's own column has the higher one of this and the producer's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_risk_level: Option<String>,
     /// The text as it came where redaction does not know its language; `text` is empty then. Only an export shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<String>,

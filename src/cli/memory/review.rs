@@ -40,7 +40,7 @@ fn unit(text: &str) -> Result<f64, String> {
 /// A memory with why it is shown.
 #[derive(Serialize)]
 struct Listed {
-    /// decay, given_by_the_source, cognitive_state, inferred, as_recorded, age, contradiction, sources_gone, quarantined,
+    /// decay, evidence_against, given_by_the_source, cognitive_state, inferred, as_recorded, age, contradiction, sources_gone, quarantined,
     /// no_source, read_doubtfully.
     cause: &'static str,
     since: Option<DateTime<Utc>>,
@@ -129,6 +129,9 @@ fn waiting(world: &World, m: &Memory, disputed: Option<&DateTime<Utc>>) -> Optio
 /// Why a memory is not certain enough, and since when: as it was said, or because of the time since. A threshold of the
 /// caller's is looked at like the policy's.
 fn doubt(world: &World, m: &Memory, threshold: f64) -> (&'static str, Option<DateTime<Utc>>) {
+    if m.confidence < threshold && m.confidence < m.initial_confidence {
+        return ("evidence_against", None);
+    }
     if m.confidence < threshold {
         let cause = match m.confidence_basis {
             ConfidenceBasis::Given => "given_by_the_source",

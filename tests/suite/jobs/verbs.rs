@@ -63,6 +63,13 @@ async fn a_simulation_tells_what_the_coming_nights_will_do_and_the_store_stays_a
     assert!(nights.iter().any(|night| night["job"] == "decay" && night["as_of"] == "2026-03-11"));
     assert_eq!(world.digest().await, before);
     assert!(world.ledger().await.is_empty());
+    // Nights that are owed belong to what will happen: the first is what `job run --dry-run` shows.
+    let late = "2026-03-12T17:00:00Z";
+    let (_, lines) = world.verb(late, &["job", "simulate", "expiry", "--to", "2026-03-13"]);
+    let owed = &lines[0]["nights"][0];
+    let (_, previews) = world.verb(late, &["job", "run", "expiry", "--dry-run"]);
+    let preview = previews.iter().find(|line| line["changed"].as_u64() > Some(0)).unwrap();
+    assert_eq!((&owed["as_of"], &owed["changed"]), (&preview["as_of"], &preview["changed"]));
     assert_eq!(world.verb(NIGHT, &["job", "simulate", "--to", "2026-03-01"]).0, 2, "an empty range");
 }
 

@@ -9,7 +9,7 @@ use crate::confidence::{reinforced, verified, weakened};
 use crate::finding::{EntityType, Polarity};
 use crate::ids::MemoryId;
 use crate::lifecycle::{self, Life, LifecyclePolicy};
-use crate::memory::{Class, State};
+use crate::memory::{Class, SetBy, State};
 use crate::provenance::Trust;
 use crate::supersede::Current;
 
@@ -219,6 +219,14 @@ impl Interval {
             self.evidence.push(evidence);
             self.grow(at, evidence);
         }
+    }
+
+    /// An episode teaches something of a belief, and nothing of an illness, a medicine or an allergy. What somebody in charge
+    /// set, verified or protected is weakened by nobody else.
+    pub(crate) fn may_be_weakened(&self, by: SetBy) -> bool {
+        let folded = &self.folded;
+        let held = folded.set_by.is_authoritative() || folded.verification_count > 0 || folded.is_protected;
+        self.is_active() && !self.entity.is_clinical() && (by.is_authoritative() || !held)
     }
 
     /// Takes what a first reinforcement gives. The clock of decay runs on: nobody said that it holds.

@@ -295,6 +295,18 @@ fn an_episode_against_it_makes_a_memory_less_sure_once_and_does_not_restart_its_
     assert_eq!(memory.history.iter().filter(|line| line.action == "weakened").count(), 1);
     let ended = with_acts(vec![belief], vec![act(7, 2, id, Deed::Ended), against(8, 5)], 7);
     assert!((ended.memories[0].confidence - 0.8).abs() < 1e-9, "what is over is not weakened");
+    let held = by_clinician(Assertion { kind: Kind::Belief, ..finding(3, EntityType::Preference, 0) });
+    let id = folded(vec![held.clone()], 1).memories[0].id;
+    let weaken = |by| Act { memory: id, by, ..against(8, 5) };
+    let sure = |by| with_acts(vec![held.clone()], vec![weaken(by)], 7).memories[0].confidence;
+    assert!(
+        (sure(SetBy::Patient) - 0.8).abs() < 1e-9 && sure(SetBy::Clinician) < 0.79,
+        "a clinician's is a clinician's"
+    );
+    let allergy = finding(2, EntityType::Allergy, 0);
+    let id = folded(vec![allergy.clone()], 1).memories[0].id;
+    let out = with_acts(vec![allergy], vec![Act { memory: id, ..against(8, 5) }], 7);
+    assert!((out.memories[0].confidence - 0.8).abs() < 1e-9, "no episode speaks against an allergy");
 }
 
 #[test]

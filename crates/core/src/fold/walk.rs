@@ -215,7 +215,7 @@ impl<'a> Walk<'a> {
                 self.settle(at);
             }
             Deed::Reinforced if memory.is_active() => memory.reinforced_by(when, act.evidence.unwrap_or(cause)),
-            Deed::Weakened if memory.is_active() => memory.weakened_by(when, act.evidence.unwrap_or(cause)),
+            Deed::Weakened if memory.may_be_weakened(act.by) => memory.weakened_by(when, act.evidence.unwrap_or(cause)),
             Deed::Reinforced | Deed::Weakened => {}
             // What a model found ends with its day, whatever is said of it, unless somebody vouches for it.
             Deed::Protected if memory.class == Class::Inference => {}

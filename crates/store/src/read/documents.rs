@@ -164,7 +164,7 @@ impl Snapshot<'_> {
     }
 }
 
-pub(super) async fn by_id(
+async fn by_id(
     tx: &mut Transaction,
     scope: Scope,
     keys: &PatientKeys,

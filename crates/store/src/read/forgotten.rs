@@ -1,5 +1,5 @@
 //! What a person asked to forget stands in documents too. Readers do not see it there: the words are covered in the text, and
-//! a passage that holds them is searched by its other words alone. The document itself stays as it came, so that forgetting can be taken back.
+//! a passage that holds them is not searched. The document itself stays as it came, so that forgetting can be taken back.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -28,7 +28,7 @@ static FORGOTTEN: LazyLock<Sql> = LazyLock::new(|| {
 });
 
 /// What covers a forgotten byte: the text keeps its length, so that all offsets stay true.
-pub(super) const COVER: char = '_';
+const COVER: char = '_';
 
 /// Stretches of documents that are not to be read, by document and revision.
 #[derive(Debug, Default)]

@@ -156,7 +156,7 @@ pub struct Memory {
     pub negated: bool,
     pub experiencer: Experiencer,
     pub extraction_confidence: f64,
-    pub(crate) initial_confidence: f64,
+    pub initial_confidence: f64,
     pub confidence_basis: ConfidenceBasis,
     /// As stored, before decay.
     pub confidence: f64,

@@ -7,8 +7,7 @@ use chrono::{DateTime, Utc};
 use futures::join;
 use uuid::Uuid;
 
-use super::documents::{StoredDocument, by_id};
-use super::forgotten::{COVER, Forgotten};
+use super::forgotten::Forgotten;
 use super::{Snapshot, Sources, When};
 use crate::StoreError;
 use crate::admission::vector_of;
@@ -17,9 +16,8 @@ use anamnesis_core::clock::from_micros;
 use anamnesis_core::document::DocumentType;
 use anamnesis_core::ids::{DocumentId, PassageId};
 use anamnesis_core::scope::Scope;
-use anamnesis_crypto::PatientKeys;
 use anamnesis_sql::{Arg, Gathered, Sql, Transaction};
-use anamnesis_text::{Span, stems};
+use anamnesis_text::Span;
 
 // Three ranges of three keys, joined here: a planner that knows no figures of a patient yet would join them by comparing
 // each with each.
@@ -66,8 +64,6 @@ pub struct Candidate {
     pub length: usize,
     /// Cosine with the query, −1.0–1.0; `None` without a query, or until the passage is embedded in this generation.
     pub similarity: Option<f64>,
-    /// Holds something that was forgotten: without words and vector until [`Snapshot::what_is_left`] reads it again.
-    pub covered: bool,
 }
 
 /// From so many documents on, vectors are compared over a second connection while words come over the first.
@@ -120,12 +116,10 @@ impl Snapshot<'_> {
                 candidate.similarity = similar.get(&candidate.id.0).copied().flatten();
             }
         }
-        // Before any limit: what was forgotten takes no place among the best. Its vector would find it still.
+        // Before any limit: what was forgotten takes no place among the best. The whole passage goes: its other sentences may
+        // name the same thing again.
         let forgotten = Forgotten::of(&mut self.tx, self.scope).await?;
-        for candidate in found.iter_mut().filter(|c| forgotten.touches(c.document.0, c.revision, &c.span)) {
-            (candidate.terms, candidate.length, candidate.similarity) = (Vec::new(), 0, None);
-            candidate.covered = true;
-        }
+        found.retain(|c| !forgotten.touches(c.document.0, c.revision, &c.span));
         found.sort_by_key(|c| (c.occurred_at, c.document, c.span.start));
         Ok((active, found))
     }
@@ -153,26 +147,6 @@ impl Snapshot<'_> {
             None => (words.await, None),
         };
         Ok((passages(&words?, documents, wanted)?, similar))
-    }
-
-    /// Gives covered passages the words that nobody forgot, opened with the patient's `keys`.
-    ///
-    /// # Errors
-    /// When the store cannot be read or a cell does not open.
-    pub async fn what_is_left(&mut self, keys: &PatientKeys, found: &mut [Candidate]) -> Result<(), StoreError> {
-        let covered: BTreeSet<Uuid> = found.iter().filter(|c| c.covered).map(|c| c.document.0).collect();
-        if covered.is_empty() {
-            return Ok(());
-        }
-        let documents = by_id(&mut self.tx, self.scope, keys, covered.into_iter().collect()).await?;
-        for candidate in found.iter_mut().filter(|c| c.covered) {
-            let same = |d: &&StoredDocument| d.id == candidate.document && d.revision == candidate.revision;
-            let Some(document) = documents.iter().find(same) else { continue };
-            let text = candidate.span.of(&document.content.text).replace(COVER, " ");
-            candidate.terms = stems(&text, document.language).iter().map(|stem| keys.term(stem)).collect();
-            candidate.length = candidate.terms.len();
-        }
-        Ok(())
     }
 
     /// By the approximate index where it may be asked for the nearest of `own` passages, or by comparing all.
@@ -250,7 +224,6 @@ fn passages(all: &Gathered, documents: &Current, wanted: Option<&BTreeSet<i64>>)
             terms,
             length: offset(bytes[place])? / 8,
             similarity: None,
-            covered: false,
         });
     }
     Ok(found)

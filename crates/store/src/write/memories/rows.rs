@@ -344,8 +344,12 @@ fn link_rows(c: &Changed<'_>, now: &Arg) -> Vec<Vec<Arg>> {
     // stands in relation to it.
     for (deed, relation) in [(Deed::Reinforced, "source_episode"), (Deed::Weakened, "relates_to")] {
         let named = c.loaded.log.acts.iter().filter(|act| act.memory == c.folded.id && act.deed == deed);
-        let named: BTreeSet<Uuid> = named.filter_map(|act| act.evidence).filter(|id| *id != c.folded.id.0).collect();
-        rows.extend(named.into_iter().map(|id| link(c, relation, me, ("memory", id), now)));
+        // What was asked for and not done is no evidence.
+        let done =
+            |id: &Uuid| c.folded.history.iter().any(|line| line.action == deed.code() && line.cause == Some(*id));
+        let named: BTreeSet<Uuid> = named.filter_map(|act| act.evidence).filter(done).collect();
+        let named = named.into_iter().filter(|id| *id != c.folded.id.0);
+        rows.extend(named.map(|id| link(c, relation, me, ("memory", id), now)));
     }
     rows
 }
