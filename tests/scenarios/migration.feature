@@ -34,6 +34,33 @@ Feature: Old data
     When `anamnesis import old.json --org {org} --patient {patient} --by {actor}` fails with "0        4           1        0"
     Then `anamnesis export --legacy --org {org} --patient {patient}` shows "Dos veces por semana"
 
+  @row-86
+  Scenario: A record that was forgotten there is forgotten here, and what the patient says in the same words is not
+    Given on 3 March 2026 at 10:00, the chat message says
+      """
+      Patient: I prefer long walks by the river.
+      """
+    And the file "old.json" holds
+      """
+      [{"id": "n1", "type": "note", "statement": "Collects stamps with Margarita Quispe", "source_type": "direct_experience"},
+       {"id": "n2", "type": "note", "statement": "I prefer long walks by the river", "source_type": "direct_experience",
+        "is_active": false}]
+      """
+    When `anamnesis import old.json --org {org} --patient {patient} --by {actor}` shows "2        0           0        0"
+    Then the memory holds
+      | statement                      | state  |
+      | Collects stamps                | active |
+      | I prefer long walks            | active |
+    When on 4 March 2026 at 10:00, the file "old.json" holds
+      """
+      [{"id": "n1", "type": "note", "statement": "Collects stamps with Margarita Quispe", "source_type": "direct_experience",
+        "is_active": false}]
+      """
+    And `anamnesis import old.json --org {org} --patient {patient} --by {actor}` shows "1        0           0        0"
+    Then the memory does not hold
+      | statement       |
+      | Collects stamps |
+
   @row-6
   Scenario: What is left for the night has its vectors after the job, and is found by its words before it
     Given the setting "pipeline.embed_at_night" is `["clinical_note"]`

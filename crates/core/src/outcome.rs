@@ -14,12 +14,19 @@ const AGAINST: &[&[&str]] = &[
 /// What says that it did. Denied, it says that it did not.
 #[rustfmt::skip]
 const FOR: &[&[&str]] = &[
-    &["help"], &["helps"], &["helped"], &["work"], &["works"], &["worked"], &["succeeded"], &["success"], &["better"],
-    &["improved"], &["improve"], &["relief"], &["calmer"], &["calmed"], &["calm"], &["managed"], &["manage"],
-    &["ayudo"], &["ayuda"], &["ayudado"], &["funciono"], &["funciona"], &["funcionado"], &["sirvio"], &["sirve"],
-    &["servido"], &["exito"], &["mejor"], &["mejoro"], &["mejorado"], &["alivio"], &["aliviado"], &["calmo"], &["calmado"],
-    &["logro"], &["logrado"], &["consiguio"], &["conseguido"], &["pudo"], &["podido"],
+    &["helped"], &["worked"], &["succeeded"], &["success"], &["better"], &["improved"], &["relief"], &["calmer"], &["calmed"],
+    &["managed"],
+    &["ayudo"], &["ayudado"], &["funciono"], &["funcionado"], &["sirvio"], &["servido"], &["exito"], &["mejor"], &["mejoro"],
+    &["mejorado"], &["alivio"], &["aliviado"], &["calmo"], &["calmado"], &["logro"], &["logrado"], &["consiguio"],
+    &["conseguido"], &["pudo"], &["podido"],
 ];
+/// Words of other meanings too ("missed work", "pidió ayuda"), which say that it did not where they are denied, and else nothing.
+#[rustfmt::skip]
+const FOR_DENIED: &[&[&str]] = &[
+    &["help"], &["helps"], &["work"], &["works"], &["improve"], &["calm"], &["manage"], &["ayuda"], &["funciona"], &["sirve"],
+];
+/// Beyond these a denial does not reach.
+const JOINS: &[&str] = &["and", "but", "or", "then", "y", "e", "pero", "o", "luego"];
 /// How many words before a cue its denial may stand: "no le ha ayudado", "did not really help".
 const DENIED_WITHIN: usize = 3;
 
@@ -32,21 +39,22 @@ pub fn speaks_against(text: &str) -> bool {
     while at < words.len() {
         let longest =
             |of: &[&[&str]]| of.iter().filter(|cue| starts_with(&words[at..], cue)).map(|cue| cue.len()).max();
-        let (fails, works) = (longest(AGAINST), longest(FOR));
+        let denied = is_denied(&words[..at]);
+        let (fails, works) = (longest(AGAINST), longest(FOR).or_else(|| longest(FOR_DENIED).filter(|_| denied)));
         let Some(length) = fails.max(works) else {
             at += 1;
             continue;
         };
-        let fails = fails == Some(length);
         // "Never worse" and "no better": the denial turns it. Some cues have their own.
-        against = fails != is_denied(&words[..at]);
+        against = (fails == Some(length)) != denied;
         at += length;
     }
     against
 }
 
 fn is_denied(before: &[Word]) -> bool {
-    before.iter().rev().take(DENIED_WITHIN).take_while(|word| !word.is_sign()).any(|word| denies(&word.folded))
+    let near = before.iter().rev().take(DENIED_WITHIN);
+    near.take_while(|word| !word.is_sign() && !word.is(JOINS)).any(|word| denies(&word.folded))
 }
 
 #[cfg(test)]
@@ -66,6 +74,10 @@ mod tests {
             "The tea made no difference at all",
             "No le ha ayudado la siesta",
             "La música no la calmó",
+            "The breathing exercise failed and she missed work",
+            "She did not sleep and relapsed",
+            "No durmió y empeoró",
+            "La respiración falló y pidió ayuda",
         ] {
             assert!(speaks_against(text), "{text}");
         }
@@ -91,6 +103,8 @@ mod tests {
         }
         for cue in FOR {
             assert!(!speaks_against(&cue.join(" ")), "{cue:?}");
+        }
+        for cue in FOR.iter().chain(FOR_DENIED) {
             assert!(speaks_against(&format!("did not {}", cue.join(" "))), "{cue:?}");
         }
     }

@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Disposition, Pipeline, Raw};
+use anamnesis_core::document::DocumentType;
 use anamnesis_core::finding::EntityType;
 use anamnesis_core::ids::MemoryId;
 use anamnesis_core::legacy::{Legacy, LegacyFormat, is_typed, parents_first, read, take_the_worst_of_parents};
-use anamnesis_core::memory::State;
+use anamnesis_core::memory::{Kind, State};
 use anamnesis_core::provenance::Trust;
 use anamnesis_core::scope::Scope;
 use anamnesis_messages::contract::{Actor, ActorRole, Command, MemoryCommand, Provenance};
@@ -68,9 +69,11 @@ impl One<'_> {
     }
 }
 
-/// Whether a memory says these words; names in them may have become surrogates.
-fn says(memory: &Memory, text: &str) -> bool {
-    memory.words.as_ref().is_some_and(|words| fold(words.concept.trim()) == fold(text.trim()))
+/// Whether a memory that was imported says these words, redacted.
+fn says(memory: &Memory, words: Option<&str>) -> bool {
+    let imported = memory.document_type == Some(DocumentType::UploadedDocument);
+    let same = |said: &str| memory.words.as_ref().is_some_and(|held| fold(held.concept.trim()) == fold(said.trim()));
+    imported && words.is_some_and(same)
 }
 
 /// What was made of a record.
@@ -115,17 +118,19 @@ impl Pipeline {
         let own = legacy.id.clone().unwrap_or_else(|| record.to_string());
         let id = record_id(scope, legacy.format, &own);
         // Keys are made with the first message: before it nothing of the patient is there to be unchanged.
-        let mut is_unchanged = false;
-        if let Some(keys) = self.store.keys_of(scope).await? {
-            let known = self.store.legacy_hashes(scope).await?.get(&id).copied();
-            is_unchanged = known == Some(keys.hash("legacy", record.to_string().as_bytes()));
+        let (mut is_unchanged, mut is_changed) = (false, false);
+        if let Some(keys) = self.store.keys_of(scope).await?
+            && let Some(known) = self.store.legacy_hashes(scope).await?.get(&id)
+        {
+            is_unchanged = *known == keys.hash("legacy", record.to_string().as_bytes());
+            is_changed = !is_unchanged;
         }
         // Looked for only where something follows from it: each look reads the whole record of the patient.
         let follows = one.is_parent || legacy.is_protected || !legacy.is_active;
         if is_unchanged {
             if one.is_parent {
-                let all = self.all(scope).await?;
-                one.keep(all.iter().find(|memory| one.is_itself(memory) && says(memory, &legacy.text)), made);
+                let (all, words) = (self.all(scope).await?, self.redacted(scope, &legacy.text).await?);
+                one.keep(all.iter().find(|memory| one.is_itself(memory) && says(memory, words.as_deref())), made);
             }
             return Ok(Imported::Unchanged);
         }
@@ -145,9 +150,16 @@ impl Pipeline {
             let new: Vec<&Memory> = all.iter().filter(|memory| !known.contains(&memory.id)).collect();
             // A record that says what another one says, or a run that was stopped before, leaves nothing new.
             let itself = new.iter().copied().find(|memory| one.is_itself(memory));
-            let itself = itself.or_else(|| all.iter().find(|m| one.is_itself(m) && says(m, &legacy.text)));
+            let words = self.redacted(scope, &legacy.text).await?;
+            let itself = itself.or_else(|| all.iter().find(|m| one.is_itself(m) && says(m, words.as_deref())));
             one.keep(itself, made);
-            if let Err(disposition) = self.carry_out(scope, &one, &new, itself).await {
+            // Forgotten is what this record brought: now, or with its document when it was imported as one in force. What
+            // says the same and came from somebody else stays.
+            let earlier = itself.filter(|_| is_changed).and_then(|memory| memory.document_id);
+            let of_record = |memory: &&Memory| earlier.is_some() && memory.document_id == earlier;
+            let own: Vec<&Memory> = new.iter().copied().chain(all.iter().filter(of_record)).collect();
+            let own = own.iter().filter(|memory| memory.kind != Kind::Raw).map(|memory| memory.id).collect();
+            if let Err(disposition) = self.carry_out(scope, &one, own, itself).await {
                 return Ok(Imported::Refused(disposition));
             }
         }
@@ -166,11 +178,10 @@ impl Pipeline {
         &self,
         scope: Scope,
         one: &One<'_>,
-        new: &[&Memory],
+        mut ids: Vec<MemoryId>,
         itself: Option<&Memory>,
     ) -> Result<(), Disposition> {
         let at = one.legacy.at.unwrap_or(one.importer.undated);
-        let mut ids: Vec<MemoryId> = new.iter().chain(&itself).map(|memory| memory.id).collect();
         ids.sort_unstable();
         ids.dedup();
         let what = match (one.legacy.is_active, itself) {
@@ -195,6 +206,13 @@ impl Pipeline {
             Some(Disposition::Stored | Disposition::Duplicate) => Ok(()),
             other => Err(other.unwrap_or(Disposition::Retry)),
         }
+    }
+
+    /// The words as a memory has them; `None` where they cannot be redacted.
+    async fn redacted(&self, scope: Scope, text: &str) -> Result<Option<String>, StoreError> {
+        let Some(keys) = self.store.keys_of(scope).await? else { return Ok(None) };
+        let clean = self.clean_record(scope, &Value::from(text), keys.surrogate()).await?;
+        Ok(clean.and_then(|clean| clean.as_str().map(str::to_owned)))
     }
 
     async fn all(&self, scope: Scope) -> Result<Vec<Memory>, StoreError> {

@@ -3,13 +3,14 @@
 //! searched. What they were made from is named once, at their making.
 
 use chrono::{DateTime, Utc};
+use uuid::Uuid;
 
 use super::command_text::{Reply, reply};
 use super::origin::Origin;
 use super::{Admitted, Pipeline, PipelineError};
 use anamnesis_core::document::DocumentType;
-use anamnesis_core::fold::KeyHash;
-use anamnesis_core::ids::MemoryId;
+use anamnesis_core::fold::{Deed, KeyHash};
+use anamnesis_core::ids::{MemoryEventId, MemoryId, derive};
 use anamnesis_core::memory::{Class, Kind};
 use anamnesis_core::outcome::speaks_against;
 use anamnesis_core::provenance::Trust;
@@ -73,6 +74,14 @@ impl Admitted {
 pub(super) fn trust_in(memory: &Memory) -> Trust {
     let of_model = memory.document_type == Some(DocumentType::Analysis) && memory.signed_by.is_none();
     if memory.kind == Kind::Raw && of_model { memory.trust.max(Trust::T4) } else { memory.trust }
+}
+
+/// The act that evidence speaks for a memory, or against it: once per memory and evidence, whichever message says so. What one
+/// may weaken another may not: each has an act of their own.
+pub(super) fn taught(deed: Deed, memory: MemoryId, evidence: Uuid, role: &str) -> MemoryEventId {
+    let about = [memory.0.as_bytes().as_slice(), evidence.as_bytes(), role.as_bytes()];
+    let of = if deed == Deed::Weakened { &about[..] } else { &about[..2] };
+    MemoryEventId(derive(deed.code(), of))
 }
 
 impl Pipeline {

@@ -10,6 +10,7 @@ use super::admit::{consent_id, ephemeral_switch, issued_at, mode_id};
 use super::command_text::{CommandText, Reply, actor, reply};
 use super::embed::Embedded;
 use super::facts::Teaching;
+use super::made::taught;
 use super::pages::Pages;
 use super::profile::Stating;
 use super::{Admitted, Disposition, Outcome, Pipeline, PipelineError, Shared, crash_at, rights};
@@ -380,11 +381,10 @@ fn acts(command: &MemoryCommand, admitted: &Admitted, at: DateTime<Utc>, deed: D
     // What an episode taught speaks for the belief, or against it where it tells of something that did not work.
     let failed = &admitted.grounds.failed;
     let fails = |id: &uuid::Uuid| command.command == Command::Revise && failed.iter().any(|failed| failed.0 == *id);
-    // Once per memory and evidence, whichever message says so.
     let each = |act: &NewAct| -> Vec<NewAct> {
         let with = |evidence: &uuid::Uuid| {
             let deed = if fails(evidence) { Deed::Weakened } else { deed };
-            let id = MemoryEventId(derive(deed.code(), &[act.act.memory.0.as_bytes(), evidence.as_bytes()]));
+            let id = taught(deed, act.act.memory, *evidence, role);
             NewAct { act: Act { id, deed, evidence: Some(*evidence), ..act.act.clone() }, ..act.clone() }
         };
         evidence.iter().filter(|evidence| **evidence != act.act.memory.0).map(with).collect()

@@ -73,8 +73,13 @@ impl Recall {
 /// Longest question that is looked at, in bytes: a page of text. What comes after it is no part of the search.
 const LONGEST: usize = 4_096;
 
+/// Cut between words: a torn name is no name to redaction.
 fn beginning(query: &str) -> &str {
-    query.get(..query.floor_char_boundary(LONGEST)).unwrap_or(query)
+    if query.len() <= LONGEST {
+        return query;
+    }
+    let page = query.get(..query.floor_char_boundary(LONGEST)).unwrap_or_default();
+    page.rfind(char::is_whitespace).map_or("", |end| &page[..end])
 }
 
 /// What another word of the same meaning counts.

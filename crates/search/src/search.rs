@@ -250,7 +250,7 @@ impl Opened {
 /// Whether the second is the next passage of the same document. One between them may be missing: it holds what was forgotten.
 fn follows(before: &Candidate, next: &Candidate) -> bool {
     // Between two neighbours is white space alone.
-    const MOST: usize = 4;
+    const MOST: usize = 16;
     let gap = next.span.start.checked_sub(before.span.end);
     (before.document, before.revision) == (next.document, next.revision) && gap.is_some_and(|gap| gap <= MOST)
 }

@@ -130,7 +130,7 @@ fn waiting(world: &World, m: &Memory, disputed: Option<&DateTime<Utc>>) -> Optio
 /// caller's is looked at like the policy's.
 fn doubt(world: &World, m: &Memory, threshold: f64) -> (&'static str, Option<DateTime<Utc>>) {
     if m.confidence < threshold && m.confidence < m.initial_confidence {
-        return ("evidence_against", None);
+        return ("evidence_against", Some(m.recorded_at));
     }
     if m.confidence < threshold {
         let cause = match m.confidence_basis {

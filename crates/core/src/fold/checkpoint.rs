@@ -16,7 +16,7 @@ use crate::scope::Scope;
 
 /// The rules of the fold that a checkpoint rests on. Raise it with every change to what a fold finds: checkpoints of
 /// another version are not resumed.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Steps after which a checkpoint is worth its bytes: so many at most, and those of one batch, are walked again.
 const EVERY: usize = 16;

@@ -229,13 +229,10 @@ impl Interval {
         self.is_active() && !self.entity.is_clinical() && (by.is_authoritative() || !held)
     }
 
-    /// Takes what a first reinforcement gives. The clock of decay runs on: nobody said that it holds.
+    /// Takes what a first reinforcement gives, for each act. The clock of decay runs on: nobody said that it holds.
     pub(crate) fn weakened_by(&mut self, at: DateTime<Utc>, evidence: Uuid) {
-        if !self.evidence.contains(&evidence) {
-            self.evidence.push(evidence);
-            let new = weakened(self.folded.confidence);
-            self.change(at, "weakened", Some(new), Some(evidence));
-        }
+        let new = weakened(self.folded.confidence);
+        self.change(at, "weakened", Some(new), Some(evidence));
     }
 
     fn grow(&mut self, at: DateTime<Utc>, evidence: Uuid) {
