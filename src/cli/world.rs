@@ -40,7 +40,22 @@ impl World {
         Ok(world)
     }
 
-    /// The same from settings at hand.
+    /// The configured settings over a new embedded store in `folder`, with its keys there too and the clock of the caller.
+    ///
+    /// # Errors
+    /// When the configuration is wrong.
+    pub(crate) fn scratch_settings(context: &Context, folder: &std::path::Path) -> Result<Settings, Failure> {
+        let mut settings =
+            config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
+        settings.store.url = String::new().into();
+        settings.store.path = folder.join("store.db");
+        settings.store.keys = folder.join("store.keys");
+        settings.store.master_key = SecretString::default();
+        settings.pipeline.now = None;
+        Ok(settings)
+    }
+
+    /// Opens the store that these settings name.
     ///
     /// # Errors
     /// As [`World::open`].

@@ -31,7 +31,7 @@ const JOINS: &[&str] = &["and", "but", "or", "then", "y", "e", "pero", "o", "lue
 const DENIED_WITHIN: usize = 3;
 
 /// Whether an episode tells of something that did not work. What is said last counts: "it failed at first and helped in the
-/// end" speaks for it. Words that say neither speak for it, as every episode does that somebody names as evidence.
+/// end" speaks for it. Words that say neither speak for it, as every episode does that a person names as evidence.
 pub fn speaks_against(text: &str) -> bool {
     let words = plain_words(text);
     let mut against = false;

@@ -154,7 +154,7 @@ impl Pipeline {
             let itself = itself.or_else(|| all.iter().find(|m| one.is_itself(m) && says(m, words.as_deref())));
             one.keep(itself, made);
             // Forgotten is what this record brought: now, or with its document when it was imported as one in force. What
-            // says the same and came from somebody else stays.
+            // says the same and came from another source stays.
             let earlier = itself.filter(|_| is_changed).and_then(|memory| memory.document_id);
             let of_record = |memory: &&Memory| earlier.is_some() && memory.document_id == earlier;
             let own: Vec<&Memory> = new.iter().copied().chain(all.iter().filter(of_record)).collect();

@@ -77,7 +77,7 @@ impl<'a> Origin<'a> {
         self.document.provenance.as_ref().and_then(|p| p.is_proxy).unwrap_or(false)
     }
 
-    /// Who spoke for the patient, where somebody did and is named.
+    /// Who spoke for the patient, where a proxy did and is named.
     pub(crate) fn proxy_agent(&self) -> Option<&str> {
         let named = || self.document.provenance.as_ref()?.proxy_agent.as_deref();
         self.is_proxy().then(named).flatten().filter(|who| !who.trim().is_empty())

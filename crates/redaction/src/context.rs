@@ -335,9 +335,9 @@ mod tests {
 
     #[test]
     fn the_same_text_is_read_alike_whatever_the_digits_of_its_replacements() {
-        let told = "ayer hable con X y me dijo que vaya despues fui donde rosa quispe en lima y vino pedro ".repeat(6);
+        let text = "ayer hable con X y me dijo que vaya despues fui donde rosa quispe en lima y vino pedro ".repeat(6);
         let reading = |replaced: &str| {
-            read(&told.replace('X', replaced), Language::Spanish, |context| {
+            read(&text.replace('X', replaced), Language::Spanish, |context| {
                 let small: Vec<bool> = (0..context.tokens.len()).map(|at| context.is_small_at(at)).collect();
                 (context.no_case(), context.prose, small)
             })

@@ -70,7 +70,7 @@ impl Recall {
         let window = Window { since: Some(since), until: asked.until };
         let documents = self.store.documents(scope, window, RECENT_DOCUMENTS, when).await?;
         let named = documents.into_iter().map(|d| RecentDocument {
-            // A document of before that was told apart has the producer's level alone, where there is one.
+            // Older documents hold one level only: the producer's, where the producer gave one.
             risk_level: d.content.read_risk_level.or(d.risk_level.filter(|_| d.content.producer_risk_level.is_none())),
             document_id: d.id,
             revision: d.revision,

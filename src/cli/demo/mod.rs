@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use chrono::{DateTime, Duration, NaiveDate, Utc};
-use secrecy::SecretString;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -16,7 +15,7 @@ use super::keyring::First;
 use super::output::{self, Format};
 use super::world::World;
 use super::{Context, Exit, Failure, worker};
-use anamnesis_config::{self as config, Settings};
+use anamnesis_config::Settings;
 use anamnesis_core::clock::ManualClock;
 use anamnesis_core::ids::{OrgId, PatientId};
 use anamnesis_core::scope::Scope;
@@ -59,7 +58,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
     context.block_on(async {
         let started = Instant::now();
         let folder = folder(args.keep)?;
-        let settings = settings(context, &folder)?;
+        let settings = World::scratch_settings(context, &folder)?;
         let messages = messages(&settings)?;
         let last = messages.iter().map(|(at, _)| *at).max().ok_or_else(|| Failure::failed("the samples are empty"))?;
         let clock = Arc::new(ManualClock::at(messages[0].0));
@@ -88,17 +87,6 @@ fn folder(keep: Option<PathBuf>) -> Result<PathBuf, Failure> {
     }
     std::fs::create_dir_all(&folder)?;
     Ok(folder)
-}
-
-/// The configured settings over a store of its own; its keys lie beside it.
-fn settings(context: &Context, folder: &std::path::Path) -> Result<Settings, Failure> {
-    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
-    settings.store.url = String::new().into();
-    settings.store.path = folder.join("store.db");
-    settings.store.keys = folder.join("store.keys");
-    settings.store.master_key = SecretString::from("");
-    settings.pipeline.now = None;
-    Ok(settings)
 }
 
 /// All samples in the order in which they happened.

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use chrono::Duration;
-use secrecy::SecretString;
 use serde_json::json;
 
 use super::super::keyring::First;
@@ -15,7 +14,7 @@ use super::super::output::{self, Format};
 use super::super::world::World;
 use super::super::{Context, Exit, Failure};
 use super::gold::{Patient, Question};
-use anamnesis_config::{self as config, Settings};
+use anamnesis_config::Settings;
 use anamnesis_core::clock::ManualClock;
 use anamnesis_pipeline::Raw;
 use anamnesis_search::evaluation::{Answered, DEPTH, Figures};
@@ -56,7 +55,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result<Exit, Failure> {
         let progress = output::progress_count(Some(patients.iter().map(|p| p.questions.len() as u64).sum()));
         for patient in &patients {
             let folder = tempfile::tempdir()?;
-            let recall = filled(settings(context, folder.path())?, patient).await?;
+            let recall = filled(World::scratch_settings(context, folder.path())?, patient).await?;
             for question in &patient.questions {
                 for ((_, ranking), column) in RANKINGS.iter().zip(&mut columns) {
                     let asked = SearchRequest { ranking: *ranking, ..request(question) };
@@ -97,17 +96,6 @@ fn read(path: &std::path::Path) -> Result<Vec<Patient>, Failure> {
         patients.push(patient);
     }
     Ok(patients)
-}
-
-/// The configured settings over a store of its own, which is gone afterwards.
-fn settings(context: &Context, folder: &std::path::Path) -> Result<Settings, Failure> {
-    let mut settings = config::load(context.config.as_deref()).map_err(|error| Failure::usage(error.to_string()))?;
-    settings.store.url = String::new().into();
-    settings.store.path = folder.join("store.db");
-    settings.store.keys = folder.join("store.keys");
-    settings.store.master_key = SecretString::from("");
-    settings.pipeline.now = None;
-    Ok(settings)
 }
 
 async fn filled(settings: Settings, patient: &Patient) -> Result<Recall, Failure> {

@@ -221,8 +221,8 @@ impl Interval {
         }
     }
 
-    /// An episode teaches something of a belief, and nothing of an illness, a medicine or an allergy. What somebody in charge
-    /// set, verified or protected is weakened by nobody else.
+    /// An episode teaches something of a belief, and nothing of an illness, a medicine or an allergy. What an
+    /// authority set, verified or protected is weakened by an authority only.
     pub(crate) fn may_be_weakened(&self, by: SetBy) -> bool {
         let folded = &self.folded;
         let held = folded.set_by.is_authoritative() || folded.verification_count > 0 || folded.is_protected;

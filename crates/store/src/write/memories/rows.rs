@@ -340,7 +340,7 @@ fn link_rows(c: &Changed<'_>, now: &Arg) -> Vec<Vec<Arg>> {
         }
     }
     rows.extend(c.folded.supersedes.map(|old| link(c, "derived_from", me, (me.0, old.0), now)));
-    // What somebody named as speaking for it is evidence; only a finding says what it was made from. What speaks against it
+    // A memory that a person named in support is evidence; only a finding says what it was made from. What speaks against it
     // stands in relation to it.
     for (deed, relation) in [(Deed::Reinforced, "source_episode"), (Deed::Weakened, "relates_to")] {
         let named = c.loaded.log.acts.iter().filter(|act| act.memory == c.folded.id && act.deed == deed);
